@@ -1,0 +1,59 @@
+// How things are measured here: always beside a floor, in the same run, in short alternating rounds, so that a noisy
+// machine slows both alike.
+
+/** One line of the table. */
+export interface Row {
+  readonly area: string
+  readonly name: string
+  readonly value: number
+  readonly unit: string
+  /** What the value is compared with, in the same unit; null if it stands alone. */
+  readonly floor: number | null
+  /** value ÷ floor, or floor ÷ value where more is better. */
+  readonly ratio: number | null
+  /** What was aimed at, in words. */
+  readonly target: string
+  readonly pass: boolean
+}
+
+/** Something to be timed. */
+export type Work = (round: number) => unknown
+
+/** Microseconds for each call of `work` and of `floor`: the medians over alternating rounds. */
+export async function beside(
+  work: Work,
+  floor: Work,
+  { rounds, calls }: { rounds: number; calls: number },
+): Promise<{ readonly work: number; readonly floor: number; readonly ratio: number }> {
+  await time(floor, calls)
+  await time(work, calls)
+  const pairs: { work: number; floor: number }[] = []
+  for (let i = 0; i < rounds; i++)
+    pairs.push({ floor: await time(floor, calls), work: await time(work, calls) })
+  return {
+    work: median(pairs.map((pair) => pair.work)),
+    floor: median(pairs.map((pair) => pair.floor)),
+    ratio: median(pairs.map((pair) => pair.work / pair.floor)),
+  }
+}
+
+/** Seconds that `work` takes, once. */
+export async function seconds(work: () => Promise<unknown>): Promise<number> {
+  const began = process.hrtime.bigint()
+  await work()
+  return Number(process.hrtime.bigint() - began) / 1e9
+}
+
+async function time(work: Work, calls: number): Promise<number> {
+  const began = process.hrtime.bigint()
+  for (let i = 0; i < calls; i++) {
+    const result = work(i)
+    if (result instanceof Promise) await result
+  }
+  return Number(process.hrtime.bigint() - began) / 1e3 / calls
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? NaN
+}

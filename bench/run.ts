@@ -1,0 +1,76 @@
+// `npm run bench`: one table of measurements. It is a measurement, never a test: a missed target does not fail.
+//
+//   npm run bench                       everything
+//   npm run bench -- --only evidence    one area
+//   npm run bench -- --json FILE        also as JSON
+
+import { writeFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { evidenceRows } from './evidence.ts'
+import type { Row } from './measure.ts'
+
+type Measure = (say: (line: string) => void) => AsyncIterable<Row>
+
+const NONE: Measure = async function* () {
+  // Measured once there is something to measure.
+}
+
+/** Every area there is; one without measurements has no rows. */
+const AREAS: Readonly<Record<string, Measure>> = {
+  evidence: evidenceRows,
+  kernel: NONE,
+  gateway: NONE,
+  mcp: NONE,
+  ladder: NONE,
+  llm: NONE,
+  policy: NONE,
+  defence: NONE,
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({ options: { only: { type: 'string' }, json: { type: 'string' } } })
+  const names = values.only === undefined ? Object.keys(AREAS) : [values.only]
+  const unknown = names.find((name) => !Object.hasOwn(AREAS, name))
+  if (unknown !== undefined) {
+    process.stderr.write(`bench: no area \`${unknown}\`; there are ${Object.keys(AREAS).join(', ')}\n`)
+    return 2
+  }
+  const rows: Row[] = []
+  for (const name of names) {
+    for await (const row of AREAS[name]?.(say) ?? []) rows.push(row)
+  }
+  process.stdout.write(table(rows))
+  if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(rows, null, 2)}\n`)
+  return 0
+}
+
+/** Talk goes to standard error, so that standard output holds the table alone. */
+function say(line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+function table(rows: readonly Row[]): string {
+  const header = ['area', 'what', 'value', 'floor', 'ratio', 'target', '']
+  const cells = rows.map((row) => [
+    row.area,
+    row.name,
+    `${shown(row.value)} ${row.unit}`,
+    row.floor === null ? '' : `${shown(row.floor)} ${row.unit}`,
+    row.ratio === null ? '' : row.ratio.toFixed(2),
+    row.target,
+    row.pass ? 'ok' : 'MISSED',
+  ])
+  const widths = header.map((name, i) => Math.max(name.length, ...cells.map((line) => line[i]?.length ?? 0)))
+  const line = (texts: readonly string[]): string =>
+    texts
+      .map((text, i) => text.padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd()
+  return `${[header, ...cells].map(line).join('\n')}\n`
+}
+
+function shown(value: number): string {
+  return value >= 1000 ? Math.round(value).toLocaleString('en-US') : value.toFixed(1)
+}
+
+process.exitCode = await main()

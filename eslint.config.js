@@ -1,0 +1,40 @@
+// Typed rules first: a dropped promise is a fail-open, a switch that misses a case is a missing verdict.
+import tseslint from 'typescript-eslint'
+
+export default tseslint.config(
+  { ignores: ['**/dist/**', 'vectors/**', '.cache/**'] },
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
+    languageOptions: { parserOptions: { projectService: true } },
+    rules: {
+      '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/no-confusing-void-expression': [
+        'error',
+        { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true },
+      ],
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-unnecessary-condition': ['error', { allowConstantLoopConditions: true }],
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'ExportDefaultDeclaration', message: 'named exports only' },
+        { selector: 'ExportAllDeclaration', message: 'named exports only: a new export is public API' },
+      ],
+      // An assertion that gives its reason in a comment says more than `!`.
+      '@typescript-eslint/non-nullable-type-assertion-style': 'off',
+      eqeqeq: 'error',
+    },
+  },
+  {
+    files: ['packages/*/src/**/*.ts'],
+    rules: {
+      'no-restricted-globals': ['error', 'fetch', 'setTimeout', 'process', 'console'],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Math', property: 'random', message: 'no randomness here' },
+      ],
+    },
+  },
+  { files: ['*.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
+)

@@ -1,0 +1,141 @@
+#!/usr/bin/env node
+// `tollgate-verify`: checks an evidence pack offline.
+//
+// The report goes to standard output. Everything else goes to standard error, after `tollgate-verify:`, in lower case and
+// without a full stop: what went wrong, then what to do.
+
+import { readFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { coloured, formatReport, plain, verifyFile } from '../node/index.ts'
+import { EvidenceError, parseTrust, type Progress, type Trust } from '../src/index.ts'
+
+const HELP = `tollgate-verify: check an evidence pack, offline
+
+usage: tollgate-verify PACK --trust FILE [--json]
+
+  PACK            the evidence pack to check
+  --trust FILE    what you trust: the ledger's key, its witnesses, the last head you saw. You must have it from
+                  somewhere else than the pack. Without it only integrity can be shown, not whose pack it is
+  --json          print the whole report as JSON
+  --workers N     threads that check signatures (default: one for each core; 0: none)
+  --version       print the version
+  --help          print this
+
+exit code: 0 verified, 1 a proof failed, 2 malformed or not readable, 3 integrity only (no trust file)
+
+A trust file looks like this; \`tollgate keys trust\` on the gateway prints it:
+
+  { "tollgate_trust": 1,
+    "ledger": "ledger.example/prod",
+    "keys": ["ledger.example/prod+521aad1c+ARWFHBB1ICIODauRzkKAqZfaeACls9E9wpTecc14jb4e"] }
+`
+
+/** A mistake in how the command was called, with what to do about it. */
+class UsageError extends Error {}
+
+interface Command {
+  readonly pack: string
+  readonly trust: string | undefined
+  readonly json: boolean
+  readonly workers: number | undefined
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const command = parseCommand(args)
+  if (typeof command === 'string') {
+    process.stdout.write(command)
+    return 0
+  }
+  const trust = command.trust === undefined ? undefined : await readTrust(command.trust)
+  const progress = progressBar()
+  const report = await verifyFile(command.pack, {
+    ...(trust && { trust }),
+    ...(command.workers !== undefined && { workers: command.workers }),
+    onProgress: progress.show,
+  }).finally(progress.clear)
+  const { NO_COLOR } = process.env
+  const paint = process.stdout.isTTY && !NO_COLOR ? coloured : plain
+  process.stdout.write(command.json ? `${JSON.stringify(report, null, 2)}\n` : formatReport(report, paint))
+  return report.exit
+}
+
+/** What is asked for, or a text to print and be done. */
+function parseCommand(args: readonly string[]): Command | string {
+  const { values, positionals } = parseOptions(args)
+  if (values.help === true) return HELP
+  if (values.version === true) return `${VERSION}\n`
+  const [pack, ...rest] = positionals
+  if (pack === undefined) throw new UsageError('no pack given; run `tollgate-verify --help`')
+  if (rest.length > 0) throw new UsageError('more than one pack given; check them one by one')
+  const workers = values.workers === undefined ? undefined : Number(values.workers)
+  if (workers !== undefined && !(Number.isInteger(workers) && workers >= 0 && workers <= 256)) {
+    throw new UsageError('`--workers` takes a whole number from 0 to 256')
+  }
+  return { pack, trust: values.trust, json: values.json === true, workers }
+}
+
+function parseOptions(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        trust: { type: 'string' },
+        json: { type: 'boolean' },
+        workers: { type: 'string' },
+        version: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    })
+  } catch (fault) {
+    const problem = fault instanceof Error ? fault.message.split('.')[0] : String(fault)
+    throw new UsageError(`${String(problem)}; run \`tollgate-verify --help\``)
+  }
+}
+
+async function readTrust(path: string): Promise<Trust> {
+  return parseTrust(await readFile(path))
+}
+
+/** A bar on the terminal for what takes longer than a moment; nothing at all elsewhere. */
+function progressBar(): { show: (progress: Progress, total: number) => void; clear: () => void } {
+  const began = Date.now()
+  let drawn = 0
+  return {
+    show({ bytes, receipts }, total) {
+      const now = Date.now()
+      if (!process.stderr.isTTY || now - began < 500 || now - drawn < 100) return
+      drawn = now
+      const done = Math.min(1, bytes / total)
+      const bar = '█'.repeat(Math.round(done * 30)).padEnd(30, '░')
+      process.stderr.write(`\r${bar} ${Math.floor(done * 100)} %  ${receipts} receipts `)
+    },
+    clear() {
+      if (drawn > 0) process.stderr.write('\r\u001b[K')
+    },
+  }
+}
+
+/** What went wrong, in a line. Faults of the host keep their code; ours speak for themselves. */
+function explain(fault: unknown): string {
+  if (fault instanceof UsageError || fault instanceof EvidenceError) return fault.message
+  const { code, path } = fault as NodeJS.ErrnoException
+  if (code === 'ENOENT') return `there is no file \`${String(path)}\``
+  if (code === 'EISDIR') return `\`${path ?? 'the pack'}\` is a directory; give the pack's file`
+  if (code === 'EACCES') return `\`${String(path)}\` may not be read by this user`
+  return fault instanceof Error ? fault.message : String(fault)
+}
+
+const VERSION = '0.1.0'
+
+process.on('SIGINT', () => process.exit(130))
+
+main(process.argv.slice(2)).then(
+  (exit) => {
+    process.exitCode = exit
+  },
+  (fault: unknown) => {
+    process.stderr.write(`tollgate-verify: ${explain(fault)}\n`)
+    process.exitCode = 2
+  },
+)

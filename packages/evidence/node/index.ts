@@ -1,0 +1,5 @@
+// What only Node can do with evidence: files, threads and terminals.
+
+export { createSignaturePool, type SignaturePool } from './pool.ts'
+export { coloured, formatReport, plain, type Paint } from './print.ts'
+export { verifyFile, type VerifyFileOptions } from './verify-file.ts'

@@ -1,0 +1,36 @@
+// Verifying a pack on disk: streamed, and with worker threads once it is large enough to be worth them.
+
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import { verifyPack, type Progress, type Report, type Trust } from '../src/index.ts'
+import { createSignaturePool } from './pool.ts'
+
+/** What `verifyFile` can be told. */
+export interface VerifyFileOptions {
+  readonly trust?: Trust
+  /** Threads for signatures; 0 checks them in this one. Default: as many as there are cores, for large packs. */
+  readonly workers?: number
+  readonly onProgress?: (progress: Progress, total: number) => void
+}
+
+// Below this, starting a thread takes longer than the signatures.
+const LARGE = 2 << 20
+
+/** Verifies a pack in a file. Throws only if the file cannot be read, or a thread dies. */
+export async function verifyFile(path: string, options: VerifyFileOptions = {}): Promise<Report> {
+  const { size } = await stat(path)
+  const workers = options.workers ?? (size >= LARGE ? availableParallelism() : 0)
+  const pool = workers > 0 ? createSignaturePool(workers) : undefined
+  const input = createReadStream(path, { highWaterMark: 1 << 20 })
+  try {
+    return await verifyPack(input as AsyncIterable<Uint8Array>, {
+      ...(options.trust && { trust: options.trust }),
+      ...(pool && { signatures: pool }),
+      onProgress: (progress) => options.onProgress?.(progress, size),
+    })
+  } finally {
+    input.destroy()
+    await pool?.close()
+  }
+}

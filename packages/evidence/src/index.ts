@@ -1,0 +1,119 @@
+// The public surface. Whatever is exported here is API: named, documented, and kept.
+
+export { canonicalBytes, canonicalize, type CanonicalLimits } from './canonical.ts'
+export {
+  linkFaults,
+  nextPlace,
+  type ChainHead,
+  type LinkContext,
+  type LinkFault,
+  type Place,
+} from './chain.ts'
+export {
+  cosignCheckpoint,
+  openCheckpoint,
+  parseCheckpoint,
+  sealCheckpoint,
+  type Checkpoint,
+  type CheckpointKeys,
+  type Cosignature,
+  type Head,
+} from './checkpoint.ts'
+export { fromBase64, fromHex, toBase64, toHex } from './bytes.ts'
+export { EvidenceError, type EvidenceErrorCode } from './error.ts'
+export {
+  FINDINGS,
+  STAGES,
+  type Finding,
+  type FindingCode,
+  type FindingRule,
+  type Severity,
+  type Stage,
+} from './findings.ts'
+export { saltedHash, sha256, sha256Hex, type CommitmentLabel } from './hash.ts'
+export { parseJson, type Json, type JsonLimits, type JsonObject } from './json.ts'
+export {
+  importPublicKey,
+  importSigningKey,
+  verifySignature,
+  type PublicKey,
+  type SigningKey,
+} from './keys.ts'
+export {
+  DOORS,
+  EFFECT_CLASSES,
+  KINDS,
+  NO_HASH,
+  RUNGS,
+  type Approval,
+  type Browser,
+  type Commit,
+  type Common,
+  type Decision,
+  type Delegation,
+  type Door,
+  type Effect,
+  type EffectClass,
+  type Freeze,
+  type Genesis,
+  type KeyChange,
+  type Kind,
+  type Observe,
+  type Pin,
+  type PolicyActivation,
+  type Receipt,
+  type Recovery,
+  type Rung,
+  type SessionChange,
+  type TokenChange,
+} from './kinds.ts'
+export type { Contents, ListedMember, Manifest, Range } from './manifest.ts'
+export {
+  consistencyProof,
+  createTree,
+  EMPTY_ROOT,
+  inclusionProof,
+  leafHash,
+  nodeHash,
+  verifyConsistency,
+  verifyInclusion,
+  type Frontier,
+  type ReadNode,
+  type Tree,
+  type TreeNode,
+} from './merkle.ts'
+export { formatVkey, noteKey, parseVkey, type NoteAlgorithm, type NoteKey } from './note.ts'
+export {
+  readPack,
+  writePack,
+  type ConsistencyProof,
+  type LedgerReader,
+  type PackRequest,
+  type Part,
+  type Payload,
+  type RangeProof,
+} from './pack.ts'
+export { formatProof, openProof, parseProof, type Proof } from './proof.ts'
+export { REASONS, reasonOf, VERDICTS, type Reason, type ReasonCode, type Verdict } from './reasons.ts'
+export {
+  encodeReceipt,
+  MAX_PAYLOAD_BYTES,
+  openReceipt,
+  parseReceipt,
+  PAYLOAD_TYPE,
+  sealEncoded,
+  sealReceipt,
+  type Encoded,
+  type Parsed,
+  type Sealed,
+} from './receipt.ts'
+export type { ExitCode, Level, Report, Summary } from './report.ts'
+export type { ByteSource, Member } from './tar.ts'
+export { formatTrust, parseTrust, type Trust } from './trust.ts'
+export {
+  verifyPack,
+  type Progress,
+  type SignatureChecker,
+  type SignatureJob,
+  type VerifyOptions,
+} from './verify.ts'

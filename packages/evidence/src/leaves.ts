@@ -1,0 +1,79 @@
+// From the receipts to the root: those of the range together, the others each by its own proof.
+
+import { sameBytes } from './bytes.ts'
+import type { Head } from './checkpoint.ts'
+import { codeOf } from './error.ts'
+import type { Manifest } from './manifest.ts'
+import { createTree, leafHash, subtrees, verifyInclusion, type Tree } from './merkle.ts'
+import type { RangeProof } from './pack.ts'
+import type { Findings } from './report.ts'
+
+/** Checks that receipts are in the tree of a head. Holds the tree's right edge and the proofs of selected receipts. */
+export class Leaves {
+  readonly #findings: Findings
+  readonly #head: Head
+  readonly #manifest: Manifest
+  readonly #proofs = new Map<number, readonly Uint8Array[]>()
+  #beside: RangeProof = { left: [], right: [] }
+  #tree: Tree | undefined
+  /** The root the tree had at a size that was asked about, if the range shows it. */
+  rootAtSize: Uint8Array | undefined
+  readonly #askedSize: number | undefined
+
+  constructor(findings: Findings, head: Head, manifest: Manifest, askedSize: number | undefined) {
+    this.#findings = findings
+    this.#head = head
+    this.#manifest = manifest
+    this.#askedSize = askedSize
+  }
+
+  takeRangeProof(proof: RangeProof): void {
+    this.#beside = proof
+  }
+
+  takeInclusionProof(index: number, hashes: readonly Uint8Array[]): void {
+    this.#proofs.set(index, hashes)
+  }
+
+  take(index: number, envelope: Uint8Array): void {
+    const { range } = this.#manifest
+    const leaf = leafHash(envelope)
+    if (range && index >= range.start && index < range.end) return this.#append(leaf, range.start)
+    const proof = this.#proofs.get(index)
+    if (!proof || !verifyInclusion(leaf, index, this.#head.size, proof, this.#head.root)) {
+      this.#findings.add('INCLUSION_WRONG', { index })
+    }
+  }
+
+  /** The leaves of the range, between the subtrees beside it, must lead to the root that was signed. */
+  finish(): void {
+    const { range } = this.#manifest
+    if (range && !this.#leadsToRoot(range.end)) this.#findings.add('LEAVES_WRONG')
+  }
+
+  #append(leaf: Uint8Array, start: number): void {
+    this.#tree ??= treeBefore(start, this.#beside.left)
+    this.#tree?.append(leaf)
+    if (start === 0 && this.#tree?.size === this.#askedSize) this.rootAtSize = this.#tree?.root()
+  }
+
+  #leadsToRoot(end: number): boolean {
+    const tree = this.#tree
+    const { size, root } = this.#head
+    if (tree?.size !== end || end > size) return false
+    const right = subtrees(end, size)
+    if (right.length !== this.#beside.right.length) return false
+    this.#beside.right.forEach((hash, i) => tree.appendSubtree(right[i]?.level ?? 0, hash))
+    return sameBytes(tree.root(), root)
+  }
+}
+
+/** The tree as it was before the range; undefined if the proof's left side does not fit, which the root then shows. */
+function treeBefore(start: number, left: readonly Uint8Array[]): Tree | undefined {
+  try {
+    return createTree({ size: start, peaks: left })
+  } catch (fault) {
+    codeOf(fault)
+    return undefined
+  }
+}

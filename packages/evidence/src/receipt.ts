@@ -1,0 +1,192 @@
+// Receipts: a canonical payload in a DSSE envelope, signed with Ed25519. Sealing and opening stand side by side.
+
+import { ascii, concat, fromBase64, latin1, toBase64 } from './bytes.ts'
+import { canonicalBytes, parseCanonical } from './canonical.ts'
+import { EvidenceError, shown } from './error.ts'
+import { isObject, problemWith } from './fields.ts'
+import { sha256Hex } from './hash.ts'
+import type { Json } from './json.ts'
+import { verifySignature, type PublicKey, type SigningKey } from './keys.ts'
+import { contradictionIn, SHAPES, type Kind, type Receipt } from './kinds.ts'
+
+/** The DSSE payload type; the version of the format is part of it. */
+export const PAYLOAD_TYPE = 'application/vnd.tollgate.receipt+json;v=1'
+
+/** Longest payload, in bytes. Larger material is put behind hashes. */
+export const MAX_PAYLOAD_BYTES: number = 16 * 1024
+
+/** Longest envelope that can hold such a payload, in bytes. */
+export const MAX_ENVELOPE_BYTES: number = 4 * Math.ceil(MAX_PAYLOAD_BYTES / 3) + 400
+
+/** A receipt with its bytes fixed and its id known, but not yet signed. */
+export interface Encoded {
+  readonly receipt: Receipt
+  /** SHA-256 of the payload: the name of the receipt, and the next one's `prev_receipt_hash`. */
+  readonly id: string
+  readonly payload: Uint8Array
+}
+
+/** A signed receipt: `envelope` is what is stored, proven and exported, byte for byte. */
+export interface Sealed extends Encoded {
+  readonly envelope: Uint8Array
+}
+
+/** A receipt taken out of its envelope, its shape checked and its signature not. */
+export interface Parsed extends Encoded {
+  /** Id of the key that is said to have signed. */
+  readonly keyId: string
+  readonly signature: Uint8Array
+}
+
+/**
+ * Fixes a receipt's bytes and its id. Its place in the chain is settled here, so signing can come later. The receipt is
+ * the caller's own plain data, not somebody else's object: it must not change while it is read.
+ *
+ * @throws EvidenceError `RECEIPT_MALFORMED`, `RECEIPT_KIND_UNKNOWN`, `RECEIPT_VERSION_UNKNOWN`, `RECEIPT_TOO_LARGE`, or as
+ * `canonicalize` does.
+ */
+export function encodeReceipt(receipt: Receipt): Encoded {
+  // A payload is plain data; what is not fails in `canonicalBytes`.
+  checkReceipt(receipt as unknown as Json)
+  const payload = canonicalBytes(receipt)
+  if (payload.length > MAX_PAYLOAD_BYTES) {
+    throw new EvidenceError('RECEIPT_TOO_LARGE', `the payload is larger than ${MAX_PAYLOAD_BYTES} bytes`)
+  }
+  return { receipt, id: sha256Hex(payload), payload }
+}
+
+/**
+ * Seals a receipt: fixes its bytes and signs them.
+ *
+ * @throws EvidenceError as `encodeReceipt` does, or `RECEIPT_MALFORMED` if the receipt names another key.
+ */
+export async function sealReceipt(receipt: Receipt, key: SigningKey): Promise<Sealed> {
+  const encoded = encodeReceipt(receipt)
+  return envelop(encoded, await signPayload(encoded, key))
+}
+
+/** The second half of `sealReceipt`, for a writer that signs apart from deciding. */
+export async function sealEncoded(encoded: Encoded, key: SigningKey): Promise<Sealed> {
+  return envelop(encoded, await signPayload(encoded, key))
+}
+
+function signPayload({ receipt, payload }: Encoded, key: SigningKey): ReturnType<SigningKey['sign']> {
+  if (receipt.key !== key.publicKey.id) throw malformed('`key` is not the key that signs')
+  return key.sign(preAuthentication(payload))
+}
+
+function envelop({ receipt, id, payload }: Encoded, signature: Uint8Array): Sealed {
+  const envelope = BEFORE + toBase64(payload) + BETWEEN + receipt.key + KEY_END + toBase64(signature) + AFTER
+  return { receipt, id, payload, envelope: ascii(envelope) }
+}
+
+/**
+ * Opens a receipt: checks its form, its shape and its signature under the key that `keyOf` knows by that id.
+ *
+ * Says nothing about its place in a ledger: that takes a proof (`openProof`) or a pack (`verifyPack`).
+ *
+ * @throws EvidenceError as `parseReceipt` does, or `RECEIPT_SIGNATURE_WRONG`, `KEY_UNAVAILABLE`.
+ */
+export async function openReceipt(
+  envelope: Uint8Array | string,
+  keyOf: (id: string) => PublicKey | undefined,
+): Promise<Parsed> {
+  const parsed = parseReceipt(envelope)
+  const key = keyOf(parsed.keyId)
+  if (!key) throw new EvidenceError('KEY_UNAVAILABLE', `the key \`${parsed.keyId}\` is not known here`)
+  if (await signatureHolds(parsed, key)) return parsed
+  throw new EvidenceError('RECEIPT_SIGNATURE_WRONG', 'the signature is not of this receipt')
+}
+
+/**
+ * Takes a receipt out of its envelope and checks its shape, not its signature. Envelope and payload must be
+ * canonical to the byte.
+ *
+ * @throws EvidenceError `RECEIPT_MALFORMED`, `RECEIPT_TOO_LARGE`, `RECEIPT_VERSION_UNKNOWN`, `RECEIPT_KIND_UNKNOWN`, or a
+ * `JSON_…` code for the payload.
+ */
+export function parseReceipt(envelope: Uint8Array | string): Parsed {
+  const { payload, keyId, signature } = openEnvelope(envelope)
+  const value = parseCanonical(payload, MAX_PAYLOAD_BYTES)
+  const receipt = checkReceipt(value)
+  if (receipt.key !== keyId) throw malformed('the envelope names another key than the payload')
+  return { receipt, id: sha256Hex(payload), payload, keyId, signature }
+}
+
+/** Whether the receipt's signature is of this key. */
+export function signatureHolds(
+  { payload, signature }: Pick<Parsed, 'payload' | 'signature'>,
+  key: PublicKey,
+): Promise<boolean> {
+  return verifySignature(key, preAuthentication(payload), signature)
+}
+
+/** A receipt's value, if that is what it is. */
+function checkReceipt(value: Json): Receipt {
+  if (!isObject(value)) throw malformed('the payload is not an object')
+  const { v, kind } = value
+  if (v !== 1) throw new EvidenceError('RECEIPT_VERSION_UNKNOWN', `version \`${named(v)}\` is not known here`)
+  if (typeof kind !== 'string' || !Object.hasOwn(SHAPES, kind)) {
+    throw new EvidenceError('RECEIPT_KIND_UNKNOWN', `kind \`${named(kind)}\` is not known here`)
+  }
+  // Sound: `kind` was just found in the table, and the table's fields are the kind's fields.
+  const problem = problemWith(value, SHAPES[kind as Kind]) ?? contradictionIn(value as unknown as Receipt)
+  if (problem !== undefined) throw malformed(`${kind}: ${problem}`)
+  return value as unknown as Receipt
+}
+
+// The envelope has one canonical spelling, so it is matched as text instead of being parsed.
+const BEFORE = '{"payload":"'
+const BETWEEN = `","payloadType":"${PAYLOAD_TYPE}","signatures":[{"keyid":"`
+const KEY_END = '","sig":"'
+const AFTER = '"}]}'
+const TAIL_LENGTH = BETWEEN.length + 64 + KEY_END.length + 88 + AFTER.length
+
+function openEnvelope(envelope: Uint8Array | string): {
+  payload: Uint8Array
+  keyId: string
+  signature: Uint8Array
+} {
+  if (envelope.length > MAX_ENVELOPE_BYTES) {
+    throw new EvidenceError('RECEIPT_TOO_LARGE', `the envelope is larger than ${MAX_ENVELOPE_BYTES} bytes`)
+  }
+  const text = typeof envelope === 'string' ? envelope : latin1(envelope)
+  const end = text.length - TAIL_LENGTH
+  const keyAt = end + BETWEEN.length
+  const signatureAt = keyAt + 64 + KEY_END.length
+  const framed =
+    text.startsWith(BEFORE) &&
+    end >= BEFORE.length &&
+    text.startsWith(BETWEEN, end) &&
+    text.startsWith(KEY_END, keyAt + 64) &&
+    text.endsWith(AFTER)
+  if (!framed) throw strangeEnvelope(text)
+  const payload = fromBase64(text.slice(BEFORE.length, end))
+  const signature = fromBase64(text.slice(signatureAt, signatureAt + 88))
+  if (!payload || signature?.length !== 64) throw malformed('the envelope is not base64 where it should be')
+  return { payload, keyId: text.slice(keyAt, keyAt + 64), signature }
+}
+
+function strangeEnvelope(text: string): EvidenceError {
+  const version =
+    /^\{"payload":"[A-Za-z0-9+/=]*","payloadType":"application\/vnd\.tollgate\.receipt\+json;v=([0-9]{1,9})"/.exec(
+      text,
+    )?.[1]
+  if (version === undefined || version === '1') return malformed('not a receipt envelope in canonical form')
+  return new EvidenceError('RECEIPT_VERSION_UNKNOWN', `version \`${version}\` is not known here`)
+}
+
+/** What is signed: the DSSE pre-authentication encoding. */
+function preAuthentication(payload: Uint8Array): Uint8Array {
+  return concat(ascii(`${PAE_START}${payload.length} `), payload)
+}
+
+const PAE_START = `DSSEv1 ${PAYLOAD_TYPE.length} ${PAYLOAD_TYPE} `
+
+function named(value: Json | undefined): string {
+  return typeof value === 'string' || typeof value === 'number' ? shown(String(value)) : typeof value
+}
+
+function malformed(problem: string): EvidenceError {
+  return new EvidenceError('RECEIPT_MALFORMED', `not a receipt: ${problem}`)
+}

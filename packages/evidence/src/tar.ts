@@ -1,0 +1,155 @@
+// The archive of a pack: plain ustar in exactly one spelling. The reader writes each header again and compares, so
+// whatever another tool might read differently is refused.
+
+import { join, latin1, sameBytes, utf8 } from './bytes.ts'
+import { EvidenceError } from './error.ts'
+
+/** A file in an archive. */
+export interface Member {
+  readonly name: string
+  readonly bytes: Uint8Array
+}
+
+/** Bytes from anywhere: whole, or in chunks of any size. */
+export type ByteSource = Uint8Array | AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+
+/** Bounds of reading an archive; each is checked before anything is allocated. */
+export interface ArchiveLimits {
+  readonly maxMembers: number
+  /** Largest size of a member, by its name. */
+  readonly maxSize: (name: string) => number
+}
+
+const BLOCK = 512
+const NAME = /^[a-z0-9][a-z0-9._-]*(?:\/[a-z0-9][a-z0-9._-]*)*$/
+const ZEROS = new Uint8Array(BLOCK)
+
+/** The two zero blocks that end an archive. */
+export const ARCHIVE_END: Uint8Array = new Uint8Array(2 * BLOCK)
+
+/** The header of a member: fixed metadata, nothing that could differ between machines. */
+export function archiveHeader(name: string, size: number): Uint8Array {
+  if (name.length > 100 || !NAME.test(name)) throw malformed(`\`${name.slice(0, 100)}\` cannot name a member`)
+  const header = new Uint8Array(BLOCK)
+  const put = (text: string, at: number): void => header.set(utf8(text), at)
+  put(name, 0)
+  put('0000644\0' + '0000000\0' + '0000000\0', 100) // mode, owner, group
+  put(size.toString(8).padStart(11, '0') + '\0' + '00000000000\0', 124) // size, time
+  put('        ' + '0', 148) // check sum, counted as spaces; a regular file
+  put('ustar\0' + '00', 257)
+  put('0000000\0' + '0000000\0', 329) // device numbers
+  const sum = header.reduce((total, byte) => total + byte, 0)
+  put(sum.toString(8).padStart(6, '0') + '\0 ', 148)
+  return header
+}
+
+/** The zeros that fill a member of this size up to a whole block. */
+export function archivePadding(size: number): Uint8Array {
+  return ZEROS.subarray(0, (BLOCK - (size % BLOCK)) % BLOCK)
+}
+
+/**
+ * Reads an archive, member by member.
+ *
+ * @throws EvidenceError `ARCHIVE_MALFORMED` for anything but the one spelling (other metadata, PAX or GNU headers, links,
+ * directories, unsorted or repeated names, anything after the end), `ARCHIVE_TOO_LARGE` for what passes a limit.
+ */
+export async function* readArchive(source: ByteSource, limits: ArchiveLimits): AsyncGenerator<Member> {
+  const input = new ByteReader(source)
+  try {
+    yield* readMembers(input, limits)
+    if (!sameBytes(await input.take(BLOCK), ZEROS)) throw malformed('it does not end with two zero blocks')
+    if (!(await input.ended())) throw malformed('something stands after its end')
+  } finally {
+    await input.close()
+  }
+}
+
+/** The members up to, and with, the first zero block. */
+async function* readMembers(input: ByteReader, limits: ArchiveLimits): AsyncGenerator<Member> {
+  let previous = ''
+  for (let count = 0; ; count++) {
+    const header = await input.take(BLOCK)
+    if (sameBytes(header, ZEROS)) return
+    if (count >= limits.maxMembers) throw tooLarge(`more than ${limits.maxMembers} members`)
+    const { name, size } = readHeader(header)
+    if (name <= previous) throw malformed('its members are not in order, each once')
+    if (size > limits.maxSize(name))
+      throw tooLarge(`\`${name}\` is larger than ${limits.maxSize(name)} bytes`)
+    const bytes = await input.take(size)
+    const padding = await input.take(archivePadding(size).length)
+    if (!sameBytes(padding, archivePadding(size))) throw malformed(`\`${name}\` is not padded with zeros`)
+    previous = name
+    yield { name, bytes }
+  }
+}
+
+function readHeader(header: Uint8Array): { name: string; size: number } {
+  const end = header.indexOf(0)
+  const name = latin1(header.subarray(0, end < 0 || end > 100 ? 100 : end))
+  const size = Number.parseInt(latin1(header.subarray(124, 135)), 8)
+  if (!NAME.test(name) || !Number.isSafeInteger(size)) throw malformed('a header cannot be read')
+  if (!sameBytes(header, archiveHeader(name, size))) {
+    throw malformed(`the header of \`${name}\` is not in the one form a pack can have`)
+  }
+  return { name, size }
+}
+
+/** Reads exact lengths out of chunks. */
+class ByteReader {
+  readonly #chunks: AsyncIterator<Uint8Array, undefined> | Iterator<Uint8Array, undefined>
+  #chunk: Uint8Array = new Uint8Array(0)
+
+  constructor(source: ByteSource) {
+    if (source instanceof Uint8Array) this.#chunks = [source][Symbol.iterator]()
+    else if (Symbol.asyncIterator in source) this.#chunks = source[Symbol.asyncIterator]()
+    else this.#chunks = source[Symbol.iterator]()
+  }
+
+  /** Exactly `length` bytes; the archive ending before is a fault. A view of the chunk where one holds them all. */
+  async take(length: number): Promise<Uint8Array> {
+    if (this.#chunk.length >= length) return this.#cut(length)
+    // Grown as bytes arrive: a header that claims gigabytes costs nothing until they are really there.
+    const parts: Uint8Array[] = []
+    for (let missing = length; missing > 0;) {
+      if (this.#chunk.length === 0 && !(await this.#next()))
+        throw malformed('it ends in the middle of a member')
+      const part = this.#cut(Math.min(missing, this.#chunk.length))
+      missing -= part.length
+      parts.push(part)
+    }
+    return join(parts)
+  }
+
+  async ended(): Promise<boolean> {
+    return this.#chunk.length === 0 && !(await this.#next())
+  }
+
+  /** Lets go of the source, wherever reading has come. */
+  async close(): Promise<void> {
+    await this.#chunks.return?.()
+  }
+
+  #cut(length: number): Uint8Array {
+    const part = this.#chunk.subarray(0, length)
+    this.#chunk = this.#chunk.subarray(length)
+    return part
+  }
+
+  async #next(): Promise<boolean> {
+    do {
+      const { done, value } = await this.#chunks.next()
+      if (done === true) return false
+      this.#chunk = value
+    } while (this.#chunk.length === 0)
+    return true
+  }
+}
+
+function malformed(problem: string): EvidenceError {
+  return new EvidenceError('ARCHIVE_MALFORMED', `not an evidence pack: ${problem}`)
+}
+
+function tooLarge(problem: string): EvidenceError {
+  return new EvidenceError('ARCHIVE_TOO_LARGE', `the pack is refused: ${problem}`)
+}

@@ -1,0 +1,339 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Audit } from '../src/audit.ts'
+import type { Contents } from '../src/manifest.ts'
+import { parseReceipt } from '../src/receipt.ts'
+import {
+  addWriter,
+  answer,
+  approved,
+  ASKED,
+  AT,
+  DENIED,
+  entryOf,
+  keyChange,
+  POLICY,
+  story,
+} from './audit-story.ts'
+import { decision, demoLedger, effect, fixedKey, hash, unknownEffect, type TestLedger } from './ledger.ts'
+
+const NO_BYTES = { payload: new Uint8Array(0), signature: new Uint8Array(64) }
+
+/** Everything the audit says of a part of a ledger, each accusation as `CODE at index`. */
+function audited(ledger: TestLedger, contents: Partial<Contents> = {}): { said: string[]; audit: Audit } {
+  const { range, selected = [] } = contents.range || contents.selected ? contents : wholeRange(ledger)
+  const said: string[] = []
+  const audit = new Audit({ ...(range && { range }), selected }, (code, index) =>
+    said.push(`${code} at ${index}`),
+  )
+  const stretch = range ? Array.from({ length: range.end - range.start }, (_, i) => range.start + i) : []
+  for (const index of [...selected, ...stretch].sort((a, b) => a - b)) {
+    audit.take(index, parseReceipt(entryOf(ledger, index).envelope))
+  }
+  return { said, audit }
+}
+
+function wholeRange({ size }: TestLedger): Partial<Contents> {
+  return { range: { start: 0, end: size } }
+}
+
+/** A range from `start` to the end, with genesis, key and policy before it. */
+function from(start: number, { size }: TestLedger): Partial<Contents> {
+  return { range: { start, end: size }, selected: [AT.genesis, AT.key, AT.policy] }
+}
+
+describe('an honest ledger', () => {
+  it('is accused of nothing, whole or in part', async () => {
+    const ledger = await story()
+    expect(audited(ledger).said).toEqual([])
+    for (let start = AT.read; start < ledger.size; start++) {
+      expect(audited(ledger, from(start, ledger)).said, `from ${start}`).toEqual([])
+    }
+    expect(audited(ledger, { selected: [0, 1, 4, 7, 8, 9] }).said).toEqual([])
+  })
+
+  it('is accused of nothing, whatever range is shown of it', async () => {
+    const ledger = await demoLedger()
+    for (let start = 0; start < ledger.size; start++) {
+      for (let end = start + 1; end <= ledger.size; end++) {
+        const selected = [0, 1].filter((index) => index < start || index >= end)
+        expect(audited(ledger, { range: { start, end }, selected }).said, `${start} to ${end}`).toEqual([])
+      }
+    }
+  })
+
+  it('is accused of nothing, whatever is selected from it', async () => {
+    const ledger = await demoLedger()
+    const check = (start: number, length: number, picked: readonly number[]): void => {
+      const end = Math.min(start + length, ledger.size)
+      const outside = (index: number): boolean => index < start || index >= end
+      const selected = [...new Set([0, 1, ...picked])].filter(outside).sort((a, b) => a - b)
+      const contents = length > 0 ? { range: { start, end }, selected } : { selected }
+      expect(audited(ledger, contents).said, JSON.stringify(contents)).toEqual([])
+    }
+    const index = fc.nat({ max: ledger.size - 1 })
+    const property = fc.property(index, fc.nat({ max: 8 }), fc.array(index, { maxLength: 8 }), check)
+    fc.assert(property, { seed: 1, numRuns: 1000 })
+  })
+
+  it('shows its keys with their roles', async () => {
+    const ledger = await story()
+    const keys = [...audited(ledger).audit.keys.values()]
+    expect(keys.map(({ role, of, retired, note }) => [role, of, retired, note.name])).toEqual([
+      ['ledger', undefined, false, 'ledger.example/demo'],
+      ['writer', 'gw-1', false, 'ledger.example/demo/gw-1'],
+    ])
+  })
+
+  it('shows the policies its decisions were made under', async () => {
+    expect([...audited(await story()).audit.policies]).toEqual([POLICY])
+  })
+
+  it('answers for each receipt with the key it must be signed by', async () => {
+    const ledger = await story()
+    const audit = new Audit(wholeRange(ledger) as Contents, () => undefined)
+    const signers = ledger.entries.map(({ envelope }, i) => audit.take(i, parseReceipt(envelope))?.id)
+    expect(signers).toEqual(ledger.entries.map(({ receipt }) => receipt.key))
+  })
+})
+
+describe('what is open', () => {
+  it('is every allowed call without an effect', async () => {
+    const ledger = await story()
+    expect(audited(ledger).audit.open).toBe(0)
+    const { id } = await ledger.append(decision(POLICY))
+    expect(audited(ledger).audit.open).toBe(1)
+    await ledger.append(unknownEffect(id))
+    expect(audited(ledger).audit.open).toBe(0)
+    await ledger.append(effect(id, { late: true }))
+    expect(audited(ledger).audit.open).toBe(0)
+  })
+
+  it('is not a call that was denied or escalated', async () => {
+    const ledger = await story()
+    await ledger.append(DENIED)
+    await ledger.append(ASKED)
+    expect(audited(ledger).audit.open).toBe(0)
+  })
+
+  it('stays open after an effect that is not its own', async () => {
+    const ledger = await story()
+    const { id } = await ledger.append(decision(POLICY))
+    await ledger.append(effect(id, { late: true }))
+    const { said, audit } = audited(ledger)
+    expect(said).toEqual([`EFFECT_LATE_WRONG at ${ledger.size - 1}`])
+    expect(audit.open).toBe(1)
+  })
+})
+
+describe('what cannot be seen from a part', () => {
+  it('is counted, and nobody is accused', async () => {
+    const ledger = await story()
+    const { said, audit } = audited(ledger, { selected: [0, 1, AT.readEffect, AT.answer, AT.sent] })
+    expect(said).toEqual([])
+    // The effect's decision and the answer's escalation; the answer itself is here.
+    expect(audit.unseen).toEqual({ references: 2, policies: 1 })
+  })
+
+  it('includes the approval a decision rests on', async () => {
+    const { audit } = audited(await story(), { selected: [0, 1, AT.sent] })
+    expect(audit.unseen).toEqual({ references: 1, policies: 1 })
+  })
+
+  it('ends where the range from the beginning ends', async () => {
+    const ledger = await story()
+    await ledger.append(effect(hash('nothing')))
+    const at = ledger.size - 1
+    const known = audited(ledger, { range: { start: 0, end: at }, selected: [at] })
+    expect(known.said).toEqual([`CAUSE_UNKNOWN at ${at}`, `EFFECT_WITHOUT_DECISION at ${at}`])
+    const unknown = audited(ledger, { range: { start: 0, end: at - 1 }, selected: [at] })
+    expect(unknown.said).toEqual([])
+  })
+
+  it('is no excuse for a receipt that names a later one as its cause', async () => {
+    const ledger = await conspiracy()
+    expect(audited(ledger, from(AT.next, ledger)).said).toEqual([`CAUSE_UNKNOWN at ${AT.next + 1}`])
+  })
+
+  it('is no excuse for two effects of one decision', async () => {
+    const ledger = await story({ length: AT.readEffect })
+    const { id } = entryOf(ledger, AT.read)
+    await ledger.append(effect(id))
+    await ledger.append(effect(id))
+    expect(audited(ledger, from(AT.readEffect, ledger)).said).toEqual([
+      `EFFECT_REPEATED at ${AT.readEffect + 1}`,
+    ])
+  })
+
+  it('is no excuse for two calls on one approval', async () => {
+    const ledger = await story()
+    await ledger.append(approved(entryOf(ledger, AT.answer).id))
+    expect(audited(ledger, from(AT.sent, ledger)).said).toEqual([`APPROVAL_REUSED at ${AT.next}`])
+  })
+
+  it('is no excuse for two answers to one escalation', async () => {
+    const ledger = await story()
+    await ledger.append(answer(entryOf(ledger, AT.asked).id, 'REFUSED'))
+    expect(audited(ledger, from(AT.answer, ledger)).said).toEqual([
+      `APPROVAL_WITHOUT_ESCALATION at ${AT.next}`,
+    ])
+  })
+})
+
+describe('what was hidden on purpose', () => {
+  /** Two policies, one after the other, then a decision; the receipt of the second policy is left out of the part. */
+  async function hiddenPolicy(decidedUnder: 'first' | 'second'): Promise<Audit & { said: string[] }> {
+    const ledger = await story({ length: AT.read })
+    const second = ledger.keepPolicy('tollgate: 1\nname: stricter\nrules: []\n')
+    await ledger.append({ kind: 'policy', policy_hash: second, name: 'stricter', by: 'admin:ann' })
+    await ledger.append(decision(decidedUnder === 'first' ? POLICY : second))
+    const { said, audit } = audited(ledger, from(ledger.size - 1, ledger))
+    return Object.assign(audit, { said })
+  }
+
+  it('accuses nobody: a decision under a policy whose receipt was left out', async () => {
+    const { said, unseen } = await hiddenPolicy('second')
+    expect(said).toEqual([])
+    expect(unseen.policies).toBe(1)
+  })
+
+  it('proves nothing: a decision under a policy that was replaced where it cannot be seen', async () => {
+    const { said, unseen } = await hiddenPolicy('first')
+    expect(said).toEqual([])
+    expect(unseen.policies).toBe(1)
+  })
+
+  it('hides no crime: a cause from the future, behind thousands of causes that never come', async () => {
+    const ledger = await conspiracy(async (going) => {
+      for (let i = 0; i < 630; i++) {
+        const causes = Array.from({ length: 16 }, (_, n) => hash(`nowhere ${16 * i + n}`))
+        await going.append({ ...DENIED, causes })
+      }
+    })
+    const { said } = audited(ledger, from(AT.next, ledger))
+    expect(said).toEqual([`CAUSE_UNKNOWN at ${ledger.size - 2}`])
+  })
+})
+
+describe('references', () => {
+  it('to more receipts than can be remembered are refused, not forgotten', async () => {
+    const ledger = await story()
+    const said = new Set<string>()
+    const audit = new Audit({ range: { start: 1, end: 10_000 }, selected: [] }, (code) => said.add(code))
+    for (let index = 1; index <= 6400; index++) {
+      const causes = Array.from({ length: 16 }, (_, n) => hash(`nowhere ${16 * index + n}`))
+      const receipt = ledger.prepare({ ...DENIED, causes, seq: index })
+      const parsed = { receipt, id: hash(`receipt ${index}`), keyId: receipt.key, ...NO_BYTES }
+      audit.take(index, parsed)
+      const remembered = 16 * index <= 100_000
+      expect(said.has('REFERENCES_TOO_MANY'), `after ${16 * index}`).toBe(!remembered)
+    }
+  })
+})
+
+describe('an effect', () => {
+  it('of a receipt that is no decision belongs to no decision', async () => {
+    const ledger = await story()
+    for (const of of [AT.genesis, AT.policy, AT.readEffect, AT.answer]) {
+      const at = ledger.size
+      await ledger.append(effect(entryOf(ledger, of).id))
+      expect(audited(ledger).said).toContain(`EFFECT_WITHOUT_DECISION at ${at}`)
+    }
+  })
+
+  it('may be reported by another writer than the one that decided', async () => {
+    const ledger = await story({ length: AT.readEffect })
+    const key = await addWriter(ledger, 'gw-2')
+    await ledger.append(effect(entryOf(ledger, AT.read).id, { writer: 'gw-2' }), key)
+    expect(audited(ledger).said).toEqual([])
+  })
+})
+
+describe('an approval', () => {
+  it('may be used at the very moment it ends', async () => {
+    const ledger = await story()
+    const { id } = await ledger.append(ASKED)
+    const given = await ledger.append(answer(id))
+    await ledger.append({ ...approved(given.id), time: '2026-01-05T10:00:00.000Z' })
+    expect(audited(ledger).said).toEqual([])
+  })
+
+  it('is bound to tenant, principal, session, tool, definition and arguments', async () => {
+    const changes = [
+      { principal: 'agent:other' },
+      { session: { id: 's-2', seq: 0 } },
+      { tool: 'bank/pay' },
+      { definition_hash: hash('definition') },
+      { args_hash: hash('others') },
+      { commit: 'salted' },
+    ] as const
+    for (const change of changes) {
+      const ledger = await story()
+      const { id } = await ledger.append(ASKED)
+      const given = await ledger.append(answer(id))
+      await ledger.append({ ...approved(given.id), ...change } as typeof ASKED)
+      expect(audited(ledger).said, JSON.stringify(change)).toEqual([
+        `APPROVAL_FOR_ANOTHER_CALL at ${AT.next + 2}`,
+      ])
+    }
+  })
+
+  it('holds for a salted call again, whose hash cannot be compared', async () => {
+    const ledger = await story()
+    const salted = { commit: 'salted' } as const
+    const { id } = await ledger.append({ ...ASKED, ...salted, args_hash: hash('first salt') } as typeof ASKED)
+    const given = await ledger.append(answer(id))
+    const again = { ...approved(given.id), ...salted, args_hash: hash('second salt') }
+    await ledger.append(again)
+    expect(audited(ledger).said).toEqual([])
+  })
+})
+
+describe('a key', () => {
+  it('is in service from the receipt after the one that adds it', async () => {
+    const ledger = await story()
+    const key = await addWriter(ledger, 'gw-2')
+    await ledger.append({ ...DENIED, writer: 'gw-2' }, key)
+    expect(audited(ledger).said).toEqual([])
+  })
+
+  it('may not retire in the name of another writer', async () => {
+    const ledger = await story()
+    await ledger.append(keyChange(ledger.writerKey, 'gw-2', 'retire'))
+    expect(audited(ledger).said).toEqual([`KEY_UNKNOWN at ${AT.next}`])
+  })
+
+  it('may not retire twice', async () => {
+    const ledger = await story()
+    const key = await addWriter(ledger, 'gw-2')
+    await ledger.append(keyChange(key, 'gw-2', 'retire'))
+    await ledger.append(keyChange(key, 'gw-2', 'retire'))
+    expect(audited(ledger).said).toEqual([`KEY_UNKNOWN at ${AT.next + 2}`])
+  })
+
+  it('that is unknown is accused at every receipt it signs', async () => {
+    const ledger = await story()
+    const stranger = await fixedKey('stranger')
+    await ledger.append(DENIED, stranger)
+    await ledger.append(DENIED, stranger)
+    expect(audited(ledger).said).toEqual([`KEY_UNKNOWN at ${AT.next}`, `KEY_UNKNOWN at ${AT.next + 1}`])
+  })
+})
+
+/**
+ * A ledger at whose end the first writer names as its cause a receipt of the second that is appended after it; with
+ * something before that, to distract.
+ */
+async function conspiracy(
+  distract: (ledger: TestLedger) => Promise<void> = () => Promise.resolve(),
+): Promise<TestLedger> {
+  const [ledger, twin] = [await story(), await story()]
+  const key = await addWriter(ledger, 'gw-2')
+  await addWriter(twin, 'gw-2')
+  await distract(ledger)
+  const later = { ...DENIED, writer: 'gw-2', time: '2026-01-05T09:50:00.000Z' }
+  const { id } = await twin.append(later, key)
+  await ledger.append({ ...DENIED, causes: [id] })
+  await ledger.append(later, key)
+  return ledger
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import { REASONS, reasonOf, VERDICTS } from '../src/reasons.ts'
+
+const rows = Object.entries(REASONS)
+
+describe('the table of reasons', () => {
+  it.each(rows)('%s has one verdict, a sentence and a remedy', (code, reason) => {
+    expect(code).toMatch(/^[A-Z]+(?:_[A-Z]+)*$/)
+    expect(code.length).toBeLessThanOrEqual(64)
+    expect(Object.keys(reason).sort()).toEqual(['remedy', 'sentence', 'verdict'])
+    expect(VERDICTS).toContain(reason.verdict)
+    expect(reason.sentence).toMatch(/^[A-Z][^\n]{8,}[^.]\.$/)
+    expect(reason.remedy).toMatch(/^[A-Z][^\n]{8,}[^.]\.$/)
+  })
+
+  it('has a code for each verdict', () => {
+    expect([...new Set(rows.map(([, { verdict }]) => verdict))].sort()).toEqual([...VERDICTS].sort())
+  })
+
+  it('says a different thing for each code', () => {
+    expect(new Set(rows.map(([, { sentence }]) => sentence)).size).toBe(rows.length)
+  })
+
+  it('has every code that the design takes over, as it is spelled there', () => {
+    const codes = `
+      DENY_TOOL_NOT_FOUND SESSION_RISK_MEMORY_DENY SCHEMA_VIOLATION NO_POLICY_DEFINED POLICY_VIOLATION SYSTEM_FROZEN
+      AGENT_KILLED CONTEXT_MISMATCH IDENTITY_ISOLATION_VIOLATION DATA_EGRESS_BLOCKED TAINTED_DATA_EGRESS_DENY
+      PROMPT_INJECTION_DETECTED UNICODE_OBFUSCATION_DETECTED DELEGATION_INVALID DELEGATION_SCOPE_VIOLATION
+      INSUFFICIENT_PRIVILEGE BUDGET_EXCEEDED TEMPORAL_INTERVENTION APPROVAL_REQUIRED APPROVAL_TIMEOUT
+      COGNITIVE_FIREWALL_DOMAIN_DENY COGNITIVE_FIREWALL_INVALID_URL COGNITIVE_FIREWALL_SENTINEL_DENY
+      COGNITIVE_FIREWALL_PLANNER_REF_REQUIRED TOOL_NOT_PINNED AMBIGUOUS_INPUT GATE_FAILED`
+    for (const code of codes.trim().split(/\s+/)) expect(reasonOf(code), code).toBeDefined()
+  })
+
+  it('gives no verdict but DENY where the code says so', () => {
+    for (const [code, { verdict }] of rows)
+      if (/DENY|DENIED|VIOLATION|FROZEN|EXCEEDED$/.test(code) && code !== 'TASK_SCOPE_EXCEEDED')
+        expect(verdict, code).toBe('DENY')
+  })
+
+  it('knows no other code', () => {
+    for (const code of [
+      '',
+      'rule_allowed',
+      'RULE_ALLOWED ',
+      'constructor',
+      '__proto__',
+      'toString',
+      'hasOwnProperty',
+    ])
+      expect(reasonOf(code)).toBeUndefined()
+    for (const [code, reason] of rows) expect(reasonOf(code)).toBe(reason)
+  })
+})

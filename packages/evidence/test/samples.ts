@@ -1,0 +1,188 @@
+// What the tests of this package share: keys, a valid receipt of every kind, and how a fault is read.
+
+import { toBase64 } from '../src/bytes.ts'
+import { codeOf } from '../src/error.ts'
+import { sha256Hex } from '../src/hash.ts'
+import { importSigningKey, type PublicKey, type SigningKey } from '../src/keys.ts'
+import { NO_HASH, type Common, type Kind, type Receipt } from '../src/kinds.ts'
+
+/** The receipt type of a kind. */
+export type ReceiptOf<K extends Kind> = Extract<Receipt, { readonly kind: K }>
+
+/** The ledger that all samples belong to. */
+export const ORIGIN = 'ledger.example/samples'
+
+/** The writer that all samples come from. */
+export const WRITER = 'gateway-1'
+
+/** A hash that says where it came from: SHA-256 of the label. */
+export function hashOf(label: string): string {
+  return sha256Hex(label)
+}
+
+/** The seed of test key `number`, from 1: the same on every machine. */
+export function seedOf(number: number): Uint8Array {
+  return new Uint8Array(32).fill(number)
+}
+
+/** Test key `number`, from 1. */
+export function signingKey(number = 1): Promise<SigningKey> {
+  return importSigningKey(seedOf(number))
+}
+
+/** The code a call fails with, or `accepted`. A fault that is not ours is thrown on. */
+export function outcomeOf(work: () => unknown): string {
+  try {
+    work()
+  } catch (fault) {
+    return codeOf(fault)
+  }
+  return 'accepted'
+}
+
+/** As `outcomeOf`, for a promise. */
+export async function outcomeOfAsync(work: Promise<unknown>): Promise<string> {
+  try {
+    await work
+  } catch (fault) {
+    return codeOf(fault)
+  }
+  return 'accepted'
+}
+
+/**
+ * A valid receipt of the kind, naming `key`, with as many optional fields as can stand together. `changes` overrides
+ * fields, also with values that are not valid.
+ */
+export function sampleOf<K extends Kind>(
+  kind: K,
+  key: PublicKey,
+  changes: Readonly<Record<string, unknown>> = {},
+): ReceiptOf<K> {
+  // Sound as long as `changes` keeps to the type; tests of refusals mean not to.
+  return { ...commonOf(key), ...samples(key)[kind], ...changes } as unknown as ReceiptOf<K>
+}
+
+function commonOf(key: PublicKey): Common {
+  return {
+    v: 1,
+    ledger: ORIGIN,
+    tenant: 'tenant-a',
+    writer: WRITER,
+    seq: 0,
+    lamport_clock: 1,
+    prev_receipt_hash: NO_HASH,
+    causes: [],
+    time: '2026-01-31T23:59:59.000Z',
+    key: key.id,
+  }
+}
+
+function samples(key: PublicKey): { readonly [K in Kind]: Omit<ReceiptOf<K>, keyof Common> } {
+  return {
+    genesis: {
+      kind: 'genesis',
+      public_key: toBase64(key.bytes),
+      commit: 'plain',
+      succeeds: {
+        ledger: 'ledger.example/lost',
+        checkpoint_hash: hashOf('last checkpoint'),
+        because: 'The disk was lost.',
+      },
+    },
+    decision: {
+      kind: 'decision',
+      principal: 'agent:ci',
+      session: { id: 's1', seq: 3 },
+      door: 'browser',
+      assurance: 'advised',
+      tool: 'mail/send',
+      effect_class: 'send',
+      args_hash: hashOf('arguments'),
+      commit: 'plain',
+      definition_hash: hashOf('definition'),
+      verdict: 'ALLOW',
+      reason_code: 'APPROVAL_GRANTED',
+      rung: 'policy',
+      rule: 'outside',
+      policy_hash: hashOf('policy'),
+      ladder: hashOf('ladder'),
+      state_hash: hashOf('state'),
+      evidence: hashOf('inputs'),
+      approval: hashOf('approval'),
+      delegation: hashOf('delegation'),
+      expires: '2026-02-01T00:00:59.000Z',
+      trajectory_risk_score: '0.1250',
+      session_centroid_hash: hashOf('centroid'),
+      risk_accumulation_window: 8,
+      browser: {
+        sentinel_risk: 12,
+        sentinel_findings: ['HIDDEN_TEXT', 'FOREIGN_FORM'],
+        dom_hash: hashOf('dom'),
+        visual_text_hash: hashOf('visual text'),
+        planner_ref: 'plan-7',
+        destination_host: 'example.com',
+      },
+    },
+    effect: {
+      kind: 'effect',
+      decision: hashOf('decision'),
+      status: 'COMPLETED',
+      effect_hash: hashOf('output'),
+      commit: 'plain',
+      reported_by: 'gateway',
+      delivery: 'full',
+      late: true,
+    },
+    approval: {
+      kind: 'approval',
+      decision: hashOf('decision'),
+      answer: 'GRANTED',
+      approver: 'user:olga',
+      expires: '2026-02-01T00:15:00.000Z',
+    },
+    freeze: {
+      kind: 'freeze',
+      scope: 'principal',
+      target: 'agent:ci',
+      frozen: true,
+      by: 'user:olga',
+      because: 'It went too far.',
+    },
+    policy: { kind: 'policy', policy_hash: hashOf('policy'), name: 'workstation', by: 'user:olga' },
+    key: { kind: 'key', op: 'add', role: 'writer', of: WRITER, public_key: toBase64(key.bytes) },
+    pin: {
+      kind: 'pin',
+      op: 'pin',
+      tool: 'mail/send',
+      definition_hash: hashOf('definition'),
+      by: 'user:olga',
+    },
+    token: {
+      kind: 'token',
+      op: 'issue',
+      token_hash: hashOf('token'),
+      role: 'agent',
+      principal: 'agent:ci',
+      by: 'user:olga',
+    },
+    delegation: {
+      kind: 'delegation',
+      op: 'grant',
+      delegation_hash: hashOf('statement'),
+      delegator: 'user:olga',
+      delegate: 'agent:ci',
+      expires: '2026-02-02T00:00:00.000Z',
+    },
+    session: {
+      kind: 'session',
+      op: 'close',
+      session: 's1',
+      principal: 'agent:ci',
+      scope_hash: hashOf('scope'),
+      decisions: 4,
+    },
+    observe: { kind: 'observe', on: true, until: '2026-02-01T06:00:00.000Z', by: 'user:olga' },
+    recovery: { kind: 'recovery', closed: 2, because: 'The process ended without closing its decisions.' },
+  }
+}

@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest'
+import {
+  cosignCheckpoint,
+  EvidenceError,
+  formatTrust,
+  formatVkey,
+  noteKey,
+  parseTrust,
+  sealCheckpoint,
+  sha256,
+  toBase64,
+  type Json,
+} from '../src/index.ts'
+import { fixedKey } from './ledger.ts'
+
+const LEDGER = 'ledger.example/demo'
+const [ours, others, first, second] = await Promise.all(['ours', 'others', 'first', 'second'].map(fixedKey))
+if (!ours || !others || !first || !second) throw new Error('four keys were made')
+const key = formatVkey(noteKey(LEDGER, ours.publicKey))
+const spare = formatVkey(noteKey(LEDGER, others.publicKey))
+const witness = formatVkey(noteKey('witness-1.example', first.publicKey, 4))
+const another = formatVkey(noteKey('witness-2.example', second.publicKey, 4))
+const head = { origin: LEDGER, size: 3, root: sha256('root') }
+const checkpoint = await sealCheckpoint(head, [ours])
+const FILE = { tollgate_trust: 1, ledger: LEDGER, keys: [key] } as const
+
+function parse(fields: Readonly<Record<string, Json>>): ReturnType<typeof parseTrust> {
+  return parseTrust(JSON.stringify({ ...FILE, ...fields }))
+}
+
+/** The file is refused, for this reason. */
+async function refuses(input: Readonly<Record<string, Json>> | string, reason: string): Promise<void> {
+  const fault = await (typeof input === 'string' ? parseTrust(input) : parse(input)).catch((e: unknown) => e)
+  expect(fault).toBeInstanceOf(EvidenceError)
+  expect(fault).toMatchObject({ code: 'TRUST_MALFORMED', message: expect.stringContaining(reason) as string })
+}
+
+describe('a trust file', () => {
+  it('names a ledger and its keys', async () => {
+    const trust = await parse({ keys: [key, spare] })
+    expect(trust.ledger).toBe(LEDGER)
+    expect(trust.keys.map((each) => each.key.id)).toEqual([ours.publicKey.id, others.publicKey.id])
+    expect(trust).toMatchObject({ witnesses: [], quorum: 0 })
+    expect(trust.checkpoint).toBeUndefined()
+  })
+
+  it('names witnesses and how many must have cosigned', async () => {
+    const trust = await parse({ witnesses: [witness, another], quorum: 1 })
+    expect(trust.witnesses.map(({ name }) => name)).toEqual(['witness-1.example', 'witness-2.example'])
+    expect(trust.quorum).toBe(1)
+  })
+
+  it('pins a checkpoint that its own keys have signed', async () => {
+    const trust = await parse({ checkpoint })
+    expect(trust.checkpoint).toMatchObject({ origin: LEDGER, size: 3, root: head.root })
+  })
+
+  it('is read as text or as bytes', async () => {
+    const text = JSON.stringify(FILE)
+    expect((await parseTrust(new TextEncoder().encode(text))).ledger).toBe((await parseTrust(text)).ledger)
+  })
+
+  it('is read as it was written', async () => {
+    const trust = await parse({ witnesses: [witness, another], quorum: 2, checkpoint })
+    const again = await parseTrust(formatTrust({ ...trust, checkpoint }))
+    expect(again).toEqual(trust)
+    const { ledger, keys, witnesses, quorum } = await parse({})
+    const plain = { ledger, keys, witnesses, quorum }
+    expect(await parseTrust(formatTrust(plain))).toEqual(plain)
+  })
+
+  it('is written in one form', () => {
+    const keys = [noteKey(LEDGER, ours.publicKey)]
+    expect(formatTrust({ ledger: LEDGER, keys, witnesses: [], quorum: 0 })).toBe(
+      `{\n  "tollgate_trust": 1,\n  "ledger": "${LEDGER}",\n  "keys": [\n    "${key}"\n  ]\n}\n`,
+    )
+  })
+})
+
+describe('a trust file is refused', () => {
+  it.each(['', 'trust me', '[]', 'null', '"x"', '{}', `{"tollgate_trust":1`, `${JSON.stringify(FILE)}{}`])(
+    'if it is `%s`',
+    (text) => refuses(text, 'the trust file is refused'),
+  )
+
+  it('if a key stands in it twice, whatever parsers make of that', () =>
+    refuses(`{"tollgate_trust":1,"ledger":"a","ledger":"${LEDGER}","keys":["${key}"]}`, 'not strict JSON'))
+
+  it('if it is of another version', async () => {
+    await refuses({ tollgate_trust: 2 }, '`tollgate_trust`')
+    await refuses({ tollgate_trust: '1' }, '`tollgate_trust`')
+  })
+
+  it('if it has a field that nobody knows', () => refuses({ comment: 'x' }, '`comment`'))
+
+  it('if the ledger cannot be one', async () => {
+    for (const ledger of ['', 'a b', 'a+b', 'a\nb', 'x'.repeat(121), 7, null])
+      await refuses({ ledger }, '`ledger`')
+  })
+
+  it('if it has no keys, or none that can be used', async () => {
+    await refuses({ keys: [] }, '`keys` is empty')
+    await refuses({ keys: 'x' }, '`keys`')
+    await refuses({ keys: [7] }, '`keys`')
+    await refuses({ keys: ['x'] }, 'a key cannot be used')
+    await refuses({ keys: Array.from({ length: 17 }, () => key) }, '`keys`')
+  })
+
+  it('if the hint of a key is not that of the key', () =>
+    refuses({ keys: [key.replace(/\+[0-9a-f]{8}\+/, '+00000000+')] }, 'hint'))
+
+  it('if a key is weak', () => {
+    const weak = Uint8Array.of(1, 1, ...new Uint8Array(31))
+    return refuses({ keys: [`${LEDGER}+00000000+${toBase64(weak)}`] }, 'not of full order')
+  })
+
+  it('if a key of the ledger is named after something else', () =>
+    refuses(
+      { keys: [formatVkey(noteKey('ledger.example/other', ours.publicKey))] },
+      'not named after the ledger',
+    ))
+
+  it('if a key is of the wrong kind', async () => {
+    await refuses({ keys: [formatVkey(noteKey(LEDGER, ours.publicKey, 4))] }, 'wrong kind')
+    const signer = formatVkey(noteKey('witness-1.example', first.publicKey, 1))
+    await refuses({ witnesses: [signer], quorum: 1 }, 'wrong kind')
+  })
+
+  it('if one key is there twice, in whatever role and under whatever name', async () => {
+    await refuses({ keys: [key, key] }, 'twice')
+    await refuses({ witnesses: [witness, witness], quorum: 1 }, 'twice')
+    const alias = formatVkey(noteKey('witness-3.example', first.publicKey, 4))
+    await refuses({ witnesses: [witness, alias], quorum: 2 }, 'twice')
+    const itself = formatVkey(noteKey('witness-4.example', ours.publicKey, 4))
+    await refuses({ witnesses: [itself], quorum: 1 }, 'twice')
+  })
+
+  it('if it names witnesses and no quorum', () => refuses({ witnesses: [witness] }, '`quorum` is missing'))
+
+  it('if the quorum cannot be reached', async () => {
+    await refuses({ witnesses: [witness], quorum: 2 }, '`quorum` is larger')
+    await refuses({ quorum: 1 }, '`quorum` is larger')
+    for (const quorum of [-1, 0.5, 65, '1', null]) await refuses({ witnesses: [witness], quorum }, '`quorum`')
+  })
+
+  it('if its checkpoint cannot be believed', async () => {
+    const refusedFor = (text: string, reason: string): Promise<void> => refuses({ checkpoint: text }, reason)
+    await refusedFor('', 'cannot be believed')
+    await refusedFor(checkpoint.replace('\n3\n', '\n4\n'), 'cannot be believed')
+    await refusedFor(await sealCheckpoint(head, [others]), 'no known ledger key has signed')
+    await refusedFor(
+      await sealCheckpoint({ ...head, origin: 'ledger.example/other' }, [ours]),
+      'not the one asked',
+    )
+    await refuses({ checkpoint: 7 }, '`checkpoint`')
+  })
+
+  it('if a witness it names has cosigned its checkpoint wrongly', async () => {
+    const wrong = { name: 'witness-1.example', key: first }
+    const cosigned = await cosignCheckpoint(checkpoint, wrong, 1)
+    const moved = cosigned.replace('\n3\n', '\n4\n')
+    const resigned =
+      (await sealCheckpoint({ ...head, size: 4 }, [ours])) + moved.slice(moved.lastIndexOf('— '))
+    await refuses({ checkpoint: resigned, witnesses: [witness], quorum: 0 }, 'cosignature')
+  })
+})

@@ -1,0 +1,144 @@
+// The command `tollgate-verify`, run as a person runs it. Needs the build.
+
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { formatTrust, writePack } from '../src/index.ts'
+import { begin, collect, createLedger, decision, demoLedger, effect, POLICY_TEXT } from './ledger.ts'
+
+const COMMAND = fileURLToPath(new URL('../dist/bin/verify.js', import.meta.url))
+
+interface Ran {
+  readonly exit: number
+  readonly out: string
+  readonly err: string
+}
+
+let folder: string
+
+function run(...args: readonly string[]): Promise<Ran> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [COMMAND, ...args], { cwd: folder }, (fault, out, err) => {
+      resolve({ exit: typeof fault?.code === 'number' ? fault.code : fault ? -1 : 0, out, err })
+    })
+  })
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tollgate-verify-'))
+  const ledger = await demoLedger()
+  const pack = await collect(writePack(ledger, { range: { start: 0, end: ledger.size } }))
+  const flipped = Buffer.from(pack)
+  const at = flipped.length - 5000
+  flipped[at] = (flipped[at] ?? 0) ^ 1
+  await writeFile(join(folder, 'good.pack'), pack)
+  await writeFile(join(folder, 'flipped.pack'), flipped)
+  await writeFile(join(folder, 'cut.pack'), pack.subarray(0, 7000))
+  await writeFile(
+    join(folder, 'trust.json'),
+    formatTrust({ ledger: ledger.origin, keys: [ledger.noteKey()], witnesses: [], quorum: 0 }),
+  )
+  await writeFile(
+    join(folder, 'bad-trust.json'),
+    '{ "tollgate_trust": 1, "ledger": "ledger.example/demo", "keys": [] }',
+  )
+})
+
+afterAll(() => rm(folder, { recursive: true }))
+
+describe('tollgate-verify', () => {
+  it('answers 0 for a true pack, and says what was proved and what was not', async () => {
+    const { exit, out, err } = await run('good.pack', '--trust', 'trust.json')
+    expect(exit).toBe(0)
+    expect(err).toBe('')
+    expect(out).toMatch(/^VERIFIED\n {2}ledger ledger\.example\/demo, 24 entries/)
+    expect(out).toContain('✓ Entries 0 to 23 are complete')
+    expect(out).toContain('Not proved\n')
+    expect(out).toContain('· That tools did what they reported')
+  })
+
+  it('answers 1 for a pack with one flipped bit, and names what it found', async () => {
+    const { exit, out } = await run('flipped.pack', '--trust', 'trust.json')
+    expect(exit).toBeGreaterThanOrEqual(1)
+    expect(exit).toBeLessThanOrEqual(2)
+    expect(out).toMatch(/^(FAILED|MALFORMED)/)
+    expect(out).toContain('✗ MEMBER_CHANGED in receipts/0000000000000000.jsonl')
+    expect(out).not.toContain('✓')
+  })
+
+  it('answers 2 for a pack that ends too early', async () => {
+    const { exit, out } = await run('cut.pack', '--trust', 'trust.json')
+    expect(exit).toBe(2)
+    expect(out).toContain('✗ ARCHIVE_MALFORMED')
+  })
+
+  it('answers 3 without a trust file, and says what is missing', async () => {
+    const { exit, out } = await run('good.pack')
+    expect(exit).toBe(3)
+    expect(out).toMatch(/^INTEGRITY ONLY/)
+    expect(out).toContain('nobody vouched for its key')
+  })
+
+  it('prints the whole report as JSON on request', async () => {
+    const { exit, out } = await run('good.pack', '--trust', 'trust.json', '--json')
+    expect(exit).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({
+      level: 'verified',
+      exit: 0,
+      summary: { receipts: 24 },
+      findings: [],
+    })
+  })
+
+  it('teaches with --help', async () => {
+    const { exit, out } = await run('--help')
+    expect(exit).toBe(0)
+    for (const word of ['usage:', '--trust FILE', '--json', 'exit code:', 'tollgate_trust'])
+      expect(out).toContain(word)
+  })
+
+  it.each([
+    [[], 'no pack given; run `tollgate-verify --help`'],
+    [['none.pack'], 'there is no file `none.pack`'],
+    [['.'], 'is a directory'],
+    [['good.pack', 'good.pack'], 'more than one pack given'],
+    [['good.pack', '--trsut', 'x'], "Unknown option '--trsut'; run `tollgate-verify --help`"],
+    [['good.pack', '--trust', 'none.json'], 'there is no file `none.json`'],
+    [['good.pack', '--trust', 'bad-trust.json'], 'the trust file is refused: `keys` is empty'],
+    [['good.pack', '--workers', 'many'], '`--workers` takes a whole number'],
+  ])('answers 2 and says what to do: %j', async (args, message) => {
+    const { exit, out, err } = await run(...args)
+    expect(exit).toBe(2)
+    expect(out).toBe('')
+    expect(err).toMatch(/^tollgate-verify: /)
+    expect(err).toContain(message)
+    expect(err).not.toContain('    at ')
+  })
+})
+
+describe('worker threads', () => {
+  it('find the same as one thread, in true and false packs', async () => {
+    const ledger = await createLedger()
+    await begin(ledger)
+    const policy = ledger.keepPolicy(POLICY_TEXT)
+    await ledger.append({ kind: 'policy', policy_hash: policy, name: 'demo', by: 'admin:ann' })
+    for (let i = 0; i < 500; i++) await ledger.append(effect((await ledger.append(decision(policy))).id))
+    await ledger.sealHead()
+    const pack = Buffer.from(await collect(writePack(ledger, { range: { start: 0, end: ledger.size } })))
+    await writeFile(join(folder, 'large.pack'), pack)
+    // The signature of the last receipt, in base64 just before the end of its line.
+    const end = pack.lastIndexOf('"}]}\n') - 20
+    pack[end] = pack[end] === 65 ? 66 : 65
+    await writeFile(join(folder, 'large-flipped.pack'), pack)
+    for (const name of ['large.pack', 'large-flipped.pack']) {
+      const [one, three] = await Promise.all(
+        ['0', '3'].map((workers) => run(name, '--trust', 'trust.json', '--json', '--workers', workers)),
+      )
+      expect(three?.out).toBe(one?.out)
+      expect(one?.out).toContain(name === 'large.pack' ? '"level": "verified"' : '"code": "SIGNATURE_WRONG"')
+    }
+  })
+})

@@ -1,0 +1,435 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { FINDINGS, STAGES } from '../src/findings.ts'
+import {
+  cosignCheckpoint,
+  EvidenceError,
+  noteKey,
+  parseTrust,
+  readPack,
+  verifyPack,
+  type Manifest,
+  type Progress,
+  type Report,
+  type SignatureChecker,
+  type SignatureJob,
+  type Trust,
+} from '../src/index.ts'
+import { signatureHolds } from '../src/receipt.ts'
+import { AT, DENIED, told, trustIn } from './audit-story.ts'
+import { findingsOf, readPackCases } from './case.ts'
+import { begin, createLedger, fixedKey, type TestLedger } from './ledger.ts'
+import {
+  archive,
+  blocks,
+  bound,
+  bytesOf,
+  contentOf,
+  edited,
+  forge,
+  forged,
+  joined,
+  RECEIPTS,
+  relined,
+  replaced,
+  without,
+} from './pack-forge.ts'
+import { longLedger } from './pack-ledger.ts'
+
+const ledger = await told()
+const trust = await trustOf(ledger)
+const members = await forge(ledger)
+const pack = archive(members)
+
+function trustOf(of: TestLedger, pins?: Parameters<typeof trustIn>[1]): Promise<Trust> {
+  return parseTrust(trustIn(of, pins))
+}
+
+/** Checks signatures as the verifier does by itself, several batches at a time and in no certain order. */
+const unordered: SignatureChecker = {
+  parallel: 3,
+  async check(jobs) {
+    await new Promise((resolve) => setTimeout(resolve, (jobs[0]?.index ?? 0) % 3))
+    return Promise.all(jobs.map(({ receipt, key }) => signatureHolds(receipt, key)))
+  },
+}
+
+describe('signatures', () => {
+  it('that cannot be checked make the verification fail, never the pack pass', async () => {
+    const broken: SignatureChecker = {
+      parallel: 1,
+      check: () => Promise.reject(new Error('the thread died')),
+    }
+    await expect(verifyPack(pack, { trust, signatures: broken })).rejects.toThrow('the thread died')
+    await expect(verifyPack(pack, { signatures: { ...broken, parallel: 8 } })).rejects.toThrow(
+      'the thread died',
+    )
+  })
+
+  it('that cannot be checked at once make the verification fail too', async () => {
+    const broken: SignatureChecker = {
+      parallel: 1,
+      check() {
+        throw new Error('no thread to be had')
+      },
+    }
+    await expect(verifyPack(pack, { trust, signatures: broken })).rejects.toThrow('no thread to be had')
+  })
+
+  it('that cannot be checked say nothing about the pack, whatever fault it is', async () => {
+    const fault = new EvidenceError('KEY_UNAVAILABLE', 'this host cannot use Ed25519 keys')
+    const later: SignatureChecker = { parallel: 1, check: () => Promise.reject(fault) }
+    await expect(verifyPack(pack, { trust, signatures: later })).rejects.toBe(fault)
+    const atOnce: SignatureChecker = {
+      parallel: 1,
+      check() {
+        throw fault
+      },
+    }
+    await expect(verifyPack(pack, { trust, signatures: atOnce })).rejects.toBe(fault)
+  })
+
+  it('that cannot be checked make a malformed pack fail as well', async () => {
+    const broken: SignatureChecker = {
+      parallel: 1,
+      check: () => Promise.reject(new Error('the thread died')),
+    }
+    const cut = verifyPack(pack.subarray(0, -1), { trust, signatures: broken })
+    await expect(cut).rejects.toThrow('the thread died')
+  })
+
+  it('are wrong unless the answer is yes, for each of them', async () => {
+    const all = Array.from({ length: AT.next }, (_, index) => `SIGNATURE_WRONG at ${index}`)
+    const answers: [readonly unknown[], readonly string[]][] = [
+      [[], all],
+      [[true, true, true], all.slice(3)],
+      [Array.from({ length: AT.next }, () => false), all],
+      [Array.from({ length: AT.next }, () => 1), all],
+      [Array.from({ length: AT.next }, () => 'true'), all],
+      [Array.from({ length: AT.next + 1 }, () => true), []],
+    ]
+    for (const [given, expected] of answers) {
+      const signatures = { parallel: 1, check: () => Promise.resolve(given as boolean[]) }
+      const report = await verifyPack(pack, { trust, signatures })
+      expect(findingsOf(report)).toEqual(expected)
+      expect(report.exit).toBe(expected.length > 0 ? 1 : 0)
+    }
+  })
+
+  it('are asked for once for each receipt, under the key it names', async () => {
+    const asked: SignatureJob[] = []
+    const signatures: SignatureChecker = {
+      parallel: 2,
+      check(jobs) {
+        asked.push(...jobs)
+        return Promise.resolve(jobs.map(() => true))
+      },
+    }
+    await verifyPack(pack, { trust, signatures })
+    expect(asked.map(({ index }) => index)).toEqual(ledger.entries.map((_, index) => index))
+    expect(asked.map(({ key }) => key.id)).toEqual(ledger.entries.map(({ receipt }) => receipt.key))
+  })
+
+  it('checked out of order give the same report', async () => {
+    const long = await longLedger()
+    const lines = (all: readonly string[]): string[] =>
+      all.map((line, i) => (i % 50 === 7 ? forgedLine(line) : line))
+    const second = 'receipts/0000000000000256.jsonl'
+    const tampered = relined(relined(await forge(long.ledger), lines), lines, second)
+    const false600 = archive(bound(tampered))
+    const expected = await verifyPack(false600)
+    expect(expected.findings.filter(({ code }) => code === 'SIGNATURE_WRONG').length).toBeGreaterThan(5)
+    expect(await verifyPack(false600, { signatures: unordered })).toEqual(expected)
+  })
+})
+
+describe('progress', () => {
+  it('is told after every part, and only grows', async () => {
+    const told: Progress[] = []
+    await verifyPack(pack, { trust, onProgress: (progress) => told.push(progress) })
+    expect(told).toHaveLength(members.length)
+    expect(told.map(({ bytes }) => bytes)).toEqual(
+      members.map((_, i) => members.slice(0, i + 1).reduce((sum, { bytes }) => sum + bytes.length, 0)),
+    )
+    expect(told.at(-1)).toMatchObject({ receipts: AT.next })
+    expect(told.at(0)).toMatchObject({ receipts: 0 })
+  })
+
+  it('that cannot be told is a fault of the program, not of the pack', async () => {
+    const onProgress = (): void => {
+      throw new TypeError('no terminal')
+    }
+    await expect(verifyPack(pack, { onProgress })).rejects.toThrow('no terminal')
+  })
+})
+
+describe('a report', () => {
+  const cases = readPackCases()
+
+  /** What each case is reported as, with its trust file if it has one. */
+  const reports = Promise.all(
+    cases.map(async ({ name, pack: bytes, trust: pinned }) => {
+      const options = pinned === undefined ? {} : { trust: await parseTrust(pinned) }
+      return { name, bytes, options, report: await verifyPack(bytes, options) }
+    }),
+  )
+
+  it('is the same every time, in any chunks, and is plain data', async () => {
+    for (const { bytes, options, report } of await reports) {
+      const chunks = Array.from({ length: Math.ceil(bytes.length / 700) }, (_, i) =>
+        bytes.subarray(700 * i, 700 * (i + 1)),
+      )
+      expect(await verifyPack(chunks, { ...options, signatures: unordered })).toEqual(report)
+      expect(JSON.parse(JSON.stringify(report))).toEqual(report)
+    }
+  })
+
+  it('lists its findings by stage, then by receipt', async () => {
+    for (const { report } of await reports) {
+      const places = report.findings.map(
+        ({ code, index = -1 }) => 1e6 * STAGES.indexOf(FINDINGS[code].stage) + index,
+      )
+      expect(places).toEqual([...places].sort((a, b) => a - b))
+    }
+  })
+
+  it('says nothing twice', async () => {
+    for (const { name, report } of await reports) {
+      const lines = findingsOf(report)
+      expect([name, ...new Set(lines)]).toEqual([name, ...lines])
+    }
+  })
+
+  it('without a trust file never speaks of one', async () => {
+    for (const { name, bytes } of await reports) {
+      const { findings, level } = await verifyPack(bytes)
+      expect(findings.map(({ code }) => `${name}: ${code}`)).not.toContain(`${name}: TRUST_LEDGER_WRONG`)
+      expect(level, name).not.toMatch(/verified|witnessed/)
+    }
+  })
+
+  it('of a false pack proves nothing', async () => {
+    for (const { report } of await reports) {
+      if (report.exit === 1 || report.exit === 2) {
+        expect(report.proved).toEqual([])
+        expect(report.not_proved).toEqual(['Anything: the pack is not what it claims to be.'])
+      } else expect(report.proved.length).toBeGreaterThan(2)
+    }
+  })
+
+  it('sums up what the receipts amount to', async () => {
+    const { summary, ...report } = await verifyPack(pack, { trust })
+    expect(summary).toEqual({
+      receipts: 10,
+      kinds: { genesis: 1, key: 1, policy: 1, decision: 4, effect: 2, approval: 1 },
+      verdicts: { ALLOW: 2, DENY: 1, ESCALATE: 1 },
+      effects: { COMPLETED: 1, FAILED: 1 },
+      open: 0,
+      first_time: '2026-01-05T09:00:00.000Z',
+      last_time: '2026-01-05T09:00:09.000Z',
+    })
+    expect(report).toMatchObject({
+      level: 'verified',
+      exit: 0,
+      ledger: ledger.origin,
+      tree_size: 10,
+      selected: 0,
+    })
+    expect(report.range).toEqual({ start: 0, end: 10 })
+  })
+
+  it('says plainly what a selection, a missing witness and an open call leave unproved', async () => {
+    const open = await told((going) =>
+      going.append({ ...DENIED, verdict: 'ALLOW', reason_code: 'RULE_ALLOWED' } as typeof DENIED),
+    )
+    const { not_proved } = await verifyPack(await forged(open, { selected: [0, 1, AT.next] }), { trust })
+    expect(not_proved).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining('That these are all'),
+        expect.stringContaining('That no key was retired by an entry that is not shown'),
+        expect.stringContaining('no witness you named has cosigned'),
+        expect.stringContaining('What became of 1 allowed call'),
+      ]),
+    )
+  })
+
+  it('keeps the first thousand findings and counts the others', async () => {
+    const strange = await createLedger()
+    await begin(strange)
+    for (let i = 0; i < 1200; i++) strange.appendRaw(bytesOf(`not a receipt ${i}`))
+    await strange.sealHead()
+    const report = await verifyPack(await forged(strange), { trust: await trustOf(strange) })
+    expect(report.findings).toHaveLength(1000)
+    expect(report.more_findings).toBe(200)
+    expect(report).toMatchObject({ level: 'malformed', exit: 2 })
+  })
+
+  it('fails a pack whose one false thing comes after the thousandth finding', async () => {
+    const strange = await createLedger()
+    await begin(strange)
+    for (let i = 0; i < 1100; i++) strange.appendRaw(bytesOf(`not a receipt ${i}`))
+    await strange.sealHead([await fixedKey('stranger')])
+    const report = await verifyPack(await forged(strange))
+    expect(report.exit).toBe(2)
+    expect(report.more_findings).toBeGreaterThan(100)
+  })
+})
+
+describe('keys in several roles', () => {
+  it('a key of the ledger is no witness to it, even if a trust file names it as one', async () => {
+    const cosigned = await told()
+    const name = 'witness.example'
+    const itself = { name, key: cosigned.writerKey }
+    cosigned.useCheckpoint(await cosignCheckpoint(cosigned.checkpoint, itself, 1_767_603_700))
+    const witnesses = [noteKey(name, cosigned.writerKey.publicKey, 4)]
+    const fooled = await trustOf(cosigned, { witnesses, quorum: 1 })
+    expect((await verifyPack(await forged(cosigned), { trust: fooled })).level).toBe('failed')
+  })
+})
+
+describe('a hostile pack', () => {
+  /** A pack whose manifest claims something that costs much to check; it must end, with a finding, before the test's time does. */
+  async function claiming(claims: Partial<Manifest>): Promise<Report> {
+    const manifest = { ...(JSON.parse(contentOf(members, 'manifest.json')) as Manifest), ...claims }
+    return ended(archive(replaced(members, 'manifest.json', bytesOf(JSON.stringify(manifest)))))
+  }
+
+  async function ended(bytes: Uint8Array): Promise<Report> {
+    const report = await verifyPack(bytes, { trust })
+    expect([1, 2]).toContain(report.exit)
+    return report
+  }
+
+  const most = Number.MAX_SAFE_INTEGER
+
+  it('claims a range as long as a number can count', async () => {
+    await claiming({ tree_size: most, range: { start: 0, end: most } })
+    await claiming({ tree_size: most, range: { start: most - 1, end: most } })
+    await claiming({ tree_size: most, range: { start: most - 1024, end: most } })
+    await claiming({ tree_size: most })
+  })
+
+  it('selects entries at the end of what a number can count', async () => {
+    await claiming({ tree_size: most, selected: [most - 1] })
+    await claiming({ tree_size: most, range: { start: 0, end: 10 }, selected: [most - 2, most - 1] })
+  })
+
+  it('lists members that are not there', async () => {
+    const absent = Array.from({ length: 5000 }, (_, i) => ({
+      name: `policy/${String(i).padStart(64, '0')}`,
+      sha256: '0'.repeat(64),
+      size: most,
+    }))
+    expect((await claiming({ members: absent })).findings.length).toBe(1000)
+  })
+
+  it('has a manifest that nests without end', async () => {
+    await ended(archive(replaced(members, 'manifest.json', bytesOf('['.repeat(16 << 20)))))
+  })
+
+  it('claims a member of eight gigabytes', async () => {
+    const header = blocks({ name: 'policy/x', bytes: new Uint8Array(0) })[0] ?? new Uint8Array(0)
+    const claims = header.slice()
+    claims.set(bytesOf('77777777777'), 124)
+    await ended(joined([claims, new Uint8Array(1024)]))
+  })
+
+  it('has a bundle of empty lines', async () => {
+    await ended(archive(bound(replaced(members, RECEIPTS, bytesOf('\n'.repeat(100_000))))))
+  })
+
+  it('has proofs of the greatest length', async () => {
+    const hash = 'A'.repeat(43) + '='
+    const left = Array.from({ length: 128 }, () => hash)
+    await ended(
+      archive(bound(edited(members, 'proofs/range.json', () => JSON.stringify({ left, right: left })))),
+    )
+    const longer = [...left, hash]
+    await ended(
+      archive(bound(edited(members, 'proofs/range.json', () => JSON.stringify({ left: longer, right: [] })))),
+    )
+  })
+
+  it('has no member that it must have', async () => {
+    for (const { name } of members) {
+      const report = await ended(archive(without(members, name)))
+      expect(report.level, name).toBe('malformed')
+    }
+  })
+})
+
+describe('any bytes', () => {
+  /** Whatever the bytes, verifying them gives a report that is not a pass, and reading them one of our faults. */
+  async function survives(bytes: Uint8Array): Promise<Report> {
+    const report = await verifyPack(bytes, { trust })
+    expect(JSON.stringify(await verifyPack(bytes, { trust }))).toBe(JSON.stringify(report))
+    try {
+      for await (const part of readPack(bytes)) expect(part.member.name).not.toBe('')
+    } catch (fault) {
+      expect(fault).toBeInstanceOf(EvidenceError)
+    }
+    return report
+  }
+
+  const small = told(undefined, { length: AT.read + 1 }).then(forge)
+
+  it('that are random give a report', async () => {
+    const check = async (bytes: Uint8Array): Promise<void> => {
+      expect((await survives(bytes)).exit).toBe(2)
+    }
+    await fc.assert(fc.asyncProperty(fc.uint8Array({ maxLength: 3000 }), check), { seed: 1, numRuns: 500 })
+  })
+
+  it('that were a pack once give a report, and no pass', async () => {
+    const honest = archive(await small)
+    const check = async (edits: readonly Edit[]): Promise<void> => {
+      const changed = edits.reduce(applied, honest)
+      const same = Buffer.compare(changed, honest) === 0
+      expect(same ? [0] : [1, 2]).toContain((await survives(changed)).exit)
+    }
+    const property = fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 4 }), check)
+    await fc.assert(property, { seed: 2, numRuns: 500 })
+  })
+
+  it('in any member, with a manifest that fits, give a report, and no pass', async () => {
+    const honest = await small
+    const names = honest.map(({ name }) => name).filter((name) => name !== 'manifest.json')
+    const check = async (name: string, edits: readonly Edit[]): Promise<void> => {
+      const before = bytesOf(contentOf(honest, name))
+      const after = edits.reduce(applied, before)
+      const same = Buffer.compare(before, after) === 0
+      const report = await survives(archive(bound(replaced(honest, name, after))))
+      expect(same ? [0] : [1, 2]).toContain(report.exit)
+    }
+    const edits = fc.array(edit, { minLength: 1, maxLength: 3 })
+    await fc.assert(fc.asyncProperty(fc.constantFrom(...names), edits, check), { seed: 3, numRuns: 400 })
+  })
+})
+
+/** A change to bytes: something is taken out at a place, and something put in. */
+interface Edit {
+  readonly at: number
+  readonly out: number
+  readonly put: Uint8Array
+}
+
+const edit = fc.record({
+  at: fc.nat(),
+  out: fc.oneof(fc.constant(0), fc.constant(1), fc.nat({ max: 600 })),
+  put: fc.oneof(
+    fc.uint8Array({ maxLength: 4 }),
+    fc.constantFrom(...['0', '1', '"', '{', '}', ',', '\n', '\0', ' ', '=', '/'].map(bytesOf)),
+    fc.constant(new Uint8Array(512)),
+  ),
+})
+
+function applied(bytes: Uint8Array, { at, out, put }: Edit): Uint8Array {
+  const start = bytes.length === 0 ? 0 : at % bytes.length
+  return joined([bytes.subarray(0, start), put, bytes.subarray(start + out)])
+}
+
+/** A receipt's line with one digit of its signature exchanged for another. */
+function forgedLine(line: string): string {
+  const at = line.length - 20
+  return line.slice(0, at) + (line.charAt(at) === 'A' ? 'B' : 'A') + line.slice(at + 1)
+}

@@ -1,0 +1,323 @@
+// Rooms keep to their imports: the table of who may import what, as data, and a check that names the leak.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { importsIn, type Import } from './imports.ts'
+
+/** A file of the tree: its path from the root, with `/`, and its text. */
+export interface Source {
+  readonly path: string
+  readonly text: string
+}
+
+/** An import, or a dependency of a package, that the table does not allow. */
+export interface Leak {
+  readonly path: string
+  readonly line: number
+  readonly imports: string
+  readonly rule: string
+  readonly allowed: string
+}
+
+/** What the files under a path may import. Their own folder is always allowed; nothing else is unless it is here. */
+interface Room {
+  /** A folder or file; `*` stands for any name. The longest that fits a file is its room. */
+  readonly at: string
+  /** Folders and files that are reached by path. */
+  readonly paths?: readonly string[]
+  /** Our packages, which are reached by name. */
+  readonly packages?: readonly string[]
+  /** Our packages of which only types may be taken. */
+  readonly typesOf?: readonly string[]
+  readonly npm?: readonly string[]
+  /** Not shipped: may also use the development dependencies of the root, and compute the names it imports. */
+  readonly dev?: boolean
+  /** Node's built-ins: all of them, or the ones named. */
+  readonly node?: boolean | readonly string[]
+  /** The folder is a shelf: its items do not know each other, only the items named here. */
+  readonly shelf?: readonly string[]
+}
+
+const WORKSHOP = { paths: ['packages/*', 'tools', 'vectors'], dev: true, node: true } as const
+const gateway = (...names: string[]): string[] => names.map((name) => `packages/gateway/src/${name}`)
+const FROM_ANYWHERE = gateway('log.ts', 'error.ts')
+const DOOR = { paths: FROM_ANYWHERE, packages: ['kernel', 'evidence'], node: true } as const
+
+const ROOMS: readonly Room[] = [
+  // One source for browsers and Node. Node is met in one file, at run time and only if it is there.
+  { at: 'packages/evidence/src', npm: ['@noble/hashes'] },
+  {
+    at: 'packages/evidence/src/host.ts',
+    paths: ['packages/evidence/src'],
+    node: ['node:crypto', 'node:buffer'],
+  },
+  { at: 'packages/evidence/node', paths: ['packages/evidence/src'], node: true },
+  { at: 'packages/evidence/bin', paths: ['packages/evidence/src', 'packages/evidence/node'], node: true },
+  tests('evidence'),
+
+  // No I/O, no clock, no randomness: pure libraries only.
+  {
+    at: 'packages/kernel/src',
+    packages: ['evidence'],
+    npm: ['@marcbachmann/cel-js', 'ajv', 're2js', 'yaml'],
+  },
+  {
+    at: 'packages/kernel/src/gates',
+    paths: ['packages/kernel/src'],
+    packages: ['evidence'],
+    npm: ['ajv', 're2js'],
+    shelf: ['gate'],
+  },
+  tests('kernel', 'evidence'),
+
+  { at: 'packages/sentinel/src', typesOf: ['evidence'] },
+  tests('sentinel', 'evidence'),
+
+  { at: 'packages/client/src', packages: ['evidence'] },
+  tests('client', 'evidence'),
+
+  { at: 'packages/console/src', packages: ['client', 'evidence'], npm: ['preact', 'uplot'] },
+  tests('console', 'client', 'evidence'),
+
+  // cli ► open ► store, keyring, config; cli ► serve ► doors ► kernel. A new name in gateway/src needs a row.
+  { at: 'packages/gateway/src/index.ts', paths: gateway('open.ts', 'serve.ts', 'error.ts') },
+  {
+    at: 'packages/gateway/src/cli',
+    paths: [...gateway('open.ts', 'serve.ts', 'config.ts', 'keyring.ts'), ...FROM_ANYWHERE],
+    packages: ['kernel', 'client', 'evidence', 'evidence/node'],
+    npm: ['commander', 'picocolors', '@clack/prompts'],
+    node: true,
+  },
+  {
+    at: 'packages/gateway/src/open.ts',
+    paths: [...gateway('store', 'keyring.ts', 'config.ts'), ...FROM_ANYWHERE],
+    packages: ['kernel', 'evidence'],
+    node: true,
+  },
+  {
+    at: 'packages/gateway/src/serve.ts',
+    paths: [...gateway('mcp', 'llm', 'hook', 'api', 'config.ts'), ...FROM_ANYWHERE],
+    packages: ['kernel', 'evidence'],
+    npm: ['hono', '@hono/node-server'],
+    node: true,
+  },
+  { at: 'packages/gateway/src/mcp', ...DOOR, npm: ['undici'] },
+  { at: 'packages/gateway/src/llm', ...DOOR, npm: ['undici'] },
+  { at: 'packages/gateway/src/hook', ...DOOR },
+  { at: 'packages/gateway/src/api', ...DOOR, npm: ['hono'] },
+  {
+    at: 'packages/gateway/src/store',
+    paths: FROM_ANYWHERE,
+    packages: ['kernel', 'evidence'],
+    npm: ['@photostructure/sqlite', 'pg'],
+    node: true,
+    shelf: [],
+  },
+  {
+    at: 'packages/gateway/src/keyring.ts',
+    paths: FROM_ANYWHERE,
+    packages: ['evidence', 'evidence/node'],
+    node: true,
+  },
+  {
+    at: 'packages/gateway/src/config.ts',
+    paths: FROM_ANYWHERE,
+    packages: ['kernel', 'evidence'],
+    npm: ['yaml'],
+    node: true,
+  },
+  { at: 'packages/gateway/src/log.ts', npm: ['pino'], node: true },
+  { at: 'packages/gateway/src/error.ts' },
+  tests('gateway', 'kernel', 'client', 'sentinel', 'evidence'),
+
+  { at: 'conformance', packages: ['client', 'evidence', 'evidence/node'], dev: true, node: true },
+  { at: 'examples', packages: ['client', 'evidence', 'evidence/node'], dev: true, node: true },
+  { at: 'bench', ...WORKSHOP },
+  { at: 'tools', ...WORKSHOP },
+  { at: '*.config.*', dev: true, node: true },
+  { at: 'packages/*/*.config.*', dev: true, node: true },
+  { at: 'vectors' },
+  { at: 'docs' },
+]
+
+/** Tests see all of their own package and of those below it, also by path: test data and contract suites are shared. */
+function tests(name: string, ...below: readonly string[]): Room {
+  const seen = [name, ...below]
+  const packages = [...seen, 'evidence/node']
+  const paths = [...seen.map((each) => `packages/${each}`), 'tools', 'vectors']
+  return { at: `packages/${name}/test`, paths, packages, dev: true, node: true }
+}
+
+const SCOPE = '@tollgate/'
+
+/**
+ * Every leak in these files, in their order. Code is judged by its imports, the `package.json` of a package by its
+ * dependencies; the `package.json` of the root says which development dependencies there are.
+ */
+export function checkRooms(files: readonly Source[]): readonly Leak[] {
+  const dev = dependenciesIn(
+    files.find(({ path }) => path === 'package.json'),
+    'devDependencies',
+  )
+  return files.flatMap((file) => {
+    if (/^packages\/[^/]+\/package\.json$/.test(file.path)) return checkManifest(file)
+    return CODE.test(file.path) ? checkCode(file, dev) : []
+  })
+}
+
+/** A leak in one line, for people. */
+export function formatLeak({ path, line, imports, rule, allowed }: Leak): string {
+  return `${path}:${line} imports \`${imports}\`: ${rule}; allowed: ${allowed}`
+}
+
+const CODE = /\.[cm]?[jt]sx?$/
+
+function checkCode({ path, text }: Source, dev: readonly string[]): Leak[] {
+  const room = roomOf(path)
+  const npm = [...(room?.npm ?? []), ...(room?.dev === true ? dev : [])]
+  return importsIn(path, text).flatMap((found) => {
+    const rule = room ? ruleAgainst(found, path, { ...room, npm }) : NO_ROOM
+    if (rule === undefined) return []
+    return [
+      { path, line: found.line, imports: found.name ?? 'a computed name', rule, allowed: allowedIn(room) },
+    ]
+  })
+}
+
+const NO_ROOM = 'the file is in no room, add a row to the table in `tools/check-rooms.ts`'
+
+/** What ships from a package decides what it may depend on. */
+function checkManifest(file: Source): Leak[] {
+  const folder = posix.dirname(file.path)
+  const shipped = ROOMS.filter(({ at, dev }) => dev !== true && at.startsWith(`${folder}/`))
+  const ours = shipped.flatMap(({ packages = [] }) => packages.map((name) => SCOPE + packageName(name)))
+  const allowed = [...new Set([...ours, ...shipped.flatMap(({ npm = [] }) => npm)])]
+  return ['dependencies', 'peerDependencies', 'optionalDependencies']
+    .flatMap((section) => dependenciesIn(file, section))
+    .filter((name) => !allowed.includes(name))
+    .map((imports) => ({
+      path: file.path,
+      line: file.text.slice(0, file.text.indexOf(`"${imports}"`)).split('\n').length,
+      imports,
+      rule: `\`${folder}\` does not depend on it`,
+      allowed: listed(allowed.map(quoted)),
+    }))
+}
+
+function dependenciesIn(manifest: Source | undefined, section: string): readonly string[] {
+  if (!manifest) return []
+  // Sound: npm refuses a manifest of any other shape before this runs.
+  const { [section]: dependencies } = JSON.parse(manifest.text) as Partial<Record<string, object>>
+  return Object.keys(dependencies ?? {})
+}
+
+/** The rule that forbids an import, or undefined if it is allowed. */
+function ruleAgainst({ name, typeOnly }: Import, path: string, room: Room): string | undefined {
+  if (name === undefined) {
+    return room.dev === true ? undefined : `\`${room.at}\` is shipped, so its imports are written out`
+  }
+  if (name.startsWith('.')) return ruleAgainstPath(posix.join(posix.dirname(path), name), path, room)
+  if (isBuiltin(name) || /^node(?::|$)/.test(name)) return ruleAgainstBuiltin(name, room)
+  if (name.startsWith(SCOPE)) return ruleAgainstPackage(name.slice(SCOPE.length), typeOnly, room)
+  return room.npm?.includes(packageName(name)) === true
+    ? undefined
+    : `\`${room.at}\` does not take this package from npm`
+}
+
+function ruleAgainstPath(target: string, path: string, room: Room): string | undefined {
+  const file = target.replace(/\.js$/, '.ts')
+  const { at, paths = [], shelf } = room
+  if (shelf && fits(at, file)) return ruleAgainstNeighbour(itemOf(file, at), itemOf(path, at), room)
+  if ([at, ...paths].some((each) => fits(each, file))) return undefined
+  const [, here] = path.split('/')
+  if (path.startsWith('packages/') && !file.startsWith(`packages/${here ?? ''}/`)) {
+    return 'what is outside of a package is reached by its name, not by path'
+  }
+  return `\`${at}\` does not reach \`${roomOf(file)?.at ?? file}\``
+}
+
+function ruleAgainstNeighbour(item: string, from: string, { at, shelf = [] }: Room): string | undefined {
+  if (item === from || from === 'index' || shelf.includes(item)) return undefined
+  return `the items of \`${at}\` do not know each other`
+}
+
+function ruleAgainstBuiltin(name: string, { at, node = false }: Room): string | undefined {
+  if (node === true || (node !== false && node.includes(name))) return undefined
+  return `\`${at}\` takes no${node === false ? '' : ' other'} Node built-ins`
+}
+
+function ruleAgainstPackage(name: string, typeOnly: boolean, room: Room): string | undefined {
+  const { at, packages = [], typesOf = [], paths = [] } = room
+  if (packages.includes(name) || paths.some((path) => fits(path, `packages/${name}`))) return undefined
+  if (!typesOf.includes(name)) return `\`${at}\` does not depend on this package`
+  return typeOnly ? undefined : `\`${at}\` takes only types from it, write \`import type\``
+}
+
+function roomOf(path: string): Room | undefined {
+  return ROOMS.filter(({ at }) => fits(at, path)).sort((a, b) => b.at.length - a.at.length)[0]
+}
+
+function fits(at: string, path: string): boolean {
+  const pattern = at.replaceAll('.', '\\.').replaceAll('*', '[^/]*')
+  return new RegExp(`^${pattern}(?:/|$)`).test(path)
+}
+
+/** The item of a shelf that a file belongs to: the file itself, or its folder on the shelf. */
+function itemOf(path: string, shelf: string): string {
+  return (path.slice(shelf.length + 1).split('/')[0] ?? '').replace(CODE, '')
+}
+
+function packageName(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}
+
+function allowedIn(room: Room | undefined): string {
+  if (!room) return 'nothing'
+  const { at, paths = [], packages = [], typesOf = [], npm = [], dev = false, node = false } = room
+  const built = typeof node === 'boolean' ? [] : node
+  return listed([
+    ...[...new Set([at, ...paths]), ...packages.map((name) => SCOPE + name), ...npm, ...built].map(quoted),
+    ...typesOf.map((name) => `types of \`${SCOPE}${name}\``),
+    ...(dev ? ['development dependencies'] : []),
+    ...(node === true ? ['Node built-ins'] : []),
+  ])
+}
+
+function quoted(name: string): string {
+  return `\`${name}\``
+}
+
+function listed(names: readonly string[]): string {
+  return names.length === 0 ? 'nothing' : names.join(', ')
+}
+
+/** The files of the real tree that the table speaks of. */
+export function readTree(root: string): readonly Source[] {
+  return namesUnder(root, '')
+    .filter((path) => CODE.test(path) || posix.basename(path) === 'package.json')
+    .map((path) => ({ path, text: readFileSync(posix.join(root, path), 'utf8') }))
+}
+
+function namesUnder(root: string, folder: string): readonly string[] {
+  return readdirSync(posix.join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = posix.join(folder, entry.name)
+    const skipped = entry.name.startsWith('.') || entry.name === 'node_modules' || entry.name === 'dist'
+    if (entry.isDirectory()) return skipped ? [] : namesUnder(root, path)
+    return [path]
+  })
+}
+
+function main(): void {
+  const files = readTree(fileURLToPath(new URL('..', import.meta.url)))
+  const leaks = checkRooms(files)
+  for (const leak of leaks) console.error(formatLeak(leak))
+  if (leaks.length === 0) console.log(`${files.length} files keep to their rooms`)
+  else process.exitCode = 1
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) main()

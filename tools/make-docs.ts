@@ -1,0 +1,69 @@
+// Writes docs/reasons.md and docs/findings.md from the tables in the source; with --check, only compares.
+
+import { readFile, writeFile } from 'node:fs/promises'
+import { FINDINGS, STAGES } from '../packages/evidence/src/findings.ts'
+import { REASONS, VERDICTS } from '../packages/evidence/src/reasons.ts'
+
+const NOTICE = '<!-- Made by `npm run docs` from the source. Do not edit. -->'
+
+const ABOUT_VERDICT = {
+  ALLOW: 'The call may run. Its decision is on the ledger before it does.',
+  DENY: 'The call does not run.',
+  ESCALATE: 'The call waits for a person.',
+}
+
+function reasons(): string {
+  const sections = VERDICTS.map((verdict) => {
+    const rows = Object.entries(REASONS).filter(([, reason]) => reason.verdict === verdict)
+    const table = rows.map(([code, { sentence, remedy }]) => `| \`${code}\` | ${sentence} | ${remedy} |`)
+    return [
+      `## ${verdict}`,
+      '',
+      ABOUT_VERDICT[verdict],
+      '',
+      '| code | meaning | what to do |',
+      '|---|---|---|',
+      ...table,
+    ].join('\n')
+  })
+  return [
+    '# Reason codes',
+    '',
+    NOTICE,
+    '',
+    'Every decision names exactly one of these. The table is closed.',
+    '',
+    sections.join('\n\n'),
+    '',
+  ].join('\n')
+}
+
+function findings(): string {
+  const sections = STAGES.map((stage) => {
+    const rows = Object.entries(FINDINGS).filter(([, rule]) => rule.stage === stage)
+    const table = rows.map(([code, { severity, sentence }]) => `| \`${code}\` | ${severity} | ${sentence} |`)
+    return [`## ${stage}`, '', '| code | the pack is | meaning |', '|---|---|---|', ...table].join('\n')
+  })
+  const lead =
+    'What a verification can find, in the order in which it looks. A `malformed` pack exits with 2, a `false` one with 1.'
+  return ['# Findings', '', NOTICE, '', lead, '', sections.join('\n\n'), ''].join('\n')
+}
+
+const DOCUMENTS = { 'docs/reasons.md': reasons(), 'docs/findings.md': findings() }
+
+async function stale(path: string, text: string): Promise<boolean> {
+  return (await readFile(path, 'utf8').catch(() => '')) !== text
+}
+
+async function main(check: boolean): Promise<number> {
+  let differing = 0
+  for (const [path, text] of Object.entries(DOCUMENTS)) {
+    if (!(await stale(path, text))) continue
+    differing++
+    if (check) process.stderr.write(`${path} is not what the source says; run \`npm run docs\`\n`)
+    else await writeFile(path, text)
+  }
+  return check && differing > 0 ? 1 : 0
+}
+
+process.exitCode = await main(process.argv.includes('--check'))

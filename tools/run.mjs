@@ -1,0 +1,150 @@
+// The workshop's one door: `node tools/run.mjs TASK`. Plain JavaScript without dependencies, because it runs before
+// anything is installed.
+
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ensureBrowser } from './browser.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const WINDOWS = process.platform === 'win32'
+const env = { ...process.env, PATH: join(root, 'node_modules/.bin') + delimiter + process.env.PATH }
+
+// A step `does` something here or `run`s a command. Its output is shown if it fails; an `open` step shows it as it
+// comes, and a command in an open step gets the arguments after the task's name.
+const install = { name: 'install', does: installDependencies }
+const browser = { name: 'browser', does: provideBrowser }
+const build = { name: 'build', run: script('build') }
+
+const TASKS = {
+  test: [
+    install,
+    browser,
+    build,
+    { name: 'types of the tests', run: ['tsc', '-p', 'tsconfig.json'] },
+    { name: 'lint', run: script('lint') },
+    { name: 'format', run: script('format:check') },
+    { name: 'rooms', run: script('rooms') },
+    { name: 'docs are in sync', run: ['tsx', 'tools/make-docs.ts', '--check'] },
+    { name: 'vectors regenerate to themselves', run: ['tsx', 'tools/make-vectors.ts', '--check'] },
+    { name: 'tests', run: ['vitest', 'run'], open: true },
+  ],
+  start: [install, { name: 'gateway', does: explainStart }],
+  bench: [install, build, { name: 'bench', run: ['tsx', 'bench/run.ts'], open: true }],
+  deep: [
+    install,
+    browser,
+    build,
+    { name: 'deep tests', run: ['vitest', 'run', '--config', 'vitest.deep.config.ts'], open: true },
+  ],
+}
+
+let running // the child of the moment
+let stopped // the exit code after a signal
+
+process.on('SIGINT', () => stop('SIGINT', 130))
+process.on('SIGTERM', () => stop('SIGTERM', 143))
+process.on('SIGHUP', () => stop('SIGHUP', 129))
+process.exitCode = await main(process.argv.slice(2))
+
+async function main([task, ...args]) {
+  if (!Object.hasOwn(TASKS, task ?? '')) {
+    console.error(`no task \`${task ?? ''}\`; the tasks are ${Object.keys(TASKS).join(', ')}`)
+    return 2
+  }
+  const extra = args[0] === '--' ? args.slice(1) : args
+  for (const step of TASKS[task]) {
+    const code = await take(step, extra)
+    if (stopped ?? code) return stopped ?? code
+  }
+  return 0
+}
+
+/** Takes one step and says how long it took; answers with its exit code. */
+async function take(step, extra) {
+  const began = performance.now()
+  process.stdout.write(`▸ ${step.name} …${step.open ? '\n' : ' '}`)
+  const { code = 0, output = '', note = '' } = await (step.does ? step.does() : runStep(step, extra))
+  const seconds = `${((performance.now() - began) / 1000).toFixed(1)} s`
+  const end = stopped ? `stopped after ${seconds}` : code === 0 ? seconds : `failed after ${seconds}`
+  console.log((step.open ? `▸ ${step.name} … ` : '') + end + (note && ` (${note})`))
+  if (code !== 0 && !stopped && output) process.stderr.write(output.endsWith('\n') ? output : `${output}\n`)
+  return code
+}
+
+function runStep({ run, open = false }, extra) {
+  return runCommand(open ? [...run, ...extra] : run, open)
+}
+
+function runCommand([command, ...args], open = false) {
+  if (stopped) return Promise.resolve({ code: stopped, output: '' })
+  return new Promise((resolve) => {
+    const chunks = []
+    const stdio = open ? 'inherit' : ['ignore', 'pipe', 'pipe']
+    running = spawn(command, args, { cwd: root, env, stdio, shell: WINDOWS, detached: !WINDOWS })
+    running.stdout?.on('data', (chunk) => chunks.push(chunk))
+    running.stderr?.on('data', (chunk) => chunks.push(chunk))
+    running.on('error', ({ code }) => resolve({ code: 127, output: `cannot run \`${command}\`: ${code}` }))
+    running.on('close', (code) => resolve({ code: code ?? 1, output: Buffer.concat(chunks).toString() }))
+  }).finally(() => (running = undefined))
+}
+
+/** Hands a signal on to the child and all it started (npm keeps signals to itself); the second one always ends them. */
+function stop(signal, code) {
+  if (!running?.pid) process.exit(code)
+  try {
+    process.kill(WINDOWS ? running.pid : -running.pid, stopped ? 'SIGKILL' : signal)
+  } catch {
+    // They have just ended by themselves, and the run is about to notice.
+  }
+  stopped = code
+}
+
+function script(name) {
+  return ['npm', 'run', '-s', name]
+}
+
+/** Installs unless exactly this was installed before. `npm ci` would fail where a registry lacks other platforms' files. */
+async function installDependencies() {
+  const stamp = join(root, 'node_modules/.tollgate-installed')
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === installDigest()) return { note: 'up to date' }
+  const result = await runCommand(['npm', 'install', '--no-fund', '--no-audit'])
+  // Taken afterwards, because npm may have completed the lockfile.
+  if (result.code === 0) writeFileSync(stamp, installDigest())
+  return result
+}
+
+/** A digest of all that decides what npm installs. */
+function installDigest() {
+  const packages = readdirSync(join(root, 'packages')).sort()
+  const manifests = packages.map((name) => join('packages', name, 'package.json'))
+  const digest = createHash('sha256')
+  for (const file of ['package.json', 'package-lock.json', ...manifests]) {
+    const path = join(root, file)
+    digest.update(`${file}\n${existsSync(path) ? readFileSync(path, 'utf8') : ''}\n`)
+  }
+  return digest.digest('hex')
+}
+
+async function provideBrowser() {
+  const run = async (command) => (await runCommand(command)).code === 0
+  let lineEnd = '\n' // the step's own line is still open
+  const say = (line) => {
+    console.log(lineEnd + line)
+    lineEnd = ''
+  }
+  const path = await ensureBrowser({ run, say })
+  if (path) env.TOLLGATE_BROWSER = path
+  return { note: path ?? 'none' }
+}
+
+function explainStart() {
+  const output = [
+    'the gateway is not built yet; it comes with packages/gateway',
+    'use today: the evidence library in packages/evidence, and its verifier `tollgate-verify`:',
+    'run `npm run build`, then `node packages/evidence/dist/bin/verify.js PACK --trust FILE`',
+  ]
+  return { code: 1, output: output.join('\n') }
+}

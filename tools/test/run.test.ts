@@ -1,0 +1,136 @@
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+// A tree of its own, with programs that only write down how they were called: `npm install` makes `node_modules`.
+const NPM =
+  '#!/bin/sh\necho "npm $*" >>calls\n[ "$1" != install ] || mkdir -p node_modules\nexit "${FAIL:-0}"\n'
+const OTHER = '#!/bin/sh\necho "$(basename "$0") $*" >>calls\nexit "${FAIL_TSX:-0}"\n'
+let tree: string
+
+beforeEach(() => {
+  tree = mkdtempSync(join(tmpdir(), 'tollgate-run-'))
+  cpSync(fileURLToPath(new URL('..', import.meta.url)), join(tree, 'tools'), { recursive: true })
+  mkdirSync(join(tree, 'packages/evidence'), { recursive: true })
+  writeFileSync(join(tree, 'package.json'), '{ "type": "module" }')
+  writeFileSync(join(tree, 'package-lock.json'), '{}')
+  for (const name of ['npm', 'tsc', 'tsx', 'vitest', 'chromium']) program(name, name === 'npm' ? NPM : OTHER)
+})
+afterEach(() => rmSync(tree, { recursive: true }))
+
+function program(name: string, text: string): void {
+  mkdirSync(join(tree, 'programs'), { recursive: true })
+  writeFileSync(join(tree, 'programs', name), text)
+  chmodSync(join(tree, 'programs', name), 0o755)
+}
+
+/** Runs a task in the tree; answers with the exit code, what was said, and what was called. */
+function check(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  rmSync(join(tree, 'calls'), { force: true })
+  const PATH = [join(tree, 'programs'), '/usr/bin', '/bin'].join(delimiter)
+  const ran = spawnSync(process.execPath, [join(tree, 'tools/run.mjs'), ...args], {
+    env: { PATH, ...env },
+    encoding: 'utf8',
+  })
+  const calls = join(tree, 'calls')
+  const called = existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n') : []
+  return { code: ran.status, stdout: ran.stdout, stderr: ran.stderr, called }
+}
+
+const INSTALL = 'npm install --no-fund --no-audit'
+
+test('an unknown task says which there are', () => {
+  const { code, stderr, called } = check(['fly'])
+  expect(code).toBe(2)
+  expect(stderr).toBe('no task `fly`; the tasks are test, start, bench, deep\n')
+  expect(called).toEqual([])
+  expect(check([]).code).toBe(2)
+})
+
+test('start says that there is no gateway yet and what can be used', () => {
+  const { code, stderr } = check(['start'])
+  expect(code).toBe(1)
+  expect(stderr).toContain('the gateway is not built yet')
+  expect(stderr).toContain('tollgate-verify')
+})
+
+test('it installs once, and again when the lockfile or a manifest changes', () => {
+  expect(check(['start']).called).toEqual([INSTALL])
+  expect(check(['start']).called).toEqual([])
+  writeFileSync(join(tree, 'package-lock.json'), '{ "changed": true }')
+  expect(check(['start']).called).toEqual([INSTALL])
+  writeFileSync(join(tree, 'packages/evidence/package.json'), '{}')
+  expect(check(['start']).called).toEqual([INSTALL])
+  expect(check(['start']).called).toEqual([])
+})
+
+test('an install that fails ends the run and is tried again', () => {
+  expect(check(['start'], { FAIL: '7' })).toMatchObject({ code: 7, called: [INSTALL] })
+  expect(check(['start']).called).toEqual([INSTALL])
+})
+
+test('test takes its steps in order and hands its arguments to vitest', () => {
+  expect(check(['test', '--', 'tools/test', '-t', 'rooms'])).toMatchObject({
+    code: 0,
+    called: [
+      INSTALL,
+      'npm run -s build',
+      'tsc -p tsconfig.json',
+      'npm run -s lint',
+      'npm run -s format:check',
+      'npm run -s rooms',
+      'tsx tools/make-docs.ts --check',
+      'tsx tools/make-vectors.ts --check',
+      'vitest run tools/test -t rooms',
+    ],
+  })
+})
+
+test('a step that fails ends the run with its code, and its output is shown', () => {
+  program('tsc', '#!/bin/sh\necho to stdout\necho to stderr >&2\nexit 3\n')
+  const { code, stdout, stderr, called } = check(['test'])
+  expect(code).toBe(3)
+  expect(stdout).toMatch(/▸ types of the tests … failed after \d+\.\d s\n$/)
+  expect(stderr).toBe('to stdout\nto stderr\n')
+  expect(called).toEqual([INSTALL, 'npm run -s build'])
+})
+
+test('the output of a quiet step that succeeds is not shown', () => {
+  program('tsc', '#!/bin/sh\necho chatter\n')
+  expect(check(['test']).stdout).not.toContain('chatter')
+})
+
+test('the browser that was found is passed to the tests', () => {
+  program('vitest', '#!/bin/sh\necho "browser: $TOLLGATE_BROWSER"\n')
+  expect(check(['test']).stdout).toContain(`browser: ${join(tree, 'programs/chromium')}\n`)
+  expect(check(['deep']).stdout).toContain(`browser: ${join(tree, 'programs/chromium')}\n`)
+})
+
+test('bench hands its arguments on and its code back', () => {
+  const { code, called } = check(['bench', 'verify', '--json'], { FAIL_TSX: '4' })
+  expect(code).toBe(4)
+  expect(called).toEqual([INSTALL, 'npm run -s build', 'tsx bench/run.ts verify --json'])
+})
+
+test('a signal ends the child, and the run with it', () => {
+  // The child signals its parent, as a terminal or a supervisor would, and waits to be ended.
+  program(
+    'vitest',
+    '#!/bin/sh\ntrap "echo ended; exit 0" INT\nkill -INT $PPID\nwhile :; do sleep 0.05; done\n',
+  )
+  const { code, stdout } = check(['test'])
+  expect(code).toBe(130)
+  expect(stdout).toContain('ended')
+})

@@ -1,0 +1,15 @@
+// The long tests: the same laws as the unit suite, over far more cases.
+
+import { defineConfig } from 'vitest/config'
+
+const THIRTY_MINUTES = 30 * 60_000
+
+export default defineConfig({
+  test: {
+    include: ['packages/*/test/**/*.deep.ts'],
+    pool: 'threads',
+    isolate: false,
+    testTimeout: THIRTY_MINUTES,
+    hookTimeout: THIRTY_MINUTES,
+  },
+})
