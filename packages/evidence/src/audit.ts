@@ -88,7 +88,7 @@ export class Audit {
   take(index: number, { receipt, id }: Parsed): PublicKey | undefined {
     const key = this.#checkKey(index, receipt)
     this.#checkLink(index, receipt, id)
-    this.#arrive(id)
+    if (this.#absent.size > 0) this.#arrive(id)
     const ranged = this.#inRange(index) ? RANGED : 0
     const slot = this.#ids.add(id, receipt.lamport_clock, whatIs(receipt) | ranged)
     if (slot === undefined) this.#accuse('RECEIPT_REPEATED', index)

@@ -96,9 +96,15 @@ export class IdTable {
 }
 
 const scratch = new Uint32Array(WORDS)
+const DIGITS = new Uint8Array(128)
+for (let digit = 0; digit < 16; digit++) DIGITS[digit.toString(16).charCodeAt(0)] = digit
 
 /** An id as numbers. The array is reused: the caller copies what it keeps. */
 function wordsOf(id: string): Uint32Array {
-  for (let i = 0; i < WORDS; i++) scratch[i] = Number.parseInt(id.slice(8 * i, 8 * i + 8), 16)
+  for (let i = 0; i < WORDS; i++) {
+    let word = 0
+    for (let at = 8 * i; at < 8 * i + 8; at++) word = (word << 4) | (DIGITS[id.charCodeAt(at)] ?? 0)
+    scratch[i] = word
+  }
   return scratch
 }

@@ -1,6 +1,6 @@
 // Receipts: a canonical payload in a DSSE envelope, signed with Ed25519. Sealing and opening stand side by side.
 
-import { ascii, concat, fromBase64, latin1, toBase64 } from './bytes.ts'
+import { ascii, concat, fromBase64, latin1, toBase64, utf8 } from './bytes.ts'
 import { canonicalBytes, parseCanonical } from './canonical.ts'
 import { EvidenceError, shown } from './error.ts'
 import { isObject, problemWith } from './fields.ts'
@@ -141,6 +141,8 @@ const BETWEEN = `","payloadType":"${PAYLOAD_TYPE}","signatures":[{"keyid":"`
 const KEY_END = '","sig":"'
 const AFTER = '"}]}'
 const TAIL_LENGTH = BETWEEN.length + 64 + KEY_END.length + 88 + AFTER.length
+const KEY_AT = BETWEEN.length
+const SIGNATURE_AT = KEY_AT + 64 + KEY_END.length
 
 function openEnvelope(envelope: Uint8Array | string): {
   payload: Uint8Array
@@ -150,21 +152,22 @@ function openEnvelope(envelope: Uint8Array | string): {
   if (envelope.length > MAX_ENVELOPE_BYTES) {
     throw new EvidenceError('RECEIPT_TOO_LARGE', `the envelope is larger than ${MAX_ENVELOPE_BYTES} bytes`)
   }
-  const text = typeof envelope === 'string' ? envelope : latin1(envelope)
-  const end = text.length - TAIL_LENGTH
-  const keyAt = end + BETWEEN.length
-  const signatureAt = keyAt + 64 + KEY_END.length
+  const bytes = typeof envelope === 'string' ? utf8(envelope) : envelope
+  // Pieces of the bytes become text by themselves: cutting up one long text makes every later step slower.
+  const end = Math.max(bytes.length - TAIL_LENGTH, 0)
+  const start = latin1(bytes.subarray(0, BEFORE.length))
+  const tail = latin1(bytes.subarray(end))
   const framed =
-    text.startsWith(BEFORE) &&
+    start === BEFORE &&
     end >= BEFORE.length &&
-    text.startsWith(BETWEEN, end) &&
-    text.startsWith(KEY_END, keyAt + 64) &&
-    text.endsWith(AFTER)
-  if (!framed) throw strangeEnvelope(text)
-  const payload = fromBase64(text.slice(BEFORE.length, end))
-  const signature = fromBase64(text.slice(signatureAt, signatureAt + 88))
+    tail.startsWith(BETWEEN) &&
+    tail.startsWith(KEY_END, KEY_AT + 64) &&
+    tail.endsWith(AFTER)
+  if (!framed) throw strangeEnvelope(latin1(bytes))
+  const payload = fromBase64(latin1(bytes.subarray(BEFORE.length, end)))
+  const signature = fromBase64(tail.slice(SIGNATURE_AT, SIGNATURE_AT + 88))
   if (!payload || signature?.length !== 64) throw malformed('the envelope is not base64 where it should be')
-  return { payload, keyId: text.slice(keyAt, keyAt + 64), signature }
+  return { payload, keyId: tail.slice(KEY_AT, KEY_AT + 64), signature }
 }
 
 function strangeEnvelope(text: string): EvidenceError {
