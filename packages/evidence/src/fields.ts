@@ -108,8 +108,7 @@ export const flag: Field = required('true or false', (value) => typeof value ===
 /** SHA-256 in hexadecimal. */
 export const hash: Field = required(
   'a SHA-256 in lower-case hexadecimal',
-  // Looking for what is wrong is twice as quick as matching what is right, and receipts are mostly hashes.
-  (value) => typeof value === 'string' && value.length === 64 && !NOT_HEX.test(value),
+  (value) => typeof value === 'string' && value.length === 64 && isHex(value),
 )
 
 /** A number with four decimals, as text: `0.3800`. */
@@ -132,7 +131,15 @@ export function isObject(value: Json): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-const NOT_HEX = /[^0-9a-f]/
+const HEX_DIGIT = new Uint8Array(128)
+for (const digit of '0123456789abcdef') HEX_DIGIT[digit.charCodeAt(0)] = 1
+
+/** Receipts are mostly hashes. Looked up, a digit and a letter cost the same; a pattern mispredicts at every other one. */
+function isHex(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (HEX_DIGIT[text.charCodeAt(i)] !== 1) return false
+  return true
+}
+
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
 const MOMENT =
   /^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])T(?:[01][0-9]|2[0-3])(?::[0-5][0-9]){2}\.[0-9]{3}Z$/
