@@ -1,43 +1,58 @@
-// Field checks for wire data: small, total functions, so that the shape of every kind is a table that can be read.
+// Fields of wire data: what each must be, and its canonical text if it is. Checking and writing are one reading of the
+// value, so that what was checked is what is written; and the shape of every kind is a table that can be read.
 
+import { quote } from './canonical.ts'
 import { shown } from './error.ts'
 import type { Json, JsonObject } from './json.ts'
 
-/** One field: what it must be, in words, and the check. */
+/** One field: what it must be, in words, and how it is written. */
 export interface Field {
   readonly expected: string
   readonly optional: boolean
-  readonly accepts: (value: Json) => boolean
+  /** The canonical text of a value that is right; undefined for one that is not. */
+  readonly write: (value: Json) => string | undefined
 }
 
 /** Fields by name. */
 export type Fields = Readonly<Record<string, Field>>
 
-/** An object of exactly these fields, in a form that is quick to check. */
-export type Shape = readonly (Field & { readonly name: string })[]
+/** An object of exactly these fields, in canonical order. */
+export type Shape = readonly (Field & { readonly name: string; readonly key: string })[]
 
 /** The shape of objects that have these fields and no others. */
 export function shape(fields: Fields): Shape {
-  return Object.entries(fields).map(([name, field]) => ({ name, ...field }))
+  const names = Object.keys(fields).sort()
+  // Sound: the names are the table's own.
+  return names.map((name) => ({ ...(fields[name] as Field), name, key: `${quote(name)}:` }))
 }
 
-/**
- * What is wrong with `value` as an object of this shape, or undefined if nothing is. Names fields, never values.
- */
-export function problemWith(value: Json, shape: Shape): string | undefined {
-  if (!isObject(value)) return 'it is not an object'
+/** The canonical text (RFC 8785) of an object of this shape; undefined for anything else. */
+export function writeShape(value: Json, shape: Shape): string | undefined {
+  if (!isObject(value)) return undefined
+  let text = ''
   let found = 0
-  for (const { name, optional, accepts, expected } of shape) {
+  for (const { name, key, optional, write } of shape) {
     // No field is named like a property that all objects have, so what is there is the object's own.
     const member = value[name]
-    if (member === undefined) {
-      if (!optional) return `\`${name}\` is missing`
-    } else if (accepts(member)) found++
-    else return `\`${name}\` is not ${expected}`
+    if (member === undefined && optional) continue
+    const written = member === undefined ? undefined : write(member)
+    if (written === undefined) return undefined
+    text += (found++ === 0 ? key : `,${key}`) + written
   }
-  const keys = Object.keys(value)
-  if (keys.length === found) return undefined
-  const unknown = keys.find((key) => !shape.some(({ name }) => name === key)) ?? ''
+  return Object.keys(value).length === found ? `{${text}}` : undefined
+}
+
+/** What is wrong with `value` as an object of this shape, or undefined if nothing is. Names fields, never values. */
+export function problemWith(value: Json, shape: Shape): string | undefined {
+  if (writeShape(value, shape) !== undefined) return undefined
+  if (!isObject(value)) return 'it is not an object'
+  for (const { name, optional, write, expected } of shape) {
+    const member = value[name]
+    if (member === undefined && !optional) return `\`${name}\` is missing`
+    if (member !== undefined && write(member) === undefined) return `\`${name}\` is not ${expected}`
+  }
+  const unknown = Object.keys(value).find((key) => !shape.some(({ name }) => name === key))
+  if (unknown === undefined) return 'a field is undefined; leave it out'
   return `it has a field that is not known here: \`${shown(unknown)}\``
 }
 
@@ -46,69 +61,73 @@ export function optional(field: Field): Field {
   return { ...field, optional: true }
 }
 
+/** Text that passes a test. */
+export function textThat(expected: string, holds: (text: string) => boolean): Field {
+  return required(expected, (value) => (typeof value === 'string' && holds(value) ? quote(value) : undefined))
+}
+
 /** Text of 1 to `max` UTF-16 units, without control characters. */
 export function text(max: number): Field {
-  return required(
+  return textThat(
     `text of 1 to ${max} characters`,
-    (value) => typeof value === 'string' && value.length > 0 && value.length <= max && !CONTROL.test(value),
+    (value) => value.length > 0 && value.length <= max && !CONTROL.test(value),
   )
-}
-
-/** A whole number from 0 to `max`. */
-export function count(max: number = Number.MAX_SAFE_INTEGER): Field {
-  return required(
-    `a whole number from 0 to ${max}`,
-    (value) => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= max,
-  )
-}
-
-/** One of a closed list of words. */
-export function word(...words: readonly string[]): Field {
-  const allowed = new Set<Json>(words)
-  return required(`one of ${words.join(', ')}`, (value) => allowed.has(value))
 }
 
 /** Text in exactly one form. */
 export function form(expected: string, pattern: RegExp): Field {
-  return required(expected, (value) => typeof value === 'string' && pattern.test(value))
+  return textThat(expected, (value) => pattern.test(value))
+}
+
+/** A whole number from 0 to `max`. */
+export function count(max: number = Number.MAX_SAFE_INTEGER): Field {
+  return required(`a whole number from 0 to ${max}`, (value) => {
+    const counts = typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= max
+    return counts && !Object.is(value, -0) ? String(value) : undefined
+  })
+}
+
+/** Exactly this value. */
+export function only(value: true | number): Field {
+  return required(String(value), (other) => (other === value ? String(value) : undefined))
+}
+
+/** One of a closed list of words. */
+export function word(...words: readonly string[]): Field {
+  const written = new Map<Json, string>(words.map((allowed) => [allowed, quote(allowed)]))
+  return required(`one of ${words.join(', ')}`, (value) => written.get(value))
 }
 
 /** A list of at most `max` items; repetitions are not looked for. */
 export function array(item: Field, max: number): Field {
-  return required(
-    `a list of at most ${max}, each ${item.expected}`,
-    (value) => Array.isArray(value) && value.length <= max && value.every(item.accepts),
+  return required(`a list of at most ${max}, each ${item.expected}`, (value) =>
+    Array.isArray(value) && value.length <= max ? writeItems(value, item) : undefined,
   )
 }
 
 /** A list of at most `max` items, none of them twice. */
 export function list(item: Field, max: number): Field {
-  return required(
-    `a list of at most ${max}, each once, each ${item.expected}`,
-    (value) =>
-      Array.isArray(value) &&
-      value.length <= max &&
-      value.every(item.accepts) &&
-      new Set(value).size === value.length,
+  return required(`a list of at most ${max}, each once, each ${item.expected}`, (value) =>
+    Array.isArray(value) && value.length <= max && new Set(value).size === value.length
+      ? writeItems(value, item)
+      : undefined,
   )
 }
 
 /** An object of exactly these fields. */
 export function record(fields: Fields): Field {
   const whole = shape(fields)
-  return required(
-    `an object of ${Object.keys(fields).join(', ')}`,
-    (value) => problemWith(value, whole) === undefined,
-  )
+  return required(`an object of ${Object.keys(fields).join(', ')}`, (value) => writeShape(value, whole))
 }
 
 /** `true` or `false`. */
-export const flag: Field = required('true or false', (value) => typeof value === 'boolean')
+export const flag: Field = required('true or false', (value) =>
+  typeof value === 'boolean' ? String(value) : undefined,
+)
 
 /** SHA-256 in hexadecimal. */
-export const hash: Field = required(
-  'a SHA-256 in lower-case hexadecimal',
-  (value) => typeof value === 'string' && value.length === 64 && isHex(value),
+export const hash: Field = required('a SHA-256 in lower-case hexadecimal', (value) =>
+  typeof value === 'string' && value.length === 64 && isHex(value) ? `"${value}"` : undefined,
 )
 
 /** A number with four decimals, as text: `0.3800`. */
@@ -121,14 +140,25 @@ export const decimal: Field = form(
 export const bytes32: Field = form('32 bytes in base64', /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/)
 
 /** A moment in UTC with milliseconds: `2026-01-31T23:59:59.000Z`. */
-export const moment: Field = required(
+export const moment: Field = textThat(
   'a moment like `2026-01-31T23:59:59.000Z`',
-  (value) => typeof value === 'string' && MOMENT.test(value) && daysIn(value) >= Number(value.slice(8, 10)),
+  (value) => MOMENT.test(value) && daysIn(value) >= Number(value.slice(8, 10)),
 )
 
 /** Whether a value is an object with keys (not null, not an array). */
 export function isObject(value: Json): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function writeItems(items: readonly Json[], { write }: Field): string | undefined {
+  let text = ''
+  for (let i = 0; i < items.length; i++) {
+    // Sound: a hole reads as undefined, which no field takes.
+    const written = write(items[i] as Json)
+    if (written === undefined) return undefined
+    text += (i === 0 ? '' : ',') + written
+  }
+  return `[${text}]`
 }
 
 const HEX_DIGIT = new Uint8Array(128)
@@ -150,6 +180,6 @@ function daysIn(date: string): number {
   return [4, 6, 9, 11].includes(month) ? 30 : 31
 }
 
-function required(expected: string, accepts: (value: Json) => boolean): Field {
-  return { expected, optional: false, accepts }
+function required(expected: string, write: (value: Json) => string | undefined): Field {
+  return { expected, optional: false, write }
 }

@@ -11,10 +11,12 @@ import {
   hash,
   list,
   moment,
+  only,
   optional,
   record,
   shape,
   text,
+  textThat,
   word,
   type Field,
   type Fields,
@@ -275,11 +277,11 @@ type Own<R extends Receipt> = Readonly<Record<Exclude<keyof R, keyof Common>, Fi
 const name = text(256)
 const sentence = text(500)
 const writer = form('a name of a-z, 0-9, dot and dash, at most 63 long', /^[a-z0-9][a-z0-9.-]{0,62}$/)
-const origin = { ...text(120), accepts: (value: unknown) => typeof value === 'string' && isOrigin(value) }
+const origin = textThat('the name of a ledger', isOrigin)
 const commit = word('plain', 'salted', 'raw')
 
 const common = {
-  v: { ...count(), accepts: (value) => value === 1 },
+  v: only(1),
   ledger: origin,
   tenant: name,
   writer,
@@ -319,10 +321,7 @@ const own = {
     commit,
     definition_hash: optional(hash),
     verdict: word(...VERDICTS),
-    reason_code: {
-      ...text(64),
-      accepts: (value) => typeof value === 'string' && reasonOf(value) !== undefined,
-    },
+    reason_code: textThat('a reason code of the table', (code) => reasonOf(code) !== undefined),
     rung: word(...RUNGS),
     rule: optional(text(100)),
     policy_hash: hash,
@@ -346,7 +345,7 @@ const own = {
     commit,
     reported_by: word('gateway', 'caller'),
     delivery: word('full', 'redacted', 'withheld'),
-    late: optional({ ...flag, accepts: (value) => value === true }),
+    late: optional(only(true)),
   } satisfies Own<Effect>,
   approval: {
     kind: word('approval'),

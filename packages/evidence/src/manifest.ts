@@ -3,7 +3,20 @@
 import { canonicalBytes, parseCanonical } from './canonical.ts'
 import { isOrigin } from './checkpoint.ts'
 import { EvidenceError } from './error.ts'
-import { array, count, hash, optional, problemWith, record, shape, text, word, type Field } from './fields.ts'
+import {
+  array,
+  count,
+  hash,
+  only,
+  optional,
+  problemWith,
+  record,
+  shape,
+  text,
+  textThat,
+  word,
+  type Field,
+} from './fields.ts'
 
 /** A stretch of the ledger: from `start` up to, not including, `end`. */
 export interface Range {
@@ -137,8 +150,8 @@ export const MAX_MANIFEST_BYTES: number = 64 << 20
 
 const SHAPE = shape({
   format: word('tollgate-evidence-pack'),
-  v: { ...count(), accepts: (value) => value === 1 },
-  ledger: { ...text(120), accepts: (value) => typeof value === 'string' && isOrigin(value) },
+  v: only(1),
+  ledger: textThat('the name of a ledger', isOrigin),
   tree_size: count(),
   range: optional(record({ start: count(), end: count() })),
   selected: array(count(), MAX_SELECTED),

@@ -1,9 +1,9 @@
 // Receipts: a canonical payload in a DSSE envelope, signed with Ed25519. Sealing and opening stand side by side.
 
-import { ascii, concat, fromBase64, latin1, toBase64, utf8 } from './bytes.ts'
-import { canonicalBytes, parseCanonical } from './canonical.ts'
+import { ascii, concat, decodeUtf8, fromBase64, latin1, toBase64, utf8 } from './bytes.ts'
+import { parseCanonical } from './canonical.ts'
 import { EvidenceError, shown } from './error.ts'
-import { isObject, problemWith } from './fields.ts'
+import { isObject, problemWith, writeShape, type Shape } from './fields.ts'
 import { sha256Hex } from './hash.ts'
 import type { Json } from './json.ts'
 import { verifySignature, type PublicKey, type SigningKey } from './keys.ts'
@@ -46,9 +46,8 @@ export interface Parsed extends Encoded {
  * `canonicalize` does.
  */
 export function encodeReceipt(receipt: Receipt): Encoded {
-  // A payload is plain data; what is not fails in `canonicalBytes`.
-  checkReceipt(receipt as unknown as Json)
-  const payload = canonicalBytes(receipt)
+  // Plain data, as `writeReceipt` will say if it is not.
+  const payload = utf8(writeReceipt(receipt as unknown as Json) ?? explain(receipt as unknown as Json))
   if (payload.length > MAX_PAYLOAD_BYTES) {
     throw new EvidenceError('RECEIPT_TOO_LARGE', `the payload is larger than ${MAX_PAYLOAD_BYTES} bytes`)
   }
@@ -107,8 +106,7 @@ export async function openReceipt(
  */
 export function parseReceipt(envelope: Uint8Array | string): Parsed {
   const { payload, keyId, signature } = openEnvelope(envelope)
-  const value = parseCanonical(payload, MAX_PAYLOAD_BYTES)
-  const receipt = checkReceipt(value)
+  const receipt = parsePayload(payload)
   if (receipt.key !== keyId) throw malformed('the envelope names another key than the payload')
   return { receipt, id: sha256Hex(payload), payload, keyId, signature }
 }
@@ -121,18 +119,48 @@ export function signatureHolds(
   return verifySignature(key, preAuthentication(payload), signature)
 }
 
-/** A receipt's value, if that is what it is. */
-function checkReceipt(value: Json): Receipt {
+/** A payload's receipt. It must be the canonical text of one, to the byte. */
+function parsePayload(payload: Uint8Array): Receipt {
+  const text = decodeUtf8(payload)
+  const value = text === undefined ? null : parseLeniently(text)
+  // Whatever the lenient parser made of the text: only one text is the canonical form of that, and it must be this one.
+  if (text === undefined || writeReceipt(value) !== text) explain(parseCanonical(payload, MAX_PAYLOAD_BYTES))
+  // Sound: only a receipt is written as one.
+  return value as unknown as Receipt
+}
+
+function parseLeniently(text: string): Json {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    // The strict parser says what is wrong.
+    return null
+  }
+}
+
+/** The canonical text of a receipt; undefined for anything else. */
+function writeReceipt(value: Json): string | undefined {
+  const shape = isObject(value) ? shapeOf(value['kind']) : undefined
+  const text = shape && writeShape(value, shape)
+  // Sound: it has the shape of its kind.
+  return text !== undefined && contradictionIn(value as unknown as Receipt) === undefined ? text : undefined
+}
+
+function shapeOf(kind: Json | undefined): Shape | undefined {
+  // Sound: just found in the table.
+  return typeof kind === 'string' && Object.hasOwn(SHAPES, kind) ? SHAPES[kind as Kind] : undefined
+}
+
+/** Says why a value is not a receipt. */
+function explain(value: Json): never {
   if (!isObject(value)) throw malformed('the payload is not an object')
   const { v, kind } = value
+  const shape = shapeOf(kind)
   if (v !== 1) throw new EvidenceError('RECEIPT_VERSION_UNKNOWN', `version \`${named(v)}\` is not known here`)
-  if (typeof kind !== 'string' || !Object.hasOwn(SHAPES, kind)) {
-    throw new EvidenceError('RECEIPT_KIND_UNKNOWN', `kind \`${named(kind)}\` is not known here`)
-  }
-  // Sound: `kind` was just found in the table, and the table's fields are the kind's fields.
-  const problem = problemWith(value, SHAPES[kind as Kind]) ?? contradictionIn(value as unknown as Receipt)
-  if (problem !== undefined) throw malformed(`${kind}: ${problem}`)
-  return value as unknown as Receipt
+  if (!shape) throw new EvidenceError('RECEIPT_KIND_UNKNOWN', `kind \`${named(kind)}\` is not known here`)
+  // Sound: without a problem it has the shape of its kind.
+  const problem = problemWith(value, shape) ?? contradictionIn(value as unknown as Receipt) ?? 'it changes'
+  throw malformed(`${named(kind)}: ${problem}`)
 }
 
 // The envelope has one canonical spelling, so it is matched as text instead of being parsed.

@@ -2,7 +2,7 @@
 
 import { openCheckpoint, isOrigin, type Checkpoint } from './checkpoint.ts'
 import { EvidenceError } from './error.ts'
-import { array, count, optional, problemWith, shape, text, type Field } from './fields.ts'
+import { array, count, only, optional, problemWith, shape, text, textThat, type Field } from './fields.ts'
 import { parseJson } from './json.ts'
 import { formatVkey, parseVkey, type NoteKey } from './note.ts'
 
@@ -29,16 +29,12 @@ interface TrustFile {
 }
 
 const SHAPE = shape({
-  tollgate_trust: { ...count(), expected: '1', accepts: (value) => value === 1 },
-  ledger: { ...text(120), accepts: (value) => typeof value === 'string' && isOrigin(value) },
+  tollgate_trust: only(1),
+  ledger: textThat('the name of a ledger', isOrigin),
   keys: array(text(1000), 16),
   witnesses: optional(array(text(1000), 64)),
   quorum: optional(count(64)),
-  checkpoint: optional({
-    expected: 'a checkpoint, verbatim',
-    optional: false,
-    accepts: (value) => typeof value === 'string',
-  }),
+  checkpoint: optional(textThat('a checkpoint, verbatim', () => true)),
 } satisfies Readonly<Record<keyof TrustFile, Field>>)
 
 /**
