@@ -28,67 +28,106 @@ const ORIGIN = 'ledger.example/bench'
 const POLICY = 'tollgate: 1\nname: bench\n'
 const START = Date.UTC(2026, 0, 5)
 const hash = (text: string): string => sha256Hex(text)
+const POLICY_HASH = hash(POLICY)
 
-type Fields = Readonly<Record<string, unknown>> & { readonly kind: Receipt['kind'] }
+/** Where a receipt goes: its index and time, its place in the chain, and who signs it. */
+interface At {
+  readonly index: number
+  readonly head: ChainHead | undefined
+  readonly key: string
+}
 
-/** A decision as a gateway makes it: the fields in the order of the design, some of them new each time. */
-export function decisionFields(i: number): Fields {
+const timeOf = (index: number): string => new Date(START + index * 10).toISOString()
+
+/** A decision as a gateway makes it, some of its hashes new each time. */
+export function decisionAt({ index, head, key }: At): Receipt {
+  const { seq, lamport_clock, prev_receipt_hash } = nextPlace(head, [])
   return {
+    v: 1,
     kind: 'decision',
+    ledger: ORIGIN,
+    tenant: 'default',
+    writer: 'gw-1',
+    seq,
+    lamport_clock,
+    prev_receipt_hash,
+    causes: [],
+    time: timeOf(index),
+    key,
     principal: 'agent:build-7',
-    session: { id: `session-${Math.floor(i / 40)}`, seq: i % 40 },
+    session: { id: `session-${Math.floor(index / 40)}`, seq: index % 40 },
     door: 'mcp',
     assurance: 'enforced',
     tool: 'fs/read_file',
     effect_class: 'read',
-    args_hash: hash(`args ${i}`),
+    args_hash: hash(`args ${index}`),
     commit: 'plain',
     definition_hash: hash('definition'),
     verdict: 'ALLOW',
     reason_code: 'RULE_ALLOWED',
     rung: 'policy',
     rule: 'reading',
-    policy_hash: hash(POLICY),
+    policy_hash: POLICY_HASH,
     ladder: hash('ladder'),
-    state_hash: hash(`state ${i}`),
-    evidence: hash(`evidence ${i}`),
+    state_hash: hash(`state ${index}`),
+    evidence: hash(`evidence ${index}`),
     trajectory_risk_score: '0.0420',
-    session_centroid_hash: hash(`centroid ${i}`),
+    session_centroid_hash: hash(`centroid ${index}`),
     risk_accumulation_window: 8,
   }
 }
 
-export function effectFields(i: number, decision: string): Fields {
+/** The effect of the writer's newest receipt. */
+export function effectAt({ index, head, key }: At): Receipt {
+  const { seq, lamport_clock, prev_receipt_hash } = nextPlace(head, [])
   return {
+    v: 1,
     kind: 'effect',
-    decision,
-    causes: [decision],
+    ledger: ORIGIN,
+    tenant: 'default',
+    writer: 'gw-1',
+    seq,
+    lamport_clock,
+    prev_receipt_hash,
+    causes: [prev_receipt_hash],
+    time: timeOf(index),
+    key,
+    decision: prev_receipt_hash,
     status: 'COMPLETED',
-    effect_hash: hash(`effect ${i}`),
+    effect_hash: hash(`effect ${index}`),
     commit: 'plain',
     reported_by: 'gateway',
     delivery: 'full',
   }
 }
 
-/** The whole receipt, at its place in the chain. */
-export function receiptOf(
-  fields: Fields,
-  at: number,
-  head: ChainHead | undefined,
-  clocks: number[],
-  key: string,
-): Receipt {
-  const place = nextPlace(head, clocks)
-  const time = new Date(START + at * 10).toISOString()
-  const common = { v: 1, ledger: ORIGIN, tenant: 'default', writer: 'gw-1', causes: [], time, key }
-  return { ...common, ...place, ...fields } as unknown as Receipt
+/** The three entries that every ledger here begins with. */
+function beginningAt({ index, head, key }: At, keys: Keys): Receipt {
+  const common = {
+    v: 1,
+    ledger: ORIGIN,
+    tenant: 'default',
+    writer: 'gw-1',
+    causes: [],
+    time: timeOf(index),
+    key,
+  } as const
+  const place = { ...common, ...nextPlace(head, []) }
+  const public_key = toBase64((index === 0 ? keys.ledger : keys.writer).publicKey.bytes)
+  if (index === 0) return { ...place, kind: 'genesis', public_key, commit: 'plain' }
+  if (index === 1) return { ...place, kind: 'key', op: 'add', role: 'writer', of: 'gw-1', public_key }
+  return { ...place, kind: 'policy', policy_hash: POLICY_HASH, name: 'bench', by: 'admin:ann' }
+}
+
+interface Keys {
+  readonly ledger: SigningKey
+  readonly writer: SigningKey
 }
 
 export async function writeBigLedger(
   path: string,
   size: number,
-  keys: { readonly ledger: SigningKey; readonly writer: SigningKey },
+  keys: Keys,
   onProgress: (done: number) => void,
 ): Promise<BigLedger> {
   const file = openSync(path, 'w+')
@@ -97,41 +136,20 @@ export async function writeBigLedger(
   const tree = createTree()
   let head: ChainHead | undefined
 
-  async function append(fields: Fields, at: number, key: SigningKey, clocks: number[]): Promise<string> {
-    const receipt = receiptOf(fields, at, head, clocks, key.publicKey.id)
+  for (let index = 0; index < size; index++) {
+    const key = index < 2 ? keys.ledger : keys.writer
+    const at = { index, head, key: key.publicKey.id }
+    const receipt = index < 3 ? beginningAt(at, keys) : index % 2 === 1 ? decisionAt(at) : effectAt(at)
     const { id, envelope } = await sealReceipt(receipt, key)
     head = { id, seq: receipt.seq, lamport_clock: receipt.lamport_clock, time: receipt.time }
-    const start = offsets[at] ?? 0
+    const start = offsets[index] ?? 0
     writeSync(file, envelope, 0, envelope.length, start)
-    offsets[at + 1] = start + envelope.length
-    for (const { level, index, hash: node } of tree.append(leafHash(envelope))) {
-      levels[level] ??= Buffer.alloc(32 * (Math.ceil(size / 2 ** level) + 1))
-      levels[level].set(node, 32 * index)
+    offsets[index + 1] = start + envelope.length
+    for (const node of tree.append(leafHash(envelope))) {
+      levels[node.level] ??= Buffer.alloc(32 * (Math.ceil(size / 2 ** node.level) + 1))
+      levels[node.level]?.set(node.hash, 32 * node.index)
     }
-    return id
-  }
-
-  const publicKey = (key: SigningKey): string => toBase64(key.publicKey.bytes)
-  await append({ kind: 'genesis', public_key: publicKey(keys.ledger), commit: 'plain' }, 0, keys.ledger, [])
-  await append(
-    { kind: 'key', op: 'add', role: 'writer', of: 'gw-1', public_key: publicKey(keys.writer) },
-    1,
-    keys.ledger,
-    [],
-  )
-  await append(
-    { kind: 'policy', policy_hash: hash(POLICY), name: 'bench', by: 'admin:ann' },
-    2,
-    keys.writer,
-    [],
-  )
-  let open = ''
-  for (let at = 3; at < size; at++) {
-    const fields = open === '' ? decisionFields(at) : effectFields(at, open)
-    const clocks = open === '' ? [] : [head?.lamport_clock ?? 0]
-    const id = await append(fields, at, keys.writer, clocks)
-    open = open === '' ? id : ''
-    if (at % 10_000 === 0) onProgress(at)
+    if (index % 100_000 === 0 && index > 0) onProgress(index)
   }
 
   return {

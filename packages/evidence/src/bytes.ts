@@ -12,6 +12,11 @@ export function utf8(text: string): Uint8Array {
   return nodeBuffer ? nodeBuffer.from(text, 'utf8') : encoder.encode(text)
 }
 
+/** How many bytes of UTF-8 a well-formed text takes. */
+export function utf8Length(text: string): number {
+  return nodeBuffer ? nodeBuffer.byteLength(text, 'utf8') : encoder.encode(text).length
+}
+
 /** Bytes of a text that is ASCII. */
 export function ascii(text: string): Uint8Array {
   return nodeBuffer ? nodeBuffer.from(text, 'latin1') : encoder.encode(text)

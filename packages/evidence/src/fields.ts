@@ -16,14 +16,30 @@ export interface Field {
 /** Fields by name. */
 export type Fields = Readonly<Record<string, Field>>
 
+/** A field at its place in an object. */
+interface Slot extends Field {
+  readonly name: string
+  /** The text that stands before its value. */
+  readonly opening: string
+  // Most fields of a receipt say what the last one's said: the ledger, the key, the policy. The text written then still holds.
+  last: Json | undefined
+  lastText: string
+}
+
 /** An object of exactly these fields, in canonical order. */
-export type Shape = readonly (Field & { readonly name: string; readonly key: string })[]
+export type Shape = readonly Slot[]
 
 /** The shape of objects that have these fields and no others. */
 export function shape(fields: Fields): Shape {
   const names = Object.keys(fields).sort()
-  // Sound: the names are the table's own.
-  return names.map((name) => ({ ...(fields[name] as Field), name, key: `${quote(name)}:` }))
+  return names.map((name) => ({
+    // Sound: the names are the table's own.
+    ...(fields[name] as Field),
+    name,
+    opening: `,${quote(name)}:`,
+    last: undefined,
+    lastText: '',
+  }))
 }
 
 /** The canonical text (RFC 8785) of an object of this shape; undefined for anything else. */
@@ -31,15 +47,27 @@ export function writeShape(value: Json, shape: Shape): string | undefined {
   if (!isObject(value)) return undefined
   let text = ''
   let found = 0
-  for (const { name, key, optional, write } of shape) {
+  for (const slot of shape) {
     // No field is named like a property that all objects have, so what is there is the object's own.
-    const member = value[name]
-    if (member === undefined && optional) continue
-    const written = member === undefined ? undefined : write(member)
+    const member = value[slot.name]
+    if (member === undefined && slot.optional) continue
+    const written = member === undefined ? undefined : writeMember(slot, member)
     if (written === undefined) return undefined
-    text += (found++ === 0 ? key : `,${key}`) + written
+    text += slot.opening + written
+    found++
   }
-  return Object.keys(value).length === found ? `{${text}}` : undefined
+  return Object.keys(value).length === found ? `{${text.slice(1)}}` : undefined
+}
+
+function writeMember(slot: Slot, member: Json): string | undefined {
+  if (member === slot.last) return slot.lastText
+  const written = slot.write(member)
+  // Only text: it cannot change, and it is what takes long to check.
+  if (written !== undefined && typeof member === 'string') {
+    slot.last = member
+    slot.lastText = written
+  }
+  return written
 }
 
 /** What is wrong with `value` as an object of this shape, or undefined if nothing is. Names fields, never values. */

@@ -28,6 +28,7 @@ export interface NodeCrypto {
 export interface NodeBuffer {
   isBuffer(bytes: Uint8Array): boolean
   concat(parts: readonly Uint8Array[]): NodeBytes
+  byteLength(text: string, encoding: 'utf8'): number
   from(text: string, encoding: 'utf8' | 'base64' | 'latin1'): NodeBytes
   from(buffer: ArrayBufferLike, offset: number, length: number): NodeBytes
 }

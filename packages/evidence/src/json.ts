@@ -1,7 +1,7 @@
 // The strict JSON parser: the one way in for text from outside. It refuses every document that two honest
 // parsers could read differently.
 
-import { decodeUtf8, utf8 } from './bytes.ts'
+import { decodeUtf8, utf8Length } from './bytes.ts'
 import { EvidenceError, type EvidenceErrorCode } from './error.ts'
 
 /** Any value the strict parser can make, and the only values that can be canonicalised. */
@@ -65,7 +65,7 @@ export function isJsonNumber(value: number): boolean {
 /** Whether the document takes more bytes than this; a UTF-16 unit of text stands for one to three of them. */
 function isLonger(input: Uint8Array | string, maxBytes: number): boolean {
   if (typeof input !== 'string' || input.length > maxBytes) return input.length > maxBytes
-  return 3 * input.length > maxBytes && utf8(input).length > maxBytes
+  return 3 * input.length > maxBytes && utf8Length(input) > maxBytes
 }
 
 function refuse(code: EvidenceErrorCode, problem: string, at: number): EvidenceError {

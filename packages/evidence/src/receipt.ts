@@ -1,6 +1,6 @@
 // Receipts: a canonical payload in a DSSE envelope, signed with Ed25519. Sealing and opening stand side by side.
 
-import { ascii, concat, decodeUtf8, fromBase64, latin1, toBase64, utf8 } from './bytes.ts'
+import { ascii, concat, decodeUtf8, fromBase64, latin1, toBase64, utf8, utf8Length } from './bytes.ts'
 import { parseCanonical } from './canonical.ts'
 import { EvidenceError, shown } from './error.ts'
 import { isObject, problemWith, writeShape, type Shape } from './fields.ts'
@@ -18,21 +18,27 @@ export const MAX_PAYLOAD_BYTES: number = 16 * 1024
 /** Longest envelope that can hold such a payload, in bytes. */
 export const MAX_ENVELOPE_BYTES: number = 4 * Math.ceil(MAX_PAYLOAD_BYTES / 3) + 400
 
-/** A receipt with its bytes fixed and its id known, but not yet signed. */
-export interface Encoded {
+/** A receipt with its bytes and its name. */
+interface Identified {
   readonly receipt: Receipt
   /** SHA-256 of the payload: the name of the receipt, and the next one's `prev_receipt_hash`. */
   readonly id: string
   readonly payload: Uint8Array
 }
 
+/** A receipt whose bytes are fixed, but not yet signed. */
+export interface Encoded extends Identified {
+  /** What is to be signed: the DSSE pre-authentication encoding of the payload. */
+  readonly message: Uint8Array
+}
+
 /** A signed receipt: `envelope` is what is stored, proven and exported, byte for byte. */
-export interface Sealed extends Encoded {
+export interface Sealed extends Identified {
   readonly envelope: Uint8Array
 }
 
 /** A receipt taken out of its envelope, its shape checked and its signature not. */
-export interface Parsed extends Encoded {
+export interface Parsed extends Identified {
   /** Id of the key that is said to have signed. */
   readonly keyId: string
   readonly signature: Uint8Array
@@ -47,11 +53,15 @@ export interface Parsed extends Encoded {
  */
 export function encodeReceipt(receipt: Receipt): Encoded {
   // Plain data, as `writeReceipt` will say if it is not.
-  const payload = utf8(writeReceipt(receipt as unknown as Json) ?? explain(receipt as unknown as Json))
-  if (payload.length > MAX_PAYLOAD_BYTES) {
+  const text = writeReceipt(receipt as unknown as Json) ?? explain(receipt as unknown as Json)
+  const length = utf8Length(text)
+  if (length > MAX_PAYLOAD_BYTES) {
     throw new EvidenceError('RECEIPT_TOO_LARGE', `the payload is larger than ${MAX_PAYLOAD_BYTES} bytes`)
   }
-  return { receipt, id: sha256Hex(payload), payload }
+  // The payload is the end of what is signed, so one piece of memory is enough for both.
+  const message = utf8(preAuthenticationHead(length) + text)
+  const payload = message.subarray(message.length - length)
+  return { receipt, id: sha256Hex(payload), payload, message }
 }
 
 /**
@@ -61,20 +71,20 @@ export function encodeReceipt(receipt: Receipt): Encoded {
  */
 export async function sealReceipt(receipt: Receipt, key: SigningKey): Promise<Sealed> {
   const encoded = encodeReceipt(receipt)
-  return envelop(encoded, await signPayload(encoded, key))
+  return envelop(encoded, await signMessage(encoded, key))
 }
 
 /** The second half of `sealReceipt`, for a writer that signs apart from deciding. */
 export async function sealEncoded(encoded: Encoded, key: SigningKey): Promise<Sealed> {
-  return envelop(encoded, await signPayload(encoded, key))
+  return envelop(encoded, await signMessage(encoded, key))
 }
 
-function signPayload({ receipt, payload }: Encoded, key: SigningKey): ReturnType<SigningKey['sign']> {
+function signMessage({ receipt, message }: Encoded, key: SigningKey): ReturnType<SigningKey['sign']> {
   if (receipt.key !== key.publicKey.id) throw malformed('`key` is not the key that signs')
-  return key.sign(preAuthentication(payload))
+  return key.sign(message)
 }
 
-function envelop({ receipt, id, payload }: Encoded, signature: Uint8Array): Sealed {
+function envelop({ receipt, id, payload }: Identified, signature: Uint8Array): Sealed {
   const envelope = BEFORE + toBase64(payload) + BETWEEN + receipt.key + KEY_END + toBase64(signature) + AFTER
   return { receipt, id, payload, envelope: ascii(envelope) }
 }
@@ -116,7 +126,7 @@ export function signatureHolds(
   { payload, signature }: Pick<Parsed, 'payload' | 'signature'>,
   key: PublicKey,
 ): Promise<boolean> {
-  return verifySignature(key, preAuthentication(payload), signature)
+  return verifySignature(key, concat(ascii(preAuthenticationHead(payload.length)), payload), signature)
 }
 
 /** A payload's receipt. It must be the canonical text of one, to the byte. */
@@ -207,12 +217,10 @@ function strangeEnvelope(text: string): EvidenceError {
   return new EvidenceError('RECEIPT_VERSION_UNKNOWN', `version \`${version}\` is not known here`)
 }
 
-/** What is signed: the DSSE pre-authentication encoding. */
-function preAuthentication(payload: Uint8Array): Uint8Array {
-  return concat(ascii(`${PAE_START}${payload.length} `), payload)
+/** What stands before a payload when it is signed (DSSE): its type and its length cannot be taken for another's. */
+function preAuthenticationHead(length: number): string {
+  return `DSSEv1 ${PAYLOAD_TYPE.length} ${PAYLOAD_TYPE} ${length} `
 }
-
-const PAE_START = `DSSEv1 ${PAYLOAD_TYPE.length} ${PAYLOAD_TYPE} `
 
 function named(value: Json | undefined): string {
   return typeof value === 'string' || typeof value === 'number' ? shown(String(value)) : typeof value
