@@ -27,6 +27,11 @@ export function isReducedScalar(bytes: Uint8Array): boolean {
   return false
 }
 
+/** Whether the 32 bytes are the canonical encoding of the neutral element. */
+export function isNeutralPoint(bytes: Uint8Array): boolean {
+  return bytes[0] === 1 && bytes.every((byte, i) => i === 0 || byte === 0)
+}
+
 // RFC 8032, 5.1.3, refusing every encoding that is not the one a point is written as.
 function decompress(bytes: Uint8Array): Point | undefined {
   if (bytes.length !== 32) return undefined

@@ -1,7 +1,8 @@
-// Ed25519 keys under the strict profile: one encoding, full order, S below the group order, 64 bytes, no cofactor.
+// Ed25519 keys under the strict profile: one encoding, full order, S below the group order, R not of small order, 64 bytes,
+// no cofactor. Every host gives the same answer under it.
 
 import { fromBase64 } from './bytes.ts'
-import { isFullOrderPoint, isReducedScalar } from './curve.ts'
+import { isFullOrderPoint, isNeutralPoint, isReducedScalar } from './curve.ts'
 import { hostEd25519, type Sign, type Verify } from './ed25519.ts'
 import { EvidenceError } from './error.ts'
 import { sha256Hex } from './hash.ts'
@@ -71,6 +72,8 @@ export async function verifySignature(
   const verify = verifiers.get(key)
   if (!verify) throw new TypeError('the key was not made by importPublicKey')
   if (signature.length !== 64 || !isReducedScalar(signature.subarray(32))) return false
+  // Hosts disagree on an R of small order. Under a key of full order only this one of the eight can occur at all.
+  if (isNeutralPoint(signature.subarray(0, 32))) return false
   return verify(message, signature)
 }
 
