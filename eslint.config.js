@@ -23,6 +23,8 @@ export default tseslint.config(
       ],
       // An assertion that gives its reason in a comment says more than `!`.
       '@typescript-eslint/non-nullable-type-assertion-style': 'off',
+      // Exported names are annotated, also where it could be inferred: isolated declarations need it.
+      '@typescript-eslint/no-inferrable-types': 'off',
       eqeqeq: 'error',
     },
   },

@@ -2,6 +2,7 @@
 
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import {
+  chainHead,
   createTree,
   leafHash,
   nextPlace,
@@ -140,8 +141,9 @@ export async function writeBigLedger(
     const key = index < 2 ? keys.ledger : keys.writer
     const at = { index, head, key: key.publicKey.id }
     const receipt = index < 3 ? beginningAt(at, keys) : index % 2 === 1 ? decisionAt(at) : effectAt(at)
-    const { id, envelope } = await sealReceipt(receipt, key)
-    head = { id, seq: receipt.seq, lamport_clock: receipt.lamport_clock, time: receipt.time }
+    const sealed = await sealReceipt(receipt, key)
+    const { envelope } = sealed
+    head = chainHead(sealed)
     const start = offsets[index] ?? 0
     writeSync(file, envelope, 0, envelope.length, start)
     offsets[index + 1] = start + envelope.length

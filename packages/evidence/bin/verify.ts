@@ -11,23 +11,24 @@ import { EvidenceError, parseTrust, type Progress, type Trust } from '../src/ind
 
 const HELP = `tollgate-verify: check an evidence pack, offline
 
-usage: tollgate-verify PACK --trust FILE [--json]
+usage: tollgate-verify PACK --trust FILE [--json] [--workers N]
 
   PACK            the evidence pack to check
   --trust FILE    what you trust: the ledger's key, its witnesses, the last head you saw. You must have it from
                   somewhere else than the pack. Without it only integrity can be shown, not whose pack it is
   --json          print the whole report as JSON
-  --workers N     threads that check signatures (default: one for each core; 0: none)
+  --workers N     threads that check signatures (default: one for each core for large packs; 0: none)
   --version       print the version
   --help          print this
 
-exit code: 0 verified, 1 a proof failed, 2 malformed or not readable, 3 integrity only (no trust file)
+exit code: 0 verified, 1 a proof failed, 2 malformed, or it could not be checked at all (wrong option, file or
+trust file), 3 integrity only (no trust file)
 
-A trust file looks like this; \`tollgate keys trust\` on the gateway prints it:
+A trust file looks like this. Whoever runs the ledger gives it to you:
 
   { "tollgate_trust": 1,
-    "ledger": "ledger.example/prod",
-    "keys": ["ledger.example/prod+521aad1c+ARWFHBB1ICIODauRzkKAqZfaeACls9E9wpTecc14jb4e"] }
+    "ledger": "ledger.example/demo",
+    "keys": ["ledger.example/demo+521aad1c+ARWFHBB1ICIODauRzkKAqZfaeACls9E9wpTecc14jb4e"] }
 `
 
 /** A mistake in how the command was called, with what to do about it. */
@@ -55,6 +56,8 @@ async function main(args: readonly string[]): Promise<number> {
   }).finally(progress.clear)
   const { NO_COLOR } = process.env
   const paint = process.stdout.isTTY && !NO_COLOR ? coloured : plain
+  // Before anything is written: a reader that goes away must not turn a failure into success.
+  process.exitCode = report.exit
   process.stdout.write(command.json ? `${JSON.stringify(report, null, 2)}\n` : formatReport(report, paint))
   return report.exit
 }
@@ -88,8 +91,10 @@ function parseOptions(args: readonly string[]) {
       },
     })
   } catch (fault) {
-    const problem = fault instanceof Error ? fault.message.split('.')[0] : String(fault)
-    throw new UsageError(`${String(problem)}; run \`tollgate-verify --help\``)
+    const [problem = ''] = (fault instanceof Error ? fault.message : String(fault)).split('.')
+    throw new UsageError(
+      `${problem.charAt(0).toLowerCase()}${problem.slice(1)}; run \`tollgate-verify --help\``,
+    )
   }
 }
 
@@ -101,34 +106,49 @@ async function readTrust(path: string): Promise<Trust> {
 function progressBar(): { show: (progress: Progress, total: number) => void; clear: () => void } {
   const began = Date.now()
   let drawn = 0
+  const clear = (): void => {
+    if (drawn > 0) process.stderr.write('\r\u001b[K')
+  }
   return {
     show({ bytes, receipts }, total) {
       const now = Date.now()
       if (!process.stderr.isTTY || now - began < 500 || now - drawn < 100) return
+      // Only now: without a bar there is nothing to clear, and the host's own way of stopping is the surest.
+      if (drawn === 0) process.once('SIGINT', () => process.exit(130)).once('exit', clear)
       drawn = now
       const done = Math.min(1, bytes / total)
       const bar = '█'.repeat(Math.round(done * 30)).padEnd(30, '░')
       process.stderr.write(`\r${bar} ${Math.floor(done * 100)} %  ${receipts} receipts `)
     },
-    clear() {
-      if (drawn > 0) process.stderr.write('\r\u001b[K')
-    },
+    clear,
   }
 }
 
 /** What went wrong, in a line. Faults of the host keep their code; ours speak for themselves. */
 function explain(fault: unknown): string {
   if (fault instanceof UsageError || fault instanceof EvidenceError) return fault.message
+  // Sound: both members are tested before use.
   const { code, path } = fault as NodeJS.ErrnoException
   if (code === 'ENOENT') return `there is no file \`${String(path)}\``
-  if (code === 'EISDIR') return `\`${path ?? 'the pack'}\` is a directory; give the pack's file`
+  if (code === 'EISDIR') return 'a directory was given where a file is needed'
   if (code === 'EACCES') return `\`${String(path)}\` may not be read by this user`
   return fault instanceof Error ? fault.message : String(fault)
 }
 
 const VERSION = '0.1.0'
 
-process.on('SIGINT', () => process.exit(130))
+// Until there is an answer, the answer is that the pack could not be checked.
+process.exitCode = 2
+process.on('uncaughtException', (fault) => {
+  process.stderr.write(`tollgate-verify: ${explain(fault)}\n`)
+  process.exit(2)
+})
+// A reader that has seen enough is no fault; a disk that is full is. Neither says anything about the pack.
+process.stdout.on('error', (fault: NodeJS.ErrnoException) => {
+  if (fault.code !== 'EPIPE')
+    process.stderr.write(`tollgate-verify: the report could not be written: ${fault.message}\n`)
+  process.exit(fault.code === 'EPIPE' ? process.exitCode : 2)
+})
 
 main(process.argv.slice(2)).then(
   (exit) => {

@@ -11,10 +11,10 @@ export interface Batch {
   readonly bytes: Uint8Array
 }
 
-/** What a worker answers: 1 for each signature that holds. */
+/** What a worker answers: 1 for each signature that holds; nothing if it failed. */
 export interface Answer {
   readonly id: number
-  readonly holds: Uint8Array
+  readonly holds?: Uint8Array
 }
 
 /** A checker that must be closed, or its threads keep the process alive. */
@@ -42,10 +42,12 @@ export function createSignaturePool(size: number): SignaturePool {
   function start(): Worker {
     const worker = new Worker(new URL('./signature-worker.js', import.meta.url))
     worker.on('message', ({ id, holds }: Answer) => {
+      if (!holds) return fail(new Error('a thread failed to check signatures'))
       waiting.get(id)?.resolve(Array.from(holds, (held) => held === 1))
       waiting.delete(id)
     })
     worker.on('error', fail)
+    worker.on('messageerror', fail)
     worker.on('exit', () => fail(new Error('a thread that checks signatures ended')))
     return worker
   }

@@ -24,8 +24,8 @@ const ANSWER: Readonly<Record<Level, string>> = {
   witnessed: 'WITNESSED',
   verified: 'VERIFIED',
   'integrity only': 'INTEGRITY ONLY: consistent in itself, but nobody vouched for its key',
-  failed: 'FAILED: this pack is not true',
-  malformed: 'MALFORMED: this is not a pack that can be believed',
+  failed: 'FAILED: this pack does not prove what it should',
+  malformed: 'MALFORMED: this cannot be read as a pack',
 }
 
 /** The report as text, ending with a newline. */
@@ -42,17 +42,17 @@ export function formatReport(report: Report, paint: Paint = plain): string {
 
 function about({ ledger, tree_size, root, range, selected, summary }: Report): string[] {
   const lines: string[] = []
-  if (ledger !== undefined) lines.push(`ledger ${ledger}, ${String(tree_size)} entries, root ${String(root)}`)
+  if (ledger !== undefined) lines.push(`ledger ${ledger}, size ${String(tree_size)}, root ${String(root)}`)
   const parts = [
     ...(range ? [`entries ${range.start} to ${range.end - 1}`] : []),
-    ...(selected > 0 ? [`${selected} selected`] : []),
+    ...(selected > 0 ? [`${selected} single entries`] : []),
   ]
-  if (parts.length > 0) lines.push(`${parts.join(', ')}: ${summary.receipts} receipts read`)
+  if (parts.length > 0) lines.push(parts.join(', '))
   if (summary.first_time !== undefined)
     lines.push(`dated ${summary.first_time} to ${String(summary.last_time)}`)
   const { decision = 0, effect = 0 } = summary.kinds
-  if (decision > 0) lines.push(`${decision} decisions (${counts(summary.verdicts)})`)
-  if (effect > 0) lines.push(`${effect} effects (${counts(summary.effects)})`)
+  if (decision > 0) lines.push(`decisions: ${counts(summary.verdicts)}`)
+  if (effect > 0) lines.push(`effects: ${counts(summary.effects)}`)
   return lines
 }
 

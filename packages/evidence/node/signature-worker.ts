@@ -8,7 +8,11 @@ import type { Batch, Answer } from './pool.ts'
 const keys = new Map<string, PublicKey>()
 
 parentPort?.on('message', (batch: Batch) => {
-  void answer(batch).then((reply) => parentPort?.postMessage(reply))
+  answer(batch).then(
+    (reply) => parentPort?.postMessage(reply),
+    // Told, not thrown: whoever waits for this batch must hear of it under any setting of the host.
+    () => parentPort?.postMessage({ id: batch.id } satisfies Answer),
+  )
 })
 
 async function answer({ id, keys: rawKeys, jobs, bytes }: Batch): Promise<Answer> {

@@ -24,6 +24,7 @@ export async function verifyFile(path: string, options: VerifyFileOptions = {}):
   const pool = workers > 0 ? createSignaturePool(workers) : undefined
   const input = createReadStream(path, { highWaterMark: 1 << 20 })
   try {
+    // Sound: a stream without an encoding gives bytes.
     return await verifyPack(input as AsyncIterable<Uint8Array>, {
       ...(options.trust && { trust: options.trust }),
       ...(pool && { signatures: pool }),

@@ -1,11 +1,12 @@
 // What must hold between the receipts of a ledger: keys, links, pairs of decision and effect, active policies. Receipts
 // are taken in the order of their indexes; what cannot be seen from a part of the ledger is counted, not guessed.
 
-import { toBase64 } from './bytes.ts'
+import { requireBase64 } from './bytes.ts'
 import { canonicalize } from './canonical.ts'
 import { linkFaults, type ChainHead } from './chain.ts'
-import { EvidenceError } from './error.ts'
+import { codeOf } from './error.ts'
 import type { FindingCode } from './findings.ts'
+import { sha256Hex } from './hash.ts'
 import { IdTable, type Slot } from './ids.ts'
 import type { PublicKey } from './keys.ts'
 import { NO_HASH, type Approval, type Decision, type Effect, type KeyChange, type Receipt } from './kinds.ts'
@@ -28,12 +29,13 @@ export interface LedgerKey {
 
 /** An approval that was granted: until when, and for which call, if that was seen. */
 interface Grant {
+  readonly approver: string | undefined
   readonly expires: string
   readonly asked: string | undefined
 }
 
 // An approval that is not shown is taken to have been in order.
-const ASSUMED: Grant = { expires: '9999-12-31T23:59:59.999Z', asked: undefined }
+const ASSUMED: Grant = { approver: undefined, expires: '9999-12-31T23:59:59.999Z', asked: undefined }
 
 /** What could not be checked, because the pack does not show it. */
 export interface Unseen {
@@ -155,11 +157,9 @@ export class Audit {
 
   #changeKey(index: number, receipt: KeyChange): void {
     if (receipt.op === 'add') return this.#addKey(index, receipt, receipt.role, receipt.of)
-    const known = [...this.keys.values()].find(({ note, role, of, retired }) => {
-      const same = toBase64(note.key.bytes) === receipt.public_key
-      return same && role === receipt.role && of === receipt.of && !retired
-    })
-    if (known) known.retired = true
+    const known = this.keys.get(sha256Hex(requireBase64(receipt.public_key, 32, 'a key')))
+    const fits = known?.role === receipt.role && known.of === receipt.of && !known.retired
+    if (known && fits) known.retired = true
     else this.#accuse('KEY_UNKNOWN', index, 'it retires a key that was not in service')
   }
 
@@ -171,7 +171,8 @@ export class Audit {
         this.#accuse('KEY_ROLE_WRONG', index, 'it adds a key that had a place already')
       else this.keys.set(note.key.id, { note, role, of, retired: false })
     } catch (fault) {
-      if (!(fault instanceof EvidenceError)) throw fault
+      // That this host cannot use keys is no fault of the key.
+      if (codeOf(fault) === 'KEY_UNAVAILABLE') throw fault
       this.#accuse('KEY_WEAK', index)
     }
   }
@@ -222,6 +223,8 @@ export class Audit {
     if ((marks & CLOSED) !== 0) this.#accuse('APPROVAL_REUSED', index)
     else if ((marks & WHAT) !== GRANTED || !grant || decision.time > grant.expires) {
       this.#accuse('APPROVAL_NOT_GRANTED', index)
+    } else if (grant.asked === undefined && grant.approver === decision.principal) {
+      this.#accuse('APPROVAL_BY_REQUESTER', index)
     } else if (grant.asked !== undefined && grant.asked !== callOf(decision)) {
       this.#accuse('APPROVAL_FOR_ANOTHER_CALL', index)
     }
@@ -233,7 +236,7 @@ export class Audit {
     const place = this.#lookUp(index, approval.decision, approval, ESCALATED)
     const asked = place?.table === this.#ids ? this.#asked.get(place.slot) : undefined
     if (own !== undefined && approval.answer === 'GRANTED') {
-      this.#grants.set(own, { expires: approval.expires, asked: asked?.call })
+      this.#grants.set(own, { approver: approval.approver, expires: approval.expires, asked: asked?.call })
     }
     if (!place) return
     if (asked?.principal === approval.approver) this.#accuse('APPROVAL_BY_REQUESTER', index)
@@ -312,7 +315,7 @@ interface Place {
 }
 
 // In an honest pack few references lead outside of it. Remembering more would let a forger choose how much memory we use.
-const MAX_ABSENT = 100_000
+const MAX_ABSENT = 200_000
 
 /** What is said of a receipt that refers to something that is not there. */
 function missing(what: number): FindingCode {
@@ -337,15 +340,18 @@ function effectFault(marks: number, { late }: Effect, between: boolean): Finding
 
 /** What an approval is bound to. A salted hash differs from call to call, so it cannot be compared. */
 function callOf(decision: Decision): string {
-  const { tenant, principal, session, tool, definition_hash = '', commit, args_hash } = decision
-  return canonicalize([
-    tenant,
-    principal,
-    session.id,
-    tool,
-    definition_hash,
-    commit === 'salted' ? '' : args_hash,
-  ])
+  const { tenant, principal, session, tool, effect_class, definition_hash = '', commit, args_hash } = decision
+  return sha256Hex(
+    canonicalize([
+      tenant,
+      principal,
+      session.id,
+      tool,
+      effect_class,
+      definition_hash,
+      commit === 'salted' ? '' : args_hash,
+    ]),
+  )
 }
 
 function whatIs(receipt: Receipt): number {

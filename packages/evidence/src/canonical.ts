@@ -11,6 +11,7 @@ export interface CanonicalLimits {
 }
 
 const DEFAULT_MAX_LENGTH = 4 << 20
+const MAX_NATIVE = 1 << 20
 
 /**
  * The canonical text of `value` (RFC 8785).
@@ -45,7 +46,8 @@ export function parseCanonical(input: Uint8Array | string, maxBytes: number): Js
   }
   const text = typeof input === 'string' ? input : decodeUtf8(input)
   if (text === undefined) throw new EvidenceError('JSON_NOT_UTF8', 'the document is not UTF-8')
-  const quick = parseNative(text)
+  // The engine goes as deep as the text does, and takes memory for it; a long text goes the strict way at once.
+  const quick = text.length <= MAX_NATIVE ? parseNative(text) : undefined
   if (quick !== undefined) return quick
   // Only for the sake of a precise message: what is wrong, and where.
   const value = parseJson(text, { maxBytes })

@@ -27,6 +27,12 @@ export function nextPlace(head: ChainHead | undefined, causes: readonly number[]
   }
 }
 
+/** The head of a writer's chain once this receipt is its newest. */
+export function chainHead({ id, receipt }: { readonly id: string; readonly receipt: Common }): ChainHead {
+  const { seq, lamport_clock, time } = receipt
+  return { id, seq, lamport_clock, time }
+}
+
 /** What a reader knows when it checks a link. */
 export interface LinkContext {
   /** The writer's newest receipt among those seen. */
@@ -45,12 +51,17 @@ export function linkFaults(receipt: Common, context: LinkContext): readonly Link
   const expected = nextPlace(head, causes)
   // With a gap before it, the predecessor is unknown: clocks can still be bounded, but not computed.
   const adjacent = receipt.seq === expected.seq
+  // Every receipt in a gap has moved the clock on by one at least.
+  const gap = gapless ? 0 : Math.max(receipt.seq - expected.seq, 0)
+  const least = Math.max(expected.lamport_clock, (head?.lamport_clock ?? 0) + 1 + gap)
   const clockHolds =
-    adjacent && allCauses
-      ? receipt.lamport_clock === expected.lamport_clock
-      : receipt.lamport_clock >= expected.lamport_clock
+    adjacent && allCauses ? receipt.lamport_clock === expected.lamport_clock : receipt.lamport_clock >= least
+  // Behind a gap the predecessor is not known, but that there is one is.
+  const linked = adjacent
+    ? receipt.prev_receipt_hash === expected.prev_receipt_hash
+    : gap === 0 || receipt.prev_receipt_hash !== NO_HASH
   const faults: LinkFault[] = []
-  if (adjacent && receipt.prev_receipt_hash !== expected.prev_receipt_hash) faults.push('CHAIN_BROKEN')
+  if (!linked) faults.push('CHAIN_BROKEN')
   if (receipt.seq > expected.seq && gapless) faults.push('CHAIN_GAP')
   if (receipt.seq < expected.seq) faults.push('CHAIN_FORKED')
   if (!clockHolds) faults.push('LAMPORT_WRONG')

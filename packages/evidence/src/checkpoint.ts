@@ -76,7 +76,7 @@ export async function cosignCheckpoint(
   seconds: number,
 ): Promise<string> {
   if (!Number.isSafeInteger(seconds) || seconds < 0) throw malformed('the time of a cosignature is none')
-  const note = parseNote(checkpoint)
+  const { note } = parseCheckpoint(checkpoint)
   const { name, hint } = noteKey(witness.name, witness.key.publicKey, 4)
   const signature = await witness.key.sign(cosignedMessage(note.text, String(seconds)))
   const bytes = concat(uint64(seconds), signature)

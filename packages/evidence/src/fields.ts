@@ -3,7 +3,7 @@
 
 import { quote } from './canonical.ts'
 import { shown } from './error.ts'
-import type { Json, JsonObject } from './json.ts'
+import { DATA_PROTOTYPE, type Json, type JsonObject } from './json.ts'
 
 /** One field: what it must be, in words, and how it is written. */
 export interface Field {
@@ -44,11 +44,11 @@ export function shape(fields: Fields): Shape {
 
 /** The canonical text (RFC 8785) of an object of this shape; undefined for anything else. */
 export function writeShape(value: Json, shape: Shape): string | undefined {
-  if (!isObject(value)) return undefined
+  if (!isPlain(value)) return undefined
   let text = ''
   let found = 0
   for (const slot of shape) {
-    // No field is named like a property that all objects have, so what is there is the object's own.
+    // A plain object inherits nothing that a field is named after, so what is there is its own.
     const member = value[slot.name]
     if (member === undefined && slot.optional) continue
     const written = member === undefined ? undefined : writeMember(slot, member)
@@ -74,6 +74,7 @@ function writeMember(slot: Slot, member: Json): string | undefined {
 export function problemWith(value: Json, shape: Shape): string | undefined {
   if (writeShape(value, shape) !== undefined) return undefined
   if (!isObject(value)) return 'it is not an object'
+  if (!isPlain(value)) return 'it is an object of a class'
   for (const { name, optional, write, expected } of shape) {
     const member = value[name]
     if (member === undefined && !optional) return `\`${name}\` is missing`
@@ -176,6 +177,12 @@ export const moment: Field = textThat(
 /** Whether a value is an object with keys (not null, not an array). */
 export function isObject(value: Json): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isPlain(value: Json): value is JsonObject {
+  if (!isObject(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null || prototype === DATA_PROTOTYPE
 }
 
 function writeItems(items: readonly Json[], { write }: Field): string | undefined {

@@ -86,13 +86,16 @@ export const FINDINGS: Readonly<Record<FindingCode, FindingRule>> = {
   ARCHIVE_MALFORMED: malformed('archive', 'The archive is not in the one form a pack can have.'),
   ARCHIVE_TOO_LARGE: malformed('archive', 'A part of the archive is larger than its limit.'),
   PACK_MALFORMED: malformed('archive', 'A part of the pack cannot be read.'),
-  MEMBER_MISSING: malformed('archive', 'The manifest lists a member that is not there.'),
+  MEMBER_MISSING: malformed('archive', 'A member that should be there is missing.'),
   MEMBER_UNEXPECTED: malformed('archive', 'The pack holds a member that does not belong in it.'),
   MEMBER_CHANGED: wrong('archive', 'A member is not the one the manifest was made for.'),
   MANIFEST_WRONG: wrong('archive', 'The manifest contradicts the checkpoint.'),
   TRUST_LEDGER_WRONG: wrong('trust', 'The pack is of another ledger than the trust file names.'),
   CHECKPOINT_MALFORMED: malformed('checkpoint', 'The checkpoint cannot be read.'),
-  CHECKPOINT_UNSIGNED: wrong('checkpoint', 'No key that is trusted here has signed the checkpoint.'),
+  CHECKPOINT_UNSIGNED: wrong(
+    'checkpoint',
+    'No key that is trusted here has signed the checkpoint: it is forged, or this is not the trust file for it.',
+  ),
   CHECKPOINT_SIGNATURE_WRONG: wrong('checkpoint', 'A signature under the checkpoint is wrong.'),
   CHECKPOINT_KEY_FOREIGN: wrong(
     'checkpoint',
@@ -104,7 +107,7 @@ export const FINDINGS: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   CHECKPOINT_OLDER: wrong(
     'checkpoint',
-    'The ledger is smaller than the head seen earlier: its tail was cut off.',
+    'The pack is older than the head seen earlier, or the tail of the ledger was cut off.',
   ),
   CONSISTENCY_MISSING: wrong(
     'checkpoint',

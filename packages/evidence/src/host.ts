@@ -54,7 +54,7 @@ export interface WebCrypto {
 
 interface Host {
   readonly process?: { getBuiltinModule?(name: string): unknown }
-  readonly crypto?: { readonly subtle?: WebCrypto }
+  readonly crypto?: { readonly subtle?: WebCrypto; getRandomValues?(array: Uint32Array): Uint32Array }
 }
 
 // Sound: every member is optional and tested before use.
@@ -71,3 +71,8 @@ export const nodeBuffer: NodeBuffer | undefined = (
 
 /** WebCrypto, or undefined where the host has none (a page that is not a secure context). */
 export const webCrypto: WebCrypto | undefined = host.crypto?.subtle
+
+/** 32 random bits, for hash tables that strangers fill. Nothing that is reported depends on them. */
+export function randomWord(): number {
+  return host.crypto?.getRandomValues?.(new Uint32Array(1))[0] ?? 0
+}

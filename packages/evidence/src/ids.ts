@@ -1,6 +1,8 @@
 // A set of receipt ids with a clock and a few bits for each, in typed arrays: some 50 bytes a receipt instead of the 260
 // that objects take, so that a million receipts fit where a verifier runs.
 
+import { randomWord } from './host.ts'
+
 const CHUNK = 1 << 14
 const WORDS = 8
 
@@ -19,6 +21,7 @@ export class IdTable {
   // Open addressing over slot + 1; never more than half full.
   #table: Int32Array = new Int32Array(2 * CHUNK)
   #size = 0
+  readonly #seed = randomWord()
 
   /** Adds an id with its clock and marks; undefined if it was there already. */
   add(id: string, clock: number, marks: number): Slot | undefined {
@@ -60,11 +63,20 @@ export class IdTable {
   /** Where these words are, or the free place where they would go. */
   #probe(words: Uint32Array): number {
     const mask = this.#table.length - 1
-    // Ids are SHA-256, so their first word is already well spread.
-    for (let at = (words[0] ?? 0) & mask; ; at = (at + 1) & mask) {
+    for (let at = this.#spread(words, 0) & mask; ; at = (at + 1) & mask) {
       const found = this.#table[at] ?? 0
       if (found === 0 || this.#holds(found - 1, words)) return at
     }
+  }
+
+  /** Ids that are only referred to are anybody's choice: without a secret, a forger could have them all collide. */
+  #spread(words: Uint32Array, start: number): number {
+    let mixed = this.#seed
+    for (let i = start; i < start + WORDS; i++) {
+      mixed = Math.imul(mixed ^ (words[i] ?? 0), 0x9e3779b1)
+      mixed ^= mixed >>> 15
+    }
+    return mixed
   }
 
   #holds(slot: Slot, words: Uint32Array): boolean {
@@ -87,7 +99,7 @@ export class IdTable {
     const table = new Int32Array(2 * this.#table.length)
     const mask = table.length - 1
     for (let slot = 0; slot < this.#size; slot++) {
-      let at = (this.#chunkFor(slot).words[(slot % CHUNK) * WORDS] ?? 0) & mask
+      let at = this.#spread(this.#chunkFor(slot).words, (slot % CHUNK) * WORDS) & mask
       while (table[at] !== 0) at = (at + 1) & mask
       table[at] = slot + 1
     }

@@ -2,6 +2,7 @@
 
 export { canonicalBytes, canonicalize, type CanonicalLimits } from './canonical.ts'
 export {
+  chainHead,
   linkFaults,
   nextPlace,
   type ChainHead,

@@ -16,23 +16,35 @@ export class Leaves {
   readonly #proofs = new Map<number, readonly Uint8Array[]>()
   #beside: RangeProof = { left: [], right: [] }
   #tree: Tree | undefined
-  /** The root the tree had at a size that was asked about, if the range shows it. */
-  rootAtSize: Uint8Array | undefined
-  readonly #askedSize: number | undefined
+  readonly #selected: ReadonlySet<number>
+  /** Roots the tree had at sizes that were asked about, as far as the range has shown them. */
+  readonly #roots = new Map<number, Uint8Array | undefined>()
 
-  constructor(findings: Findings, head: Head, manifest: Manifest, askedSize: number | undefined) {
+  constructor(findings: Findings, head: Head, manifest: Manifest) {
     this.#findings = findings
     this.#head = head
     this.#manifest = manifest
-    this.#askedSize = askedSize
+    this.#selected = new Set(manifest.selected)
   }
 
   takeRangeProof(proof: RangeProof): void {
     this.#beside = proof
   }
 
-  takeInclusionProof(index: number, hashes: readonly Uint8Array[]): void {
+  /** Keeps the proof of a selected receipt; false if it is of none. */
+  takeInclusionProof(index: number, hashes: readonly Uint8Array[]): boolean {
+    if (!this.#selected.has(index)) return false
     this.#proofs.set(index, hashes)
+    return true
+  }
+
+  /** Asks for the root at a size, before the receipts come. */
+  ask(size: number): void {
+    this.#roots.set(size, undefined)
+  }
+
+  rootAt(size: number): Uint8Array | undefined {
+    return this.#roots.get(size)
   }
 
   take(index: number, envelope: Uint8Array): void {
@@ -54,7 +66,8 @@ export class Leaves {
   #append(leaf: Uint8Array, start: number): void {
     this.#tree ??= treeBefore(start, this.#beside.left)
     this.#tree?.append(leaf)
-    if (start === 0 && this.#tree?.size === this.#askedSize) this.rootAtSize = this.#tree?.root()
+    const size = this.#tree?.size
+    if (start === 0 && size !== undefined && this.#roots.has(size)) this.#roots.set(size, this.#tree?.root())
   }
 
   #leadsToRoot(end: number): boolean {

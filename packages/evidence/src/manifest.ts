@@ -12,11 +12,11 @@ import {
   problemWith,
   record,
   shape,
-  text,
   textThat,
   word,
   type Field,
 } from './fields.ts'
+import { MEMBER_NAME } from './tar.ts'
 
 /** A stretch of the ledger: from `start` up to, not including, `end`. */
 export interface Range {
@@ -148,6 +148,8 @@ export function parseManifest(bytes: Uint8Array): Manifest {
 /** Longest manifest: room for some 100 million receipts. */
 export const MAX_MANIFEST_BYTES: number = 64 << 20
 
+const name = textThat('the name of a member', (text) => text.length <= 100 && MEMBER_NAME.test(text))
+
 const SHAPE = shape({
   format: word('tollgate-evidence-pack'),
   v: only(1),
@@ -155,7 +157,7 @@ const SHAPE = shape({
   tree_size: count(),
   range: optional(record({ start: count(), end: count() })),
   selected: array(count(), MAX_SELECTED),
-  members: array(record({ name: text(100), sha256: hash, size: count() }), MAX_MEMBERS),
+  members: array(record({ name, sha256: hash, size: count() }), MAX_MEMBERS),
 } satisfies Readonly<Record<keyof Manifest, Field>>)
 
 function bundle(block: number, runs: readonly Range[]): Bundle {

@@ -46,8 +46,7 @@ export function isKeyName(name: string): boolean {
  */
 export function noteKey(name: string, key: PublicKey, algorithm: NoteAlgorithm = 1): NoteKey {
   if (!isKeyName(name)) throw malformed('a key name is empty, too long, or holds a space or a plus')
-  const digest = sha256(concat(utf8(`${name}\n`), Uint8Array.of(algorithm), key.bytes))
-  return { name, algorithm, key, hint: toHex(digest.subarray(0, 4)) }
+  return { name, algorithm, key, hint: hintOf(name, algorithm, key.bytes) }
 }
 
 /** The vkey text of a key: `name+hint+base64(algorithm ‖ key)`. */
@@ -68,9 +67,11 @@ export function parseVkey(text: string): NoteKey {
   if (!bytes || (algorithm !== 1 && algorithm !== 4)) {
     throw malformed('not a verifier key for Ed25519 (`name+hint+base64`)')
   }
-  const key = noteKey(name, importPublicKey(bytes.subarray(1)), algorithm)
-  if (key.hint !== hint) throw malformed('the hint of a verifier key does not belong to its key')
-  return key
+  // The hint first: a mistyped key should not be told that it is weak.
+  if (hintOf(name, algorithm, bytes.subarray(1)) !== hint) {
+    throw malformed('the middle part of a verifier key does not belong to its key; perhaps it is mistyped')
+  }
+  return noteKey(name, importPublicKey(bytes.subarray(1)), algorithm)
 }
 
 /** Writes a note: text, blank line, signature lines. */
@@ -111,6 +112,10 @@ function parseSignature(line: string): NoteSignature {
     throw malformed('a signature line of the note is not `— name base64`')
   }
   return { name, hint: toHex(bytes.subarray(0, 4)), bytes: bytes.subarray(4) }
+}
+
+function hintOf(name: string, algorithm: NoteAlgorithm, key: Uint8Array): string {
+  return toHex(sha256(concat(utf8(`${name}\n`), Uint8Array.of(algorithm), key)).subarray(0, 4))
 }
 
 function hintBytes(hint: string): Uint8Array {

@@ -3,12 +3,12 @@
 // `checkpoint`, `keys/`, `manifest.json`, `payloads/`, `policy/`, `proofs/`, `receipts/`: in this order, which is that of
 // the bytes of the names, so that a reader knows what to expect before the receipts come.
 
-import { concat, join, requireBase64, toBase64, utf8 } from './bytes.ts'
+import { concat, join, requireBase64, sameBytes, toBase64, utf8 } from './bytes.ts'
 import { canonicalBytes, parseCanonical } from './canonical.ts'
 import { parseCheckpoint, type Head } from './checkpoint.ts'
 import { EvidenceError } from './error.ts'
 import { array, bytes32, count, problemWith, shape, type Fields } from './fields.ts'
-import { sha256Hex } from './hash.ts'
+import { saltedHash, sha256Hex } from './hash.ts'
 import type { Json, JsonObject } from './json.ts'
 import { importPublicKey } from './keys.ts'
 import { NO_HASH, type Receipt } from './kinds.ts'
@@ -114,6 +114,7 @@ export async function* writePack(ledger: LedgerReader, request: PackRequest): As
   checkContents(contents, head.size)
   checkRequest(request, head.size)
   const survey = await surveyReceipts(ledger, contents)
+  checkSigner(head, survey.ledgerKeys)
   const small: Member[] = [
     { name: 'checkpoint', bytes: utf8(ledger.checkpoint) },
     ...survey.keys,
@@ -155,12 +156,13 @@ export async function* writePack(ledger: LedgerReader, request: PackRequest): As
 export async function* readPack(source: ByteSource): AsyncGenerator<Part> {
   let expected: Generator<Bundle> | undefined
   for await (const member of readArchive(source, { maxMembers: MAX_MEMBERS, maxSize })) {
-    const [folder = '', name = ''] = member.name.split('/')
+    const slash = member.name.indexOf('/')
+    const [folder, name] = [member.name.slice(0, Math.max(slash, 0)), member.name.slice(slash + 1)]
     if (folder === 'receipts') {
       const bundle = expected?.next().value as Bundle | undefined
       const fits = bundle?.name === member.name
       yield fits
-        ? { kind: 'receipts', member, bundle, envelopes: lines(member) }
+        ? { kind: 'receipts', member, bundle, envelopes: lines(member, bundle.count) }
         : { kind: 'unexpected', member }
       continue
     }
@@ -190,6 +192,7 @@ function maxSize(name: string): number {
   if (name === 'manifest.json') return MAX_MANIFEST_BYTES
   if (name.startsWith('receipts/')) return MAX_BUNDLE_BYTES
   if (name.startsWith('payloads/')) return 64 << 20
+  if (name.startsWith('keys/')) return 1024
   return name.startsWith('policy/') ? 4 << 20 : 256 << 10
 }
 
@@ -217,6 +220,9 @@ function readProof(member: Member, name: string): Part {
   if (!/^[0-9]{16}\.tlog-proof$/.test(name)) return { kind: 'unexpected', member }
   const proof = parseProof(member.bytes)
   if (name !== `${indexName(proof.index)}.tlog-proof`) throw malformed(member, 'is named for another index')
+  // One spelling here too: an `extra` line, which nothing vouches for, has no place in a pack.
+  if (!sameBytes(utf8(formatProof(proof)), member.bytes))
+    throw malformed(member, 'has more in it than a proof')
   return { kind: 'inclusion', member, ...proof }
 }
 
@@ -245,16 +251,16 @@ function decodeHashes(list: Json | undefined): Uint8Array[] {
   return (list as readonly string[]).map((text) => requireBase64(text, 32, 'a hash'))
 }
 
-/** The envelopes of a bundle: one to a line, each line ended. */
-function lines(member: Member): Uint8Array[] {
+/** The envelopes of a bundle: one to a line, each line ended. No more than one beyond `max`: then there are too many. */
+function lines(member: Member, max: number): Uint8Array[] {
   const { bytes } = member
   const envelopes: Uint8Array[] = []
   let start = 0
-  for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
+  for (let end = bytes.indexOf(10); end >= 0 && envelopes.length <= max; end = bytes.indexOf(10, start)) {
     envelopes.push(bytes.subarray(start, end))
     start = end + 1
   }
-  if (start < bytes.length) throw malformed(member, 'does not end with a line end')
+  if (start < bytes.length && envelopes.length <= max) throw malformed(member, 'does not end with a line end')
   return envelopes
 }
 
@@ -264,6 +270,17 @@ interface Survey {
   readonly digests: ReadonlyMap<string, string>
   readonly policies: ReadonlySet<string>
   readonly keys: readonly Member[]
+  /** Hints of the ledger's own keys. */
+  readonly ledgerKeys: ReadonlySet<string>
+}
+
+/** A verifier can only follow the checkpoint to a key whose receipt is in the pack. */
+function checkSigner({ origin, note }: ReturnType<typeof parseCheckpoint>, hints: ReadonlySet<string>): void {
+  if (note.signatures.some(({ name, hint }) => name === origin && hints.has(hint))) return
+  throw new EvidenceError(
+    'PACK_INCOMPLETE',
+    'the receipt that added the key under the checkpoint is not in the contents',
+  )
 }
 
 async function surveyReceipts(ledger: LedgerReader, contents: Contents): Promise<Survey> {
@@ -271,15 +288,17 @@ async function surveyReceipts(ledger: LedgerReader, contents: Contents): Promise
   const policies = new Set<string>()
   const signers = new Set<string>()
   const keys = new Map<string, Member>()
+  const ledgerKeys = new Set<string>()
   for (const bundle of bundles(contents)) {
     const file = await readBundle(ledger, bundle)
     listedBundles.push(listed(file))
-    for (const envelope of lines(file)) {
+    for (const envelope of lines(file, bundle.count)) {
       const { receipt } = parseReceipt(envelope)
       signers.add(receipt.key)
       if (receipt.kind === 'decision' && receipt.policy_hash !== NO_HASH) policies.add(receipt.policy_hash)
       const key = introducedKey(receipt)
       if (key) keys.set(key.key.id, keyMember(key))
+      if (key?.name === receipt.ledger) ledgerKeys.add(key.hint)
     }
   }
   const unknown = [...signers].find((id) => !keys.has(id))
@@ -290,7 +309,7 @@ async function surveyReceipts(ledger: LedgerReader, contents: Contents): Promise
     )
   }
   const digests = new Map(listedBundles.map(({ name, sha256 }) => [name, sha256]))
-  return { bundles: listedBundles, digests, policies, keys: [...keys.values()] }
+  return { bundles: listedBundles, digests, policies, keys: [...keys.values()], ledgerKeys }
 }
 
 async function readBundle(ledger: LedgerReader, bundle: Bundle): Promise<Member> {
@@ -349,6 +368,17 @@ function checkRequest({ since = 0, payloads = [] }: PackRequest, size: number): 
   if (new Set(names).size < names.length) throw impossible('a payload is given twice')
   if (payloads.some(({ hash }) => !HASH_NAME.test(hash)))
     throw impossible('a payload is not named by its hash')
+  for (const payload of payloads) {
+    const { bytes } = payloadMember(payload)
+    if (!payloadHolds(payload.hash, payload.salted?.label, bytes))
+      throw impossible('a payload is not what its hash says')
+  }
+}
+
+/** Whether the content of a `payloads/` member, salt included, is what its hash commits to. */
+export function payloadHolds(hash: string, label: 'args' | 'effect' | undefined, bytes: Uint8Array): boolean {
+  if (label === undefined) return sha256Hex(bytes) === hash
+  return bytes.length >= 32 && saltedHash(label, bytes.subarray(0, 32), bytes.subarray(32)) === hash
 }
 
 function payloadMember({ hash, bytes, salted }: Payload): Member {

@@ -37,6 +37,8 @@ export interface Report {
   readonly range?: Range
   readonly selected: number
   readonly witnesses: readonly Cosignature[]
+  /** The checkpoint itself, if the pack passed under a trust file: to be pinned there, for the next time. */
+  readonly checkpoint?: string
   readonly summary: Summary
   readonly findings: readonly Finding[]
   /** Findings beyond the limit, which were only counted. */
@@ -46,10 +48,13 @@ export interface Report {
 }
 
 const MAX_FINDINGS = 1000
+const MAX_HIDDEN = 10
 
 /** Collects findings up to a limit, and sorts them as the verification looks. */
 export class Findings {
   readonly #kept: Finding[] = []
+  readonly #places = new Set<string>()
+  readonly #ofCode = new Map<FindingCode, number>()
   #more = 0
   #malformed = false
   #any = false
@@ -61,17 +66,19 @@ export class Findings {
   ): void {
     const { sentence, severity } = FINDINGS[code]
     // Two checks may come upon the same thing.
-    const same = (kept: Finding): boolean => kept.code === code && kept.member === where.member
-    if (where.index === undefined && this.#kept.some(same)) return
+    const place = `${code} ${where.index ?? ''} ${where.member ?? ''}`
+    if (this.#places.has(place)) return
     this.#any = true
     if (severity === 'malformed') this.#malformed = true
-    if (this.#kept.length >= MAX_FINDINGS) this.#more++
-    else
-      this.#kept.push({
-        code,
-        ...where,
-        sentence: detail === undefined ? sentence : `${sentence} (${detail})`,
-      })
+    const ofCode = this.#ofCode.get(code) ?? 0
+    this.#ofCode.set(code, ofCode + 1)
+    // Nothing that was found can hide behind a thousand findings of another sort.
+    if (this.#kept.length >= MAX_FINDINGS && ofCode >= MAX_HIDDEN) {
+      this.#more++
+      return
+    }
+    this.#places.add(place)
+    this.#kept.push({ code, ...where, sentence: detail === undefined ? sentence : `${sentence} (${detail})` })
   }
 
   get any(): boolean {
@@ -132,7 +139,12 @@ export function provedBy(basis: Basis): readonly string[] {
     said.push(
       `${some(selected, range ? 'further entry is' : 'entry is', range ? 'further entries are' : 'entries are')} in the tree of that head, each by its own proof.`,
     )
-  said.push('Each receipt is signed by a key that the ledger had in service at that entry.')
+  const partial = !range || range.start > 0 || range.end < size || selected > 0
+  said.push(
+    partial
+      ? 'Each receipt is signed by a key that the ledger had added before it and, as far as is shown, not retired.'
+      : 'Each receipt is signed by a key that the ledger had in service at that entry.',
+  )
   said.push(
     'Links, clocks, causes, decisions with their effects, and policies agree wherever both ends are here.',
   )
@@ -150,19 +162,21 @@ export function provedBy(basis: Basis): readonly string[] {
 
 /** What even a pack that passed does not prove, in sentences. */
 export function notProvedBy(basis: Basis): readonly string[] {
-  const { level, range, size, selected, witnesses, continues, summary, unknown, unseen, policiesMissing } =
-    basis
+  const { level, range, size, witnesses, continues, summary, unknown, unseen, policiesMissing } = basis
   const { open } = summary
   const said: string[] = []
-  if (level === 'failed' || level === 'malformed') return ['Anything: the pack is not what it claims to be.']
+  if (level === 'failed' || level === 'malformed') return ['Anything: see what was found.']
   if (level === 'integrity only') said.push('Who made it: nobody vouched for its key. Give a trust file.')
   if (!range)
     said.push('That these are all: a selection proves that receipts are there, not that no others are.')
   else if (range.start > 0 || range.end < size) {
     said.push(`Anything about the other entries of the ledger, which has ${size}.`)
   }
-  if ((range?.start ?? 1) > 0 || selected > 0)
-    said.push('That no key was retired by an entry that is not shown.')
+  if (!range || range.start > 0 || range.end < size) {
+    said.push(
+      'That no key, the one under the checkpoint included, was retired by an entry that is not shown.',
+    )
+  }
   if (witnesses.length === 0) {
     said.push(
       "That the holder of the ledger's key shows everybody this history: no witness you named has cosigned.",
@@ -175,13 +189,18 @@ export function notProvedBy(basis: Basis): readonly string[] {
     said.push(`What became of ${some(open, 'allowed call', 'allowed calls')}: no effect is recorded here.`)
   if (unknown > 0) said.push(`What ${some(unknown, 'call', 'calls')} did: the effect is recorded as UNKNOWN.`)
   if (unseen.references > 0)
-    said.push(`${some(unseen.references, 'reference', 'references')} to entries that are not shown.`)
+    said.push(
+      `That ${some(unseen.references, 'reference leads', 'references lead')} to what they should: those entries are not shown.`,
+    )
   if (unseen.policies > 0) {
     const calls = some(unseen.policies, 'decision', 'decisions')
     said.push(`That the policy of ${calls} was the active one: its activation is not in the range.`)
   }
   if (policiesMissing > 0)
     said.push(`What ${some(policiesMissing, 'policy', 'policies')} said: the text is not in the pack.`)
+  said.push(
+    'That sessions are complete or freezes were obeyed: those rules are the gateway’s, and not checked here.',
+  )
   said.push('That the times are right: they are what the writers claimed.')
   said.push('That tools did what they reported, or that nothing went around the gateway.')
   return said

@@ -21,7 +21,8 @@ export interface ArchiveLimits {
 }
 
 const BLOCK = 512
-const NAME = /^[a-z0-9][a-z0-9._-]*(?:\/[a-z0-9][a-z0-9._-]*)*$/
+/** What a member may be called. */
+export const MEMBER_NAME: RegExp = /^[a-z0-9][a-z0-9._-]*(?:\/[a-z0-9][a-z0-9._-]*)*$/
 const ZEROS = new Uint8Array(BLOCK)
 
 /** The two zero blocks that end an archive. */
@@ -29,7 +30,8 @@ export const ARCHIVE_END: Uint8Array = new Uint8Array(2 * BLOCK)
 
 /** The header of a member: fixed metadata, nothing that could differ between machines. */
 export function archiveHeader(name: string, size: number): Uint8Array {
-  if (name.length > 100 || !NAME.test(name)) throw malformed(`\`${name.slice(0, 100)}\` cannot name a member`)
+  if (name.length > 100 || !MEMBER_NAME.test(name))
+    throw malformed(`\`${name.slice(0, 100)}\` cannot name a member`)
   const header = new Uint8Array(BLOCK)
   const put = (text: string, at: number): void => header.set(utf8(text), at)
   put(name, 0)
@@ -88,7 +90,7 @@ function readHeader(header: Uint8Array): { name: string; size: number } {
   const end = header.indexOf(0)
   const name = latin1(header.subarray(0, end < 0 || end > 100 ? 100 : end))
   const size = Number.parseInt(latin1(header.subarray(124, 135)), 8)
-  if (!NAME.test(name) || !Number.isSafeInteger(size)) throw malformed('a header cannot be read')
+  if (!MEMBER_NAME.test(name) || !Number.isSafeInteger(size)) throw malformed('a header cannot be read')
   if (!sameBytes(header, archiveHeader(name, size))) {
     throw malformed(`the header of \`${name}\` is not in the one form a pack can have`)
   }

@@ -49,9 +49,12 @@ export async function parseTrust(input: Uint8Array | string): Promise<Trust> {
   const all = [...keys, ...witnesses]
   if (keys.length === 0) throw malformed('`keys` is empty: no checkpoint could be believed')
   if (keys.some(({ name }) => name !== file.ledger))
-    throw malformed('a key of `keys` is not named after the ledger')
+    throw malformed('a key of `keys` is not named after `ledger`')
   if (new Set(all.map(({ key: { id } }) => id)).size < all.length)
     throw malformed('the same key stands in it twice')
+  if (new Set(witnesses.map(({ name }) => name)).size < witnesses.length) {
+    throw malformed('two witnesses have the same name, and would count twice')
+  }
   if (witnesses.length > 0 && file.quorum === undefined) {
     throw malformed(
       `\`quorum\` is missing: say how many of the ${witnesses.length} witnesses must have cosigned`,

@@ -12,14 +12,15 @@ import {
 } from './checkpoint.ts'
 import { codeOf, EvidenceError, type EvidenceErrorCode } from './error.ts'
 import { FINDINGS, type FindingCode } from './findings.ts'
-import { saltedHash, sha256Hex } from './hash.ts'
+import { sha256Hex } from './hash.ts'
 import type { PublicKey } from './keys.ts'
 import type { Receipt } from './kinds.ts'
 import { Leaves } from './leaves.ts'
 import { Listing } from './listing.ts'
 import type { Manifest } from './manifest.ts'
 import { EMPTY_ROOT, verifyConsistency } from './merkle.ts'
-import { keyMember, readPack, type ConsistencyProof, type Part } from './pack.ts'
+import { formatNote } from './note.ts'
+import { keyMember, payloadHolds, readPack, type ConsistencyProof, type Part } from './pack.ts'
 import { parseReceipt, signatureHolds, type Parsed } from './receipt.ts'
 import {
   Findings,
@@ -68,8 +69,8 @@ export interface VerifyOptions {
 /**
  * Verifies a pack and reports everything that is wrong with it.
  *
- * Never throws for what a pack contains. Reads it once, in chunks, and holds no more of it than a few bundles and some
- * 60 bytes for each receipt.
+ * Never throws for what a pack contains. Reads it once, in chunks, and holds no more of it than its manifest, its proofs,
+ * a few bundles, some 60 bytes for each receipt, and some 500 for each escalation that nobody has answered.
  */
 export async function verifyPack(source: ByteSource, options: VerifyOptions = {}): Promise<Report> {
   const verification = new Verification(options)
@@ -81,9 +82,9 @@ export async function verifyPack(source: ByteSource, options: VerifyOptions = {}
       options.onProgress?.({ bytes, receipts: verification.tally.receipts })
     }
   } catch (fault) {
-    const unreadable = fault instanceof EvidenceError ? fault : undefined
-    if (!unreadable) throw fault
-    return verification.giveUp(unreadable)
+    // That this host cannot check signatures says nothing about the pack.
+    if (!(fault instanceof EvidenceError) || fault.code === 'KEY_UNAVAILABLE') throw fault
+    return verification.giveUp(fault)
   }
   return verification.finish()
 }
@@ -96,6 +97,9 @@ const inThread: SignatureChecker = {
     return answers
   },
 }
+
+/** Most keys that a pack may show. */
+const MAX_KEYS = 10_000
 
 const EXIT: Readonly<Record<Level, ExitCode>> = {
   witnessed: 0,
@@ -112,13 +116,14 @@ class Verification {
   readonly #checker: SignatureChecker
   readonly #findings = new Findings()
   readonly #listing = new Listing(this.#findings)
-  readonly #keyFiles = new Map<string, Member>()
+  /** Digests of the keys shown, by key id. */
+  readonly #keyFiles = new Map<string, string>()
   readonly #policyFiles = new Map<string, string>()
   /** Disclosed payloads that no receipt has referred to yet, by hash and label. */
   readonly #payloads = new Map<string, string>()
   readonly #batches = new Set<Promise<unknown>>()
   #broken: { readonly fault: unknown } | undefined
-  #checkpoint: { readonly bytes: Uint8Array; readonly head: Head } | undefined
+  #checkpoint: { readonly bytes: Uint8Array; readonly text: string; readonly head: Head } | undefined
   #opened: Checkpoint | undefined
   #manifest: Manifest | undefined
   #leaves: Leaves | undefined
@@ -163,8 +168,7 @@ class Verification {
       case 'manifest':
         return this.#takeManifest(part.manifest)
       case 'key':
-        this.#keyFiles.set(part.id, member)
-        return
+        return this.#takeKeyFile(part.id, member)
       case 'payload':
         return this.#takePayload(part.hash, part.label, member)
       case 'policy':
@@ -180,6 +184,7 @@ class Verification {
         return
       case 'consistency':
         this.#consistency = part.proof
+        this.#leaves?.ask(part.proof.size)
         return
       case 'unexpected':
         this.#findings.add('MEMBER_UNEXPECTED', { member: member.name })
@@ -188,12 +193,16 @@ class Verification {
   }
 
   async #takeCheckpoint(bytes: Uint8Array): Promise<void> {
-    this.#checkpoint = { bytes, head: parseCheckpoint(bytes) }
+    const head = parseCheckpoint(bytes)
+    this.#checkpoint = { bytes, head, text: formatNote(head.note) }
     if (!this.#trust) return
     const { keys, witnesses, quorum } = this.#trust
     this.#opened = await this.#open(bytes, { ledger: keys, witnesses })
+    if (this.#checkpoint.head.origin !== this.#trust.ledger) {
+      this.#findings.add('TRUST_LEDGER_WRONG', { member: 'checkpoint' })
+    }
     const cosigned = this.#opened?.cosignedBy.length ?? quorum
-    if (cosigned < quorum) {
+    if (!(cosigned >= quorum)) {
       this.#findings.add('WITNESS_QUORUM_MISSED', { member: 'checkpoint' }, `${cosigned} of ${quorum}`)
     }
   }
@@ -214,18 +223,21 @@ class Verification {
     this.#audit = new Audit(manifest, (code, index, detail) => this.#findings.add(code, { index }, detail))
     const head = this.#checkpoint?.head
     if (!head) return
-    this.#leaves = new Leaves(this.#findings, head, manifest, this.#trust?.checkpoint?.size)
+    this.#leaves = new Leaves(this.#findings, head, manifest)
+    if (this.#trust?.checkpoint) this.#leaves.ask(this.#trust.checkpoint.size)
     if (manifest.ledger !== head.origin || manifest.tree_size !== head.size) {
       this.#findings.add('MANIFEST_WRONG', { member: 'manifest.json' })
     }
   }
 
+  #takeKeyFile(id: string, { name, bytes }: Member): void {
+    if (this.#keyFiles.size >= MAX_KEYS)
+      this.#findings.add('MEMBER_UNEXPECTED', { member: name }, 'too many keys')
+    else this.#keyFiles.set(id, sha256Hex(bytes))
+  }
+
   #takePayload(hash: string, label: 'args' | 'effect' | undefined, { name, bytes }: Member): void {
-    const salt = bytes.subarray(0, 32)
-    const holds =
-      label === undefined
-        ? sha256Hex(bytes) === hash
-        : salt.length === 32 && saltedHash(label, salt, bytes.subarray(32)) === hash
+    const holds = payloadHolds(hash, label, bytes)
     if (holds) this.#payloads.set(payloadName(hash, label), name)
     else this.#findings.add('PAYLOAD_CHANGED', { member: name })
   }
@@ -235,10 +247,9 @@ class Verification {
     if (this.#checkpoint && !sameBytes(utf8(checkpoint), this.#checkpoint.bytes)) {
       this.#findings.add('INCLUSION_WRONG', { index, member: name }, 'it is for another checkpoint')
     }
-    if (this.#manifest?.selected.includes(index) !== true) {
+    if (this.#leaves?.takeInclusionProof(index, hashes) !== true) {
       this.#findings.add('MEMBER_UNEXPECTED', { member: name })
     }
-    this.#leaves?.takeInclusionProof(index, hashes)
   }
 
   async #takeReceipts({ bundle, envelopes, member }: Extract<Part, { kind: 'receipts' }>): Promise<void> {
@@ -283,6 +294,7 @@ class Verification {
   }
 
   async #checkSignatures(jobs: readonly SignatureJob[]): Promise<void> {
+    if (this.#broken) throw this.#broken.fault
     const batch: Promise<unknown> = this.#checkBatch(jobs).finally(() => this.#batches.delete(batch))
     this.#batches.add(batch)
     // Reading goes no further ahead than this, or memory would grow with the pack.
@@ -312,11 +324,11 @@ class Verification {
     if (!this.#audit.genesis) this.#findings.add('GENESIS_MISSING')
     for (const { note } of this.#audit.keys.values()) {
       const { name, bytes } = keyMember(note)
-      const found = this.#keyFiles.get(note.key.id)
-      if (!found || !sameBytes(found.bytes, bytes)) this.#findings.add('KEY_FILE_WRONG', { member: name })
+      if (this.#keyFiles.get(note.key.id) !== sha256Hex(bytes))
+        this.#findings.add('KEY_FILE_WRONG', { member: name })
       this.#keyFiles.delete(note.key.id)
     }
-    for (const { name } of this.#keyFiles.values()) this.#findings.add('KEY_FILE_WRONG', { member: name })
+    for (const id of this.#keyFiles.keys()) this.#findings.add('KEY_FILE_WRONG', { member: `keys/${id}` })
   }
 
   #checkReferences(): void {
@@ -341,7 +353,7 @@ class Verification {
       return
     }
     const ids = new Set(inService.map(({ key }) => key.id))
-    if (this.#opened?.signedBy.some((id) => !ids.has(id)) === true)
+    if (this.#opened && !this.#opened.signedBy.some((id) => ids.has(id)))
       this.#findings.add('CHECKPOINT_KEY_FOREIGN', where)
     if (this.#trust.witnesses.some(({ key }) => this.#audit?.keys.has(key.id) === true)) {
       this.#findings.add('KEY_ROLE_WRONG', where, 'a witness is trusted under a key of the ledger')
@@ -350,19 +362,36 @@ class Verification {
 
   /** The head seen earlier, if one was pinned, must be a prefix: shown by the range itself, or by a proof. */
   #checkContinuation(): void {
-    const seen = this.#trust?.checkpoint
     const head = this.#checkpoint?.head
-    if (!seen || !head) return
+    const seen = this.#trust?.checkpoint
+    if (!head) return
+    this.#checkConsistencyProof(head)
+    if (!seen) return
     const where = { member: 'checkpoint' }
     if (seen.size > head.size) return this.#findings.add('CHECKPOINT_OLDER', where)
-    const known = seen.size === head.size ? head.root : this.#leaves?.rootAtSize
-    const shown = seen.size === 0 ? EMPTY_ROOT : known
+    const shown = this.#rootAt(seen.size)
     const proof = this.#consistency?.size === seen.size ? this.#consistency.hashes : undefined
     if (shown && !sameBytes(shown, seen.root)) this.#findings.add('CHECKPOINT_INCONSISTENT', where)
     else if (!shown && !proof) this.#findings.add('CONSISTENCY_MISSING', where)
     else if (proof && !verifyConsistency(seen.size, head.size, proof, seen.root, head.root)) {
       this.#findings.add('CHECKPOINT_INCONSISTENT', where)
     }
+  }
+
+  /** A proof that nobody asked for must at least be possible, and right where the range shows it. */
+  #checkConsistencyProof(head: Head): void {
+    if (!this.#consistency || this.#consistency.size === this.#trust?.checkpoint?.size) return
+    const { size, hashes } = this.#consistency
+    const root = this.#rootAt(size)
+    const wrong = root && !verifyConsistency(size, head.size, hashes, root, head.root)
+    if (size > head.size || wrong)
+      this.#findings.add('PROOF_MALFORMED', { member: 'proofs/consistency.json' })
+  }
+
+  /** The root the ledger had at a size, as far as the pack itself shows it. */
+  #rootAt(size: number): Uint8Array | undefined {
+    if (size === 0) return EMPTY_ROOT
+    return size === this.#checkpoint?.head.size ? this.#checkpoint.head.root : this.#leaves?.rootAt(size)
   }
 
   #level(): Level {
@@ -383,6 +412,7 @@ class Verification {
       ...(range && { range }),
       selected: selected.length,
       witnesses: basis.witnesses,
+      ...((level === 'verified' || level === 'witnessed') && { checkpoint: this.#checkpoint?.text ?? '' }),
       summary: basis.summary,
       findings: this.#findings.sorted(),
       more_findings: this.#findings.more,

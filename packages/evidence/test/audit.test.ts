@@ -219,13 +219,13 @@ describe('references', () => {
   it('to more receipts than can be remembered are refused, not forgotten', async () => {
     const ledger = await story()
     const said = new Set<string>()
-    const audit = new Audit({ range: { start: 1, end: 10_000 }, selected: [] }, (code) => said.add(code))
-    for (let index = 1; index <= 6400; index++) {
+    const audit = new Audit({ range: { start: 1, end: 20_000 }, selected: [] }, (code) => said.add(code))
+    for (let index = 1; index <= 12_700; index++) {
       const causes = Array.from({ length: 16 }, (_, n) => hash(`nowhere ${16 * index + n}`))
       const receipt = ledger.prepare({ ...DENIED, causes, seq: index })
       const parsed = { receipt, id: hash(`receipt ${index}`), keyId: receipt.key, ...NO_BYTES }
       audit.take(index, parsed)
-      const remembered = 16 * index <= 100_000
+      const remembered = 16 * index <= 200_000
       expect(said.has('REFERENCES_TOO_MANY'), `after ${16 * index}`).toBe(!remembered)
     }
   })

@@ -57,7 +57,10 @@ describe('a link', () => {
 
   it('has a gap before it only if everything between was seen', () => {
     expect(faults({ seq: 8 })).toEqual(['CHAIN_GAP'])
-    expect(faults({ seq: 8, prev_receipt_hash: hashOf('other') }, { gapless: false })).toEqual([])
+    const behind = { seq: 8, lamport_clock: 11, prev_receipt_hash: hashOf('other') }
+    expect(faults(behind, { gapless: false })).toEqual([])
+    expect(faults({ ...behind, lamport_clock: 10 }, { gapless: false })).toEqual(['LAMPORT_WRONG'])
+    expect(faults({ ...behind, prev_receipt_hash: NO_HASH }, { gapless: false })).toEqual(['CHAIN_BROKEN'])
   })
 
   it('is forked if its place was used, seen or not', () => {
@@ -81,7 +84,8 @@ describe('a link', () => {
   it('may stand still in time, and never go back', () => {
     expect(faults({ time: HEAD.time })).toEqual([])
     expect(faults({ time: '2026-01-05T08:59:59.999Z' })).toEqual(['TIME_REWOUND'])
-    expect(faults({ time: '2025-12-31T23:59:59.999Z', seq: 9 }, { gapless: false })).toEqual(['TIME_REWOUND'])
+    const old = { time: '2025-12-31T23:59:59.999Z', seq: 9, lamport_clock: 50 }
+    expect(faults(old, { gapless: false })).toEqual(['TIME_REWOUND'])
   })
 
   it('can be wrong in several ways at once', () => {

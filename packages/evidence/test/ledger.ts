@@ -1,6 +1,7 @@
 // A ledger in memory, with fixed keys and a fixed clock: for tests, vectors and benchmarks.
 
 import {
+  chainHead,
   createTree,
   importSigningKey,
   leafHash,
@@ -121,12 +122,7 @@ export async function createLedger({
     async append(draft, key) {
       const receipt = ledger.prepare(draft, key)
       const sealed = await sealReceipt(receipt, signerOf(draft, key))
-      heads.set(receipt.writer, {
-        id: sealed.id,
-        seq: receipt.seq,
-        lamport_clock: receipt.lamport_clock,
-        time: receipt.time,
-      })
+      heads.set(receipt.writer, chainHead(sealed))
       clocks.set(sealed.id, receipt.lamport_clock)
       entries.push(sealed)
       ledger.appendRaw(sealed.envelope)

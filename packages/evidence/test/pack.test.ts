@@ -208,6 +208,19 @@ describe('a pack cannot be written', () => {
     expect(await outcomeOfAsync(packOf({ ...wholeOf(demo), payloads }, demo))).toBe('PACK_MALFORMED')
   })
 
+  it('with a payload that is not what its hash says', async () => {
+    const payloads = [{ hash: sha256Hex('{}'), bytes: bytesOf('[]') }]
+    expect(await outcomeOfAsync(packOf({ ...wholeOf(demo), payloads }, demo))).toBe('PACK_MALFORMED')
+  })
+
+  it('for a checkpoint whose key it does not bring along', async () => {
+    const foreign: LedgerReader = {
+      ...readerOf(demo),
+      checkpoint: await demo.checkpointAt(demo.size, [demo.writerKey]),
+    }
+    expect(await outcomeOfAsync(packOf(wholeOf(demo), foreign))).toBe('PACK_INCOMPLETE')
+  })
+
   it('from a ledger that gives fewer receipts than it has', async () => {
     const short: LedgerReader = { ...readerOf(demo), receipts: () => [] }
     expect(await outcomeOfAsync(packOf(wholeOf(demo), short))).toBe('PACK_INCOMPLETE')

@@ -9,6 +9,7 @@ import {
   sealCheckpoint,
   sha256,
   toBase64,
+  toHex,
   type Json,
 } from '../src/index.ts'
 import { fixedKey } from './ledger.ts'
@@ -107,18 +108,19 @@ describe('a trust file is refused', () => {
   })
 
   it('if the hint of a key is not that of the key', () =>
-    refuses({ keys: [key.replace(/\+[0-9a-f]{8}\+/, '+00000000+')] }, 'hint'))
+    refuses({ keys: [key.replace(/\+[0-9a-f]{8}\+/, '+00000000+')] }, 'does not belong to its key'))
 
   it('if a key is weak', () => {
     const weak = Uint8Array.of(1, 1, ...new Uint8Array(31))
-    return refuses({ keys: [`${LEDGER}+00000000+${toBase64(weak)}`] }, 'not of full order')
+    const hint = toHex(sha256(new Uint8Array([...new TextEncoder().encode(`${LEDGER}\n`), ...weak]))).slice(
+      0,
+      8,
+    )
+    return refuses({ keys: [`${LEDGER}+${hint}+${toBase64(weak)}`] }, 'not of full order')
   })
 
   it('if a key of the ledger is named after something else', () =>
-    refuses(
-      { keys: [formatVkey(noteKey('ledger.example/other', ours.publicKey))] },
-      'not named after the ledger',
-    ))
+    refuses({ keys: [formatVkey(noteKey('ledger.example/other', ours.publicKey))] }, 'not named after'))
 
   it('if a key is of the wrong kind', async () => {
     await refuses({ keys: [formatVkey(noteKey(LEDGER, ours.publicKey, 4))] }, 'wrong kind')
@@ -131,6 +133,9 @@ describe('a trust file is refused', () => {
     await refuses({ witnesses: [witness, witness], quorum: 1 }, 'twice')
     const alias = formatVkey(noteKey('witness-3.example', first.publicKey, 4))
     await refuses({ witnesses: [witness, alias], quorum: 2 }, 'twice')
+    const sameName = formatVkey(noteKey('witness.example/w1', (await fixedKey('namesake')).publicKey, 4))
+    const named = formatVkey(noteKey('witness.example/w1', (await fixedKey('first')).publicKey, 4))
+    await refuses({ witnesses: [named, sameName], quorum: 2 }, 'the same name')
     const itself = formatVkey(noteKey('witness-4.example', ours.publicKey, 4))
     await refuses({ witnesses: [itself], quorum: 1 }, 'twice')
   })

@@ -1,12 +1,12 @@
 // The command `tollgate-verify`, run as a person runs it. Needs the build.
 
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { formatTrust, writePack } from '../src/index.ts'
+import { formatTrust, parseTrust, writePack } from '../src/index.ts'
 import { begin, collect, createLedger, decision, demoLedger, effect, POLICY_TEXT } from './ledger.ts'
 
 const COMMAND = fileURLToPath(new URL('../dist/bin/verify.js', import.meta.url))
@@ -22,6 +22,14 @@ let folder: string
 function run(...args: readonly string[]): Promise<Ran> {
   return new Promise((resolve) => {
     execFile(process.execPath, [COMMAND, ...args], { cwd: folder }, (fault, out, err) => {
+      resolve({ exit: typeof fault?.code === 'number' ? fault.code : fault ? -1 : 0, out, err })
+    })
+  })
+}
+
+function shell(line: string): Promise<Ran> {
+  return new Promise((resolve) => {
+    execFile('bash', ['-c', line], { cwd: folder }, (fault, out, err) => {
       resolve({ exit: typeof fault?.code === 'number' ? fault.code : fault ? -1 : 0, out, err })
     })
   })
@@ -54,7 +62,7 @@ describe('tollgate-verify', () => {
     const { exit, out, err } = await run('good.pack', '--trust', 'trust.json')
     expect(exit).toBe(0)
     expect(err).toBe('')
-    expect(out).toMatch(/^VERIFIED\n {2}ledger ledger\.example\/demo, 24 entries/)
+    expect(out).toMatch(/^VERIFIED\n {2}ledger ledger\.example\/demo, size 24/)
     expect(out).toContain('✓ Entries 0 to 23 are complete')
     expect(out).toContain('Not proved\n')
     expect(out).toContain('· That tools did what they reported')
@@ -96,16 +104,43 @@ describe('tollgate-verify', () => {
   it('teaches with --help', async () => {
     const { exit, out } = await run('--help')
     expect(exit).toBe(0)
+    const [, example = ''] = /(\{ "tollgate_trust"[^]*\})/.exec(out) ?? []
+    expect(await parseTrust(example)).toMatchObject({ ledger: 'ledger.example/demo' })
     for (const word of ['usage:', '--trust FILE', '--json', 'exit code:', 'tollgate_trust'])
       expect(out).toContain(word)
+  })
+
+  it('prints the version of the package', async () => {
+    const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
+      version: string
+    }
+    expect((await run('--version')).out).toBe(`${manifest.version}\n`)
+  })
+
+  it.each([
+    ['good.pack', '0'],
+    ['flipped.pack', '2'],
+  ])('keeps its answer when nobody reads it: %s', async (name, answer) => {
+    const line = `"${process.execPath}" "${COMMAND}" ${name} --trust trust.json --json | true; echo "\${PIPESTATUS[0]}"`
+    const { out, err } = await shell(line)
+    expect(out.trim()).toBe(answer)
+    expect(err).toBe('')
+  })
+
+  it('says that it could not write, not that the pack is false', async () => {
+    const { exit, err } = await shell(
+      `"${process.execPath}" "${COMMAND}" good.pack --trust trust.json > /dev/full`,
+    )
+    expect(exit).toBe(2)
+    expect(err).toMatch(/^tollgate-verify: the report could not be written/)
   })
 
   it.each([
     [[], 'no pack given; run `tollgate-verify --help`'],
     [['none.pack'], 'there is no file `none.pack`'],
-    [['.'], 'is a directory'],
+    [['.'], 'a directory was given where a file is needed'],
     [['good.pack', 'good.pack'], 'more than one pack given'],
-    [['good.pack', '--trsut', 'x'], "Unknown option '--trsut'; run `tollgate-verify --help`"],
+    [['good.pack', '--trsut', 'x'], "unknown option '--trsut'; run `tollgate-verify --help`"],
     [['good.pack', '--trust', 'none.json'], 'there is no file `none.json`'],
     [['good.pack', '--trust', 'bad-trust.json'], 'the trust file is refused: `keys` is empty'],
     [['good.pack', '--workers', 'many'], '`--workers` takes a whole number'],

@@ -2,17 +2,21 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { FINDINGS, STAGES } from '../src/findings.ts'
 import {
+  canonicalBytes,
   cosignCheckpoint,
   EvidenceError,
+  formatVkey,
   noteKey,
   parseTrust,
   readPack,
+  toBase64,
   verifyPack,
   type Manifest,
   type Progress,
   type Report,
   type SignatureChecker,
   type SignatureJob,
+  type SigningKey,
   type Trust,
 } from '../src/index.ts'
 import { signatureHolds } from '../src/receipt.ts'
@@ -212,7 +216,7 @@ describe('a report', () => {
     for (const { report } of await reports) {
       if (report.exit === 1 || report.exit === 2) {
         expect(report.proved).toEqual([])
-        expect(report.not_proved).toEqual(['Anything: the pack is not what it claims to be.'])
+        expect(report.not_proved).toEqual([expect.stringMatching(/^Anything/)])
       } else expect(report.proved.length).toBeGreaterThan(2)
     }
   })
@@ -246,7 +250,7 @@ describe('a report', () => {
     expect(not_proved).toEqual(
       expect.arrayContaining([
         expect.stringContaining('That these are all'),
-        expect.stringContaining('That no key was retired by an entry that is not shown'),
+        expect.stringContaining('was retired by an entry that is not shown'),
         expect.stringContaining('no witness you named has cosigned'),
         expect.stringContaining('What became of 1 allowed call'),
       ]),
@@ -271,7 +275,7 @@ describe('a report', () => {
     await strange.sealHead([await fixedKey('stranger')])
     const report = await verifyPack(await forged(strange))
     expect(report.exit).toBe(2)
-    expect(report.more_findings).toBeGreaterThan(100)
+    expect(report.more_findings).toBeGreaterThanOrEqual(100)
   })
 })
 
@@ -433,3 +437,102 @@ function forgedLine(line: string): string {
   const at = line.length - 20
   return line.slice(0, at) + (line.charAt(at) === 'A' ? 'B' : 'A') + line.slice(at + 1)
 }
+
+describe('what nobody would look at', () => {
+  /** The level and codes of a pack whose manifest fits its members. */
+  async function reportOn(
+    changed: ReturnType<typeof bound>,
+    under: Trust = trust,
+  ): Promise<[string, ...string[]]> {
+    const report = await verifyPack(archive(changed), { trust: under })
+    return [report.level, ...report.findings.map(({ code }) => code)]
+  }
+
+  it('does not stand in for a member by lying below its name', async () => {
+    const [key] = members.filter(({ name }) => name.startsWith('keys/'))
+    const name = key?.name ?? ''
+    const nested = [...members, { name: `${name}/a`, bytes: key?.bytes ?? bytesOf('') }]
+    expect(await reportOn(bound(replaced(nested, name, bytesOf('garbage\n'))))).toEqual([
+      'malformed',
+      'MEMBER_UNEXPECTED',
+      'KEY_FILE_WRONG',
+    ])
+    const range = contentOf(members, 'proofs/range.json')
+    const below = [...members, { name: 'proofs/range.json/x', bytes: bytesOf(range) }]
+    const wrong = bytesOf('{"left":["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="],"right":[]}')
+    expect(await reportOn(bound(replaced(below, 'proofs/range.json', wrong)))).toEqual([
+      'malformed',
+      'MEMBER_UNEXPECTED',
+      'LEAVES_WRONG',
+    ])
+  })
+
+  it('is a consistency proof that nobody asked for: it must still be right', async () => {
+    const junk = (size: number): ReturnType<typeof bound> =>
+      bound(replaced(members, 'proofs/consistency.json', bytesOf(`{"hashes":[],"size":${size}}`)))
+    expect(await reportOn(junk(777))).toEqual(['malformed', 'PROOF_MALFORMED'])
+    expect(await reportOn(junk(5))).toEqual(['malformed', 'PROOF_MALFORMED'])
+    expect(await reportOn(junk(0))).toEqual(['verified'])
+  })
+
+  it('is more text in a proof than the proof', async () => {
+    const selection = await forge(ledger, { selected: [0, 1, 2] })
+    const extra = edited(selection, 'proofs/0000000000000001.tlog-proof', (text) =>
+      text.replace('\nindex', '\nextra aGlkZGVu\nindex'),
+    )
+    expect(await reportOn(bound(extra))).toEqual(['malformed', 'PACK_MALFORMED'])
+  })
+
+  it('cannot hide a rewritten history behind a thousand other findings', async () => {
+    const fork = await told((going) => going.append(DENIED))
+    const pinned = await trustOf(fork, { checkpoint: (await told()).checkpoint })
+    const absent = Array.from({ length: 1500 }, (_, i) => ({
+      name: `policy/${String(i).padStart(64, '0')}`,
+      sha256: '0'.repeat(64),
+      size: 1,
+    }))
+    const forgedMembers = await forge(fork, { selected: [0, 1, 2, fork.size - 1] })
+    const manifest = JSON.parse(contentOf(forgedMembers, 'manifest.json')) as Manifest
+    const listed = [...manifest.members, ...absent].sort((a, b) => (a.name < b.name ? -1 : 1))
+    const flooded = replaced(forgedMembers, 'manifest.json', canonicalBytes({ ...manifest, members: listed }))
+    const { findings } = await verifyPack(archive(flooded), { trust: pinned })
+    expect(findings.map(({ code }) => code)).toContain('CONSISTENCY_MISSING')
+  })
+
+  it('is a bundle of nothing but line ends', async () => {
+    const empty = bound(replaced(members, RECEIPTS, new Uint8Array(5 << 20).fill(10)))
+    const [level, ...codes] = await reportOn(empty)
+    expect(level).toBe('malformed')
+    expect(codes).toContain('RECEIPT_COUNT_WRONG')
+    expect(codes.length).toBeLessThan(100)
+  })
+
+  it('is a key that the ledger retired, beside one that it has in service', async () => {
+    const rotated = await createLedger()
+    const next = await fixedKey('next ledger key')
+    const keyOf = (key: SigningKey): string => toBase64(key.publicKey.bytes)
+    await begin(rotated)
+    await rotated.append({ kind: 'key', op: 'add', role: 'ledger', public_key: keyOf(next) })
+    await rotated.append(
+      { kind: 'key', op: 'retire', role: 'ledger', public_key: keyOf(rotated.ledgerKey) },
+      next,
+    )
+    await rotated.sealHead([rotated.ledgerKey, next])
+    const file = JSON.parse(trustIn(rotated)) as { keys: string[] }
+    file.keys.push(formatVkey(noteKey(rotated.origin, next.publicKey)))
+    const both = await parseTrust(JSON.stringify(file))
+    expect(await reportOn(await forge(rotated), both)).toEqual(['verified'])
+    expect(await reportOn(await forge(rotated), await trustOf(rotated))).toEqual([
+      'failed',
+      'CHECKPOINT_KEY_FOREIGN',
+    ])
+  })
+
+  it('is a trust made by hand that asks for nothing', async () => {
+    const nothing = { ...trust, ledger: 'another.example', quorum: Number.NaN }
+    expect((await reportOn(members, nothing)).slice(1).sort()).toEqual([
+      'TRUST_LEDGER_WRONG',
+      'WITNESS_QUORUM_MISSED',
+    ])
+  })
+})
