@@ -378,6 +378,12 @@ export const CHECKPOINTS: readonly Plan[] = [
       return { pack: archive(bound(members)), trust }
     },
   ),
+  unreadable(
+    'consistency-proof-unasked-and-wrong',
+    'nobody pinned a head, and the proof of continuation is none',
+    ['PROOF_MALFORMED in proofs/consistency.json'],
+    boundCrime((members) => replaced(members, 'proofs/consistency.json', bytesOf('{"hashes":[],"size":3}'))),
+  ),
   fails(
     'consistency-proof-of-another-size',
     'the proof continues another head than the one that was seen',

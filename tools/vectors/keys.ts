@@ -22,7 +22,7 @@ import {
   toBase64,
   type Receipt,
 } from '../../packages/evidence/src/index.ts'
-import { ADDED, BEGINNING, boundCrime, fails, packed, sealedCrime, type Made, type Plan } from './plan.ts'
+import { ADDED, BEGINNING, boundCrime, fails, packed, sealedCrime, unreadable, type Made, type Plan } from './plan.ts'
 import { plusGroupOrder } from './signatures.ts'
 
 interface Envelope {
@@ -254,6 +254,15 @@ export const KEYS: readonly Plan[] = [
     boundCrime((members) =>
       replaced(members, WRITERS_FILE, keyMember(noteKey('ledger.example/demo/gw-9', writerKey)).bytes),
     ),
+  ),
+  unreadable(
+    'key-file-below-another',
+    'the right key lies below a false one of its name',
+    [`MEMBER_UNEXPECTED in ${WRITERS_FILE}/a`, `KEY_FILE_WRONG in ${WRITERS_FILE}`],
+    boundCrime((members) => {
+      const right = members.find(({ name }) => name === WRITERS_FILE)?.bytes ?? bytesOf('')
+      return [...replaced(members, WRITERS_FILE, bytesOf('garbage\n')), { name: `${WRITERS_FILE}/a`, bytes: right }]
+    }),
   ),
   fails(
     'key-file-missing',

@@ -263,6 +263,12 @@ export const LEAVES: readonly Plan[] = [
     [`INCLUSION_WRONG at ${AT.readEffect}`],
     inclusionCrime((proof) => proof.replace('\n\n', `\n${FOREIGN_HASH}\n\n`)),
   ),
+  unreadable(
+    'inclusion-proof-with-an-extra-line',
+    'the proof carries a line that nothing vouches for',
+    ['PACK_MALFORMED'],
+    inclusionCrime((proof) => proof.replace('\nindex', '\nextra aGlkZGVu\nindex')),
+  ),
   fails(
     'inclusion-proof-short',
     'the proof lacks a hash',

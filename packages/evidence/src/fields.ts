@@ -17,7 +17,7 @@ export interface Field {
 export type Fields = Readonly<Record<string, Field>>
 
 /** A field at its place in an object. */
-interface Slot extends Field {
+interface NamedField extends Field {
   readonly name: string
   /** The text that stands before its value. */
   readonly opening: string
@@ -27,7 +27,7 @@ interface Slot extends Field {
 }
 
 /** An object of exactly these fields, in canonical order. */
-export type Shape = readonly Slot[]
+export type Shape = readonly NamedField[]
 
 /** The shape of objects that have these fields and no others. */
 export function shape(fields: Fields): Shape {
@@ -47,25 +47,25 @@ export function writeShape(value: Json, shape: Shape): string | undefined {
   if (!isPlain(value)) return undefined
   let text = ''
   let found = 0
-  for (const slot of shape) {
+  for (const field of shape) {
     // A plain object inherits nothing that a field is named after, so what is there is its own.
-    const member = value[slot.name]
-    if (member === undefined && slot.optional) continue
-    const written = member === undefined ? undefined : writeMember(slot, member)
+    const member = value[field.name]
+    if (member === undefined && field.optional) continue
+    const written = member === undefined ? undefined : writeMember(field, member)
     if (written === undefined) return undefined
-    text += slot.opening + written
+    text += field.opening + written
     found++
   }
   return Object.keys(value).length === found ? `{${text.slice(1)}}` : undefined
 }
 
-function writeMember(slot: Slot, member: Json): string | undefined {
-  if (member === slot.last) return slot.lastText
-  const written = slot.write(member)
+function writeMember(field: NamedField, member: Json): string | undefined {
+  if (member === field.last) return field.lastText
+  const written = field.write(member)
   // Only text: it cannot change, and it is what takes long to check.
   if (written !== undefined && typeof member === 'string') {
-    slot.last = member
-    slot.lastText = written
+    field.last = member
+    field.lastText = written
   }
   return written
 }

@@ -48,7 +48,8 @@ export interface Report {
 }
 
 const MAX_FINDINGS = 1000
-const MAX_HIDDEN = 10
+// Of each code at least so many are named, however many others were found before.
+const KEPT_OF_EACH = 10
 
 /** Collects findings up to a limit, and sorts them as the verification looks. */
 export class Findings {
@@ -72,8 +73,7 @@ export class Findings {
     if (severity === 'malformed') this.#malformed = true
     const ofCode = this.#ofCode.get(code) ?? 0
     this.#ofCode.set(code, ofCode + 1)
-    // Nothing that was found can hide behind a thousand findings of another sort.
-    if (this.#kept.length >= MAX_FINDINGS && ofCode >= MAX_HIDDEN) {
+    if (this.#kept.length >= MAX_FINDINGS && ofCode >= KEPT_OF_EACH) {
       this.#more++
       return
     }
