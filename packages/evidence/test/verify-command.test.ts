@@ -1,6 +1,7 @@
 // The command `tollgate-verify`, run as a person runs it. Needs the build.
 
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -127,13 +128,17 @@ describe('tollgate-verify', () => {
     expect(err).toBe('')
   })
 
-  it('says that it could not write, not that the pack is false', async () => {
-    const { exit, err } = await shell(
-      `"${process.execPath}" "${COMMAND}" good.pack --trust trust.json > /dev/full`,
-    )
-    expect(exit).toBe(2)
-    expect(err).toMatch(/^tollgate-verify: the report could not be written/)
-  })
+  // Only Linux has a device that is always full.
+  it.skipIf(!existsSync('/dev/full'))(
+    'says that it could not write, not that the pack is false',
+    async () => {
+      const { exit, err } = await shell(
+        `"${process.execPath}" "${COMMAND}" good.pack --trust trust.json > /dev/full`,
+      )
+      expect(exit).toBe(2)
+      expect(err).toMatch(/^tollgate-verify: the report could not be written/)
+    },
+  )
 
   it.each([
     [[], 'no pack given; run `tollgate-verify --help`'],
