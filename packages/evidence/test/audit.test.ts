@@ -15,7 +15,16 @@ import {
   POLICY,
   story,
 } from './audit-story.ts'
-import { decision, demoLedger, effect, fixedKey, hash, unknownEffect, type TestLedger } from './ledger.ts'
+import {
+  decision,
+  demoLedger,
+  effect,
+  fixedKey,
+  hash,
+  unknownEffect,
+  type TestLedger,
+  type Draft,
+} from './ledger.ts'
 
 const NO_BYTES = { payload: new Uint8Array(0), signature: new Uint8Array(64) }
 
@@ -177,6 +186,21 @@ describe('what cannot be seen from a part', () => {
     expect(audited(ledger, from(AT.answer, ledger)).said).toEqual([
       `APPROVAL_WITHOUT_ESCALATION at ${AT.next}`,
     ])
+  })
+})
+
+describe('an approval', () => {
+  it('is for one class of effect', async () => {
+    const ledger = await story({ length: AT.sent })
+    await ledger.append({ ...approved(entryOf(ledger, AT.answer).id), effect_class: 'admin' } as Draft)
+    expect(audited(ledger).said).toEqual([`APPROVAL_FOR_ANOTHER_CALL at ${AT.sent}`])
+  })
+
+  it('is not given by the one who then acts on it, though the question is not shown', async () => {
+    const ledger = await story({ length: AT.answer })
+    const own = { ...answer(entryOf(ledger, AT.asked).id), approver: 'agent:ci' } as Draft
+    await ledger.append(approved((await ledger.append(own)).id))
+    expect(audited(ledger, from(AT.answer, ledger)).said).toEqual([`APPROVAL_BY_REQUESTER at ${AT.sent}`])
   })
 })
 
