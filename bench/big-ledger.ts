@@ -71,6 +71,7 @@ export function decisionAt({ index, head, key }: At): Receipt {
     policy_hash: POLICY_HASH,
     ladder: hash('ladder'),
     state_hash: hash(`state ${index}`),
+    next_state_hash: hash(`next state ${index}`),
     evidence: hash(`evidence ${index}`),
     trajectory_risk_score: '0.0420',
     session_centroid_hash: hash(`centroid ${index}`),

@@ -116,6 +116,8 @@ export interface Decision extends Common {
   readonly ladder: string
   /** Hash of the session state it was decided on. */
   readonly state_hash: string
+  /** Hash of that state once this decision was counted in: what the session's next one is decided on. */
+  readonly next_state_hash: string
   /** Hash of all canonical inputs. */
   readonly evidence: string
   /** Id of the approval that lifted an escalation. */
@@ -174,6 +176,8 @@ export interface Freeze extends Common {
   readonly frozen: boolean
   readonly by: string
   readonly because?: string
+  /** How many calls were denied without a receipt of their own while it was frozen. */
+  readonly denials?: number
 }
 
 /** A policy activated. */
@@ -327,6 +331,7 @@ const own = {
     policy_hash: hash,
     ladder: hash,
     state_hash: hash,
+    next_state_hash: hash,
     evidence: hash,
     approval: optional(hash),
     delegation: optional(hash),
@@ -361,6 +366,7 @@ const own = {
     frozen: flag,
     by: name,
     because: optional(sentence),
+    denials: optional(count()),
   } satisfies Own<Freeze>,
   policy: {
     kind: word('policy'),
@@ -437,7 +443,10 @@ export function contradictionIn(receipt: Receipt): string | undefined {
     case 'effect':
       return contradictionInEffect(receipt)
     case 'freeze':
-      return needs((receipt.scope === 'all') !== (receipt.target !== undefined), '`target` goes with a scope')
+      return (
+        needs((receipt.scope === 'all') !== (receipt.target !== undefined), '`target` goes with a scope') ??
+        needs(!receipt.frozen || receipt.denials === undefined, '`denials` goes with lifting')
+      )
     case 'key':
       return needs((receipt.role === 'writer') === (receipt.of !== undefined), '`of` goes with writers')
     case 'session':

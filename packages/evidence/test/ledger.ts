@@ -197,6 +197,7 @@ export function decision(policyHash: string, fields: Partial<DecisionDraft> = {}
     policy_hash: policyHash,
     ladder: hash('ladder'),
     state_hash: hash('state'),
+    next_state_hash: hash('next state'),
     evidence: hash('evidence'),
     trajectory_risk_score: '0.0000',
     session_centroid_hash: hash('centroid'),

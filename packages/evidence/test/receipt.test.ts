@@ -420,9 +420,9 @@ describe('the payload', () => {
   it('is checked and written in one reading', () => {
     let readings = 0
     const shifty = { ...sampleOf('freeze', key.publicKey) }
-    Object.defineProperty(shifty, 'frozen', { enumerable: true, get: () => (readings++ === 0 ? true : 'x') })
+    Object.defineProperty(shifty, 'by', { enumerable: true, get: () => (readings++ === 0 ? 'user:a' : 0) })
     const { payload } = encodeReceipt(shifty)
-    expect(Buffer.from(payload).toString()).toContain('"frozen":true')
+    expect(Buffer.from(payload).toString()).toContain('"by":"user:a"')
   })
 
   it('is written as canonical JSON writes it, for every kind', () => {
@@ -689,6 +689,11 @@ describe('contradictions', () => {
       await checkEnforced({ ...denied, assurance })
       await checkEnforced({ ...denied, assurance, expires }, 'RECEIPT_MALFORMED')
     }
+  })
+
+  it('a freeze says how many calls were only counted when it is lifted, and only then', async () => {
+    await check('freeze', { frozen: false, denials: 12 })
+    await check('freeze', { frozen: true, denials: 12 }, 'RECEIPT_MALFORMED')
   })
 
   it('a decision without a policy is a DENY', async () => {

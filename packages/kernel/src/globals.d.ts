@@ -1,0 +1,14 @@
+// The host features this package may use, and no others: what is not declared here does not compile.
+
+interface TextEncoder {
+  encode(text: string): Uint8Array
+}
+declare const TextEncoder: new () => TextEncoder
+
+interface TextDecoder {
+  decode(bytes: Uint8Array): string
+}
+declare const TextDecoder: new (
+  label: 'utf-8',
+  options: { readonly fatal: true; readonly ignoreBOM: true },
+) => TextDecoder
