@@ -232,8 +232,10 @@ class Parser {
 
   #match(pattern: RegExp): string {
     pattern.lastIndex = this.#at
-    const found = pattern.exec(this.#text)?.[0] ?? ''
-    this.#at += found.length
+    // Unlike `exec`, `test` makes nothing that has to be thrown away again.
+    if (!pattern.test(this.#text)) return ''
+    const found = this.#text.slice(this.#at, pattern.lastIndex)
+    this.#at = pattern.lastIndex
     return found
   }
 
