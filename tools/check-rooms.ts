@@ -61,16 +61,16 @@ const ROOMS: readonly Room[] = [
   {
     at: 'packages/kernel/src',
     packages: ['evidence'],
-    npm: ['@marcbachmann/cel-js', 'ajv', 're2js', 'yaml'],
+    npm: ['@marcbachmann/cel-js', 're2js', 'yaml'],
   },
   {
     at: 'packages/kernel/src/gates',
     paths: ['packages/kernel/src'],
     packages: ['evidence'],
-    npm: ['ajv', 're2js'],
     shelf: ['gate'],
   },
-  tests('kernel', 'evidence'),
+  // The library's own evaluator is the oracle of ours.
+  { ...tests('kernel', 'evidence'), npm: ['@marcbachmann/cel-js'] },
 
   { at: 'packages/sentinel/src', typesOf: ['evidence'] },
   tests('sentinel', 'evidence'),

@@ -1,0 +1,149 @@
+// Calls: macros, `matches`, and the functions of the library.
+
+import type { ASTNode } from '@marcbachmann/cel-js'
+import { compile, literalOf, type Scope } from './compile.ts'
+import { Failure, Refused } from './failure.ts'
+import { Frame, type Code } from './frame.ts'
+import { LIBRARY, type Binary, type Unary } from './functions.ts'
+import { collect, existsOne, quantifier } from './logic.ts'
+import { countNodes } from './reader.ts'
+import { createPatterns, parsePattern, type Pattern } from './regex.ts'
+import { offsetOf, TIMESTAMP_FIELDS } from './time.ts'
+import { isMap, lookUp, typeOf, type Value } from './value.ts'
+
+type Call = Extract<ASTNode, { op: 'call' }>
+type Method = Extract<ASTNode, { op: 'rcall' }>
+
+/** `name(…)`. @throws Refused for what is not supported or is sure to fail. */
+export function compileCall(node: Call, scope: Scope): Code {
+  const [name, [first, second, ...rest]] = node.args
+  if (first === undefined || rest.length > 0) throw unsupported(node, name)
+  if (second !== undefined) {
+    if (name !== 'matches') throw unsupported(node, name)
+    return compileMatches(compile(first, scope), second, scope)
+  }
+  if (name === 'has') return compileHas(first, scope)
+  const apply = LIBRARY.functions.get(name)
+  if (apply === undefined) throw unsupported(node, name)
+  if (first.op === 'value') return compileConstant(apply, literalOf(first), node.start)
+  return compileUnary(apply, compile(first, scope))
+}
+
+/** `receiver.name(…)`. @throws Refused for what is not supported or is sure to fail. */
+export function compileMethod(node: Method, scope: Scope): Code {
+  const [name, receiver, [first, second, third]] = node.args
+  if (first === undefined) {
+    const apply = LIBRARY.methods.get(name)
+    if (apply === undefined) throw unsupported(node, name)
+    return compileUnary(apply, compile(receiver, scope))
+  }
+  if (second !== undefined) return compileMacro(node, scope, [first, second, third])
+  if (name === 'matches') return compileMatches(compile(receiver, scope), first, scope)
+  const apply = LIBRARY.binaryMethods.get(name)
+  if (apply === undefined) throw unsupported(node, name)
+  if (TIMESTAMP_FIELDS.has(name)) demandZone(first)
+  return compilePair(apply, compile(receiver, scope), compile(first, scope))
+}
+
+function unsupported(node: ASTNode, name: string): Refused {
+  return new Refused(node.start, `\`${name}\` does not take these arguments`)
+}
+
+function compileUnary(apply: Unary, operand: Code): Code {
+  return (frame) => apply(operand(frame), frame)
+}
+
+function compilePair(apply: Binary, left: Code, right: Code): Code {
+  return (frame) => {
+    const first = left(frame)
+    return apply(first, right(frame), frame)
+  }
+}
+
+/** A function of a literal is computed when the condition is loaded, so that it cannot fail later. */
+function compileConstant(apply: Unary, value: Value, offset: number): Code {
+  try {
+    const result = apply(value, new Frame({}))
+    return () => result
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    throw new Refused(offset, error.message)
+  }
+}
+
+function compileHas(node: ASTNode, scope: Scope): Code {
+  if (node.op !== '.') throw new Refused(node.start, '`has()` takes a field, like `has(args.path)`')
+  const [map, key] = node.args
+  const whole = compile(map, scope)
+  return (frame) => {
+    const value = whole(frame)
+    if (!isMap(value)) throw new Failure(`\`${typeOf(value)}\` has no key \`${key}\`, only maps have keys`)
+    return lookUp(value, key) !== undefined
+  }
+}
+
+function compileMatches(text: Code, pattern: ASTNode, scope: Scope): Code {
+  const find = compilePattern(pattern, scope)
+  return (frame) => {
+    const value = text(frame)
+    if (typeof value !== 'string') throw new Failure(`\`matches\` is not defined for \`${typeOf(value)}\``)
+    return find(frame).test(value, frame)
+  }
+}
+
+function compilePattern(node: ASTNode, scope: Scope): (frame: Frame) => Pattern {
+  if (node.op === 'value' && typeof node.args === 'string') {
+    const pattern = parsePattern(node.args)
+    if (typeof pattern === 'string') throw new Refused(node.start, `the pattern ${pattern}`)
+    return () => pattern
+  }
+  const source = compile(node, scope)
+  const patterns = createPatterns()
+  return (frame) => {
+    const value = source(frame)
+    if (typeof value !== 'string') throw new Failure(`a pattern is a \`${typeOf(value)}\` and no string`)
+    return patterns(value, frame)
+  }
+}
+
+function demandZone(node: ASTNode): void {
+  if (node.op !== 'value' || typeof node.args !== 'string' || offsetOf(node.args) !== undefined) return
+  throw new Refused(
+    node.start,
+    'names of time zones are not supported; write `UTC` or an offset like `+02:00`',
+  )
+}
+
+function compileMacro(
+  node: Method,
+  scope: Scope,
+  [variable, second, third]: readonly [ASTNode, ASTNode, ASTNode | undefined],
+): Code {
+  const [name, receiver, args] = node.args
+  if (variable.op !== 'id') throw unsupported(node, name)
+  const inner = { ...scope, locals: [...scope.locals, variable.args] }
+  const loop = {
+    range: compile(receiver, scope),
+    place: scope.locals.length,
+    cost: args.reduce((count, arg) => count + countNodes(arg), 0),
+  }
+  const body = compile(second, inner)
+  if (third !== undefined) {
+    if (name !== 'map' || args.length > 3) throw unsupported(node, name)
+    return collect(loop, body, compile(third, inner))
+  }
+  switch (name) {
+    case 'all':
+      return quantifier(loop, body, false)
+    case 'exists':
+      return quantifier(loop, body, true)
+    case 'exists_one':
+      return existsOne(loop, body)
+    case 'filter':
+      return collect(loop, body, compile(variable, inner))
+    case 'map':
+      return collect(loop, () => true, body)
+    default:
+      throw unsupported(node, name)
+  }
+}

@@ -1,0 +1,161 @@
+// Conditions of policy rules, in CEL: parsed and checked when a policy is loaded, evaluated within a budget.
+
+import { KernelError } from '../error.ts'
+import { compile } from './cel/compile.ts'
+import { Exhausted, Failure, Refused } from './cel/failure.ts'
+import { Frame, MAX_STEPS, type Code } from './cel/frame.ts'
+import { createReader, type Reader } from './cel/reader.ts'
+
+type Scalar = 'string' | 'bool' | 'int' | 'double' | 'dyn'
+
+/**
+ * The type of a field. `dyn` is for data whose shape is not known, like arguments.
+ *
+ * A record has the fields that are named, and a condition that names another one is a mistake: `{ record: … }` for one
+ * record, `{ list: … }` for a list of them.
+ */
+export type FieldType =
+  | Scalar
+  | `list<${Scalar}>`
+  | `map<string, ${Scalar}>`
+  | { readonly record: Fields }
+  | { readonly list: Fields }
+
+/** The fields of a record, each with its type. */
+export type Fields = Readonly<Record<string, FieldType>>
+
+/** The type of a variable. The value of a `timestamp` is `{ ms }`, milliseconds since 1970. */
+export type VariableType = FieldType | 'timestamp'
+
+/** The variables a condition may name, each with its CEL type. */
+export type Variables = Readonly<Record<string, VariableType>>
+
+/**
+ * Values of variables. A JavaScript number is a CEL double and a bigint is a CEL int; objects are maps with their own
+ * keys, whatever these are called. A property may be a getter: it is read only if the condition comes to it, and once.
+ *
+ * A value need not be of the declared type: what a condition then cannot do with it fails.
+ */
+export type Values = Readonly<Record<string, ConditionValue>>
+
+/** What a variable may hold. */
+export type ConditionValue =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | readonly ConditionValue[]
+  | { readonly [key: string]: ConditionValue }
+
+/** What is wrong with the source of a condition, and at which character, counted from zero. */
+export interface Mistake {
+  readonly offset: number
+  readonly message: string
+}
+
+/** A condition that was parsed, checked and compiled. */
+export interface Condition {
+  readonly source: string
+
+  /** The variables it names. The others need no value. */
+  readonly uses: ReadonlySet<string>
+
+  /**
+   * Whether the condition holds. The same values always give the same answer, on every host.
+   *
+   * @throws KernelError `CONDITION_FAILED` if the evaluation fails (a key that is missing, types that do not go
+   * together, an overflow), takes more than 100,000 steps, or gives something else than a bool. The message says why,
+   * without any of the values.
+   */
+  test(values: Values): boolean
+}
+
+/** A set of declared variables, for any number of conditions. */
+export interface ConditionEnvironment {
+  /**
+   * Compiles the source of a condition, or says what is wrong with it; only a condition has a `test`. Never throws.
+   *
+   * A mistake is whatever can be known ahead: syntax, an undeclared name, types that do not go together, a pattern that
+   * RE2 does not accept, more than 4,096 characters, more than 64 levels, a feature of CEL that is not supported.
+   */
+  compile(source: string): Condition | Mistake
+}
+
+/**
+ * The environment in which conditions may name these variables.
+ *
+ * @throws KernelError `CONDITION_INVALID` for a variable whose name is none, or is one of CEL's own, like `int`.
+ */
+export function conditionEnvironment(variables: Variables): ConditionEnvironment {
+  const reader = createReader()
+  for (const [name, type] of Object.entries(variables)) declare(reader, name, type)
+  const names = new Map(Object.entries(variables).map(([name, type]) => [name, type === 'timestamp']))
+
+  return {
+    compile(source) {
+      try {
+        return build(reader, names, source)
+      } catch (error) {
+        if (error instanceof Refused) return { offset: error.offset, message: error.message }
+        throw error
+      }
+    },
+  }
+}
+
+const NAME = /^(?!(?:true|false|null|in)$)[A-Za-z_][A-Za-z0-9_]*$/
+
+function declare(reader: Reader, name: string, type: VariableType): void {
+  try {
+    if (!NAME.test(name)) throw new Error('not a name of CEL')
+    reader.declare(name, nameOfType(reader, name, type))
+  } catch (cause) {
+    throw new KernelError('CONDITION_INVALID', `a variable cannot be called \`${name}\`; rename it`, {
+      cause,
+    })
+  }
+}
+
+/** The name by which the reader knows a type. Records get theirs from the place where they stand. */
+function nameOfType(reader: Reader, place: string, type: VariableType): string {
+  if (type === 'timestamp') return 'google.protobuf.Timestamp'
+  if (typeof type === 'string') return type
+  const fields = Object.entries('record' in type ? type.record : type.list)
+  const names = fields.map(([name, field]): [string, string] => [
+    name,
+    nameOfType(reader, `${place}.${name}`, field),
+  ])
+  const record = `${place}.record`
+  reader.declareRecord(record, Object.fromEntries(names))
+  return 'record' in type ? record : `list<${record}>`
+}
+
+function build(reader: Reader, variables: ReadonlyMap<string, boolean>, source: string): Condition {
+  const reading = reader.read(source)
+  const type = reading.check()
+  if (type !== 'bool' && type !== 'dyn') {
+    throw new Refused(0, `the condition gives \`${type}\`, not \`bool\`; compare it with something`)
+  }
+  const uses = new Map<string, number>()
+  const code = compile(reading.tree, { variables, locals: [], uses })
+  return { source, uses: new Set(uses.keys()), test: (values) => evaluate(code, values) }
+}
+
+function evaluate(code: Code, values: Values): boolean {
+  try {
+    const result = code(new Frame(values))
+    if (typeof result === 'boolean') return result
+  } catch (error) {
+    if (error instanceof Failure) throw failed(error.message)
+    if (error instanceof Exhausted) {
+      throw failed(`it takes more than ${MAX_STEPS} steps; make it or the arguments smaller`)
+    }
+    throw error
+  }
+  throw failed('its result is no bool; compare it with something')
+}
+
+function failed(reason: string): KernelError {
+  return new KernelError('CONDITION_FAILED', `the condition failed: ${reason}`)
+}
