@@ -1,0 +1,81 @@
+// From a reviewed schema to its check: one function for each subschema, bound together; no code is generated.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { branchChecks, unevaluatedCheck } from './branches.ts'
+import { closingRules, type ClosingRules } from './closing.ts'
+import { get, isObject } from './keywords.ts'
+import { arrayChecks, objectChecks, type Compile } from './members.ts'
+import { ANYTHING, inOrder, NOTHING, type Check } from './run.ts'
+import { valueChecks } from './values.ts'
+
+/**
+ * How a subschema is used. `root` and `place`: it describes a value of its own, and is closed. `branch`: it describes a
+ * value together with others; it is not closed, but what it says of members is. `plain`: as written, all the way down.
+ */
+type Mode = 'root' | 'place' | 'branch' | 'plain'
+
+/** Makes the check of a schema in which nothing was found to refuse. With `plain`, nothing is closed. */
+export function compileChecks(root: JsonObject, mode: 'root' | 'plain' = 'root'): Check {
+  return new Compiler(root).compile(mode)
+}
+
+class Compiler {
+  readonly #root: JsonObject
+  readonly #rules: ClosingRules
+  readonly #made = new Map<Mode, Map<JsonObject, Check>>()
+  // Schemas may lead to each other in circles and in long chains, so they wait here instead of on the stack.
+  readonly #waiting: (() => void)[] = []
+
+  constructor(root: JsonObject) {
+    this.#root = root
+    this.#rules = closingRules(root)
+  }
+
+  compile(mode: Mode): Check {
+    const check = this.#check(this.#root, mode)
+    for (let next = this.#waiting.pop(); next; next = this.#waiting.pop()) next()
+    return check
+  }
+
+  #check(schema: Json, mode: Mode): Check {
+    if (!isObject(schema)) return schema === true ? ANYTHING : NOTHING
+    const made = this.#made.get(mode) ?? new Map<JsonObject, Check>()
+    this.#made.set(mode, made)
+    const before = made.get(schema)
+    if (before) return before
+    let body = NOTHING
+    const check: Check = (value, run, seen) => {
+      run.spend(1)
+      return body(value, run, seen)
+    }
+    made.set(schema, check)
+    this.#waiting.push(() => (body = this.#body(schema, mode)))
+    return check
+  }
+
+  #body(node: JsonObject, mode: Mode): Check {
+    const isPlace = mode === 'root' || mode === 'place'
+    const sole = isPlace ? this.#rules.soleBranch(node) : undefined
+    const closing = isPlace && !sole ? this.#rules.closing(node, mode === 'root') : 'no'
+    // Two branches that describe the same member are left as they are: neither names all that may be there.
+    const asWritten = mode === 'plain' || (isPlace && this.#rules.overlaps(node))
+    const plain: Compile = (schema) => this.#check(schema, 'plain')
+    const below: Compile = (schema) => this.#check(schema, asWritten ? 'plain' : 'place')
+    const branch: Compile = (schema) =>
+      this.#check(schema, schema === sole ? mode : asWritten ? 'plain' : 'branch')
+
+    const checks = inOrder([
+      ...valueChecks(node),
+      ...objectChecks(node, { below, plain, closed: closing === 'own' }),
+      ...arrayChecks(node, { below, plain, closed: false }),
+      ...branchChecks(this.#root, node, { branch, plain }),
+    ])
+    const otherProperties = closing === 'unevaluated' ? false : get(node, 'unevaluatedProperties')
+    const otherItems = get(node, 'unevaluatedItems')
+    if (otherProperties === undefined && otherItems === undefined) return checks
+    return unevaluatedCheck(checks, {
+      properties: otherProperties === undefined ? undefined : below(otherProperties),
+      items: otherItems === undefined ? undefined : below(otherItems),
+    })
+  }
+}
