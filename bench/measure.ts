@@ -19,17 +19,33 @@ export interface Row {
 /** Something to be timed. */
 export type Work = (round: number) => unknown
 
+/** How something is timed. */
+export interface Rounds {
+  readonly rounds: number
+  /** Calls in a round. */
+  readonly calls: number
+  /** Rounds before the first that counts: the engine takes longer to get used to longer roads. */
+  readonly warm?: number
+  /** Clears up after a round; not timed. */
+  readonly between?: () => Promise<unknown>
+}
+
 /** Microseconds for each call of `work` and of `floor`: the medians over alternating rounds. */
 export async function beside(
   work: Work,
   floor: Work,
-  { rounds, calls }: { rounds: number; calls: number },
+  { rounds, calls, warm = 1, between }: Rounds,
 ): Promise<{ readonly work: number; readonly floor: number; readonly ratio: number }> {
   await time(floor, calls)
-  await time(work, calls)
+  for (let i = 0; i < warm; i++) {
+    await time(work, calls)
+    await between?.()
+  }
   const pairs: { work: number; floor: number }[] = []
-  for (let i = 0; i < rounds; i++)
+  for (let i = 0; i < rounds; i++) {
     pairs.push({ floor: await time(floor, calls), work: await time(work, calls) })
+    await between?.()
+  }
   return {
     work: median(pairs.map((pair) => pair.work)),
     floor: median(pairs.map((pair) => pair.floor)),
@@ -51,6 +67,11 @@ async function time(work: Work, calls: number): Promise<number> {
     if (result instanceof Promise) await result
   }
   return Number(process.hrtime.bigint() - began) / 1e3 / calls
+}
+
+/** The value below which this share of the values lies. */
+export function quantile(values: Float64Array, share: number): number {
+  return values.toSorted()[Math.floor(values.length * share)] ?? NaN
 }
 
 function median(values: readonly number[]): number {

@@ -7,6 +7,7 @@
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { evidenceRows } from './evidence.ts'
+import { kernelRows } from './kernel.ts'
 import type { Row } from './measure.ts'
 
 type Measure = (say: (line: string) => void) => AsyncIterable<Row>
@@ -18,7 +19,7 @@ const NONE: Measure = async function* () {
 /** Every area there is; one without measurements has no rows. */
 const AREAS: Readonly<Record<string, Measure>> = {
   evidence: evidenceRows,
-  kernel: NONE,
+  kernel: kernelRows,
   gateway: NONE,
   mcp: NONE,
   ladder: NONE,

@@ -1,0 +1,236 @@
+// The road, beside the one signature it cannot do without; and what remembering sessions costs.
+
+import { generateKeyPairSync, sign } from 'node:crypto'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { importSigningKey, type SigningKey } from '@tollgate/evidence'
+import {
+  activatePolicy,
+  authorize,
+  capture,
+  complete,
+  createMemoryStore,
+  foundingBatch,
+  NEW_PRINCIPAL,
+  NEW_SESSION,
+  openKernel,
+  parsePolicy,
+  snapshotOf,
+  type Kernel,
+  type KernelOptions,
+  type Permit,
+  type Store,
+  type ToolCall,
+} from '@tollgate/kernel'
+import { beside, quantile, type Row } from './measure.ts'
+
+const ORIGIN = 'ledger.example/bench'
+const START = Date.UTC(2026, 0, 5)
+const SESSIONS = Number(process.env.TOLLGATE_BENCH_SESSIONS ?? 1_000_000)
+
+export async function* kernelRows(say: (line: string) => void): AsyncGenerator<Row> {
+  yield await authorizing(50, 3.0)
+  yield await authorizing(1000, 3.4)
+  yield* remembering()
+  say(`kernel: ${SESSIONS.toLocaleString('en-US')} sessions, one call each …`)
+  yield* forgetting()
+}
+
+/** A full `authorize`: capture, ladder, policy, chain, signature, tree, store in memory. */
+async function authorizing(rules: number, target: number): Promise<Row> {
+  const kernel = await kernelWith(policyOf(rules))
+  const bare = generateKeyPairSync('ed25519').privateKey
+  const message = Buffer.alloc(1250, 7)
+  let permits: (Permit | undefined)[] = []
+  const { work, floor, ratio } = await beside(
+    async (i) => permits.push((await authorize(kernel, callAt(i))).permit),
+    () => sign(null, message, bare),
+    {
+      rounds: 31,
+      calls: 500,
+      warm: 20,
+      // Calls end: what stays open forever would be measured as memory, not as time.
+      between: async () => {
+        for (const permit of permits) if (permit) await complete(kernel, permit, { status: 'CANCELLED' })
+        permits = []
+      },
+    },
+  )
+  return {
+    area: 'kernel',
+    name: `authorize, ${rules} rules`,
+    value: work,
+    unit: 'µs',
+    floor,
+    ratio,
+    target: `≤ ${target.toFixed(1)} × a bare signature`,
+    pass: ratio <= target,
+  }
+}
+
+/** What session risk adds to a call: words, facts, both memories and the score. Destinations are another rung's. */
+async function* remembering(): AsyncGenerator<Row> {
+  const { policy, freezes, catalogue } = await kernelWith(policyOf(50))
+  const intents = Array.from({ length: 1000 }, (_, i) => capture(callAt(i)))
+  const times = new Float64Array(50_000)
+  let { session, principal } = { session: NEW_SESSION, principal: NEW_PRINCIPAL }
+  for (let i = -20_000; i < times.length; i++) {
+    const intent = intents[Math.abs(i) % 1000] ?? capture(callAt(0))
+    const tool = catalogue.find(intent.tool, policy)
+    const time = START + i + 20_000
+    const world = { time, policy, freezes, tool, session, principal, observation: undefined } as const
+    const snapshot = snapshotOf(intent, { ...world, observed: 'agent' })
+    snapshot.egress()
+    const began = process.hrtime.bigint()
+    snapshot.assessment()
+    const took = Number(process.hrtime.bigint() - began) / 1e3
+    if (i >= 0) times[i] = took
+    session = { ...session, risk: snapshot.turn().risk }
+    principal = { ...principal, leak: snapshot.turn().leak }
+  }
+  for (const [name, share, target] of [['p50', 0.5, 10] as const, ['p99', 0.99, 50] as const]) {
+    const value = quantile(times, share)
+    yield alone(`session risk update, ${name}`, value, 'µs', `≤ ${target} µs`, value <= target)
+  }
+}
+
+/** Many sessions, one call each: what a live one takes in memory, and whether idle ones stay. */
+async function* forgetting(): AsyncGenerator<Row> {
+  const live = 20_000
+  const kernel = await kernelWith(DENY_ALL, { maxRemembered: live + 10 }, forgetful)
+  const before = heapAfterCollecting()
+  for (let i = 0; i < live; i++) await authorize(kernel, { ...SHORT, session_id: `session-${i}` })
+  const each = (heapAfterCollecting() - before) / live
+  yield alone('memory of a live session', each, 'bytes', '≤ 2,000 bytes', each <= 2000)
+
+  const idle = await kernelWith(DENY_ALL, {}, forgetful)
+  const empty = heapAfterCollecting()
+  for (let i = 0; i < SESSIONS; i++) await authorize(idle, { ...SHORT, session_id: `session-${i}` })
+  const megabytes = (heapAfterCollecting() - empty) / 1e6
+  const name = `memory after ${SESSIONS.toLocaleString('en-US')} sessions`
+  yield alone(name, megabytes, 'MB', '≤ 30 MB', megabytes <= 30 && idle.ledger.remembered <= 10_002)
+}
+
+function alone(name: string, value: number, unit: string, target: string, pass: boolean): Row {
+  return { area: 'kernel', name, value, unit, floor: null, ratio: null, target, pass }
+}
+
+function heapAfterCollecting(): number {
+  setFlagsFromString('--expose-gc')
+  // Sound: the flag has just brought it into being.
+  const collect = runInNewContext('gc') as () => void
+  // What hangs on weak references goes in a later round.
+  for (let i = 0; i < 4; i++) collect()
+  return process.memoryUsage().heapUsed
+}
+
+/** A store that takes everything and keeps nothing: what is left in memory is the kernel's. */
+function forgetful(inner: Store): Store {
+  return {
+    ...inner,
+    write: () => Promise.resolve(),
+    load: (names) => Promise.resolve(names.map(() => ({ record: undefined, anchor: undefined }))),
+  }
+}
+
+/** A kernel with the real policy, ladder, signature and tree, on a store in memory. */
+async function kernelWith(
+  text: string,
+  options: Partial<KernelOptions> = {},
+  between: (store: Store) => Store = (store) => store,
+): Promise<Kernel> {
+  const [ledgerKey, writerKey] = [await keyOf(1), await keyOf(2)]
+  const store = createMemoryStore([ledgerKey, writerKey])
+  await store.write(
+    foundingBatch({
+      origin: ORIGIN,
+      writer: 'gw-1',
+      ledgerKey: ledgerKey.publicKey,
+      writerKey: writerKey.publicKey,
+      time: START,
+    }),
+  )
+  let time = START
+  const kernel = await openKernel({
+    store: between(store),
+    host: { now: () => (time += 7), salt: () => new Uint8Array(32), after: () => () => undefined },
+    origin: ORIGIN,
+    writer: 'gw-1',
+    key: writerKey.publicKey.id,
+    quota: { calls: 1_000_000_000, period: 1000 },
+    ...options,
+  })
+  const parsed = parsePolicy(text)
+  if (!parsed.ok) throw new Error(parsed.mistakes.map(({ message }) => message).join('; '))
+  await activatePolicy(kernel, parsed.policy, 'user:olga')
+  return kernel
+}
+
+function keyOf(byte: number): Promise<SigningKey> {
+  return importSigningKey(new Uint8Array(32).fill(byte))
+}
+
+/** A policy of so many rules, of which every tenth is for the tool that is called and looks at its arguments. */
+function policyOf(rules: number): string {
+  const lines = Array.from({ length: rules - 1 }, (_, i) =>
+    i % 10 === 0
+      ? `  - { id: rule-${i}, deny: "files/*", when: 'args.path.startsWith("/secret/${i}/")' }`
+      : `  - { id: rule-${i}, allow: "server-${i}/*", when: 'args.amount < 100.0' }`,
+  )
+  return `
+tollgate: 1
+name: bench
+tools:
+  "files/write": { effect: write, schema: ${SCHEMA} }
+rules:
+${lines.join('\n')}
+  - { id: last, allow: "files/write" }
+gates:
+  egress: { allow: ["example.com"] }
+`
+}
+
+const DENY_ALL = `
+tollgate: 1
+name: bench
+tools: { "files/read": { effect: read } }
+rules: [{ id: none, deny: "*" }]
+`
+
+const SCHEMA = JSON.stringify({
+  type: 'object',
+  properties: {
+    path: { type: 'string' },
+    content: { type: 'string' },
+    mode: { enum: ['create', 'replace'] },
+    tags: { type: 'array', items: { type: 'string' } },
+    owner: { type: 'object', properties: { name: { type: 'string' }, id: { type: 'integer' } } },
+  },
+  required: ['path', 'content'],
+})
+
+const SHORT: ToolCall = {
+  caller: { tenant: 'default', principal: 'agent:ci' },
+  door: 'mcp',
+  assurance: 'enforced',
+  tool: 'files/read',
+  args: { path: 'a' },
+}
+
+const WORDS = 'The quarterly figures are in; the chart on page two needs another look before Monday. '
+
+/** A call with 1 KB of arguments. */
+function callAt(i: number): ToolCall {
+  return {
+    ...SHORT,
+    session_id: `s${i % 16}`,
+    tool: 'files/write',
+    args: {
+      path: `/home/user/notes/2026/report-${i}.md`,
+      content: WORDS.repeat(9),
+      mode: 'replace',
+      tags: ['figures', 'draft', 'monday', 'chart'],
+      owner: { name: 'Olga', id: 1000 + i },
+    },
+  }
+}

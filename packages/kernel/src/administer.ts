@@ -1,0 +1,216 @@
+// What people do to a running kernel: policies, freezes, pins, answers. Each is a receipt, and in force from its turn on.
+
+import { canonicalize, type Approval, type Freeze, type Pin, type PolicyActivation } from '@tollgate/evidence'
+import { bearingOf, requestName, type ApprovalRequest } from './approvals.ts'
+import { copyOf, readObservation } from './call.ts'
+import { KernelError } from './error.ts'
+import { freezeName } from './freezes.ts'
+import type { Kernel } from './kernel.ts'
+import type { Appended, Turn } from './ledger.ts'
+import type { Policy } from './policy/parse.ts'
+
+/** Activates a policy. From this turn on every call is judged by it, and none by half of each. */
+export async function activatePolicy(kernel: Kernel, policy: Policy, by: string): Promise<Appended> {
+  return kernel.ledger.append({
+    reserved: true,
+    run: (turn) => {
+      const appended = turn.append({ anchors: ['policy'] }, (header): PolicyActivation => ({
+        ...header,
+        kind: 'policy',
+        tenant: kernel.tenant,
+        policy_hash: policy.hash,
+        name: policy.name,
+        by,
+      }))
+      turn.put('policy', policy.text)
+      turn.put(`text\n${policy.hash}`, policy.text)
+      kernel.policy = policy
+      return appended
+    },
+  })
+}
+
+/** What a freeze is about. */
+export interface FreezeOrder {
+  readonly scope: Freeze['scope']
+  /** What is frozen; not for `all`. Within the tenant. */
+  readonly target?: string
+  readonly tenant?: string
+  readonly frozen: boolean
+  readonly by: string
+  readonly because?: string
+}
+
+/** Freezes or unfreezes. It is in force for every call that is decided after it. */
+export async function setFreeze(kernel: Kernel, order: FreezeOrder): Promise<Appended> {
+  const tenant = order.tenant ?? kernel.tenant
+  return kernel.ledger.append({
+    reserved: true,
+    run: (turn) => recordFreeze(kernel, turn, { ...order, tenant }),
+  })
+}
+
+/** Appends a freeze in a turn, and puts it in force. */
+export function recordFreeze(
+  kernel: Kernel,
+  turn: Turn,
+  order: FreezeOrder & { readonly tenant: string },
+): Appended {
+  const { scope, target, tenant, frozen, by, because } = order
+  const flooded = scope === 'principal' ? `${tenant}\n${target ?? ''}` : ''
+  const denials = frozen ? undefined : kernel.flooding.get(flooded)
+  const appended = turn.append(
+    { anchors: [freezeName({ scope, tenant, ...(target !== undefined && { target }) })] },
+    (header): Freeze => ({
+      ...header,
+      kind: 'freeze',
+      tenant,
+      scope,
+      ...(target !== undefined && { target }),
+      frozen,
+      by,
+      ...(because !== undefined && { because }),
+      ...(denials !== undefined && { denials }),
+    }),
+  )
+  kernel.freezes.apply({ scope, tenant, frozen, ...(target !== undefined && { target }) })
+  if (frozen && by === FLOOD_GUARD) {
+    kernel.flooding.set(flooded, 0)
+    turn.put(`flood\n${flooded}`, '0')
+  } else if (!frozen && denials !== undefined) {
+    kernel.flooding.delete(flooded)
+    kernel.denials.delete(flooded)
+    turn.put(`flood\n${flooded}`, undefined)
+  }
+  return appended
+}
+
+/** Who freezes a principal that floods the ledger. */
+export const FLOOD_GUARD = 'tollgate'
+
+/**
+ * Pins the definition that a tool's server offers now, if it is the one the person looked at.
+ *
+ * @throws KernelError `REQUEST_INVALID` if the server offers another by now, `SCHEMA_REFUSED` if its schema cannot be used.
+ */
+export async function pinTool(kernel: Kernel, tool: string, hash: string, by: string): Promise<Appended> {
+  const definition = kernel.catalogue.offered(tool)
+  if (definition?.hash !== hash) {
+    throw new KernelError(
+      'REQUEST_INVALID',
+      `the definition of \`${tool}\` is not the one you looked at; look again`,
+    )
+  }
+  // Compiled before anything is written: a schema that cannot be used is refused, not pinned.
+  const pinned = kernel.catalogue.prepare(definition)
+  return kernel.ledger.append({
+    reserved: true,
+    run: (turn) => {
+      const appended = turn.append({ anchors: [`pin\n${tool}`] }, (header): Pin => ({
+        ...header,
+        kind: 'pin',
+        tenant: kernel.tenant,
+        op: 'pin',
+        tool,
+        definition_hash: hash,
+        by,
+      }))
+      turn.put(`pin\n${tool}`, definition.text)
+      kernel.catalogue.setPin(tool, pinned)
+      return appended
+    },
+  })
+}
+
+/** Releases a pin: the tool is as good as never pinned. @throws KernelError `REQUEST_INVALID` if it was not pinned. */
+export async function unpinTool(kernel: Kernel, tool: string, by: string): Promise<Appended> {
+  return kernel.ledger.append({
+    reserved: true,
+    run: (turn) => {
+      const hash = kernel.catalogue.find(tool, kernel.policy)?.pinned
+      if (hash === undefined) throw new KernelError('REQUEST_INVALID', `\`${tool}\` is not pinned`)
+      const appended = turn.append({ anchors: [`pin\n${tool}`] }, (header): Pin => ({
+        ...header,
+        kind: 'pin',
+        tenant: kernel.tenant,
+        op: 'unpin',
+        tool,
+        definition_hash: hash,
+        by,
+      }))
+      turn.put(`pin\n${tool}`, undefined)
+      kernel.catalogue.setPin(tool, undefined)
+      return appended
+    },
+  })
+}
+
+/** A person's answer to a request. */
+export interface AnswerOrder {
+  /** Id of the request: the receipt of the ESCALATE decision. */
+  readonly request: string
+  readonly granted: boolean
+  /** Who answers, as the door has made sure of it. */
+  readonly approver: string
+  /** Groups the approver belongs to. */
+  readonly groups?: readonly string[]
+}
+
+/**
+ * Answers a request, once. A grant can then be used by exactly the call it was asked for, once, while it lasts.
+ *
+ * @throws KernelError `APPROVAL_REFUSED` if there is no such request, it was answered or ended, or this person may not
+ * answer it.
+ */
+export async function answerRequest(kernel: Kernel, order: AnswerOrder): Promise<Appended> {
+  return kernel.ledger.append({
+    reserved: true,
+    run: (turn) => {
+      const request = mayAnswer(kernel, order, turn.time)
+      const until = turn.time + request.lasts
+      const appended = turn.append({ causes: [request] }, (header): Approval => ({
+        ...header,
+        kind: 'approval',
+        tenant: request.tenant,
+        decision: request.id,
+        answer: order.granted ? 'GRANTED' : 'REFUSED',
+        approver: order.approver,
+        expires: new Date(until).toISOString(),
+      }))
+      const { approver, granted } = order
+      const answered: ApprovalRequest = { ...request, answer: { ...appended, granted, approver, until } }
+      turn.put(requestName(request.id), canonicalize(answered))
+      kernel.approvals.set(answered)
+      return appended
+    },
+  })
+}
+
+function mayAnswer(kernel: Kernel, order: AnswerOrder, time: number): ApprovalRequest {
+  const request = kernel.approvals.find({ id: order.request })
+  if (!request) throw refuse('there is no such request; it may have been used or have ended')
+  if (request.answer !== null) throw refuse('the request has been answered')
+  if (bearingOf(request, time) !== 'waiting')
+    throw refuse('the request has ended; the call must be sent again')
+  if (order.approver === request.principal) throw refuse('nobody approves their own call')
+  const may =
+    request.approvers.length === 0 ||
+    [order.approver, ...(order.groups ?? [])].some((name) => request.approvers.includes(name))
+  if (!may) throw refuse('the rule names other approvers')
+  return request
+}
+
+function refuse(message: string): KernelError {
+  return new KernelError('APPROVAL_REFUSED', message)
+}
+
+/**
+ * Keeps what a Sentinel says of a page, for one call that refers to it within ten seconds.
+ *
+ * @throws KernelError `REQUEST_INVALID` if it is no observation.
+ */
+export function postObservation(kernel: Kernel, tenant: string, observation: unknown): string {
+  const copied = copyOf(observation)
+  if (!copied) throw new KernelError('REQUEST_INVALID', 'an observation is an object of at most 64 KiB')
+  return kernel.observations.post(tenant, readObservation(copied), kernel.host.now())
+}

@@ -1,0 +1,129 @@
+// Approvals: a person's yes to one intent, for a time, once. It lifts an ESCALATE and never a DENY.
+
+import { canonicalize, sha256Hex, type ReasonCode, type Rung } from '@tollgate/evidence'
+import { NOBODY, type Intent } from './call.ts'
+import type { Appended } from './ledger.ts'
+
+/** A request that waits for a person, or that one has answered. */
+export interface ApprovalRequest {
+  /** Id of the ESCALATE decision that opened it. */
+  readonly id: string
+  readonly clock: number
+  readonly tenant: string
+  readonly principal: string
+  readonly session: string
+  readonly tool: string
+  /** Names the exact intent: tenant, principal, session, tool, definition and arguments. */
+  readonly binding: string
+  readonly reason: ReasonCode
+  readonly rung: Rung
+  readonly rule: string | null
+  /** Who may answer; nobody named means any approver. */
+  readonly approvers: readonly string[]
+  /** When it is too late to answer, in milliseconds. */
+  readonly until: number
+  /** How long an answer holds, in milliseconds. */
+  readonly lasts: number
+  /** The salt of the arguments' hash, in hexadecimal, so that the approved call can be shown to be the same. */
+  readonly salt: string | null
+  readonly answer: Answer | null
+}
+
+/** What a person said. */
+export interface Answer extends Appended {
+  readonly granted: boolean
+  readonly approver: string
+  /** Until when it holds, in milliseconds. */
+  readonly until: number
+}
+
+/** How a request bears on the call that it was opened for. */
+export type Bearing = 'granted' | 'refused' | 'waiting' | 'timed out' | 'expired'
+
+/** The requests of a kernel. */
+export interface Approvals {
+  /** The request of this id, or the newest for this intent. */
+  find(key: { readonly id: string } | { readonly binding: string }): ApprovalRequest | undefined
+  set(request: ApprovalRequest): void
+  remove(request: ApprovalRequest): void
+  /** How many requests of a principal wait for an answer. */
+  waiting(tenant: string, principal: string): number
+  /** Every request that waits for an answer, oldest first. */
+  list(): readonly ApprovalRequest[]
+  /** Whether a request ended a day ago. Only the oldest is looked at: the others' turn comes. */
+  hasStale(time: number): boolean
+  /** Requests that ended a day ago, at most `most` of them: until then, who asks is told what became of theirs. */
+  stale(time: number, most: number): readonly ApprovalRequest[]
+}
+
+/** Most requests of one principal that may wait: people who are asked too much say yes to everything. */
+export const MAX_WAITING = 100
+
+const DAY = 86_400_000
+
+/** The name of a request's private record. */
+export function requestName(id: string): string {
+  return `approval\n${id}`
+}
+
+/** Names the exact intent, whoever's salt its receipt carries. */
+export function bindingOf(intent: Intent, definition: string | undefined): string {
+  const { tenant, principal, session, tool, hash } = intent
+  return sha256Hex(canonicalize([tenant, principal ?? NOBODY, session, tool, definition ?? null, hash]))
+}
+
+/** How a request stands at a time. */
+export function bearingOf({ answer, until }: ApprovalRequest, time: number): Bearing {
+  if (answer === null) return time <= until ? 'waiting' : 'timed out'
+  if (time > answer.until) return 'expired'
+  return answer.granted ? 'granted' : 'refused'
+}
+
+function isStale({ answer, until }: ApprovalRequest, time: number): boolean {
+  return time > (answer?.until ?? until) + DAY
+}
+
+/** No request is open. */
+export function createApprovals(): Approvals {
+  const byId = new Map<string, ApprovalRequest>()
+  const byBinding = new Map<string, ApprovalRequest>()
+  const counts = new Map<string, number>()
+  const count = ({ tenant, principal, answer }: ApprovalRequest, by: number): void => {
+    if (answer !== null) return
+    const name = `${tenant}\n${principal}`
+    const now = (counts.get(name) ?? 0) + by
+    if (now > 0) counts.set(name, now)
+    else counts.delete(name)
+  }
+  const remove = ({ id }: ApprovalRequest): void => {
+    const known = byId.get(id)
+    if (!known) return
+    count(known, -1)
+    byId.delete(id)
+    if (byBinding.get(known.binding)?.id === id) byBinding.delete(known.binding)
+  }
+  return {
+    find: (key) => ('id' in key ? byId.get(key.id) : byBinding.get(key.binding)),
+    set(request) {
+      remove(request)
+      byId.set(request.id, request)
+      byBinding.set(request.binding, request)
+      count(request, 1)
+    },
+    remove,
+    waiting: (tenant, principal) => counts.get(`${tenant}\n${principal}`) ?? 0,
+    list: () => [...byId.values()].filter(({ answer }) => answer === null),
+    hasStale(time) {
+      for (const request of byId.values()) return isStale(request, time)
+      return false
+    },
+    stale(time, most) {
+      const found: ApprovalRequest[] = []
+      for (const request of byId.values()) {
+        if (found.length >= most) break
+        if (isStale(request, time)) found.push(request)
+      }
+      return found
+    },
+  }
+}

@@ -1,0 +1,265 @@
+// A call as an agent asks it, and as we captured it: copied once, canonical, hashed. The caller's object is not used again.
+
+import {
+  canonicalize,
+  parseJson,
+  sha256Hex,
+  type Commit,
+  type Door,
+  type Json,
+  type JsonObject,
+} from '@tollgate/evidence'
+
+/** Who is calling, as the door has made sure of it. Nothing in here is the caller's own word. */
+export interface Caller {
+  readonly tenant: string
+  /** Whom the credential belongs to; undefined if it belongs to nobody. */
+  readonly principal: string | undefined
+}
+
+/** What an agent asks. Everything but `caller`, `door` and `assurance` is untrusted and may be anything. */
+export interface ToolCall {
+  readonly caller: Caller
+  readonly door: Door
+  /** `enforced` if the gateway itself runs the tool, `advised` if the caller does. */
+  readonly assurance: 'enforced' | 'advised'
+  readonly tool: unknown
+  /** The arguments as a value. */
+  readonly args?: unknown
+  /** The arguments as JSON text, instead of `args`. */
+  readonly raw?: Uint8Array | string
+  /** Whom the call says it is from. */
+  readonly principal?: unknown
+  readonly session_id?: unknown
+  readonly delegation_session_id?: unknown
+  /** Where the call says it comes from: `environment`, `workspace`, `tenant`. */
+  readonly context?: unknown
+  /** For browser calls: the Sentinel's observation and the planner's part. */
+  readonly browser?: unknown
+  /** Id of the approval that the call relies on. */
+  readonly approval?: unknown
+}
+
+/** The captured call. */
+export interface Intent {
+  readonly tenant: string
+  readonly principal: string | undefined
+  /** Whom the call says it is from, if it says so. */
+  readonly claimed: string | undefined
+  /** What the session's memory is scoped by, inside tenant and principal. */
+  readonly session: string
+  readonly door: Door
+  readonly assurance: 'enforced' | 'advised'
+  readonly tool: string
+  readonly args: Json
+  /** The canonical text of the arguments: what is hashed, and what the tool gets. */
+  readonly text: string
+  /** SHA-256 of `text`, or of what came instead of readable arguments. */
+  readonly hash: string
+  readonly commit: Extract<Commit, 'plain' | 'raw'>
+  readonly context: Context
+  readonly browser: BrowserCall | undefined
+  readonly approval: string | undefined
+  /** Why the call cannot be read, if it cannot. Names the part, never the content. */
+  readonly unreadable: string | undefined
+}
+
+/** Where a call says it comes from. */
+export interface Context {
+  readonly environment?: string
+  readonly workspace?: string
+  readonly tenant?: string
+}
+
+/** What a browser call brings along. A field that is missing or cannot be read is undefined, never a harmless value. */
+export interface BrowserCall {
+  readonly observation: Observation | undefined
+  /** Id of an observation that the Sentinel posted itself. */
+  readonly observation_id: string | undefined
+  readonly planner_ref: string | undefined
+  readonly side_effect: boolean | undefined
+  readonly destination: string | undefined
+}
+
+/** What the Sentinel says of a page. */
+export interface Observation {
+  readonly url: string | undefined
+  readonly dom_hash: string | undefined
+  readonly visual_text_hash: string | undefined
+  readonly sentinel_risk: number | undefined
+  readonly sentinel_findings: readonly string[] | undefined
+}
+
+/** What stands in a receipt where the call gave no readable name. */
+export const UNREADABLE = '(unreadable)'
+/** What stands in a receipt where the credential belongs to nobody. */
+export const NOBODY = '(nobody)'
+
+const MAX_ARGS_BYTES = 1 << 20
+
+/** Captures a call. Never throws: what cannot be read becomes an intent that says so, and is denied. */
+export function capture(call: ToolCall): Intent {
+  // Each member is read once: a getter cannot show us one thing and the tool another.
+  const { caller, door, assurance, tool, principal, session_id, delegation_session_id, approval } = call
+  const owner = isName(caller.principal) ? caller.principal : undefined
+  const tenant = isName(caller.tenant) ? caller.tenant : UNREADABLE
+  const faults: string[] = tenant === UNREADABLE ? ['tenant'] : []
+  const optional = (value: unknown, what: string): string | undefined => {
+    if (value === undefined || isName(value)) return value
+    faults.push(what)
+    return undefined
+  }
+  const args = captureArgs(call)
+  const name = optional(tool, 'tool') ?? UNREADABLE
+  const session =
+    optional(session_id, 'session_id') ?? optional(delegation_session_id, 'delegation_session_id')
+  const claimed = optional(principal, 'principal')
+  const claim = optional(approval, 'approval')
+  const context = captureContext(call.context)
+  const browser = captureBrowser(call.browser)
+  if (tool === undefined) faults.push('tool')
+  if (context === undefined) faults.push('context')
+  if (args.fault !== undefined) faults.push(args.fault)
+  return {
+    tenant,
+    principal: owner,
+    claimed,
+    session: session ?? owner ?? NOBODY,
+    door,
+    assurance,
+    tool: name,
+    args: args.value,
+    text: args.text,
+    hash: args.hash,
+    commit: args.fault === undefined ? 'plain' : 'raw',
+    context: context ?? {},
+    browser,
+    approval: claim,
+    unreadable: faults.length === 0 ? undefined : faults.join(', '),
+  }
+}
+
+interface CapturedArgs {
+  readonly value: Json
+  readonly text: string
+  readonly hash: string
+  readonly fault?: string
+}
+
+function captureArgs(call: ToolCall): CapturedArgs {
+  const { raw, args } = call
+  if (raw !== undefined) return args === undefined ? captureText(raw) : unreadable('', 'args: given twice')
+  try {
+    const text = canonicalize(args === undefined ? {} : args, { maxLength: MAX_ARGS_BYTES })
+    // What is judged is made from what is hashed, so a value that shifts while it is read cannot be two things.
+    return { value: parseJson(text, { maxBytes: MAX_ARGS_BYTES }), text, hash: sha256Hex(text) }
+  } catch (fault) {
+    return unreadable('', `args: ${codeOf(fault)}`)
+  }
+}
+
+function captureText(raw: Uint8Array | string): CapturedArgs {
+  const bytes = typeof raw === 'string' ? raw : Uint8Array.from(raw)
+  try {
+    const value = parseJson(bytes, { maxBytes: MAX_ARGS_BYTES })
+    const text = canonicalize(value)
+    return { value, text, hash: sha256Hex(text) }
+  } catch (fault) {
+    return unreadable(bytes, `args: ${codeOf(fault)}`)
+  }
+}
+
+function unreadable(came: Uint8Array | string, fault: string): CapturedArgs {
+  // A text with half a surrogate pair has no UTF-8; its hash is of what UTF-8 makes of it.
+  return {
+    value: null,
+    text: '',
+    hash: sha256Hex(typeof came === 'string' ? came.toWellFormed() : came),
+    fault,
+  }
+}
+
+function codeOf(fault: unknown): string {
+  const code: unknown =
+    typeof fault === 'object' && fault !== null && 'code' in fault ? fault.code : undefined
+  return typeof code === 'string' ? code : 'cannot be read'
+}
+
+function captureContext(value: unknown): Context | undefined {
+  if (value === undefined) return {}
+  const copied = copyOf(value)
+  if (copied === undefined) return undefined
+  const known = ['environment', 'workspace', 'tenant']
+  const fits = Object.entries(copied).every(([name, member]) => known.includes(name) && isName(member))
+  // Sound: every member is one of the three and a name.
+  return fits ? copied : undefined
+}
+
+function captureBrowser(value: unknown): BrowserCall | undefined {
+  if (value === undefined) return undefined
+  const copied = copyOf(value) ?? {}
+  const { observation, observation_id, planner_ref, side_effect, destination } = copied
+  return {
+    observation: isRecord(observation) ? readObservation(observation) : undefined,
+    observation_id: isName(observation_id) ? observation_id : undefined,
+    planner_ref: isName(planner_ref) ? planner_ref : undefined,
+    side_effect: typeof side_effect === 'boolean' ? side_effect : undefined,
+    destination: typeof destination === 'string' ? destination : undefined,
+  }
+}
+
+/** Reads what a Sentinel says. Whatever is not exactly as it should be is left out, so that it cannot count as harmless. */
+export function readObservation(value: JsonObject): Observation {
+  const { url, dom_hash, visual_text_hash, sentinel_risk, sentinel_findings } = value
+  const risk = sentinel_risk
+  const readable = typeof risk === 'number' && Number.isInteger(risk) && risk >= 0 && risk <= 100
+  return {
+    url: typeof url === 'string' ? url : undefined,
+    dom_hash: isHash(dom_hash) ? dom_hash : undefined,
+    visual_text_hash: isHash(visual_text_hash) ? visual_text_hash : undefined,
+    sentinel_risk: readable ? risk : undefined,
+    sentinel_findings: isFindings(sentinel_findings) ? sentinel_findings : undefined,
+  }
+}
+
+const HASH = /^[0-9a-f]{64}$/
+const FINDING = /^[A-Z][A-Z0-9_]{0,63}$/
+
+function isHash(value: Json | undefined): value is string {
+  return typeof value === 'string' && HASH.test(value)
+}
+
+function isFindings(value: Json | undefined): value is readonly string[] {
+  if (!Array.isArray(value)) return false
+  const items = value as readonly Json[]
+  const each = items.every((item) => typeof item === 'string' && FINDING.test(item))
+  return each && items.length <= 32 && new Set(items).size === items.length
+}
+
+/** Our own copy of a small object, or undefined if it is none. */
+export function copyOf(value: unknown): JsonObject | undefined {
+  try {
+    const copied = parseJson(canonicalize(value, { maxLength: 64 << 10 }))
+    return isRecord(copied) ? copied : undefined
+  } catch {
+    // Not plain data: as unreadable as if it were missing.
+    return undefined
+  }
+}
+
+function isRecord(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
+
+/** Whether a value can stand as a name in a receipt. */
+export function isName(value: unknown): value is string {
+  return (
+    typeof value === 'string' &&
+    value.length > 0 &&
+    value.length <= 256 &&
+    value.isWellFormed() &&
+    !CONTROL.test(value)
+  )
+}

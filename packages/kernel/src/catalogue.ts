@@ -1,0 +1,114 @@
+// The catalogue: which tools there are, what they do, and which definition of each a person has pinned.
+
+import { canonicalize, sha256Hex, type JsonObject } from '@tollgate/evidence'
+import type { Policy, ToolDeclaration } from './policy/parse.ts'
+import { compileSchema, type ArgumentsSchema } from './schema.ts'
+
+/** A tool's definition as its server gives it: description, schemas and annotations, all of it. */
+export interface Definition {
+  readonly hash: string
+  readonly text: string
+  readonly content: JsonObject
+}
+
+/** What is known of a tool when a call for it comes. */
+export interface KnownTool {
+  /** What the policy says about it, if it does. */
+  readonly declared: ToolDeclaration | undefined
+  /** Hash of the definition its server offers now. */
+  readonly offered: string | undefined
+  /** Hash of the definition that a person pinned. */
+  readonly pinned: string | undefined
+  /** The schemas of its arguments, pinned and declared: all of them must hold. */
+  readonly schemas: readonly ArgumentsSchema[]
+}
+
+/** The catalogue of a kernel. Pins outlive a restart; what is offered is offered anew. */
+export interface Catalogue {
+  /** Notes the definition that a server offers for a tool now. */
+  offer(tool: string, definition: Definition): void
+  /** Notes that a server no longer offers the tool. */
+  withdraw(tool: string): void
+  /** Compiles the schema of a definition that a person pins; never of any other. @throws KernelError `SCHEMA_REFUSED`. */
+  prepare(definition: Definition): Pinned
+  /** Notes a pin or the end of one. */
+  setPin(tool: string, pinned: Pinned | undefined): void
+  /** The definition on offer, for a person to look at. */
+  offered(tool: string): Definition | undefined
+  /** What is known of a tool under a policy; undefined if it is in no catalogue. */
+  find(tool: string, policy: Policy): KnownTool | undefined
+}
+
+/** A pinned definition, ready to be used. */
+export interface Pinned {
+  readonly hash: string
+  readonly schema: ArgumentsSchema | undefined
+}
+
+// Names that strangers invent must not fill the memory.
+const MAX_REMEMBERED = 4096
+
+/** A definition from a server, made canonical. @throws EvidenceError if it is not plain JSON. */
+export function definitionOf(content: JsonObject): Definition {
+  const text = canonicalize(content)
+  return { hash: sha256Hex(text), text, content }
+}
+
+/** An empty catalogue. */
+export function createCatalogue(): Catalogue {
+  const offers = new Map<string, Definition>()
+  const pins = new Map<string, Pinned>()
+  let remembered = new Map<string, KnownTool | undefined>()
+  let rememberedFor: Policy | undefined
+
+  const forget = (tool: string): void => void remembered.delete(tool)
+
+  return {
+    offer(tool, definition) {
+      offers.set(tool, definition)
+      forget(tool)
+    },
+    withdraw(tool) {
+      offers.delete(tool)
+      forget(tool)
+    },
+    prepare: ({ hash, content }) => ({ hash, schema: schemaOf(content) }),
+    setPin(tool, pinned) {
+      if (pinned) pins.set(tool, pinned)
+      else pins.delete(tool)
+      forget(tool)
+    },
+    offered: (tool) => offers.get(tool),
+    find(tool, policy) {
+      if (rememberedFor !== policy || remembered.size > MAX_REMEMBERED) {
+        remembered = new Map()
+        rememberedFor = policy
+      }
+      if (!remembered.has(tool)) remembered.set(tool, find(tool, policy, offers.get(tool), pins.get(tool)))
+      return remembered.get(tool)
+    },
+  }
+}
+
+function find(
+  tool: string,
+  policy: Policy,
+  offered: Definition | undefined,
+  pinned: Pinned | undefined,
+): KnownTool | undefined {
+  const exact = policy.tools.find(({ name }) => name.exact && name.matches(tool))
+  const declared = exact ?? policy.tools.find(({ name }) => name.matches(tool))
+  if (!declared && !offered && !pinned) return undefined
+  return {
+    declared,
+    offered: offered?.hash,
+    pinned: pinned?.hash,
+    schemas: [pinned?.schema, declared?.schema].filter((schema) => schema !== undefined),
+  }
+}
+
+/** The schema of a definition's arguments: `inputSchema`, as MCP names it. @throws KernelError `SCHEMA_REFUSED`. */
+function schemaOf(content: JsonObject): ArgumentsSchema | undefined {
+  const schema = content['inputSchema']
+  return schema === undefined ? undefined : compileSchema(schema)
+}

@@ -1,0 +1,40 @@
+// What is frozen. Each freeze is a receipt; the newest word on a target counts.
+
+import type { Freeze } from '@tollgate/evidence'
+import type { Intent } from './call.ts'
+
+/** What gates may ask about freezes. */
+export interface FreezeView {
+  all(): boolean
+  principal(intent: Intent): boolean
+  tool(intent: Intent): boolean
+  session(intent: Intent): boolean
+}
+
+/** The freezes of a kernel. */
+export interface Freezes extends FreezeView {
+  /** Takes note of a freeze set or lifted. */
+  apply(freeze: Pick<Freeze, 'scope' | 'target' | 'tenant' | 'frozen'>): void
+}
+
+/** The name of the private record that the newest freeze receipt on a target anchors. */
+export function freezeName({ scope, target, tenant }: Pick<Freeze, 'scope' | 'target' | 'tenant'>): string {
+  return scope === 'all' ? 'freeze\nall' : `freeze\n${scope}\n${tenant}\n${target ?? ''}`
+}
+
+/** Nothing is frozen. */
+export function createFreezes(): Freezes {
+  const frozen = new Set<string>()
+  const has = (scope: 'principal' | 'tool' | 'session', { tenant }: Intent, target: string): boolean =>
+    frozen.size > 0 && frozen.has(freezeName({ scope, tenant, target }))
+  return {
+    apply(freeze) {
+      if (freeze.frozen) frozen.add(freezeName(freeze))
+      else frozen.delete(freezeName(freeze))
+    },
+    all: () => frozen.has('freeze\nall'),
+    principal: (intent) => intent.principal !== undefined && has('principal', intent, intent.principal),
+    tool: (intent) => has('tool', intent, intent.tool),
+    session: (intent) => has('session', intent, intent.session),
+  }
+}

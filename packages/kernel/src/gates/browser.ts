@@ -1,0 +1,60 @@
+import { matchesHost } from '../destinations/pattern.ts'
+import { readHttpUrl, type HttpUrl } from '../destinations/url.ts'
+import type { BrowserCall } from '../call.ts'
+import type { GateSettings } from '../policy/parse.ts'
+import type { Snapshot } from '../snapshot.ts'
+import { deny, type Gate, type Objection } from './gate.ts'
+
+/**
+ * The deterministic guard behind a browser agent. In this order: a URL that cannot be read, a domain out of scope, a
+ * Sentinel that objects or says nothing readable before a side effect, a side effect without a planner reference.
+ *
+ * What the agent says can only raise the bar: a browser tool has a side effect unless the catalogue says it reads.
+ */
+export const browser: Gate = {
+  name: 'browser',
+  standing: ({ gates }) => (gates.browser.domains.length > 0 ? 'active' : 'not configured'),
+  check(intent, snapshot) {
+    const expected = intent.door === 'browser' || snapshot.tool?.declared?.browser === true
+    if (intent.browser === undefined && !expected) return undefined
+    return checkCall(intent.browser ?? NOTHING_SAID, snapshot)
+  },
+}
+
+const NOTHING_SAID: BrowserCall = {
+  observation: undefined,
+  observation_id: undefined,
+  planner_ref: undefined,
+  side_effect: undefined,
+  destination: undefined,
+}
+
+function checkCall(call: BrowserCall, snapshot: Snapshot): Objection | undefined {
+  const { browser: settings } = snapshot.policy.gates
+  const { observation } = snapshot
+  const page = readHttpUrl(observation?.url ?? '')
+  const target = call.destination === undefined ? page : readHttpUrl(call.destination)
+  if (!page || !target) return deny('COGNITIVE_FIREWALL_INVALID_URL')
+  if (!inScope(page, settings) || !inScope(target, settings)) return deny('COGNITIVE_FIREWALL_DOMAIN_DENY')
+  if (snapshot.effect === 'read' && call.side_effect !== true) return undefined
+  if (!isTrusted(snapshot, settings)) return deny('COGNITIVE_FIREWALL_SENTINEL_DENY')
+  return call.planner_ref === undefined ? deny('COGNITIVE_FIREWALL_PLANNER_REF_REQUIRED') : undefined
+}
+
+function inScope({ scheme, host, port }: HttpUrl, { domains }: GateSettings['browser']): boolean {
+  const destination = { scheme, host, port, at: '', from: 'declared' } as const
+  return domains.some((pattern) => matchesHost(pattern, destination))
+}
+
+/** Whether the Sentinel has said everything it must, and no more risk than is allowed. */
+function isTrusted({ observation, observed }: Snapshot, settings: GateSettings['browser']): boolean {
+  if (!observation || (settings.observation === 'sentinel' && observed !== 'sentinel')) return false
+  const { dom_hash, visual_text_hash, sentinel_risk, sentinel_findings } = observation
+  return (
+    dom_hash !== undefined &&
+    visual_text_hash !== undefined &&
+    sentinel_findings !== undefined &&
+    sentinel_risk !== undefined &&
+    sentinel_risk <= settings.maxSentinelRisk
+  )
+}

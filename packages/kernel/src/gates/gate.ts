@@ -1,0 +1,44 @@
+// What a gate is: a pure check that may object. No gate can allow.
+
+import type { ReasonCode, Rung } from '@tollgate/evidence'
+import type { Intent } from '../call.ts'
+import type { Policy } from '../policy/parse.ts'
+import type { Snapshot } from '../snapshot.ts'
+
+/** A gate's word against a call. */
+export interface Objection {
+  readonly verdict: 'DENY' | 'ESCALATE'
+  readonly reason: ReasonCode
+  /** For the caller: what exactly, without any value of the arguments. Never part of a receipt. */
+  readonly detail?: string
+}
+
+/** How a rung stands under a policy. */
+export type Standing = 'active' | 'not configured' | 'not yet configurable'
+
+/** One rung of the ladder that can only object. */
+export interface Gate {
+  readonly name: Exclude<Rung, 'capture' | 'policy'>
+  /** How the rung stands. A gate that is not configured is asked all the same, and has nothing to say. */
+  standing(policy: Policy): Standing
+  /** Objects, or is silent. May throw: then the call is denied. */
+  check(intent: Intent, snapshot: Snapshot): Objection | undefined
+}
+
+/** An objection that ends it. */
+export function deny(reason: ReasonCode, detail?: string): Objection {
+  return detail === undefined ? { verdict: 'DENY', reason } : { verdict: 'DENY', reason, detail }
+}
+
+/** An objection that a person may lift. */
+export function escalate(reason: ReasonCode, detail?: string): Objection {
+  return detail === undefined ? { verdict: 'ESCALATE', reason } : { verdict: 'ESCALATE', reason, detail }
+}
+
+/** How a rung stands that needs no configuration. */
+export const always = (): Standing => 'active'
+
+/** A rung that has its place and nothing behind it yet, and says so. */
+export function notYet(name: Gate['name']): Gate {
+  return { name, standing: () => 'not yet configurable', check: () => undefined }
+}

@@ -1,0 +1,31 @@
+// The rungs that object, in the order of the ladder; `policy` has its place among them in `guardian.ts`.
+
+import { browser } from './browser.ts'
+import { context } from './context.ts'
+import { egress } from './egress.ts'
+import { freeze } from './freeze.ts'
+import { notYet, type Gate } from './gate.ts'
+import { identity } from './identity.ts'
+import { schema } from './schema.ts'
+import { sessionRisk } from './session-risk.ts'
+import { temporal } from './temporal.ts'
+
+/** Before the policy is asked. */
+export const BEFORE_POLICY: readonly Gate[] = [
+  freeze,
+  schema,
+  context,
+  identity,
+  browser,
+  egress,
+  notYet('taint'),
+  notYet('threat'),
+  notYet('delegation'),
+  sessionRisk,
+  notYet('trust'),
+  notYet('privilege'),
+  notYet('scope'),
+]
+
+/** After the policy has spoken. */
+export const AFTER_POLICY: readonly Gate[] = [temporal, notYet('compliance')]

@@ -1,0 +1,147 @@
+// The decision. Gates object, policy grants.
+
+import {
+  canonicalize,
+  NO_HASH,
+  sha256Hex,
+  type ReasonCode,
+  type Rung,
+  type Verdict,
+} from '@tollgate/evidence'
+import { NOBODY, type Intent } from './call.ts'
+import { freeze } from './gates/freeze.ts'
+import { AFTER_POLICY, BEFORE_POLICY } from './gates/index.ts'
+import type { Gate, Objection, Standing } from './gates/gate.ts'
+import { firstMatch, type Subject } from './policy/evaluate.ts'
+import type { Policy, Rule, Tier } from './policy/parse.ts'
+import type { Snapshot } from './snapshot.ts'
+
+/** What was decided, by which rung, and why. */
+export interface Judgement {
+  readonly verdict: Verdict
+  readonly reason: ReasonCode
+  readonly rung: Rung
+  /** The rule that decided, if a rule did. */
+  readonly rule?: Rule
+  /** For the caller: what exactly. Never part of a receipt. */
+  readonly detail?: string
+}
+
+/** What the policy rung says: the only one that can grant. */
+interface Grant {
+  readonly verdict: 'ALLOW'
+  readonly reason: ReasonCode
+  readonly rule: Rule
+}
+type PolicyWord = Grant | (Objection & { readonly rule?: Rule })
+
+interface PolicyRung {
+  readonly name: 'policy'
+  standing(policy: Policy): Standing
+  check(intent: Intent, snapshot: Snapshot): PolicyWord
+}
+
+const POLICY: PolicyRung = { name: 'policy', standing: () => 'active', check: askPolicy }
+
+const NO_POLICY_RUNG: PolicyRung = {
+  ...POLICY,
+  check: () => ({ verdict: 'DENY', reason: 'NO_POLICY_DEFINED' }),
+}
+
+/** Every rung, in the order of the ladder. */
+export const LADDER: readonly (Gate | PolicyRung)[] = [...BEFORE_POLICY, POLICY, ...AFTER_POLICY]
+
+/** A rung and how it stands. */
+export interface RungStanding {
+  readonly rung: Rung
+  readonly standing: Standing
+}
+
+/** How every rung stands under a policy. Nothing is skipped silently. */
+export function describeLadder(policy: Policy): readonly RungStanding[] {
+  return LADDER.map((rung) => ({ rung: rung.name, standing: rung.standing(policy) }))
+}
+
+const hashes = new WeakMap<Policy, string>()
+
+/** The hash that decisions carry for the active rungs. */
+export function ladderHash(policy: Policy): string {
+  let hash = hashes.get(policy)
+  if (hash === undefined) hashes.set(policy, (hash = sha256Hex(canonicalize(describeLadder(policy)))))
+  return hash
+}
+
+/** Decides. Never throws: what cannot be decided is denied. */
+export function decide(intent: Intent, snapshot: Snapshot, ladder: typeof LADDER = LADDER): Judgement {
+  if (intent.unreadable !== undefined) {
+    return { verdict: 'DENY', reason: 'AMBIGUOUS_INPUT', rung: 'capture', detail: intent.unreadable }
+  }
+  // Nothing is known about tools, but a freeze still says more than the lack of a policy.
+  if (snapshot.policy.hash === NO_HASH) ladder = [freeze, NO_POLICY_RUNG]
+  // An ESCALATE waits for the rest: nobody is asked to approve what would be denied anyway.
+  let held: Judgement | undefined
+  let granted: Judgement | undefined
+  for (const rung of ladder) {
+    const word = ask(rung, intent, snapshot)
+    if (word === undefined) continue
+    if (word.verdict === 'DENY') return { ...word, rung: rung.name }
+    // Whoever lifts the first escalation lifts them all, so the rule that names approvers stays with it.
+    if (word.verdict === 'ESCALATE') held = { ...word, rung: rung.name, ...held, ...ruleOf(word) }
+    else granted = { ...word, rung: rung.name }
+  }
+  return held ?? granted ?? { verdict: 'DENY', reason: 'GATE_FAILED', rung: 'policy' }
+}
+
+function ruleOf(word: PolicyWord): { rule?: Rule } {
+  return word.rule === undefined ? {} : { rule: word.rule }
+}
+
+/** A rung that throws objects. */
+function ask(rung: Gate | PolicyRung, intent: Intent, snapshot: Snapshot): PolicyWord | undefined {
+  try {
+    return rung.check(intent, snapshot)
+  } catch {
+    // Why it failed may hold argument values; the receipt names the rung.
+    return { verdict: 'DENY', reason: 'GATE_FAILED' }
+  }
+}
+
+function askPolicy(intent: Intent, snapshot: Snapshot): PolicyWord {
+  const ruling = firstMatch(snapshot.policy, subjectOf(intent, snapshot))
+  if (!ruling) return { verdict: 'DENY', reason: 'NO_RULE_MATCHED' }
+  const { rule, fault } = ruling
+  if (fault !== undefined) return { verdict: 'DENY', reason: 'POLICY_EVALUATION_ERROR', rule, detail: fault }
+  const because = rule.because === undefined ? {} : { detail: rule.because }
+  switch (rule.action) {
+    case 'allow':
+      return { verdict: 'ALLOW', reason: 'RULE_ALLOWED', rule }
+    case 'deny':
+      return { verdict: 'DENY', reason: 'POLICY_VIOLATION', rule, ...because }
+    case 'require':
+      return { verdict: 'ESCALATE', reason: 'APPROVAL_REQUIRED', rule, ...because }
+  }
+}
+
+/** What rules see of a call. */
+export function subjectOf(intent: Intent, snapshot: Snapshot): Subject {
+  const principal = intent.principal ?? NOBODY
+  return {
+    tool: intent.tool,
+    effect: snapshot.effect,
+    principal,
+    tier: tierOf(principal, snapshot.policy),
+    session: intent.session,
+    door: intent.door,
+    tenant: intent.tenant,
+    environment: intent.context.environment ?? '',
+    workspace: intent.context.workspace ?? '',
+    args: intent.args,
+    time: snapshot.time,
+    destinations: () => snapshot.destinations(),
+    risk: () => snapshot.assessment().score,
+  }
+}
+
+function tierOf(principal: string, { principals }: Policy): Tier {
+  return principals.find(({ name }) => name.matches(principal))?.tier ?? 'observer'
+}

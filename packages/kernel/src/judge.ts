@@ -1,0 +1,462 @@
+// One call's turn: the newest state, the decision, the receipt, and the state it leaves behind.
+
+import {
+  canonicalize,
+  fromHex,
+  saltedHash,
+  sha256Hex,
+  toHex,
+  type Browser,
+  type Commit,
+  type Decision,
+  type ReasonCode,
+  type Verdict,
+} from '@tollgate/evidence'
+import { FLOOD_GUARD, recordFreeze } from './administer.ts'
+import { bearingOf, bindingOf, MAX_WAITING, requestName, type ApprovalRequest } from './approvals.ts'
+import { NOBODY, type BrowserCall, type Intent } from './call.ts'
+import { readHttpUrl } from './destinations/url.ts'
+import { decide, ladderHash, type Judgement } from './guardian.ts'
+import type { Kernel } from './kernel.ts'
+import type { Appended, Header, Turn } from './ledger.ts'
+import { openingName, openingText, type Opening } from './openings.ts'
+import { refilled, taken } from './rates.ts'
+import { decimal, eased, type Leak, type RiskMemory } from './risk.ts'
+import {
+  centroidText,
+  keepPrincipal,
+  keepSession,
+  principalName,
+  sessionName,
+  stateHash,
+  storedText,
+  type Kept,
+  type PrincipalState,
+  type SessionState,
+} from './session.ts'
+import { snapshotOf, type Snapshot } from './snapshot.ts'
+
+/** How long an advised ALLOW may be used, in milliseconds. */
+export const ADVISED_FOR = 60_000
+const FIFTEEN_MINUTES = 900_000
+
+/** What was decided, as the caller is told. */
+export interface Decided {
+  readonly verdict: Verdict
+  readonly reason: ReasonCode
+  readonly rung: Decision['rung']
+  /** The rule that decided, if one did. */
+  readonly rule: string | undefined
+  /** What exactly, without any value of the arguments. */
+  readonly detail: string | undefined
+  /** Id of the receipt; undefined if none could be written. */
+  readonly receipt: string | undefined
+  /** Id of the request that a person may answer, if the verdict is ESCALATE. */
+  readonly approval: string | undefined
+  /** Until when an advised ALLOW may be used. */
+  readonly expires: string | undefined
+}
+
+/** A decision and, if it allows, the opening that its effect will close. */
+export interface Judged {
+  readonly decided: Decided
+  readonly opening: Opening | undefined
+}
+
+/** Both records that a decision rests on. */
+interface Records {
+  readonly session: Kept<SessionState>
+  readonly principal: Kept<PrincipalState>
+}
+
+/** A judgement once approvals have had their say. */
+interface Settled extends Judgement {
+  /** The granted request that lifts the escalation; it is used up. */
+  readonly uses?: ApprovalRequest
+  /** The request that already waits for an answer. */
+  readonly waits?: ApprovalRequest
+}
+
+/** Decides one call in its turn. What it decides on, it changes: the next call of the session finds this one counted. */
+export function judge(kernel: Kernel, intent: Intent, turn: Turn): Judged {
+  // Sound: both records were asked for, and are kept under these names only.
+  const before: Records = {
+    session: turn.read(sessionName(intent)) as Kept<SessionState>,
+    principal: turn.read(principalName(intent)) as Kept<PrincipalState>,
+  }
+  const snapshot = takeSnapshot(kernel, intent, turn.time, before)
+  const settled = settle(kernel, intent, snapshot, decide(intent, snapshot, kernel.ladder))
+  const after = foldIn(intent, snapshot, settled, before)
+  const hash = commitTo(kernel, intent, snapshot, settled)
+  const lasts = settled.verdict === 'ALLOW' && intent.assurance === 'advised'
+  const expires = lasts ? new Date(turn.time + ADVISED_FOR).toISOString() : undefined
+  const appended = turn.append(
+    {
+      causes: settled.uses?.answer ? [settled.uses.answer] : [],
+      anchors: [sessionName(intent), principalName(intent)],
+    },
+    (header) => receiptOf(header, intent, snapshot, { settled, before, after, hash, expires }),
+  )
+  // Nothing from here on can fail, so what is kept in memory and what is written stay one.
+  turn.write(sessionName(intent), after.session, storedText(after.session, after.principal))
+  turn.write(principalName(intent), after.principal, storedText(after.principal, after.session))
+  if (hash.salt !== undefined) turn.put(`salt\n${appended.id}`, hash.salt)
+  const request = keepRequest(kernel, intent, snapshot, { settled, appended, salt: hash.salt }, turn)
+  const opening = settled.verdict === 'ALLOW' ? open(kernel, intent, appended, hash, turn) : undefined
+  freezeIfFlooding(kernel, intent, settled, turn)
+  return {
+    decided: {
+      verdict: settled.verdict,
+      reason: settled.reason,
+      rung: settled.rung,
+      rule: settled.rule?.id,
+      detail: settled.detail,
+      receipt: appended.id,
+      approval: request?.id,
+      expires,
+    },
+    opening,
+  }
+}
+
+function takeSnapshot(kernel: Kernel, intent: Intent, time: number, before: Records): Snapshot {
+  const posted = intent.browser?.observation_id !== undefined
+  return snapshotOf(intent, {
+    time,
+    policy: kernel.policy,
+    freezes: kernel.freezes,
+    tool: kernel.catalogue.find(intent.tool, kernel.policy),
+    session: before.session.value,
+    principal: before.principal.value,
+    observation: posted ? kernel.observations.take(intent, time) : intent.browser?.observation,
+    observed: posted ? 'sentinel' : 'agent',
+  })
+}
+
+/** Lets an approval lift an escalation. It must be for exactly this intent, and hold now. */
+function settle(kernel: Kernel, intent: Intent, snapshot: Snapshot, judgement: Judgement): Settled {
+  if (judgement.verdict !== 'ESCALATE') return judgement
+  const binding = bindingOf(intent, definitionOf(snapshot))
+  const claimed = intent.approval !== undefined
+  const request = kernel.approvals.find(claimed ? { id: intent.approval } : { binding })
+  if (claimed && request?.binding !== binding) return denied(judgement, 'APPROVAL_INVALID')
+  switch (request && bearingOf(request, snapshot.time)) {
+    case 'granted':
+      return { ...judgement, verdict: 'ALLOW', reason: 'APPROVAL_GRANTED', ...(request && { uses: request }) }
+    case 'refused':
+      return denied(judgement, 'APPROVAL_REFUSED')
+    case 'waiting':
+      return { ...judgement, ...(request && { waits: request }) }
+    case 'timed out':
+      if (claimed) return denied(judgement, 'APPROVAL_TIMEOUT')
+      break
+    case 'expired':
+      if (claimed) return denied(judgement, 'APPROVAL_INVALID')
+      break
+    case undefined:
+  }
+  const { tenant, principal } = intent
+  if (kernel.approvals.waiting(tenant, principal ?? NOBODY) < MAX_WAITING) return judgement
+  const detail = `${MAX_WAITING} requests of this principal already wait for an answer`
+  return { ...denied(judgement, 'TEMPORAL_INTERVENTION'), detail }
+}
+
+function denied(judgement: Judgement, reason: ReasonCode): Judgement {
+  return { ...judgement, verdict: 'DENY', reason }
+}
+
+/** The definition that a decision is about: what a person pinned, else what the server offers. */
+function definitionOf({ tool }: Snapshot): string | undefined {
+  return tool?.pinned ?? tool?.offered
+}
+
+/** The records once this decision is counted in. */
+function foldIn(intent: Intent, snapshot: Snapshot, settled: Settled, before: Records): Records {
+  const { time, policy } = snapshot
+  const { halfLife } = policy.gates.sessionRisk
+  const turn = turnOrNothing(snapshot)
+  // A person looked at this call: it does not count against the session, and halves what does.
+  const approved = settled.uses !== undefined
+  const session = before.session.value
+  const principal = before.principal.value
+  const source = turn.source && settled.verdict === 'ALLOW'
+  return {
+    session: keepSession({
+      seq: session.seq + 1,
+      risk: approved
+        ? { ...session.risk, turns: session.risk.turns + 1, leak: eased(session.risk.leak, time, halfLife) }
+        : turn.risk,
+      source: session.source || source,
+      denials: nextDenials(session.denials, settled),
+      broken: session.broken,
+    }),
+    principal: nextPrincipal(before.principal, {
+      leak: approved ? eased(principal.leak, time, halfLife) : turn.leak,
+      source: source ? time : principal.source,
+      rates: nextRates(principal, snapshot, intent.tool, settled.verdict),
+      broken: principal.broken,
+    }),
+  }
+}
+
+/** Most calls leave the principal's record as it was; it is then not written out again. */
+function nextPrincipal(before: Kept<PrincipalState>, next: PrincipalState): Kept<PrincipalState> {
+  const { leak, source, rates } = before.value
+  const same = leak === next.leak && source === next.source && rates === next.rates
+  return same ? before : keepPrincipal(next)
+}
+
+/** The turn's part in the memory of risk. A call that is denied because this fails leaves the memory as it was. */
+function turnOrNothing(snapshot: Snapshot): { risk: RiskMemory; leak: Leak; source: boolean } {
+  try {
+    return snapshot.turn()
+  } catch {
+    // The session-risk rung has failed for the same reason, unless an earlier one denied: the call does not pass.
+    return { risk: snapshot.session.risk, leak: snapshot.principal.leak, source: false }
+  }
+}
+
+// Denials that say something about the session, not about a rung that is closed for everybody.
+const SAY_NOTHING: ReadonlySet<ReasonCode> = new Set([
+  'SESSION_RISK_MEMORY_DENY',
+  'SYSTEM_FROZEN',
+  'AGENT_KILLED',
+  'TOOL_FROZEN',
+  'SESSION_FROZEN',
+  'NO_POLICY_DEFINED',
+  'TEMPORAL_INTERVENTION',
+])
+
+function nextDenials(denials: number, { verdict, reason }: Settled): number {
+  if (verdict === 'ALLOW') return 0
+  return verdict === 'DENY' && !SAY_NOTHING.has(reason) ? Math.min(9, denials + 1) : denials
+}
+
+/** Only calls that pass are taken from their rates. */
+function nextRates(
+  { rates }: PrincipalState,
+  { policy, time }: Snapshot,
+  tool: string,
+  verdict: Verdict,
+): PrincipalState['rates'] {
+  if (verdict !== 'ALLOW' || policy.gates.rates.length === 0) return rates
+  return Object.fromEntries(
+    policy.gates.rates.map((rate) => [
+      rate.name,
+      (rate.tools.matches(tool) ? taken : refilled)(rate, rates[rate.name], time),
+    ]),
+  )
+}
+
+/** How the receipt commits to the arguments. */
+interface Commitment {
+  readonly args: string
+  readonly commit: Commit
+  /** In hexadecimal. */
+  readonly salt: string | undefined
+}
+
+function commitTo(kernel: Kernel, intent: Intent, { tool }: Snapshot, settled: Settled): Commitment {
+  const salted = kernel.commit === 'salted' || tool?.declared?.salted === true
+  if (!salted || intent.commit === 'raw') return { args: intent.hash, commit: intent.commit, salt: undefined }
+  // The approved call carries the hash that the approver saw.
+  const salt = (settled.uses ?? settled.waits)?.salt ?? toHex(kernel.host.salt())
+  // Sound: made by `toHex`.
+  const bytes = fromHex(salt) as Uint8Array
+  return { args: saltedHash('args', bytes, new TextEncoder().encode(intent.text)), commit: 'salted', salt }
+}
+
+interface Parts {
+  readonly settled: Settled
+  readonly before: Records
+  readonly after: Records
+  readonly hash: Commitment
+  readonly expires: string | undefined
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** The decision's receipt, written as one object: put together from parts it takes longer to make and to check. */
+function receiptOf(header: Header, intent: Intent, snapshot: Snapshot, parts: Parts): Decision {
+  const { settled, before, after, hash, expires } = parts
+  const { policy } = snapshot
+  const definition = definitionOf(snapshot)
+  const browser = browserOf(intent, snapshot)
+  const state = stateHash(before.session, before.principal)
+  const ladder = ladderHash(policy)
+  const { score, window } = assessmentOrNothing(snapshot)
+  const receipt: Writable<Decision> = {
+    v: header.v,
+    kind: 'decision',
+    ledger: header.ledger,
+    tenant: intent.tenant,
+    writer: header.writer,
+    seq: header.seq,
+    lamport_clock: header.lamport_clock,
+    prev_receipt_hash: header.prev_receipt_hash,
+    causes: header.causes,
+    time: header.time,
+    key: header.key,
+    principal: intent.principal ?? NOBODY,
+    session: { id: intent.session, seq: before.session.value.seq },
+    door: intent.door,
+    assurance: intent.assurance,
+    tool: intent.tool,
+    effect_class: snapshot.effect,
+    args_hash: hash.args,
+    commit: hash.commit,
+    verdict: settled.verdict,
+    reason_code: settled.reason,
+    rung: settled.rung,
+    policy_hash: policy.hash,
+    ladder,
+    state_hash: state,
+    next_state_hash: stateHash(after.session, after.principal),
+    evidence: evidenceOf(intent, snapshot, [hash.args, state, ladder, header.time]),
+    trajectory_risk_score: decimal(score),
+    session_centroid_hash: sha256Hex(centroidText(after.session.value.risk.centroid)),
+    risk_accumulation_window: window,
+  }
+  if (definition !== undefined) receipt.definition_hash = definition
+  if (settled.rule) receipt.rule = settled.rule.id
+  if (settled.uses?.answer) receipt.approval = settled.uses.answer.id
+  if (expires !== undefined) receipt.expires = expires
+  if (browser) receipt.browser = browser
+  return receipt
+}
+
+function assessmentOrNothing(snapshot: Snapshot): { score: number; window: number } {
+  try {
+    return snapshot.assessment()
+  } catch {
+    // As in `turnOrNothing`: the call is denied, and the memory stays as it was.
+    return { score: 0, window: 0 }
+  }
+}
+
+/**
+ * The hash of everything that was decided on: whoever holds the inputs can show that these were they. A list of texts and
+ * nulls has the same text in any JSON writer, so the engine's own is canonical here.
+ */
+function evidenceOf(intent: Intent, snapshot: Snapshot, hashes: readonly string[]): string {
+  const { context, browser } = intent
+  return sha256Hex(
+    JSON.stringify([
+      intent.tenant,
+      intent.principal ?? null,
+      intent.claimed ?? null,
+      intent.session,
+      intent.door,
+      intent.assurance,
+      intent.tool,
+      intent.approval ?? null,
+      context.environment ?? null,
+      context.tenant ?? null,
+      context.workspace ?? null,
+      definitionOf(snapshot) ?? null,
+      snapshot.policy.hash,
+      ...hashes,
+      ...(browser ? seenInBrowser(browser, snapshot) : []),
+    ]),
+  )
+}
+
+function seenInBrowser(browser: BrowserCall, { observation }: Snapshot): (string | null)[] {
+  const { planner_ref, side_effect, destination } = browser
+  return [
+    planner_ref ?? null,
+    side_effect === undefined ? null : String(side_effect),
+    destination?.toWellFormed() ?? null,
+    observation?.url?.toWellFormed() ?? null,
+    observation?.dom_hash ?? null,
+    observation?.visual_text_hash ?? null,
+    observation?.sentinel_risk === undefined ? null : String(observation.sentinel_risk),
+    observation?.sentinel_findings?.join(' ') ?? null,
+  ]
+}
+
+/** What the receipt says of a browser call: risk, hashes and references, never a page's text or a whole URL. */
+function browserOf(intent: Intent, { observation, tool }: Snapshot): Browser | undefined {
+  const { browser } = intent
+  if (!browser && intent.door !== 'browser' && tool?.declared?.browser !== true) return undefined
+  const host = readHttpUrl(browser?.destination ?? observation?.url ?? '')?.host
+  return {
+    sentinel_findings: observation?.sentinel_findings ?? [],
+    ...(observation?.sentinel_risk !== undefined && { sentinel_risk: observation.sentinel_risk }),
+    ...(observation?.dom_hash !== undefined && { dom_hash: observation.dom_hash }),
+    ...(observation?.visual_text_hash !== undefined && { visual_text_hash: observation.visual_text_hash }),
+    ...(browser?.planner_ref !== undefined && { planner_ref: browser.planner_ref }),
+    ...(host !== undefined && { destination_host: host }),
+  }
+}
+
+/** Uses up a granted request, or opens a new one for an escalation nobody asked about yet. */
+function keepRequest(
+  kernel: Kernel,
+  intent: Intent,
+  snapshot: Snapshot,
+  made: { settled: Settled; appended: Appended; salt: string | undefined },
+  turn: Turn,
+): ApprovalRequest | undefined {
+  const { settled, appended, salt } = made
+  if (settled.uses) {
+    kernel.approvals.remove(settled.uses)
+    turn.put(requestName(settled.uses.id), undefined)
+  }
+  if (settled.verdict !== 'ESCALATE') return undefined
+  if (settled.waits) return settled.waits
+  const lasts = settled.rule?.expires ?? FIFTEEN_MINUTES
+  const request: ApprovalRequest = {
+    id: appended.id,
+    clock: appended.clock,
+    tenant: intent.tenant,
+    principal: intent.principal ?? NOBODY,
+    session: intent.session,
+    tool: intent.tool,
+    binding: bindingOf(intent, definitionOf(snapshot)),
+    reason: settled.reason,
+    rung: settled.rung,
+    rule: settled.rule?.id ?? null,
+    approvers: settled.rule?.approvers ?? [],
+    until: turn.time + lasts,
+    lasts,
+    salt: salt ?? null,
+    answer: null,
+  }
+  kernel.approvals.set(request)
+  turn.put(requestName(request.id), canonicalize(request))
+  return request
+}
+
+function open(kernel: Kernel, intent: Intent, appended: Appended, hash: Commitment, turn: Turn): Opening {
+  const opening: Opening = {
+    id: appended.id,
+    clock: appended.clock,
+    tenant: intent.tenant,
+    principal: intent.principal ?? NOBODY,
+    assurance: intent.assurance,
+    expires: intent.assurance === 'advised' ? turn.time + ADVISED_FOR : null,
+    salted: hash.commit === 'salted',
+  }
+  kernel.openings.add(opening)
+  turn.put(openingName(opening.id), openingText(opening))
+  return opening
+}
+
+/** A principal that was denied too often is frozen; from then on its denials are only counted. */
+function freezeIfFlooding(kernel: Kernel, intent: Intent, { verdict }: Settled, turn: Turn): void {
+  const { tenant, principal } = intent
+  if (verdict !== 'DENY' || principal === undefined) return
+  const name = `${tenant}\n${principal}`
+  const left = taken(kernel.quota, kernel.denials.get(name), turn.time)
+  kernel.denials.set(name, left)
+  if (left.left >= kernel.quota.period) return
+  recordFreeze(kernel, turn, {
+    scope: 'principal',
+    tenant,
+    target: principal,
+    frozen: true,
+    by: FLOOD_GUARD,
+    because: 'It was denied too often.',
+  })
+}

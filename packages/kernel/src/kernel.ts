@@ -1,0 +1,190 @@
+// The kernel: what the road runs on. It has no I/O, no clock and no randomness of its own; all of that is handed in.
+
+import { NO_HASH, parseJson, type Freeze, type JsonObject, type Pin } from '@tollgate/evidence'
+import { createApprovals, type ApprovalRequest, type Approvals } from './approvals.ts'
+import { createCatalogue, definitionOf, type Catalogue } from './catalogue.ts'
+import { recover } from './effects.ts'
+import { createFreezes, type Freezes } from './freezes.ts'
+import { describeLadder, LADDER, type RungStanding } from './guardian.ts'
+import { createLedger, type Ledger } from './ledger.ts'
+import { createObservations, type Observations } from './observations.ts'
+import { createOpenings, type Opening, type Openings } from './openings.ts'
+import { parsePolicy, type Policy } from './policy/parse.ts'
+import type { Pace } from './rates.ts'
+import { DEFAULT_RISK } from './risk.ts'
+import type { Allowance } from './session.ts'
+import type { Store } from './store.ts'
+
+/** What the host hands in. */
+export interface Host {
+  /** Milliseconds since 1970. The ledger never goes back, whatever this says. */
+  now(): number
+  /** 32 random bytes. */
+  salt(): Uint8Array
+  /** Calls `run` once, after so many milliseconds, unless the returned function is called before. */
+  after(milliseconds: number, run: () => void): () => void
+}
+
+/** What a kernel is made of. */
+export interface KernelOptions {
+  readonly store: Store
+  readonly host: Host
+  /** Name of the ledger. */
+  readonly origin: string
+  readonly writer: string
+  /** Id of the writer's key, which the store signs with. */
+  readonly key: string
+  /** Tenant of what concerns no call: policies, pins, freezes of everything. */
+  readonly tenant?: string
+  /** Whether hashes of contents are salted everywhere, or only where a tool's declaration says so. */
+  readonly commit?: 'plain' | 'salted'
+  /** How many denials a principal may cause before it is frozen; 1,000 an hour if not given. */
+  readonly quota?: Pace
+  /** Milliseconds a tool may take before its effect counts as unknown; two minutes if not given. */
+  readonly patience?: number
+  /** Most session and principal records kept in memory; 10,000 if not given. */
+  readonly maxRemembered?: number
+  /** Most decisions that may wait for the store; 10,000 if not given. */
+  readonly maxWaiting?: number
+}
+
+/** A running kernel. Treat it as a handle: the functions of this package change it, and nothing else may. */
+export interface Kernel {
+  readonly ledger: Ledger
+  readonly host: Host
+  readonly store: Store
+  readonly tenant: string
+  readonly commit: 'plain' | 'salted'
+  readonly quota: Pace
+  readonly patience: number
+  readonly catalogue: Catalogue
+  readonly freezes: Freezes
+  readonly approvals: Approvals
+  readonly openings: Openings
+  readonly observations: Observations
+  /** What is left of the denials each principal may cause, by tenant and name. A restart fills them up again. */
+  readonly denials: Map<string, Allowance>
+  /** How many calls were denied without a receipt, by tenant and name. Who is in here is frozen for flooding. */
+  readonly flooding: Map<string, number>
+  /** The rungs that are asked; always `LADDER`, except where a test breaks one on purpose. */
+  readonly ladder: typeof LADDER
+  policy: Policy
+}
+
+/** The policy while there is none: nothing is known, nothing is allowed. */
+export const NO_POLICY: Policy = {
+  name: '(none)',
+  text: '',
+  hash: NO_HASH,
+  context: { environments: [], tenants: [], workspaces: [] },
+  principals: [],
+  tools: [],
+  rules: [],
+  gates: {
+    egress: { allow: [], ask: [], deny: [] },
+    sessionRisk: DEFAULT_RISK,
+    browser: { domains: [], maxSentinelRisk: 0, observation: 'sentinel' },
+    rates: [],
+  },
+}
+
+/**
+ * Opens a kernel on a store that has a ledger: takes up freezes, pins, approvals and the policy where they were left, and
+ * closes what a crash left open as UNKNOWN, with a `recovery` receipt.
+ *
+ * @throws KernelError `LEDGER_POISONED` if the store fails.
+ */
+export async function openKernel(options: KernelOptions): Promise<Kernel> {
+  const { store, host, origin, writer, key, maxRemembered, maxWaiting } = options
+  const head = await store.head()
+  const kernel: Kernel = {
+    ledger: createLedger({
+      store,
+      origin,
+      writer,
+      key,
+      head,
+      now: () => host.now(),
+      ...(maxRemembered !== undefined && { maxRemembered }),
+      ...(maxWaiting !== undefined && { maxWaiting }),
+    }),
+    host,
+    store,
+    tenant: options.tenant ?? 'default',
+    commit: options.commit ?? 'plain',
+    quota: options.quota ?? { calls: 1000, period: 3_600_000 },
+    patience: options.patience ?? 120_000,
+    catalogue: createCatalogue(),
+    freezes: createFreezes(),
+    approvals: createApprovals(),
+    openings: createOpenings(),
+    observations: createObservations(),
+    denials: new Map(),
+    flooding: new Map(),
+    ladder: LADDER,
+    policy: NO_POLICY,
+  }
+  await takeUp(kernel)
+  await recover(kernel)
+  return kernel
+}
+
+/** How every rung stands under the policy in force. */
+export function standings(kernel: Kernel): readonly RungStanding[] {
+  return describeLadder(kernel.policy)
+}
+
+async function takeUp(kernel: Kernel): Promise<void> {
+  for (const { anchor } of await allOf(kernel, 'freeze\n')) takeUpFreeze(kernel, anchor)
+  for (const { name, record } of await allOf(kernel, 'flood\n')) {
+    kernel.flooding.set(name.slice('flood\n'.length), Number(record ?? 0))
+  }
+  for (const { record } of await allOf(kernel, 'approval\n')) {
+    // Sound: only `canonicalize(request)` is ever stored under such a name.
+    if (record !== undefined) kernel.approvals.set(JSON.parse(record) as ApprovalRequest)
+  }
+  for (const { record } of await allOf(kernel, 'open\n')) {
+    // Sound: only `openingText` is ever stored under such a name.
+    if (record !== undefined) kernel.openings.add(JSON.parse(record) as Opening)
+  }
+  for (const stored of await allOf(kernel, 'pin\n')) takeUpPin(kernel, stored)
+  const [policy] = await allOf(kernel, 'policy')
+  if (policy) takeUpPolicy(kernel, policy)
+}
+
+interface Found {
+  readonly name: string
+  readonly record: string | undefined
+  readonly anchor: JsonObject | undefined
+}
+
+async function allOf({ store }: Kernel, prefix: string): Promise<readonly Found[]> {
+  const names = await store.list(prefix)
+  const stored = await store.load(names)
+  return names.map((name, i) => {
+    const { record, anchor } = stored[i] ?? { record: undefined, anchor: undefined }
+    // Sound: a payload is an object.
+    return { name, record, anchor: anchor && (parseJson(anchor) as JsonObject) }
+  })
+}
+
+function takeUpFreeze(kernel: Kernel, anchor: JsonObject | undefined): void {
+  // Sound: only freeze receipts anchor such names.
+  if (anchor) kernel.freezes.apply(anchor as unknown as Freeze)
+}
+
+/** A pin counts only if the definition is the one that the receipt names. Otherwise the tool is as good as never pinned. */
+function takeUpPin(kernel: Kernel, { record, anchor }: Found): void {
+  if (record === undefined || anchor === undefined) return
+  // Sound: only pin receipts anchor such names.
+  const { op, tool, definition_hash } = anchor as unknown as Pin
+  const definition = definitionOf(parseJson(record) as JsonObject)
+  if (op === 'pin' && definition.hash === definition_hash)
+    kernel.catalogue.setPin(tool, kernel.catalogue.prepare(definition))
+}
+
+/** A policy counts only if its text is the one that the receipt names, and still reads. Otherwise there is none. */
+function takeUpPolicy(kernel: Kernel, { record, anchor }: Found): void {
+  const parsed = parsePolicy(record ?? '')
+  if (parsed.ok && parsed.policy.hash === anchor?.['policy_hash']) kernel.policy = parsed.policy
+}

@@ -1,0 +1,78 @@
+// Decisions that allowed a call whose effect is not known yet. Each is closed by exactly one effect, and if that says
+// UNKNOWN, one late effect may follow.
+
+import type { Appended } from './ledger.ts'
+
+/** An allowed call that has not ended. */
+export interface Opening extends Appended {
+  readonly tenant: string
+  readonly principal: string
+  readonly assurance: 'enforced' | 'advised'
+  /** When an advised one ends unreported, in milliseconds; null for an enforced one. */
+  readonly expires: number | null
+  /** Whether its effect is committed to with a salt. */
+  readonly salted: boolean
+}
+
+/** The openings of a kernel. */
+export interface Openings {
+  add(opening: Opening): void
+  get(id: string): Opening | undefined
+  /** All of them, oldest first. */
+  all(): readonly Opening[]
+  remove(id: string): void
+  /** Whether an advised opening ended unreported. */
+  hasExpired(time: number): boolean
+  /** Advised openings that ended unreported, oldest first, at most `most`. */
+  expired(time: number, most: number): readonly Opening[]
+  readonly size: number
+}
+
+/** The name of an opening's private record; it goes when the effect is recorded. */
+export function openingName(id: string): string {
+  return `open\n${id}`
+}
+
+/** The name of the record that lets a late effect follow an UNKNOWN one; it goes when that is recorded. */
+export function lateName(id: string): string {
+  return `late\n${id}`
+}
+
+/** An opening as it is stored. Names and numbers only: any JSON writer will do. */
+export function openingText(opening: Opening): string {
+  return JSON.stringify(opening)
+}
+
+/** No call is open. */
+export function createOpenings(): Openings {
+  // Advised calls all have the same time to live, so the oldest is always the first to end.
+  const open = new Map<string, Opening>()
+  const advised = new Map<string, Opening>()
+  return {
+    add(opening) {
+      open.set(opening.id, opening)
+      if (opening.expires !== null) advised.set(opening.id, opening)
+    },
+    get: (id) => open.get(id),
+    all: () => [...open.values()],
+    remove(id) {
+      open.delete(id)
+      advised.delete(id)
+    },
+    hasExpired(time) {
+      for (const { expires } of advised.values()) return (expires ?? 0) < time
+      return false
+    },
+    expired(time, most) {
+      const found: Opening[] = []
+      for (const opening of advised.values()) {
+        if (found.length >= most || (opening.expires ?? 0) >= time) break
+        found.push(opening)
+      }
+      return found
+    },
+    get size() {
+      return open.size
+    },
+  }
+}

@@ -1,0 +1,143 @@
+// Asking the rules: in order, the first match wins, no match grants nothing.
+
+import type { Door, EffectClass, Json } from '@tollgate/evidence'
+import type { Destination } from '../destinations/find.ts'
+import { ONE } from '../risk.ts'
+import type { Values } from './condition.ts'
+import type { Policy, Rule, Tier } from './parse.ts'
+
+/** What rules are asked about. Functions, because few rules look at everything. */
+export interface Subject {
+  readonly tool: string
+  readonly effect: EffectClass
+  readonly principal: string
+  readonly tier: Tier
+  readonly session: string
+  readonly door: Door
+  readonly tenant: string
+  readonly environment: string
+  readonly workspace: string
+  readonly args: Json
+  /** In milliseconds. */
+  readonly time: number
+  destinations(): readonly Destination[]
+  /** 0 to `ONE`. */
+  risk(): number
+}
+
+/** Why a rule did or did not match. */
+export type Match =
+  | 'matched'
+  | 'other tool'
+  | 'other principal'
+  | 'other session'
+  | 'other door'
+  | 'condition is false'
+  | 'condition failed'
+
+/** What the rules said. `fault` is there if the rule's condition failed. */
+export interface Ruling {
+  readonly rule: Rule
+  readonly fault?: string
+}
+
+/** One rule in an explanation. */
+export interface Explained {
+  readonly rule: Rule
+  readonly match: Match | 'not reached'
+  readonly fault?: string
+}
+
+/** The rules that could ever match a tool, and whether any of them has a condition. */
+interface Candidates {
+  readonly rules: readonly Rule[]
+  readonly conditional: boolean
+}
+
+// By the tool's name. Bounded: a glob in the catalogue lets strangers invent names.
+const MAX_INDEXED = 4096
+const indexes = new WeakMap<Policy, Map<string, Candidates>>()
+const NO_VALUES: Values = {}
+
+/** The first rule that matches, or whose condition fails; undefined if none does. */
+export function firstMatch(policy: Policy, subject: Subject): Ruling | undefined {
+  const { rules, conditional } = rulesFor(policy, subject.tool)
+  const values = conditional ? valuesOf(subject) : NO_VALUES
+  for (const rule of rules) {
+    const ruling = ask(rule, subject, values)
+    if (ruling.match === 'matched') return { rule }
+    if (ruling.match === 'condition failed') return { rule, fault: ruling.fault ?? '' }
+  }
+  return undefined
+}
+
+/** Every rule in order, with why it did or did not match, by the same questions that decide. */
+export function explain(policy: Policy, subject: Subject): readonly Explained[] {
+  const values = valuesOf(subject)
+  let decided = false
+  return policy.rules.map((rule) => {
+    if (decided) return { rule, match: 'not reached' as const }
+    const asked = rule.tools.some((tool) => tool.matches(subject.tool))
+      ? ask(rule, subject, values)
+      : { match: 'other tool' as const }
+    decided = asked.match === 'matched' || asked.match === 'condition failed'
+    return { rule, ...asked }
+  })
+}
+
+function rulesFor(policy: Policy, tool: string): Candidates {
+  const index = indexes.get(policy) ?? new Map<string, Candidates>()
+  if (index.size === 0) indexes.set(policy, index)
+  const known = index.get(tool)
+  if (known) return known
+  const rules = policy.rules.filter((rule) => rule.tools.some((pattern) => pattern.matches(tool)))
+  const candidates = { rules, conditional: rules.some(({ when }) => when !== undefined) }
+  if (index.size >= MAX_INDEXED) index.clear()
+  index.set(tool, candidates)
+  return candidates
+}
+
+/** Asks one rule that is for this tool. */
+function ask(rule: Rule, subject: Subject, values: Values): { match: Match; fault?: string } {
+  const { principals, sessions, doors, when } = rule
+  if (principals.length > 0 && !principals.some((each) => each.matches(subject.principal))) {
+    return OTHER_PRINCIPAL
+  }
+  if (sessions.length > 0 && !sessions.some((each) => each.matches(subject.session))) return OTHER_SESSION
+  if (doors.length > 0 && !doors.includes(subject.door)) return OTHER_DOOR
+  if (!when) return MATCHED
+  try {
+    return when.test(values) ? MATCHED : FALSE
+  } catch (fault) {
+    return { match: 'condition failed', fault: fault instanceof Error ? fault.message : 'it failed' }
+  }
+}
+
+const OTHER_PRINCIPAL = { match: 'other principal' } as const
+const OTHER_SESSION = { match: 'other session' } as const
+const OTHER_DOOR = { match: 'other door' } as const
+const MATCHED = { match: 'matched' } as const
+const FALSE = { match: 'condition is false' } as const
+
+/** What conditions see; what takes work is worked out when a condition looks. */
+function valuesOf(subject: Subject): Values {
+  return {
+    args: subject.args,
+    door: subject.door,
+    effect: subject.effect,
+    environment: subject.environment,
+    principal: subject.principal,
+    session: subject.session,
+    tenant: subject.tenant,
+    tier: subject.tier,
+    time: { ms: subject.time },
+    tool: subject.tool,
+    workspace: subject.workspace,
+    get destinations() {
+      return subject.destinations().map(({ scheme, host, port }) => ({ scheme, host, port: BigInt(port) }))
+    },
+    get risk() {
+      return subject.risk() / ONE
+    },
+  }
+}

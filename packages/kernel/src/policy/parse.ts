@@ -1,0 +1,430 @@
+// From the text of a policy file to a policy: all mistakes at once, each with line and remedy.
+
+import { EFFECT_CLASSES, DOORS, sha256Hex, type Door, type EffectClass, type Json } from '@tollgate/evidence'
+import { parseHostPattern, type HostPattern } from '../destinations/pattern.ts'
+import { DEFAULT_RISK, ONE, type RiskSettings } from '../risk.ts'
+import { compileSchema, type ArgumentsSchema } from '../schema.ts'
+import { conditionEnvironment, type Condition, type Variables } from './condition.ts'
+import { glob, type Glob } from './glob.ts'
+import { readYaml, type Mistake, type Place, type Reader } from './read.ts'
+
+/** What a rule does with a call it matches. `require` asks a person. */
+export type Action = 'allow' | 'deny' | 'require'
+
+/** One rule. */
+export interface Rule {
+  readonly id: string
+  readonly line: number
+  readonly action: Action
+  readonly tools: readonly Glob[]
+  readonly principals: readonly Glob[]
+  readonly sessions: readonly Glob[]
+  readonly doors: readonly Door[]
+  readonly when: Condition | undefined
+  readonly because: string | undefined
+  /** Who may answer; nobody named means any approver. */
+  readonly approvers: readonly string[]
+  /** How long a request waits and a grant lasts, in milliseconds. */
+  readonly expires: number
+}
+
+/** What the policy says about a tool. */
+export interface ToolDeclaration {
+  readonly name: Glob
+  readonly effect: EffectClass
+  /** Arguments whose values have consequences. */
+  readonly sinks: readonly string[]
+  /** Arguments that say where data goes; `none` if the tool reaches no network, whatever its arguments say. */
+  readonly destinations: readonly string[] | 'none'
+  readonly salted: boolean
+  readonly browser: boolean
+  readonly schema: ArgumentsSchema | undefined
+}
+
+/** Tiers, lowest first. */
+export const TIERS = ['observer', 'standard', 'elevated', 'admin'] as const
+/** How much a principal is trusted with. */
+export type Tier = (typeof TIERS)[number]
+
+/** A rate: so many calls of these tools in a period, for each principal. */
+export interface Rate {
+  /** How the policy names it. */
+  readonly name: string
+  readonly tools: Glob
+  readonly calls: number
+  /** In milliseconds. */
+  readonly period: number
+}
+
+/** The settings of the rungs. */
+export interface GateSettings {
+  readonly egress: {
+    readonly allow: readonly HostPattern[]
+    readonly ask: readonly HostPattern[]
+    readonly deny: readonly HostPattern[]
+  }
+  readonly sessionRisk: RiskSettings
+  readonly browser: {
+    readonly domains: readonly HostPattern[]
+    readonly maxSentinelRisk: number
+    /** `sentinel`: only observations that the Sentinel posted itself count. */
+    readonly observation: 'any' | 'sentinel'
+  }
+  readonly rates: readonly Rate[]
+}
+
+/** What calls the policy is for; an empty list means any. */
+export interface PolicyContext {
+  readonly environments: readonly string[]
+  readonly tenants: readonly string[]
+  readonly workspaces: readonly string[]
+}
+
+/** A policy: ordered rules, the only thing that grants, and the settings of the rungs. */
+export interface Policy {
+  readonly name: string
+  readonly text: string
+  /** SHA-256 of the text. */
+  readonly hash: string
+  readonly context: PolicyContext
+  readonly principals: readonly { readonly name: Glob; readonly tier: Tier }[]
+  readonly tools: readonly ToolDeclaration[]
+  readonly rules: readonly Rule[]
+  readonly gates: GateSettings
+}
+
+/** What came of reading a policy. */
+export type ParsedPolicy =
+  | { readonly ok: true; readonly policy: Policy }
+  | { readonly ok: false; readonly mistakes: readonly Mistake[] }
+
+/** What a condition may name. */
+export const CONDITION_VARIABLES: Variables = {
+  args: 'dyn',
+  destinations: { list: { scheme: 'string', host: 'string', port: 'int' } },
+  door: 'string',
+  effect: 'string',
+  environment: 'string',
+  principal: 'string',
+  risk: 'double',
+  session: 'string',
+  tenant: 'string',
+  tier: 'string',
+  time: 'timestamp',
+  tool: 'string',
+  workspace: 'string',
+}
+
+const MAX_RULES = 10_000
+const MAX_TOOLS = 10_000
+const DAY = 86_400_000
+
+/** Reads a policy. Never throws: what is wrong is returned, all of it. */
+export function parsePolicy(text: string): ParsedPolicy {
+  const reader = readYaml(text)
+  const policy = reader.mistakes.length === 0 ? readPolicy(reader, text) : undefined
+  if (policy && reader.mistakes.length === 0) return { ok: true, policy }
+  const mistakes = [...reader.mistakes].sort((a, b) => a.line - b.line || a.column - b.column)
+  return { ok: false, mistakes }
+}
+
+function readPolicy(reader: Reader, text: string): Policy | undefined {
+  const names = ['tollgate', 'name', 'context', 'principals', 'tools', 'rules', 'gates'] as const
+  const fields = reader.fields(reader.root, names)
+  if (!fields) return undefined
+  const { root } = reader
+  if (fields.tollgate) reader.number(fields.tollgate, '`tollgate`, the version of the format,', 1, 1)
+  else reader.note(root, '`tollgate: 1` is missing; write it in the first line')
+  if (!fields.name) reader.note(root, '`name` is missing; give the policy a name')
+  if (!fields.rules) reader.note(root, '`rules` is missing; without a rule every call is denied')
+  return {
+    name: (fields.name && readShort(reader, fields.name, '`name`', 200)) ?? '',
+    text,
+    hash: sha256Hex(text),
+    context: readContext(reader, fields.context),
+    principals: fields.principals ? readPrincipals(reader, fields.principals) : [],
+    tools: fields.tools ? readTools(reader, fields.tools) : [],
+    rules: fields.rules ? readRules(reader, fields.rules) : [],
+    gates: readGates(reader, fields.gates),
+  }
+}
+
+function readContext(reader: Reader, place: Place | undefined): PolicyContext {
+  const fields = place && reader.fields(place, ['environments', 'tenants', 'workspaces'])
+  const names = (each: Place | undefined, what: string): string[] =>
+    each ? reader.texts(each, what).map(({ text }) => text) : []
+  return {
+    environments: names(fields?.environments, 'an environment'),
+    tenants: names(fields?.tenants, 'a tenant'),
+    workspaces: names(fields?.workspaces, 'a workspace'),
+  }
+}
+
+function readPrincipals(reader: Reader, place: Place): Policy['principals'] {
+  return reader.entries(place, '`principals`').flatMap(({ name, value }) => {
+    const tier = reader.fields(value, ['tier'])?.tier
+    if (!tier) {
+      reader.note(value, '`tier` is missing; write for example `{ tier: standard }`')
+      return []
+    }
+    return [{ name: glob(name), tier: reader.word(tier, '`tier`', TIERS) ?? 'observer' }]
+  })
+}
+
+function readTools(reader: Reader, place: Place): readonly ToolDeclaration[] {
+  const entries = reader.entries(place, '`tools`')
+  if (entries.length > MAX_TOOLS) reader.note(place, `more than ${MAX_TOOLS} tools; use \`*\` in their names`)
+  return entries.map(({ name, value }) => readTool(reader, name, value))
+}
+
+function readTool(reader: Reader, name: string, place: Place): ToolDeclaration {
+  const names = ['effect', 'sinks', 'destinations', 'commit', 'browser', 'schema'] as const
+  const fields = reader.fields(place, names) ?? {}
+  const paths = (each: Place | undefined, what: string): string[] =>
+    each ? reader.texts(each, what).map(({ text }) => text) : []
+  const none = fields.destinations && reader.plain(fields.destinations) === 'none'
+  return {
+    name: glob(name),
+    // Not said means the strictest.
+    effect: (fields.effect && reader.word(fields.effect, '`effect`', EFFECT_CLASSES)) ?? 'admin',
+    sinks: paths(fields.sinks, 'a sink'),
+    destinations: none === true ? 'none' : paths(fields.destinations, 'a destination'),
+    salted:
+      fields.commit !== undefined && reader.word(fields.commit, '`commit`', ['plain', 'salted']) === 'salted',
+    browser: (fields.browser && reader.flag(fields.browser, '`browser`')) ?? false,
+    schema: fields.schema && readSchema(reader, fields.schema),
+  }
+}
+
+function readSchema(reader: Reader, place: Place): ArgumentsSchema | undefined {
+  try {
+    // Sound: YAML without tags and anchors makes plain data; what JSON cannot hold is refused below.
+    return compileSchema(reader.plain(place) as Json)
+  } catch (fault) {
+    reader.note(
+      place,
+      `\`schema\` cannot be used: ${fault instanceof Error ? fault.message : 'not a schema'}`,
+    )
+    return undefined
+  }
+}
+
+const RULE_FIELDS = [
+  'id',
+  'allow',
+  'deny',
+  'require',
+  'principal',
+  'session',
+  'door',
+  'when',
+  'because',
+  'approvers',
+  'expires',
+] as const
+type RuleFields = Partial<Record<(typeof RULE_FIELDS)[number], Place>>
+
+const ACTIONS: readonly Action[] = ['allow', 'deny', 'require']
+const RULE_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
+const FIFTEEN_MINUTES = 900_000
+
+function readRules(reader: Reader, place: Place): readonly Rule[] {
+  const items = reader.items(place, '`rules`')
+  if (items.length > MAX_RULES) reader.note(place, `more than ${MAX_RULES} rules; use \`*\` in names`)
+  const conditions = conditionEnvironment(CONDITION_VARIABLES)
+  const seen = new Set<string>()
+  return items.slice(0, MAX_RULES).flatMap((item) => {
+    const fields = reader.fields(item, RULE_FIELDS)
+    if (!fields) return []
+    const id = readId(reader, item, fields, seen)
+    const action = readAction(reader, item, fields)
+    if (action === undefined) return []
+    const patterns = (each: Place | undefined, what: string): Glob[] =>
+      each ? reader.texts(each, what).map((found) => glob(found.text)) : []
+    return [
+      {
+        id,
+        line: reader.line(item),
+        action,
+        tools: patterns(fields[action], 'the name of a tool'),
+        principals: patterns(fields.principal, 'the name of a principal'),
+        sessions: patterns(fields.session, 'the name of a session'),
+        doors: readDoors(reader, fields.door),
+        when: fields.when && readCondition(reader, fields.when, conditions),
+        because: fields.because && readShort(reader, fields.because, '`because`', 500),
+        approvers: readApprovers(reader, fields, action),
+        expires: readExpiry(reader, fields, action),
+      },
+    ]
+  })
+}
+
+function readId(reader: Reader, item: Place, { id }: RuleFields, seen: Set<string>): string {
+  if (!id) {
+    reader.note(item, 'the rule has no `id`; receipts name the rule that decided, so give it one')
+    return ''
+  }
+  const name = reader.text(id, '`id`') ?? ''
+  if (name !== '' && !RULE_ID.test(name)) {
+    reader.note(id, 'an `id` is letters, digits, dot, dash and underscore, at most 100')
+  }
+  if (seen.has(name)) reader.note(id, `the id \`${name.slice(0, 100)}\` is taken; give each rule its own`)
+  seen.add(name)
+  return name
+}
+
+function readAction(reader: Reader, item: Place, fields: RuleFields): Action | undefined {
+  const actions = ACTIONS.filter((action) => fields[action] !== undefined)
+  if (actions.length === 1) return actions[0]
+  reader.note(item, 'a rule has exactly one of `allow`, `deny`, `require`, each with the tools it is for')
+  return undefined
+}
+
+function readDoors(reader: Reader, place: Place | undefined): readonly Door[] {
+  if (!place) return []
+  return reader.texts(place, 'a door').flatMap((each) => {
+    const door = reader.word(each.place, '`door`', DOORS)
+    return door === undefined ? [] : [door]
+  })
+}
+
+function readCondition(
+  reader: Reader,
+  place: Place,
+  conditions: ReturnType<typeof conditionEnvironment>,
+): Condition | undefined {
+  const source = reader.text(place, '`when`')
+  if (source === undefined) return undefined
+  const compiled = conditions.compile(source)
+  if ('test' in compiled) return compiled
+  // One further for the opening quote. In a folded text the place is only near.
+  reader.note(place, `\`when\`: ${compiled.message}`, quoteLength(place) + compiled.offset)
+  return undefined
+}
+
+function quoteLength({ node }: Place): number {
+  const type = node && 'type' in node ? node.type : undefined
+  return type === 'QUOTE_SINGLE' || type === 'QUOTE_DOUBLE' ? 1 : 0
+}
+
+function readApprovers(reader: Reader, { approvers }: RuleFields, action: Action): readonly string[] {
+  if (!approvers) return []
+  if (action !== 'require') reader.note(approvers, '`approvers` goes with `require`; remove it here')
+  return reader.texts(approvers, 'an approver').map(({ text }) => text)
+}
+
+function readExpiry(reader: Reader, { expires }: RuleFields, action: Action): number {
+  if (!expires) return FIFTEEN_MINUTES
+  if (action !== 'require') reader.note(expires, '`expires` goes with `require`; remove it here')
+  return reader.duration(expires, '`expires`', 7 * DAY) ?? FIFTEEN_MINUTES
+}
+
+function readShort(reader: Reader, place: Place, what: string, most: number): string | undefined {
+  const text = reader.text(place, what)
+  if (text !== undefined && text.length > most)
+    reader.note(place, `${what} is longer than ${most} characters`)
+  return text
+}
+
+const BUILT_GATES = ['egress', 'session-risk', 'browser', 'temporal'] as const
+const LATER_GATES = ['taint', 'threat', 'delegation', 'trust', 'privilege', 'scope', 'compliance'] as const
+
+function readGates(reader: Reader, place: Place | undefined): GateSettings {
+  const fields = place && reader.fields(place, [...BUILT_GATES, ...LATER_GATES])
+  for (const name of LATER_GATES) {
+    const later = fields?.[name]
+    if (later) reader.note(later, `the rung \`${name}\` is not configurable yet; remove it`)
+  }
+  return {
+    egress: readEgress(reader, fields?.egress),
+    sessionRisk: readSessionRisk(reader, fields?.['session-risk']),
+    browser: readBrowser(reader, fields?.browser),
+    rates: readTemporal(reader, fields?.temporal),
+  }
+}
+
+function readHosts(reader: Reader, place: Place | undefined, what: string): readonly HostPattern[] {
+  if (!place) return []
+  return reader.texts(place, what).flatMap(({ text, place: at }) => {
+    const pattern = parseHostPattern(text)
+    if (typeof pattern !== 'string') return [pattern]
+    reader.note(at, pattern)
+    return []
+  })
+}
+
+function readEgress(reader: Reader, place: Place | undefined): GateSettings['egress'] {
+  const fields = place && reader.fields(place, ['allow', 'ask', 'deny'])
+  return {
+    allow: readHosts(reader, fields?.allow, 'a host'),
+    ask: readHosts(reader, fields?.ask, 'a host'),
+    deny: readHosts(reader, fields?.deny, 'a host'),
+  }
+}
+
+function readSessionRisk(reader: Reader, place: Place | undefined): RiskSettings {
+  const names = ['threshold', 'window', 'baseline', 'half-life', 'carry'] as const
+  const fields = place && reader.fields(place, names)
+  if (!fields) return DEFAULT_RISK
+  const fraction = (at: Place | undefined, what: string, least: number, otherwise: number): number => {
+    const value = at && reader.number(at, what, least, 1)
+    return value === undefined ? otherwise : Math.round(value * ONE)
+  }
+  const window = fields.window && reader.number(fields.window, '`window`', 2, 1000)
+  if (fields.window && window !== undefined && !Number.isInteger(window)) {
+    reader.note(fields.window, '`window` must be a whole number of turns')
+  }
+  const halfLife = fields['half-life'] && reader.duration(fields['half-life'], '`half-life`', 30 * DAY)
+  return {
+    threshold: fraction(fields.threshold, '`threshold`', 0.1, DEFAULT_RISK.threshold),
+    window: window ?? DEFAULT_RISK.window,
+    baseline: fraction(fields.baseline, '`baseline`', 0, DEFAULT_RISK.baseline),
+    halfLife: halfLife ?? DEFAULT_RISK.halfLife,
+    carry: fraction(fields.carry, '`carry`', 0, DEFAULT_RISK.carry),
+  }
+}
+
+function readBrowser(reader: Reader, place: Place | undefined): GateSettings['browser'] {
+  const fields = place && reader.fields(place, ['domains', 'max-sentinel-risk', 'observation'])
+  const risk = fields?.['max-sentinel-risk']
+  const observation = fields?.observation
+  return {
+    domains: readHosts(reader, fields?.domains, 'a domain'),
+    maxSentinelRisk: (risk && reader.number(risk, '`max-sentinel-risk`', 0, 100)) ?? 70,
+    observation: (observation && reader.word(observation, '`observation`', ['any', 'sentinel'])) ?? 'any',
+  }
+}
+
+const PERIODS: Readonly<Record<string, number>> = {
+  s: 1000,
+  second: 1000,
+  m: 60_000,
+  minute: 60_000,
+  h: 3_600_000,
+  hour: 3_600_000,
+  d: DAY,
+  day: DAY,
+}
+
+function readTemporal(reader: Reader, place: Place | undefined): readonly Rate[] {
+  const fields = place && reader.fields(place, ['rate', 'budget', 'hours'])
+  for (const later of [fields?.budget, fields?.hours]) {
+    if (later) reader.note(later, 'of `temporal` only `rate` is configurable yet; remove this')
+  }
+  if (!fields?.rate) return []
+  return reader.entries(fields.rate, '`rate`').flatMap(({ name, value }) => {
+    const rate = parseRate(reader.text(value, 'a rate') ?? '')
+    if (!rate) reader.note(value, 'a rate is written `20/h`, `3/10m`, `500/day`: calls, then the period')
+    return rate ? [{ name, tools: glob(name), ...rate }] : []
+  })
+}
+
+function parseRate(text: string): { calls: number; period: number } | undefined {
+  const [, calls, times, unit] = /^([1-9][0-9]{0,5})\/([1-9][0-9]{0,3})?([a-z]{1,6})$/.exec(text) ?? []
+  const length = unit !== undefined && Object.hasOwn(PERIODS, unit) ? PERIODS[unit] : undefined
+  if (calls === undefined || length === undefined) return undefined
+  const period = length * Number(times ?? 1)
+  // What is left of a rate is counted in calls × milliseconds.
+  const countable = Number.isSafeInteger(Number(calls) * period)
+  return period <= 366 * DAY && countable ? { calls: Number(calls), period } : undefined
+}

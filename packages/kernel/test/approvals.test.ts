@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest'
+import { answerRequest, type Decided, type ToolCall } from '../src/index.ts'
+import { createRig, type Rig } from './rig.ts'
+
+const POLICY = `
+tools:
+  "mail/send": { effect: send, destinations: [to] }
+  "vault/put": { effect: write, commit: salted }
+rules:
+  - { id: mail, require: "mail/send", approvers: [ops, "user:paul"], expires: 15m }
+  - { id: vault, require: "vault/put" }
+gates:
+  egress: { allow: ["example.com"], ask: ["ask.test"] }
+`
+const MAIL = { tool: 'mail/send', args: { to: 'a@example.com', text: 'hello' } }
+
+async function opened(call: Partial<ToolCall> = MAIL): Promise<{ rig: Rig; request: string }> {
+  const rig = await createRig({ policy: POLICY })
+  const { decided } = await rig.authorize(call)
+  expect(decided.verdict).toBe('ESCALATE')
+  return { rig, request: decided.approval ?? '' }
+}
+
+function answer(
+  rig: Rig,
+  request: string,
+  granted = true,
+  approver = 'user:olga',
+  groups = ['ops'],
+): Promise<unknown> {
+  return answerRequest(rig.kernel, { request, granted, approver, groups })
+}
+
+async function decide(rig: Rig, call: Partial<ToolCall> = MAIL): Promise<Decided> {
+  return (await rig.authorize(call)).decided
+}
+
+const refused = (code = 'APPROVAL_REFUSED'): unknown => expect.objectContaining({ code })
+
+describe('a grant', () => {
+  it('lets exactly the call pass that was asked about, once', async () => {
+    const { rig, request } = await opened()
+    await answer(rig, request)
+    expect(await decide(rig)).toMatchObject({
+      verdict: 'ALLOW',
+      reason: 'APPROVAL_GRANTED',
+      rung: 'policy',
+      rule: 'mail',
+    })
+    expect(rig.last('decision').approval).toBe(rig.store.entries.at(-2)?.id)
+    expect(await decide(rig)).toMatchObject({ verdict: 'ESCALATE' })
+    expect((await rig.verify()).findings).toEqual([])
+  })
+
+  it('serves one of many that come at once', async () => {
+    const { rig, request } = await opened()
+    await answer(rig, request)
+    const all = await Promise.all([1, 2, 3, 4, 5].map(() => decide(rig)))
+    expect(all.filter(({ verdict }) => verdict === 'ALLOW')).toHaveLength(1)
+    expect((await rig.verify()).findings).toEqual([])
+  })
+
+  it('serves no other arguments, session, principal, tenant or tool', async () => {
+    const { rig, request } = await opened()
+    await answer(rig, request)
+    const others: Partial<ToolCall>[] = [
+      { ...MAIL, args: { ...MAIL.args, text: 'hello!' } },
+      { ...MAIL, session_id: 's2' },
+      { ...MAIL, caller: { tenant: 'default', principal: 'agent:other' } },
+      { ...MAIL, caller: { tenant: 'other', principal: 'agent:ci' } },
+      { tool: 'vault/put', args: MAIL.args },
+    ]
+    for (const call of others) {
+      expect((await decide(rig, call)).verdict).toBe('ESCALATE')
+      expect(await decide(rig, { ...call, approval: request })).toMatchObject({ reason: 'APPROVAL_INVALID' })
+    }
+    expect((await decide(rig)).verdict).toBe('ALLOW')
+  })
+
+  it('ends after the time that the rule gives it', async () => {
+    const { rig, request } = await opened()
+    await answer(rig, request)
+    rig.host.advance(900_001)
+    expect((await decide(rig, { ...MAIL, approval: request })).reason).toBe('APPROVAL_INVALID')
+    expect((await decide(rig)).verdict).toBe('ESCALATE')
+  })
+
+  it('never lifts a DENY', async () => {
+    const { rig, request } = await opened()
+    await answer(rig, request)
+    await rig.reopen()
+    rig.kernel.freezes.apply({ scope: 'tool', tenant: 'default', target: 'mail/send', frozen: true })
+    expect((await decide(rig)).reason).toBe('TOOL_FROZEN')
+    rig.kernel.freezes.apply({ scope: 'tool', tenant: 'default', target: 'mail/send', frozen: false })
+    expect((await decide(rig)).reason).toBe('APPROVAL_GRANTED')
+  })
+
+  it('survives a restart, and so does that it was used', async () => {
+    const { rig, request } = await opened()
+    await rig.reopen()
+    await answer(rig, request)
+    await rig.reopen()
+    expect((await decide(rig)).verdict).toBe('ALLOW')
+    await rig.reopen()
+    expect((await decide(rig)).verdict).toBe('ESCALATE')
+    expect((await rig.verify()).findings).toEqual([])
+  })
+
+  it('shows that the arguments were the same also where their hash is salted', async () => {
+    const call = { tool: 'vault/put', args: { name: 'pin', value: '1234' } }
+    const { rig, request } = await opened(call)
+    const asked = rig.last('decision').args_hash
+    await answer(rig, request)
+    expect((await decide(rig, call)).verdict).toBe('ALLOW')
+    expect(rig.last('decision')).toMatchObject({ commit: 'salted', args_hash: asked })
+    expect((await rig.verify()).findings).toEqual([])
+  })
+})
+
+describe('an answer', () => {
+  it('never comes from the requester', async () => {
+    const { rig, request } = await opened()
+    await expect(answer(rig, request, true, 'agent:ci', ['ops'])).rejects.toEqual(refused())
+    expect((await decide(rig)).verdict).toBe('ESCALATE')
+  })
+
+  it('comes from whom the rule names, by name or by group', async () => {
+    const { rig, request } = await opened()
+    await expect(answer(rig, request, true, 'user:olga', [])).rejects.toEqual(refused())
+    await expect(answer(rig, request, true, 'user:olga', ['dev'])).rejects.toEqual(refused())
+    await answer(rig, request, true, 'user:paul', [])
+    expect(rig.last('approval')).toMatchObject({
+      answer: 'GRANTED',
+      approver: 'user:paul',
+      decision: request,
+    })
+  })
+
+  it('is given once, in time, to a request that exists', async () => {
+    const { rig, request } = await opened()
+    await expect(answer(rig, 'ab'.repeat(32))).rejects.toEqual(refused())
+    await answer(rig, request, false)
+    await expect(answer(rig, request, true)).rejects.toEqual(refused())
+    const { rig: late, request: waited } = await opened()
+    late.host.advance(900_001)
+    await expect(answer(late, waited)).rejects.toEqual(refused())
+  })
+
+  it('counts once, however many people answer at the same time', async () => {
+    const { rig, request } = await opened()
+    const all = await Promise.allSettled([
+      answer(rig, request, true),
+      answer(rig, request, false),
+      answer(rig, request),
+    ])
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect(rig.receipts().filter(({ kind }) => kind === 'approval')).toHaveLength(1)
+  })
+
+  it('of no denies the same call, until it ends', async () => {
+    const { rig, request } = await opened()
+    await answer(rig, request, false)
+    expect(await decide(rig)).toMatchObject({ verdict: 'DENY', reason: 'APPROVAL_REFUSED' })
+    rig.host.advance(900_001)
+    expect((await decide(rig)).verdict).toBe('ESCALATE')
+    expect((await rig.verify()).findings).toEqual([])
+  })
+})
+
+describe('a request', () => {
+  it('is opened once for the same call, however often it is sent', async () => {
+    const { rig, request } = await opened()
+    const again = await Promise.all([decide(rig), decide(rig), decide(rig)])
+    expect(again.map(({ approval }) => approval)).toEqual([request, request, request])
+    expect(rig.kernel.approvals.list()).toHaveLength(1)
+  })
+
+  it('that nobody answers times out; who sends the call again asks again', async () => {
+    const { rig, request } = await opened()
+    rig.host.advance(900_001)
+    expect((await decide(rig, { ...MAIL, approval: request })).reason).toBe('APPROVAL_TIMEOUT')
+    const { approval } = await decide(rig)
+    expect(approval).not.toBe(request)
+  })
+
+  it('by a rung and by a rule together keeps the approvers of the rule', async () => {
+    const { rig, request } = await opened({ tool: 'mail/send', args: { to: 'a@ask.test' } })
+    expect(rig.last('decision')).toMatchObject({
+      rung: 'egress',
+      rule: 'mail',
+      reason_code: 'EGRESS_APPROVAL_REQUIRED',
+    })
+    await expect(answer(rig, request, true, 'user:olga', ['dev'])).rejects.toEqual(refused())
+  })
+
+  it('is refused once a principal has a hundred of them waiting', async () => {
+    const { rig } = await opened()
+    for (let i = 0; i < 99; i++)
+      await decide(rig, { ...MAIL, args: { ...MAIL.args, text: `${i}` }, session_id: `s${i}` })
+    expect(await decide(rig, { ...MAIL, args: { ...MAIL.args, text: 'more' } })).toMatchObject({
+      verdict: 'DENY',
+      reason: 'TEMPORAL_INTERVENTION',
+    })
+    expect(rig.kernel.approvals.list()).toHaveLength(100)
+  })
+
+  it('is forgotten a day after it ended', async () => {
+    const { rig } = await opened()
+    rig.host.advance(900_000 + 86_400_001)
+    await decide(rig, { tool: 'no/such' })
+    expect(rig.kernel.approvals.list()).toEqual([])
+    expect([...rig.store.records.keys()].filter((name) => name.startsWith('approval\n'))).toEqual([])
+  })
+})

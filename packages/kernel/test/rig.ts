@@ -1,0 +1,193 @@
+// A kernel on a store in memory, with fixed keys and a clock that the test turns: for tests, vectors and benchmarks.
+
+import {
+  formatTrust,
+  importSigningKey,
+  noteKey,
+  parseTrust,
+  sealCheckpoint,
+  sha256Hex,
+  verifyPack,
+  writePack,
+  type Receipt,
+  type Report,
+  type SigningKey,
+} from '@tollgate/evidence'
+import {
+  activatePolicy,
+  authorize,
+  createMemoryStore,
+  enforce,
+  foundingBatch,
+  openKernel,
+  parsePolicy,
+  type Authorization,
+  type Dispatch,
+  type Enforced,
+  type Host,
+  type Kernel,
+  type KernelOptions,
+  type MemoryStore,
+  type Policy,
+  type Store,
+  type ToolCall,
+} from '../src/index.ts'
+
+export const ORIGIN = 'ledger.example/kernel'
+export const WRITER = 'gw-1'
+export const START: number = Date.UTC(2026, 0, 5, 9, 0, 0)
+
+/** A host whose clock and timers are the test's. */
+export interface TestHost extends Host {
+  time: number
+  /** Moves the clock and runs the timers that are due. */
+  advance(milliseconds: number): void
+  readonly timers: number
+}
+
+export function createHost(): TestHost {
+  const timers = new Map<number, { at: number; run: () => void }>()
+  let made = 0
+  let salts = 0
+  const host: TestHost = {
+    time: START,
+    now: () => host.time,
+    salt: () => new Uint8Array(Buffer.from(sha256Hex(`salt ${salts++}`), 'hex')),
+    after(milliseconds, run) {
+      const id = made++
+      timers.set(id, { at: host.time + milliseconds, run })
+      return () => void timers.delete(id)
+    },
+    advance(milliseconds) {
+      host.time += milliseconds
+      for (const [id, { at, run }] of [...timers]) {
+        if (at > host.time) continue
+        timers.delete(id)
+        run()
+      }
+    },
+    get timers() {
+      return timers.size
+    },
+  }
+  return host
+}
+
+const keys = new Map<string, Promise<SigningKey>>()
+
+/** A key that is the same in every run. */
+export function fixedKey(name: string): Promise<SigningKey> {
+  let key = keys.get(name)
+  if (!key) {
+    key = importSigningKey(new Uint8Array(Buffer.from(sha256Hex(`tollgate kernel test key: ${name}`), 'hex')))
+    keys.set(name, key)
+  }
+  return key
+}
+
+/** Everything a test of the road needs. */
+export interface Rig {
+  readonly host: TestHost
+  readonly store: MemoryStore
+  /** The kernel of the moment; `reopen` makes a new one on the same store. */
+  kernel: Kernel
+  call(fields?: Partial<ToolCall>): ToolCall
+  authorize(fields?: Partial<ToolCall>): Promise<Authorization>
+  enforce(fields?: Partial<ToolCall>, dispatch?: Dispatch): Promise<Enforced>
+  /** Starts a new kernel on what the store has, as after a crash. */
+  reopen(): Promise<Kernel>
+  receipts(): readonly Receipt[]
+  /** The last receipt of a kind. */
+  last<K extends Receipt['kind']>(kind: K): Extract<Receipt, { kind: K }>
+  /** Exports the whole ledger as a pack and verifies it under the ledger's key. */
+  verify(): Promise<Report>
+}
+
+export interface RigOptions {
+  /** Text of the policy; `tollgate: 1` and a name are added where they are missing. */
+  readonly policy?: string
+  readonly kernel?: Partial<KernelOptions>
+  /** Something between the kernel and the store, to make it fail. */
+  readonly between?: (store: MemoryStore) => Store
+}
+
+/** The policy of a text that may leave out the first two lines. */
+export function policyOf(text: string): Policy {
+  const whole = /^tollgate:/m.test(text) ? text : `tollgate: 1\nname: test\n${text}`
+  const parsed = parsePolicy(whole)
+  if (parsed.ok) return parsed.policy
+  throw new Error(parsed.mistakes.map(({ line, message }) => `line ${line}: ${message}`).join('\n'))
+}
+
+export async function createRig({ policy, kernel = {}, between }: RigOptions = {}): Promise<Rig> {
+  const ledgerKey = await fixedKey('ledger')
+  const writerKey = await fixedKey('writer')
+  const store = createMemoryStore([ledgerKey, writerKey])
+  const host = createHost()
+  await store.write(
+    foundingBatch({
+      origin: ORIGIN,
+      writer: WRITER,
+      ledgerKey: ledgerKey.publicKey,
+      writerKey: writerKey.publicKey,
+      time: START,
+      ...(kernel.commit && { commit: kernel.commit }),
+    }),
+  )
+  const options: KernelOptions = {
+    store: between ? between(store) : store,
+    host,
+    origin: ORIGIN,
+    writer: WRITER,
+    key: writerKey.publicKey.id,
+    ...kernel,
+  }
+  const texts = new Map<string, Uint8Array>()
+  const rig: Rig = {
+    host,
+    store,
+    kernel: await openKernel(options),
+    call: (fields = {}) => ({
+      caller: { tenant: 'default', principal: 'agent:ci' },
+      door: 'mcp',
+      assurance: 'enforced',
+      tool: 'fs/read_file',
+      session_id: 's1',
+      ...fields,
+    }),
+    authorize: (fields) => authorize(rig.kernel, rig.call(fields)),
+    enforce: (
+      fields,
+      dispatch = () => Promise.resolve({ status: 'COMPLETED', output: new Uint8Array([1]) }),
+    ) => enforce(rig.kernel, rig.call(fields), dispatch),
+    async reopen() {
+      rig.kernel = await openKernel(options)
+      return rig.kernel
+    },
+    receipts: () => store.entries.map(({ receipt }) => receipt),
+    last(kind) {
+      const found = store.entries.findLast(({ receipt }) => receipt.kind === kind)?.receipt
+      if (!found) throw new Error(`no ${kind} receipt`)
+      return found as Extract<Receipt, { kind: typeof kind }>
+    },
+    async verify() {
+      for (const [name, text] of store.records) {
+        if (name.startsWith('text\n')) texts.set(name.slice(5), new TextEncoder().encode(text))
+      }
+      const { size, root } = store.tree()
+      const checkpoint = await sealCheckpoint({ origin: ORIGIN, size, root }, [ledgerKey])
+      const reader = store.reader(checkpoint, (hash) => texts.get(hash))
+      const trust = await parseTrust(
+        formatTrust({
+          ledger: ORIGIN,
+          keys: [noteKey(ORIGIN, ledgerKey.publicKey)],
+          witnesses: [],
+          quorum: 0,
+        }),
+      )
+      return verifyPack(writePack(reader, { range: { start: 0, end: size } }), { trust })
+    },
+  }
+  if (policy !== undefined) await activatePolicy(rig.kernel, policyOf(policy), 'user:olga')
+  return rig
+}
