@@ -7,6 +7,7 @@ import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureBrowser } from './browser.mjs'
+import { ensureNewestNode } from './newest-node.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const WINDOWS = process.platform === 'win32'
@@ -16,12 +17,14 @@ const env = { ...process.env, PATH: join(root, 'node_modules/.bin') + delimiter 
 // comes, and a command in an open step gets the arguments after the task's name.
 const install = { name: 'install', does: installDependencies }
 const browser = { name: 'browser', does: provideBrowser }
+const newestNode = { name: 'newest Node', does: provideNewestNode }
 const build = { name: 'build', run: script('build') }
 
 const TASKS = {
   test: [
     install,
     browser,
+    newestNode,
     build,
     { name: 'types of the tests', run: ['tsc', '-p', 'tsconfig.json'] },
     { name: 'lint', run: script('lint') },
@@ -129,15 +132,27 @@ function installDigest() {
 }
 
 async function provideBrowser() {
-  const run = async (command) => (await runCommand(command)).code === 0
-  let lineEnd = '\n' // the step's own line is still open
-  const say = (line) => {
-    console.log(lineEnd + line)
-    lineEnd = ''
-  }
-  const path = await ensureBrowser({ run, say })
+  const path = await ensureBrowser(hands())
   if (path) env.TOLLGATE_BROWSER = path
   return { note: path ?? 'none' }
+}
+
+async function provideNewestNode() {
+  const path = await ensureNewestNode(hands())
+  if (path) env.TOLLGATE_NEWEST_NODE = path
+  return { note: path ? 'ready' : 'none' }
+}
+
+/** What a step needs to run commands and to speak while its own line is still open. */
+function hands() {
+  let lineEnd = '\n'
+  return {
+    run: async (command) => (await runCommand(command)).code === 0,
+    say(line) {
+      console.log(lineEnd + line)
+      lineEnd = ''
+    },
+  }
 }
 
 function explainStart() {

@@ -57,8 +57,9 @@ export function recordFreeze(
   order: FreezeOrder & { readonly tenant: string },
 ): Appended {
   const { scope, target, tenant, frozen, by, because } = order
-  const flooded = scope === 'principal' ? `${tenant}\n${target ?? ''}` : ''
-  const denials = frozen ? undefined : kernel.flooding.get(flooded)
+  const flooded = scope === 'all' ? FLOOD_OF_ALL : floodName(tenant, target ?? '')
+  const counted = (scope === 'all' || scope === 'principal') && !frozen
+  const denials = counted ? kernel.flooding.get(flooded) : undefined
   const appended = turn.append(
     { anchors: [freezeName({ scope, tenant, ...(target !== undefined && { target }) })] },
     (header): Freeze => ({
@@ -87,6 +88,14 @@ export function recordFreeze(
 
 /** Who freezes a principal that floods the ledger. */
 export const FLOOD_GUARD = 'tollgate'
+
+/** Under what name denials are counted while everything is frozen. */
+export const FLOOD_OF_ALL = '*'
+
+/** Under what name the denials of a principal are counted. */
+export function floodName(tenant: string, principal: string): string {
+  return `${tenant}\n${principal}`
+}
 
 /**
  * Pins the definition that a tool's server offers now, if it is the one the person looked at.
@@ -147,6 +156,8 @@ export async function unpinTool(kernel: Kernel, tool: string, by: string): Promi
 
 /** A person's answer to a request. */
 export interface AnswerOrder {
+  /** Tenant of the approver: nobody answers for another. */
+  readonly tenant: string
   /** Id of the request: the receipt of the ESCALATE decision. */
   readonly request: string
   readonly granted: boolean
@@ -188,7 +199,8 @@ export async function answerRequest(kernel: Kernel, order: AnswerOrder): Promise
 
 function mayAnswer(kernel: Kernel, order: AnswerOrder, time: number): ApprovalRequest {
   const request = kernel.approvals.find({ id: order.request })
-  if (!request) throw refuse('there is no such request; it may have been used or have ended')
+  if (request?.tenant !== order.tenant)
+    throw refuse('there is no such request; it may have been used or have ended')
   if (request.answer !== null) throw refuse('the request has been answered')
   if (bearingOf(request, time) !== 'waiting')
     throw refuse('the request has ended; the call must be sent again')

@@ -47,9 +47,9 @@ export interface Approvals {
   set(request: ApprovalRequest): void
   remove(request: ApprovalRequest): void
   /** How many requests of a principal wait for an answer. */
-  waiting(tenant: string, principal: string): number
+  waiting(tenant: string, principal: string, time: number): number
   /** Every request that waits for an answer, oldest first. */
-  list(): readonly ApprovalRequest[]
+  list(time: number): readonly ApprovalRequest[]
   /** Whether a request ended a day ago. Only the oldest is looked at: the others' turn comes. */
   hasStale(time: number): boolean
   /** Requests that ended a day ago, at most `most` of them: until then, who asks is told what became of theirs. */
@@ -87,19 +87,17 @@ function isStale({ answer, until }: ApprovalRequest, time: number): boolean {
 export function createApprovals(): Approvals {
   const byId = new Map<string, ApprovalRequest>()
   const byBinding = new Map<string, ApprovalRequest>()
-  const counts = new Map<string, number>()
-  const count = ({ tenant, principal, answer }: ApprovalRequest, by: number): void => {
-    if (answer !== null) return
-    const name = `${tenant}\n${principal}`
-    const now = (counts.get(name) ?? 0) + by
-    if (now > 0) counts.set(name, now)
-    else counts.delete(name)
-  }
+  // By tenant and principal: a principal has few, and they are counted only when it asks for one more.
+  const byOwner = new Map<string, Set<ApprovalRequest>>()
+  const ownerOf = ({ tenant, principal }: ApprovalRequest): string => `${tenant}\n${principal}`
+  const waits = (request: ApprovalRequest, time: number): boolean => bearingOf(request, time) === 'waiting'
   const remove = ({ id }: ApprovalRequest): void => {
     const known = byId.get(id)
     if (!known) return
-    count(known, -1)
     byId.delete(id)
+    const owned = byOwner.get(ownerOf(known))
+    owned?.delete(known)
+    if (owned?.size === 0) byOwner.delete(ownerOf(known))
     if (byBinding.get(known.binding)?.id === id) byBinding.delete(known.binding)
   }
   return {
@@ -108,11 +106,13 @@ export function createApprovals(): Approvals {
       remove(request)
       byId.set(request.id, request)
       byBinding.set(request.binding, request)
-      count(request, 1)
+      const owned = byOwner.get(ownerOf(request)) ?? new Set()
+      byOwner.set(ownerOf(request), owned.add(request))
     },
     remove,
-    waiting: (tenant, principal) => counts.get(`${tenant}\n${principal}`) ?? 0,
-    list: () => [...byId.values()].filter(({ answer }) => answer === null),
+    waiting: (tenant, principal, time) =>
+      [...(byOwner.get(`${tenant}\n${principal}`) ?? [])].filter((each) => waits(each, time)).length,
+    list: (time) => [...byId.values()].filter((each) => waits(each, time)),
     hasStale(time) {
       for (const request of byId.values()) return isStale(request, time)
       return false

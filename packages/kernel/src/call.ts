@@ -71,7 +71,7 @@ export interface Context {
   readonly tenant?: string
 }
 
-/** What a browser call brings along. A field that is missing or cannot be read is undefined, never a harmless value. */
+/** What a browser call brings along. What cannot be read is never taken for something harmless. */
 export interface BrowserCall {
   readonly observation: Observation | undefined
   /** Id of an observation that the Sentinel posted itself. */
@@ -203,8 +203,9 @@ function captureBrowser(value: unknown): BrowserCall | undefined {
     observation: isRecord(observation) ? readObservation(observation) : undefined,
     observation_id: isName(observation_id) ? observation_id : undefined,
     planner_ref: isName(planner_ref) ? planner_ref : undefined,
-    side_effect: typeof side_effect === 'boolean' ? side_effect : undefined,
-    destination: typeof destination === 'string' ? destination : undefined,
+    // What is there but cannot be read counts as the worst it could be.
+    side_effect: side_effect === undefined ? undefined : side_effect !== false,
+    destination: destination === undefined || typeof destination === 'string' ? destination : '',
   }
 }
 

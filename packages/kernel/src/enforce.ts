@@ -1,13 +1,15 @@
 // The only road from an agent to a tool.
 
 import type { Effect } from '@tollgate/evidence'
-import { capture, type Intent, type ToolCall } from './call.ts'
+import { FLOOD_OF_ALL, floodName } from './administer.ts'
+import { capture, NOBODY, type Intent, type ToolCall } from './call.ts'
 import { close, closeExpired, mustCloseSome, type Outcome } from './effects.ts'
 import { KernelError } from './error.ts'
 import { judge, type Decided, type Judged } from './judge.ts'
 import type { Kernel } from './kernel.ts'
 import type { Turn } from './ledger.ts'
-import { principalName, readPrincipal, readSession, sessionName } from './session.ts'
+import { refilled } from './rates.ts'
+import { readPrincipal, readSession, recordNames } from './session.ts'
 
 declare const minted: unique symbol
 
@@ -77,15 +79,20 @@ export async function enforce(kernel: Kernel, call: ToolCall, dispatch: Dispatch
 export async function authorize(kernel: Kernel, call: ToolCall): Promise<Authorization> {
   const intent = capture(call)
   try {
-    if (kernel.flooding.size > 0 && (await isFlooding(kernel, intent))) return refused('QUOTA_EXCEEDED')
+    const flood = floodOf(kernel, intent)
+    if (flood) {
+      await countDenial(kernel, flood.name)
+      return refused(flood.reason)
+    }
     if (mustCloseSome(kernel)) await closeExpired(kernel)
     // Decided inside its turn, so that two calls of one session cannot both pass on the same old risk.
+    const names = recordNames(intent)
     const { decided, opening } = await kernel.ledger.append<Judged>({
       reads: [
-        { name: sessionName(intent), parse: readSession },
-        { name: principalName(intent), parse: readPrincipal },
+        { name: names.session, parse: readSession },
+        { name: names.principal, parse: readPrincipal },
       ],
-      run: (turn) => judge(kernel, intent, turn),
+      run: (turn) => judge(kernel, intent, names, turn),
     })
     return { decided, permit: opening && mint(intent, opening.id) }
   } catch {
@@ -189,26 +196,35 @@ async function recordLate(kernel: Kernel, receipt: string, outcome: Outcome): Pr
   }
 }
 
-/** Whether the principal is frozen for flooding; then its denials are only counted. */
-async function isFlooding(kernel: Kernel, { tenant, principal }: Intent): Promise<boolean> {
-  const name = `${tenant}\n${principal ?? ''}`
-  const count = kernel.flooding.get(name)
-  if (count === undefined) return false
-  kernel.flooding.set(name, count + 1)
+/** Whose flood the call belongs to, if its denial is only to be counted; and as what it is denied. */
+function floodOf(
+  kernel: Kernel,
+  { tenant, principal = NOBODY }: Intent,
+): { name: string; reason: 'QUOTA_EXCEEDED' | 'SYSTEM_FROZEN' } | undefined {
+  const { flooding, freezes, denials, quota, host } = kernel
+  const name = floodName(tenant, principal)
+  if (flooding.size > 0 && flooding.has(name)) return { name, reason: 'QUOTA_EXCEEDED' }
+  if (!freezes.all()) return undefined
+  // Everything is frozen: who has used up its denials is not frozen for it, but gets no more receipts either.
+  const { left } = refilled(quota, denials.get(name), host.now())
+  return left < quota.period ? { name: FLOOD_OF_ALL, reason: 'SYSTEM_FROZEN' } : undefined
+}
+
+async function countDenial(kernel: Kernel, name: string): Promise<void> {
+  const count = (kernel.flooding.get(name) ?? 0) + 1
+  kernel.flooding.set(name, count)
   // Written at 1, 2, 4, 8, …: a flood costs the store next to nothing, and a crash loses less than half of the count.
-  const written = Number.isInteger(Math.log2(count + 1))
-  const run = (turn: Turn): void => turn.put(`flood\n${name}`, String(count + 1))
-  if (written) await kernel.ledger.append({ run })
-  return true
+  const run = (turn: Turn): void => turn.put(`flood\n${name}`, String(count))
+  if (Number.isInteger(Math.log2(count))) await kernel.ledger.append({ run })
 }
 
 /** A denial that no receipt could be written for. */
-function refused(reason: 'LEDGER_UNAVAILABLE' | 'QUOTA_EXCEEDED'): Authorization {
+function refused(reason: 'LEDGER_UNAVAILABLE' | 'QUOTA_EXCEEDED' | 'SYSTEM_FROZEN'): Authorization {
   return {
     decided: {
       verdict: 'DENY',
       reason,
-      rung: reason === 'QUOTA_EXCEEDED' ? 'freeze' : 'capture',
+      rung: reason === 'LEDGER_UNAVAILABLE' ? 'capture' : 'freeze',
       rule: undefined,
       detail: undefined,
       receipt: undefined,

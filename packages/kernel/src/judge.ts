@@ -12,9 +12,9 @@ import {
   type ReasonCode,
   type Verdict,
 } from '@tollgate/evidence'
-import { FLOOD_GUARD, recordFreeze } from './administer.ts'
+import { FLOOD_GUARD, floodName, recordFreeze } from './administer.ts'
 import { bearingOf, bindingOf, MAX_WAITING, requestName, type ApprovalRequest } from './approvals.ts'
-import { NOBODY, type BrowserCall, type Intent } from './call.ts'
+import { NOBODY, type BrowserCall, type Intent, type Observation } from './call.ts'
 import { readHttpUrl } from './destinations/url.ts'
 import { decide, ladderHash, type Judgement } from './guardian.ts'
 import type { Kernel } from './kernel.ts'
@@ -26,13 +26,12 @@ import {
   centroidText,
   keepPrincipal,
   keepSession,
-  principalName,
-  sessionName,
-  stateHash,
-  storedText,
+  stateOf,
   type Kept,
   type PrincipalState,
+  type RecordNames,
   type SessionState,
+  type State,
 } from './session.ts'
 import { snapshotOf, type Snapshot } from './snapshot.ts'
 
@@ -63,12 +62,6 @@ export interface Judged {
   readonly opening: Opening | undefined
 }
 
-/** Both records that a decision rests on. */
-interface Records {
-  readonly session: Kept<SessionState>
-  readonly principal: Kept<PrincipalState>
-}
-
 /** A judgement once approvals have had their say. */
 interface Settled extends Judgement {
   /** The granted request that lifts the escalation; it is used up. */
@@ -78,12 +71,8 @@ interface Settled extends Judgement {
 }
 
 /** Decides one call in its turn. What it decides on, it changes: the next call of the session finds this one counted. */
-export function judge(kernel: Kernel, intent: Intent, turn: Turn): Judged {
-  // Sound: both records were asked for, and are kept under these names only.
-  const before: Records = {
-    session: turn.read(sessionName(intent)) as Kept<SessionState>,
-    principal: turn.read(principalName(intent)) as Kept<PrincipalState>,
-  }
+export function judge(kernel: Kernel, intent: Intent, names: RecordNames, turn: Turn): Judged {
+  const before = readState(turn, names)
   const snapshot = takeSnapshot(kernel, intent, turn.time, before)
   const settled = settle(kernel, intent, snapshot, decide(intent, snapshot, kernel.ladder))
   const after = foldIn(intent, snapshot, settled, before)
@@ -91,15 +80,12 @@ export function judge(kernel: Kernel, intent: Intent, turn: Turn): Judged {
   const lasts = settled.verdict === 'ALLOW' && intent.assurance === 'advised'
   const expires = lasts ? new Date(turn.time + ADVISED_FOR).toISOString() : undefined
   const appended = turn.append(
-    {
-      causes: settled.uses?.answer ? [settled.uses.answer] : [],
-      anchors: [sessionName(intent), principalName(intent)],
-    },
+    { causes: settled.uses?.answer ? [settled.uses.answer] : [], anchors: [names.session, names.principal] },
     (header) => receiptOf(header, intent, snapshot, { settled, before, after, hash, expires }),
   )
   // Nothing from here on can fail, so what is kept in memory and what is written stay one.
-  turn.write(sessionName(intent), after.session, storedText(after.session, after.principal))
-  turn.write(principalName(intent), after.principal, storedText(after.principal, after.session))
+  turn.write(names.session, after, after.text)
+  turn.write(names.principal, after.principal, after.text)
   if (hash.salt !== undefined) turn.put(`salt\n${appended.id}`, hash.salt)
   const request = keepRequest(kernel, intent, snapshot, { settled, appended, salt: hash.salt }, turn)
   const opening = settled.verdict === 'ALLOW' ? open(kernel, intent, appended, hash, turn) : undefined
@@ -119,7 +105,16 @@ export function judge(kernel: Kernel, intent: Intent, turn: Turn): Judged {
   }
 }
 
-function takeSnapshot(kernel: Kernel, intent: Intent, time: number, before: Records): Snapshot {
+/** The state to decide on. It is the one that the session's last decision left, unless another session changed the principal. */
+function readState(turn: Turn, names: RecordNames): State {
+  // Sound: under these names only the two kinds of record are kept, and both were asked for.
+  const session = turn.read(names.session) as State | Kept<SessionState>
+  const principal = turn.read(names.principal) as Kept<PrincipalState>
+  if (!('session' in session)) return stateOf(session, principal)
+  return session.principal === principal ? session : stateOf(session.session, principal)
+}
+
+function takeSnapshot(kernel: Kernel, intent: Intent, time: number, before: State): Snapshot {
   const posted = intent.browser?.observation_id !== undefined
   return snapshotOf(intent, {
     time,
@@ -128,9 +123,22 @@ function takeSnapshot(kernel: Kernel, intent: Intent, time: number, before: Reco
     tool: kernel.catalogue.find(intent.tool, kernel.policy),
     session: before.session.value,
     principal: before.principal.value,
-    observation: posted ? kernel.observations.take(intent, time) : intent.browser?.observation,
+    observation: posted ? postedObservation(kernel, intent, time) : intent.browser?.observation,
     observed: posted ? 'sentinel' : 'agent',
   })
+}
+
+/** The observation that the Sentinel posted. If there is none that fits, only the URL that the call names is known. */
+function postedObservation(kernel: Kernel, intent: Intent, time: number): Observation {
+  return kernel.observations.take(intent, time) ?? { ...NOTHING_SEEN, url: intent.browser?.observation?.url }
+}
+
+const NOTHING_SEEN: Observation = {
+  url: undefined,
+  dom_hash: undefined,
+  visual_text_hash: undefined,
+  sentinel_risk: undefined,
+  sentinel_findings: undefined,
 }
 
 /** Lets an approval lift an escalation. It must be for exactly this intent, and hold now. */
@@ -156,7 +164,7 @@ function settle(kernel: Kernel, intent: Intent, snapshot: Snapshot, judgement: J
     case undefined:
   }
   const { tenant, principal } = intent
-  if (kernel.approvals.waiting(tenant, principal ?? NOBODY) < MAX_WAITING) return judgement
+  if (kernel.approvals.waiting(tenant, principal ?? NOBODY, snapshot.time) < MAX_WAITING) return judgement
   const detail = `${MAX_WAITING} requests of this principal already wait for an answer`
   return { ...denied(judgement, 'TEMPORAL_INTERVENTION'), detail }
 }
@@ -171,7 +179,7 @@ function definitionOf({ tool }: Snapshot): string | undefined {
 }
 
 /** The records once this decision is counted in. */
-function foldIn(intent: Intent, snapshot: Snapshot, settled: Settled, before: Records): Records {
+function foldIn(intent: Intent, snapshot: Snapshot, settled: Settled, before: State): State {
   const { time, policy } = snapshot
   const { halfLife } = policy.gates.sessionRisk
   const turn = turnOrNothing(snapshot)
@@ -180,8 +188,8 @@ function foldIn(intent: Intent, snapshot: Snapshot, settled: Settled, before: Re
   const session = before.session.value
   const principal = before.principal.value
   const source = turn.source && settled.verdict === 'ALLOW'
-  return {
-    session: keepSession({
+  return stateOf(
+    keepSession({
       seq: session.seq + 1,
       risk: approved
         ? { ...session.risk, turns: session.risk.turns + 1, leak: eased(session.risk.leak, time, halfLife) }
@@ -190,13 +198,13 @@ function foldIn(intent: Intent, snapshot: Snapshot, settled: Settled, before: Re
       denials: nextDenials(session.denials, settled),
       broken: session.broken,
     }),
-    principal: nextPrincipal(before.principal, {
+    nextPrincipal(before.principal, {
       leak: approved ? eased(principal.leak, time, halfLife) : turn.leak,
       source: source ? time : principal.source,
       rates: nextRates(principal, snapshot, intent.tool, settled.verdict),
       broken: principal.broken,
     }),
-  }
+  )
 }
 
 /** Most calls leave the principal's record as it was; it is then not written out again. */
@@ -268,8 +276,8 @@ function commitTo(kernel: Kernel, intent: Intent, { tool }: Snapshot, settled: S
 
 interface Parts {
   readonly settled: Settled
-  readonly before: Records
-  readonly after: Records
+  readonly before: State
+  readonly after: State
   readonly hash: Commitment
   readonly expires: string | undefined
 }
@@ -282,7 +290,6 @@ function receiptOf(header: Header, intent: Intent, snapshot: Snapshot, parts: Pa
   const { policy } = snapshot
   const definition = definitionOf(snapshot)
   const browser = browserOf(intent, snapshot)
-  const state = stateHash(before.session, before.principal)
   const ladder = ladderHash(policy)
   const { score, window } = assessmentOrNothing(snapshot)
   const receipt: Writable<Decision> = {
@@ -310,11 +317,11 @@ function receiptOf(header: Header, intent: Intent, snapshot: Snapshot, parts: Pa
     rung: settled.rung,
     policy_hash: policy.hash,
     ladder,
-    state_hash: state,
-    next_state_hash: stateHash(after.session, after.principal),
-    evidence: evidenceOf(intent, snapshot, [hash.args, state, ladder, header.time]),
+    state_hash: before.hash,
+    next_state_hash: after.hash,
+    evidence: evidenceOf(intent, snapshot, [hash.args, before.hash, ladder, header.time]),
     trajectory_risk_score: decimal(score),
-    session_centroid_hash: sha256Hex(centroidText(after.session.value.risk.centroid)),
+    session_centroid_hash: centroidHash(after.session.value.risk),
     risk_accumulation_window: window,
   }
   if (definition !== undefined) receipt.definition_hash = definition
@@ -323,6 +330,19 @@ function receiptOf(header: Header, intent: Intent, snapshot: Snapshot, parts: Pa
   if (expires !== undefined) receipt.expires = expires
   if (browser) receipt.browser = browser
   return receipt
+}
+
+let lastCentroid = ''
+let lastCentroidHash = ''
+
+/** Most sessions stay where they are, and most of them at the same place. */
+function centroidHash({ centroid }: RiskMemory): string {
+  const text = centroidText(centroid)
+  if (text !== lastCentroid) {
+    lastCentroid = text
+    lastCentroidHash = sha256Hex(text)
+  }
+  return lastCentroidHash
 }
 
 function assessmentOrNothing(snapshot: Snapshot): { score: number; window: number } {
@@ -443,14 +463,18 @@ function open(kernel: Kernel, intent: Intent, appended: Appended, hash: Commitme
   return opening
 }
 
-/** A principal that was denied too often is frozen; from then on its denials are only counted. */
-function freezeIfFlooding(kernel: Kernel, intent: Intent, { verdict }: Settled, turn: Turn): void {
-  const { tenant, principal } = intent
-  if (verdict !== 'DENY' || principal === undefined) return
-  const name = `${tenant}\n${principal}`
+/**
+ * A principal that was denied too often is frozen; from then on its denials are only counted. To ask again and again about
+ * the same request is no better.
+ */
+function freezeIfFlooding(kernel: Kernel, intent: Intent, settled: Settled, turn: Turn): void {
+  if (settled.verdict !== 'DENY' && !settled.waits) return
+  const { tenant, principal = NOBODY } = intent
+  const name = floodName(tenant, principal)
   const left = taken(kernel.quota, kernel.denials.get(name), turn.time)
   kernel.denials.set(name, left)
-  if (left.left >= kernel.quota.period) return
+  // While everything is frozen nobody need be: what comes then is only counted too, see `isFlooding`.
+  if (left.left >= kernel.quota.period || kernel.freezes.all()) return
   recordFreeze(kernel, turn, {
     scope: 'principal',
     tenant,

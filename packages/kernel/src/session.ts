@@ -43,25 +43,36 @@ export const NEW_SESSION: SessionState = { seq: 0, risk: NO_MEMORY, source: fals
 /** A principal without history. */
 export const NEW_PRINCIPAL: PrincipalState = { leak: EMPTY_LEAK, source: 0, rates: {}, broken: false }
 
-/** A record beside its canonical text and hash. */
+/** A record beside its canonical text. */
 export interface Kept<T> {
   readonly value: T
   readonly text: string
-  readonly hash: string
 }
 
 /** Writes a session's record down. */
 export function keepSession(value: SessionState): Kept<SessionState> {
-  return kept(value, sessionText(value))
+  return { value, text: sessionText(value) }
 }
 
 /** Writes a principal's record down. */
 export function keepPrincipal(value: PrincipalState): Kept<PrincipalState> {
-  return kept(value, principalText(value))
+  return { value, text: principalText(value) }
 }
 
-function kept<T>(value: T, text: string): Kept<T> {
-  return { value, text, hash: sha256Hex(text) }
+/** Both records that a decision rests on, or leaves behind. */
+export interface State {
+  readonly session: Kept<SessionState>
+  readonly principal: Kept<PrincipalState>
+  /** What is stored under the name of each: a decision commits to both at once. */
+  readonly text: string
+  /** What the decision's receipt says of it. */
+  readonly hash: string
+}
+
+/** The state of a session, its principal's record included. */
+export function stateOf(session: Kept<SessionState>, principal: Kept<PrincipalState>): State {
+  const text = `${session.text}\n${principal.text}`
+  return { session, principal, text, hash: sha256Hex(text) }
 }
 
 // The canonical text of the records, written out: every call writes both, and the general writer takes five times as long.
@@ -85,67 +96,43 @@ export function centroidText([exfiltration, privilege, compliance]: RiskMemory['
   return `[${exfiltration},${privilege},${compliance}]`
 }
 
-// Most decisions rest on the very records that the session's last one left behind.
-const joined = new WeakMap<Kept<SessionState>, { readonly principal: string; readonly hash: string }>()
-
-/** The one hash that a receipt carries for both records a decision rests on. */
-export function stateHash(session: Kept<SessionState>, principal: Kept<PrincipalState>): string {
-  const known = joined.get(session)
-  if (known?.principal === principal.hash) return known.hash
-  const hash = sha256Hex(session.hash + principal.hash)
-  joined.set(session, { principal: principal.hash, hash })
-  return hash
+/** The names of the two records a call rests on. Names hold no control characters, so the parts stay apart. */
+export interface RecordNames {
+  readonly session: string
+  readonly principal: string
 }
 
-/** The name of a session's record. Names hold no control characters, so the parts stay apart. */
-export function sessionName({
-  tenant,
-  principal,
-  session,
-}: Pick<Intent, 'tenant' | 'principal' | 'session'>): string {
-  return `session\n${tenant}\n${principal ?? NOBODY}\n${session}`
+/** The names of the records a call rests on. */
+export function recordNames({ tenant, principal, session }: NamedBy): RecordNames {
+  const owner = `${tenant}\n${principal ?? NOBODY}`
+  return { session: `session\n${owner}\n${session}`, principal: `principal\n${owner}` }
 }
 
-/** The name of a principal's record. */
-export function principalName({ tenant, principal }: Pick<Intent, 'tenant' | 'principal'>): string {
-  return `principal\n${tenant}\n${principal ?? NOBODY}`
-}
-
-/** A record as it is stored: behind the hash of the record written beside it, because a receipt names only both together. */
-export function storedText(kept: Kept<unknown>, beside: Kept<unknown>): string {
-  return `${beside.hash} ${kept.text}`
-}
+type NamedBy = Pick<Intent, 'tenant' | 'principal' | 'session'>
 
 /** A session's record as it comes from the store; broken if it is not what its last decision left behind. */
 export function readSession(stored: Stored): Kept<SessionState> {
   const anchor = readAnchor(stored.anchor)
-  if (anchor === undefined && stored.record === undefined) return KEPT_NEW_SESSION
-  const found = readRecord<SessionState>(stored.record, (own, beside) => own + beside, anchor?.next)
-  return found ?? keepSession({ ...NEW_SESSION, seq: (anchor?.seq ?? -1) + 1, broken: true })
+  if (anchor === undefined && stored.record === undefined) return keepSession(NEW_SESSION)
+  const [text] = readState(stored.record, anchor?.next) ?? []
+  if (text === undefined) return keepSession({ ...NEW_SESSION, seq: (anchor?.seq ?? -1) + 1, broken: true })
+  // Sound: only `stateOf` makes texts with such a hash.
+  return { value: JSON.parse(text) as SessionState, text }
 }
 
 /** A principal's record as it comes from the store; broken if it is not what its last decision left behind. */
 export function readPrincipal(stored: Stored): Kept<PrincipalState> {
   const anchor = readAnchor(stored.anchor)
-  if (anchor === undefined && stored.record === undefined) return KEPT_NEW_PRINCIPAL
-  const found = readRecord<PrincipalState>(stored.record, (own, beside) => beside + own, anchor?.next)
-  return found ?? keepPrincipal({ ...NEW_PRINCIPAL, broken: true })
+  if (anchor === undefined && stored.record === undefined) return keepPrincipal(NEW_PRINCIPAL)
+  const [, text] = readState(stored.record, anchor?.next) ?? []
+  if (text === undefined) return keepPrincipal({ ...NEW_PRINCIPAL, broken: true })
+  // Sound: only `stateOf` makes texts with such a hash.
+  return { value: JSON.parse(text) as PrincipalState, text }
 }
 
-const KEPT_NEW_SESSION = keepSession(NEW_SESSION)
-const KEPT_NEW_PRINCIPAL = keepPrincipal(NEW_PRINCIPAL)
-
-function readRecord<T>(
-  stored: string | undefined,
-  joined: (own: string, beside: string) => string,
-  next: string | undefined,
-): Kept<T> | undefined {
-  if (stored === undefined || next === undefined) return undefined
-  const text = stored.slice(65)
-  const hash = sha256Hex(text.toWellFormed())
-  if (sha256Hex(joined(hash, stored.slice(0, 64).toWellFormed())) !== next) return undefined
-  // Sound: only `keepSession` and `keepPrincipal` make texts with such a hash.
-  return { value: JSON.parse(text) as T, text, hash }
+/** Both texts of a stored state, if it is the one that the newest decision on it left behind. */
+function readState(text: string | undefined, next: string | undefined): string[] | undefined {
+  return text === undefined || sha256Hex(text.toWellFormed()) !== next ? undefined : text.split('\n')
 }
 
 /** What the newest decision on a record says it must be. */

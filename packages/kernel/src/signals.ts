@@ -6,8 +6,8 @@ import { BIT, topicsIn, type Topic, type Topics } from './words.ts'
 
 /** What is known of a call besides its words. */
 export interface Facts {
-  /** The tool is in the catalogue. If not, the call goes nowhere, and its class says nothing. */
-  readonly known: boolean
+  /** The policy says what the tool does. If not, it counts as the strictest class, but the class alone says nothing. */
+  readonly declared: boolean
   readonly effect: EffectClass
   /** It names a destination that the egress rung does not allow. */
   readonly outside: boolean
@@ -65,7 +65,7 @@ export function axesOf(topics: Topics, facts: Facts): Axes {
     (facts.afterSource && out && isSink(facts.effect) ? 250_000 : 0)
   const privilege =
     weighed(worth('authority', 300_000) + worth('rules', 250_000) + worth('operation', 50_000)) +
-    (facts.known ? CLASS_ALONE[facts.effect] : 0)
+    (facts.declared ? CLASS_ALONE[facts.effect] : 0)
   const regime = worth('regime', 200_000) + worth('audit', 150_000)
   const compliance = weighed(
     regime === 0 ? 0 : regime + worth('operation', 150_000) + worth('movement', 150_000),

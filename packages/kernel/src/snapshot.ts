@@ -91,7 +91,7 @@ class LazySnapshot implements Snapshot {
   }
 
   destinations(): readonly Destination[] {
-    return (this.#destinations ??= destinationsOf(this.#intent, this.tool))
+    return (this.#destinations ??= destinationsOf(this.#intent, this))
   }
 
   egress(): 'inside' | 'ask' | 'outside' {
@@ -108,11 +108,14 @@ class LazySnapshot implements Snapshot {
   }
 }
 
-function destinationsOf({ args, browser }: Intent, tool: KnownTool | undefined): readonly Destination[] {
+function destinationsOf({ args, browser }: Intent, { tool, observation }: Snapshot): readonly Destination[] {
   const declared = tool?.declared?.destinations ?? []
   const found = declared === 'none' ? [] : destinationsIn(args, declared)
-  if (browser?.destination === undefined) return found
-  return [...found, ...destinationsIn({ destination: browser.destination }, ['destination'])]
+  // An action that names no destination goes to the page it is on.
+  const page = browser?.destination ?? observation?.url
+  return page === undefined
+    ? found
+    : [...found, ...destinationsIn({ page: page === '' ? 0 : page }, ['page'])]
 }
 
 function egressOf(
@@ -137,7 +140,7 @@ function turnOf(intent: Intent, snapshot: Snapshot): Turn {
   const topics = topicsOfCall(intent.tool, intent.args, isSink(effect))
   const recent = principal.source > 0 && time - principal.source <= settings.halfLife
   const axes: Axes = axesOf(topics, {
-    known: snapshot.tool !== undefined,
+    declared: snapshot.tool?.declared !== undefined,
     effect,
     outside: snapshot.egress() === 'outside',
     leaves: snapshot.destinations().length > 0,

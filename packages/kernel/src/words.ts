@@ -18,8 +18,8 @@ export type Topics = number
 const LEXICON: Readonly<Record<Topic, string>> = {
   credentials:
     'credential credentials password passwords passwd passphrase secret secrets token tokens apikey keychain ' +
-    'keystore htpasswd kubeconfig netrc oauth jwt dotenv api+key api+keys private+key private+keys ssh+key ' +
-    'ssh+keys access+key access+keys secret+key id+rsa id+ed25519 authorized+keys etc+shadow',
+    'keystore htpasswd kubeconfig netrc oauth jwt dotenv ed+25519 api+key api+keys private+key private+keys ssh+key ' +
+    'ssh+keys access+key access+keys secret+key id+rsa authorized+keys etc+shadow',
   personal:
     'pii ssn passport passports iban ibans customer customers patient patients employee employees payroll salary ' +
     'salaries dob birthdate medical personal+data customer+data user+data credit+card credit+cards card+number ' +
@@ -28,7 +28,7 @@ const LEXICON: Readonly<Record<Topic, string>> = {
     'export exports exported upload uploads uploaded webhook webhooks external exfiltrate exfil pastebin ngrok ' +
     'egress outbound offsite curl wget scp rsync requestbin',
   packing:
-    'archive archived zip tar gzip compress compressed base64 encrypt encrypted encode encoded obfuscate chunk ' +
+    'archive archived zip tar gzip compress compressed base+64 encrypt encrypted encode encoded obfuscate chunk ' +
     'chunks dump mysqldump snapshot',
   authority:
     'sudo admin admins administrator administrators root superuser setuid privileged privilege privileges ' +
@@ -81,33 +81,43 @@ function learn(entry: string, bit: number): void {
 const COUNTING = new Set(['max', 'min', 'num', 'total', 'count', 'prompt', 'completion', 'input', 'output'])
 for (const word of COUNTING) learn(`${word}+`, 0)
 
-/** The topics of a text. Linear in its length; words in camelCase, snake_case or prose all count alike. */
+/**
+ * The topics of a text. Linear in its length. A word ends where its kind of character does: "api_key", "apiKey", "APIKey"
+ * and "apikey1" are all read as their words.
+ */
 export function topicsIn(text: string): Topics {
   let topics = 0
   let before = ''
-  for (let i = 0, start = -1, previous = 0; i <= text.length; i++) {
-    const kind = i < text.length ? kindAt(text, i) : 0
-    // A word ends where no letter or digit follows, and between "api" and "Key".
-    if (start !== -1 && (kind === 0 || (kind === UPPER && previous === LOWER))) {
-      const word = wordAt(text, start, i)
+  let start = 0
+  let kind = kindAt(text, 0)
+  for (let i = 1; i <= text.length; i++) {
+    const next = i < text.length ? kindAt(text, i) : 0
+    // "Key" goes on; in "APIKey" the K belongs to what follows, and is seen to when the e comes.
+    if (next === kind || (kind === UPPER && next === LOWER && i - start === 1)) {
+      kind = next
+      continue
+    }
+    const end = kind === UPPER && next === LOWER ? i - 1 : i
+    if (kind !== 0) {
+      const word = wordAt(text, start, end)
       if (word !== '') topics |= topicOf(word, before)
       before = word
-      start = -1
     }
-    if (kind !== 0 && start === -1) start = i
-    previous = kind
+    start = end
+    kind = next
   }
   return topics
 }
 
 const LOWER = 1
 const UPPER = 2
+const DIGIT = 3
 const KINDS = new Uint8Array(128)
 for (let code = 0; code < 26; code++) {
   KINDS[97 + code] = LOWER
   KINDS[65 + code] = UPPER
 }
-for (let digit = 48; digit < 58; digit++) KINDS[digit] = LOWER
+for (let digit = 48; digit < 58; digit++) KINDS[digit] = DIGIT
 
 function kindAt(text: string, at: number): number {
   return KINDS[text.charCodeAt(at)] ?? 0

@@ -28,7 +28,7 @@ function answer(
   approver = 'user:olga',
   groups = ['ops'],
 ): Promise<unknown> {
-  return answerRequest(rig.kernel, { request, granted, approver, groups })
+  return answerRequest(rig.kernel, { tenant: 'default', request, granted, approver, groups })
 }
 
 async function decide(rig: Rig, call: Partial<ToolCall> = MAIL): Promise<Decided> {
@@ -172,7 +172,7 @@ describe('a request', () => {
     const { rig, request } = await opened()
     const again = await Promise.all([decide(rig), decide(rig), decide(rig)])
     expect(again.map(({ approval }) => approval)).toEqual([request, request, request])
-    expect(rig.kernel.approvals.list()).toHaveLength(1)
+    expect(rig.kernel.approvals.list(rig.host.time)).toHaveLength(1)
   })
 
   it('that nobody answers times out; who sends the call again asks again', async () => {
@@ -201,14 +201,14 @@ describe('a request', () => {
       verdict: 'DENY',
       reason: 'TEMPORAL_INTERVENTION',
     })
-    expect(rig.kernel.approvals.list()).toHaveLength(100)
+    expect(rig.kernel.approvals.list(rig.host.time)).toHaveLength(100)
   })
 
   it('is forgotten a day after it ended', async () => {
     const { rig } = await opened()
     rig.host.advance(900_000 + 86_400_001)
     await decide(rig, { tool: 'no/such' })
-    expect(rig.kernel.approvals.list()).toEqual([])
+    expect(rig.kernel.approvals.list(rig.host.time)).toEqual([])
     expect([...rig.store.records.keys()].filter((name) => name.startsWith('approval\n'))).toEqual([])
   })
 })

@@ -3,7 +3,7 @@
 import type { Door, EffectClass, Json } from '@tollgate/evidence'
 import type { Destination } from '../destinations/find.ts'
 import { ONE } from '../risk.ts'
-import type { Values } from './condition.ts'
+import type { ConditionValue, Values } from './condition.ts'
 import type { Policy, Rule, Tier } from './parse.ts'
 
 /** What rules are asked about. Functions, because few rules look at everything. */
@@ -48,21 +48,20 @@ export interface Explained {
   readonly fault?: string
 }
 
-/** The rules that could ever match a tool, and whether any of them has a condition. */
+/** The rules that could ever match a tool, and which variables their conditions name. */
 interface Candidates {
   readonly rules: readonly Rule[]
-  readonly conditional: boolean
+  readonly uses: ReadonlySet<string>
 }
 
 // By the tool's name. Bounded: a glob in the catalogue lets strangers invent names.
 const MAX_INDEXED = 4096
 const indexes = new WeakMap<Policy, Map<string, Candidates>>()
-const NO_VALUES: Values = {}
 
 /** The first rule that matches, or whose condition fails; undefined if none does. */
 export function firstMatch(policy: Policy, subject: Subject): Ruling | undefined {
-  const { rules, conditional } = rulesFor(policy, subject.tool)
-  const values = conditional ? valuesOf(subject) : NO_VALUES
+  const { rules, uses } = rulesFor(policy, subject.tool)
+  const values = valuesOf(subject, uses)
   for (const rule of rules) {
     const ruling = ask(rule, subject, values)
     if (ruling.match === 'matched') return { rule }
@@ -73,7 +72,7 @@ export function firstMatch(policy: Policy, subject: Subject): Ruling | undefined
 
 /** Every rule in order, with why it did or did not match, by the same questions that decide. */
 export function explain(policy: Policy, subject: Subject): readonly Explained[] {
-  const values = valuesOf(subject)
+  const values = valuesOf(subject, usesOf(policy.rules))
   let decided = false
   return policy.rules.map((rule) => {
     if (decided) return { rule, match: 'not reached' as const }
@@ -91,7 +90,7 @@ function rulesFor(policy: Policy, tool: string): Candidates {
   const known = index.get(tool)
   if (known) return known
   const rules = policy.rules.filter((rule) => rule.tools.some((pattern) => pattern.matches(tool)))
-  const candidates = { rules, conditional: rules.some(({ when }) => when !== undefined) }
+  const candidates = { rules, uses: usesOf(rules) }
   if (index.size >= MAX_INDEXED) index.clear()
   index.set(tool, candidates)
   return candidates
@@ -119,25 +118,32 @@ const OTHER_DOOR = { match: 'other door' } as const
 const MATCHED = { match: 'matched' } as const
 const FALSE = { match: 'condition is false' } as const
 
-/** What conditions see; what takes work is worked out when a condition looks. */
-function valuesOf(subject: Subject): Values {
+function usesOf(rules: readonly Rule[]): ReadonlySet<string> {
+  return new Set(rules.flatMap(({ when }) => [...(when?.uses ?? [])]))
+}
+
+const NO_VALUES: Values = {}
+
+/** What conditions see; what takes work is worked out only if one of them looks at it. */
+function valuesOf(subject: Subject, uses: ReadonlySet<string>): Values {
+  if (uses.size === 0) return NO_VALUES
   return {
     args: subject.args,
+    destinations: uses.has('destinations') ? destinationsOf(subject) : null,
     door: subject.door,
     effect: subject.effect,
     environment: subject.environment,
     principal: subject.principal,
+    risk: uses.has('risk') ? subject.risk() / ONE : null,
     session: subject.session,
     tenant: subject.tenant,
     tier: subject.tier,
-    time: { ms: subject.time },
+    time: uses.has('time') ? { ms: subject.time } : null,
     tool: subject.tool,
     workspace: subject.workspace,
-    get destinations() {
-      return subject.destinations().map(({ scheme, host, port }) => ({ scheme, host, port: BigInt(port) }))
-    },
-    get risk() {
-      return subject.risk() / ONE
-    },
   }
+}
+
+function destinationsOf(subject: Subject): ConditionValue {
+  return subject.destinations().map(({ scheme, host, port }) => ({ scheme, host, port: BigInt(port) }))
 }

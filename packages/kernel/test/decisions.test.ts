@@ -1,0 +1,141 @@
+import { REASONS, type ReasonCode } from '@tollgate/evidence'
+import { describe, expect, it } from 'vitest'
+import { describeLadder, NO_POLICY } from '../src/index.ts'
+import { parseVector, readVectors, runVector, type Expected } from './decisions.ts'
+
+const vectors = readVectors()
+const expectations = vectors.flatMap(({ steps }) => steps.flatMap(({ expected }) => expected ?? []))
+
+describe('decision vectors', () => {
+  for (const vector of vectors) {
+    it(`${vector.name}: ${vector.fact}`, async () => {
+      expect(await runVector(vector)).toEqual([])
+    })
+  }
+})
+
+/** Codes that no call can reach yet, by what is not built. */
+const NOT_BUILT: Readonly<Partial<Record<ReasonCode, string>>> = {
+  TAINT_APPROVAL_REQUIRED: 'taint',
+  TAINTED_DATA_EGRESS_DENY: 'taint',
+  PROMPT_INJECTION_DETECTED: 'threat',
+  UNICODE_OBFUSCATION_DETECTED: 'threat',
+  DELEGATION_INVALID: 'delegation',
+  DELEGATION_SCOPE_VIOLATION: 'delegation',
+  TRUST_INSUFFICIENT: 'trust',
+  INSUFFICIENT_PRIVILEGE: 'privilege',
+  TASK_SCOPE_EXCEEDED: 'scope',
+  COMPLIANCE_VIOLATION: 'compliance',
+  BUDGET_EXCEEDED: 'budgets',
+  OBSERVE_MODE_ALLOWED: 'observe mode',
+}
+
+describe('the vectors together', () => {
+  it('reach every reason code but those of what is not built, and none of these', () => {
+    const reached = new Set(expectations.map(({ decision }) => decision?.reason))
+    // Sound: the keys of the table are the codes.
+    const codes = Object.keys(REASONS) as ReasonCode[]
+    expect(codes.filter((code) => !reached.has(code)).sort()).toEqual(Object.keys(NOT_BUILT).sort())
+  })
+
+  it('show of every rung that is built that it objects, that it is silent, and that it denies when it fails', () => {
+    const built = describeLadder(NO_POLICY).filter(({ standing }) => standing !== 'not yet configurable')
+    expect(built.length).toBeGreaterThan(0)
+    expect(built.flatMap(({ rung }) => missingOf(rung))).toEqual([])
+  })
+
+  it('have each a fact of its own', () => {
+    const facts = vectors.map(({ fact }) => fact)
+    expect(facts.filter((fact, i) => facts.indexOf(fact) !== i)).toEqual([])
+  })
+})
+
+/** Which of the three things a rung can do no vector shows. */
+function missingOf(rung: string): readonly string[] {
+  const by = (test: (reason: ReasonCode) => boolean): boolean =>
+    expectations.some(({ decision }) => decision?.rung === rung && test(decision.reason))
+  const shown = {
+    objects: by((reason) => reason !== 'GATE_FAILED' && REASONS[reason].verdict !== 'ALLOW'),
+    'is silent': expectations.some(({ lines }: Expected) => lines.includes(`silent ${rung}`)),
+    'is faulty': by((reason) => reason === 'GATE_FAILED'),
+  }
+  return Object.entries(shown).flatMap(([what, found]) =>
+    found ? [] : [`no vector in which ${rung} ${what}`],
+  )
+}
+
+const POLICY = `-- policy.yaml --
+tools: { fs/read: { effect: read }, db/write: { effect: write } }
+rules: [{ id: reading, allow: fs/read }, { id: writing, require: db/write }]
+`
+const CALL = `-- call.json --
+{ "principal": "agent:ci", "session": "s1", "tool": "fs/read" }
+`
+const ALLOWED = '-- expect --\nALLOW RULE_ALLOWED by policy rule reading\n'
+
+describe('a vector that cannot be read', () => {
+  const refuses = (what: string, text: string, name = 'a-case'): void => {
+    it(`is refused if it has ${what}`, () => {
+      expect(() => parseVector(name, text)).toThrow(/^[^,]+, line \d+: /)
+    })
+  }
+  refuses('no fact', `${POLICY}${CALL}${ALLOWED}`)
+  refuses('a comment that is none', `# a fact\npolicy\n${POLICY}${CALL}${ALLOWED}`)
+  refuses('a name that is not in kebab-case', `# a fact\n${POLICY}${CALL}${ALLOWED}`, 'A_case')
+  refuses('an unknown step', `# a fact\n-- allow --\n${POLICY}${CALL}${ALLOWED}`)
+  refuses('a call without an expectation', `# a fact\n${POLICY}${CALL}${CALL}${ALLOWED}`)
+  refuses('an expectation without a step', `# a fact\n${ALLOWED}`)
+  refuses('two expectations of one call', `# a fact\n${POLICY}${CALL}${ALLOWED}${ALLOWED}`)
+  refuses('no expectation at all', `# a fact\n${POLICY}`)
+  refuses('an unknown reason', `# a fact\n${POLICY}${CALL}-- expect --\nDENY BECAUSE by policy\n`)
+  refuses(
+    'a reason of another verdict',
+    `# a fact\n${POLICY}${CALL}-- expect --\nDENY RULE_ALLOWED by policy\n`,
+  )
+  refuses('a quota that comes late', `# a fact\n${POLICY}-- quota --\n3/h\n${CALL}${ALLOWED}`)
+})
+
+describe('the runner', () => {
+  const finds = (what: string, steps: string, count = 1): void => {
+    it(`finds ${what}`, async () => {
+      expect(await runVector(parseVector('a-case', `# a fact\n${POLICY}${steps}`))).toHaveLength(count)
+    })
+  }
+  finds('nothing wrong with what is right', `${CALL}${ALLOWED}`, 0)
+  finds('another verdict', `${CALL}-- expect --\nDENY NO_RULE_MATCHED by policy\n`)
+  finds('another rung', `${CALL}-- expect --\nALLOW RULE_ALLOWED by egress rule reading\n`)
+  finds('a rule that was left out', `${CALL}-- expect --\nALLOW RULE_ALLOWED by policy\n`)
+  finds('another score', `${CALL}${ALLOWED}score 0.1000\n`)
+  finds('a detail that was not given', `${CALL}${ALLOWED}detail contains something\n`)
+  finds('a rung that was not configured, though silent', `${CALL}${ALLOWED}silent temporal\n`)
+  finds('a line that means nothing', `${CALL}${ALLOWED}scores 0.0000\n`)
+  finds('a receipt that should not be', `${CALL}${ALLOWED}no receipt\n`)
+  finds(
+    'an answer that was accepted',
+    `${CALL.replace('fs/read', 'db/write')}-- expect --
+ESCALATE APPROVAL_REQUIRED by policy rule writing
+-- approve --
+{ "by": "user:olga", "request": "#1" }
+-- expect --
+REFUSED
+`,
+  )
+  finds(
+    'a receipt that is missing',
+    `-- break-store --\n${CALL}-- expect --\nDENY LEDGER_UNAVAILABLE by capture\n`,
+  )
+  finds(
+    'a call of many that did not pass',
+    `${CALL.replace('"s1"', '"s1", "times": 2, "raw": "{"')}${ALLOWED}`,
+  )
+
+  it('refuses a call with a key it does not know', async () => {
+    const vector = parseVector('a-case', `# a fact\n${POLICY}${CALL.replace('session', 'sesion')}${ALLOWED}`)
+    await expect(runVector(vector)).rejects.toThrow('sesion')
+  })
+
+  it('refuses a policy with a mistake', async () => {
+    const vector = parseVector('a-case', `# a fact\n-- policy.yaml --\nrule: []\n${CALL}${ALLOWED}`)
+    await expect(runVector(vector)).rejects.toThrow('rule')
+  })
+})

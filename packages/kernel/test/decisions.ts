@@ -1,0 +1,524 @@
+// Decisions as text archives: `vectors/decisions/*.txtar`. One file one case: a fact, then steps, each with what must come
+// of it. They run on a real kernel with a store in memory; `vectors/decisions/README.md` says how they are written.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import {
+  DOORS,
+  parseJson,
+  reasonOf,
+  sha256Hex,
+  type Decision,
+  type Json,
+  type JsonObject,
+  type ReasonCode,
+} from '@tollgate/evidence'
+import {
+  activatePolicy,
+  answerRequest,
+  definitionOf,
+  KernelError,
+  LADDER,
+  pinTool,
+  postObservation,
+  setFreeze,
+  standings,
+  type Authorization,
+  type Decided,
+  type FreezeOrder,
+  type Intent,
+  type Kernel,
+  type MemoryStore,
+  type Snapshot,
+  type Store,
+  type ToolCall,
+} from '../src/index.ts'
+import { parseDuration } from '../src/policy/read.ts'
+import { createRig, policyOf, type Rig } from './rig.ts'
+
+/** One case. */
+export interface Vector {
+  readonly name: string
+  /** What it shows, in a sentence. */
+  readonly fact: string
+  readonly steps: readonly Step[]
+}
+
+/** One thing that happens, and what must come of it. */
+export interface Step {
+  readonly does: StepName
+  readonly text: string
+  /** Line of its header, from 1. */
+  readonly line: number
+  readonly expected: Expected | undefined
+}
+
+/** What must come of a step: the lines of its `expect` section, of which the first is the outcome itself. */
+export interface Expected {
+  readonly lines: readonly string[]
+  /** Parts of the first line; undefined where it is `REFUSED`. */
+  readonly decision: { readonly reason: ReasonCode; readonly rung: string } | undefined
+}
+
+const FOLDER = new URL('../../../vectors/decisions/', import.meta.url)
+
+/** Every vector there is. @throws Error that names the file and the line, for one that cannot be read. */
+export function readVectors(): readonly Vector[] {
+  const files = readdirSync(FOLDER).filter((file) => file.endsWith('.txtar'))
+  return files.map((file) => parseVector(file.slice(0, -6), readFileSync(new URL(file, FOLDER), 'utf8')))
+}
+
+/** Reads a vector. @throws Error if anything in it is not as it should be. */
+export function parseVector(name: string, text: string): Vector {
+  const fault = (line: number, message: string): Error => new Error(`${name}, line ${line}: ${message}`)
+  if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) throw fault(0, 'the name of the file is not in kebab-case')
+  const { comment, sections } = parseArchive(text)
+  const [first = '', ...others] = comment
+  const fact = /^# (\S.*)$/.exec(first)?.[1]
+  if (fact === undefined) throw fault(1, 'the first line must be `# ` and the fact that the vector shows')
+  if (others.some((line) => line !== '' && !line.startsWith('#'))) throw fault(2, 'a comment begins with `#`')
+  const steps: Step[] = []
+  for (const { header, body, line } of sections) {
+    const last = steps.at(-1)
+    if (header === 'expect') {
+      if (!last || last.expected) throw fault(line, 'an expectation follows the step that it is about')
+      steps[steps.length - 1] = { ...last, expected: readExpected(last, body, (why) => fault(line, why)) }
+    } else if (isStepName(header)) {
+      steps.push({ does: header, text: body, line, expected: undefined })
+    } else throw fault(line, `there is no step \`${header}\``)
+  }
+  for (const { does, expected, line } of steps) {
+    if (does === 'call.json' && !expected) throw fault(line, 'the call has no `-- expect --`')
+    if (does === 'quota' && line !== sections[0]?.line) throw fault(line, 'the quota comes first')
+  }
+  if (!steps.some(({ expected }) => expected)) throw fault(1, 'nothing is expected')
+  return { name, fact, steps }
+}
+
+interface Section {
+  readonly header: string
+  readonly body: string
+  readonly line: number
+}
+
+/** The txtar form: a line `-- name --` begins a section; what comes before the first is the comment. */
+function parseArchive(text: string): { comment: readonly string[]; sections: readonly Section[] } {
+  const comment: string[] = []
+  const sections: { header: string; lines: string[]; line: number }[] = []
+  text.split('\n').forEach((line, i) => {
+    const header = /^-- (\S+) --$/.exec(line)?.[1]
+    if (header !== undefined) sections.push({ header, lines: [], line: i + 1 })
+    else (sections.at(-1)?.lines ?? comment).push(line)
+  })
+  return { comment, sections: sections.map(({ lines, ...rest }) => ({ ...rest, body: lines.join('\n') })) }
+}
+
+const DECISION = /^(ALLOW|DENY|ESCALATE) ([A-Z_]+) by ([a-z-]+)(?: rule \S+)?$/
+
+function readExpected({ does }: Step, body: string, fault: (why: string) => Error): Expected {
+  const lines = body.split('\n').filter((line) => line !== '')
+  const [first = ''] = lines
+  if (does !== 'call.json') {
+    if (first === 'REFUSED') return { lines, decision: undefined }
+    throw fault(`of \`${does}\` only \`REFUSED\` can be expected`)
+  }
+  const [, verdict, reason = '', rung = ''] = DECISION.exec(first) ?? []
+  if (reasonOf(reason)?.verdict !== verdict || verdict === undefined) {
+    throw fault('write `DENY REASON_CODE by rung`, and `rule id` where a rule decided')
+  }
+  // Sound: the table of reasons has it.
+  return { lines, decision: { reason: reason as ReasonCode, rung } }
+}
+
+/**
+ * Runs a vector. Answers with everything that is not as expected.
+ *
+ * @throws Error that names the line, if a step itself cannot be done.
+ */
+export async function runVector({ name, steps }: Vector): Promise<readonly string[]> {
+  const stage = await setUp(steps)
+  const wrong: string[] = []
+  for (const step of steps) {
+    const place = `${name}, line ${step.line}`
+    const found = await take(stage, step).catch((cause: unknown) => {
+      throw new Error(`${place}: ${cause instanceof Error ? cause.message : 'it fails'}`, { cause })
+    })
+    wrong.push(...found.map((difference) => `${place}: ${difference}`))
+  }
+  const { level, findings } = await stage.rig.verify()
+  if (level !== 'verified') wrong.push(`${name}: the ledger is not verified: ${JSON.stringify(findings)}`)
+  return wrong
+}
+
+/** The kernel, and what has happened to it so far. */
+interface Stage {
+  readonly rig: Rig
+  /** Rungs that throw. */
+  readonly broken: Set<string>
+  /** Rungs that were asked about the latest call and had no objection. */
+  readonly silent: Set<string>
+  /** Ids of the approval requests, in the order they were opened. */
+  readonly requests: string[]
+  /** Ids of what Sentinels posted. */
+  readonly observations: string[]
+  storeFails: boolean
+}
+
+async function setUp(steps: readonly Step[]): Promise<Stage> {
+  const quota = steps.find(({ does }) => does === 'quota')
+  const state: Omit<Stage, 'rig'> = {
+    broken: new Set(),
+    silent: new Set(),
+    requests: [],
+    observations: [],
+    storeFails: false,
+  }
+  const between = (store: MemoryStore): Store => ({
+    ...store,
+    write: (batch) => (state.storeFails ? Promise.reject(new Error('disk full')) : store.write(batch)),
+  })
+  const rig = await createRig({ kernel: quota ? { quota: readQuota(quota.text) } : {}, between })
+  // The same object that the store asks.
+  const stage = Object.assign(state, { rig })
+  rig.kernel = watched(stage)
+  return stage
+}
+
+/** The kernel with every rung listened to, and some of them broken. */
+function watched({ rig: { kernel }, broken, silent }: Stage): Kernel {
+  const watch = <R extends Kernel['ladder'][number]>(rung: R): R => ({
+    ...rung,
+    check(intent: Intent, snapshot: Snapshot) {
+      if (broken.has(rung.name)) throw new Error('broken on purpose')
+      const word = rung.check(intent, snapshot)
+      if (word === undefined || word.verdict === 'ALLOW') silent.add(rung.name)
+      return word
+    },
+  })
+  return { ...kernel, ladder: LADDER.map(watch) }
+}
+
+async function take(stage: Stage, step: Step): Promise<readonly string[]> {
+  if (step.does === 'call.json') return takeCall(stage, step)
+  const { expected } = step
+  try {
+    await STEPS[step.does](stage, step.text.trim())
+  } catch (fault) {
+    if (!expected || !isRefusal(fault)) throw fault
+    return missingFrom(['REFUSED'], fault.message, expected.lines)
+  }
+  return expected ? ['it was not refused'] : []
+}
+
+/** What the kernel refuses is told with a code; anything else is a fault of the vector. */
+function isRefusal(fault: unknown): fault is KernelError {
+  return fault instanceof KernelError && fault.code !== 'LEDGER_POISONED'
+}
+
+type Act = (stage: Stage, text: string) => unknown
+
+const STEPS = {
+  quota: () => undefined,
+  'policy.yaml': ({ rig }, text) => activatePolicy(rig.kernel, policyOf(text), 'user:olga'),
+  'call.json': () => undefined,
+  approve: (stage, text) => answer(stage, text, true),
+  refuse: (stage, text) => answer(stage, text, false),
+  freeze: ({ rig }, text) => setFreeze(rig.kernel, readFreeze(text, true)),
+  unfreeze: ({ rig }, text) => setFreeze(rig.kernel, readFreeze(text, false)),
+  wait({ rig }, text) {
+    rig.host.advance(readWait(text))
+  },
+  offer({ rig }, text) {
+    offer(rig, readObject(text, ['tool', 'definition']))
+  },
+  pin({ rig }, text) {
+    const tool = readText(readObject(text, ['tool']), 'tool')
+    return pinTool(rig.kernel, tool, rig.kernel.catalogue.offered(tool)?.hash ?? '', 'user:olga')
+  },
+  observe: ({ rig, observations }, text) =>
+    void observations.push(postObservation(rig.kernel, 'default', parseJson(text))),
+  restart: (stage) => restart(stage),
+  break: ({ broken }, text) => void broken.add(readRung(text)),
+  'break-store': (stage) => void (stage.storeFails = true),
+  'lose-state': (stage, text) => changeRecords(stage, text, () => undefined),
+  'change-state': (stage, text) => changeRecords(stage, text, otherDigit),
+} as const satisfies Readonly<Record<string, Act>>
+
+type StepName = keyof typeof STEPS
+
+function isStepName(text: string): text is StepName {
+  return Object.hasOwn(STEPS, text)
+}
+
+async function restart(stage: Stage): Promise<void> {
+  stage.storeFails = false
+  await stage.rig.reopen()
+  stage.rig.kernel = watched(stage)
+}
+
+function answer({ rig, requests }: Stage, text: string, granted: boolean): Promise<unknown> {
+  const order = readObject(text, ['by', 'groups', 'request', 'tenant'])
+  const groups = order.groups ?? []
+  if (!isList(groups)) throw new Error('`groups` is a list')
+  return answerRequest(rig.kernel, {
+    tenant: order.tenant === undefined ? 'default' : readText(order, 'tenant'),
+    request: named(readText(order, 'request'), requests),
+    granted,
+    approver: readText(order, 'by'),
+    groups: groups.map(String),
+  })
+}
+
+function readFreeze(text: string, frozen: boolean): FreezeOrder {
+  const order = readObject(text, ['scope', 'target'])
+  const scope = (['all', 'principal', 'tool', 'session'] as const).find((each) => each === order.scope)
+  if (!scope) throw new Error('`scope` is `all`, `principal`, `tool` or `session`')
+  return { scope, frozen, by: 'user:olga', ...(scope !== 'all' && { target: readText(order, 'target') }) }
+}
+
+function offer({ kernel }: Rig, order: JsonObject): void {
+  // Sound: whatever a server says is JSON, and `definitionOf` is what we ask of it.
+  kernel.catalogue.offer(readText(order, 'tool'), definitionOf(order.definition as JsonObject))
+}
+
+/** Changes the private records of sessions or of principals behind the kernel's back, which then starts again. */
+async function changeRecords(
+  stage: Stage,
+  kind: string,
+  change: (text: string) => string | undefined,
+): Promise<void> {
+  if (kind !== 'session' && kind !== 'principal') throw new Error('write `session` or `principal`')
+  // Sound: the store in memory keeps them in a plain map, which it shows as one that only reads.
+  const records = stage.rig.store.records as Map<string, string>
+  const names = [...records.keys()].filter((name) => name.startsWith(`${kind}\n`))
+  if (names.length === 0) throw new Error('there is no such record yet')
+  for (const name of names) {
+    const changed = change(records.get(name) ?? '')
+    if (changed === undefined) records.delete(name)
+    else records.set(name, changed)
+  }
+  await restart(stage)
+}
+
+/** The record with its first digit changed; the hash in front of it stays. */
+function otherDigit(record: string): string {
+  const text = record.slice(65)
+  return record.slice(0, 65) + text.replace(/[0-9]/, (digit) => String((Number(digit) + 1) % 10))
+}
+
+/** What came of a call, on both sides. */
+interface Outcome {
+  readonly told: Decided
+  /** Whether the tool ran or, for an advised call, may. */
+  readonly passed: boolean
+  /** The arguments as the tool got them. */
+  readonly dispatched: string | undefined
+  readonly receipt: Decision | undefined
+}
+
+async function takeCall(stage: Stage, { text, expected }: Step): Promise<readonly string[]> {
+  const { call, times } = readCall(stage, text)
+  for (let sent = 1; sent < times; sent++) {
+    const { told } = await send(stage, call)
+    if (told.verdict !== 'ALLOW')
+      return [`the call is ${told.verdict} ${told.reason} when it comes the ${sent}. time`]
+  }
+  const outcome = await send(stage, call)
+  const { approval } = outcome.told
+  if (approval !== undefined && !stage.requests.includes(approval)) stage.requests.push(approval)
+  const facts = factsOf(outcome, stage)
+  return [
+    ...disagreements(outcome),
+    ...missingFrom(facts, outcome.told.detail ?? '', expected?.lines ?? []),
+    ...(outcome.receipt || expected?.lines.includes('no receipt') ? [] : ['there is no receipt']),
+  ]
+}
+
+async function send({ rig, silent }: Stage, call: Partial<ToolCall>): Promise<Outcome> {
+  silent.clear()
+  let dispatched: string | undefined
+  const { decided, ran } =
+    call.assurance === 'advised'
+      ? await rig
+          .authorize(call)
+          .then((given: Authorization) => ({ ...given, ran: given.permit !== undefined }))
+      : await rig
+          .enforce(call, ({ args }) => {
+            dispatched = args
+            return Promise.resolve({ status: 'COMPLETED', output: new Uint8Array([1]) })
+          })
+          .then((enforced) => ({ ...enforced, ran: dispatched !== undefined }))
+  const entry = rig.store.entries.find(({ id }) => id === decided.receipt)
+  const receipt = entry?.receipt.kind === 'decision' ? entry.receipt : undefined
+  return { told: decided, passed: ran, dispatched, receipt }
+}
+
+/** Where what the caller was told, what is on the ledger and what happened do not agree. */
+function disagreements({ told, passed, dispatched, receipt }: Outcome): readonly string[] {
+  const wrong: string[] = []
+  const same = (what: string, one: unknown, other: unknown): void => {
+    if (one !== other) wrong.push(`${what}: told ${String(one)}, on record ${String(other)}`)
+  }
+  if (passed !== (told.verdict === 'ALLOW')) wrong.push(`${told.verdict}, but the tool ran: ${passed}`)
+  if ((told.receipt === undefined) !== (receipt === undefined)) wrong.push('the receipt is not on the ledger')
+  if ((told.verdict === 'ESCALATE') !== (told.approval !== undefined))
+    wrong.push('a request goes with ESCALATE')
+  if (!receipt) return wrong
+  same('verdict', told.verdict, receipt.verdict)
+  same('reason', told.reason, receipt.reason_code)
+  same('rung', told.rung, receipt.rung)
+  same('rule', told.rule, receipt.rule)
+  same('expiry', told.expires, receipt.expires)
+  if (dispatched !== undefined && receipt.commit === 'plain')
+    same('arguments', sha256Hex(dispatched), receipt.args_hash)
+  return wrong
+}
+
+const BROWSER_FIELDS = [
+  'sentinel_risk',
+  'sentinel_findings',
+  'dom_hash',
+  'visual_text_hash',
+  'planner_ref',
+  'destination_host',
+] as const
+
+/** Every line that would be true of a call. */
+function factsOf({ told, receipt }: Outcome, { rig, silent }: Stage): readonly string[] {
+  const rule = told.rule === undefined ? '' : ` rule ${told.rule}`
+  const decision = `${told.verdict} ${told.reason} by ${told.rung}${rule}`
+  if (!receipt) return [decision, 'no receipt']
+  const active = standings(rig.kernel).filter(({ standing }) => standing === 'active')
+  return [
+    decision,
+    `score ${receipt.trajectory_risk_score}`,
+    `window ${receipt.risk_accumulation_window}`,
+    `session ${receipt.session.id} seq ${receipt.session.seq}`,
+    `principal ${receipt.principal}`,
+    `effect ${receipt.effect_class}`,
+    `commit ${receipt.commit}`,
+    `expires ${receipt.expires ?? '(none)'}`,
+    ...active.filter(({ rung }) => silent.has(rung)).map(({ rung }) => `silent ${rung}`),
+    ...BROWSER_FIELDS.map((field) => `browser ${field} ${browserField(receipt, field)}`),
+  ]
+}
+
+function browserField({ browser }: Decision, field: (typeof BROWSER_FIELDS)[number]): string {
+  const value = browser?.[field]
+  if (value === undefined) return '(none)'
+  return typeof value === 'object' ? `[${value.join(', ')}]` : String(value)
+}
+
+/** The expected lines that do not hold, each with what holds instead. */
+function missingFrom(facts: readonly string[], detail: string, lines: readonly string[]): readonly string[] {
+  return lines.flatMap((line, i) => {
+    const part = /^detail contains (.+)$/.exec(line)?.[1]
+    if (part !== undefined)
+      return detail.includes(part) ? [] : [`\`${line}\`, but the detail is \`${detail}\``]
+    const word = line.split(' ', 1)[0] ?? ''
+    const instead = i === 0 ? facts.slice(0, 1) : facts.filter((fact) => fact.startsWith(`${word} `))
+    if (i === 0 ? facts[0] === line : facts.slice(1).includes(line)) return []
+    return [`\`${line}\`, but it is \`${instead.join('`, `')}\``]
+  })
+}
+
+const CALL_KEYS = [
+  'principal',
+  'credential',
+  'tenant',
+  'session',
+  'delegation_session',
+  'door',
+  'assurance',
+  'tool',
+  'args',
+  'raw',
+  'context',
+  'browser',
+  'approval',
+  'times',
+] as const
+
+function readCall(stage: Stage, text: string): { call: Partial<ToolCall>; times: number } {
+  const given = readObject(text, CALL_KEYS)
+  const { principal, credential, tool, args, context, browser, approval, times = 1 } = given
+  const owner = credential === undefined ? principal : credential
+  if (typeof times !== 'number') throw new Error('`times` is a number')
+  const raw = given.raw === undefined ? {} : { raw: readText(given, 'raw') }
+  const call: Partial<ToolCall> = {
+    caller: {
+      tenant: given.tenant === undefined ? 'default' : readText(given, 'tenant'),
+      principal: typeof owner === 'string' ? owner : undefined,
+    },
+    door: readWord(given, 'door', DOORS),
+    assurance: readWord(given, 'assurance', ['enforced', 'advised']),
+    tool,
+    args,
+    ...raw,
+    principal,
+    session_id: given.session,
+    delegation_session_id: given.delegation_session,
+    context,
+    browser: isObject(browser) ? readBrowser(browser, stage) : browser,
+    approval: typeof approval === 'string' ? named(approval, stage.requests) : approval,
+  }
+  return { call, times }
+}
+
+function readBrowser(browser: JsonObject, { observations }: Stage): JsonObject {
+  const id = browser.observation_id
+  return typeof id === 'string' ? { ...browser, observation_id: named(id, observations) } : browser
+}
+
+/** `#2` is the second of its kind; anything else is the id itself. */
+function named(text: string, ids: readonly string[]): string {
+  const number = /^#([0-9]+)$/.exec(text)?.[1]
+  const id = number === undefined ? text : ids[Number(number) - 1]
+  if (id === undefined) throw new Error(`there is no ${text} yet`)
+  return id
+}
+
+function readObject(text: string, keys: readonly string[]): JsonObject {
+  const value = parseJson(text)
+  if (!isObject(value)) throw new Error('a JSON object is expected')
+  const unknown = Object.keys(value).filter((key) => !keys.includes(key))
+  if (unknown.length > 0) throw new Error(`not known here: ${unknown.join(', ')}`)
+  return value
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function readText(object: JsonObject, key: string): string {
+  const value = object[key]
+  if (typeof value !== 'string') throw new Error(`\`${key}\` must be text`)
+  return value
+}
+
+/** One of a list of words; the first if nothing is said. */
+function readWord<W extends string>(object: JsonObject, key: string, words: readonly [W, ...W[]]): W {
+  const word = key in object ? words.find((each) => each === object[key]) : words[0]
+  if (word === undefined) throw new Error(`\`${key}\` is one of ${words.join(', ')}`)
+  return word
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value)
+}
+
+function readWait(text: string): number {
+  const length = parseDuration(text)
+  if (length === undefined) throw new Error('write a time such as `61s` or `15m`')
+  return length
+}
+
+function readQuota(text: string): { calls: number; period: number } {
+  const [, calls, unit] = /^([1-9][0-9]*)\/([smhd])$/.exec(text.trim()) ?? []
+  if (calls === undefined || unit === undefined) throw new Error('write a quota such as `3/h`')
+  return { calls: Number(calls), period: readWait(`1${unit}`) }
+}
+
+function readRung(text: string): string {
+  if (!LADDER.some(({ name }) => name === text)) throw new Error(`there is no rung \`${text}\``)
+  return text
+}
