@@ -9,7 +9,13 @@ async function check(env: Record<string, string>, platform = 'plan9'): Promise<u
     ran.push(command)
     return Promise.resolve(false)
   }
-  const path = await ensureNewestNode({ run, say: (line: string) => said.push(line), env, platform, arch: 'x64' })
+  const path = await ensureNewestNode({
+    run,
+    say: (line: string) => said.push(line),
+    env,
+    platform,
+    arch: 'x64',
+  })
   return [path, ran.length, said.length]
 }
 

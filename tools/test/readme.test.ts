@@ -56,9 +56,10 @@ describe('an invariant', () => {
 
 /** The files that a name of the table stands for; a bare one is a test of `evidence`, and a star is any text. */
 function matches(name: string): string[] {
-  const [folder, pattern] = /^(?:evidence\/test\/)?[a-z.-]+\.ts$/.test(name)
-    ? ['packages/evidence/test', name.replace('evidence/test/', '')]
-    : [name.slice(0, name.lastIndexOf('/')), name.slice(name.lastIndexOf('/') + 1)]
+  const path = name.includes('/') ? name : `evidence/test/${name}`
+  const at = path.lastIndexOf('/')
+  const folder = path.slice(0, at).replace(/^(evidence|kernel)\//, 'packages/$1/')
+  const pattern = path.slice(at + 1)
   const wanted = new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '.*')}`)
   return readdirSync(new URL(`../../${folder}`, import.meta.url)).filter((file) => wanted.test(file))
 }
