@@ -25,8 +25,8 @@ import { decimal, eased, type Leak, type RiskMemory } from './risk.ts'
 import {
   centroidText,
   keepPrincipal,
-  keepSession,
   stateOf,
+  stateText,
   type Kept,
   type PrincipalState,
   type RecordNames,
@@ -79,13 +79,19 @@ export function judge(kernel: Kernel, intent: Intent, names: RecordNames, turn: 
   const hash = commitTo(kernel, intent, snapshot, settled)
   const lasts = settled.verdict === 'ALLOW' && intent.assurance === 'advised'
   const expires = lasts ? new Date(turn.time + ADVISED_FOR).toISOString() : undefined
+  // Most calls leave the principal's record as it was. Its last decision then still speaks for it.
+  const changed = after.principal !== before.principal
   const appended = turn.append(
-    { causes: settled.uses?.answer ? [settled.uses.answer] : [], anchors: [names.session, names.principal] },
+    {
+      causes: settled.uses?.answer ? [settled.uses.answer] : [],
+      anchors: changed ? [names.session, names.principal] : [names.session],
+    },
     (header) => receiptOf(header, intent, snapshot, { settled, before, after, hash, expires }),
   )
   // Nothing from here on can fail, so what is kept in memory and what is written stay one.
-  turn.write(names.session, after, after.text)
-  turn.write(names.principal, after.principal, after.text)
+  const text = stateText(after.session, after.principal)
+  turn.write(names.session, after, text)
+  if (changed) turn.write(names.principal, after.principal, text)
   if (hash.salt !== undefined) turn.put(`salt\n${appended.id}`, hash.salt)
   const request = keepRequest(kernel, intent, snapshot, { settled, appended, salt: hash.salt }, turn)
   const opening = settled.verdict === 'ALLOW' ? open(kernel, intent, appended, hash, turn) : undefined
@@ -108,10 +114,10 @@ export function judge(kernel: Kernel, intent: Intent, names: RecordNames, turn: 
 /** The state to decide on. It is the one that the session's last decision left, unless another session changed the principal. */
 function readState(turn: Turn, names: RecordNames): State {
   // Sound: under these names only the two kinds of record are kept, and both were asked for.
-  const session = turn.read(names.session) as State | Kept<SessionState>
+  const known = turn.read(names.session) as State | SessionState
   const principal = turn.read(names.principal) as Kept<PrincipalState>
-  if (!('session' in session)) return stateOf(session, principal)
-  return session.principal === principal ? session : stateOf(session.session, principal)
+  if (!('session' in known)) return stateOf(known, principal)
+  return known.principal === principal ? known : stateOf(known.session, principal)
 }
 
 function takeSnapshot(kernel: Kernel, intent: Intent, time: number, before: State): Snapshot {
@@ -121,7 +127,7 @@ function takeSnapshot(kernel: Kernel, intent: Intent, time: number, before: Stat
     policy: kernel.policy,
     freezes: kernel.freezes,
     tool: kernel.catalogue.find(intent.tool, kernel.policy),
-    session: before.session.value,
+    session: before.session,
     principal: before.principal.value,
     observation: posted ? postedObservation(kernel, intent, time) : intent.browser?.observation,
     observed: posted ? 'sentinel' : 'agent',
@@ -185,11 +191,11 @@ function foldIn(intent: Intent, snapshot: Snapshot, settled: Settled, before: St
   const turn = turnOrNothing(snapshot)
   // A person looked at this call: it does not count against the session, and halves what does.
   const approved = settled.uses !== undefined
-  const session = before.session.value
+  const { session } = before
   const principal = before.principal.value
   const source = turn.source && settled.verdict === 'ALLOW'
   return stateOf(
-    keepSession({
+    {
       seq: session.seq + 1,
       risk: approved
         ? { ...session.risk, turns: session.risk.turns + 1, leak: eased(session.risk.leak, time, halfLife) }
@@ -197,7 +203,7 @@ function foldIn(intent: Intent, snapshot: Snapshot, settled: Settled, before: St
       source: session.source || source,
       denials: nextDenials(session.denials, settled),
       broken: session.broken,
-    }),
+    },
     nextPrincipal(before.principal, {
       leak: approved ? eased(principal.leak, time, halfLife) : turn.leak,
       source: source ? time : principal.source,
@@ -207,7 +213,7 @@ function foldIn(intent: Intent, snapshot: Snapshot, settled: Settled, before: St
   )
 }
 
-/** Most calls leave the principal's record as it was; it is then not written out again. */
+/** The principal's record after the call; the very same if nothing in it has changed. */
 function nextPrincipal(before: Kept<PrincipalState>, next: PrincipalState): Kept<PrincipalState> {
   const { leak, source, rates } = before.value
   const same = leak === next.leak && source === next.source && rates === next.rates
@@ -305,7 +311,7 @@ function receiptOf(header: Header, intent: Intent, snapshot: Snapshot, parts: Pa
     time: header.time,
     key: header.key,
     principal: intent.principal ?? NOBODY,
-    session: { id: intent.session, seq: before.session.value.seq },
+    session: { id: intent.session, seq: before.session.seq },
     door: intent.door,
     assurance: intent.assurance,
     tool: intent.tool,
@@ -321,7 +327,7 @@ function receiptOf(header: Header, intent: Intent, snapshot: Snapshot, parts: Pa
     next_state_hash: after.hash,
     evidence: evidenceOf(intent, snapshot, [hash.args, before.hash, ladder, header.time]),
     trajectory_risk_score: decimal(score),
-    session_centroid_hash: centroidHash(after.session.value.risk),
+    session_centroid_hash: centroidHash(after.session.risk),
     risk_accumulation_window: window,
   }
   if (definition !== undefined) receipt.definition_hash = definition

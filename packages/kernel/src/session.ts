@@ -43,15 +43,10 @@ export const NEW_SESSION: SessionState = { seq: 0, risk: NO_MEMORY, source: fals
 /** A principal without history. */
 export const NEW_PRINCIPAL: PrincipalState = { leak: EMPTY_LEAK, source: 0, rates: {}, broken: false }
 
-/** A record beside its canonical text. */
+/** A record beside its canonical text, for one that changes less often than it is written. */
 export interface Kept<T> {
   readonly value: T
   readonly text: string
-}
-
-/** Writes a session's record down. */
-export function keepSession(value: SessionState): Kept<SessionState> {
-  return { value, text: sessionText(value) }
 }
 
 /** Writes a principal's record down. */
@@ -61,18 +56,20 @@ export function keepPrincipal(value: PrincipalState): Kept<PrincipalState> {
 
 /** Both records that a decision rests on, or leaves behind. */
 export interface State {
-  readonly session: Kept<SessionState>
+  readonly session: SessionState
   readonly principal: Kept<PrincipalState>
-  /** What is stored under the name of each: a decision commits to both at once. */
-  readonly text: string
-  /** What the decision's receipt says of it. */
+  /** What the decision's receipt says of it: SHA-256 of the text of both. */
   readonly hash: string
 }
 
 /** The state of a session, its principal's record included. */
-export function stateOf(session: Kept<SessionState>, principal: Kept<PrincipalState>): State {
-  const text = `${session.text}\n${principal.text}`
-  return { session, principal, text, hash: sha256Hex(text) }
+export function stateOf(session: SessionState, principal: Kept<PrincipalState>): State {
+  return { session, principal, hash: sha256Hex(stateText(session, principal)) }
+}
+
+/** What is stored, the same under the name of each record: a decision commits to both at once. */
+export function stateText(session: SessionState, { text }: Kept<PrincipalState>): string {
+  return `${sessionText(session)}\n${text}`
 }
 
 // The canonical text of the records, written out: every call writes both, and the general writer takes five times as long.
@@ -111,13 +108,13 @@ export function recordNames({ tenant, principal, session }: NamedBy): RecordName
 type NamedBy = Pick<Intent, 'tenant' | 'principal' | 'session'>
 
 /** A session's record as it comes from the store; broken if it is not what its last decision left behind. */
-export function readSession(stored: Stored): Kept<SessionState> {
+export function readSession(stored: Stored): SessionState {
   const anchor = readAnchor(stored.anchor)
-  if (anchor === undefined && stored.record === undefined) return keepSession(NEW_SESSION)
+  if (anchor === undefined && stored.record === undefined) return NEW_SESSION
   const [text] = readState(stored.record, anchor?.next) ?? []
-  if (text === undefined) return keepSession({ ...NEW_SESSION, seq: (anchor?.seq ?? -1) + 1, broken: true })
-  // Sound: only `stateOf` makes texts with such a hash.
-  return { value: JSON.parse(text) as SessionState, text }
+  if (text === undefined) return { ...NEW_SESSION, seq: (anchor?.seq ?? -1) + 1, broken: true }
+  // Sound: only `stateText` makes texts with such a hash.
+  return JSON.parse(text) as SessionState
 }
 
 /** A principal's record as it comes from the store; broken if it is not what its last decision left behind. */
@@ -126,7 +123,7 @@ export function readPrincipal(stored: Stored): Kept<PrincipalState> {
   if (anchor === undefined && stored.record === undefined) return keepPrincipal(NEW_PRINCIPAL)
   const [, text] = readState(stored.record, anchor?.next) ?? []
   if (text === undefined) return keepPrincipal({ ...NEW_PRINCIPAL, broken: true })
-  // Sound: only `stateOf` makes texts with such a hash.
+  // Sound: only `stateText` makes texts with such a hash.
   return { value: JSON.parse(text) as PrincipalState, text }
 }
 

@@ -299,10 +299,10 @@ async function changeRecords(
   await restart(stage)
 }
 
-/** The record with its first digit changed; the hash in front of it stays. */
+/** The record with its last digit changed. */
 function otherDigit(record: string): string {
-  const text = record.slice(65)
-  return record.slice(0, 65) + text.replace(/[0-9]/, (digit) => String((Number(digit) + 1) % 10))
+  const at = record.search(/[0-9][^0-9]*$/)
+  return `${record.slice(0, at)}${(Number(record[at]) + 1) % 10}${record.slice(at + 1)}`
 }
 
 /** What came of a call, on both sides. */

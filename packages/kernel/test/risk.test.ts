@@ -239,16 +239,13 @@ gates: { egress: { allow: ["example.com"] } }
       (name: string, rig: Rig) => (rig.store.records as Map<string, string>).delete(name),
       (name: string, rig: Rig) => {
         const records = rig.store.records as Map<string, string>
-        records.set(
-          name,
-          (records.get(name) ?? '').replace(/"seq":\d+|"source":\d+/, (found) => `${found}1`),
-        )
+        records.set(name, (records.get(name) ?? '').replaceAll('"turns":1', '"turns":2'))
       },
     ]) {
       for (const kind of ['session\n', 'principal\n']) {
         const rig = await createRig({ policy: POLICY })
         await passes(rig, BENIGN)
-        await passes(rig, { ...HOSTILE, args: { url: 'https://example.com/' } })
+        await passes(rig, HOSTILE)
         const name = [...rig.store.records.keys()].find((each) => each.startsWith(kind)) ?? ''
         spoil(name, rig)
         await rig.reopen()
