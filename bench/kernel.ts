@@ -15,6 +15,7 @@ import {
   NEW_SESSION,
   openKernel,
   parsePolicy,
+  policyOf,
   snapshotOf,
   type Kernel,
   type KernelOptions,
@@ -39,7 +40,7 @@ export async function* kernelRows(say: (line: string) => void): AsyncGenerator<R
 
 /** A full `authorize`: capture, ladder, policy, chain, signature, tree, store in memory. */
 async function authorizing(rules: number, target: number): Promise<Row> {
-  const kernel = await kernelWith(policyOf(rules))
+  const kernel = await kernelWith(rulesOf(rules))
   const bare = generateKeyPairSync('ed25519').privateKey
   const message = Buffer.alloc(1250, 7)
   let permits: (Permit | undefined)[] = []
@@ -71,7 +72,9 @@ async function authorizing(rules: number, target: number): Promise<Row> {
 
 /** What session risk adds to a call: words, facts, both memories and the score. Destinations are another rung's. */
 async function* remembering(): AsyncGenerator<Row> {
-  const { policy, freezes, catalogue } = await kernelWith(policyOf(50))
+  const kernel = await kernelWith(rulesOf(50))
+  const { freezes, catalogue } = kernel
+  const policy = policyOf(kernel, kernel.tenant)
   const intents = Array.from({ length: 1000 }, (_, i) => capture(callAt(i)))
   const times = new Float64Array(50_000)
   let { session, principal } = { session: NEW_SESSION, principal: NEW_PRINCIPAL }
@@ -80,7 +83,7 @@ async function* remembering(): AsyncGenerator<Row> {
     const tool = catalogue.find(intent.tool, policy)
     const time = START + i + 20_000
     const world = { time, policy, freezes, tool, session, principal, observation: undefined } as const
-    const snapshot = snapshotOf(intent, { ...world, observed: 'agent' })
+    const snapshot = snapshotOf(intent, { ...world, observed: 'agent', asked: false })
     snapshot.egress()
     const began = process.hrtime.bigint()
     snapshot.assessment()
@@ -174,7 +177,7 @@ function keyOf(byte: number): Promise<SigningKey> {
 }
 
 /** A policy of so many rules, of which every tenth is for the tool that is called and looks at its arguments. */
-function policyOf(rules: number): string {
+function rulesOf(rules: number): string {
   const lines = Array.from({ length: rules - 1 }, (_, i) =>
     i % 10 === 0
       ? `  - { id: rule-${i}, deny: "files/*", when: 'args.path.startsWith("/secret/${i}/")' }`

@@ -9,22 +9,27 @@ import type { Kernel } from './kernel.ts'
 import type { Appended, Turn } from './ledger.ts'
 import type { Policy } from './policy/parse.ts'
 
-/** Activates a policy. From this turn on every call is judged by it, and none by half of each. */
-export async function activatePolicy(kernel: Kernel, policy: Policy, by: string): Promise<Appended> {
+/** Activates a policy for a tenant. From this turn on every call of it is judged by that, and none by half of each. */
+export async function activatePolicy(
+  kernel: Kernel,
+  policy: Policy,
+  by: string,
+  tenant: string = kernel.tenant,
+): Promise<Appended> {
   return kernel.ledger.append({
     reserved: true,
     run: (turn) => {
-      const appended = turn.append({ anchors: ['policy'] }, (header): PolicyActivation => ({
+      const appended = turn.append({ anchors: [`policy\n${tenant}`] }, (header): PolicyActivation => ({
         ...header,
         kind: 'policy',
-        tenant: kernel.tenant,
+        tenant,
         policy_hash: policy.hash,
         name: policy.name,
         by,
       }))
-      turn.put('policy', policy.text)
+      turn.put(`policy\n${tenant}`, policy.text)
       turn.put(`text\n${policy.hash}`, policy.text)
-      kernel.policy = policy
+      kernel.policies.set(tenant, policy)
       return appended
     },
   })
@@ -136,7 +141,7 @@ export async function unpinTool(kernel: Kernel, tool: string, by: string): Promi
   return kernel.ledger.append({
     reserved: true,
     run: (turn) => {
-      const hash = kernel.catalogue.find(tool, kernel.policy)?.pinned
+      const hash = kernel.catalogue.pinned(tool)
       if (hash === undefined) throw new KernelError('REQUEST_INVALID', `\`${tool}\` is not pinned`)
       const appended = turn.append({ anchors: [`pin\n${tool}`] }, (header): Pin => ({
         ...header,

@@ -1,8 +1,9 @@
 // Approvals: a person's yes to one intent, for a time, once. It lifts an ESCALATE and never a DENY.
 
-import { canonicalize, sha256Hex, type ReasonCode, type Rung } from '@tollgate/evidence'
+import { canonicalize, sha256Hex, type EffectClass, type ReasonCode, type Rung } from '@tollgate/evidence'
 import { NOBODY, type Intent } from './call.ts'
 import type { Appended } from './ledger.ts'
+import type { Rule } from './policy/parse.ts'
 
 /** A request that waits for a person, or that one has answered. */
 export interface ApprovalRequest {
@@ -13,7 +14,7 @@ export interface ApprovalRequest {
   readonly principal: string
   readonly session: string
   readonly tool: string
-  /** Names the exact intent: tenant, principal, session, tool, definition and arguments. */
+  /** Names the exact intent: tenant, principal, session, tool, effect class, definition and arguments. */
   readonly binding: string
   readonly reason: ReasonCode
   readonly rung: Rung
@@ -46,6 +47,8 @@ export interface Approvals {
   find(key: { readonly id: string } | { readonly binding: string }): ApprovalRequest | undefined
   set(request: ApprovalRequest): void
   remove(request: ApprovalRequest): void
+  /** How many requests are known. */
+  readonly size: number
   /** How many requests of a principal wait for an answer. */
   waiting(tenant: string, principal: string, time: number): number
   /** Every request that waits for an answer, oldest first. */
@@ -66,10 +69,19 @@ export function requestName(id: string): string {
   return `approval\n${id}`
 }
 
-/** Names the exact intent, whoever's salt its receipt carries. */
-export function bindingOf(intent: Intent, definition: string | undefined): string {
+/** Names the exact intent, whoever's salt its receipt carries: what is called, as what it counts, by whom, with what. */
+export function bindingOf(intent: Intent, effect: EffectClass, definition: string | undefined): string {
   const { tenant, principal, session, tool, hash } = intent
-  return sha256Hex(canonicalize([tenant, principal ?? NOBODY, session, tool, definition ?? null, hash]))
+  return sha256Hex(
+    canonicalize([tenant, principal ?? NOBODY, session, tool, effect, definition ?? null, hash]),
+  )
+}
+
+/** Whether a request was opened for what stands in the way now: the same rule, with the same approvers. */
+export function isFor({ rule, approvers }: ApprovalRequest, now: Rule | undefined): boolean {
+  const named = now?.approvers ?? []
+  const same = approvers.length === named.length && approvers.every((name, i) => name === named[i])
+  return rule === (now?.id ?? null) && same
 }
 
 /** How a request stands at a time. */
@@ -110,6 +122,9 @@ export function createApprovals(): Approvals {
       byOwner.set(ownerOf(request), owned.add(request))
     },
     remove,
+    get size() {
+      return byId.size
+    },
     waiting: (tenant, principal, time) =>
       [...(byOwner.get(`${tenant}\n${principal}`) ?? [])].filter((each) => waits(each, time)).length,
     list: (time) => [...byId.values()].filter((each) => waits(each, time)),

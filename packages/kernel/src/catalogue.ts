@@ -35,6 +35,8 @@ export interface Catalogue {
   setPin(tool: string, pinned: Pinned | undefined): void
   /** The definition on offer, for a person to look at. */
   offered(tool: string): Definition | undefined
+  /** Hash of the definition that a person pinned. */
+  pinned(tool: string): string | undefined
   /** What is known of a tool under a policy; undefined if it is in no catalogue. */
   find(tool: string, policy: Policy): KnownTool | undefined
 }
@@ -58,34 +60,35 @@ export function definitionOf(content: JsonObject): Definition {
 export function createCatalogue(): Catalogue {
   const offers = new Map<string, Definition>()
   const pins = new Map<string, Pinned>()
-  let remembered = new Map<string, KnownTool | undefined>()
-  let rememberedFor: Policy | undefined
-
-  const forget = (tool: string): void => void remembered.delete(tool)
+  // What is known of a tool, by policy and name. Few things change it, and then all of it is looked up anew.
+  let remembered = new WeakMap<Policy, Map<string, KnownTool | undefined>>()
+  const forget = (): void => void (remembered = new WeakMap())
 
   return {
     offer(tool, definition) {
       offers.set(tool, definition)
-      forget(tool)
+      forget()
     },
     withdraw(tool) {
       offers.delete(tool)
-      forget(tool)
+      forget()
     },
     prepare: ({ hash, content }) => ({ hash, schema: schemaOf(content) }),
     setPin(tool, pinned) {
       if (pinned) pins.set(tool, pinned)
       else pins.delete(tool)
-      forget(tool)
+      forget()
     },
     offered: (tool) => offers.get(tool),
+    pinned: (tool) => pins.get(tool)?.hash,
     find(tool, policy) {
-      if (rememberedFor !== policy || remembered.size > MAX_REMEMBERED) {
-        remembered = new Map()
-        rememberedFor = policy
-      }
-      if (!remembered.has(tool)) remembered.set(tool, find(tool, policy, offers.get(tool), pins.get(tool)))
-      return remembered.get(tool)
+      const known = remembered.get(policy) ?? new Map<string, KnownTool | undefined>()
+      if (known.size === 0) remembered.set(policy, known)
+      if (known.has(tool)) return known.get(tool)
+      if (known.size > MAX_REMEMBERED) known.clear()
+      const found = find(tool, policy, offers.get(tool), pins.get(tool))
+      known.set(tool, found)
+      return found
     },
   }
 }

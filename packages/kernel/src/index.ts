@@ -57,7 +57,15 @@ export {
   type RungStanding,
 } from './guardian.ts'
 export type { Decided } from './judge.ts'
-export { NO_POLICY, openKernel, standings, type Host, type Kernel, type KernelOptions } from './kernel.ts'
+export {
+  NO_POLICY,
+  openKernel,
+  policyOf,
+  standings,
+  type Host,
+  type Kernel,
+  type KernelOptions,
+} from './kernel.ts'
 export type { Appended, Ledger } from './ledger.ts'
 export { createMemoryStore, type MemoryStore } from './memory-store.ts'
 export { explain, type Explained, type Match, type Subject } from './policy/evaluate.ts'

@@ -13,11 +13,12 @@ import {
   type Verdict,
 } from '@tollgate/evidence'
 import { FLOOD_GUARD, floodName, recordFreeze } from './administer.ts'
-import { bearingOf, bindingOf, MAX_WAITING, requestName, type ApprovalRequest } from './approvals.ts'
+import { bearingOf, bindingOf, isFor, MAX_WAITING, requestName, type ApprovalRequest } from './approvals.ts'
 import { NOBODY, type BrowserCall, type Intent, type Observation } from './call.ts'
+import type { KnownTool } from './catalogue.ts'
 import { readHttpUrl } from './destinations/url.ts'
 import { decide, ladderHash, type Judgement } from './guardian.ts'
-import type { Kernel } from './kernel.ts'
+import { policyOf, type Kernel } from './kernel.ts'
 import type { Appended, Header, Turn } from './ledger.ts'
 import { openingName, openingText, type Opening } from './openings.ts'
 import { refilled, taken } from './rates.ts'
@@ -33,7 +34,7 @@ import {
   type SessionState,
   type State,
 } from './session.ts'
-import { snapshotOf, type Snapshot } from './snapshot.ts'
+import { effectOf, snapshotOf, type Snapshot } from './snapshot.ts'
 
 /** How long an advised ALLOW may be used, in milliseconds. */
 export const ADVISED_FOR = 60_000
@@ -121,17 +122,29 @@ function readState(turn: Turn, names: RecordNames): State {
 }
 
 function takeSnapshot(kernel: Kernel, intent: Intent, time: number, before: State): Snapshot {
+  const policy = policyOf(kernel, intent.tenant)
+  const tool = kernel.catalogue.find(intent.tool, policy)
   const posted = intent.browser?.observation_id !== undefined
   return snapshotOf(intent, {
     time,
-    policy: kernel.policy,
+    policy,
     freezes: kernel.freezes,
-    tool: kernel.catalogue.find(intent.tool, kernel.policy),
+    tool,
     session: before.session,
     principal: before.principal.value,
     observation: posted ? postedObservation(kernel, intent, time) : intent.browser?.observation,
     observed: posted ? 'sentinel' : 'agent',
+    asked: wasAsked(kernel, intent, tool, time),
   })
+}
+
+/** Whether a request about exactly this call waits for its answer, or was granted. */
+function wasAsked({ approvals }: Kernel, intent: Intent, tool: KnownTool | undefined, time: number): boolean {
+  if (approvals.size === 0) return false
+  const binding = bindingOf(intent, effectOf(tool), tool?.pinned ?? tool?.offered)
+  const request = approvals.find({ binding })
+  const bearing = request && bearingOf(request, time)
+  return bearing === 'waiting' || bearing === 'granted'
 }
 
 /** The observation that the Sentinel posted. If there is none that fits, only the URL that the call names is known. */
@@ -150,10 +163,12 @@ const NOTHING_SEEN: Observation = {
 /** Lets an approval lift an escalation. It must be for exactly this intent, and hold now. */
 function settle(kernel: Kernel, intent: Intent, snapshot: Snapshot, judgement: Judgement): Settled {
   if (judgement.verdict !== 'ESCALATE') return judgement
-  const binding = bindingOf(intent, definitionOf(snapshot))
+  const binding = bindingOf(intent, snapshot.effect, definitionOf(snapshot))
   const claimed = intent.approval !== undefined
-  const request = kernel.approvals.find(claimed ? { id: intent.approval } : { binding })
-  if (claimed && request?.binding !== binding) return denied(judgement, 'APPROVAL_INVALID')
+  const found = kernel.approvals.find(claimed ? { id: intent.approval } : { binding })
+  // What was granted under one rule is no answer to another.
+  const request = found?.binding === binding && isFor(found, judgement.rule) ? found : undefined
+  if (claimed && !request) return denied(judgement, 'APPROVAL_INVALID')
   switch (request && bearingOf(request, snapshot.time)) {
     case 'granted':
       return { ...judgement, verdict: 'ALLOW', reason: 'APPROVAL_GRANTED', ...(request && { uses: request }) }
@@ -439,7 +454,7 @@ function keepRequest(
     principal: intent.principal ?? NOBODY,
     session: intent.session,
     tool: intent.tool,
-    binding: bindingOf(intent, definitionOf(snapshot)),
+    binding: bindingOf(intent, snapshot.effect, definitionOf(snapshot)),
     reason: settled.reason,
     rung: settled.rung,
     rule: settled.rule?.id ?? null,

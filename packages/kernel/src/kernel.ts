@@ -1,6 +1,13 @@
 // The kernel: what the road runs on. It has no I/O, no clock and no randomness of its own; all of that is handed in.
 
-import { NO_HASH, parseJson, type Freeze, type JsonObject, type Pin } from '@tollgate/evidence'
+import {
+  NO_HASH,
+  parseJson,
+  type Freeze,
+  type JsonObject,
+  type Pin,
+  type PolicyActivation,
+} from '@tollgate/evidence'
 import { createApprovals, type ApprovalRequest, type Approvals } from './approvals.ts'
 import { createCatalogue, definitionOf, type Catalogue } from './catalogue.ts'
 import { recover } from './effects.ts'
@@ -34,7 +41,7 @@ export interface KernelOptions {
   readonly writer: string
   /** Id of the writer's key, which the store signs with. */
   readonly key: string
-  /** Tenant of what concerns no call: policies, pins, freezes of everything. */
+  /** Tenant of what concerns no call: pins, freezes of everything; and of a policy that is activated for nobody else. */
   readonly tenant?: string
   /** Whether hashes of contents are salted everywhere, or only where a tool's declaration says so. */
   readonly commit?: 'plain' | 'salted'
@@ -68,7 +75,8 @@ export interface Kernel {
   readonly flooding: Map<string, number>
   /** The rungs that are asked; always `LADDER`, except where a test breaks one on purpose. */
   readonly ladder: typeof LADDER
-  policy: Policy
+  /** The policy in force, by tenant. */
+  readonly policies: Map<string, Policy>
 }
 
 /** The policy while there is none: nothing is known, nothing is allowed. */
@@ -122,16 +130,21 @@ export async function openKernel(options: KernelOptions): Promise<Kernel> {
     denials: new Map(),
     flooding: new Map(),
     ladder: LADDER,
-    policy: NO_POLICY,
+    policies: new Map(),
   }
   await takeUp(kernel)
   await recover(kernel)
   return kernel
 }
 
-/** How every rung stands under the policy in force. */
-export function standings(kernel: Kernel): readonly RungStanding[] {
-  return describeLadder(kernel.policy)
+/** The policy in force for a tenant; one that allows nothing if there is none. */
+export function policyOf({ policies }: Kernel, tenant: string): Policy {
+  return policies.get(tenant) ?? NO_POLICY
+}
+
+/** How every rung stands under the policy in force for a tenant. */
+export function standings(kernel: Kernel, tenant: string = kernel.tenant): readonly RungStanding[] {
+  return describeLadder(policyOf(kernel, tenant))
 }
 
 async function takeUp(kernel: Kernel): Promise<void> {
@@ -148,8 +161,7 @@ async function takeUp(kernel: Kernel): Promise<void> {
     if (record !== undefined) kernel.openings.add(JSON.parse(record) as Opening)
   }
   for (const stored of await allOf(kernel, 'pin\n')) takeUpPin(kernel, stored)
-  const [policy] = await allOf(kernel, 'policy')
-  if (policy) takeUpPolicy(kernel, policy)
+  for (const stored of await allOf(kernel, 'policy\n')) takeUpPolicy(kernel, stored)
 }
 
 interface Found {
@@ -184,7 +196,10 @@ function takeUpPin(kernel: Kernel, { record, anchor }: Found): void {
 }
 
 /** A policy counts only if its text is the one that the receipt names, and still reads. Otherwise there is none. */
-function takeUpPolicy(kernel: Kernel, { record, anchor }: Found): void {
-  const parsed = parsePolicy(record ?? '')
-  if (parsed.ok && parsed.policy.hash === anchor?.['policy_hash']) kernel.policy = parsed.policy
+function takeUpPolicy({ policies }: Kernel, { record, anchor }: Found): void {
+  if (record === undefined || anchor === undefined) return
+  // Sound: only policy receipts anchor such names.
+  const { tenant, policy_hash } = anchor as unknown as PolicyActivation
+  const parsed = parsePolicy(record)
+  if (parsed.ok && parsed.policy.hash === policy_hash) policies.set(tenant, parsed.policy)
 }

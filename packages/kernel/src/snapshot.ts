@@ -31,6 +31,8 @@ export interface World {
   /** What the Sentinel says of the page, and who brought it. */
   readonly observation: Observation | undefined
   readonly observed: 'sentinel' | 'agent'
+  /** A person has been asked about exactly this call: its turn was counted when it was first sent. */
+  readonly asked: boolean
 }
 
 /** What this turn does to the memory of risk. */
@@ -70,6 +72,7 @@ class LazySnapshot implements Snapshot {
   readonly principal: PrincipalState
   readonly observation: Observation | undefined
   readonly observed: 'sentinel' | 'agent'
+  readonly asked: boolean
   readonly effect: EffectClass
   readonly #intent: Intent
   #destinations: readonly Destination[] | undefined
@@ -86,7 +89,8 @@ class LazySnapshot implements Snapshot {
     this.principal = world.principal
     this.observation = world.observation
     this.observed = world.observed
-    this.effect = world.tool?.declared?.effect ?? 'admin'
+    this.asked = world.asked
+    this.effect = effectOf(world.tool)
     this.#intent = intent
   }
 
@@ -106,6 +110,11 @@ class LazySnapshot implements Snapshot {
     const { risk, leak } = this.turn()
     return (this.#assessment ??= assess(risk, leak, this.time, this.policy.gates.sessionRisk))
   }
+}
+
+/** What a tool does; not said means the strictest. */
+export function effectOf(tool: KnownTool | undefined): EffectClass {
+  return tool?.declared?.effect ?? 'admin'
 }
 
 function destinationsOf({ args, browser }: Intent, { tool, observation }: Snapshot): readonly Destination[] {
@@ -147,9 +156,13 @@ function turnOf(intent: Intent, snapshot: Snapshot): Turn {
     afterSource: session.source || recent,
     denials: session.denials,
   })
+  const source = isSource(topics)
+  if (snapshot.asked) {
+    return { risk: { ...session.risk, turns: session.risk.turns + 1 }, leak: principal.leak, source }
+  }
   return {
     risk: remember(session.risk, axes, time, settings),
     leak: grown(principal.leak, signalOf(axes), time, settings.halfLife),
-    source: isSource(topics),
+    source,
   }
 }

@@ -15,7 +15,7 @@ gates:
 const MAIL = { tool: 'mail/send', args: { to: 'a@example.com', text: 'hello' } }
 
 async function opened(call: Partial<ToolCall> = MAIL): Promise<{ rig: Rig; request: string }> {
-  const rig = await createRig({ policy: POLICY })
+  const rig = await createRig({ policy: POLICY, tenants: ['default', 'other'] })
   const { decided } = await rig.authorize(call)
   expect(decided.verdict).toBe('ESCALATE')
   return { rig, request: decided.approval ?? '' }
@@ -146,6 +146,12 @@ describe('an answer', () => {
     await expect(answer(late, waited)).rejects.toEqual(refused())
   })
 
+  it('comes from the tenant of the call', async () => {
+    const { rig, request } = await opened()
+    const order = { request, granted: true, approver: 'user:olga', groups: ['ops'] }
+    await expect(answerRequest(rig.kernel, { ...order, tenant: 'other' })).rejects.toEqual(refused())
+  })
+
   it('counts once, however many people answer at the same time', async () => {
     const { rig, request } = await opened()
     const all = await Promise.allSettled([
@@ -202,6 +208,10 @@ describe('a request', () => {
       reason: 'TEMPORAL_INTERVENTION',
     })
     expect(rig.kernel.approvals.list(rig.host.time)).toHaveLength(100)
+    // Those that nobody answered in time no longer wait.
+    rig.host.advance(900_001)
+    expect((await decide(rig)).verdict).toBe('ESCALATE')
+    expect(rig.kernel.approvals.list(rig.host.time)).toHaveLength(1)
   })
 
   it('is forgotten a day after it ended', async () => {

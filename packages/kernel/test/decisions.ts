@@ -219,6 +219,7 @@ type Act = (stage: Stage, text: string) => unknown
 const STEPS = {
   quota: () => undefined,
   'policy.yaml': ({ rig }, text) => activatePolicy(rig.kernel, policyOf(text), 'user:olga'),
+  'acme.yaml': ({ rig }, text) => activatePolicy(rig.kernel, policyOf(text), 'user:olga', 'acme'),
   'call.json': () => undefined,
   approve: (stage, text) => answer(stage, text, true),
   refuse: (stage, text) => answer(stage, text, false),

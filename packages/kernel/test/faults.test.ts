@@ -328,6 +328,39 @@ describe('a flood', () => {
     expect((await rig.verify()).findings).toEqual([])
   })
 
+  it('by credentials that belong to nobody is counted too', async () => {
+    const rig = await createRig({ policy: POLICY, kernel: { quota } })
+    const nobody = { caller: { tenant: 'default', principal: undefined } }
+    for (let i = 0; i < 5; i++) expect((await rig.enforce(nobody)).decided.reason).toBe('IDENTITY_MISSING')
+    const size = rig.store.envelopes.length
+    expect((await rig.enforce(nobody)).decided).toMatchObject({
+      reason: 'QUOTA_EXCEEDED',
+      receipt: undefined,
+    })
+    expect(rig.store.envelopes).toHaveLength(size)
+    expect((await rig.enforce()).decided.verdict).toBe('ALLOW')
+  })
+
+  it('while everything is frozen is counted, and freezes nobody for good', async () => {
+    const rig = await createRig({ policy: POLICY, kernel: { quota } })
+    await setFreeze(rig.kernel, { scope: 'all', frozen: true, by: 'user:olga' })
+    for (let i = 0; i < 5; i++) expect((await rig.enforce()).decided.receipt).toBeDefined()
+    for (let i = 0; i < 7; i++) {
+      expect((await rig.enforce()).decided).toMatchObject({ reason: 'SYSTEM_FROZEN', receipt: undefined })
+    }
+    await setFreeze(rig.kernel, { scope: 'all', frozen: false, by: 'user:olga' })
+    expect(rig.last('freeze')).toMatchObject({ scope: 'all', frozen: false, denials: 7 })
+    expect((await rig.enforce()).decided.verdict).toBe('ALLOW')
+    expect((await rig.verify()).findings).toEqual([])
+  })
+
+  it('of asking about the same call again and again ends like one of denials', async () => {
+    const policy = 'tools: { "fs/*": { effect: read } }\nrules: [{ id: ask, require: "fs/*" }]'
+    const rig = await createRig({ policy, kernel: { quota } })
+    for (let i = 0; i < 6; i++) expect((await rig.enforce()).decided.verdict).toBe('ESCALATE')
+    expect((await rig.enforce()).decided.reason).toBe('QUOTA_EXCEEDED')
+  })
+
   it('stays frozen over a restart', async () => {
     const rig = await createRig({ policy: POLICY, kernel: { quota } })
     for (let i = 0; i < 5 + 9; i++) await rig.enforce({ tool: 'no/such' })

@@ -218,6 +218,7 @@ rules:
       principal: NEW_PRINCIPAL,
       observation: undefined,
       observed: 'agent',
+      asked: false,
     })
     expect(explain(policy, subjectOf(intent, snapshot)).map(({ rule, match }) => [rule.id, match])).toEqual([
       ['tool', 'other tool'],

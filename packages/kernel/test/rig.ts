@@ -106,6 +106,8 @@ export interface Rig {
 export interface RigOptions {
   /** Text of the policy; `tollgate: 1` and a name are added where they are missing. */
   readonly policy?: string
+  /** The tenants that the policy is activated for. */
+  readonly tenants?: readonly string[]
   readonly kernel?: Partial<KernelOptions>
   /** Something between the kernel and the store, to make it fail. */
   readonly between?: (store: MemoryStore) => Store
@@ -119,7 +121,8 @@ export function policyOf(text: string): Policy {
   throw new Error(parsed.mistakes.map(({ line, message }) => `line ${line}: ${message}`).join('\n'))
 }
 
-export async function createRig({ policy, kernel = {}, between }: RigOptions = {}): Promise<Rig> {
+export async function createRig(options: RigOptions = {}): Promise<Rig> {
+  const { policy, tenants = ['default'], kernel = {}, between } = options
   const ledgerKey = await fixedKey('ledger')
   const writerKey = await fixedKey('writer')
   const store = createMemoryStore([ledgerKey, writerKey])
@@ -134,7 +137,7 @@ export async function createRig({ policy, kernel = {}, between }: RigOptions = {
       ...(kernel.commit && { commit: kernel.commit }),
     }),
   )
-  const options: KernelOptions = {
+  const kernelOptions: KernelOptions = {
     store: between ? between(store) : store,
     host,
     origin: ORIGIN,
@@ -146,7 +149,7 @@ export async function createRig({ policy, kernel = {}, between }: RigOptions = {
   const rig: Rig = {
     host,
     store,
-    kernel: await openKernel(options),
+    kernel: await openKernel(kernelOptions),
     call: (fields = {}) => ({
       caller: { tenant: 'default', principal: 'agent:ci' },
       door: 'mcp',
@@ -161,7 +164,7 @@ export async function createRig({ policy, kernel = {}, between }: RigOptions = {
       dispatch = () => Promise.resolve({ status: 'COMPLETED', output: new Uint8Array([1]) }),
     ) => enforce(rig.kernel, rig.call(fields), dispatch),
     async reopen() {
-      rig.kernel = await openKernel(options)
+      rig.kernel = await openKernel(kernelOptions)
       return rig.kernel
     },
     receipts: () => store.entries.map(({ receipt }) => receipt),
@@ -188,6 +191,8 @@ export async function createRig({ policy, kernel = {}, between }: RigOptions = {
       return verifyPack(writePack(reader, { range: { start: 0, end: size } }), { trust })
     },
   }
-  if (policy !== undefined) await activatePolicy(rig.kernel, policyOf(policy), 'user:olga')
+  for (const tenant of policy === undefined ? [] : tenants) {
+    await activatePolicy(rig.kernel, policyOf(policy ?? ''), 'user:olga', tenant)
+  }
   return rig
 }

@@ -197,7 +197,7 @@ gates: { egress: { allow: ["example.com"] } }
   })
 
   it('another principal does not inherit it', async () => {
-    const rig = await createRig({ policy: POLICY })
+    const rig = await createRig({ policy: POLICY, tenants: ['default', 'other'] })
     while (await passes(rig, HOSTILE));
     expect(await passes(rig, { ...BENIGN, caller: { tenant: 'default', principal: 'agent:other' } })).toBe(
       true,

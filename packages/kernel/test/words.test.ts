@@ -21,6 +21,15 @@ describe('words', () => {
     check('sudo rm', 'authority', 'operation')
     check('GDPR audit', 'regime', 'audit')
     check('export customers', 'movement', 'personal')
+    check('DBPassword', 'credentials')
+    check('HTTPToken', 'credentials')
+    check('AWSSecretAccessKey', 'credentials')
+    check('password1', 'credentials')
+    check('base64', 'packing')
+    check('/root/.ssh/id_ed25519', 'authority', 'credentials')
+    check('APIKey', 'credentials')
+    check('PASSWORDS', 'credentials')
+    check('aSUDO', 'authority')
   })
 
   it('never count as parts of words', () => {
