@@ -76,7 +76,7 @@ export function judge(kernel: Kernel, intent: Intent, names: RecordNames, turn: 
   const before = readState(turn, names)
   const snapshot = takeSnapshot(kernel, intent, turn.time, before)
   const settled = settle(kernel, intent, snapshot, decide(intent, snapshot, kernel.ladder))
-  const after = foldIn(intent, snapshot, settled, before)
+  const { after, text } = foldIn(intent, snapshot, settled, before)
   const hash = commitTo(kernel, intent, snapshot, settled)
   const lasts = settled.verdict === 'ALLOW' && intent.assurance === 'advised'
   const expires = lasts ? new Date(turn.time + ADVISED_FOR).toISOString() : undefined
@@ -90,7 +90,6 @@ export function judge(kernel: Kernel, intent: Intent, names: RecordNames, turn: 
     (header) => receiptOf(header, intent, snapshot, { settled, before, after, hash, expires }),
   )
   // Nothing from here on can fail, so what is kept in memory and what is written stay one.
-  const text = stateText(after.session, after.principal)
   turn.write(names.session, after, text)
   if (changed) turn.write(names.principal, after.principal, text)
   if (hash.salt !== undefined) turn.put(`salt\n${appended.id}`, hash.salt)
@@ -199,33 +198,37 @@ function definitionOf({ tool }: Snapshot): string | undefined {
   return tool?.pinned ?? tool?.offered
 }
 
-/** The records once this decision is counted in. */
-function foldIn(intent: Intent, snapshot: Snapshot, settled: Settled, before: State): State {
+/** The state once this decision is counted in, and its text. */
+function foldIn(
+  intent: Intent,
+  snapshot: Snapshot,
+  settled: Settled,
+  before: State,
+): { after: State; text: string } {
   const { time, policy } = snapshot
   const { halfLife } = policy.gates.sessionRisk
   const turn = turnOrNothing(snapshot)
   // A person looked at this call: it does not count against the session, and halves what does.
   const approved = settled.uses !== undefined
-  const { session } = before
-  const principal = before.principal.value
+  const { session, principal } = before
   const source = turn.source && settled.verdict === 'ALLOW'
-  return stateOf(
-    {
-      seq: session.seq + 1,
-      risk: approved
-        ? { ...session.risk, turns: session.risk.turns + 1, leak: eased(session.risk.leak, time, halfLife) }
-        : turn.risk,
-      source: session.source || source,
-      denials: nextDenials(session.denials, settled),
-      broken: session.broken,
-    },
-    nextPrincipal(before.principal, {
-      leak: approved ? eased(principal.leak, time, halfLife) : turn.leak,
-      source: source ? time : principal.source,
-      rates: nextRates(principal, snapshot, intent.tool, settled.verdict),
-      broken: principal.broken,
-    }),
-  )
+  const nextSession: SessionState = {
+    seq: session.seq + 1,
+    risk: approved
+      ? { ...session.risk, turns: session.risk.turns + 1, leak: eased(session.risk.leak, time, halfLife) }
+      : turn.risk,
+    source: session.source || source,
+    denials: nextDenials(session.denials, settled),
+    broken: session.broken,
+  }
+  const next = nextPrincipal(principal, {
+    leak: approved ? eased(principal.value.leak, time, halfLife) : turn.leak,
+    source: source ? time : principal.value.source,
+    rates: nextRates(principal.value, snapshot, intent.tool, settled.verdict),
+    broken: principal.value.broken,
+  })
+  const text = stateText(nextSession, next)
+  return { after: stateOf(nextSession, next, text), text }
 }
 
 /** The principal's record after the call; the very same if nothing in it has changed. */

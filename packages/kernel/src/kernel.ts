@@ -13,7 +13,7 @@ import { createCatalogue, definitionOf, type Catalogue } from './catalogue.ts'
 import { recover } from './effects.ts'
 import { createFreezes, type Freezes } from './freezes.ts'
 import { describeLadder, LADDER, type RungStanding } from './guardian.ts'
-import { createLedger, type Ledger } from './ledger.ts'
+import { createLedger, type Appended, type Ledger } from './ledger.ts'
 import { createObservations, type Observations } from './observations.ts'
 import { createOpenings, type Opening, type Openings } from './openings.ts'
 import { parsePolicy, type Policy } from './policy/parse.ts'
@@ -152,14 +152,9 @@ async function takeUp(kernel: Kernel): Promise<void> {
   for (const { name, record } of await allOf(kernel, 'flood\n')) {
     kernel.flooding.set(name.slice('flood\n'.length), Number(record ?? 0))
   }
-  for (const { record } of await allOf(kernel, 'approval\n')) {
-    // Sound: only `canonicalize(request)` is ever stored under such a name.
-    if (record !== undefined) kernel.approvals.set(JSON.parse(record) as ApprovalRequest)
-  }
-  for (const { record } of await allOf(kernel, 'open\n')) {
-    // Sound: only `openingText` is ever stored under such a name.
-    if (record !== undefined) kernel.openings.add(JSON.parse(record) as Opening)
-  }
+  // Sound: only such requests and openings are ever stored under these names.
+  for (const request of await inOrder<ApprovalRequest>(kernel, 'approval\n')) kernel.approvals.set(request)
+  for (const opening of await inOrder<Opening>(kernel, 'open\n')) kernel.openings.add(opening)
   for (const stored of await allOf(kernel, 'pin\n')) takeUpPin(kernel, stored)
   for (const stored of await allOf(kernel, 'policy\n')) takeUpPolicy(kernel, stored)
 }
@@ -178,6 +173,13 @@ async function allOf({ store }: Kernel, prefix: string): Promise<readonly Found[
     // Sound: a payload is an object.
     return { name, record, anchor: anchor && (parseJson(anchor) as JsonObject) }
   })
+}
+
+/** Records that were made by receipts, in the order of those: the newest is the last word, and the oldest ends first. */
+async function inOrder<T extends Appended>(kernel: Kernel, prefix: string): Promise<readonly T[]> {
+  const found = await allOf(kernel, prefix)
+  const records = found.flatMap(({ record }) => (record === undefined ? [] : [JSON.parse(record) as T]))
+  return records.sort((a, b) => a.clock - b.clock)
 }
 
 function takeUpFreeze(kernel: Kernel, anchor: JsonObject | undefined): void {

@@ -63,8 +63,12 @@ export interface State {
 }
 
 /** The state of a session, its principal's record included. */
-export function stateOf(session: SessionState, principal: Kept<PrincipalState>): State {
-  return { session, principal, hash: sha256Hex(stateText(session, principal)) }
+export function stateOf(
+  session: SessionState,
+  principal: Kept<PrincipalState>,
+  text: string = stateText(session, principal),
+): State {
+  return { session, principal, hash: sha256Hex(text) }
 }
 
 /** What is stored, the same under the name of each record: a decision commits to both at once. */

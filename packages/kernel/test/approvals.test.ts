@@ -189,6 +189,17 @@ describe('a request', () => {
     expect(approval).not.toBe(request)
   })
 
+  it('that is the newest counts, also after a restart', async () => {
+    const { rig } = await opened()
+    for (let i = 0; i < 8; i++) {
+      rig.host.advance(900_001)
+      await decide(rig)
+    }
+    const [newest] = rig.kernel.approvals.list(rig.host.time)
+    await rig.reopen()
+    expect((await decide(rig)).approval).toBe(newest?.id)
+  })
+
   it('by a rung and by a rule together keeps the approvers of the rule', async () => {
     const { rig, request } = await opened({ tool: 'mail/send', args: { to: 'a@ask.test' } })
     expect(rig.last('decision')).toMatchObject({
