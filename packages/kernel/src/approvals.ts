@@ -86,7 +86,8 @@ export function isFor({ rule, approvers }: ApprovalRequest, now: Rule | undefine
 
 /** How a request stands at a time. */
 export function bearingOf({ answer, until }: ApprovalRequest, time: number): Bearing {
-  if (answer === null) return time <= until ? 'waiting' : 'timed out'
+  // Whether it has been forgotten by then must not matter.
+  if (answer === null) return time <= until ? 'waiting' : time <= until + DAY ? 'timed out' : 'expired'
   if (time > answer.until) return 'expired'
   return answer.granted ? 'granted' : 'refused'
 }

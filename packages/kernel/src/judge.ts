@@ -21,7 +21,7 @@ import { decide, ladderHash, type Judgement } from './guardian.ts'
 import { policyOf, type Kernel } from './kernel.ts'
 import type { Appended, Header, Turn } from './ledger.ts'
 import { openingName, openingText, type Opening } from './openings.ts'
-import { refilled, taken } from './rates.ts'
+import { rateName, refilled, taken } from './rates.ts'
 import { decimal, eased, type Leak, type RiskMemory } from './risk.ts'
 import {
   centroidText,
@@ -207,7 +207,8 @@ function foldIn(
 ): { after: State; text: string } {
   const { time, policy } = snapshot
   const { halfLife } = policy.gates.sessionRisk
-  const turn = turnOrNothing(snapshot)
+  // Only what still waits, or is used up now, was counted when it was first sent.
+  const turn = turnOrNothing(snapshot, settled.waits ?? settled.uses)
   // A person looked at this call: it does not count against the session, and halves what does.
   const approved = settled.uses !== undefined
   const { session, principal } = before
@@ -239,9 +240,12 @@ function nextPrincipal(before: Kept<PrincipalState>, next: PrincipalState): Kept
 }
 
 /** The turn's part in the memory of risk. A call that is denied because this fails leaves the memory as it was. */
-function turnOrNothing(snapshot: Snapshot): { risk: RiskMemory; leak: Leak; source: boolean } {
+function turnOrNothing(
+  snapshot: Snapshot,
+  request: ApprovalRequest | undefined,
+): { risk: RiskMemory; leak: Leak; source: boolean } {
   try {
-    return snapshot.turn()
+    return request ? snapshot.turn() : snapshot.counted()
   } catch {
     // The session-risk rung has failed for the same reason, unless an earlier one denied: the call does not pass.
     return { risk: snapshot.session.risk, leak: snapshot.principal.leak, source: false }
@@ -274,8 +278,8 @@ function nextRates(
   if (verdict !== 'ALLOW' || policy.gates.rates.length === 0) return rates
   return Object.fromEntries(
     policy.gates.rates.map((rate) => [
-      rate.name,
-      (rate.tools.matches(tool) ? taken : refilled)(rate, rates[rate.name], time),
+      rateName(rate),
+      (rate.tools.matches(tool) ? taken : refilled)(rate, rates[rateName(rate)], time),
     ]),
   )
 }

@@ -6,6 +6,11 @@ import type { Allowance } from './session.ts'
 /** How many calls in how many milliseconds. */
 export type Pace = Pick<Rate, 'calls' | 'period'>
 
+/** Under what name it is kept what is left of a rate. Another pace is another rate. */
+export function rateName({ name, calls, period }: Rate): string {
+  return `${name} ${calls}/${period}`
+}
+
 /** What is left of a rate now. Counted in calls × milliseconds: a call costs the period, a millisecond brings the calls. */
 export function refilled({ calls, period }: Pace, allowance: Allowance | undefined, time: number): Allowance {
   const full = calls * period

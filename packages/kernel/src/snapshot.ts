@@ -52,8 +52,10 @@ export interface Snapshot extends World {
   destinations(): readonly Destination[]
   /** How those destinations stand under `gates.egress`: the worst of them counts. */
   egress(): 'inside' | 'ask' | 'outside'
-  /** The session with this turn counted in. */
+  /** The session with this turn counted in, unless a person has been asked about it: then it was counted before. */
   turn(): Turn
+  /** The session with this turn counted in, whoever has been asked. */
+  counted(): Turn
   assessment(): Assessment
 }
 
@@ -77,7 +79,7 @@ class LazySnapshot implements Snapshot {
   readonly #intent: Intent
   #destinations: readonly Destination[] | undefined
   #egress: 'inside' | 'ask' | 'outside' | undefined
-  #turn: Turn | undefined
+  #counted: Turn | undefined
   #assessment: Assessment | undefined
 
   constructor(intent: Intent, world: World) {
@@ -103,7 +105,11 @@ class LazySnapshot implements Snapshot {
   }
 
   turn(): Turn {
-    return (this.#turn ??= turnOf(this.#intent, this))
+    return this.asked ? uncounted(this.counted(), this) : this.counted()
+  }
+
+  counted(): Turn {
+    return (this.#counted ??= turnOf(this.#intent, this))
   }
 
   assessment(): Assessment {
@@ -143,6 +149,11 @@ function egressOf(
   return worst
 }
 
+/** A turn that adds nothing. */
+function uncounted({ source }: Turn, { session, principal }: Snapshot): Turn {
+  return { risk: { ...session.risk, turns: session.risk.turns + 1 }, leak: principal.leak, source }
+}
+
 function turnOf(intent: Intent, snapshot: Snapshot): Turn {
   const { time, session, principal, effect, policy } = snapshot
   const settings = policy.gates.sessionRisk
@@ -156,13 +167,9 @@ function turnOf(intent: Intent, snapshot: Snapshot): Turn {
     afterSource: session.source || recent,
     denials: session.denials,
   })
-  const source = isSource(topics)
-  if (snapshot.asked) {
-    return { risk: { ...session.risk, turns: session.risk.turns + 1 }, leak: principal.leak, source }
-  }
   return {
     risk: remember(session.risk, axes, time, settings),
     leak: grown(principal.leak, signalOf(axes), time, settings.halfLife),
-    source,
+    source: isSource(topics),
   }
 }

@@ -15,7 +15,8 @@ import {
   type Leak,
   type RiskMemory,
 } from '../src/risk.ts'
-import { createRig, type Rig } from './rig.ts'
+import { activatePolicy } from '../src/index.ts'
+import { createRig, policyOf, type Rig } from './rig.ts'
 
 const quiet: Axes = { exfiltration: 0, privilege: 0, compliance: 0 }
 const axis = (exfiltration: number): Axes => ({ ...quiet, exfiltration })
@@ -187,6 +188,16 @@ gates: { egress: { allow: ["example.com"] } }
   it('hopping from session to session of a principal does not help', async () => {
     const hopping = await hostilePassing((_, i) => Promise.resolve({ session_id: `s${i}` }))
     expect(hopping).toBeLessThanOrEqual(8)
+  })
+
+  it('a request that nobody answers does not hide the same call once a rule allows it', async () => {
+    const asking = POLICY.replace('allow: "*"', 'require: "*"')
+    const rig = await createRig({ policy: asking })
+    expect((await rig.authorize(HOSTILE)).decided.verdict).toBe('ESCALATE')
+    await activatePolicy(rig.kernel, policyOf(POLICY), 'user:olga')
+    let passed = 0
+    while (passed < 20 && (await passes(rig, HOSTILE))) passed++
+    expect(passed).toBeLessThanOrEqual(4)
   })
 
   it('a delegated session and no session at all are sessions too', async () => {

@@ -88,7 +88,7 @@ describe('words', () => {
 
 describe('signals', () => {
   const facts = {
-    known: true,
+    declared: true,
     effect: 'read',
     outside: false,
     leaves: false,

@@ -1,4 +1,4 @@
-import { refilled } from '../rates.ts'
+import { rateName, refilled } from '../rates.ts'
 import { deny, type Gate } from './gate.ts'
 
 /**
@@ -11,7 +11,7 @@ export const temporal: Gate = {
   check({ tool }, { policy: { gates }, principal, time }) {
     for (const rate of gates.rates) {
       if (!rate.tools.matches(tool)) continue
-      const { left } = refilled(rate, principal.rates[rate.name], time)
+      const { left } = refilled(rate, principal.rates[rateName(rate)], time)
       if (left >= rate.period) continue
       const wait = Math.ceil((rate.period - left) / rate.calls / 1000)
       return deny('TEMPORAL_INTERVENTION', `\`${rate.name}\` allows the next call in ${wait} s`)
