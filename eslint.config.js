@@ -1,6 +1,11 @@
 // Typed rules first: a dropped promise is a fail-open, a switch that misses a case is a missing verdict.
 import tseslint from 'typescript-eslint'
 
+const NAMED_EXPORTS = [
+  { selector: 'ExportDefaultDeclaration', message: 'named exports only' },
+  { selector: 'ExportAllDeclaration', message: 'named exports only: a new export is public API' },
+]
+
 export default tseslint.config(
   { ignores: ['**/dist/**', 'vectors/**', '.cache/**'] },
   {
@@ -16,11 +21,7 @@ export default tseslint.config(
       ],
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/no-unnecessary-condition': ['error', { allowConstantLoopConditions: true }],
-      'no-restricted-syntax': [
-        'error',
-        { selector: 'ExportDefaultDeclaration', message: 'named exports only' },
-        { selector: 'ExportAllDeclaration', message: 'named exports only: a new export is public API' },
-      ],
+      'no-restricted-syntax': ['error', ...NAMED_EXPORTS],
       // An assertion that gives its reason in a comment says more than `!`.
       '@typescript-eslint/non-nullable-type-assertion-style': 'off',
       // Exported names are annotated, also where it could be inferred: isolated declarations need it.
@@ -35,6 +36,21 @@ export default tseslint.config(
       'no-restricted-properties': [
         'error',
         { object: 'Math', property: 'random', message: 'no randomness here' },
+        { object: 'Date', property: 'now', message: 'no clock here: time is handed in' },
+      ],
+    },
+  },
+  {
+    files: ['packages/evidence/src/**/*.ts', 'packages/kernel/src/**/*.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...NAMED_EXPORTS,
+        {
+          selector: 'NewExpression[callee.name="Date"][arguments.length=0]',
+          message: 'no clock here: time is handed in',
+        },
+        { selector: 'CallExpression[callee.name="Date"]', message: 'no clock here: time is handed in' },
       ],
     },
   },
