@@ -49,8 +49,8 @@ export interface Approvals {
   remove(request: ApprovalRequest): void
   /** How many requests are known. */
   readonly size: number
-  /** How many requests of a principal wait for an answer. */
-  waiting(tenant: string, principal: string, time: number): number
+  /** How many requests of a principal nobody has answered, of those that wait or were opened in the last 15 minutes. */
+  asking(tenant: string, principal: string, time: number): number
   /** Every request that waits for an answer, oldest first. */
   list(time: number): readonly ApprovalRequest[]
   /** Whether a request ended a day ago. Only the oldest is looked at: the others' turn comes. */
@@ -59,8 +59,8 @@ export interface Approvals {
   stale(time: number, most: number): readonly ApprovalRequest[]
 }
 
-/** Most requests of one principal that may wait: people who are asked too much say yes to everything. */
-export const MAX_WAITING = 100
+/** Most requests of one principal at a time: people who are asked too much say yes to everything. */
+export const MAX_ASKING = 100
 
 const DAY = 86_400_000
 
@@ -96,39 +96,53 @@ function isStale({ answer, until }: ApprovalRequest, time: number): boolean {
   return time > (answer?.until ?? until) + DAY
 }
 
+/** Requests that share something, each group in the order they were opened. */
+class Groups {
+  readonly #groups = new Map<string, Map<string, ApprovalRequest>>()
+
+  set(name: string, request: ApprovalRequest): void {
+    const group = this.#groups.get(name) ?? new Map<string, ApprovalRequest>()
+    // One that is known keeps its place: an answer does not make a request newer.
+    group.set(request.id, request)
+    this.#groups.set(name, group)
+  }
+
+  delete(name: string, id: string): void {
+    const group = this.#groups.get(name)
+    group?.delete(id)
+    if (group?.size === 0) this.#groups.delete(name)
+  }
+
+  get(name: string): readonly ApprovalRequest[] {
+    return [...(this.#groups.get(name)?.values() ?? [])]
+  }
+}
+
 /** No request is open. */
 export function createApprovals(): Approvals {
   const byId = new Map<string, ApprovalRequest>()
-  const byBinding = new Map<string, ApprovalRequest>()
-  // By tenant and principal: a principal has few, and they are counted only when it asks for one more.
-  const byOwner = new Map<string, Set<ApprovalRequest>>()
-  const ownerOf = ({ tenant, principal }: ApprovalRequest): string => `${tenant}\n${principal}`
-  const waits = (request: ApprovalRequest, time: number): boolean => bearingOf(request, time) === 'waiting'
-  const remove = ({ id }: ApprovalRequest): void => {
-    const known = byId.get(id)
-    if (!known) return
-    byId.delete(id)
-    const owned = byOwner.get(ownerOf(known))
-    owned?.delete(known)
-    if (owned?.size === 0) byOwner.delete(ownerOf(known))
-    if (byBinding.get(known.binding)?.id === id) byBinding.delete(known.binding)
-  }
+  const byBinding = new Groups()
+  const byOwner = new Groups()
+  const ownerOf = ({ tenant, principal }: Pick<ApprovalRequest, 'tenant' | 'principal'>): string =>
+    `${tenant}\n${principal}`
   return {
-    find: (key) => ('id' in key ? byId.get(key.id) : byBinding.get(key.binding)),
+    find: (key) => ('id' in key ? byId.get(key.id) : byBinding.get(key.binding).at(-1)),
     set(request) {
-      remove(request)
       byId.set(request.id, request)
       byBinding.set(request.binding, request)
-      const owned = byOwner.get(ownerOf(request)) ?? new Set()
-      byOwner.set(ownerOf(request), owned.add(request))
+      byOwner.set(ownerOf(request), request)
     },
-    remove,
+    remove(request) {
+      byId.delete(request.id)
+      byBinding.delete(request.binding, request.id)
+      byOwner.delete(ownerOf(request), request.id)
+    },
     get size() {
       return byId.size
     },
-    waiting: (tenant, principal, time) =>
-      [...(byOwner.get(`${tenant}\n${principal}`) ?? [])].filter((each) => waits(each, time)).length,
-    list: (time) => [...byId.values()].filter((each) => waits(each, time)),
+    asking: (tenant, principal, time) =>
+      byOwner.get(ownerOf({ tenant, principal })).filter((request) => isAsking(request, time)).length,
+    list: (time) => [...byId.values()].filter((request) => bearingOf(request, time) === 'waiting'),
     hasStale(time) {
       for (const request of byId.values()) return isStale(request, time)
       return false
@@ -142,4 +156,11 @@ export function createApprovals(): Approvals {
       return found
     },
   }
+}
+
+const FIFTEEN_MINUTES = 900_000
+
+/** Whether a request counts against its principal: nobody has answered, and it waits or was opened a short time ago. */
+function isAsking({ answer, until, lasts }: ApprovalRequest, time: number): boolean {
+  return answer === null && (time <= until || time - (until - lasts) < FIFTEEN_MINUTES)
 }

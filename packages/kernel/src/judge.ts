@@ -13,7 +13,7 @@ import {
   type Verdict,
 } from '@tollgate/evidence'
 import { FLOOD_GUARD, floodName, recordFreeze } from './administer.ts'
-import { bearingOf, bindingOf, isFor, MAX_WAITING, requestName, type ApprovalRequest } from './approvals.ts'
+import { bearingOf, bindingOf, isFor, MAX_ASKING, requestName, type ApprovalRequest } from './approvals.ts'
 import { NOBODY, type BrowserCall, type Intent, type Observation } from './call.ts'
 import type { KnownTool } from './catalogue.ts'
 import { readHttpUrl } from './destinations/url.ts'
@@ -184,8 +184,8 @@ function settle(kernel: Kernel, intent: Intent, snapshot: Snapshot, judgement: J
     case undefined:
   }
   const { tenant, principal } = intent
-  if (kernel.approvals.waiting(tenant, principal ?? NOBODY, snapshot.time) < MAX_WAITING) return judgement
-  const detail = `${MAX_WAITING} requests of this principal already wait for an answer`
+  if (kernel.approvals.asking(tenant, principal ?? NOBODY, snapshot.time) < MAX_ASKING) return judgement
+  const detail = `${MAX_ASKING} requests of this principal already wait for an answer`
   return { ...denied(judgement, 'TEMPORAL_INTERVENTION'), detail }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { answerRequest, type Decided, type ToolCall } from '../src/index.ts'
-import { createRig, type Rig } from './rig.ts'
+import { activatePolicy, answerRequest, type Decided, type ToolCall } from '../src/index.ts'
+import { createRig, policyOf, type Rig } from './rig.ts'
 
 const POLICY = `
 tools:
@@ -187,6 +187,16 @@ describe('a request', () => {
     expect((await decide(rig, { ...MAIL, approval: request })).reason).toBe('APPROVAL_TIMEOUT')
     const { approval } = await decide(rig)
     expect(approval).not.toBe(request)
+  })
+
+  it('that is the newest counts, also when an older one is answered', async () => {
+    const { rig, request } = await opened()
+    const strict = POLICY.replace('id: mail', 'id: strict')
+    await activatePolicy(rig.kernel, policyOf(strict), 'user:olga')
+    const { approval } = await decide(rig)
+    expect(approval).not.toBe(request)
+    await answer(rig, request)
+    expect((await decide(rig)).approval).toBe(approval)
   })
 
   it('that is the newest counts, also after a restart', async () => {

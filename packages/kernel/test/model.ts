@@ -15,6 +15,7 @@ interface Request {
   readonly principal: string
   readonly binding: string
   readonly rule: ModelRule | undefined
+  readonly opened: number
   readonly until: number
   readonly answer?: { readonly granted: boolean; readonly until: number }
 }
@@ -140,12 +141,14 @@ export class Model {
 
   #open(call: ModelCall, binding: string, heard: Heard): Settled {
     const [owner, { tenant, principal = NOBODY }] = [ownerOf(call), call]
+    const recent = (each: Request): boolean => this.time - each.opened < FIFTEEN_MINUTES
     const mine = this.requests.filter(
-      (each) => each?.owner === owner && !each.answer && this.time <= each.until,
+      (each) => each?.owner === owner && !each.answer && (this.time <= each.until || recent(each)),
     )
     if (mine.length >= 100) return { ...heard, ...deny('TEMPORAL_INTERVENTION') }
     const until = this.time + (heard.rule?.expires ?? FIFTEEN_MINUTES)
-    const length = this.requests.push({ owner, tenant, principal, binding, rule: heard.rule, until })
+    const opened = this.time
+    const length = this.requests.push({ owner, tenant, principal, binding, rule: heard.rule, opened, until })
     return { ...heard, request: length - 1 }
   }
 
