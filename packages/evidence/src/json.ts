@@ -53,6 +53,58 @@ export function parseJson(input: Uint8Array | string, limits: JsonLimits = {}): 
   return new Parser(text).document()
 }
 
+/**
+ * Copies a value into what the parser would have made of it: objects without a prototype, plain arrays. Each member is read
+ * once, so that a value which shows something else on every look is one thing from here on. Texts and numbers are taken as
+ * they are; `canonicalize` says whether JSON can hold them.
+ *
+ * @throws EvidenceError `VALUE_NOT_JSON` for what is no plain data, `JSON_TOO_DEEP` also for a cycle.
+ */
+export function copyJson(value: unknown): Json {
+  return copy(value, 0)
+}
+
+function copy(value: unknown, depth: number): Json {
+  if (
+    typeof value === 'string' ||
+    typeof value === 'number' ||
+    typeof value === 'boolean' ||
+    value === null
+  ) {
+    return value
+  }
+  if (typeof value !== 'object') throw notPlain(`a ${typeof value}`)
+  if (depth >= MAX_DEPTH) {
+    throw new EvidenceError('JSON_TOO_DEEP', `the value is cyclic or nests deeper than ${MAX_DEPTH} levels`)
+  }
+  return Array.isArray(value) ? copyArray(value, depth + 1) : copyObject(value, depth + 1)
+}
+
+function copyArray(array: readonly unknown[], depth: number): Json {
+  const length = array.length
+  const copied: Json[] = []
+  for (let i = 0; i < length; i++) copied.push(copy(array[i], depth))
+  const own = Reflect.ownKeys(array).length === length + 1
+  if (!own || Object.getPrototypeOf(array) !== Array.prototype)
+    throw notPlain('an array that is more than a list')
+  return copied
+}
+
+function copyObject(object: object, depth: number): Json {
+  const prototype: unknown = Object.getPrototypeOf(object)
+  if (prototype !== Object.prototype && prototype !== null && prototype !== DATA_PROTOTYPE) {
+    throw notPlain('an object of a class')
+  }
+  if (Object.getOwnPropertySymbols(object).length > 0) throw notPlain('a symbol key')
+  const copied = new Data()
+  for (const key of Object.keys(object)) copied[key] = copy((object as Record<string, unknown>)[key], depth)
+  return copied
+}
+
+function notPlain(what: string): EvidenceError {
+  return new EvidenceError('VALUE_NOT_JSON', `the value holds ${what}, which JSON cannot express`)
+}
+
 /** Whether a number is one the parser could have made: finite, not `-0`, and unambiguous when written out. */
 export function isJsonNumber(value: number): boolean {
   if (Number.isInteger(value)) {

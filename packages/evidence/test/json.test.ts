@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { utf8 } from '../src/bytes.ts'
 import { canonicalize } from '../src/canonical.ts'
-import { DATA_PROTOTYPE, isJsonNumber, MAX_DEPTH, parseJson, type JsonObject } from '../src/json.ts'
+import { copyJson, DATA_PROTOTYPE, isJsonNumber, MAX_DEPTH, parseJson, type JsonObject } from '../src/json.ts'
 import { readVectors } from './json-vectors.ts'
 import { outcomeOf } from './samples.ts'
 
@@ -550,5 +550,48 @@ describe('vectors', () => {
       const engine: unknown = JSON.parse(new TextDecoder('utf-8', { ignoreBOM: true }).decode(document))
       expect(canonicalize(parseJson(document))).toBe(canonicalize(engine))
     }
+  })
+})
+
+describe('copying a value', () => {
+  const codeOf = (value: unknown): string => outcomeOf(() => copyJson(value))
+
+  it('makes what the parser would have made, and nothing of it is shared', () => {
+    const value = { b: [1, { c: 'x' }], a: null, __proto__: undefined as unknown }
+    Object.defineProperty(value, '__proto__', { value: 'data', enumerable: true })
+    const copied = copyJson(value)
+    expect(canonicalize(copied)).toBe('{"__proto__":"data","a":null,"b":[1,{"c":"x"}]}')
+    expect(Object.getPrototypeOf(copied)).toBe(Object.getPrototypeOf(parseJson('{}')))
+    value.b.push(2)
+    expect(canonicalize(copied)).toBe('{"__proto__":"data","a":null,"b":[1,{"c":"x"}]}')
+  })
+
+  it('reads each member once', () => {
+    let reads = 0
+    const shifty = Object.defineProperty({}, 'a', { enumerable: true, get: () => reads++ })
+    expect([canonicalize(copyJson(shifty)), reads]).toEqual(['{"a":0}', 1])
+  })
+
+  it('refuses what is no plain data', () => {
+    const cyclic: unknown[] = []
+    cyclic.push(cyclic)
+    const named = Object.assign([1], { extra: 1 })
+    for (const value of [undefined, 1n, () => 1, Symbol('s'), new Date(0), new Map(), named, [undefined]]) {
+      expect(codeOf(value)).toBe('VALUE_NOT_JSON')
+    }
+    expect(codeOf({ [Symbol('s')]: 1 })).toBe('VALUE_NOT_JSON')
+    expect(codeOf([1, , 2])).toBe('VALUE_NOT_JSON')
+    expect(codeOf(cyclic)).toBe('JSON_TOO_DEEP')
+    expect(codeOf(new (class extends Array<number> {})())).toBe('VALUE_NOT_JSON')
+  })
+
+  it('and writing it gives the text that writing the value gives', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const code = outcomeOf(() => canonicalize(value))
+        expect(outcomeOf(() => canonicalize(copyJson(value)))).toBe(code)
+        if (code === 'accepted') expect(canonicalize(copyJson(value))).toBe(canonicalize(value))
+      }),
+    )
   })
 })

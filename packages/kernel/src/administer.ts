@@ -1,7 +1,7 @@
 // What people do to a running kernel: policies, freezes, pins, answers. Each is a receipt, and in force from its turn on.
 
 import { canonicalize, type Approval, type Freeze, type Pin, type PolicyActivation } from '@tollgate/evidence'
-import { bearingOf, requestName, type ApprovalRequest } from './approvals.ts'
+import { answerName, bearingOf, requestName, type ApprovalRequest } from './approvals.ts'
 import { copyOf, readObservation } from './call.ts'
 import { KernelError } from './error.ts'
 import { freezeName } from './freezes.ts'
@@ -46,9 +46,15 @@ export interface FreezeOrder {
   readonly because?: string
 }
 
-/** Freezes or unfreezes. It is in force for every call that is decided after it. */
+/**
+ * Freezes or unfreezes. It is in force for every call that is decided after it.
+ *
+ * @throws KernelError `REQUEST_INVALID` if somebody calls themselves by the name of the flood guard.
+ */
 export async function setFreeze(kernel: Kernel, order: FreezeOrder): Promise<Appended> {
   const tenant = order.tenant ?? kernel.tenant
+  if (order.by === FLOOD_GUARD)
+    throw new KernelError('REQUEST_INVALID', `\`${FLOOD_GUARD}\` is nobody’s name`)
   return kernel.ledger.append({
     reserved: true,
     run: (turn) => recordFreeze(kernel, turn, { ...order, tenant }),
@@ -59,7 +65,7 @@ export async function setFreeze(kernel: Kernel, order: FreezeOrder): Promise<App
 export function recordFreeze(
   kernel: Kernel,
   turn: Turn,
-  order: FreezeOrder & { readonly tenant: string },
+  order: FreezeOrder & { readonly tenant: string; readonly flood?: true },
 ): Appended {
   const { scope, target, tenant, frozen, by, because } = order
   const flooded = scope === 'all' ? FLOOD_OF_ALL : floodName(tenant, target ?? '')
@@ -80,7 +86,7 @@ export function recordFreeze(
     }),
   )
   kernel.freezes.apply({ scope, tenant, frozen, ...(target !== undefined && { target }) })
-  if (frozen && by === FLOOD_GUARD) {
+  if (order.flood) {
     kernel.flooding.set(flooded, 0)
     turn.put(`flood\n${flooded}`, '0')
   } else if (!frozen && denials !== undefined) {
@@ -184,15 +190,18 @@ export async function answerRequest(kernel: Kernel, order: AnswerOrder): Promise
     run: (turn) => {
       const request = mayAnswer(kernel, order, turn.time)
       const until = turn.time + request.lasts
-      const appended = turn.append({ causes: [request] }, (header): Approval => ({
-        ...header,
-        kind: 'approval',
-        tenant: request.tenant,
-        decision: request.id,
-        answer: order.granted ? 'GRANTED' : 'REFUSED',
-        approver: order.approver,
-        expires: new Date(until).toISOString(),
-      }))
+      const appended = turn.append(
+        { causes: [request], anchors: [answerName(request.id)] },
+        (header): Approval => ({
+          ...header,
+          kind: 'approval',
+          tenant: request.tenant,
+          decision: request.id,
+          answer: order.granted ? 'GRANTED' : 'REFUSED',
+          approver: order.approver,
+          expires: new Date(until).toISOString(),
+        }),
+      )
       const { approver, granted } = order
       const answered: ApprovalRequest = { ...request, answer: { ...appended, granted, approver, until } }
       turn.put(requestName(request.id), canonicalize(answered))

@@ -25,7 +25,9 @@ export interface ApprovalRequest {
   readonly until: number
   /** How long an answer holds, in milliseconds. */
   readonly lasts: number
-  /** The salt of the arguments' hash, in hexadecimal, so that the approved call can be shown to be the same. */
+  /** The hash of the arguments as the decision's receipt has it. */
+  readonly args: string
+  /** Its salt, in hexadecimal, so that the approved call can be shown to be the same. */
   readonly salt: string | null
   readonly answer: Answer | null
 }
@@ -69,19 +71,39 @@ export function requestName(id: string): string {
   return `approval\n${id}`
 }
 
-/** Names the exact intent, whoever's salt its receipt carries: what is called, as what it counts, by whom, with what. */
-export function bindingOf(intent: Intent, effect: EffectClass, definition: string | undefined): string {
-  const { tenant, principal, session, tool, hash } = intent
-  return sha256Hex(
-    canonicalize([tenant, principal ?? NOBODY, session, tool, effect, definition ?? null, hash]),
-  )
+/** The name that the receipt of an answer, and of its use, is the newest word on. */
+export function answerName(id: string): string {
+  return `answer\n${id}`
 }
 
-/** Whether a request was opened for what stands in the way now: the same rule, with the same approvers. */
-export function isFor({ rule, approvers }: ApprovalRequest, now: Rule | undefined): boolean {
-  const named = now?.approvers ?? []
+/**
+ * Names the exact intent, whoever's salt its receipt carries: who calls what, as what it counts, with what, from where, and
+ * on which page. What the Sentinel says of that page is judged anew each time, and is not part of it.
+ */
+export function bindingOf(intent: Intent, effect: EffectClass, definition: string | undefined): string {
+  const { tenant, principal, session, door, assurance, tool, hash, context, browser } = intent
+  const page = browser && [
+    browser.destination ?? null,
+    browser.observation?.url ?? null,
+    browser.side_effect ?? null,
+  ]
+  const call = [tenant, principal ?? NOBODY, session, door, assurance, tool, effect, definition ?? null, hash]
+  return sha256Hex(canonicalize([...call, context, page ?? null]))
+}
+
+/** What stands in the way of a call. */
+export interface Obstacle {
+  readonly reason: ReasonCode
+  readonly rung: Rung
+  readonly rule?: Rule
+}
+
+/** Whether a request was opened for what stands in the way now: the same rung and rule, with the same approvers. */
+export function isFor(request: ApprovalRequest, now: Obstacle): boolean {
+  const { reason, rung, rule, approvers } = request
+  const named = now.rule?.approvers ?? []
   const same = approvers.length === named.length && approvers.every((name, i) => name === named[i])
-  return rule === (now?.id ?? null) && same
+  return same && reason === now.reason && rung === now.rung && rule === (now.rule?.id ?? null)
 }
 
 /** How a request stands at a time. */

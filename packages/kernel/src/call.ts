@@ -2,6 +2,8 @@
 
 import {
   canonicalize,
+  copyJson,
+  EvidenceError,
   parseJson,
   sha256Hex,
   type Commit,
@@ -15,6 +17,9 @@ export interface Caller {
   readonly tenant: string
   /** Whom the credential belongs to; undefined if it belongs to nobody. */
   readonly principal: string | undefined
+  /** Where the call comes from, if the door knows: the call's own word then only counts if it says the same. */
+  readonly environment?: string
+  readonly workspace?: string
 }
 
 /** What an agent asks. Everything but `caller`, `door` and `assurance` is untrusted and may be anything. */
@@ -58,6 +63,8 @@ export interface Intent {
   readonly hash: string
   readonly commit: Extract<Commit, 'plain' | 'raw'>
   readonly context: Context
+  /** The call says it comes from elsewhere than the door knows. */
+  readonly misplaced: boolean
   readonly browser: BrowserCall | undefined
   readonly approval: string | undefined
   /** Why the call cannot be read, if it cannot. Names the part, never the content. */
@@ -97,7 +104,7 @@ export const NOBODY = '(nobody)'
 
 const MAX_ARGS_BYTES = 1 << 20
 
-/** Captures a call. Never throws: what cannot be read becomes an intent that says so, and is denied. */
+/** Captures a call. What cannot be read becomes an intent that says so, and is denied. */
 export function capture(call: ToolCall): Intent {
   // Each member is read once: a getter cannot show us one thing and the tool another.
   const { caller, door, assurance, tool, principal, session_id, delegation_session_id, approval } = call
@@ -116,6 +123,11 @@ export function capture(call: ToolCall): Intent {
   const claimed = optional(principal, 'principal')
   const claim = optional(approval, 'approval')
   const context = captureContext(call.context)
+  const { environment, workspace } = caller
+  const known = {
+    ...(environment !== undefined && { environment }),
+    ...(workspace !== undefined && { workspace }),
+  }
   const browser = captureBrowser(call.browser)
   if (tool === undefined) faults.push('tool')
   if (context === undefined) faults.push('context')
@@ -132,7 +144,8 @@ export function capture(call: ToolCall): Intent {
     text: args.text,
     hash: args.hash,
     commit: args.fault === undefined ? 'plain' : 'raw',
-    context: context ?? {},
+    context: { ...context, ...known },
+    misplaced: Object.entries(known).some(([name, at]) => (context?.[name as keyof Context] ?? at) !== at),
     browser,
     approval: claim,
     unreadable: faults.length === 0 ? undefined : faults.join(', '),
@@ -150,15 +163,19 @@ function captureArgs(call: ToolCall): CapturedArgs {
   const { raw, args } = call
   if (raw !== undefined) return args === undefined ? captureText(raw) : unreadable('', 'args: given twice')
   try {
-    const text = canonicalize(args === undefined ? {} : args, { maxLength: MAX_ARGS_BYTES })
-    // What is judged is made from what is hashed, so a value that shifts while it is read cannot be two things.
-    return { value: parseJson(text, { maxBytes: MAX_ARGS_BYTES }), text, hash: sha256Hex(text) }
+    // Read once, into a value of our own: what shifts while it is looked at cannot be two things.
+    const value = copyJson(args === undefined ? {} : args)
+    const text = canonicalize(value, { maxLength: MAX_ARGS_BYTES })
+    return { value, text, hash: sha256Hex(text) }
   } catch (fault) {
     return unreadable('', `args: ${codeOf(fault)}`)
   }
 }
 
-function captureText(raw: Uint8Array | string): CapturedArgs {
+function captureText(raw: unknown): CapturedArgs {
+  if (typeof raw !== 'string' && !(raw instanceof Uint8Array))
+    return unreadable('', 'args: neither text nor bytes')
+  if (raw.length > MAX_ARGS_BYTES) return unreadable(raw, 'args: JSON_TOO_LARGE')
   const bytes = typeof raw === 'string' ? raw : Uint8Array.from(raw)
   try {
     const value = parseJson(bytes, { maxBytes: MAX_ARGS_BYTES })
@@ -179,10 +196,9 @@ function unreadable(came: Uint8Array | string, fault: string): CapturedArgs {
   }
 }
 
+/** The code of a fault of the parser's. What a stranger's getter threw says nothing here: it may hold anything. */
 function codeOf(fault: unknown): string {
-  const code: unknown =
-    typeof fault === 'object' && fault !== null && 'code' in fault ? fault.code : undefined
-  return typeof code === 'string' ? code : 'cannot be read'
+  return fault instanceof EvidenceError ? fault.code : 'cannot be read'
 }
 
 function captureContext(value: unknown): Context | undefined {
@@ -205,8 +221,12 @@ function captureBrowser(value: unknown): BrowserCall | undefined {
     planner_ref: isName(planner_ref) ? planner_ref : undefined,
     // What is there but cannot be read counts as the worst it could be.
     side_effect: side_effect === undefined ? undefined : side_effect !== false,
-    destination: destination === undefined || typeof destination === 'string' ? destination : '',
+    destination: destination === undefined ? undefined : readable(destination),
   }
+}
+
+function readable(destination: Json): string {
+  return typeof destination === 'string' && destination.length <= MAX_URL ? destination.toWellFormed() : ''
 }
 
 /** Reads what a Sentinel says. Whatever is not exactly as it should be is left out, so that it cannot count as harmless. */
@@ -215,7 +235,7 @@ export function readObservation(value: JsonObject): Observation {
   const risk = sentinel_risk
   const readable = typeof risk === 'number' && Number.isInteger(risk) && risk >= 0 && risk <= 100
   return {
-    url: typeof url === 'string' ? url : undefined,
+    url: typeof url === 'string' && url.length <= MAX_URL ? url.toWellFormed() : undefined,
     dom_hash: isHash(dom_hash) ? dom_hash : undefined,
     visual_text_hash: isHash(visual_text_hash) ? visual_text_hash : undefined,
     sentinel_risk: readable ? risk : undefined,
@@ -223,6 +243,7 @@ export function readObservation(value: JsonObject): Observation {
   }
 }
 
+const MAX_URL = 2048
 const HASH = /^[0-9a-f]{64}$/
 const FINDING = /^[A-Z][A-Z0-9_]{0,63}$/
 

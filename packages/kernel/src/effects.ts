@@ -78,18 +78,24 @@ export interface EffectReport {
  * Records what the caller says an advised call did. Only its own principal can say so, once; after the decision has been
  * closed as UNKNOWN, once more, as `late`.
  *
- * @throws KernelError `EFFECT_REFUSED` if there is no such call to report on, or `LEDGER_POISONED`.
+ * @throws KernelError `EFFECT_REFUSED` if there is no such call to report on, `REQUEST_INVALID` if it is no effect, or
+ * `LEDGER_POISONED`.
  */
 export async function reportEffect(kernel: Kernel, report: EffectReport): Promise<Appended> {
-  await closeExpired(kernel)
-  const { caller, status } = report
+  const { caller, decision, status, output: given } = report
+  const ended: unknown = status
+  if ((ended !== 'COMPLETED' && ended !== 'FAILED') || !((given as unknown) instanceof Uint8Array)) {
+    throw new KernelError('REQUEST_INVALID', 'an effect is COMPLETED or FAILED, and its output is bytes')
+  }
   // Copied once: what is hashed is what was given, whatever happens to the caller's bytes meanwhile.
-  const output = Uint8Array.from(report.output)
-  return close(kernel, report.decision, { status, output }, 'caller', (opening) => {
+  const output = Uint8Array.from(given)
+  return close(kernel, decision, { status, output }, 'caller', (opening) => {
     const own = opening.tenant === caller.tenant && opening.principal === (caller.principal ?? NOBODY)
     return own && opening.assurance === 'advised'
   })
 }
+
+const ID = /^[0-9a-f]{64}$/
 
 /** Closes an allowed call with its effect; once more, as `late`, if it had been closed as UNKNOWN. */
 export function close(
@@ -100,22 +106,28 @@ export function close(
   mine: (opening: Opening) => boolean = () => true,
 ): Promise<Appended> {
   const lateRecord = lateName(id)
+  if (!ID.test(id)) return Promise.reject(notOpen())
   return kernel.ledger.append({
     reserved: true,
     reads: kernel.openings.get(id) ? [] : [{ name: lateRecord, parse: ({ record }) => record }],
     run: (turn) => {
       const open = kernel.openings.get(id)
-      const late = open ? undefined : readOpening(turn.read(lateRecord))
-      const opening = open ?? late
+      const opening = open ?? readOpening(turn.read(lateRecord))
+      if (!opening || !mine(opening)) throw notOpen()
+      const expired = open !== undefined && (open.expires ?? turn.time) < turn.time
+      const late = open === undefined || expired
       // An UNKNOWN is followed by what became known, never by another UNKNOWN.
-      if (!opening || !mine(opening) || (late && !('output' in outcome))) {
-        throw new KernelError('EFFECT_REFUSED', 'there is no call of yours with this id whose effect is open')
-      }
-      const appended = recordEffect(kernel, turn, opening, outcome, { reportedBy, late: late !== undefined })
+      if (late && !('output' in outcome)) throw notOpen()
+      if (expired) recordUnknown(kernel, turn, opening, 'lost')
+      const appended = recordEffect(kernel, turn, opening, outcome, { reportedBy, late })
       kernel.openings.remove(id)
       return appended
     },
   })
+}
+
+function notOpen(): KernelError {
+  return new KernelError('EFFECT_REFUSED', 'there is no call of yours with this id whose effect is open')
 }
 
 function readOpening(record: unknown): Opening | undefined {

@@ -52,62 +52,71 @@ export interface Enforced {
   readonly effect: { readonly receipt: string; readonly outcome: Outcome } | undefined
 }
 
-// The permits that have not been spent. One made by hand is not in here.
-const live = new WeakSet<Permit>()
+// The permits that have not been spent, each with the kernel that made it. One made by hand is not in here.
+const live = new WeakMap<Permit, Kernel>()
 
 /**
  * Takes a call from an agent to a tool: captured, decided, on the ledger; then, only if it was allowed, run, and on the
- * ledger again.
+ * ledger again. Only for calls that the gateway itself runs.
  *
- * @throws KernelError `EFFECT_UNRECORDED` if the tool ran and the ledger could not take it. Nothing passes after that.
+ * @throws KernelError `REQUEST_INVALID` for an advised call, whose tool the caller runs; `EFFECT_UNRECORDED` if the tool ran
+ * and the ledger could not take it. Nothing passes after that.
  */
 export async function enforce(kernel: Kernel, call: ToolCall, dispatch: Dispatch): Promise<Enforced> {
+  if (call.assurance !== 'enforced') {
+    throw new KernelError('REQUEST_INVALID', 'an advised call is run by its caller; use `authorize`')
+  }
   const { decided, permit } = await authorize(kernel, call)
   if (!permit) return { decided, effect: undefined }
-  spend(permit)
+  spend(kernel, permit)
+  // Nothing that has been poisoned since may still run: its effect could not be recorded.
+  if (kernel.ledger.poisoned !== undefined) return { ...refused('LEDGER_UNAVAILABLE'), effect: undefined }
   const { intent, receipt } = permit
-  const outcome = await settle(kernel, permit, () =>
-    dispatch({ tool: intent.tool, args: intent.text, receipt }),
-  )
-  return { decided, effect: { receipt: await record(kernel, receipt, outcome), outcome } }
+  const order = { tool: intent.tool, args: intent.text, receipt }
+  const outcome = await settle(kernel, permit, () => dispatch(order))
+  return { decided, effect: { receipt: await outcome.recorded, outcome: outcome.known } }
 }
 
 /**
  * The first half of the road: captured, decided, on the ledger. Never throws: if the ledger cannot take the decision, the
- * call is denied without a receipt.
+ * call is denied without a receipt. An advised call gets no permit: its caller runs it, and reports by the receipt's id.
  */
 export async function authorize(kernel: Kernel, call: ToolCall): Promise<Authorization> {
-  const intent = capture(call)
   try {
+    const intent = capture(call)
     const flood = floodOf(kernel, intent)
-    if (flood) {
-      await countDenial(kernel, flood.name)
-      return refused(flood.reason)
-    }
+    if (flood) return await refuseFlood(kernel, flood)
     if (mustCloseSome(kernel)) await closeExpired(kernel)
     // Decided inside its turn, so that two calls of one session cannot both pass on the same old risk.
     const names = recordNames(intent)
-    const { decided, opening } = await kernel.ledger.append<Judged>({
+    const judged = await kernel.ledger.append<Judged | Flood>({
       reads: [
         { name: names.session, parse: readSession },
         { name: names.principal, parse: readPrincipal },
       ],
-      run: (turn) => judge(kernel, intent, names, turn),
+      // Asked again in its turn: while it waited for its records, others may have used up what its principal had left.
+      run: (turn) => floodOf(kernel, intent) ?? judge(kernel, intent, names, turn),
     })
-    return { decided, permit: opening && mint(intent, opening.id) }
+    if ('reason' in judged) return await refuseFlood(kernel, judged)
+    const { decided, opening } = judged
+    return {
+      decided,
+      permit: opening?.assurance === 'enforced' ? mint(kernel, intent, opening.id) : undefined,
+    }
   } catch {
     return refused('LEDGER_UNAVAILABLE')
   }
 }
 
 /**
- * The second half: what the tool did, bound to the decision that allowed it. Spends the permit.
+ * The second half, for a door that cannot run its tool inside `enforce`: what the tool did, bound to the decision that
+ * allowed it. Spends the permit; such a door must see to it by itself that one permit runs a tool once.
  *
  * @throws KernelError `PERMIT_INVALID` if the permit was spent or forged; `EFFECT_UNRECORDED` if the ledger cannot take the
  * effect. Nothing passes after that.
  */
 export async function complete(kernel: Kernel, permit: Permit, outcome: Outcome): Promise<string> {
-  spend(permit)
+  spend(kernel, permit)
   return record(kernel, permit.receipt, outcome)
 }
 
@@ -130,49 +139,57 @@ class Minted {
   }
 }
 
-function mint(intent: Intent, receipt: string): Permit {
+function mint(kernel: Kernel, intent: Intent, receipt: string): Permit {
   // The brand is asserted here and nowhere else: the decision is durable.
   const permit = new Minted(intent, receipt) as Minted & Permit
-  live.add(permit)
+  live.set(permit, kernel)
   return permit
 }
 
-function spend(permit: Permit): void {
-  if (live.delete(permit)) return
+function spend(kernel: Kernel, permit: Permit): void {
+  if (live.get(permit)?.ledger === kernel.ledger && live.delete(permit)) return
   throw new KernelError('PERMIT_INVALID', 'the permit has been spent, or was not made by the kernel')
 }
 
-/** Waits for the tool, but not forever. What it answers afterwards is recorded as late. */
-async function settle(kernel: Kernel, { receipt }: Permit, run: () => Promise<ToolAnswer>): Promise<Outcome> {
+/** What is known of an effect, and the receipt that says so once it is durable. */
+interface Settled {
+  readonly known: Outcome
+  readonly recorded: Promise<string>
+}
+
+/** Waits for the tool, but not forever. What it answers afterwards is recorded as late, behind what was recorded first. */
+async function settle(kernel: Kernel, { receipt }: Permit, run: () => Promise<ToolAnswer>): Promise<Settled> {
   return new Promise((resolve) => {
-    let waiting = true
+    let recorded: Promise<string> | undefined
     let stop = (): void => undefined
-    const end = (outcome: Outcome): void => {
-      if (waiting) resolve(outcome)
-      else if (outcome.status !== 'UNKNOWN') void recordLate(kernel, receipt, outcome)
-      waiting = false
+    const end = (known: Outcome): void => {
       stop()
+      if (recorded) {
+        if (known.status !== 'UNKNOWN') void recordLate(kernel, receipt, known, recorded)
+        return
+      }
+      recorded = record(kernel, receipt, known)
+      resolve({ known, recorded })
     }
     stop = kernel.host.after(kernel.patience, () => end({ status: 'UNKNOWN', cause: 'timeout' }))
     attempt(run).then(end, () => end({ status: 'UNKNOWN', cause: 'lost' }))
   })
 }
 
-/** Runs the tool and makes its answer our own: bytes copied, nothing else taken over. */
+/** Runs the tool and makes its answer our own: read once, bytes copied, nothing else taken over. */
 async function attempt(run: () => Promise<ToolAnswer>): Promise<Outcome> {
   const answer: unknown = await run()
-  if (!isAnswer(answer)) return { status: 'UNKNOWN', cause: 'lost' }
-  const { status, output, delivery } = answer
+  if (typeof answer !== 'object' || answer === null) return LOST
+  const { status, output, delivery } = answer as Partial<Record<keyof ToolAnswer, unknown>>
+  if ((status !== 'COMPLETED' && status !== 'FAILED') || !(output instanceof Uint8Array)) return LOST
+  if (!isDelivery(delivery)) return LOST
   return { status, output: Uint8Array.from(output), ...(delivery !== undefined && { delivery }) }
 }
 
-const DELIVERIES: readonly unknown[] = ['full', 'redacted', 'withheld', undefined]
+const LOST: Outcome = { status: 'UNKNOWN', cause: 'lost' }
 
-function isAnswer(answer: unknown): answer is ToolAnswer {
-  if (typeof answer !== 'object' || answer === null) return false
-  const { status, output, delivery } = answer as Partial<Record<keyof ToolAnswer, unknown>>
-  const ended = status === 'COMPLETED' || status === 'FAILED'
-  return ended && output instanceof Uint8Array && DELIVERIES.includes(delivery)
+function isDelivery(value: unknown): value is Effect['delivery'] | undefined {
+  return value === undefined || value === 'full' || value === 'redacted' || value === 'withheld'
 }
 
 async function record(kernel: Kernel, receipt: string, outcome: Outcome): Promise<string> {
@@ -187,8 +204,14 @@ async function record(kernel: Kernel, receipt: string, outcome: Outcome): Promis
   }
 }
 
-async function recordLate(kernel: Kernel, receipt: string, outcome: Outcome): Promise<void> {
+async function recordLate(
+  kernel: Kernel,
+  receipt: string,
+  outcome: Outcome,
+  first: Promise<string>,
+): Promise<void> {
   try {
+    await first
     await close(kernel, receipt, outcome, 'gateway')
   } catch (cause) {
     // Nobody waits for it any more, but it happened: the same holds as for any effect.
@@ -196,11 +219,13 @@ async function recordLate(kernel: Kernel, receipt: string, outcome: Outcome): Pr
   }
 }
 
-/** Whose flood the call belongs to, if its denial is only to be counted; and as what it is denied. */
-function floodOf(
-  kernel: Kernel,
-  { tenant, principal = NOBODY }: Intent,
-): { name: string; reason: 'QUOTA_EXCEEDED' | 'SYSTEM_FROZEN' } | undefined {
+/** A call whose denial is only to be counted: under which name, and as what it is denied. */
+interface Flood {
+  readonly name: string
+  readonly reason: 'QUOTA_EXCEEDED' | 'SYSTEM_FROZEN'
+}
+
+function floodOf(kernel: Kernel, { tenant, principal = NOBODY }: Intent): Flood | undefined {
   const { flooding, freezes, denials, quota, host } = kernel
   const name = floodName(tenant, principal)
   if (flooding.size > 0 && flooding.has(name)) return { name, reason: 'QUOTA_EXCEEDED' }
@@ -208,6 +233,11 @@ function floodOf(
   // Everything is frozen: who has used up its denials is not frozen for it, but gets no more receipts either.
   const { left } = refilled(quota, denials.get(name), host.now())
   return left < quota.period ? { name: FLOOD_OF_ALL, reason: 'SYSTEM_FROZEN' } : undefined
+}
+
+async function refuseFlood(kernel: Kernel, { name, reason }: Flood): Promise<Authorization> {
+  await countDenial(kernel, name)
+  return refused(reason)
 }
 
 async function countDenial(kernel: Kernel, name: string): Promise<void> {

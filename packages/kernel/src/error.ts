@@ -2,7 +2,6 @@
 
 /** The closed list of fault codes. Branch on these, never on the message. */
 export type KernelErrorCode =
-  | 'POLICY_INVALID'
   | 'CONDITION_INVALID'
   | 'CONDITION_FAILED'
   | 'SCHEMA_REFUSED'

@@ -14,6 +14,9 @@ import {
 } from '@tollgate/evidence'
 import type { Batch } from './store.ts'
 
+/** The name that the genesis receipt is the only word on. */
+export const GENESIS = 'genesis'
+
 /** What a new ledger is to be. */
 export interface Founding {
   readonly origin: string
@@ -34,7 +37,7 @@ export function foundingBatch(founding: Founding): Batch {
   const add = (receipt: Receipt): void => {
     const encoded = encodeReceipt(receipt)
     head = chainHead(encoded)
-    entries.push({ encoded, anchors: [] })
+    entries.push({ encoded, anchors: receipt.kind === 'genesis' ? [GENESIS] : [] })
   }
   const common = {
     v: 1,

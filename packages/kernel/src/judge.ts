@@ -13,7 +13,15 @@ import {
   type Verdict,
 } from '@tollgate/evidence'
 import { FLOOD_GUARD, floodName, recordFreeze } from './administer.ts'
-import { bearingOf, bindingOf, isFor, MAX_ASKING, requestName, type ApprovalRequest } from './approvals.ts'
+import {
+  answerName,
+  bearingOf,
+  bindingOf,
+  isFor,
+  MAX_ASKING,
+  requestName,
+  type ApprovalRequest,
+} from './approvals.ts'
 import { NOBODY, type BrowserCall, type Intent, type Observation } from './call.ts'
 import type { KnownTool } from './catalogue.ts'
 import { readHttpUrl } from './destinations/url.ts'
@@ -85,7 +93,12 @@ export function judge(kernel: Kernel, intent: Intent, names: RecordNames, turn: 
   const appended = turn.append(
     {
       causes: settled.uses?.answer ? [settled.uses.answer] : [],
-      anchors: changed ? [names.session, names.principal] : [names.session],
+      anchors: [
+        names.session,
+        ...(changed ? [names.principal] : []),
+        ...(settled.uses ? [answerName(settled.uses.id)] : []),
+      ],
+      ...(settled.verdict === 'ESCALATE' && !settled.waits && { anchorOwn: requestName('') }),
     },
     (header) => receiptOf(header, intent, snapshot, { settled, before, after, hash, expires }),
   )
@@ -93,7 +106,7 @@ export function judge(kernel: Kernel, intent: Intent, names: RecordNames, turn: 
   turn.write(names.session, after, text)
   if (changed) turn.write(names.principal, after.principal, text)
   if (hash.salt !== undefined) turn.put(`salt\n${appended.id}`, hash.salt)
-  const request = keepRequest(kernel, intent, snapshot, { settled, appended, salt: hash.salt }, turn)
+  const request = keepRequest(kernel, intent, snapshot, { settled, appended, hash }, turn)
   const opening = settled.verdict === 'ALLOW' ? open(kernel, intent, appended, hash, turn) : undefined
   freezeIfFlooding(kernel, intent, settled, turn)
   return {
@@ -165,8 +178,10 @@ function settle(kernel: Kernel, intent: Intent, snapshot: Snapshot, judgement: J
   const binding = bindingOf(intent, snapshot.effect, definitionOf(snapshot))
   const claimed = intent.approval !== undefined
   const found = kernel.approvals.find(claimed ? { id: intent.approval } : { binding })
-  // What was granted under one rule is no answer to another.
-  const request = found?.binding === binding && isFor(found, judgement.rule) ? found : undefined
+  // What was granted under one rule is no answer to another; and the ledger has the last word on the arguments.
+  const fits =
+    found?.binding === binding && isFor(found, judgement) && argsHash(intent, found.salt) === found.args
+  const request = fits ? found : undefined
   if (claimed && !request) return denied(judgement, 'APPROVAL_INVALID')
   switch (request && bearingOf(request, snapshot.time)) {
     case 'granted':
@@ -293,13 +308,21 @@ interface Commitment {
 }
 
 function commitTo(kernel: Kernel, intent: Intent, { tool }: Snapshot, settled: Settled): Commitment {
-  const salted = kernel.commit === 'salted' || tool?.declared?.salted === true
-  if (!salted || intent.commit === 'raw') return { args: intent.hash, commit: intent.commit, salt: undefined }
+  if (intent.commit === 'raw') return { args: intent.hash, commit: 'raw', salt: undefined }
   // The approved call carries the hash that the approver saw.
-  const salt = (settled.uses ?? settled.waits)?.salt ?? toHex(kernel.host.salt())
-  // Sound: made by `toHex`.
-  const bytes = fromHex(salt) as Uint8Array
-  return { args: saltedHash('args', bytes, new TextEncoder().encode(intent.text)), commit: 'salted', salt }
+  const request = settled.uses ?? settled.waits
+  const salted = request
+    ? request.salt !== null
+    : kernel.commit === 'salted' || tool?.declared?.salted === true
+  if (!salted) return { args: intent.hash, commit: 'plain', salt: undefined }
+  const salt = request?.salt ?? toHex(kernel.host.salt())
+  return { args: argsHash(intent, salt), commit: 'salted', salt }
+}
+
+/** The hash of the arguments under a salt, or a plain one. */
+function argsHash({ hash, text }: Intent, salt: string | null): string {
+  const bytes = salt === null ? undefined : fromHex(salt)
+  return bytes ? saltedHash('args', bytes, new TextEncoder().encode(text)) : hash
 }
 
 interface Parts {
@@ -443,10 +466,10 @@ function keepRequest(
   kernel: Kernel,
   intent: Intent,
   snapshot: Snapshot,
-  made: { settled: Settled; appended: Appended; salt: string | undefined },
+  made: { settled: Settled; appended: Appended; hash: Commitment },
   turn: Turn,
 ): ApprovalRequest | undefined {
-  const { settled, appended, salt } = made
+  const { settled, appended, hash } = made
   if (settled.uses) {
     kernel.approvals.remove(settled.uses)
     turn.put(requestName(settled.uses.id), undefined)
@@ -468,11 +491,13 @@ function keepRequest(
     approvers: settled.rule?.approvers ?? [],
     until: turn.time + lasts,
     lasts,
-    salt: salt ?? null,
+    args: hash.args,
+    salt: hash.salt ?? null,
     answer: null,
   }
-  kernel.approvals.set(request)
+  // First what could fail.
   turn.put(requestName(request.id), canonicalize(request))
+  kernel.approvals.set(request)
   return request
 }
 
@@ -501,8 +526,8 @@ function freezeIfFlooding(kernel: Kernel, intent: Intent, settled: Settled, turn
   const name = floodName(tenant, principal)
   const left = taken(kernel.quota, kernel.denials.get(name), turn.time)
   kernel.denials.set(name, left)
-  // While everything is frozen nobody need be: what comes then is only counted too, see `isFlooding`.
-  if (left.left >= kernel.quota.period || kernel.freezes.all()) return
+  // While everything is frozen nobody need be: what comes then is only counted too, see `floodOf` in `enforce.ts`.
+  if (left.left >= kernel.quota.period || kernel.freezes.all() || kernel.flooding.has(name)) return
   recordFreeze(kernel, turn, {
     scope: 'principal',
     tenant,
@@ -510,5 +535,6 @@ function freezeIfFlooding(kernel: Kernel, intent: Intent, settled: Settled, turn
     frozen: true,
     by: FLOOD_GUARD,
     because: 'It was denied too often.',
+    flood: true,
   })
 }

@@ -1,23 +1,17 @@
 // The kernel: what the road runs on. It has no I/O, no clock and no randomness of its own; all of that is handed in.
 
-import {
-  NO_HASH,
-  parseJson,
-  type Freeze,
-  type JsonObject,
-  type Pin,
-  type PolicyActivation,
-} from '@tollgate/evidence'
-import { createApprovals, type ApprovalRequest, type Approvals } from './approvals.ts'
-import { createCatalogue, definitionOf, type Catalogue } from './catalogue.ts'
+import { NO_HASH } from '@tollgate/evidence'
+import { createApprovals, type Approvals } from './approvals.ts'
+import { createCatalogue, type Catalogue } from './catalogue.ts'
 import { recover } from './effects.ts'
 import { createFreezes, type Freezes } from './freezes.ts'
 import { describeLadder, LADDER, type RungStanding } from './guardian.ts'
-import { createLedger, type Appended, type Ledger } from './ledger.ts'
+import { createLedger, type Ledger } from './ledger.ts'
 import { createObservations, type Observations } from './observations.ts'
-import { createOpenings, type Opening, type Openings } from './openings.ts'
-import { parsePolicy, type Policy } from './policy/parse.ts'
+import { createOpenings, type Openings } from './openings.ts'
+import type { Policy } from './policy/parse.ts'
 import type { Pace } from './rates.ts'
+import { genesisOf, takeUp } from './resume.ts'
 import { DEFAULT_RISK } from './risk.ts'
 import type { Allowance } from './session.ts'
 import type { Store } from './store.ts'
@@ -100,11 +94,13 @@ export const NO_POLICY: Policy = {
  * Opens a kernel on a store that has a ledger: takes up freezes, pins, approvals and the policy where they were left, and
  * closes what a crash left open as UNKNOWN, with a `recovery` receipt.
  *
- * @throws KernelError `LEDGER_POISONED` if the store fails.
+ * @throws KernelError `REQUEST_INVALID` if the store has no ledger or another one, `STATE_MALFORMED` if a private record is
+ * damaged, `LEDGER_POISONED` if the store fails.
  */
 export async function openKernel(options: KernelOptions): Promise<Kernel> {
   const { store, host, origin, writer, key, maxRemembered, maxWaiting } = options
   const head = await store.head()
+  const genesis = await genesisOf(store, origin)
   const kernel: Kernel = {
     ledger: createLedger({
       store,
@@ -119,7 +115,8 @@ export async function openKernel(options: KernelOptions): Promise<Kernel> {
     host,
     store,
     tenant: options.tenant ?? 'default',
-    commit: options.commit ?? 'plain',
+    // A ledger that was founded as salted stays so.
+    commit: genesis.commit === 'salted' ? 'salted' : (options.commit ?? 'plain'),
     quota: options.quota ?? { calls: 1000, period: 3_600_000 },
     patience: options.patience ?? 120_000,
     catalogue: createCatalogue(),
@@ -145,63 +142,4 @@ export function policyOf({ policies }: Kernel, tenant: string): Policy {
 /** How every rung stands under the policy in force for a tenant. */
 export function standings(kernel: Kernel, tenant: string = kernel.tenant): readonly RungStanding[] {
   return describeLadder(policyOf(kernel, tenant))
-}
-
-async function takeUp(kernel: Kernel): Promise<void> {
-  for (const { anchor } of await allOf(kernel, 'freeze\n')) takeUpFreeze(kernel, anchor)
-  for (const { name, record } of await allOf(kernel, 'flood\n')) {
-    kernel.flooding.set(name.slice('flood\n'.length), Number(record ?? 0))
-  }
-  // Sound: only such requests and openings are ever stored under these names.
-  for (const request of await inOrder<ApprovalRequest>(kernel, 'approval\n')) kernel.approvals.set(request)
-  for (const opening of await inOrder<Opening>(kernel, 'open\n')) kernel.openings.add(opening)
-  for (const stored of await allOf(kernel, 'pin\n')) takeUpPin(kernel, stored)
-  for (const stored of await allOf(kernel, 'policy\n')) takeUpPolicy(kernel, stored)
-}
-
-interface Found {
-  readonly name: string
-  readonly record: string | undefined
-  readonly anchor: JsonObject | undefined
-}
-
-async function allOf({ store }: Kernel, prefix: string): Promise<readonly Found[]> {
-  const names = await store.list(prefix)
-  const stored = await store.load(names)
-  return names.map((name, i) => {
-    const { record, anchor } = stored[i] ?? { record: undefined, anchor: undefined }
-    // Sound: a payload is an object.
-    return { name, record, anchor: anchor && (parseJson(anchor) as JsonObject) }
-  })
-}
-
-/** Records that were made by receipts, in the order of those: the newest is the last word, and the oldest ends first. */
-async function inOrder<T extends Appended>(kernel: Kernel, prefix: string): Promise<readonly T[]> {
-  const found = await allOf(kernel, prefix)
-  const records = found.flatMap(({ record }) => (record === undefined ? [] : [JSON.parse(record) as T]))
-  return records.sort((a, b) => a.clock - b.clock)
-}
-
-function takeUpFreeze(kernel: Kernel, anchor: JsonObject | undefined): void {
-  // Sound: only freeze receipts anchor such names.
-  if (anchor) kernel.freezes.apply(anchor as unknown as Freeze)
-}
-
-/** A pin counts only if the definition is the one that the receipt names. Otherwise the tool is as good as never pinned. */
-function takeUpPin(kernel: Kernel, { record, anchor }: Found): void {
-  if (record === undefined || anchor === undefined) return
-  // Sound: only pin receipts anchor such names.
-  const { op, tool, definition_hash } = anchor as unknown as Pin
-  const definition = definitionOf(parseJson(record) as JsonObject)
-  if (op === 'pin' && definition.hash === definition_hash)
-    kernel.catalogue.setPin(tool, kernel.catalogue.prepare(definition))
-}
-
-/** A policy counts only if its text is the one that the receipt names, and still reads. Otherwise there is none. */
-function takeUpPolicy({ policies }: Kernel, { record, anchor }: Found): void {
-  if (record === undefined || anchor === undefined) return
-  // Sound: only policy receipts anchor such names.
-  const { tenant, policy_hash } = anchor as unknown as PolicyActivation
-  const parsed = parsePolicy(record)
-  if (parsed.ok && parsed.policy.hash === policy_hash) policies.set(tenant, parsed.policy)
 }

@@ -40,6 +40,8 @@ export interface Turn {
 export interface AppendOptions {
   readonly causes?: readonly Appended[]
   readonly anchors?: readonly string[]
+  /** What its own id is put behind to make one more anchor. */
+  readonly anchorOwn?: string
 }
 
 /** Something to be done in a turn. */
@@ -141,7 +143,10 @@ export function createLedger(options: LedgerOptions): Ledger {
   /** Reads what a job needs. While one record is on its way another may be forgotten again, so it looks until all are there. */
   async function takeLater<T>(job: Job<T>): Promise<T> {
     while (!isReady(job) && !poisoned) await recall(job.reads?.filter(({ name }) => !memory.has(name)) ?? [])
-    return take(job)
+    const taken = take(job)
+    // Also a job that wrote nothing may have brought records into memory.
+    forget()
+    return taken
   }
 
   /** Gives a job its turn, without a pause, and waits until what it did is durable. */
@@ -213,7 +218,13 @@ export function createLedger(options: LedgerOptions): Ledger {
         await store.write(batch)
       } catch (cause) {
         // It may or may not have been written. Only a new start, which asks the store, can go on from here.
-        poison(cause, batch)
+        poison(cause)
+        failAll(batch)
+        return
+      }
+      // Poisoned meanwhile, by a read or by an effect: what was just written is closed as UNKNOWN by the next start.
+      if (isPoisoned()) {
+        failAll(batch)
         return
       }
       durable = number
@@ -232,15 +243,19 @@ export function createLedger(options: LedgerOptions): Ledger {
     }
   }
 
-  function poison(cause: unknown, batch?: Waiting): void {
-    poisoned ??= new KernelError(
-      'LEDGER_POISONED',
-      'the ledger could not be written; nothing passes until the gateway is started again',
-      { cause },
-    )
-    for (const failed of [...(batch?.failed ?? []), ...waiting.failed]) failed(poisoned)
+  function poison(cause: unknown): void {
+    poisoned ??= poisonedBy(cause)
+    failAll(waiting)
     waiting = emptyBatch(undefined)
     loading.clear()
+  }
+
+  function isPoisoned(): boolean {
+    return poisoned !== undefined
+  }
+
+  function failAll({ failed }: Waiting): void {
+    for (const fail of failed) fail(poisoned ?? poisonedBy(undefined))
   }
 }
 
@@ -286,7 +301,11 @@ class JobTurn implements Turn {
       make({ v, ledger, writer, seq, lamport_clock, prev_receipt_hash, causes: ids, time, key }),
     )
     this.head = chainHead(encoded)
-    this.entries.push({ encoded, anchors })
+    const { anchorOwn } = options
+    this.entries.push({
+      encoded,
+      anchors: anchorOwn === undefined ? anchors : [...anchors, anchorOwn + encoded.id],
+    })
     return { id: encoded.id, clock: lamport_clock }
   }
 
@@ -302,6 +321,11 @@ class JobTurn implements Turn {
   put(name: string, text: string | undefined): void {
     this.changes.push({ name, text, cached: false, value: undefined })
   }
+}
+
+function poisonedBy(cause: unknown): KernelError {
+  const message = 'the ledger could not be written; nothing passes until the gateway is started again'
+  return new KernelError('LEDGER_POISONED', message, { cause })
 }
 
 function full(): KernelError {

@@ -76,10 +76,10 @@ export function createMemoryStore(keys: readonly SigningKey[]): MemoryStore {
     },
     load: (names) =>
       Promise.resolve(names.map((name) => ({ record: records.get(name), anchor: anchors.get(name) }))),
-    list: (prefix) =>
-      Promise.resolve(
-        [...new Set([...records.keys(), ...anchors.keys()])].filter((name) => name.startsWith(prefix)).sort(),
-      ),
+    list(prefix, of) {
+      const names = of === 'records' ? records.keys() : anchors.keys()
+      return Promise.resolve([...names].filter((name) => name.startsWith(prefix)).sort())
+    },
     tree: () => ({ size: tree.size, root: tree.root() }),
     reader: (checkpoint, policy) => ({
       checkpoint,

@@ -1,6 +1,6 @@
 // What Sentinels have posted themselves: each observation serves one call, for ten seconds, on its own page.
 
-import { canonicalize, sha256Hex } from '@tollgate/evidence'
+import { sha256Hex } from '@tollgate/evidence'
 import type { Intent, Observation } from './call.ts'
 
 /** The observations that wait for their call. They are inputs of a decision, not state: a restart forgets them. */
@@ -20,7 +20,7 @@ export function createObservations(): Observations {
   let posted = 0
   return {
     post(tenant, observation, time) {
-      const id = sha256Hex(canonicalize({ ...observation, tenant, time, posted: posted++ }))
+      const id = sha256Hex(JSON.stringify([tenant, time, posted++, observation]))
       waiting.set(id, { tenant, observation, time })
       // The oldest goes first; whoever floods loses what nobody will use any more.
       const [oldest] = waiting.keys()
@@ -32,7 +32,8 @@ export function createObservations(): Observations {
       const found = id === undefined ? undefined : waiting.get(id)
       if (id === undefined || found?.tenant !== tenant) return undefined
       waiting.delete(id)
-      const fresh = time - found.time <= TEN_SECONDS
+      // Also one from the future is not of this moment.
+      const fresh = Math.abs(time - found.time) <= TEN_SECONDS
       return fresh && browser?.observation?.url === found.observation.url ? found.observation : undefined
     },
   }

@@ -48,6 +48,8 @@ export interface Turn {
 export interface Snapshot extends World {
   /** What the tool does; unknown counts as the strictest. */
   readonly effect: EffectClass
+  /** Whether the call changes anything: by what the tool does, or by what the call says of itself. */
+  readonly sideEffect: boolean
   /** Where data would go. */
   destinations(): readonly Destination[]
   /** How those destinations stand under `gates.egress`: the worst of them counts. */
@@ -76,6 +78,7 @@ class LazySnapshot implements Snapshot {
   readonly observed: 'sentinel' | 'agent'
   readonly asked: boolean
   readonly effect: EffectClass
+  readonly sideEffect: boolean
   readonly #intent: Intent
   #destinations: readonly Destination[] | undefined
   #egress: 'inside' | 'ask' | 'outside' | undefined
@@ -93,6 +96,7 @@ class LazySnapshot implements Snapshot {
     this.observed = world.observed
     this.asked = world.asked
     this.effect = effectOf(world.tool)
+    this.sideEffect = this.effect !== 'read' || intent.browser?.side_effect === true
     this.#intent = intent
   }
 
@@ -126,11 +130,11 @@ export function effectOf(tool: KnownTool | undefined): EffectClass {
 function destinationsOf({ args, browser }: Intent, { tool, observation }: Snapshot): readonly Destination[] {
   const declared = tool?.declared?.destinations ?? []
   const found = declared === 'none' ? [] : destinationsIn(args, declared)
-  // An action that names no destination goes to the page it is on.
-  const page = browser?.destination ?? observation?.url
-  return page === undefined
-    ? found
-    : [...found, ...destinationsIn({ page: page === '' ? 0 : page }, ['page'])]
+  // A browser call goes to the page it is on, and to the destination it names.
+  const pages = [browser?.destination, observation?.url].filter((page) => page !== undefined)
+  if (pages.length === 0) return found
+  // What is empty could not be read, and must not count as absent.
+  return [...found, ...destinationsIn({ pages: pages.map((page) => (page === '' ? 0 : page)) }, ['pages'])]
 }
 
 function egressOf(

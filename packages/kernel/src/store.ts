@@ -44,6 +44,6 @@ export interface Store {
   /** The records of these names, in their order. */
   load(names: readonly string[]): Promise<readonly Stored[]>
 
-  /** The names of all records and anchors that begin with `prefix`, in the order of their code units. */
-  list(prefix: string): Promise<readonly string[]>
+  /** The names that begin with `prefix`, of all records or of all anchors, in the order of their code units. */
+  list(prefix: string, of: 'records' | 'anchors'): Promise<readonly string[]>
 }

@@ -1,16 +1,27 @@
 import { describe, expect, it } from 'vitest'
-import { activatePolicy, answerRequest, type Decided, type ToolCall } from '../src/index.ts'
+import {
+  activatePolicy,
+  answerRequest,
+  type ApprovalRequest,
+  type Decided,
+  type ToolCall,
+} from '../src/index.ts'
 import { createRig, policyOf, type Rig } from './rig.ts'
 
 const POLICY = `
 tools:
   "mail/send": { effect: send, destinations: [to] }
   "vault/put": { effect: write, commit: salted }
+  "vault/get": { effect: read }
+  "web/click": { effect: write, browser: true }
 rules:
+  - { id: getting, allow: "vault/get" }
+  - { id: clicking, allow: "web/click" }
   - { id: mail, require: "mail/send", approvers: [ops, "user:paul"], expires: 15m }
   - { id: vault, require: "vault/put" }
 gates:
   egress: { allow: ["example.com"], ask: ["ask.test"] }
+  browser: { domains: ["example.com", "ask.test"] }
 `
 const MAIL = { tool: 'mail/send', args: { to: 'a@example.com', text: 'hello' } }
 
@@ -75,6 +86,100 @@ describe('a grant', () => {
       expect(await decide(rig, { ...call, approval: request })).toMatchObject({ reason: 'APPROVAL_INVALID' })
     }
     expect((await decide(rig)).verdict).toBe('ALLOW')
+  })
+
+  it('serves no other page, destination, context, door or assurance', async () => {
+    const hash = 'ab'.repeat(32)
+    const observation = {
+      url: 'https://example.com/pay',
+      dom_hash: hash,
+      visual_text_hash: hash,
+      sentinel_risk: 0,
+      sentinel_findings: [],
+    }
+    const browser = { observation, planner_ref: 'p', destination: 'https://ask.test/a' }
+    const click = { tool: 'web/click', args: {}, browser, context: { environment: 'staging' } }
+    const { rig, request } = await opened(click)
+    await answer(rig, request)
+    const others: Partial<ToolCall>[] = [
+      { ...click, browser: { ...browser, destination: 'https://ask.test/b' } },
+      { ...click, browser: { ...browser, observation: { ...observation, url: 'https://example.com/' } } },
+      { ...click, context: { environment: 'production' } },
+      { ...click, door: 'browser' },
+      { ...click, assurance: 'advised' },
+    ]
+    for (const call of others) expect((await decide(rig, call)).verdict).toBe('ESCALATE')
+    expect((await decide(rig, click)).verdict).toBe('ALLOW')
+  })
+
+  it('for one rung does not serve another', async () => {
+    const { rig, request } = await opened({ tool: 'vault/get', args: { host: 'ask.test' } })
+    expect(rig.last('decision').rung).toBe('egress')
+    await answer(rig, request)
+    await activatePolicy(
+      rig.kernel,
+      policyOf(
+        POLICY.replace('ask: ["ask.test"]', 'allow: ["ask.test"]')
+          .replace('allow: ["example.com"], ', '')
+          .replace('allow: "vault/get"', 'require: "vault/get"'),
+      ),
+      'user:olga',
+    )
+    expect(await decide(rig, { tool: 'vault/get', args: { host: 'ask.test' } })).toMatchObject({
+      verdict: 'ESCALATE',
+      rung: 'policy',
+    })
+  })
+
+  it('carries the hash that was asked about, also if the tool is declared otherwise by then', async () => {
+    const call = { tool: 'vault/put', args: { name: 'pin', value: '1234' } }
+    const { rig, request } = await opened(call)
+    await answer(rig, request)
+    const plain = POLICY.replace(', commit: salted', '')
+    await activatePolicy(rig.kernel, policyOf(plain), 'user:olga')
+    expect((await decide(rig, call)).verdict).toBe('ALLOW')
+    expect((await rig.verify()).findings).toEqual([])
+  })
+
+  it('cannot be forged, brought back or turned round in the private records', async () => {
+    const recordOf = (rig: Rig, request: string): [Map<string, string>, string, ApprovalRequest] => {
+      const records = rig.store.records as Map<string, string>
+      const name = `approval\n${request}`
+      return [records, name, JSON.parse(records.get(name) ?? '') as ApprovalRequest]
+    }
+    const said = { id: 'ab'.repeat(32), clock: 9e15, granted: true, approver: 'user:x', until: 9e15 }
+    const forged = await opened()
+    const [records, name, record] = recordOf(forged.rig, forged.request)
+    records.set(name, JSON.stringify({ ...record, answer: said }))
+    await forged.rig.reopen()
+    expect((await decide(forged.rig)).verdict).toBe('ESCALATE')
+
+    const refusedOne = await opened()
+    await answer(refusedOne.rig, refusedOne.request, false)
+    const [turned, own, no] = recordOf(refusedOne.rig, refusedOne.request)
+    turned.set(own, JSON.stringify({ ...no, answer: { ...no.answer, granted: true } }))
+    await refusedOne.rig.reopen()
+    expect((await decide(refusedOne.rig)).reason).toBe('APPROVAL_REFUSED')
+
+    const used = await opened()
+    await answer(used.rig, used.request)
+    const [kept, at, granted] = recordOf(used.rig, used.request)
+    expect((await decide(used.rig)).verdict).toBe('ALLOW')
+    kept.set(at, JSON.stringify(granted))
+    await used.rig.reopen()
+    expect((await decide(used.rig)).verdict).toBe('ESCALATE')
+
+    const moved = await opened()
+    await answer(moved.rig, moved.request)
+    const [all, key, mine] = recordOf(moved.rig, moved.request)
+    await decide(moved.rig, { ...MAIL, args: { ...MAIL.args, text: 'other' } })
+    const [other] = moved.rig.kernel.approvals.list(moved.rig.host.time)
+    all.set(key, JSON.stringify({ ...mine, binding: other?.binding }))
+    all.delete(`approval\n${other?.id ?? ''}`)
+    await moved.rig.reopen()
+    expect((await decide(moved.rig, { ...MAIL, args: { ...MAIL.args, text: 'other' } })).verdict).toBe(
+      'ESCALATE',
+    )
   })
 
   it('ends after the time that the rule gives it', async () => {

@@ -155,12 +155,36 @@ describe('the store', () => {
   })
 
   it('answers with too few records: the call is denied, and nothing passes after', async () => {
+    let short = false
     const rig = await createRig({
       policy: POLICY,
-      between: (inner) => ({ ...inner, load: () => Promise.resolve([]) }),
+      between: (inner) => ({ ...inner, load: (names) => (short ? Promise.resolve([]) : inner.load(names)) }),
     })
+    short = true
     expect((await rig.enforce()).decided).toMatchObject(DENIED)
     await checkPoisoned(rig)
+  })
+
+  it('fails a read while a decision is being written: that decision does not run either', async () => {
+    const { rig, store } = await breakable()
+    store.hold = true
+    let ran = false
+    const call = rig.enforce({ session_id: 'a' }, () => {
+      ran = true
+      return Promise.resolve(COMPLETED)
+    })
+    await give()
+    store.fail = 'load'
+    expect((await rig.enforce({ session_id: 'never seen' })).decided).toMatchObject(DENIED)
+    store.fail = undefined
+    store.hold = false
+    store.release()
+    expect((await call).decided).toMatchObject(DENIED)
+    expect(ran).toBe(false)
+    // It is on the disk, and the next start says that nobody knows what came of it.
+    await rig.reopen()
+    expect(rig.last('effect')).toMatchObject({ status: 'UNKNOWN', cause: 'crash' })
+    expect((await rig.verify()).findings).toEqual([])
   })
 
   it('hangs: the call waits, and no tool runs meanwhile', async () => {
@@ -326,6 +350,25 @@ describe('a flood', () => {
     expect(rig.last('freeze')).toMatchObject({ frozen: false, denials: 41 })
     expect((await rig.enforce()).decided.verdict).toBe('ALLOW')
     expect((await rig.verify()).findings).toEqual([])
+  })
+
+  it('of many at once in sessions nobody has seen writes no more than one after the other', async () => {
+    const rig = await createRig({ policy: POLICY, kernel: { quota } })
+    await Promise.all(
+      Array.from({ length: 100 }, (_, i) => rig.enforce({ tool: 'no/such', session_id: `new ${i}` })),
+    )
+    const kinds = rig.receipts().map(({ kind }) => kind)
+    expect(kinds.filter((kind) => kind === 'decision')).toHaveLength(5)
+    expect(kinds.filter((kind) => kind === 'freeze')).toHaveLength(1)
+  })
+
+  it('guard cannot be impersonated, and does not take a tool for a principal', async () => {
+    const rig = await createRig({ policy: POLICY, kernel: { quota } })
+    const order = { scope: 'tool', target: 'agent:ci', by: 'tollgate' } as const
+    await expect(setFreeze(rig.kernel, { ...order, frozen: true })).rejects.toMatchObject({
+      code: 'REQUEST_INVALID',
+    })
+    expect((await rig.enforce()).decided.verdict).toBe('ALLOW')
   })
 
   it('by credentials that belong to nobody is counted too', async () => {

@@ -53,8 +53,8 @@ export function createPlainStore(founding: Batch): PlainStore {
     write,
     load: (names) =>
       Promise.resolve(names.map((name) => ({ record: records.get(name), anchor: anchors.get(name) }))),
-    list(prefix) {
-      const names = new Set([...records.keys(), ...anchors.keys()])
+    list(prefix, of) {
+      const names = of === 'records' ? records.keys() : anchors.keys()
       return Promise.resolve([...names].filter((name) => name.startsWith(prefix)).sort())
     },
   }
@@ -209,6 +209,7 @@ export function modelCallOf(spec: CallSpec, approval: number | undefined): Model
     tenant: spec.tenant,
     principal: spec.principal,
     door: spec.door,
+    assurance: spec.assurance,
     tool: spec.tool,
     form: spec.form,
     claimed: spec.claimed,
@@ -216,17 +217,23 @@ export function modelCallOf(spec: CallSpec, approval: number | undefined): Model
     args: JSON.stringify(argsOf(spec)),
     hosts: garbled ? [] : spec.hosts,
     pages: spec.page ? [spec.page.host ?? 'no url'] : [],
+    acts: spec.page?.acts,
     answers: spec.answers,
     context: spec.context,
     approval,
     replaced: spec.replaced,
-    page: (effect, browser) => pageSays(spec, effect, browser === true),
+    page: (effect, browser, declared) => pageSays(spec, effect, browser === true, declared),
     sensitive: topics.includes('credentials') || topics.includes('personal'),
     axes: (facts) => axesOf(bits, facts),
   }
 }
 
-function pageSays({ door, page }: CallSpec, effect: EffectClass, browser: boolean): Objection | undefined {
+function pageSays(
+  { door, page }: CallSpec,
+  effect: EffectClass,
+  browser: boolean,
+  declared: readonly string[],
+): Objection | undefined {
   const deny = (
     what: 'INVALID_URL' | 'DOMAIN_DENY' | 'SENTINEL_DENY' | 'PLANNER_REF_REQUIRED',
   ): Objection => ({
@@ -235,7 +242,7 @@ function pageSays({ door, page }: CallSpec, effect: EffectClass, browser: boolea
   })
   if (!page && door !== 'browser' && !browser) return undefined
   if (page?.host === undefined) return deny('INVALID_URL')
-  if (page.host !== 'ok.test') return deny('DOMAIN_DENY')
+  if ([page.host, ...declared].some((host) => host !== 'ok.test')) return deny('DOMAIN_DENY')
   if (effect === 'read' && !page.acts) return undefined
   if (page.risk === undefined || page.risk > 70) return deny('SENTINEL_DENY')
   return page.planned ? undefined : deny('PLANNER_REF_REQUIRED')

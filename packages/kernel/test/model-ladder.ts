@@ -36,7 +36,10 @@ const LADDER: readonly (readonly [Rung, (scene: Scene) => Word | undefined])[] =
   ['schema', askSchema],
   ['context', askContext],
   ['identity', askIdentity],
-  ['browser', ({ call, effect, tool }) => call.page(effect, tool?.browser)],
+  [
+    'browser',
+    ({ call, effect, tool }) => call.page(effect, tool?.browser, tool && !tool.offline ? call.hosts : []),
+  ],
   ['egress', askEgress],
   ['taint', silent],
   ['threat', silent],
@@ -89,8 +92,8 @@ function askEgress({ hosts, outside, policy: { egress } }: Scene): Word | undefi
   if (outside) return deny('DATA_EGRESS_BLOCKED')
   return hosts.every((host) => egress.allow.includes(host)) ? undefined : ask('EGRESS_APPROVAL_REQUIRED')
 }
-function askRisk({ session, principal, effect, tooRisky }: Scene): Word | undefined {
-  if ((session.broken || principal.broken) && effect !== 'read') return deny('STATE_MISMATCH')
+function askRisk({ call, session, principal, effect, tooRisky }: Scene): Word | undefined {
+  if ((session.broken || principal.broken) && (effect !== 'read' || call.acts)) return deny('STATE_MISMATCH')
   return tooRisky ? deny('SESSION_RISK_MEMORY_DENY') : undefined
 }
 function askPolicy({ call, policy, score }: Scene): Word {

@@ -122,16 +122,17 @@ class Pair {
     const model = modelLine(decision)
     let seen = decision.score
     const kernel = withReplaced(this.#kernel, spec.replaced, (score) => (seen = score))
-    const line = this.#kernelLine(await authorize(kernel, toolCallOf(spec, id)))
+    const line = this.#kernelLine(await authorize(kernel, toolCallOf(spec, id)), spec.assurance)
     if (seen !== decision.score) {
       return { model: `${model} risk ${decision.score ?? '-'}`, kernel: `${line} risk ${seen ?? '-'}` }
     }
     return { model, kernel: line }
   }
 
-  #kernelLine({ decided, permit }: Authorization): string {
+  #kernelLine({ decided, permit }: Authorization, assurance: CallSpec['assurance']): string {
     const { verdict, reason, rung, rule, receipt, approval } = decided
-    if ((verdict === 'ALLOW') !== (permit !== undefined))
+    // Who is only advised gets no permit, because the gateway does not run its tool.
+    if ((verdict === 'ALLOW' && assurance === 'enforced') !== (permit !== undefined))
       return 'a permit without an ALLOW, or the other way round'
     if (receipt === undefined)
       return lineOf([verdict, reason, rung, rule, undefined, undefined, undefined, approval])

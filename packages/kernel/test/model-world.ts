@@ -44,7 +44,7 @@ export interface Page {
 /** What the model is told about a call. */
 export interface ModelCall extends Pick<
   CallSpec,
-  'tenant' | 'principal' | 'door' | 'tool' | 'form' | 'hosts'
+  'tenant' | 'principal' | 'door' | 'assurance' | 'tool' | 'form' | 'hosts'
 > {
   readonly claimed: string | undefined
   readonly session: string
@@ -56,8 +56,14 @@ export interface ModelCall extends Pick<
   readonly replaced: CallSpec['replaced']
   /** Where the page is that it acts on. */
   readonly pages: readonly string[]
+  /** It says of itself that it has a side effect. */
+  readonly acts: boolean | undefined
   /** What the browser rung says. */
-  readonly page: (effect: EffectClass, browser: boolean | undefined) => Objection | undefined
+  readonly page: (
+    effect: EffectClass,
+    browser: boolean | undefined,
+    declared: readonly string[],
+  ) => Objection | undefined
   /** It is about credentials or persons. */
   readonly sensitive: boolean
   /** How risky its words look beside these facts. */

@@ -2,19 +2,19 @@
 // recursion, fractions by BigInt, state is plain maps. What takes a parser or a library is told as a fact of the call.
 
 import type { ReasonCode } from '@tollgate/evidence'
-import type { Lost, ModelCall, ModelPolicy, ModelRule, Reply } from './model-world.ts'
+import type { Lost, ModelCall, ModelPolicy, Reply } from './model-world.ts'
 import { climb, deny, matches, type Heard } from './model-ladder.ts'
 import { ease, fill, nameOf, take, weigh, type Bucket, type Leak, type Pace } from './model-risk.ts'
 
 /** `request` is the number of what a person is asked, maybe `again`; `approved`: a person has said yes. */
 type Settled = Heard & { request?: number; again?: true; approved?: true }
 export type ModelDecision = Settled & { seq?: number; score?: number; window?: number }
-interface Request {
+type Obstacle = Pick<Heard, 'reason' | 'rung' | 'rule'>
+interface Request extends Obstacle {
   readonly owner: string
   readonly tenant: string
   readonly principal: string
   readonly binding: string
-  readonly rule: ModelRule | undefined
   readonly opened: number
   readonly until: number
   readonly answer?: { readonly granted: boolean; readonly until: number }
@@ -45,7 +45,8 @@ const sessionOf = (whose: Lost): string => `${ownerOf(whose)} ${whose.session ??
 
 const endOf = ({ answer, until }: Request): number => answer?.until ?? until
 /** Whose answer a rule asks for. */
-const askedOf = (rule: ModelRule | undefined): string => JSON.stringify([rule?.id, rule?.approvers ?? []])
+const askedOf = ({ reason, rung, rule }: Obstacle): string =>
+  JSON.stringify([reason, rung, rule?.id, rule?.approvers ?? []])
 
 /** Everything that is remembered between calls. */
 export class Model {
@@ -102,7 +103,8 @@ export class Model {
     const [declared, effect] = [tool !== undefined, tool?.effect ?? 'admin']
     const facts = { declared, effect, outside, leaves: hosts.length > 0, denials: session.denials }
     const axes = call.axes({ ...facts, afterSource: session.sensitive || lately })
-    const binding = JSON.stringify([sessionOf(call), call.tool, effect, pinned ?? offered, call.args])
+    const from = [call.door, call.assurance, call.context, call.pages, call.acts]
+    const binding = JSON.stringify([sessionOf(call), call.tool, effect, pinned ?? offered, call.args, from])
     // A person has been asked about this very call: its turn was counted then.
     const asked = this.requests.findLast((each) => each?.binding === binding)
     const counted = asked && time <= endOf(asked) && asked.answer?.granted !== false
@@ -124,7 +126,7 @@ export class Model {
     const claims = call.approval !== undefined
     const number = call.approval ?? this.requests.findLastIndex((each) => each?.binding === binding)
     const request = this.requests[number]
-    const fits = request?.binding === binding && askedOf(request.rule) === askedOf(heard.rule)
+    const fits = request?.binding === binding && askedOf(request) === askedOf(heard)
     const invalid = { ...heard, ...deny('APPROVAL_INVALID') }
     if (!fits) return claims ? invalid : this.#open(call, binding, heard)
     const { answer } = request
@@ -148,7 +150,7 @@ export class Model {
     if (mine.length >= 100) return { ...heard, ...deny('TEMPORAL_INTERVENTION') }
     const until = this.time + (heard.rule?.expires ?? FIFTEEN_MINUTES)
     const opened = this.time
-    const length = this.requests.push({ owner, tenant, principal, binding, rule: heard.rule, opened, until })
+    const length = this.requests.push({ ...heard, owner, tenant, principal, binding, opened, until })
     return { ...heard, request: length - 1 }
   }
 

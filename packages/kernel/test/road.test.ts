@@ -1,14 +1,19 @@
-import type { Decision, Effect } from '@tollgate/evidence'
+import { sha256Hex, type Decision, type Effect } from '@tollgate/evidence'
 import { describe, expect, it } from 'vitest'
 import {
   complete,
+  createMemoryStore,
+  definitionOf,
+  openKernel,
+  pinTool,
   reportEffect,
+  type EffectReport,
   type Order,
   type Permit,
   type ToolAnswer,
   type ToolCall,
 } from '../src/index.ts'
-import { createRig, type Rig } from './rig.ts'
+import { createHost, createRig, fixedKey, ORIGIN, WRITER, type Rig } from './rig.ts'
 
 const POLICY = `
 tools:
@@ -123,6 +128,16 @@ describe('the road', () => {
       expect(decided, raw).toMatchObject({ verdict: 'DENY', reason: 'AMBIGUOUS_INPUT', rung: 'capture' })
       expect(rig.last('decision'), raw).toMatchObject({ commit: 'raw', tool: 'fs/read_file' })
     }
+    for (const raw of [null, 7, {}] as unknown[]) {
+      expect((await rig.enforce({ raw: raw as string })).decided.reason).toBe('AMBIGUOUS_INPUT')
+    }
+    const telling = Object.defineProperty({}, 'x', {
+      enumerable: true,
+      get: () => {
+        throw Object.assign(new Error('hunter2'), { code: 'hunter2' })
+      },
+    })
+    expect(JSON.stringify(await rig.enforce({ args: telling }))).not.toContain('hunter2')
     for (const args of [new Date(0), () => 1, { n: NaN }, { s: '\udfff' }, new Map()]) {
       expect((await rig.enforce({ args })).decided.reason).toBe('AMBIGUOUS_INPUT')
     }
@@ -196,7 +211,41 @@ describe('a permit', () => {
   })
 })
 
+describe('a permit of another kernel', () => {
+  it('is refused, and harms nobody', async () => {
+    const [one, other] = [await rigWith(), await rigWith()]
+    const { permit } = await one.authorize()
+    await expect(complete(other.kernel, permit as Permit, COMPLETED)).rejects.toMatchObject({
+      code: 'PERMIT_INVALID',
+    })
+    expect(other.kernel.ledger.poisoned).toBeUndefined()
+    await complete(one.kernel, permit as Permit, COMPLETED)
+  })
+})
+
 describe('an effect', () => {
+  it('is what the tool answered when it was looked at, once', async () => {
+    const rig = await rigWith()
+    let looks = 0
+    const shifty = { output: bytes('done'), status: 'COMPLETED' } as ToolAnswer
+    Object.defineProperty(shifty, 'status', { get: () => (looks++ === 0 ? 'COMPLETED' : 'CANCELLED') })
+    await rig.enforce({}, () => Promise.resolve(shifty))
+    expect([rig.last('effect').status, looks]).toEqual(['COMPLETED', 1])
+  })
+
+  it('that comes in the moment its time runs out is late, and poisons nothing', async () => {
+    const rig = await rigWith({ kernel: { patience: 5_000 } })
+    let answer: (value: ToolAnswer) => void = () => undefined
+    const pending = rig.enforce({}, () => new Promise((resolve) => (answer = resolve)))
+    await untilTimers(rig, 1)
+    rig.host.advance(5_000)
+    answer(COMPLETED)
+    expect((await pending).effect?.outcome).toEqual({ status: 'UNKNOWN', cause: 'timeout' })
+    await until(() => effects(rig).length === 2)
+    expect(rig.kernel.ledger.poisoned).toBeUndefined()
+    await checkLedger(rig)
+  })
+
   it('is FAILED if the tool says so', async () => {
     const rig = await rigWith()
     await rig.enforce({}, () => Promise.resolve({ status: 'FAILED', output: bytes('no such file') }))
@@ -327,6 +376,35 @@ describe('an advised call', () => {
     await checkLedger(rig)
   })
 
+  it('gets no permit, and cannot be enforced', async () => {
+    const rig = await rigWith()
+    expect((await rig.authorize(advised)).permit).toBeUndefined()
+    await expect(rig.enforce(advised)).rejects.toMatchObject({ code: 'REQUEST_INVALID' })
+  })
+
+  it('is late an hour later, however many are', async () => {
+    const rig = await rigWith()
+    const ids: string[] = []
+    for (let i = 0; i < 150; i++) ids.push(await allowed(rig))
+    rig.host.advance(3_600_000)
+    await report(rig, ids[149] ?? '')
+    expect(effects(rig).findLast(({ decision }) => decision === ids[149])).toMatchObject({ late: true })
+    await checkLedger(rig)
+  })
+
+  it('is not reported on with nonsense, and refused reports leave nothing in memory', async () => {
+    const rig = await createRig({ policy: POLICY, kernel: { maxRemembered: 10 } })
+    const decision = await allowed(rig)
+    const odd = { caller, decision, status: 'CANCELLED', output: 'text' } as unknown as EffectReport
+    await expect(reportEffect(rig.kernel, odd)).rejects.toMatchObject({ code: 'REQUEST_INVALID' })
+    for (let i = 0; i < 50; i++) {
+      await expect(report(rig, sha256Hex(String(i)))).rejects.toMatchObject({ code: 'EFFECT_REFUSED' })
+      await expect(report(rig, 'x'.repeat(2000))).rejects.toMatchObject({ code: 'EFFECT_REFUSED' })
+    }
+    expect(rig.kernel.ledger.remembered).toBeLessThanOrEqual(12)
+    await report(rig, decision)
+  })
+
   it('cannot be reported on if it is enforced, or unknown, or was never allowed', async () => {
     const rig = await rigWith()
     const { decided: enforced } = await rig.authorize()
@@ -347,6 +425,39 @@ describe('an advised call', () => {
   })
 })
 
+describe('a store', () => {
+  it('without a ledger, or with another one, is not opened', async () => {
+    const keys = [await fixedKey('ledger'), await fixedKey('writer')]
+    const options = { host: createHost(), origin: ORIGIN, writer: WRITER, key: keys[1]?.publicKey.id ?? '' }
+    const empty = openKernel({ ...options, store: createMemoryStore(keys) })
+    await expect(empty).rejects.toMatchObject({ code: 'REQUEST_INVALID' })
+    const { store } = await rigWith()
+    const other = openKernel({ ...options, store, origin: 'other.example/ledger' })
+    await expect(other).rejects.toMatchObject({ code: 'REQUEST_INVALID' })
+  })
+
+  it('that was founded as salted stays so', async () => {
+    const rig = await rigWith({ kernel: { commit: 'salted' } })
+    const kernel = await openKernel({
+      store: rig.store,
+      host: rig.host,
+      origin: ORIGIN,
+      writer: WRITER,
+      key: (await fixedKey('writer')).publicKey.id,
+    })
+    expect(kernel.commit).toBe('salted')
+  })
+
+  it('with a damaged record is not opened either', async () => {
+    const rig = await rigWith()
+    await rig.authorize()
+    const records = rig.store.records as Map<string, string>
+    const name = [...records.keys()].find((each) => each.startsWith('open\n')) ?? ''
+    records.set(name, '{')
+    await expect(rig.reopen()).rejects.toMatchObject({ code: 'STATE_MALFORMED' })
+  })
+})
+
 describe('a restart', () => {
   it('closes what was open as UNKNOWN, with a recovery receipt that counts it', async () => {
     const rig = await rigWith()
@@ -361,6 +472,24 @@ describe('a restart', () => {
     await rig.reopen()
     expect(rig.receipts().filter(({ kind }) => kind === 'recovery')).toHaveLength(1)
     await checkLedger(rig)
+  })
+
+  it('lets nothing pass whose pinned definition is lost or was changed', async () => {
+    for (const spoil of [undefined, '{"inputSchema":{"type":"object","additionalProperties":true}}']) {
+      const rig = await rigWith()
+      const definition = definitionOf({
+        inputSchema: { type: 'object', properties: { path: { type: 'string' } } },
+      })
+      rig.kernel.catalogue.offer('fs/search', definition)
+      await pinTool(rig.kernel, 'fs/search', definition.hash, 'user:olga')
+      expect((await rig.authorize({ tool: 'fs/search', args: { path: 'a' } })).decided.verdict).toBe('ALLOW')
+      const records = rig.store.records as Map<string, string>
+      if (spoil === undefined) records.delete('pin\nfs/search')
+      else records.set('pin\nfs/search', spoil)
+      await rig.reopen()
+      const { decided } = await rig.authorize({ tool: 'fs/search', args: { path: 'a', drop: true } })
+      expect(decided).toMatchObject({ verdict: 'DENY', reason: 'SCHEMA_VIOLATION', rung: 'schema' })
+    }
   })
 
   it('keeps policy, sessions and freezes', async () => {

@@ -1,5 +1,6 @@
 import { matchesHost } from '../destinations/pattern.ts'
-import { readHttpUrl, type HttpUrl } from '../destinations/url.ts'
+import type { Target } from '../destinations/destination.ts'
+import { readHttpUrl } from '../destinations/url.ts'
 import type { BrowserCall } from '../call.ts'
 import type { GateSettings } from '../policy/parse.ts'
 import type { Snapshot } from '../snapshot.ts'
@@ -35,15 +36,18 @@ function checkCall(call: BrowserCall, snapshot: Snapshot): Objection | undefined
   const page = readHttpUrl(observation?.url ?? '')
   const target = call.destination === undefined ? page : readHttpUrl(call.destination)
   if (!page || !target) return deny('COGNITIVE_FIREWALL_INVALID_URL')
-  if (!inScope(page, settings) || !inScope(target, settings)) return deny('COGNITIVE_FIREWALL_DOMAIN_DENY')
-  if (snapshot.effect === 'read' && call.side_effect !== true) return undefined
+  // What the tool's declaration says of its arguments counts like what the call says of itself.
+  const declared = snapshot.destinations().filter(({ from }) => from === 'declared')
+  if (![page, target, ...declared].every((each) => inScope(each, settings))) {
+    return deny('COGNITIVE_FIREWALL_DOMAIN_DENY')
+  }
+  if (!snapshot.sideEffect) return undefined
   if (!isTrusted(snapshot, settings)) return deny('COGNITIVE_FIREWALL_SENTINEL_DENY')
   return call.planner_ref === undefined ? deny('COGNITIVE_FIREWALL_PLANNER_REF_REQUIRED') : undefined
 }
 
-function inScope({ scheme, host, port }: HttpUrl, { domains }: GateSettings['browser']): boolean {
-  const destination = { scheme, host, port, at: '', from: 'declared' } as const
-  return domains.some((pattern) => matchesHost(pattern, destination))
+function inScope(target: Target, { domains }: GateSettings['browser']): boolean {
+  return domains.some((pattern) => matchesHost(pattern, target))
 }
 
 /** Whether the Sentinel has said everything it must, and no more risk than is allowed. */

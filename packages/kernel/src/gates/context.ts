@@ -6,7 +6,8 @@ export const context: Gate = {
   standing({ context: { environments, tenants, workspaces } }) {
     return environments.length + tenants.length + workspaces.length > 0 ? 'active' : 'not configured'
   },
-  check({ tenant, context: said }, { policy: { context: policy } }) {
+  check({ tenant, context: said, misplaced }, { policy: { context: policy } }) {
+    if (misplaced) return deny('CONTEXT_MISMATCH', 'the call says it comes from elsewhere')
     // A call may name its tenant; it cannot choose another than its credential's.
     if (said.tenant !== undefined && said.tenant !== tenant) return deny('CONTEXT_MISMATCH', '`tenant`')
     if (outside(policy.tenants, tenant)) return deny('CONTEXT_MISMATCH', '`tenant`')

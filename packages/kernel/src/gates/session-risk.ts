@@ -8,8 +8,8 @@ export const sessionRisk: Gate = {
   name: 'session-risk',
   standing: always,
   check(_, snapshot) {
-    if ((snapshot.session.broken || snapshot.principal.broken) && snapshot.effect !== 'read')
-      return deny('STATE_MISMATCH')
+    const broken = snapshot.session.broken || snapshot.principal.broken
+    if (broken && snapshot.sideEffect) return deny('STATE_MISMATCH')
     return snapshot.assessment().tooRisky ? deny('SESSION_RISK_MEMORY_DENY') : undefined
   },
 }
