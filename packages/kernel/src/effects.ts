@@ -34,7 +34,7 @@ export function recordEffect(
   { reportedBy, late = false }: Circumstances,
 ): Appended {
   const { id, tenant } = opening
-  const hash = 'output' in outcome ? commitTo(kernel, opening, outcome.output) : undefined
+  const hash = 'output' in outcome ? commitOutput(kernel, opening, outcome.output) : undefined
   const appended = turn.append({ causes: [opening] }, (header): Effect => ({
     ...header,
     kind: 'effect',
@@ -55,7 +55,7 @@ export function recordEffect(
   return appended
 }
 
-function commitTo(
+function commitOutput(
   kernel: Kernel,
   { salted }: Opening,
   output: Uint8Array,

@@ -73,7 +73,7 @@ export async function enforce(kernel: Kernel, call: ToolCall, dispatch: Dispatch
   if (kernel.ledger.poisoned !== undefined) return { ...refused('LEDGER_UNAVAILABLE'), effect: undefined }
   const { intent, receipt } = permit
   const order = { tool: intent.tool, args: intent.text, receipt }
-  const outcome = await settle(kernel, permit, () => dispatch(order))
+  const outcome = await waitFor(kernel, permit, () => dispatch(order))
   return { decided, effect: { receipt: await outcome.recorded, outcome: outcome.known } }
 }
 
@@ -152,13 +152,13 @@ function spend(kernel: Kernel, permit: Permit): void {
 }
 
 /** What is known of an effect, and the receipt that says so once it is durable. */
-interface Settled {
+interface Ended {
   readonly known: Outcome
   readonly recorded: Promise<string>
 }
 
 /** Waits for the tool, but not forever. What it answers afterwards is recorded as late, behind what was recorded first. */
-async function settle(kernel: Kernel, { receipt }: Permit, run: () => Promise<ToolAnswer>): Promise<Settled> {
+async function waitFor(kernel: Kernel, { receipt }: Permit, run: () => Promise<ToolAnswer>): Promise<Ended> {
   return new Promise((resolve) => {
     let recorded: Promise<string> | undefined
     let stop = (): void => undefined

@@ -36,7 +36,7 @@ export interface World {
 }
 
 /** What this turn does to the memory of risk. */
-export interface Turn {
+export interface RiskTurn {
   readonly risk: RiskMemory
   /** The principal's sum. */
   readonly leak: Leak
@@ -55,9 +55,9 @@ export interface Snapshot extends World {
   /** How those destinations stand under `gates.egress`: the worst of them counts. */
   egress(): 'inside' | 'ask' | 'outside'
   /** The session with this turn counted in, unless a person has been asked about it: then it was counted before. */
-  turn(): Turn
+  turn(): RiskTurn
   /** The session with this turn counted in, whoever has been asked. */
-  counted(): Turn
+  counted(): RiskTurn
   assessment(): Assessment
 }
 
@@ -82,7 +82,7 @@ class LazySnapshot implements Snapshot {
   readonly #intent: Intent
   #destinations: readonly Destination[] | undefined
   #egress: 'inside' | 'ask' | 'outside' | undefined
-  #counted: Turn | undefined
+  #counted: RiskTurn | undefined
   #assessment: Assessment | undefined
 
   constructor(intent: Intent, world: World) {
@@ -108,11 +108,11 @@ class LazySnapshot implements Snapshot {
     return (this.#egress ??= egressOf(this.destinations(), this.policy.gates.egress))
   }
 
-  turn(): Turn {
+  turn(): RiskTurn {
     return this.asked ? uncounted(this.counted(), this) : this.counted()
   }
 
-  counted(): Turn {
+  counted(): RiskTurn {
     return (this.#counted ??= turnOf(this.#intent, this))
   }
 
@@ -154,11 +154,11 @@ function egressOf(
 }
 
 /** A turn that adds nothing. */
-function uncounted({ source }: Turn, { session, principal }: Snapshot): Turn {
+function uncounted({ source }: RiskTurn, { session, principal }: Snapshot): RiskTurn {
   return { risk: { ...session.risk, turns: session.risk.turns + 1 }, leak: principal.leak, source }
 }
 
-function turnOf(intent: Intent, snapshot: Snapshot): Turn {
+function turnOf(intent: Intent, snapshot: Snapshot): RiskTurn {
   const { time, session, principal, effect, policy } = snapshot
   const settings = policy.gates.sessionRisk
   const topics = topicsOfCall(intent.tool, intent.args, isSink(effect))

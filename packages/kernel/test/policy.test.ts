@@ -31,6 +31,76 @@ function check(text: string, ...expected: readonly (string | RegExp)[]): void {
 
 const RULES = 'rules: [{ id: a, allow: "x" }]\n'
 
+/** Files of which a reader could go through the same part again and again: head, what is repeated, tail. */
+const HOSTILE: readonly (readonly [string, string, string])[] = [
+  // Marks without anything between them.
+  ['', ',', ''],
+  ['a: [', ',', ']'],
+  ['{', ', ', '}'],
+  ['', '[', ''],
+  ['', '{', ''],
+  ['', ']', ''],
+  ['', '[]', ''],
+  ['[', '[],', ']'],
+  ['', '[}', ''],
+  ['[', '? ', ''],
+  ['[', ': ', ''],
+  ['{', ':,', '}'],
+  ['', '- ', ''],
+  ['', '? ', ''],
+  ['', '? - ', ''],
+  ['', ': ', ''],
+  ['', '?\n:\n', ''],
+  // Many keys.
+  ['', 'k0: 1\n', ''],
+  ['{', 'k0: 1, ', '}'],
+  ['', 'a: 1\n', ''],
+  ['', '? [a0]\n: b\n', ''],
+  ['', '[a]: ', ''],
+  [`[${'['.repeat(40)}`, '[[]: a]: b, ', ''],
+  // Many lines.
+  ['', '\n', ''],
+  ['a:', '\n', 'b'],
+  ['', '#\n', ''],
+  ['', 'a\n\n', ''],
+  [`a: |\n   x\n${'\n'.repeat(100_000)}`, ' #\n', ''],
+  [`- |\n   x\n${'\n'.repeat(100_000)}`, ' #\n', ''],
+  ['', '  a:\n b:\n', ''],
+  ['', '\t\n', 'a'],
+  ['', '\ta: 1\n', ''],
+  ['', '-\t', ''],
+  // Long texts.
+  ['a: ', 'x', ''],
+  ['a: "', 'x', ''],
+  ['a: "', '\\n', '"'],
+  ['a: "', '\\q', '"'],
+  ['a: "', '\\', ''],
+  ["a: '", "''", "'"],
+  ["a: 'x\n ", ' ', "y'"],
+  ['a: "x\n', ' \n', '"'],
+  ['a: >\n', ' x\n\n  y\n', ''],
+  ['a: |\n x\n', '\t\n', ''],
+  ['', '"', ''],
+  ['[', '"a" ', ']'],
+  // Anchors, aliases, tags, directives, documents.
+  ['', 'k0: &a0 x\n', ''],
+  ['a: &a x\nb: [', '*a, ', ']'],
+  ['', '&a ', 'x'],
+  ['', '*a\n', ''],
+  ['', '- !t0 y\n', ''],
+  ['!!omap [', '{k0: 1}, ', ']'],
+  ['', '%TAG !a0! x\n', '---\na: 1'],
+  ['', '--- a\n', ''],
+  ['', '...\n', ''],
+  // What is YAML and no policy.
+  [HEAD, 'a0: 1\n', ''],
+  [`${HEAD}rules:\n`, '- {}\n', ''],
+  [`${HEAD}rules:\n`, "- { id: r0, allow: x, when: '((' }\n", ''],
+  [`${HEAD}rules: []\ntools:\n`, '  t0: { x: 1 }\n', ''],
+  [`${HEAD}rules: []\ngates: { egress: { allow: [`, '"a b", ', ']}}'],
+  [`${HEAD}rules: [{ id: a, allow: "`, '*', '" }]'],
+]
+
 describe('a policy', () => {
   it('reads as the documents show it', () => {
     const policy = policyOf(`
@@ -145,9 +215,191 @@ gates:
   it('is read by people: no aliases, anchors, tags, merged keys or keys twice', () => {
     check(`${RULES}tools: { x: &a { effect: read }, y: *a }`, /an anchor/, /an alias/)
     check(`${RULES}tools: { x: !secret { effect: read } }`, /not readable as YAML/, /a tag is not allowed/)
-    check(`${RULES}${RULES}`, /not readable as YAML/)
-    check(`${RULES}tools: { x: { effect: read, effect: pay } }`, /not readable as YAML/)
+    check(`${RULES}${RULES}`, /`rules` is here twice/)
+    check(`${RULES}tools: { x: { effect: read, effect: pay } }`, /`effect` is here twice/)
+    check(`${RULES}tools: { x: { effect: read, "effect": pay } }`, /`effect` is here twice/)
+    check(`${RULES}"tools": {}\n'tools': {}\n? tools\n: {}`, /`tools` is here twice/, /`tools` is here twice/)
+    check(`${RULES}tools: { x: { schema: { type: object, 'type': array } } }`, /`type` is here twice/)
+    check(`${RULES}tools: { x: { schema: { a: [{ b: { 1: x, "1": y } }] } } }`, /`1` is here twice/)
+    check(`${RULES}tools: { x: { schema: { [a]: x, ? { b: c } : y } } }`, /a list or a mapping/, /a list or/)
     check(`${RULES}tools: { x: { << : { effect: read } } }`, /not known here/)
+  })
+
+  it('takes an empty list for a mistake where leaving it out means any', () => {
+    for (const field of ['principal', 'session', 'door']) {
+      const message = new RegExp(`\`${field}\` is an empty list; leave it out for any`)
+      check(`rules: [{ id: a, allow: x, ${field}: [] }]`, message)
+    }
+    check(
+      'rules: [{ id: a, require: x, approvers: [] }]',
+      /`approvers` is an empty list; leave it out for any/,
+    )
+    for (const action of ['allow', 'deny', 'require']) {
+      check(`rules: [{ id: a, ${action}: [] }]`, new RegExp(`\`${action}\` names no tool`))
+    }
+    for (const field of ['environments', 'tenants', 'workspaces']) {
+      check(
+        `${RULES}context: { ${field}: [] }`,
+        new RegExp(`\`${field}\` is an empty list; leave it out for any`),
+      )
+    }
+  })
+
+  it('takes an empty list for what it says where it allows or declares nothing', () => {
+    check('rules: []')
+    check(`${RULES}gates: { egress: { allow: [], ask: [], deny: [] }, browser: { domains: [] } }`)
+    check(`${RULES}tools: { x: { sinks: [], destinations: [] } }`)
+  })
+
+  it('has no control characters and nothing too long in what becomes a name', () => {
+    const long = 'x'.repeat(257)
+    const places: readonly ((name: string) => string)[] = [
+      (name) => `rules: [{ id: a, allow: ${name} }]`,
+      (name) => `rules: [{ id: a, deny: [x, ${name}] }]`,
+      (name) => `rules: [{ id: a, allow: x, principal: ${name} }]`,
+      (name) => `rules: [{ id: a, allow: x, session: ${name} }]`,
+      (name) => `rules: [{ id: a, require: x, approvers: [${name}] }]`,
+      (name) => `${RULES}context: { environments: [${name}] }`,
+      (name) => `${RULES}context: { tenants: [${name}] }`,
+      (name) => `${RULES}context: { workspaces: ${name} }`,
+      (name) => `${RULES}principals: { ${name}: { tier: standard } }`,
+      (name) => `${RULES}tools: { ${name}: { effect: read } }`,
+      (name) => `${RULES}gates: { temporal: { rate: { ${name}: 1/h } } }`,
+    ]
+    for (const place of places) {
+      check(place('"a\\nb"'), /has a control character such as a line break; remove it/)
+      check(place('"\\x9b"'), /has a control character/)
+      check(place(`"${long}"`), /is longer than 256 characters/)
+      check(place(`"${'*'.repeat(256)}"`))
+      check(place('"a\\ud800"'), /half of a character/)
+      check(place('"\\ud83d\\ude00"'))
+    }
+    check(`${RULES}tools: { "": {} }`, /the name of a tool is empty/)
+  })
+
+  it('has no control characters and nothing too long in its name and its reasons', () => {
+    const named = (name: string): readonly string[] => mistakesIn(`tollgate: 1\nname: ${name}\n${RULES}`)
+    expect(named('"a\\nb"')).toEqual([expect.stringMatching(/^2: `name` has a control character/)])
+    expect(named('"\\udc00"')).toEqual([expect.stringMatching(/^2: a text has half of a character/)])
+    expect(named('x'.repeat(201))).toEqual([expect.stringMatching(/^2: `name` is longer than 200/)])
+    expect(named('x'.repeat(200))).toEqual([])
+    check('rules: [{ id: a, deny: x, because: "a\\tb" }]', /`because` has a control character/)
+    check('rules: [{ id: a, deny: x, because: "\\ud800" }]', /half of a character/)
+    check(`rules: [{ id: a, deny: x, because: ${'x'.repeat(501)} }]`, /`because` is longer than 500/)
+    check(`rules: [{ id: a, deny: x, because: ${'x'.repeat(500)} }]`)
+  })
+
+  it('is well-formed text everywhere, in what is written and in what it stands for', () => {
+    check(`${RULES}# \ud800`, /a character here is no text/)
+    check(`${RULES}# \u0007`, /a character here is no text/)
+    check(`# all that follows is a comment to us\r${RULES}`, /a character here is no text/)
+    check(RULES.replaceAll('\n', '\r\n'))
+    check(`${RULES}tools: { x: { schema: { type: object, title: "\\ud800" } } }`, /half of a character/)
+    check(`${RULES}tools: { x: { schema: { type: object, properties: { "\\udfff": {} } } } }`, /half of a/)
+    check(`${RULES}tools: { x: { sinks: ["\\ud800"] } }`, /half of a character/)
+  })
+
+  it('is one document without directives, so that its words mean one thing', () => {
+    const whole = `${HEAD}${RULES}`
+    expect(mistakesIn(`---\n${whole}...\n`)).toEqual([])
+    expect(mistakesIn(`%YAML 1.1\n---\n${whole}`)).toEqual([expect.stringMatching(/^1: a directive/)])
+    expect(mistakesIn(`%TAG ! tag:example.com,2000:\n---\n${whole}`)).toEqual([
+      expect.stringMatching(/^1: a directive/),
+    ])
+    expect(mistakesIn(`${whole}...\n%YAML 1.1\n`)).toEqual([expect.stringMatching(/^5: a directive/)])
+    expect(mistakesIn(`${whole}---\n${whole}`)).toEqual([expect.stringMatching(/^4: a second document/)])
+    expect(mistakesIn(`---\n---\n${whole}`)).toEqual([expect.stringMatching(/^2: a second document/)])
+    check(`${RULES}tools: { x: { browser: yes } }`, /true or false/)
+  })
+
+  it('means the same, line by line, with comments and empty lines between its lines', () => {
+    const lines = [
+      '# a policy',
+      'tollgate: 1 # one',
+      'name: "n"',
+      'rules: # all of them',
+      '  - id: a',
+      '    allow: [x, # and',
+      '      y]',
+      '    because: |-',
+      '      #1',
+      '  -',
+      '    id: b',
+      '    deny: >-',
+      '      z',
+      'context: {}',
+    ]
+    for (const gap of [
+      '',
+      '\n',
+      '   # a comment\n\n#\n \t\n',
+      '\t# a comment\r\n\r\n',
+      ' # x\n\n'.repeat(200),
+    ]) {
+      // What stands in a block of text belongs to the text.
+      const text = lines
+        .map((line) => (/^ {6}[#z]|\||>/.test(line) ? `${line}\n` : `${line}\n${gap}`))
+        .join('')
+      const policy = policyOf(text)
+      const each = gap.split('\n').length - 1
+      expect(policy.rules.map(({ id, line, because }) => [id, line, because])).toEqual([
+        ['a', 5 + 4 * each, '#1'],
+        ['b', 11 + 8 * each, undefined],
+      ])
+      expect(policy.rules.map(({ tools }) => tools.map(({ source }) => source))).toEqual([['x', 'y'], ['z']])
+    }
+  })
+
+  it('names the place of what is missing, also before empty lines', () => {
+    const parsed = parsePolicy('tollgate: 1\nname:\n\n# why\n\nrules: []\n')
+    expect(parsed).toMatchObject({ ok: false, mistakes: [{ line: 2, column: 6 }] })
+  })
+
+  it('names the first hundred mistakes, and how many more there are', () => {
+    const rules = (count: number): readonly string[] =>
+      mistakesIn(`${HEAD}rules:\n${'- { id: a b, allow: x }\n'.repeat(1)}${'- 1\n'.repeat(count - 1)}`)
+    expect(rules(101)).toHaveLength(101)
+    expect(rules(101).at(-1)).toMatch(/^104: must be a mapping/)
+    expect(rules(5000)).toHaveLength(101)
+    expect(rules(5000).at(-1)).toBe('104: and 4900 more mistakes from here on')
+  })
+
+  it('stops reading after a hundred places that are not YAML', () => {
+    const found = mistakesIn(`${HEAD}rules: [${','.repeat(1000)}]`)
+    expect(found).toHaveLength(101)
+    expect(found.at(-1)).toMatch(/too many mistakes; the rest was not read/)
+    expect(mistakesIn(']'.repeat(1000)).at(-1)).toMatch(/too many mistakes; the rest was not read/)
+  })
+
+  it('has mistakes of one short line each, whatever they repeat of the file', () => {
+    const texts = [
+      `${HEAD}${RULES}"a\\nb\\ud83d\\ude00": 1`,
+      `${HEAD}${RULES}"${'x'.repeat(59)}\\ud83d\\ude00": 1`,
+      `${HEAD}${RULES}gates: { egress: { allow: ["${'a\\nb/'.repeat(10_000)}"] } }`,
+      `${HEAD}${RULES}tools: { x: !${'y'.repeat(10_000)} {} }`,
+      `${HEAD}${RULES}a: @${'y'.repeat(10_000)}\n b\n`,
+      `${HEAD}${RULES}a: "\\q${'y'.repeat(10_000)}\n b`,
+    ]
+    for (const text of texts) {
+      const parsed = parsePolicy(text)
+      expect(parsed.ok).toBe(false)
+      for (const { message } of parsed.ok ? [] : parsed.mistakes) {
+        expect(message).toMatch(/^[^\u0000-\u001f\u007f-\u009f]+$/)
+        expect(message.isWellFormed()).toBe(true)
+        expect(message.length).toBeLessThanOrEqual(message.startsWith('not readable') ? 200 : 2000)
+      }
+    }
+  })
+
+  it('nests a hundred levels, and no deeper', () => {
+    const schema = (depth: number): string =>
+      `${RULES}tools: { x: { schema: ${'{ a: '.repeat(depth)}1${' }'.repeat(depth)} } }`
+    check(schema(90), /`schema` cannot be used/)
+    check(schema(100), /nested deeper than 100 levels/)
+    for (const deep of ['[', '{ a: ', '- ', '? ', '? - ', 'a: [', '[{']) {
+      const found = mistakesIn(deep.repeat(50_000))
+      expect(found.length, deep).toBeGreaterThan(0)
+    }
   })
 
   it('is bounded: a bomb of aliases or a huge file is a mistake, not a stall', () => {
@@ -158,6 +410,15 @@ gates:
     expect(mistakesIn(HEAD + bomb).length).toBeGreaterThan(0)
     expect(mistakesIn(`# ${'x'.repeat(1 << 20)}`)).toEqual([expect.stringContaining('longer than')])
     expect(mistakesIn(`${HEAD}rules: ${'['.repeat(20_000)}`).length).toBeGreaterThan(0)
+  })
+
+  it.each(HOSTILE)('is read in time in line with its length: %j', (head, part, tail) => {
+    const body = Array.from({ length: Math.ceil(100_000 / part.length) }, (_, i) =>
+      part.replaceAll('0', String(i)),
+    ).join('')
+    const parsed = parsePolicy(head + body + tail)
+    expect(parsed.ok ? [] : parsed.mistakes).not.toHaveLength(0)
+    expect(parsed.ok ? 0 : parsed.mistakes.length).toBeLessThanOrEqual(101)
   })
 })
 

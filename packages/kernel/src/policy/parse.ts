@@ -1,12 +1,13 @@
 // From the text of a policy file to a policy: all mistakes at once, each with line and remedy.
 
 import { EFFECT_CLASSES, DOORS, sha256Hex, type Door, type EffectClass, type Json } from '@tollgate/evidence'
+import { isName } from '../call.ts'
 import { parseHostPattern, type HostPattern } from '../destinations/pattern.ts'
 import { DEFAULT_RISK, ONE, type RiskSettings } from '../risk.ts'
 import { compileSchema, type ArgumentsSchema } from '../schema.ts'
 import { conditionEnvironment, type Condition, type Variables } from './condition.ts'
 import { glob, type Glob } from './glob.ts'
-import { readYaml, type Mistake, type Place, type Reader } from './read.ts'
+import { hasControls, MAX_MISTAKES, readYaml, type Mistake, type Place, type Reader } from './read.ts'
 
 /** What a rule does with a call it matches. `require` asks a person. */
 export type Action = 'allow' | 'deny' | 'require'
@@ -119,13 +120,22 @@ const MAX_RULES = 10_000
 const MAX_TOOLS = 10_000
 const DAY = 86_400_000
 
-/** Reads a policy. Never throws: what is wrong is returned, all of it. */
+/** Reads a policy. Never throws: what is wrong is returned, at least the first hundred mistakes. */
 export function parsePolicy(text: string): ParsedPolicy {
   const reader = readYaml(text)
   const policy = reader.mistakes.length === 0 ? readPolicy(reader, text) : undefined
   if (policy && reader.mistakes.length === 0) return { ok: true, policy }
-  const mistakes = [...reader.mistakes].sort((a, b) => a.line - b.line || a.column - b.column)
-  return { ok: false, mistakes }
+  return { ok: false, mistakes: firstOf(reader.mistakes) }
+}
+
+/** The first mistakes by their place, and how many more there are. */
+function firstOf(mistakes: readonly Mistake[]): readonly Mistake[] {
+  const sorted = mistakes.toSorted((a, b) => a.line - b.line || a.column - b.column)
+  const next = sorted[MAX_MISTAKES]
+  const more = sorted.length - MAX_MISTAKES
+  // One more needs no more room than saying so.
+  if (next === undefined || more === 1) return sorted
+  return [...sorted.slice(0, MAX_MISTAKES), { ...next, message: `and ${more} more mistakes from here on` }]
 }
 
 function readPolicy(reader: Reader, text: string): Policy | undefined {
@@ -151,17 +161,42 @@ function readPolicy(reader: Reader, text: string): Policy | undefined {
 
 function readContext(reader: Reader, place: Place | undefined): PolicyContext {
   const fields = place && reader.fields(place, ['environments', 'tenants', 'workspaces'])
-  const names = (each: Place | undefined, what: string): string[] =>
-    each ? reader.texts(each, what).map(({ text }) => text) : []
   return {
-    environments: names(fields?.environments, 'an environment'),
-    tenants: names(fields?.tenants, 'a tenant'),
-    workspaces: names(fields?.workspaces, 'a workspace'),
+    environments: readNames(reader, fields?.environments, '`environments`', 'an environment'),
+    tenants: readNames(reader, fields?.tenants, '`tenants`', 'a tenant'),
+    workspaces: readNames(reader, fields?.workspaces, '`workspaces`', 'a workspace'),
   }
 }
 
+/** The names in a list that is left out for any. An empty one would say nobody and mean everybody. */
+function readNames(
+  reader: Reader,
+  place: Place | undefined,
+  field: string,
+  what: string,
+  remedy = 'is an empty list; leave it out for any',
+): readonly string[] {
+  if (!place) return []
+  if (reader.isEmptyList(place)) reader.note(place, `${field} ${remedy}`)
+  return reader.texts(place, what).map((each) => {
+    checkName(reader, each.place, each.text, what)
+    return each.text
+  })
+}
+
+/** Names of a policy stand in receipts, or are held against names that do. */
+function checkName(reader: Reader, place: Place, name: string, what: string): void {
+  // Taken first: to TypeScript, a string that is no name is nothing.
+  const { length } = name
+  if (isName(name)) return
+  if (length > 256) reader.note(place, `${what} is longer than 256 characters; shorten it`)
+  else if (length === 0) reader.note(place, `${what} is empty; write its name, or \`*\` for any`)
+  else reader.note(place, `${what} has a control character such as a line break; remove it`)
+}
+
 function readPrincipals(reader: Reader, place: Place): Policy['principals'] {
-  return reader.entries(place, '`principals`').flatMap(({ name, value }) => {
+  return reader.entries(place, '`principals`').flatMap(({ name, key, value }) => {
+    checkName(reader, key, name, 'the name of a principal')
     const tier = reader.fields(value, ['tier'])?.tier
     if (!tier) {
       reader.note(value, '`tier` is missing; write for example `{ tier: standard }`')
@@ -174,7 +209,10 @@ function readPrincipals(reader: Reader, place: Place): Policy['principals'] {
 function readTools(reader: Reader, place: Place): readonly ToolDeclaration[] {
   const entries = reader.entries(place, '`tools`')
   if (entries.length > MAX_TOOLS) reader.note(place, `more than ${MAX_TOOLS} tools; use \`*\` in their names`)
-  return entries.map(({ name, value }) => readTool(reader, name, value))
+  return entries.slice(0, MAX_TOOLS).map(({ name, key, value }) => {
+    checkName(reader, key, name, 'the name of a tool')
+    return readTool(reader, name, value)
+  })
 }
 
 function readTool(reader: Reader, name: string, place: Place): ToolDeclaration {
@@ -239,16 +277,21 @@ function readRules(reader: Reader, place: Place): readonly Rule[] {
     const id = readId(reader, item, fields, seen)
     const action = readAction(reader, item, fields)
     if (action === undefined) return []
-    const patterns = (each: Place | undefined, what: string): Glob[] =>
-      each ? reader.texts(each, what).map((found) => glob(found.text)) : []
+    const patterns = (...of: readonly [Place | undefined, string, string, string?]): Glob[] =>
+      readNames(reader, ...of).map((name) => glob(name))
     return [
       {
         id,
         line: reader.line(item),
         action,
-        tools: patterns(fields[action], 'the name of a tool'),
-        principals: patterns(fields.principal, 'the name of a principal'),
-        sessions: patterns(fields.session, 'the name of a session'),
+        tools: patterns(
+          fields[action],
+          `\`${action}\``,
+          'the name of a tool',
+          'names no tool; write `"*"` for all',
+        ),
+        principals: patterns(fields.principal, '`principal`', 'the name of a principal'),
+        sessions: patterns(fields.session, '`session`', 'the name of a session'),
         doors: readDoors(reader, fields.door),
         when: fields.when && readCondition(reader, fields.when, conditions),
         because: fields.because && readShort(reader, fields.because, '`because`', 500),
@@ -282,6 +325,7 @@ function readAction(reader: Reader, item: Place, fields: RuleFields): Action | u
 
 function readDoors(reader: Reader, place: Place | undefined): readonly Door[] {
   if (!place) return []
+  if (reader.isEmptyList(place)) reader.note(place, '`door` is an empty list; leave it out for any')
   return reader.texts(place, 'a door').flatMap((each) => {
     const door = reader.word(each.place, '`door`', DOORS)
     return door === undefined ? [] : [door]
@@ -308,9 +352,10 @@ function quoteLength({ node }: Place): number {
 }
 
 function readApprovers(reader: Reader, { approvers }: RuleFields, action: Action): readonly string[] {
-  if (!approvers) return []
-  if (action !== 'require') reader.note(approvers, '`approvers` goes with `require`; remove it here')
-  return reader.texts(approvers, 'an approver').map(({ text }) => text)
+  if (approvers && action !== 'require') {
+    reader.note(approvers, '`approvers` goes with `require`; remove it here')
+  }
+  return readNames(reader, approvers, '`approvers`', 'an approver')
 }
 
 function readExpiry(reader: Reader, { expires }: RuleFields, action: Action): number {
@@ -321,8 +366,10 @@ function readExpiry(reader: Reader, { expires }: RuleFields, action: Action): nu
 
 function readShort(reader: Reader, place: Place, what: string, most: number): string | undefined {
   const text = reader.text(place, what)
-  if (text !== undefined && text.length > most)
-    reader.note(place, `${what} is longer than ${most} characters`)
+  if (text === undefined) return undefined
+  if (text.length > most) reader.note(place, `${what} is longer than ${most} characters; shorten it`)
+  if (hasControls(text))
+    reader.note(place, `${what} has a control character; write it in one line, in quotes`)
   return text
 }
 
@@ -412,7 +459,8 @@ function readTemporal(reader: Reader, place: Place | undefined): readonly Rate[]
     if (later) reader.note(later, 'of `temporal` only `rate` is configurable yet; remove this')
   }
   if (!fields?.rate) return []
-  return reader.entries(fields.rate, '`rate`').flatMap(({ name, value }) => {
+  return reader.entries(fields.rate, '`rate`').flatMap(({ name, key, value }) => {
+    checkName(reader, key, name, 'the name of a tool')
     const rate = parseRate(reader.text(value, 'a rate') ?? '')
     if (!rate) reader.note(value, 'a rate is written `20/h`, `3/10m`, `500/day`: calls, then the period')
     return rate ? [{ name, tools: glob(name), ...rate }] : []

@@ -1,6 +1,22 @@
 // Reading a YAML file of ours: every mistake at once, each with its place and what to write instead.
 
-import { isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type Document, type Node } from 'yaml'
+import {
+  Composer,
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  Parser,
+  visit,
+  type CST,
+  type Document,
+  type Node,
+  type YAMLMap,
+} from 'yaml'
 
 /** Something wrong in a file. */
 export interface Mistake {
@@ -17,6 +33,12 @@ export interface Place {
 
 /** Longest file, in characters. */
 const MAX_LENGTH = 1 << 20
+/** Deepest nesting. The library recurses, and a stack that ends inside of a regular expression ends the process. */
+const MAX_DEPTH = 100
+/** How many mistakes are worth reading at once. */
+export const MAX_MISTAKES = 100
+/** Longest message: some repeat a part of the file. */
+const MAX_MESSAGE = 2000
 
 /** A file being read. What is wrong is noted, and reading goes on with the next part. */
 export interface Reader {
@@ -37,6 +59,8 @@ export interface Reader {
   items(place: Place, what: string): readonly Place[]
   /** A text that is not empty. */
   text(place: Place, what: string): string | undefined
+  /** Whether it is a list without items. */
+  isEmptyList(place: Place): boolean
   /** A list of texts, or one text. */
   texts(place: Place, what: string): readonly { readonly text: string; readonly place: Place }[]
   /** One of a closed list of words. */
@@ -60,58 +84,217 @@ export function parseDuration(text: string): number | undefined {
 
 /** Starts reading a file. */
 export function readYaml(text: string): Reader {
-  const lines = new LineCounter()
+  const lines = linesOf(text)
   const mistakes: Mistake[] = []
-  const noteAt = (offset: number, message: string): void => {
+  const noteAt: Note = (offset, message) => {
     const { line, col } = lines.linePos(offset)
-    mistakes.push({ line: Math.max(line, 1), column: Math.max(col, 1), message })
+    mistakes.push({ line, column: col, message: oneLine(message, MAX_MESSAGE) })
   }
-  const document = open(text, lines, noteAt)
+  const document = open(text, noteAt)
   const root = { node: document?.contents ?? null, offset: 0 }
   return {
     ...readerOf(noteAt),
     root,
     mistakes,
-    line: ({ offset }) => Math.max(lines.linePos(offset).line, 1),
+    line: ({ offset }) => lines.linePos(offset).line,
   }
 }
 
-function open(
-  text: string,
-  lines: LineCounter,
-  note: (offset: number, message: string) => void,
-): Document | undefined {
+type Note = (offset: number, message: string) => void
+
+function linesOf(text: string): LineCounter {
+  const lines = new LineCounter()
+  lines.addNewLine(0)
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines.addNewLine(at + 1)
+  return lines
+}
+
+/** Whether a text has characters that are no text: they can hide what is written, or forge lines. */
+export function hasControls(text: string): boolean {
+  return CONTROL.test(text)
+}
+
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
+const CONTROLS = new RegExp(CONTROL, 'g')
+
+/** A message as one line of proper text that is not too long, whatever of the file it repeats. */
+function oneLine(message: string, most: number): string {
+  const short = message.length > most ? `${message.slice(0, most - 1)}…` : message
+  return short.replace(CONTROLS, ' ').toWellFormed()
+}
+
+/** What YAML does not allow in a file at all; and a bare carriage return, which only some programs show as a new line. */
+const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff\p{Surrogate}]|\r(?!\n)/u
+
+/** Reading ended early, for a reason that says it all. */
+class Stopped extends Error {
+  readonly offset: number
+
+  constructor(offset: number, message: string) {
+    super(message)
+    this.offset = offset
+  }
+}
+
+function open(text: string, note: Note): Document | undefined {
   if (text.length > MAX_LENGTH) {
     note(0, `the file is longer than ${MAX_LENGTH} characters; split what it describes`)
     return undefined
   }
-  const document = parseDocument(text, { lineCounter: lines, strict: true, uniqueKeys: true, version: '1.2' })
-  for (const { pos, message } of [...document.errors, ...document.warnings]) {
-    note(pos[0], `not readable as YAML: ${firstLine(message)}`)
+  const unprintable = UNPRINTABLE.exec(text)
+  if (unprintable) {
+    note(unprintable.index, 'a character here is no text (a control character or half of one); remove it')
+    return undefined
   }
-  if (document.errors.length > 0) return undefined
-  refuseCleverness(document, note)
-  return document
+  try {
+    return compose(text, note)
+  } catch (fault) {
+    // Whatever else the library may throw: a file that cannot be read is a mistake in the file.
+    if (fault instanceof Stopped) note(fault.offset, fault.message)
+    else note(0, 'not readable as YAML; write it in a simpler way')
+    return undefined
+  }
+}
+
+function compose(text: string, note: Note): Document | undefined {
+  let errors = 0
+  let stopped: Stopped | undefined
+  const fail: Note = (offset, message) => {
+    // The library reports what it catches as one more error, at an outer place; the first is the one that counts.
+    if (++errors > MAX_MISTAKES)
+      throw (stopped ??= new Stopped(offset, 'too many mistakes; the rest was not read'))
+    note(offset, oneLine(`not readable as YAML: ${firstLine(message)}`, 200))
+  }
+  const composer = new Composer({ strict: true, uniqueKeys: false, version: '1.2' })
+  // The library's own handler keeps every error with its stack: a million of them take ten seconds. Should it once not
+  // ask for `onError` any more, the errors are in the document as ever.
+  const onError = (at: ErrorPlace, _: string, message: string): void => fail(startOf(at), message)
+  Object.assign(composer, { onError })
+  const [document] = composer.compose(tokensOf(text, fail), true, text.length)
+  for (const { pos, message } of [...(document?.errors ?? []), ...(document?.warnings ?? [])]) {
+    fail(pos[0], message)
+  }
+  // Also after errors: an unknown tag is one to the library, and what to do about it is said here.
+  if (document) refuseCleverness(document, note)
+  return errors === 0 ? document : undefined
+}
+
+/** Where the library says that an error is. */
+type ErrorPlace = number | readonly number[] | { readonly offset: number }
+
+function startOf(place: ErrorPlace): number {
+  if (typeof place === 'number') return place
+  return 'offset' in place ? place.offset : (place[0] ?? 0)
+}
+
+/** The parts of the one document in a file. */
+function* tokensOf(text: string, fail: Note): Generator<CST.Token> {
+  let documents = 0
+  for (const token of parse(text)) {
+    const { type, offset } = token
+    if (type === 'directive')
+      throw new Stopped(offset, 'a directive (`%`) is not allowed here; remove the line')
+    if (type === 'document' && ++documents > 1) {
+      throw new Stopped(offset, 'a second document (`---`) is not allowed here; write one file for each')
+    }
+    if (type === 'error') fail(offset, token.message)
+    else yield token
+  }
+}
+
+function* parse(text: string): Generator<CST.Token> {
+  const parser = new Parser()
+  for (const { lexeme, skipped } of lexemesOf(text)) {
+    parser.offset += skipped
+    yield* parser.next(lexeme)
+    if (parser.stack.length > MAX_DEPTH) {
+      throw new Stopped(parser.offset, `nested deeper than ${MAX_DEPTH} levels; write it flatter`)
+    }
+  }
+  yield* parser.end()
+}
+
+/** What the lexer puts before a plain or block scalar. */
+const SCALAR = '\u001f'
+
+/** How many lines without content the parser sees in a row. */
+const MAX_GAP = 100
+
+/**
+ * The lexemes of a file, without the rest of a long run of lines that are empty or only a comment: the parser goes
+ * through such a run again and again. `skipped` is how many characters were left out before.
+ */
+function* lexemesOf(text: string): Generator<{ readonly lexeme: string; readonly skipped: number }> {
+  // The line so far, while nothing but blanks and a comment is in it; undefined after anything else.
+  let line: string[] | undefined = []
+  let gap = 0
+  let skipped = 0
+  let before = ''
+  for (const lexeme of new Lexer().lex(text)) {
+    const isContent = before === SCALAR
+    const isBreak = !isContent && (lexeme === '\n' || lexeme === '\r\n')
+    before = isContent ? '' : lexeme
+    if (line && !isContent && /^[ \t#]/.test(lexeme)) {
+      line.push(lexeme)
+      continue
+    }
+    gap = line && isBreak ? gap + 1 : 0
+    if (gap > MAX_GAP) {
+      skipped += [...(line ?? []), lexeme].join('').length
+    } else {
+      for (const each of [...(line ?? []), lexeme]) {
+        yield { lexeme: each, skipped }
+        skipped = 0
+      }
+    }
+    line = isBreak || (isContent && lexeme.endsWith('\n')) ? [] : undefined
+  }
 }
 
 /** A policy is read by people: what stands there is all there is. */
-function refuseCleverness(document: Document, note: (offset: number, message: string) => void): void {
-  visit(document, {
-    Alias: (_, { range }) => note(range?.[0] ?? 0, 'an alias is not allowed here; write the value out'),
-    Node: (_, node) => {
-      const { anchor, tag, range } = node
-      if (anchor !== undefined) note(range?.[0] ?? 0, 'an anchor is not allowed here; write the value out')
-      if (tag !== undefined) note(range?.[0] ?? 0, 'a tag is not allowed here; remove it')
-    },
+function refuseCleverness(document: Document, note: Note): void {
+  visit(document, (_, node) => {
+    if (isPair(node)) refuseKey(node.key, note)
+    if (!isNode(node)) return
+    const at = node.range?.[0] ?? 0
+    if (isAlias(node)) note(at, 'an alias is not allowed here; write the value out')
+    if (node.anchor !== undefined) note(at, 'an anchor is not allowed here; write the value out')
+    if (node.tag !== undefined) note(at, 'a tag is not allowed here; remove it')
+    if (isMap(node)) refuseTwice(node, note)
+    if (isScalar(node) && typeof node.value === 'string' && !node.value.isWellFormed()) {
+      note(
+        at,
+        'a text has half of a character (a lone surrogate such as `\\ud800`); write the whole character',
+      )
+    }
   })
 }
 
-function firstLine(message: string): string {
-  const [first = ''] = message.split('\n')
-  return first.replace(/ at line \d+, column \d+:?$/, '')
+function refuseKey(key: unknown, note: Note): void {
+  if (isMap(key) || isSeq(key))
+    note(key.range?.[0] ?? 0, 'a name cannot be a list or a mapping; write a text')
 }
 
-type Note = (offset: number, message: string) => void
+function refuseTwice({ items }: YAMLMap, note: Note): void {
+  const seen = new Set<string>()
+  for (const { key } of items) {
+    if (!isScalar(key)) continue
+    const name = nameOf(key.value)
+    if (seen.has(name)) note(key.range?.[0] ?? 0, `${quoted(name)} is here twice; keep one of the two`)
+    seen.add(name)
+  }
+}
+
+/** The name that a key has in plain data: there `1` and `"1"` are the same. */
+function nameOf(key: unknown): string {
+  const isPlain = typeof key === 'string' || typeof key === 'number' || typeof key === 'boolean'
+  return isPlain ? String(key) : ''
+}
+
+function firstLine(message: string): string {
+  const [first = ''] = message.split('\n', 1)
+  return first
+}
 
 function readerOf(noteAt: Note): Omit<Reader, 'root' | 'mistakes' | 'line'> {
   const note = ({ offset }: Place, message: string, inside = 0): void => noteAt(offset + inside, message)
@@ -162,6 +345,7 @@ function readerOf(noteAt: Note): Omit<Reader, 'root' | 'mistakes' | 'line'> {
       note(place, `${what} must be a list; write \`[a, b]\` or \`- \` lines`)
       return []
     },
+    isEmptyList: ({ node }) => isSeq(node) && node.items.length === 0,
     texts(place, what) {
       const places = isSeq(place.node)
         ? place.node.items.map((item) => placeOf(item as Node | null, place.offset))

@@ -1,0 +1,149 @@
+// The receipt of a decision: everything it was decided on, by name or by hash.
+
+import { sha256Hex, type Browser, type Decision } from '@tollgate/evidence'
+import { NOBODY, type BrowserCall, type Intent } from './call.ts'
+import { readHttpUrl } from './destinations/url.ts'
+import { ladderHash } from './guardian.ts'
+import type { Header } from './ledger.ts'
+import { decimal, type RiskMemory } from './risk.ts'
+import { centroidText, type State } from './session.ts'
+import { definitionIn, type Commitment, type Settled } from './settle.ts'
+import type { Snapshot } from './snapshot.ts'
+
+/** What a receipt is made from, besides intent and snapshot. */
+export interface Parts {
+  readonly settled: Settled
+  readonly before: State
+  readonly after: State
+  readonly hash: Commitment
+  readonly expires: string | undefined
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** The decision's receipt, written as one object: put together from parts it takes longer to make and to check. */
+export function receiptOf(header: Header, intent: Intent, snapshot: Snapshot, parts: Parts): Decision {
+  const { settled, before, after, hash, expires } = parts
+  const { policy } = snapshot
+  const definition = definitionIn(snapshot)
+  const browser = browserOf(intent, snapshot)
+  const ladder = ladderHash(policy)
+  const { score, window } = assessmentOrNothing(snapshot)
+  const receipt: Writable<Decision> = {
+    v: header.v,
+    kind: 'decision',
+    ledger: header.ledger,
+    tenant: intent.tenant,
+    writer: header.writer,
+    seq: header.seq,
+    lamport_clock: header.lamport_clock,
+    prev_receipt_hash: header.prev_receipt_hash,
+    causes: header.causes,
+    time: header.time,
+    key: header.key,
+    principal: intent.principal ?? NOBODY,
+    session: { id: intent.session, seq: before.session.seq },
+    door: intent.door,
+    assurance: intent.assurance,
+    tool: intent.tool,
+    effect_class: snapshot.effect,
+    args_hash: hash.args,
+    commit: hash.commit,
+    verdict: settled.verdict,
+    reason_code: settled.reason,
+    rung: settled.rung,
+    policy_hash: policy.hash,
+    ladder,
+    state_hash: before.hash,
+    next_state_hash: after.hash,
+    evidence: evidenceOf(intent, snapshot, [hash.args, before.hash, ladder, header.time]),
+    trajectory_risk_score: decimal(score),
+    session_centroid_hash: centroidHash(after.session.risk),
+    risk_accumulation_window: window,
+  }
+  if (definition !== undefined) receipt.definition_hash = definition
+  if (settled.rule) receipt.rule = settled.rule.id
+  if (settled.uses?.answer) receipt.approval = settled.uses.answer.id
+  if (expires !== undefined) receipt.expires = expires
+  if (browser) receipt.browser = browser
+  return receipt
+}
+
+let lastCentroid = ''
+
+let lastCentroidHash = ''
+
+/** Most sessions stay where they are, and most of them at the same place. */
+function centroidHash({ centroid }: RiskMemory): string {
+  const text = centroidText(centroid)
+  if (text !== lastCentroid) {
+    lastCentroid = text
+    lastCentroidHash = sha256Hex(text)
+  }
+  return lastCentroidHash
+}
+
+function assessmentOrNothing(snapshot: Snapshot): { score: number; window: number } {
+  try {
+    return snapshot.assessment()
+  } catch {
+    // As in `turnOrNothing`: the call is denied, and the memory stays as it was.
+    return { score: 0, window: 0 }
+  }
+}
+
+/**
+ * The hash of everything that was decided on: whoever holds the inputs can show that these were they. A list of texts and
+ * nulls has the same text in any JSON writer, so the engine's own is canonical here.
+ */
+function evidenceOf(intent: Intent, snapshot: Snapshot, hashes: readonly string[]): string {
+  const { context, browser } = intent
+  return sha256Hex(
+    JSON.stringify([
+      intent.tenant,
+      intent.principal ?? null,
+      intent.claimed ?? null,
+      intent.session,
+      intent.door,
+      intent.assurance,
+      intent.tool,
+      intent.approval ?? null,
+      context.environment ?? null,
+      context.tenant ?? null,
+      context.workspace ?? null,
+      definitionIn(snapshot) ?? null,
+      snapshot.policy.hash,
+      ...hashes,
+      ...(browser ? seenInBrowser(browser, snapshot) : []),
+    ]),
+  )
+}
+
+function seenInBrowser(browser: BrowserCall, { observation }: Snapshot): (string | null)[] {
+  const { planner_ref, side_effect, destination } = browser
+  return [
+    planner_ref ?? null,
+    side_effect === undefined ? null : String(side_effect),
+    destination?.toWellFormed() ?? null,
+    observation?.url?.toWellFormed() ?? null,
+    observation?.dom_hash ?? null,
+    observation?.visual_text_hash ?? null,
+    observation?.sentinel_risk === undefined ? null : String(observation.sentinel_risk),
+    observation?.sentinel_findings?.join(' ') ?? null,
+  ]
+}
+
+/** What the receipt says of a browser call: risk, hashes and references, never a page's text or a whole URL. */
+function browserOf(intent: Intent, { observation, tool }: Snapshot): Browser | undefined {
+  const { browser } = intent
+  if (!browser && intent.door !== 'browser' && tool?.declared?.browser !== true) return undefined
+  const host = readHttpUrl(browser?.destination ?? observation?.url ?? '')?.host
+  return {
+    sentinel_findings: observation?.sentinel_findings ?? [],
+    ...(observation?.sentinel_risk !== undefined && { sentinel_risk: observation.sentinel_risk }),
+    ...(observation?.dom_hash !== undefined && { dom_hash: observation.dom_hash }),
+    ...(observation?.visual_text_hash !== undefined && { visual_text_hash: observation.visual_text_hash }),
+    ...(browser?.planner_ref !== undefined && { planner_ref: browser.planner_ref }),
+    ...(host !== undefined && { destination_host: host }),
+  }
+}

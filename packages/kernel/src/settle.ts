@@ -1,0 +1,141 @@
+// What approvals do to a decision: they lift an escalation, or a new request is opened for it.
+
+import { canonicalize, fromHex, saltedHash, toHex, type Commit, type ReasonCode } from '@tollgate/evidence'
+import { bearingOf, bindingOf, isFor, MAX_ASKING, requestName, type ApprovalRequest } from './approvals.ts'
+import { NOBODY, type Intent } from './call.ts'
+import type { KnownTool } from './catalogue.ts'
+import type { Judgement } from './guardian.ts'
+import type { Kernel } from './kernel.ts'
+import type { Appended, Turn } from './ledger.ts'
+import { effectOf, type Snapshot } from './snapshot.ts'
+
+const FIFTEEN_MINUTES = 900_000
+
+/** A judgement once approvals have had their say. */
+export interface Settled extends Judgement {
+  /** The granted request that lifts the escalation; it is used up. */
+  readonly uses?: ApprovalRequest
+  /** The request that already waits for an answer. */
+  readonly waits?: ApprovalRequest
+}
+
+/** Lets an approval lift an escalation. It must be for exactly this intent, and hold now. */
+export function settle(kernel: Kernel, intent: Intent, snapshot: Snapshot, judgement: Judgement): Settled {
+  if (judgement.verdict !== 'ESCALATE') return judgement
+  const binding = bindingOf(intent, snapshot.effect, definitionIn(snapshot))
+  const claimed = intent.approval !== undefined
+  const found = kernel.approvals.find(claimed ? { id: intent.approval } : { binding })
+  // What was granted under one rule is no answer to another; and the ledger has the last word on the arguments.
+  const fits =
+    found?.binding === binding && isFor(found, judgement) && argsHash(intent, found.salt) === found.args
+  const request = fits ? found : undefined
+  if (claimed && !request) return denied(judgement, 'APPROVAL_INVALID')
+  switch (request && bearingOf(request, snapshot.time)) {
+    case 'granted':
+      return { ...judgement, verdict: 'ALLOW', reason: 'APPROVAL_GRANTED', ...(request && { uses: request }) }
+    case 'refused':
+      return denied(judgement, 'APPROVAL_REFUSED')
+    case 'waiting':
+      return { ...judgement, ...(request && { waits: request }) }
+    case 'timed out':
+      if (claimed) return denied(judgement, 'APPROVAL_TIMEOUT')
+      break
+    case 'expired':
+      if (claimed) return denied(judgement, 'APPROVAL_INVALID')
+      break
+    case undefined:
+  }
+  const { tenant, principal } = intent
+  if (kernel.approvals.asking(tenant, principal ?? NOBODY, snapshot.time) < MAX_ASKING) return judgement
+  const detail = `${MAX_ASKING} requests of this principal already wait for an answer`
+  return { ...denied(judgement, 'TEMPORAL_INTERVENTION'), detail }
+}
+
+function denied(judgement: Judgement, reason: ReasonCode): Judgement {
+  return { ...judgement, verdict: 'DENY', reason }
+}
+
+/** The definition that a decision is about: what a person pinned, else what the server offers. */
+export function definitionIn({ tool }: Snapshot): string | undefined {
+  return tool?.pinned ?? tool?.offered
+}
+
+/** Whether a request about exactly this call waits for its answer, or was granted. */
+export function wasAsked(
+  { approvals }: Kernel,
+  intent: Intent,
+  tool: KnownTool | undefined,
+  time: number,
+): boolean {
+  if (approvals.size === 0) return false
+  const binding = bindingOf(intent, effectOf(tool), tool?.pinned ?? tool?.offered)
+  const request = approvals.find({ binding })
+  const bearing = request && bearingOf(request, time)
+  return bearing === 'waiting' || bearing === 'granted'
+}
+
+/** How the receipt commits to the arguments. */
+export interface Commitment {
+  readonly args: string
+  readonly commit: Commit
+  /** In hexadecimal. */
+  readonly salt: string | undefined
+}
+
+export function commitTo(kernel: Kernel, intent: Intent, { tool }: Snapshot, settled: Settled): Commitment {
+  if (intent.commit === 'raw') return { args: intent.hash, commit: 'raw', salt: undefined }
+  // The approved call carries the hash that the approver saw.
+  const request = settled.uses ?? settled.waits
+  const salted = request
+    ? request.salt !== null
+    : kernel.commit === 'salted' || tool?.declared?.salted === true
+  if (!salted) return { args: intent.hash, commit: 'plain', salt: undefined }
+  const salt = request?.salt ?? toHex(kernel.host.salt())
+  return { args: argsHash(intent, salt), commit: 'salted', salt }
+}
+
+/** The hash of the arguments under a salt, or a plain one. */
+function argsHash({ hash, text }: Intent, salt: string | null): string {
+  const bytes = salt === null ? undefined : fromHex(salt)
+  return bytes ? saltedHash('args', bytes, new TextEncoder().encode(text)) : hash
+}
+
+/** Uses up a granted request, or opens a new one for an escalation nobody asked about yet. */
+export function keepRequest(
+  kernel: Kernel,
+  intent: Intent,
+  snapshot: Snapshot,
+  made: { settled: Settled; appended: Appended; hash: Commitment },
+  turn: Turn,
+): ApprovalRequest | undefined {
+  const { settled, appended, hash } = made
+  if (settled.uses) {
+    kernel.approvals.remove(settled.uses)
+    turn.put(requestName(settled.uses.id), undefined)
+  }
+  if (settled.verdict !== 'ESCALATE') return undefined
+  if (settled.waits) return settled.waits
+  const lasts = settled.rule?.expires ?? FIFTEEN_MINUTES
+  const request: ApprovalRequest = {
+    id: appended.id,
+    clock: appended.clock,
+    tenant: intent.tenant,
+    principal: intent.principal ?? NOBODY,
+    session: intent.session,
+    tool: intent.tool,
+    binding: bindingOf(intent, snapshot.effect, definitionIn(snapshot)),
+    reason: settled.reason,
+    rung: settled.rung,
+    rule: settled.rule?.id ?? null,
+    approvers: settled.rule?.approvers ?? [],
+    until: turn.time + lasts,
+    lasts,
+    args: hash.args,
+    salt: hash.salt ?? null,
+    answer: null,
+  }
+  // First what could fail.
+  turn.put(requestName(request.id), canonicalize(request))
+  kernel.approvals.set(request)
+  return request
+}
