@@ -140,12 +140,12 @@ function heapAfterCollecting(): number {
   return process.memoryUsage().heapUsed
 }
 
-/** A store that takes everything and keeps nothing: what is left in memory is the kernel's. */
+/** A store that takes everything and keeps nothing but how it began: what is left in memory is the kernel's. */
 function forgetful(inner: Store): Store {
   return {
     ...inner,
     write: () => Promise.resolve(),
-    load: (names) => Promise.resolve(names.map(() => ({ record: undefined, anchor: undefined }))),
+    load: (names) => inner.load(names.map((name) => (name === 'genesis' ? name : ''))),
   }
 }
 

@@ -34,7 +34,7 @@ export interface Place {
 /** Longest file, in characters. */
 const MAX_LENGTH = 1 << 20
 /** Deepest nesting. The library recurses, and a stack that ends inside of a regular expression ends the process. */
-const MAX_DEPTH = 100
+const MAX_DEPTH = 64
 /** How many mistakes are worth reading at once. */
 export const MAX_MISTAKES = 100
 /** Longest message: some repeat a part of the file. */
@@ -165,7 +165,7 @@ function compose(text: string, note: Note): Document | undefined {
       throw (stopped ??= new Stopped(offset, 'too many mistakes; the rest was not read'))
     note(offset, oneLine(`not readable as YAML: ${firstLine(message)}`, 200))
   }
-  const composer = new Composer({ strict: true, uniqueKeys: false, version: '1.2' })
+  const composer = new Composer({ strict: true, uniqueKeys: false, resolveKnownTags: false, version: '1.2' })
   // The library's own handler keeps every error with its stack: a million of them take ten seconds. Should it once not
   // ask for `onError` any more, the errors are in the document as ever.
   const onError = (at: ErrorPlace, _: string, message: string): void => fail(startOf(at), message)
@@ -248,6 +248,10 @@ function* lexemesOf(text: string): Generator<{ readonly lexeme: string; readonly
       }
     }
     line = isBreak || (isContent && lexeme.endsWith('\n')) ? [] : undefined
+  }
+  for (const each of line ?? []) {
+    yield { lexeme: each, skipped }
+    skipped = 0
   }
 }
 
