@@ -48,20 +48,23 @@ async function authorizing(rules: number, target: number, atOnce: number): Promi
   const kernel = await kernelWith(rulesOf(rules))
   const bare = generateKeyPairSync('ed25519').privateKey
   const message = Buffer.alloc(1250, 7)
+  const calls = Array.from({ length: 1024 }, (_, i) => callAt(i))
+  let sent = 0
   let permits: (Permit | undefined)[] = []
   const { work, floor, ratio } = await beside(
-    async (i) => {
-      const calls = Array.from({ length: atOnce }, (_, j) => authorize(kernel, callAt(i * atOnce + j)))
-      for (const { permit } of await Promise.all(calls)) permits.push(permit)
+    async () => {
+      sent = (sent + atOnce) % calls.length
+      const group = calls.slice(sent, sent + atOnce).map((call) => authorize(kernel, call))
+      for (const { permit } of await Promise.all(group)) permits.push(permit)
     },
     () => {
       for (let j = 0; j < atOnce; j++) sign(null, message, bare)
     },
     {
-      rounds: 31,
-      calls: 512 / atOnce,
-      warm: 20,
-      // Calls end: what stays open forever would be measured as memory, not as time.
+      rounds: 101,
+      calls: 128 / atOnce,
+      warm: 100,
+      // Calls end: what stays open would be measured as memory, not as time.
       between: async () => {
         for (const permit of permits) if (permit) await complete(kernel, permit, { status: 'CANCELLED' })
         permits = []
