@@ -55,7 +55,7 @@ export interface Approvals {
   asking(tenant: string, principal: string, time: number): number
   /** Every request that waits for an answer, oldest first. */
   list(time: number): readonly ApprovalRequest[]
-  /** Whether a request ended a day ago. Only the oldest is looked at: the others' turn comes. */
+  /** Whether a request may have ended a day ago. */
   hasStale(time: number): boolean
   /** Requests that ended a day ago, at most `most` of them: until then, who asks is told what became of theirs. */
   stale(time: number, most: number): readonly ApprovalRequest[]
@@ -114,8 +114,12 @@ export function bearingOf({ answer, until }: ApprovalRequest, time: number): Bea
   return answer.granted ? 'granted' : 'refused'
 }
 
-function isStale({ answer, until }: ApprovalRequest, time: number): boolean {
-  return time > (answer?.until ?? until) + DAY
+function staleFrom({ answer, until }: ApprovalRequest): number {
+  return (answer?.until ?? until) + DAY
+}
+
+function isStale(request: ApprovalRequest, time: number): boolean {
+  return time > staleFrom(request)
 }
 
 /** Requests that share something, each group in the order they were opened. */
@@ -145,11 +149,14 @@ export function createApprovals(): Approvals {
   const byId = new Map<string, ApprovalRequest>()
   const byBinding = new Groups()
   const byOwner = new Groups()
+  // No request can be forgotten before this; looked for anew only when it has come.
+  let nextStale = Infinity
   const ownerOf = ({ tenant, principal }: Pick<ApprovalRequest, 'tenant' | 'principal'>): string =>
     `${tenant}\n${principal}`
   return {
     find: (key) => ('id' in key ? byId.get(key.id) : byBinding.get(key.binding).at(-1)),
     set(request) {
+      nextStale = Math.min(nextStale, staleFrom(request))
       byId.set(request.id, request)
       byBinding.set(request.binding, request)
       byOwner.set(ownerOf(request), request)
@@ -165,15 +172,13 @@ export function createApprovals(): Approvals {
     asking: (tenant, principal, time) =>
       byOwner.get(ownerOf({ tenant, principal })).filter((request) => isAsking(request, time)).length,
     list: (time) => [...byId.values()].filter((request) => bearingOf(request, time) === 'waiting'),
-    hasStale(time) {
-      for (const request of byId.values()) return isStale(request, time)
-      return false
-    },
+    hasStale: (time) => time > nextStale,
     stale(time, most) {
       const found: ApprovalRequest[] = []
+      nextStale = Infinity
       for (const request of byId.values()) {
-        if (found.length >= most) break
-        if (isStale(request, time)) found.push(request)
+        if (found.length < most && isStale(request, time)) found.push(request)
+        else nextStale = Math.min(nextStale, staleFrom(request))
       }
       return found
     },

@@ -82,8 +82,9 @@ export async function enforce(kernel: Kernel, call: ToolCall, dispatch: Dispatch
  * call is denied without a receipt. An advised call gets no permit: its caller runs it, and reports by the receipt's id.
  */
 export async function authorize(kernel: Kernel, call: ToolCall): Promise<Authorization> {
+  const intent = captureOrNothing(call)
+  if (!intent) return refused('AMBIGUOUS_INPUT')
   try {
-    const intent = capture(call)
     const flood = floodOf(kernel, intent)
     if (flood) return await refuseFlood(kernel, flood)
     if (mustCloseSome(kernel)) await closeExpired(kernel)
@@ -219,6 +220,16 @@ async function recordLate(
   }
 }
 
+/** The captured call; undefined if the door's own object throws when it is read, which nothing can be written about. */
+function captureOrNothing(call: ToolCall): Intent | undefined {
+  try {
+    return capture(call)
+  } catch {
+    // Whose fault it is does not matter: what cannot be read does not pass.
+    return undefined
+  }
+}
+
 /** A call whose denial is only to be counted: under which name, and as what it is denied. */
 interface Flood {
   readonly name: string
@@ -248,13 +259,15 @@ async function countDenial(kernel: Kernel, name: string): Promise<void> {
   if (Number.isInteger(Math.log2(count))) await kernel.ledger.append({ run })
 }
 
+type Unrecorded = 'AMBIGUOUS_INPUT' | 'LEDGER_UNAVAILABLE' | 'QUOTA_EXCEEDED' | 'SYSTEM_FROZEN'
+
 /** A denial that no receipt could be written for. */
-function refused(reason: 'LEDGER_UNAVAILABLE' | 'QUOTA_EXCEEDED' | 'SYSTEM_FROZEN'): Authorization {
+function refused(reason: Unrecorded): Authorization {
   return {
     decided: {
       verdict: 'DENY',
       reason,
-      rung: reason === 'LEDGER_UNAVAILABLE' ? 'capture' : 'freeze',
+      rung: reason === 'QUOTA_EXCEEDED' || reason === 'SYSTEM_FROZEN' ? 'freeze' : 'capture',
       rule: undefined,
       detail: undefined,
       receipt: undefined,

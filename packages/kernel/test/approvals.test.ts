@@ -340,6 +340,17 @@ describe('a request', () => {
     expect(rig.kernel.approvals.list(rig.host.time)).toHaveLength(1)
   })
 
+  it('is forgotten a day after it ended, also behind one that waits longer', async () => {
+    const rig = await createRig({
+      policy: POLICY.replace('require: "vault/put"', 'require: "vault/put", expires: 7d'),
+    })
+    await decide(rig, { tool: 'vault/put', args: {} })
+    for (let i = 0; i < 5; i++) await decide(rig, { ...MAIL, session_id: `s${i}` })
+    rig.host.advance(2 * 86_400_000)
+    await decide(rig, { tool: 'no/such' })
+    expect([...rig.store.records.keys()].filter((name) => name.startsWith('approval\n'))).toHaveLength(1)
+  })
+
   it('is forgotten a day after it ended', async () => {
     const { rig } = await opened()
     rig.host.advance(900_000 + 86_400_001)

@@ -1,6 +1,7 @@
 import { sha256Hex, type Decision, type Effect } from '@tollgate/evidence'
 import { describe, expect, it } from 'vitest'
 import {
+  authorize,
   complete,
   createMemoryStore,
   definitionOf,
@@ -156,6 +157,20 @@ describe('the road', () => {
     }
     expect((await rig.enforce({ args: {}, raw: '{}' })).decided.reason).toBe('AMBIGUOUS_INPUT')
     await checkLedger(rig)
+  })
+
+  it('denies a call that throws when it is looked at, without a receipt', async () => {
+    const rig = await rigWith()
+    const odd = Object.defineProperty(rig.call(), 'tool', {
+      get: () => {
+        throw new Error('hunter2')
+      },
+    })
+    expect((await authorize(rig.kernel, odd)).decided).toMatchObject({
+      verdict: 'DENY',
+      reason: 'AMBIGUOUS_INPUT',
+      receipt: undefined,
+    })
   })
 
   it('denies everything while there is no policy', async () => {
