@@ -74,16 +74,15 @@ export {
   parsePolicy,
   TIERS,
   type Action,
-  type GateSettings,
   type ParsedPolicy,
   type Policy,
   type PolicyContext,
-  type Rate,
   type Rule,
   type Tier,
   type ToolDeclaration,
 } from './policy/parse.ts'
 export type { Mistake } from './policy/read.ts'
+export type { GateSettings, Rate } from './policy/settings.ts'
 export { assess, DEFAULT_RISK, ONE, remember, type Assessment, type Axes, type RiskSettings } from './risk.ts'
 export { problemsInSchema } from './schema.ts'
 export { NEW_PRINCIPAL, NEW_SESSION, type PrincipalState, type SessionState } from './session.ts'

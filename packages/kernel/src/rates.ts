@@ -1,6 +1,6 @@
 // Rates: a bucket that holds so many calls and refills at that rate. Whole numbers only.
 
-import type { Rate } from './policy/parse.ts'
+import type { Rate } from './policy/settings.ts'
 import type { Allowance } from './session.ts'
 
 /** How many calls in how many milliseconds. */

@@ -6,7 +6,8 @@ import type { KnownTool } from './catalogue.ts'
 import { destinationsIn, type Destination } from './destinations/find.ts'
 import { matchesHost } from './destinations/pattern.ts'
 import type { FreezeView } from './freezes.ts'
-import type { GateSettings, Policy } from './policy/parse.ts'
+import type { Policy } from './policy/parse.ts'
+import type { GateSettings } from './policy/settings.ts'
 import {
   assess,
   grown,

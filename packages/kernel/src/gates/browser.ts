@@ -2,7 +2,7 @@ import { matchesHost } from '../destinations/pattern.ts'
 import type { Target } from '../destinations/destination.ts'
 import { readHttpUrl } from '../destinations/url.ts'
 import type { BrowserCall } from '../call.ts'
-import type { GateSettings } from '../policy/parse.ts'
+import type { GateSettings } from '../policy/settings.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { deny, type Gate, type Objection } from './gate.ts'
 
