@@ -187,6 +187,50 @@ describe('the store', () => {
     expect((await rig.verify()).findings).toEqual([])
   })
 
+  it('fails a read while a decision is being written: that decision is no permit', async () => {
+    const { rig, store } = await breakable()
+    store.hold = true
+    const call = rig.authorize({ session_id: 'a' })
+    await give()
+    store.fail = 'load'
+    await rig.authorize({ session_id: 'never seen' })
+    store.fail = undefined
+    store.hold = false
+    store.release()
+    const { decided, permit } = await call
+    expect(decided).toMatchObject(DENIED)
+    expect(permit).toBeUndefined()
+  })
+
+  it('is given up at any step between a durable decision and its tool: the tool never starts after that', async () => {
+    const started: (string | undefined)[] = []
+    for (let steps = 0; steps < 12; steps++) {
+      let armed = false
+      const rig: Rig = await createRig({
+        policy: POLICY,
+        between: (inner) => ({
+          ...inner,
+          async write(batch) {
+            await inner.write(batch)
+            if (!armed) return
+            armed = false
+            void after(steps, () => rig.kernel.ledger.poison(new Error('another effect was lost')))
+          },
+        }),
+      })
+      armed = true
+      const call = rig.enforce({}, () => {
+        started.push(rig.kernel.ledger.poisoned)
+        return Promise.resolve(COMPLETED)
+      })
+      await call.catch((fault: unknown) => expect(fault).toMatchObject({ code: 'EFFECT_UNRECORDED' }))
+    }
+    expect(started.filter((poisoned) => poisoned !== undefined)).toEqual([])
+    // Some were given up too late to stop them: otherwise nothing was tried in between.
+    expect(started.length).toBeGreaterThan(0)
+    expect(started.length).toBeLessThan(12)
+  })
+
   it('hangs: the call waits, and no tool runs meanwhile', async () => {
     const { rig, store } = await breakable()
     store.hold = true
@@ -419,6 +463,12 @@ function decisions(
   rig: Rig,
 ): readonly { session: { id: string; seq: number }; state_hash: string; next_state_hash: string }[] {
   return rig.receipts().filter((receipt) => receipt.kind === 'decision')
+}
+
+/** Does something so many microtasks later. */
+async function after(steps: number, run: () => void): Promise<void> {
+  for (let i = 0; i < steps; i++) await Promise.resolve()
+  run()
 }
 
 /** Gives way to what is pending. */
