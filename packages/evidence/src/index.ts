@@ -76,6 +76,7 @@ export {
   inclusionProof,
   leafHash,
   nodeHash,
+  subtrees,
   verifyConsistency,
   verifyInclusion,
   type Frontier,
@@ -98,6 +99,7 @@ export { formatProof, openProof, parseProof, type Proof } from './proof.ts'
 export { REASONS, reasonOf, VERDICTS, type Reason, type ReasonCode, type Verdict } from './reasons.ts'
 export {
   encodeReceipt,
+  formatEnvelope,
   MAX_PAYLOAD_BYTES,
   openReceipt,
   parseReceipt,

@@ -87,8 +87,15 @@ function signMessage({ receipt, message }: Encoded, key: SigningKey): ReturnType
 }
 
 function envelop({ receipt, id, payload }: Identified, signature: Uint8Array): Sealed {
-  const envelope = BEFORE + toBase64(payload) + BETWEEN + receipt.key + KEY_END + toBase64(signature) + AFTER
-  return { receipt, id, payload, envelope: ascii(envelope) }
+  return { receipt, id, payload, envelope: formatEnvelope(payload, receipt.key, signature) }
+}
+
+/**
+ * The envelope of a payload, its key's id and its signature: it has one spelling, so a store may keep the parts and put
+ * them together again, byte for byte. Checks nothing.
+ */
+export function formatEnvelope(payload: Uint8Array, keyId: string, signature: Uint8Array): Uint8Array {
+  return ascii(BEFORE + toBase64(payload) + BETWEEN + keyId + KEY_END + toBase64(signature) + AFTER)
 }
 
 /**
