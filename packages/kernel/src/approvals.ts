@@ -2,7 +2,7 @@
 
 import { canonicalize, sha256Hex, type EffectClass, type ReasonCode, type Rung } from '@tollgate/evidence'
 import { NOBODY, type Intent } from './call.ts'
-import type { Appended } from './ledger.ts'
+import type { Appended, Turn } from './ledger.ts'
 import type { Rule } from './policy/parse.ts'
 
 /** A request that waits for a person, or that one has answered. */
@@ -69,6 +69,17 @@ const DAY = 86_400_000
 /** The name of a request's private record. */
 export function requestName(id: string): string {
   return `approval\n${id}`
+}
+
+/** The name of the record that keeps what was asked: the arguments, for the person who is to decide. */
+export function inputName(id: string): string {
+  return `input\n${id}`
+}
+
+/** Removes all that is stored of a request. */
+export function forgetRequest(turn: Turn, { id }: ApprovalRequest): void {
+  turn.put(requestName(id), undefined)
+  turn.put(inputName(id), undefined)
 }
 
 /** The name that the receipt of an answer, and of its use, is the newest word on. */

@@ -3,7 +3,7 @@
 import { saltedHash, sha256Hex, toHex, type Effect, type Recovery } from '@tollgate/evidence'
 import { NOBODY, type Caller } from './call.ts'
 import { KernelError } from './error.ts'
-import { requestName } from './approvals.ts'
+import { forgetRequest } from './approvals.ts'
 import type { Kernel } from './kernel.ts'
 import type { Appended, Turn } from './ledger.ts'
 import { lateName, openingName, openingText, type Opening } from './openings.ts'
@@ -151,7 +151,7 @@ export async function closeExpired(kernel: Kernel): Promise<void> {
       const expired = kernel.openings.expired(turn.time, MOST_AT_ONCE)
       for (const opening of expired) recordUnknown(kernel, turn, opening, 'lost')
       for (const request of stale) {
-        turn.put(requestName(request.id), undefined)
+        forgetRequest(turn, request)
         kernel.approvals.remove(request)
       }
       for (const { id } of expired) kernel.openings.remove(id)

@@ -11,7 +11,7 @@ export {
   type AnswerOrder,
   type FreezeOrder,
 } from './administer.ts'
-export type { Answer, ApprovalRequest, Approvals } from './approvals.ts'
+export { inputName, type Answer, type ApprovalRequest, type Approvals } from './approvals.ts'
 export {
   capture,
   NOBODY,
@@ -83,6 +83,7 @@ export {
 } from './policy/parse.ts'
 export type { Mistake } from './policy/read.ts'
 export type { GateSettings, Rate } from './policy/settings.ts'
+export { closeSessions, type IdleSession } from './retention.ts'
 export { assess, DEFAULT_RISK, ONE, remember, type Assessment, type Axes, type RiskSettings } from './risk.ts'
 export { problemsInSchema } from './schema.ts'
 export { NEW_PRINCIPAL, NEW_SESSION, type PrincipalState, type SessionState } from './session.ts'

@@ -178,6 +178,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     time = start
     timeText = startText
     for (const entry of turn.entries) waiting.entries.push(entry)
+    if (writing && turn.entries.length > 0) store.ahead?.(turn.entries)
     for (const { name, text, cached, value } of turn.changes) {
       waiting.records.set(name, text)
       if (!cached) continue

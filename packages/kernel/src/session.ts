@@ -2,7 +2,7 @@
 //
 // The records live in the private store, and the newest decision of each says, in `next_state_hash`, what they must be.
 
-import { canonicalize, parseJson, sha256Hex, type Decision } from '@tollgate/evidence'
+import { canonicalize, parseJson, sha256Hex, type Decision, type SessionChange } from '@tollgate/evidence'
 import { NOBODY, type Intent } from './call.ts'
 import { EMPTY_LEAK, NO_MEMORY, type Leak, type RiskMemory } from './risk.ts'
 import type { Stored } from './store.ts'
@@ -115,6 +115,8 @@ type NamedBy = Pick<Intent, 'tenant' | 'principal' | 'session'>
 export function readSession(stored: Stored): SessionState {
   const anchor = readAnchor(stored.anchor)
   if (anchor === undefined && stored.record === undefined) return NEW_SESSION
+  // Closed on the record: what was remembered of it is gone for good, and nothing is missing.
+  if (anchor?.closed === true && stored.record === undefined) return { ...NEW_SESSION, seq: anchor.seq }
   const [text] = readState(stored.record, anchor?.next) ?? []
   if (text === undefined) return { ...NEW_SESSION, seq: (anchor?.seq ?? -1) + 1, broken: true }
   // Sound: only `stateText` makes texts with such a hash.
@@ -136,10 +138,17 @@ function readState(text: string | undefined, next: string | undefined): string[]
   return text === undefined || sha256Hex(text.toWellFormed()) !== next ? undefined : text.split('\n')
 }
 
-/** What the newest decision on a record says it must be. */
-function readAnchor(payload: Uint8Array | undefined): { next: string; seq: number } | undefined {
+/** What the newest receipt on a record says it must be. */
+interface Anchor {
+  readonly next: string
+  readonly seq: number
+  readonly closed: boolean
+}
+
+function readAnchor(payload: Uint8Array | undefined): Anchor | undefined {
   if (payload === undefined) return undefined
-  // Sound: an anchor is the payload of a decision that this writer appended; if it is not, no hash will fit.
-  const { next_state_hash, session } = parseJson(payload) as unknown as Decision
-  return { next: next_state_hash, seq: session.seq }
+  // Sound: an anchor is the payload of a decision or a closing that this writer appended; else no hash will fit.
+  const receipt = parseJson(payload) as unknown as Decision | SessionChange
+  if (receipt.kind === 'session') return { next: '', seq: receipt.decisions ?? 0, closed: true }
+  return { next: receipt.next_state_hash, seq: receipt.session.seq, closed: false }
 }

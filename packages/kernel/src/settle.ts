@@ -1,7 +1,16 @@
 // What approvals do to a decision: they lift an escalation, or a new request is opened for it.
 
 import { canonicalize, fromHex, saltedHash, toHex, type Commit, type ReasonCode } from '@tollgate/evidence'
-import { bearingOf, bindingOf, isFor, MAX_ASKING, requestName, type ApprovalRequest } from './approvals.ts'
+import {
+  bearingOf,
+  bindingOf,
+  forgetRequest,
+  inputName,
+  isFor,
+  MAX_ASKING,
+  requestName,
+  type ApprovalRequest,
+} from './approvals.ts'
 import { NOBODY, type Intent } from './call.ts'
 import type { KnownTool } from './catalogue.ts'
 import type { Judgement } from './guardian.ts'
@@ -111,7 +120,7 @@ export function keepRequest(
   const { settled, appended, hash } = made
   if (settled.uses) {
     kernel.approvals.remove(settled.uses)
-    turn.put(requestName(settled.uses.id), undefined)
+    forgetRequest(turn, settled.uses)
   }
   if (settled.verdict !== 'ESCALATE') return undefined
   if (settled.waits) return settled.waits
@@ -136,6 +145,10 @@ export function keepRequest(
   }
   // First what could fail.
   turn.put(requestName(request.id), canonicalize(request))
+  if (intent.text.length <= MAX_SHOWN) turn.put(inputName(request.id), intent.text)
   kernel.approvals.set(request)
   return request
 }
+
+// What is longer, nobody reads before they say yes; it is then approved by its hash.
+const MAX_SHOWN = 1 << 16

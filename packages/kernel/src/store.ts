@@ -41,6 +41,12 @@ export interface Store {
    */
   write(batch: Batch): Promise<void>
 
+  /**
+   * Entries that will come with the next batch, told while an earlier one is being written: their bytes are settled, so a
+   * store may sign them ahead. A hint, and no more: nothing is kept, and `write` brings them again.
+   */
+  ahead?(entries: readonly Entry[]): void
+
   /** The records of these names, in their order. */
   load(names: readonly string[]): Promise<readonly Stored[]>
 

@@ -79,10 +79,15 @@ const keys = new Map<string, Promise<SigningKey>>()
 export function fixedKey(name: string): Promise<SigningKey> {
   let key = keys.get(name)
   if (!key) {
-    key = importSigningKey(new Uint8Array(Buffer.from(sha256Hex(`tollgate kernel test key: ${name}`), 'hex')))
+    key = importSigningKey(seedOf(name))
     keys.set(name, key)
   }
   return key
+}
+
+/** The seed of a key that is the same in every run. */
+export function seedOf(name: string): Uint8Array {
+  return new Uint8Array(Buffer.from(sha256Hex(`tollgate kernel test key: ${name}`), 'hex'))
 }
 
 /** Everything a test of the road needs. */

@@ -8,7 +8,7 @@ import { fixedKey, ORIGIN, START, WRITER } from './rig.ts'
 /** A store on some medium, and how to open the same one again as after a crash. */
 export interface StoreUnderTest {
   readonly store: Store
-  reopen(): Promise<Store>
+  readonly reopen: () => Promise<Store>
 }
 
 /** What a store is tested with. */
@@ -36,7 +36,7 @@ export function storeContract({ name, create, skip = {} }: ContractOptions): voi
 
     fact('has a batch once it was written, and after a crash still', async (under) => {
       const batch = await written(under.store)
-      for (const store of [under.store, await under.reopen()]) {
+      for await (const store of beforeAndAfter(under)) {
         expect((await store.head())?.id).toBe(batch.entries.at(-1)?.encoded.id)
       }
     })
@@ -45,7 +45,7 @@ export function storeContract({ name, create, skip = {} }: ContractOptions): voi
       const first = await written(under.store)
       await under.store.write(records(first, { a: '1', 'b\nx': '2', b: '3' }))
       await under.store.write(records(first, { a: '4', b: undefined, never: undefined }))
-      for (const store of [under.store, await under.reopen()]) {
+      for await (const store of beforeAndAfter(under)) {
         const loaded = await store.load(['b', 'a', 'b\nx'])
         expect(loaded.map(({ record }) => record)).toEqual([undefined, '4', '2'])
         expect(await store.list('b', 'records')).toEqual(['b\nx'])
@@ -75,7 +75,7 @@ export function storeContract({ name, create, skip = {} }: ContractOptions): voi
         ],
         records: new Map(),
       })
-      for (const store of [under.store, await under.reopen()]) {
+      for await (const store of beforeAndAfter(under)) {
         const [p, q] = await store.load(['p', 'q'])
         expect(text(p?.anchor)).toBe(text(two.payload))
         expect(text(q?.anchor)).toBe(text(one.payload))
@@ -120,6 +120,12 @@ export function storeContract({ name, create, skip = {} }: ContractOptions): voi
       expect(await namesIn(store)).toEqual(['genesis'])
     })
   })
+}
+
+/** The store as it is, and then opened again: a medium may serve only one at a time. */
+async function* beforeAndAfter({ store, reopen }: StoreUnderTest): AsyncGenerator<Store> {
+  yield store
+  yield await reopen()
 }
 
 async function written(store: Store): Promise<Batch> {
