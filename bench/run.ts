@@ -7,6 +7,7 @@
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { evidenceRows } from './evidence.ts'
+import { gatewayRows } from './gateway.ts'
 import { kernelRows } from './kernel.ts'
 import type { Row } from './measure.ts'
 
@@ -20,7 +21,7 @@ const NONE: Measure = async function* () {
 const AREAS: Readonly<Record<string, Measure>> = {
   evidence: evidenceRows,
   kernel: kernelRows,
-  gateway: NONE,
+  gateway: gatewayRows,
   mcp: NONE,
   ladder: NONE,
   llm: NONE,

@@ -42,8 +42,12 @@ interface Room {
 
 const WORKSHOP = { paths: ['packages/*', 'tools', 'vectors'], dev: true, node: true } as const
 const gateway = (...names: string[]): string[] => names.map((name) => `packages/gateway/src/${name}`)
-const FROM_ANYWHERE = gateway('log.ts', 'error.ts')
-const DOOR = { paths: FROM_ANYWHERE, packages: ['kernel', 'evidence'], node: true } as const
+const FROM_ANYWHERE = gateway('log.ts', 'error.ts', 'view.ts')
+const DOOR = {
+  paths: [...FROM_ANYWHERE, ...gateway('tokens.ts', 'trace.ts')],
+  packages: ['kernel', 'evidence'],
+  node: true,
+} as const
 
 const ROOMS: readonly Room[] = [
   // One source for browsers and Node. Node is met in one file, at run time and only if it is there.
@@ -85,28 +89,57 @@ const ROOMS: readonly Room[] = [
   { at: 'packages/gateway/src/index.ts', paths: gateway('open.ts', 'serve.ts', 'error.ts') },
   {
     at: 'packages/gateway/src/cli',
-    paths: [...gateway('open.ts', 'serve.ts', 'config.ts', 'keyring.ts'), ...FROM_ANYWHERE],
+    paths: [
+      ...gateway('open.ts', 'rotate.ts', 'serve.ts', 'api', 'config.ts', 'keyring.ts', 'tokens.ts'),
+      ...gateway('webhook.ts', 'trace.ts'),
+      ...FROM_ANYWHERE,
+    ],
     packages: ['kernel', 'client', 'evidence', 'evidence/node'],
     npm: ['commander', 'picocolors', '@clack/prompts'],
     node: true,
   },
   {
     at: 'packages/gateway/src/open.ts',
+    paths: [...gateway('store', 'keyring.ts', 'config.ts', 'tokens.ts', 'upkeep.ts'), ...FROM_ANYWHERE],
+    packages: ['kernel', 'evidence'],
+    node: true,
+  },
+  {
+    at: 'packages/gateway/src/rotate.ts',
     paths: [...gateway('store', 'keyring.ts', 'config.ts'), ...FROM_ANYWHERE],
     packages: ['kernel', 'evidence'],
     node: true,
   },
   {
-    at: 'packages/gateway/src/serve.ts',
-    paths: [...gateway('mcp', 'llm', 'hook', 'api', 'config.ts'), ...FROM_ANYWHERE],
+    at: 'packages/gateway/src/upkeep.ts',
+    paths: [...gateway('config.ts'), ...FROM_ANYWHERE],
+    packages: ['kernel'],
+    node: true,
+  },
+  {
+    at: 'packages/gateway/src/tokens.ts',
+    paths: FROM_ANYWHERE,
     packages: ['kernel', 'evidence'],
-    npm: ['hono', '@hono/node-server'],
+    node: true,
+  },
+  { at: 'packages/gateway/src/view.ts', packages: ['evidence'] },
+  {
+    at: 'packages/gateway/src/webhook.ts',
+    paths: FROM_ANYWHERE,
+    packages: ['kernel', 'evidence'],
+    node: ['node:crypto'],
+  },
+  { at: 'packages/gateway/src/trace.ts', paths: FROM_ANYWHERE, node: ['node:crypto'] },
+  {
+    at: 'packages/gateway/src/serve.ts',
+    paths: [...gateway('mcp', 'llm', 'hook', 'api', 'config.ts', 'tokens.ts'), ...FROM_ANYWHERE],
+    packages: ['kernel', 'evidence'],
     node: true,
   },
   { at: 'packages/gateway/src/mcp', ...DOOR, npm: ['undici'] },
   { at: 'packages/gateway/src/llm', ...DOOR, npm: ['undici'] },
   { at: 'packages/gateway/src/hook', ...DOOR },
-  { at: 'packages/gateway/src/api', ...DOOR, npm: ['hono'] },
+  { at: 'packages/gateway/src/api', ...DOOR },
   {
     at: 'packages/gateway/src/store',
     paths: FROM_ANYWHERE,
@@ -117,24 +150,27 @@ const ROOMS: readonly Room[] = [
   },
   {
     at: 'packages/gateway/src/keyring.ts',
-    paths: FROM_ANYWHERE,
+    paths: [...gateway('config.ts'), ...FROM_ANYWHERE],
     packages: ['evidence', 'evidence/node'],
     node: true,
   },
-  {
-    at: 'packages/gateway/src/config.ts',
-    paths: FROM_ANYWHERE,
+  ...['config.ts', 'config-reader.ts', 'config-text.ts'].map((name) => ({
+    at: `packages/gateway/src/${name}`,
+    paths: [...gateway('config.ts', 'config-reader.ts', 'config-text.ts'), ...FROM_ANYWHERE],
     packages: ['kernel', 'evidence'],
     npm: ['yaml'],
     node: true,
-  },
-  { at: 'packages/gateway/src/log.ts', npm: ['pino'], node: true },
+  })),
+  { at: 'packages/gateway/src/log.ts' },
   { at: 'packages/gateway/src/error.ts' },
-  tests('gateway', 'kernel', 'client', 'sentinel', 'evidence'),
+  // Loads what was built, by a name that is not known before.
+  { at: 'packages/gateway/bin', dev: true, node: ['node:fs'] },
+  { ...tests('gateway', 'kernel', 'client', 'sentinel', 'evidence'), npm: ['@photostructure/sqlite'] },
 
   { at: 'conformance', packages: ['client', 'evidence', 'evidence/node'], dev: true, node: true },
   { at: 'examples', packages: ['client', 'evidence', 'evidence/node'], dev: true, node: true },
-  { at: 'bench', ...WORKSHOP },
+  // The bare driver is the floor that the ledger is measured beside.
+  { at: 'bench', ...WORKSHOP, npm: ['@photostructure/sqlite'] },
   { at: 'tools', ...WORKSHOP },
   { at: '*.config.*', dev: true, node: true },
   { at: 'packages/*/*.config.*', dev: true, node: true },

@@ -1,8 +1,9 @@
-// Writes docs/reasons.md and docs/findings.md from the tables in the source; with --check, only compares.
+// Writes docs/reasons.md, docs/findings.md and docs/http.md from the tables in the source; with --check, only compares.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { FINDINGS, STAGES } from '../packages/evidence/src/findings.ts'
 import { REASONS, VERDICTS } from '../packages/evidence/src/reasons.ts'
+import { httpReference } from '../packages/gateway/src/api/reference.ts'
 
 const NOTICE = '<!-- Made by `npm run docs` from the source. Do not edit. -->'
 
@@ -49,7 +50,11 @@ function findings(): string {
   return ['# Findings', '', NOTICE, '', lead, '', sections.join('\n\n'), ''].join('\n')
 }
 
-const DOCUMENTS = { 'docs/reasons.md': reasons(), 'docs/findings.md': findings() }
+const DOCUMENTS = {
+  'docs/reasons.md': reasons(),
+  'docs/findings.md': findings(),
+  'docs/http.md': httpReference(),
+}
 
 async function stale(path: string, text: string): Promise<boolean> {
   return (await readFile(path, 'utf8').catch(() => '')) !== text

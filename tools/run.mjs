@@ -34,7 +34,11 @@ const TASKS = {
     { name: 'vectors regenerate to themselves', run: ['tsx', 'tools/make-vectors.ts', '--check'] },
     { name: 'tests', run: ['vitest', 'run'], open: true },
   ],
-  start: [install, { name: 'gateway', does: explainStart }],
+  start: [
+    install,
+    build,
+    { name: 'gateway', run: ['node', 'packages/gateway/bin/tollgate.mjs', 'up'], open: true },
+  ],
   bench: [install, build, { name: 'bench', run: ['tsx', 'bench/run.ts'], open: true }],
   deep: [
     install,
@@ -153,13 +157,4 @@ function hands() {
       lineEnd = ''
     },
   }
-}
-
-function explainStart() {
-  const output = [
-    'the gateway is not built yet; it comes with packages/gateway',
-    'use today: the evidence library in packages/evidence, and its verifier `tollgate-verify`:',
-    'run `npm run build`, then `node packages/evidence/dist/bin/verify.js PACK --trust FILE`',
-  ]
-  return { code: 1, output: output.join('\n') }
 }

@@ -1,0 +1,157 @@
+// Every fault of the client. A gateway's problem keeps the gateway's own code; what the client finds has a code from here.
+
+import type { JsonObject } from '@tollgate/evidence'
+
+/** The codes of faults that the client itself finds. Any other code is the gateway's own, from its problem document. */
+export type ClientErrorCode =
+  | 'gateway-unreachable'
+  | 'gateway-timeout'
+  | 'answer-invalid'
+  | 'http-error'
+  | 'arguments-invalid'
+  | 'decision-expired'
+  | 'decision-spent'
+  | 'tool-denied'
+  | 'approval-required'
+  | 'approval-timed-out'
+  | 'effect-unreported'
+  | 'receipt-unproven'
+
+/** What else is known of a fault. */
+export interface ErrorFacts {
+  /** HTTP status, if the gateway answered. */
+  readonly status?: number | undefined
+  /** What to do about it. */
+  readonly remedy?: string | undefined
+  /** The gateway's whole problem document. */
+  readonly problem?: JsonObject | undefined
+  readonly cause?: unknown
+}
+
+/**
+ * A fault: branch on `code`. The message and all members are safe to log: they never hold the token, nor a value of the
+ * arguments.
+ */
+export class TollgateError extends Error {
+  readonly code: string
+  /** HTTP status, if the gateway answered. */
+  readonly status: number | undefined
+  /** What to do about it, if anybody said so. */
+  readonly remedy: string | undefined
+  /** The gateway's whole problem document, with what is particular to it, such as the `mistakes` of a policy. */
+  readonly problem: JsonObject | undefined
+
+  constructor(code: string, message: string, facts: ErrorFacts = {}) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause })
+    this.name = 'TollgateError'
+    this.code = code
+    this.status = facts.status
+    this.remedy = facts.remedy
+    this.problem = facts.problem
+  }
+}
+
+/** What a denial says; the same names as on the wire. */
+export interface Denial {
+  readonly reason_code: string
+  readonly message: string
+  readonly remedy: string
+  readonly rung: string
+  readonly rule: string | null
+  readonly detail: string | null
+  readonly receipt: string | null
+}
+
+/** The gateway said DENY, and nothing was run. Code `tool-denied`. */
+export class ToolDenied extends TollgateError {
+  readonly tool: string
+  readonly reason_code: string
+  readonly rung: string
+  readonly rule: string | null
+  /** What exactly, without any value of the arguments. */
+  readonly detail: string | null
+  /** Id of the decision's receipt; null if none could be written. */
+  readonly receipt: string | null
+
+  constructor(tool: string, denial: Denial) {
+    super('tool-denied', denial.message, { remedy: denial.remedy })
+    this.name = 'ToolDenied'
+    this.tool = tool
+    this.reason_code = denial.reason_code
+    this.rung = denial.rung
+    this.rule = denial.rule
+    this.detail = denial.detail
+    this.receipt = denial.receipt
+  }
+
+  /** What a model may be told: the reason and the remedy, and no internals. */
+  toJSON(): object {
+    const { tool, reason_code, message, remedy, receipt } = this
+    return { denied: true, tool, reason_code, message, remedy, receipt }
+  }
+}
+
+/** A person has to be asked, and the caller did not want to wait for that. Nothing was run. Code `approval-required`. */
+export class ApprovalRequired extends TollgateError {
+  /** Id of the request: wait for it, then make the same call with it. Null if no request was opened. */
+  readonly approval: string | null
+
+  constructor(tool: string, approval: string | null) {
+    super('approval-required', `a person must approve this call of \`${tool}\` first`, {
+      remedy: 'Wait for the approval, then make the same call again with its id.',
+    })
+    this.name = 'ApprovalRequired'
+    this.approval = approval
+  }
+}
+
+/** Nobody answered within the time that the caller was ready to wait. Nothing was run. Code `approval-timed-out`. */
+export class ApprovalTimedOut extends TollgateError {
+  /** Id of the request. It may still be answered: make the same call with it then. */
+  readonly approval: string
+
+  constructor(approval: string, waited: number) {
+    super('approval-timed-out', `nobody answered the request within ${Math.round(waited / 1000)} s`, {
+      remedy: 'Wait longer, or make the same call again with the id of the request once it is approved.',
+    })
+    this.name = 'ApprovalTimedOut'
+    this.approval = approval
+  }
+}
+
+/**
+ * The tool ran, and the gateway could not be told what it did. Code `effect-unreported`.
+ *
+ * It is thrown because the record is then incomplete: the gateway closes the call as UNKNOWN, and the caller must not take
+ * silence for a complete trail. What the tool gave is not lost: it is in here. Do not run the tool again because of this.
+ */
+export class EffectUnreported extends TollgateError {
+  /** Id of the decision that allowed the call. */
+  readonly decision: string
+  readonly outcome: 'COMPLETED' | 'FAILED'
+  /** What the function returned, if it did. */
+  readonly result: unknown
+  /** What the function threw, if it did. */
+  readonly failure: unknown
+
+  constructor(
+    decision: string,
+    ended: {
+      readonly outcome: 'COMPLETED' | 'FAILED'
+      readonly result?: unknown
+      readonly failure?: unknown
+    },
+    cause: unknown,
+  ) {
+    super('effect-unreported', 'the tool ran, but the gateway could not be told what it did', {
+      remedy:
+        'Do not run it again. Report it later with `client.report`; the call is closed as UNKNOWN until then.',
+      cause,
+    })
+    this.name = 'EffectUnreported'
+    this.decision = decision
+    this.outcome = ended.outcome
+    this.result = ended.result
+    this.failure = ended.failure
+  }
+}

@@ -1,0 +1,38 @@
+// The public surface. Whatever is exported here is API: named, documented, and kept.
+
+export type { Answered, ApprovalRequest, Approvals, ApprovalStatus, WaitOptions } from './approvals.ts'
+export { createClient, type Client, type ClientOptions } from './client.ts'
+export {
+  ApprovalRequired,
+  ApprovalTimedOut,
+  EffectUnreported,
+  ToolDenied,
+  TollgateError,
+  type ClientErrorCode,
+  type Denial,
+  type ErrorFacts,
+} from './error.ts'
+export type { Allowed, Denied, Escalated, Evaluation, ToolCall } from './evaluate.ts'
+export type { ApprovalOptions, CallOptions, GuardOptions, Guarded, Run, Tool } from './guard.ts'
+export type { Fetch } from './host.ts'
+export type {
+  Activated,
+  ActivePolicy,
+  FreezeOrder,
+  Frozen,
+  GatewayStatus,
+  Operations,
+  Policies,
+} from './operate.ts'
+export type {
+  FullReceipt,
+  PageRequest,
+  ReceiptEntry,
+  ReceiptFilter,
+  ReceiptPage,
+  Receipts,
+  StreamOptions,
+  VerifyOptions,
+} from './receipts.ts'
+export type { EffectReport, Reported } from './report.ts'
+export { verifyReceipt, type Proven, type ReceiptEvidence, type VerifiedReceipt } from './verify.ts'

@@ -1,0 +1,144 @@
+// What people do to a gateway, and what it says of itself. What changes something is sent once: after a fault, look first.
+
+import { canonicalize, type Json, type JsonObject } from '@tollgate/evidence'
+import { jsonOf } from './answer.ts'
+import { exchange } from './exchange.ts'
+import { count, id, listOf, object, orNull, text, time, word } from './reading.ts'
+import type { Connection, Request } from './transport.ts'
+
+const SCOPES = ['all', 'principal', 'tool', 'session'] as const
+const ROLES = ['agent', 'sentinel', 'operator', 'admin', 'auditor'] as const
+
+/** What to freeze, or no longer. */
+export interface FreezeOrder {
+  readonly scope: (typeof SCOPES)[number]
+  /** What is meant; not for `all`. */
+  readonly target?: string
+  readonly frozen: boolean
+  readonly because?: string
+}
+
+/** A freeze in force. */
+export interface Frozen {
+  readonly scope: (typeof SCOPES)[number]
+  readonly target: string | null
+  readonly tenant: string | null
+  readonly by: string
+  readonly because: string | null
+  readonly since: string
+}
+
+/** The active policy. */
+export interface ActivePolicy {
+  /** Null while none is active. */
+  readonly name: string | null
+  readonly hash: string | null
+  readonly text: string | null
+  /** How every rung of the ladder stands. */
+  readonly rungs: readonly { readonly rung: string; readonly standing: string }[]
+  /** The policy file, if it differs from what is active. */
+  readonly pending: JsonObject | null
+}
+
+/** A policy that was activated. */
+export interface Activated {
+  readonly receipt: string
+  readonly name: string
+  readonly hash: string
+}
+
+/** How a gateway is, and who asks. */
+export interface GatewayStatus {
+  readonly version: string
+  readonly ledger: string
+  /** How many entries the ledger has. */
+  readonly size: number
+  /** Why nothing passes any more; null if all is well. */
+  readonly poisoned: string | null
+  readonly since: string
+  readonly principal: string | null
+  readonly role: (typeof ROLES)[number]
+}
+
+/** Policies of a gateway. */
+export interface Policies {
+  get(): Promise<ActivePolicy>
+  /** Activates a policy, on the record. @throws TollgateError `policy-invalid` with `problem.mistakes`. */
+  activate(text: string): Promise<Activated>
+  /** What each rule says to a call, without a receipt. */
+  explain(call: object): Promise<JsonObject>
+}
+
+/** What people do to a gateway. */
+export interface Operations {
+  /** Freezes or unfreezes, on the record. */
+  freeze(order: FreezeOrder): Promise<{ readonly receipt: string }>
+  freezes(): Promise<readonly Frozen[]>
+  readonly policy: Policies
+  status(): Promise<GatewayStatus>
+}
+
+/** What can be done at the other end of a connection. */
+export function operationsOf(connection: Connection): Operations {
+  const read = async (path: string): Promise<JsonObject> => ask(connection, { method: 'GET', path })
+  const change = async (path: string, body: object): Promise<JsonObject> =>
+    ask(connection, { method: 'POST', path, body: canonicalize(body) }, 0)
+  return {
+    freeze: async (order) => ({ receipt: id((await change('/v1/freeze', order))['receipt'], 'receipt') }),
+    freezes: async () => listOf(readFrozen)((await read('/v1/freeze'))['freezes'], 'freezes'),
+    policy: {
+      get: async () => readPolicy(await read('/v1/policy')),
+      async activate(policy) {
+        const answer = await change('/v1/policy', { text: policy })
+        return {
+          receipt: id(answer['receipt'], 'receipt'),
+          name: text(answer['name'], 'name'),
+          hash: text(answer['hash'], 'hash'),
+        }
+      },
+      explain: (call) => change('/v1/policy/explain', call),
+    },
+    status: async () => readStatus(await read('/v1/status')),
+  }
+}
+
+async function ask(connection: Connection, request: Request, retries?: number): Promise<JsonObject> {
+  return object(jsonOf(await exchange(connection, request, retries)), 'answer')
+}
+
+function readFrozen(value: Json | undefined, name: string): Frozen {
+  const frozen = object(value, name)
+  return {
+    scope: word(...SCOPES)(frozen['scope'], 'scope'),
+    target: orNull(text)(frozen['target'], 'target'),
+    tenant: orNull(text)(frozen['tenant'], 'tenant'),
+    by: text(frozen['by'], 'by'),
+    because: orNull(text)(frozen['because'], 'because'),
+    since: time(frozen['since'], 'since'),
+  }
+}
+
+function readPolicy(policy: JsonObject): ActivePolicy {
+  return {
+    name: orNull(text)(policy['name'], 'name'),
+    hash: orNull(text)(policy['hash'], 'hash'),
+    text: orNull(text)(policy['text'], 'text'),
+    rungs: listOf((value, name) => {
+      const rung = object(value, name)
+      return { rung: text(rung['rung'], 'rung'), standing: text(rung['standing'], 'standing') }
+    })(policy['rungs'], 'rungs'),
+    pending: orNull(object)(policy['pending'], 'pending'),
+  }
+}
+
+function readStatus(status: JsonObject): GatewayStatus {
+  return {
+    version: text(status['version'], 'version'),
+    ledger: text(status['ledger'], 'ledger'),
+    size: count(status['size'], 'size'),
+    poisoned: orNull(text)(status['poisoned'], 'poisoned'),
+    since: time(status['since'], 'since'),
+    principal: orNull(text)(status['principal'], 'principal'),
+    role: word(...ROLES)(status['role'], 'role'),
+  }
+}

@@ -1,0 +1,82 @@
+// Reading members of an answer, each once, each of the type it must have. What is missing or odd is a fault: the gateway
+// is believed in nothing that it did not say.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { strange } from './answer.ts'
+import type { TollgateError } from './error.ts'
+
+/** Reads one value, or throws. */
+export type Read<T> = (value: Json | undefined, name: string) => T
+
+const ID = /^[0-9a-f]{64}$/
+const TIME = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$/
+
+/** An object. */
+export const object: Read<JsonObject> = (value, name) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrong(name, 'an object')
+  // Sound: neither null nor a list.
+  return value as JsonObject
+}
+
+/** A text. */
+export const text: Read<string> = (value, name) => {
+  if (typeof value !== 'string') throw wrong(name, 'a text')
+  return value
+}
+
+/** A whole number from 0. */
+export const count: Read<number> = (value, name) => {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw wrong(name, 'a count')
+  return value
+}
+
+/** True or false. */
+export const flag: Read<boolean> = (value, name) => {
+  if (typeof value !== 'boolean') throw wrong(name, 'true or false')
+  return value
+}
+
+/** The id of a receipt. */
+export const id: Read<string> = (value, name) => {
+  if (typeof value !== 'string' || !ID.test(value)) throw wrong(name, 'the id of a receipt')
+  return value
+}
+
+/** A moment, RFC 3339 with milliseconds, in UTC. */
+export const time: Read<string> = (value, name) => {
+  if (typeof value !== 'string' || !TIME.test(value) || Number.isNaN(Date.parse(value)))
+    throw wrong(name, 'a time')
+  return value
+}
+
+/** One of some words. */
+export function word<W extends string>(...words: readonly W[]): Read<W> {
+  return (value, name) => {
+    const found = words.find((each) => each === value)
+    if (found === undefined) throw wrong(name, `one of ${words.join(', ')}`)
+    return found
+  }
+}
+
+/** That, or null; a missing member counts as null. */
+export function orNull<T>(read: Read<T>): Read<T | null> {
+  return (value, name) => (value === null || value === undefined ? null : read(value, name))
+}
+
+/** A list of that. */
+export function listOf<T>(read: Read<T>): Read<readonly T[]> {
+  return (value, name) => {
+    if (!Array.isArray(value)) throw wrong(name, 'a list')
+    // Sound: a list of JSON has JSON in it.
+    return (value as readonly Json[]).map((item, i) => read(item, `${name}[${i}]`))
+  }
+}
+
+/** Whether a text can be the id of a receipt. */
+export function isId(value: unknown): value is string {
+  return typeof value === 'string' && ID.test(value)
+}
+
+function wrong(name: string, expected: string): TollgateError {
+  return strange(undefined, `\`${name}\` is not ${expected}`)
+}

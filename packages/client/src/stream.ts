@@ -1,0 +1,102 @@
+// Following the ledger: one connection after the other, each going on where the last one broke off.
+
+import { parseJson } from '@tollgate/evidence'
+import { jsonOf, problemIn, strange } from './answer.ts'
+import { TollgateError } from './error.ts'
+import { EventParser, type ServerEvent } from './events.ts'
+import { exchange, isLost, pause } from './exchange.ts'
+import { sleep } from './host.ts'
+import { createLimit, type Limit } from './limit.ts'
+import { count, object } from './reading.ts'
+import { readEntry, type ReceiptEntry, type StreamOptions } from './receipts.ts'
+import { fetchOnce, late, readAnswer, readPart, typeOf, type Connection, type Request } from './transport.ts'
+
+const RECONNECTS = 20
+// The gateway says something every 15 seconds. A connection that is silent for three times as long is dead.
+const SILENCE = 45_000
+
+/** Receipts as they are recorded, each once and in order. */
+export async function* streamReceipts(
+  connection: Connection,
+  { from, signal, reconnects = RECONNECTS, ...filter }: StreamOptions,
+): AsyncGenerator<ReceiptEntry, void, undefined> {
+  // Fixed before the first connection: if that one breaks off before anything came, nothing is missed either.
+  let next = from ?? (await sizeOf(connection, signal))
+  for (let failed = 0; ; failed++) {
+    const request: Request = {
+      method: 'GET',
+      path: '/v1/receipts/stream',
+      query: { ...filter, from: next },
+      signal,
+    }
+    try {
+      for await (const entry of connect(connection, request, next)) {
+        if (entry.index < next) continue
+        failed = 0
+        next = entry.index + 1
+        yield entry
+      }
+    } catch (fault) {
+      if (failed >= reconnects || !isPassing(fault)) throw fault
+    }
+    await sleep(connection.host, pause(failed), signal)
+  }
+}
+
+async function sizeOf(connection: Connection, signal: AbortSignal | undefined): Promise<number> {
+  const answer = await exchange(connection, { method: 'GET', path: '/v1/status', signal })
+  return count(object(jsonOf(answer), 'answer')['size'], 'size')
+}
+
+function isPassing(fault: unknown): boolean {
+  if (!(fault instanceof TollgateError)) return false
+  return isLost(fault) || fault.status === 429 || (fault.status ?? 0) >= 500
+}
+
+/** One connection, until it ends. */
+async function* connect(
+  connection: Connection,
+  request: Request,
+  next: number,
+): AsyncGenerator<ReceiptEntry, void, undefined> {
+  const { host, timeout } = connection
+  const limit = createLimit(host, request.signal)
+  limit.allow(timeout, () => late(timeout))
+  try {
+    const sent = host.now()
+    const headers = next > 0 ? { 'last-event-id': String(next - 1) } : {}
+    const response = await limit.within(fetchOnce(connection, request, limit.signal, headers))
+    if (response.status !== 200) throw problemIn(await limit.within(readAnswer(response, sent)))
+    if (typeOf(response) !== 'text/event-stream')
+      throw strange(response.status, 'it is not a stream of events')
+    for await (const event of eventsIn(response, limit)) if (event.event === 'receipt') yield entryOf(event)
+  } finally {
+    limit.end()
+  }
+}
+
+async function* eventsIn(response: Response, limit: Limit): AsyncGenerator<ServerEvent, void, undefined> {
+  const reader = response.body?.getReader()
+  const decoder = new TextDecoder()
+  const parser = new EventParser()
+  while (reader) {
+    limit.allow(SILENCE, () => late(SILENCE))
+    const { done, value } = await limit.within(readPart(reader))
+    if (done) return
+    yield* parser.push(decoder.decode(value, { stream: true }))
+  }
+}
+
+function entryOf({ id, data }: ServerEvent): ReceiptEntry {
+  const entry = readEntry(parsed(data), 'event')
+  if (String(entry.index) !== id) throw strange(200, 'an event has another id than the receipt in it')
+  return entry
+}
+
+function parsed(data: string): ReturnType<typeof parseJson> {
+  try {
+    return parseJson(data)
+  } catch (cause) {
+    throw strange(200, 'an event is not JSON', cause)
+  }
+}

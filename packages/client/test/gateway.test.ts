@@ -1,0 +1,240 @@
+// The main path against the real gateway: whatever the stand-in makes us believe, this is what counts.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { canonicalize, parseTrust, openCheckpoint, sha256Hex } from '@tollgate/evidence'
+import { createClient, EffectUnreported, ToolDenied, type Client } from '../src/index.ts'
+import { startGateway, type RealGateway } from './gateway.ts'
+
+let gateway: RealGateway
+let agent: Client
+let admin: Client
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  connect(gateway.agentToken)
+})
+afterAll(() => gateway.stop())
+
+function connect(agentToken: string): void {
+  const { url, adminToken } = gateway
+  agent = createClient({ url, token: agentToken, session: 'client-test' })
+  admin = createClient({ url, token: adminToken })
+}
+
+const OUTSIDE = { url: 'https://partner.example/notes', text: 'hello' }
+
+describe('the real gateway', () => {
+  it('lets an allowed call run, and records what was asked and what came out', async () => {
+    let decision = ''
+    const read = agent.guard('demo/read_note', ({ name }: { name: string }, { receipt }) => {
+      decision = receipt
+      return { name, text: 'buy milk' }
+    })
+    expect(await read({ name: 'todo' })).toEqual({ name: 'todo', text: 'buy milk' })
+    const { receipts } = await agent.receipts.list({ decision, direction: 'on' })
+    expect(receipts.map(({ receipt }) => receipt)).toMatchObject([
+      {
+        kind: 'decision',
+        door: 'sdk',
+        assurance: 'advised',
+        session: { id: 'client-test' },
+        args_hash: sha256Hex('{"name":"todo"}'),
+      },
+      {
+        kind: 'effect',
+        status: 'COMPLETED',
+        reported_by: 'caller',
+        effect_hash: sha256Hex(canonicalize({ name: 'todo', text: 'buy milk' })),
+      },
+    ])
+  })
+
+  it('hashes every kind of output as it is documented', async () => {
+    const outputs: [unknown, Uint8Array | string][] = [
+      [new Uint8Array([0, 255, 7]), new Uint8Array([0, 255, 7])],
+      [undefined, ''],
+      [null, 'null'],
+      ['x'.repeat(700_000), canonicalize({ bytes: 700_002, sha256: sha256Hex(`"${'x'.repeat(700_000)}"`) })],
+    ]
+    for (const [output, hashed] of outputs) {
+      let decision = ''
+      await agent.guard('demo/read_note', (_: object, { receipt }) => {
+        decision = receipt
+        return output
+      })({ name: 'todo' })
+      const { receipts } = await agent.receipts.list({ decision, kind: 'effect' })
+      expect(receipts[0]?.receipt).toMatchObject({ effect_hash: sha256Hex(hashed) })
+    }
+  })
+
+  it('records a failure, and a report can be made once', async () => {
+    await expect(
+      agent.guard('demo/read_note', () => Promise.reject(new Error('broken')))({}),
+    ).rejects.toThrow('broken')
+    const { receipts } = await agent.receipts.list({ kind: 'effect', limit: 1 })
+    expect(receipts[0]?.receipt).toMatchObject({ status: 'FAILED' })
+    const { receipt } = await agent.evaluate({ tool: 'demo/read_note', arguments: { name: 'todo' } })
+    const { receipt: effect } = await agent.report(receipt ?? '', { status: 'COMPLETED', output: 1 })
+    expect(effect).toMatch(/^[0-9a-f]{64}$/)
+    await expect(agent.report(receipt ?? '', { status: 'COMPLETED' })).rejects.toMatchObject({
+      code: 'effect-refused',
+      status: 409,
+    })
+  })
+
+  it('denies, and says why', async () => {
+    const denial = await agent.guard('demo/delete_note', () => expect.fail('it ran'), { onDenied: 'return' })(
+      {},
+    )
+    expect(denial).toBeInstanceOf(ToolDenied)
+    expect(denial).toMatchObject({ reason_code: 'POLICY_VIOLATION', rung: 'policy', rule: 'no-deleting' })
+    await expect(agent.guard('demo/unheard_of', () => expect.fail('it ran'))({})).rejects.toMatchObject({
+      reason_code: 'DENY_TOOL_NOT_FOUND',
+    })
+  })
+
+  it('escalates, and lets exactly the approved call run, once', async () => {
+    const waiting: string[] = []
+    const post = agent.guard('demo/post_note', () => 'posted', {
+      approval: {
+        wait: 20_000,
+        onWaiting({ id, status }) {
+          waiting.push(id, status)
+          setTimeout(() => void admin.approvals.approve(id, 'looks fine'), 50)
+        },
+      },
+    })
+    expect(await post(OUTSIDE)).toBe('posted')
+    const [approval = '', status] = waiting
+    expect(status).toBe('waiting')
+    expect(await agent.approvals.get(approval)).toMatchObject({ status: 'used', tool: 'demo/post_note' })
+    await expect(post(OUTSIDE, { approval })).rejects.toMatchObject({ reason_code: 'APPROVAL_INVALID' })
+  })
+
+  it('escalates, and a no is a denial with a receipt', async () => {
+    const post = agent.guard('demo/post_note', () => expect.fail('it ran'), {
+      approval: { wait: 20_000, onWaiting: ({ id }) => void admin.approvals.deny(id) },
+    })
+    const thrown = await post({ ...OUTSIDE, text: 'no' }).catch((fault: unknown) => fault)
+    expect(thrown).toMatchObject({ reason_code: 'APPROVAL_REFUSED' })
+    expect((thrown as ToolDenied).receipt).toMatch(/^[0-9a-f]{64}$/)
+  })
+
+  it('lists what waits, to its agent and to those who may answer', async () => {
+    const { approval } = await agent.evaluate({
+      tool: 'demo/post_note',
+      arguments: { ...OUTSIDE, text: 'list' },
+    })
+    expect(await agent.approvals.list()).toMatchObject([{ id: approval, status: 'waiting' }])
+    expect(await admin.approvals.list()).toMatchObject([{ id: approval, tool: 'demo/post_note' }])
+    await expect(agent.approvals.wait(approval ?? '', { timeout: 1_200 })).rejects.toMatchObject({
+      code: 'approval-timed-out',
+    })
+    await expect(agent.approvals.approve(approval ?? '')).rejects.toMatchObject({
+      code: 'role-forbidden',
+      status: 403,
+    })
+    await admin.approvals.deny(approval ?? '')
+  })
+
+  it('proves its receipts under the pinned key, and a checkpoint', async () => {
+    const { receipt } = await agent.evaluate({ tool: 'demo/delete_note', arguments: {} })
+    const proven = await admin.receipts.verify(receipt ?? '', gateway.trust)
+    expect(proven).toMatchObject({
+      id: receipt,
+      signature: 'checked',
+      receipt: { kind: 'decision', verdict: 'DENY' },
+    })
+    expect(await agent.receipts.verify(receipt ?? '', gateway.trust, { signature: 'skip' })).toMatchObject({
+      index: proven.index,
+      signature: 'unchecked',
+    })
+    const { keys } = await parseTrust(gateway.trust)
+    const head = await openCheckpoint(await agent.checkpoint(), { ledger: keys })
+    expect(head.size).toBeGreaterThan(proven.index)
+  })
+
+  it('gives receipts as they come, and one after the other', async () => {
+    const { size } = await agent.status()
+    const following = (async () => {
+      for await (const { receipt, index } of agent.receipts.stream({ from: size, verdict: 'DENY' }))
+        return [receipt.kind, index]
+      return []
+    })()
+    await agent.guard('demo/read_note', () => 1)({ name: 'todo' })
+    await agent.evaluate({ tool: 'demo/delete_note', arguments: {} })
+    expect(await following).toEqual(['decision', size + 2])
+    const { receipts, next } = await admin.receipts.list({ direction: 'on', limit: 1 })
+    expect([receipts[0]?.receipt.kind, next]).toEqual(['genesis', 1])
+  })
+
+  it('is frozen and unfrozen, tells its policy, and refuses one with mistakes', async () => {
+    await admin.freeze({ scope: 'tool', target: 'demo/read_note', frozen: true, because: 'a test' })
+    expect(await admin.freezes()).toMatchObject([
+      { scope: 'tool', target: 'demo/read_note', because: 'a test' },
+    ])
+    await expect(agent.guard('demo/read_note', () => expect.fail('it ran'))({})).rejects.toMatchObject({
+      reason_code: 'TOOL_FROZEN',
+    })
+    await admin.freeze({ scope: 'tool', target: 'demo/read_note', frozen: false })
+    const policy = await admin.policy.get()
+    expect(policy).toMatchObject({ name: 'starter', pending: null })
+    const mistaken = await admin.policy
+      .activate('tollgate: 1\nnonsense: true\n')
+      .catch((fault: unknown) => fault)
+    expect(mistaken).toMatchObject({ code: 'policy-invalid', status: 422 })
+    expect(await admin.policy.activate(policy.text ?? '')).toMatchObject({
+      name: 'starter',
+      hash: policy.hash,
+    })
+    expect(
+      await admin.policy.explain({ principal: 'agent:any', tool: 'demo/delete_note', arguments: {} }),
+    ).toBeTypeOf('object')
+  })
+
+  it('says who one is', async () => {
+    expect(await agent.status()).toMatchObject({ role: 'agent', poisoned: null })
+    expect(await admin.status()).toMatchObject({ role: 'admin' })
+  })
+})
+
+// Last: it ends the gateway.
+describe('a gateway that dies', () => {
+  it('before a report: the result is not lost, and nothing is asked to run again', async () => {
+    const impatient = createClient({
+      url: gateway.url,
+      token: gateway.agentToken,
+      retries: 1,
+      timeout: 1_000,
+    })
+    let runs = 0
+    const read = impatient.guard('demo/read_note', async () => {
+      runs++
+      await gateway.kill()
+      return 'read'
+    })
+    const thrown = await read({ name: 'todo' }).catch((fault: unknown) => fault)
+    expect(thrown).toBeInstanceOf(EffectUnreported)
+    expect(thrown).toMatchObject({ result: 'read', outcome: 'COMPLETED' })
+    await expect(read({ name: 'todo' })).rejects.toMatchObject({ code: 'gateway-unreachable' })
+    expect(runs).toBe(1)
+    const { decision } = thrown as EffectUnreported
+    connect((await gateway.restart()).agentToken)
+    // The new run has a new token, of the same agent.
+    expect(await agent.report(decision, { status: 'COMPLETED', output: 'read' })).toMatchObject({
+      receipt: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+    })
+  })
+
+  it('while a person is asked: the request is still there afterwards', async () => {
+    const { approval } = await agent.evaluate({
+      tool: 'demo/post_note',
+      arguments: { ...OUTSIDE, text: 'later' },
+    })
+    const waiting = admin.approvals.wait(approval ?? '', { timeout: 30_000 })
+    await gateway.kill()
+    await gateway.restart()
+    await admin.approvals.approve(approval ?? '')
+    expect(await waiting).toMatchObject({ id: approval, status: 'granted' })
+  })
+})

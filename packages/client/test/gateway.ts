@@ -1,0 +1,93 @@
+// The real gateway, as anybody starts it: the command, with a data directory of its own that is gone afterwards. Needs the
+// build.
+
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+const COMMAND = fileURLToPath(new URL('../../gateway/dist/src/cli/main.js', import.meta.url))
+
+export interface RealGateway {
+  readonly url: string
+  readonly agentToken: string
+  readonly adminToken: string
+  /** The text of its trust file, as an auditor would be given it. */
+  readonly trust: string
+  /** Path of the same. */
+  readonly trustFile: string
+  /** Ends it at once, as a power cut would. */
+  kill(): Promise<void>
+  /** Starts it again, at the same address; tokens that `up` made for its run are new. */
+  restart(): Promise<{ readonly agentToken: string }>
+  /** Ends it in order, and removes its data. */
+  stop(): Promise<void>
+}
+
+interface Started {
+  readonly child: ChildProcess
+  readonly url: string
+  readonly agent_token: string
+  readonly admin_token: string | null
+}
+
+export async function startGateway(): Promise<RealGateway> {
+  const home = mkdtempSync(join(tmpdir(), 'tollgate-client-'))
+  // Nothing of whoever runs the tests: neither their data, nor their heads, nor their tokens.
+  const env = { PATH: process.env.PATH, HOME: home, XDG_STATE_HOME: join(home, 'state') }
+  const data = join(home, 'data')
+  let { child, url, agent_token: agentToken, admin_token: admin } = await up(data, env, '0')
+  const {
+    stdout: trust,
+    stderr,
+    status,
+  } = spawnSync(process.execPath, [COMMAND, 'keys', 'trust', '--data', data], {
+    encoding: 'utf8',
+    env,
+  })
+  if (status !== 0) throw new Error(`no trust file: ${stderr}`)
+  const trustFile = join(home, 'trust.json')
+  writeFileSync(trustFile, trust)
+
+  async function end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const exited = once(child, 'exit')
+    child.kill(signal)
+    await exited
+  }
+
+  return {
+    url,
+    agentToken,
+    adminToken: admin ?? '',
+    trust,
+    trustFile,
+    kill: () => end('SIGKILL'),
+    async restart() {
+      const started = await up(data, env, new URL(url).port)
+      ;({ child, url, agent_token: agentToken, admin_token: admin } = started)
+      return { agentToken }
+    },
+    async stop() {
+      await end('SIGTERM')
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+}
+
+async function up(data: string, env: NodeJS.ProcessEnv, port: string): Promise<Started> {
+  const child = spawn(process.execPath, [COMMAND, 'up', '--data', data, '--port', port, '--json'], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let said = ''
+  child.stderr.on('data', (piece: Buffer) => (said += piece.toString()))
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  const first = await lines.next()
+  if (first.done === true) throw new Error(`the gateway did not start: ${said}`)
+  // Sound: what `up --json` prints first.
+  return { child, ...(JSON.parse(first.value) as Omit<Started, 'child'>) }
+}

@@ -1,0 +1,184 @@
+// The law of a guard: whatever happens between client and gateway, a tool runs at most once a call, only on an ALLOW that the
+// gateway gave to exactly this call, and what it did is recorded at most once.
+
+import fc from 'fast-check'
+import { expect } from 'vitest'
+import { canonicalize, sha256Hex, type Decision } from '../../evidence/src/index.ts'
+import { createClient, EffectUnreported, type Client } from '../src/index.ts'
+import type { Fault } from './stand-in-faults.ts'
+import { AGENT_TOKEN, OPERATOR_TOKEN, startStandIn, type Asked, type StandIn } from './stand-in.ts'
+
+const TOOLS = ['fs/read_file', 'mail/send', 'fs/delete'] as const
+
+/** What happens to the requests to a path, in their order; none of them twice. */
+interface Weather {
+  readonly evaluate: readonly (Fault | undefined)[]
+  readonly effects: readonly (Fault | undefined)[]
+  readonly approvals: readonly (Fault | undefined)[]
+}
+
+const verdicts = fc.constantFrom('allow', 'ALLOWED', 'Allow', '', null, true, 1, ['ALLOW'])
+const lost: fc.Arbitrary<Fault | undefined> = fc.oneof(
+  { weight: 6, arbitrary: fc.constant(undefined) },
+  fc.constantFrom<Fault>(
+    { kind: 'drop-before' },
+    { kind: 'drop-after' },
+    { kind: 'twice' },
+    { kind: 'cut' },
+    { kind: 'half' },
+    { kind: 'hang' },
+    { kind: 'delay', milliseconds: 20 },
+    { kind: 'type', type: 'text/html' },
+    { kind: 'redirect', to: '/v1/status' },
+  ),
+  fc.record({ kind: fc.constant('garbage' as const), text: fc.oneof(fc.string(), fc.json()) }),
+  fc.record({
+    kind: fc.constant('status' as const),
+    status: fc.constantFrom(400, 404, 429, 500, 502, 503, 504),
+  }),
+  fc.record({ kind: fc.constant('status-after' as const), status: fc.constantFrom(204, 500, 502, 503, 504) }),
+)
+const spoiled: fc.Arbitrary<Fault | undefined> = fc.oneof(
+  { weight: 4, arbitrary: lost },
+  fc.record({ kind: fc.constant('members' as const), members: fc.record({ verdict: verdicts }) }),
+  fc.record({
+    kind: fc.constant('members' as const),
+    members: fc.oneof(
+      fc.record({ receipt: fc.constantFrom(null, '', 'abc', 7, undefined) }),
+      fc.record({ expires: fc.constantFrom(null, '', '2020-01-01T00:00:00.000Z', undefined) }),
+      fc.record({ reason_code: fc.constantFrom(null, 'NO_RULE_MATCHED', 'YES') }),
+    ),
+  }),
+)
+
+const weather: fc.Arbitrary<Weather> = fc.record({
+  evaluate: fc.array(spoiled, { maxLength: 8 }),
+  effects: fc.array(lost, { maxLength: 6 }),
+  approvals: fc.array(lost, { maxLength: 4 }),
+})
+const calls = fc.array(fc.record({ tool: fc.constantFrom(...TOOLS), throws: fc.boolean() }), {
+  minLength: 1,
+  maxLength: 3,
+})
+
+/** How often what happened, so that the law is known to have been tried. */
+export interface Tally {
+  ran: number
+  kept: number
+  unreported: number
+}
+
+// The checks look through the whole ledger, so every so many storms there is a new one.
+const STORMS_A_LEDGER = 100
+
+/** Holds the law against so many storms. */
+export async function holdLaw(storms: number): Promise<Tally> {
+  const tally: Tally = { ran: 0, kept: 0, unreported: 0 }
+  for (let left = storms; left > 0; left -= STORMS_A_LEDGER)
+    await holdOn(Math.min(left, STORMS_A_LEDGER), tally)
+  return tally
+}
+
+async function holdOn(storms: number, tally: Tally): Promise<void> {
+  let queues: Record<keyof Weather, (Fault | undefined)[]> = { evaluate: [], effects: [], approvals: [] }
+  const fault = ({ path, method }: Asked): Fault | undefined => {
+    if (path === '/v1/evaluate') return queues.evaluate.shift()
+    if (path === '/v1/effects') return queues.effects.shift()
+    return method === 'GET' && path.startsWith('/v1/approvals/') ? queues.approvals.shift() : undefined
+  }
+  const gateway = await startStandIn({ fault })
+  const client = connect(gateway, AGENT_TOKEN)
+  const operator = connect(gateway, OPERATOR_TOKEN)
+  let number = 0
+  try {
+    await fc.assert(
+      fc.asyncProperty(weather, calls, async ({ evaluate, effects, approvals }, made) => {
+        queues = { evaluate: [...evaluate], effects: [...effects], approvals: [...approvals] }
+        await Promise.all(
+          made.map((call) => holdFor(gateway, client, operator, { ...call, number: number++ }, tally)),
+        )
+      }),
+      { numRuns: storms, endOnFailure: true },
+    )
+  } finally {
+    await gateway.close()
+  }
+}
+
+/** A client whose pauses and timeouts are a twentieth of what it thinks they are. */
+function connect({ url }: StandIn, token: string): Client {
+  const after = (milliseconds: number, run: () => void): (() => void) => {
+    const timer = setTimeout(run, milliseconds / 20)
+    return () => clearTimeout(timer)
+  }
+  return createClient({ url, token, after, timeout: 4_000, retries: 2 })
+}
+
+interface Made {
+  readonly tool: string
+  readonly throws: boolean
+  readonly number: number
+}
+
+async function holdFor(
+  gateway: StandIn,
+  client: Client,
+  operator: Client,
+  { tool, throws, number }: Made,
+  tally: Tally,
+): Promise<void> {
+  const args = { number }
+  const runs: string[] = []
+  const failure = new Error('the tool failed')
+  const guarded = client.guard(
+    tool,
+    (given: object, { receipt }) => {
+      expect(given).toEqual({ number })
+      runs.push(receipt)
+      if (throws) throw failure
+      return number
+    },
+    {
+      approval: {
+        wait: 4_000,
+        onWaiting: ({ id }) => void operator.approvals.approve(id).catch(() => undefined),
+      },
+    },
+  )
+  const running = guarded(args)
+  args.number = -1
+  const ended = await running.then(
+    (result) => ({ result }),
+    (thrown: unknown) => ({ thrown }),
+  )
+  checkRuns(gateway, { tool, number, runs })
+  const reported = 'thrown' in ended ? ended.thrown === failure : true
+  const unreported = 'thrown' in ended && ended.thrown instanceof EffectUnreported
+  expect(runs.length, 'a call ends normally, or as unreported, exactly if its tool ran').toBe(
+    reported || unreported ? 1 : 0,
+  )
+  if (reported) expect(effectsOf(gateway, runs[0])).toBe(1)
+  tally.ran += runs.length
+  tally.kept += 1 - runs.length
+  tally.unreported += unreported ? 1 : 0
+}
+
+/** At most one run, on an ALLOW of the ledger for this tool with these arguments, recorded at most once. */
+function checkRuns(
+  gateway: StandIn,
+  { tool, number, runs }: { tool: string; number: number; runs: string[] },
+): void {
+  expect(runs.length).toBeLessThanOrEqual(1)
+  for (const receipt of runs) {
+    const sealed = gateway.ledger.entries.find(({ id }) => id === receipt)
+    // Sound: what follows fails for anything else.
+    const decision = sealed?.receipt as Decision | undefined
+    expect(decision).toMatchObject({ kind: 'decision', verdict: 'ALLOW', tool })
+    expect(decision?.args_hash).toBe(sha256Hex(canonicalize({ number })))
+    expect(effectsOf(gateway, receipt)).toBeLessThanOrEqual(1)
+  }
+}
+
+function effectsOf(gateway: StandIn, decision: string | undefined): number {
+  return gateway.receipts('effect').filter((effect) => effect.decision === decision).length
+}

@@ -1,0 +1,110 @@
+// The programs of the README compile, and run against the real gateway. Needs the build.
+
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import * as client from '../src/index.ts'
+import { startGateway, type RealGateway } from './gateway.ts'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const text = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+const programs = [...text.matchAll(/^## (.*)\n\n```ts\n([^]*?)```$/gm)].map(([, title = '', code = '']) => ({
+  title,
+  code,
+}))
+
+// Inside of the repository, so that our packages are found by their names.
+let folder: string
+let gateway: RealGateway
+
+beforeAll(async () => {
+  mkdirSync(join(root, '.cache'), { recursive: true })
+  folder = mkdtempSync(join(root, '.cache/readme-'))
+  programs.forEach(({ code }, i) => writeFileSync(join(folder, `${i}.ts`), code))
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  gateway = await startGateway()
+})
+afterAll(async () => {
+  await gateway.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** What the compiler says, under the flags of the repository. */
+function mistakes(): string[] {
+  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path)) as {
+    config: object
+  }
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root)
+  const files = programs.map((_, i) => join(folder, `${i}.ts`))
+  const program = ts.createProgram(files, options)
+  return ts
+    .getPreEmitDiagnostics(program)
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
+}
+
+describe('the README', () => {
+  it('has programs, and they compile', () => {
+    expect(programs.map(({ title }) => title)).toEqual([
+      'Guard a tool',
+      'Let a person decide',
+      'Check a receipt',
+      'Ask by hand, and follow the ledger',
+    ])
+    expect(text.match(/^```ts$/gm)).toHaveLength(programs.length)
+    expect(mistakes()).toEqual([])
+  })
+
+  it.each([
+    ['Guard a tool', /^todo: buy milk\nPOLICY_VIOLATION .* [0-9a-f]{64}\n$/],
+    [
+      'Let a person decide',
+      /^waits for a person: demo\/post_note .*\nposted to https:\/\/partner.example\/notes\n$/,
+    ],
+    ['Check a receipt', /^decision [0-9a-f]{64} is entry \d+ of \d+; signature checked\n$/],
+    ['Ask by hand, and follow the ledger', /^\d+ decision\n\d+ effect\n$/],
+  ])('has a program that runs: %s', (title, says) => {
+    const i = programs.findIndex((program) => program.title === title)
+    const { stdout, stderr, status } = spawnSync(
+      process.execPath,
+      ['--import', 'tsx', join(folder, `${i}.ts`)],
+      {
+        cwd: root,
+        encoding: 'utf8',
+        env: {
+          PATH: process.env.PATH,
+          TOLLGATE_URL: gateway.url,
+          TOLLGATE_TOKEN: gateway.agentToken,
+          TOLLGATE_APPROVER_TOKEN: gateway.adminToken,
+          TOLLGATE_TRUST: gateway.trustFile,
+        },
+      },
+    )
+    expect(stderr).toBe('')
+    expect(stdout).toMatch(says)
+    expect(status).toBe(0)
+  })
+
+  it('speaks of every name that can be called', () => {
+    const made = client.createClient({ url: 'http://a', token: 't' })
+    const functions = Object.keys(client).filter((name) => !/^(Approval|Effect|Tool|Tollgate)/.test(name))
+    const names = [
+      ...functions,
+      ...Object.keys(made),
+      ...Object.keys(made.receipts),
+      ...Object.keys(made.approvals),
+    ]
+    const [, table = ''] = /## The names\n([^]*?)\nMembers/.exec(text) ?? []
+    for (const name of names) expect(table, name).toContain(name)
+  })
+
+  it('lists every code of the client’s own', () => {
+    const source = readFileSync(new URL('../src/error.ts', import.meta.url), 'utf8')
+    const [, union = ''] = /export type ClientErrorCode =\n([^]*?)\n\n/.exec(source) ?? []
+    const codes = [...union.matchAll(/'([a-z-]+)'/g)].map(([, code = '']) => code)
+    expect(codes.length).toBeGreaterThan(10)
+    for (const code of codes) expect(text).toContain(`\`${code}\``)
+  })
+})

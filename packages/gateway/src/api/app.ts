@@ -1,0 +1,99 @@
+// The API as a function from a request to an answer, whichever way requests come: over a socket, or from a command in the
+// same process.
+
+import type { Identity } from '../tokens.ts'
+import { admit, identityOf } from './auth.ts'
+import { answerFetch } from './fetch.ts'
+import { createMetrics } from './metrics.ts'
+import { Problem, problemBody, problemOf, PROBLEMS } from './problem.ts'
+import { NO_BODY, readBody, readQuery } from './request.ts'
+import type { ApiOptions, Asked, Question, Reply, Route } from './route.ts'
+import { findRoute, type Found } from './routes.ts'
+import { createWaits } from './waits.ts'
+
+/** The API, ready to be asked. */
+export interface App {
+  /** Answers a request. Never rejects. */
+  fetch(request: Request): Promise<Response>
+  /** The same for who has no `Request`. Never rejects. */
+  answer(asked: Asked): Promise<Reply>
+  /** Ends streams and whatever else waits; requests after it are answered as before. */
+  end(): void
+}
+
+/** On every answer: it is for the one who asked, and for no page to make anything of. */
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}
+
+/** Makes the API. */
+export function createApp(options: ApiOptions): App {
+  const metrics = createMetrics()
+  const waits = createWaits()
+
+  async function answer(asked: Asked): Promise<Reply> {
+    let found: Found | undefined
+    let reply: Reply
+    try {
+      found = findRoute(asked.method, asked.path)
+      const identity = admit(found.route, asked, options)
+      reply = await found.route.answer(await questionOf(found, asked, identity))
+    } catch (fault) {
+      reply = replyTo(fault, found?.route, options)
+    }
+    metrics.answered(found?.route.id ?? 'none', reply.status)
+    return { ...reply, headers: { ...SECURITY_HEADERS, ...reply.headers } }
+  }
+
+  async function questionOf({ route, params }: Found, asked: Asked, identity: Identity): Promise<Question> {
+    const query = readQuery(route, asked.search)
+    const { bytes, body } = route.body ? await readBody(route.body, asked, options.limits.body) : NO_BODY
+    return {
+      ...{ options, metrics, asked, identity, params, query, bytes, body },
+      mayWait: () => waits.check(identity),
+      onEnd: (listener) => waits.add(identity, asked, listener),
+      stillKnown: () => isKnown(asked, identity, options),
+    }
+  }
+
+  return {
+    fetch: (request) => answerFetch(request, answer),
+    answer,
+    end: () => waits.end(),
+  }
+}
+
+/** A problem as it is answered. */
+export function problemReply(problem: Problem): Reply & { readonly body: string } {
+  return {
+    status: PROBLEMS[problem.code].status,
+    headers: { 'content-type': 'application/problem+json', ...problem.options.headers },
+    body: JSON.stringify(problemBody(problem)),
+  }
+}
+
+/** What is answered to a fault. One that is ours is written to the log, without its message: that may hold anything. */
+function replyTo(fault: unknown, route: Route | undefined, { log }: ApiOptions): Reply {
+  const known = problemOf(fault)
+  if (known) return problemReply(known)
+  const { name, stack = '' } = fault instanceof Error ? fault : new Error()
+  const frames = stack.split('\n').filter((line) => /^\s+at /.test(line))
+  log('error', 'a request could not be answered', { route: route?.id, fault: name, at: frames.slice(0, 8) })
+  return problemReply(new Problem('internal-fault'))
+}
+
+function isKnown(asked: Asked, before: Identity, options: ApiOptions): boolean {
+  try {
+    const { role, tenant, principal } = identityOf(asked, options)
+    return role === before.role && tenant === before.tenant && principal === before.principal
+  } catch {
+    // Revoked, ended, or nobody can say: all the same to a stream.
+    return false
+  }
+}
+
+export type { ApiOptions }

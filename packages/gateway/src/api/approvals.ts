@@ -1,0 +1,218 @@
+// Requests that wait for a person, and the answers to them.
+
+import { performance } from 'node:perf_hooks'
+import { EFFECT_CLASSES, parseJson, RUNGS, type Approval, type Decision, type Json } from '@tollgate/evidence'
+import { answerRequest, inputName, type ApprovalRequest, type Kernel } from '@tollgate/kernel'
+import type { Role } from '../tokens.ts'
+import { maySee } from './auth.ts'
+import { Problem } from './problem.ts'
+import { READERS, receiptOf } from './receipts.ts'
+import { json, kernelOf, numberIn, type Question, type Reply, type Route } from './route.ts'
+import {
+  ANYTHING,
+  HASH,
+  list,
+  NAME,
+  object,
+  orNull,
+  said,
+  SENTENCE,
+  TEXT,
+  TIME,
+  word,
+  type Schema,
+} from './schema.ts'
+import { createBell } from './stream.ts'
+
+const STATUSES = ['waiting', 'granted', 'refused', 'timed_out', 'expired', 'used'] as const
+type Status = (typeof STATUSES)[number]
+
+/** A request as it is shown. */
+interface Shown {
+  readonly id: string
+  readonly principal: string
+  readonly session: string
+  readonly tool: string
+  readonly effect_class?: string
+  readonly reason_code: string
+  readonly rung: string
+  readonly rule: string | null
+  readonly args_hash: string
+  /** What is asked for, for whoever is to decide. */
+  readonly arguments?: Json
+  readonly approvers: readonly string[]
+  readonly opened?: string
+  readonly until: string | null
+  readonly status: Status
+  readonly approver: string | null
+}
+
+const APPROVAL: Schema = object({
+  id: said(HASH, 'The receipt of the ESCALATE that asked.'),
+  principal: NAME,
+  session: NAME,
+  tool: NAME,
+  'effect_class?': word(...EFFECT_CLASSES),
+  reason_code: TEXT,
+  rung: word(...RUNGS),
+  rule: orNull(TEXT),
+  args_hash: HASH,
+  'arguments?': said(
+    ANYTHING,
+    'What the call would be run with; not there if it is too long to be kept, or erased.',
+  ),
+  approvers: said(list(TEXT), 'Who may answer: people or groups; empty if anybody with the role may.'),
+  'opened?': TIME,
+  until: orNull(said(TIME, 'Until when it can be answered or, once it is, until when the answer holds.')),
+  status: word(...STATUSES),
+  approver: orNull(said(NAME, 'Who answered.')),
+})
+
+async function listWaiting({ options, identity }: Question): Promise<Reply> {
+  const kernel = kernelOf(options)
+  const now = kernel.host.now()
+  const waiting = kernel.approvals.list(now).filter((request) => maySee(identity, request))
+  const approvals = await Promise.all(waiting.map((request) => shown(options, request, now)))
+  return json(200, { approvals })
+}
+
+async function shown({ view }: Question['options'], request: ApprovalRequest, now: number): Promise<Shown> {
+  const entry = await view.find(request.id)
+  const input = await view.record(inputName(request.id))
+  const { id, principal, session, tool, reason, rung, rule, args, approvers, answer, until, lasts } = request
+  return {
+    ...{ id, principal, session, tool, rung, rule, approvers },
+    // Sound: the id is that of a decision. It may not be readable yet, for as long as its commit takes.
+    ...(entry && { effect_class: (receiptOf(entry) as Decision).effect_class }),
+    reason_code: reason,
+    args_hash: args,
+    ...(input !== undefined && { arguments: parseJson(input) }),
+    opened: moment(until - lasts),
+    until: moment(answer?.until ?? until),
+    status: statusOf(request, now),
+    approver: answer?.approver ?? null,
+  }
+}
+
+function statusOf({ answer, until }: ApprovalRequest, now: number): Status {
+  if (answer === null) return now <= until ? 'waiting' : 'timed_out'
+  if (now > answer.until) return 'expired'
+  return answer.granted ? 'granted' : 'refused'
+}
+
+function moment(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
+}
+
+async function show(question: Question): Promise<Reply> {
+  const kernel = kernelOf(question.options)
+  const seconds = numberIn(question, 'wait') ?? 0
+  if (seconds > 0) question.mayWait()
+  const end = performance.now() + 1000 * seconds
+  const bell = createBell()
+  const leave = [question.options.watch(() => bell.ring()), question.onEnd(() => bell.end())]
+  try {
+    while (true) {
+      bell.silence()
+      const found = await find(question, kernel)
+      const left = end - performance.now()
+      if (found.status !== 'waiting' || left <= 0 || bell.ended) return json(200, found)
+      // It can also end by itself; nobody rings then.
+      await bell.rings(Math.min(left, 1000))
+      if (!question.stillKnown()) throw new Problem('token-unknown')
+    }
+  } finally {
+    for (const each of leave) each()
+  }
+}
+
+/** A request that the caller may see. One that is used up or long over is told from the ledger. */
+async function find({ options, identity, params }: Question, kernel: Kernel): Promise<Shown> {
+  const id = params['id'] ?? ''
+  const request = kernel.approvals.find({ id })
+  if (request && maySee(identity, request)) return shown(options, request, kernel.host.now())
+  const entry = request ? undefined : await options.view.find(id)
+  const decision = entry && receiptOf(entry)
+  if (decision?.kind !== 'decision' || decision.verdict !== 'ESCALATE' || !maySee(identity, decision)) {
+    throw new Problem('not-found')
+  }
+  return over(kernel, id, decision)
+}
+
+async function over(kernel: Kernel, id: string, decision: Decision): Promise<Shown> {
+  // The newest word on a request is its answer, or the decision that used it up.
+  const [stored] = await kernel.store.load([`answer\n${id}`])
+  // Sound: only approvals, and decisions that use them, anchor such names.
+  const newest = stored?.anchor && (parseJson(stored.anchor) as unknown as Approval | Decision)
+  const { principal, session, tool, effect_class, reason_code, rung, rule = null, args_hash, time } = decision
+  return {
+    ...{ id, principal, session: session.id, tool, effect_class, reason_code, rung, rule, args_hash },
+    approvers: [],
+    opened: time,
+    until: newest?.kind === 'approval' ? newest.expires : null,
+    status: newest?.kind === 'decision' ? 'used' : 'expired',
+    approver: newest?.kind === 'approval' ? newest.approver : null,
+  }
+}
+
+async function answer({ options, identity, params, body }: Question, granted: boolean): Promise<Reply> {
+  const { tenant, principal: approver, groups } = identity
+  const request = params['id'] ?? ''
+  const { id } = await answerRequest(kernelOf(options), { tenant, request, granted, approver, groups })
+  options.log('info', 'a request was answered', { request, granted, by: approver, because: body['because'] })
+  return json(200, { receipt: id, answer: granted ? 'GRANTED' : 'REFUSED' })
+}
+
+const APPROVERS: readonly Role[] = ['operator', 'admin']
+
+function answerRoute(word: 'approve' | 'deny', about: string): Route {
+  return {
+    method: 'POST',
+    path: `/v1/approvals/{id}/${word}`,
+    id: `${word}Request`,
+    about,
+    roles: APPROVERS,
+    params: { id: HASH },
+    body: { schema: object({ 'because?': said(SENTENCE, 'For the log of the gateway.') }), optional: true },
+    answers: {
+      200: {
+        about: 'Recorded.',
+        schema: object({ receipt: HASH, answer: { type: 'string', enum: ['GRANTED', 'REFUSED'] } }),
+      },
+    },
+    problems: ['approval-refused', 'ledger-unavailable'],
+    answer: (question) => answer(question, word === 'approve'),
+  }
+}
+
+/** Approvals. */
+export const approvalRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/v1/approvals',
+    id: 'listApprovals',
+    about: 'Requests that wait for a person, oldest first. An agent sees its own.',
+    roles: READERS,
+    answers: { 200: { about: 'The requests.', schema: object({ approvals: list(APPROVAL) }) } },
+    problems: ['gateway-needed'],
+    answer: listWaiting,
+  },
+  {
+    method: 'GET',
+    path: '/v1/approvals/{id}',
+    id: 'showApproval',
+    about:
+      'One request. With `wait`, the answer comes when the request no longer waits, or when the time is up.',
+    roles: READERS,
+    params: { id: HASH },
+    query: { wait: { type: 'integer', minimum: 0, maximum: 60, default: 0, description: 'Seconds.' } },
+    answers: { 200: { about: 'The request.', schema: APPROVAL } },
+    problems: ['gateway-needed', 'too-many-waiting'],
+    answer: show,
+  },
+  answerRoute(
+    'approve',
+    'Lets exactly this call pass, once, while the approval lasts. Nobody approves their own.',
+  ),
+  answerRoute('deny', 'Refuses the call.'),
+]

@@ -1,0 +1,249 @@
+// Calls that ask whether they may run. The caller runs the tool: every answer is advised.
+
+import { performance } from 'node:perf_hooks'
+import {
+  parseJson,
+  reasonOf,
+  RUNGS,
+  VERDICTS,
+  type Door,
+  type Json,
+  type JsonObject,
+} from '@tollgate/evidence'
+import { authorize, type Decided, type ToolCall } from '@tollgate/kernel'
+import { Problem } from './problem.ts'
+import { json, kernelOf, traceFrom, type Question, type Reply, type Route } from './route.ts'
+import {
+  ANYTHING,
+  FLAG,
+  HASH,
+  list,
+  NAME,
+  object,
+  orNull,
+  said,
+  SENTENCE,
+  TEXT,
+  TIME,
+  word,
+  type Schema,
+} from './schema.ts'
+
+/** What is answered to a call. */
+export const VERDICT: Schema = object({
+  verdict: word(...VERDICTS),
+  reason_code: { type: 'string', pattern: '^[A-Z_]+$' },
+  message: said(SENTENCE, 'What the code means.'),
+  remedy: said(SENTENCE, 'What can be done.'),
+  rung: word(...RUNGS),
+  rule: orNull(said(TEXT, 'The rule that decided.')),
+  detail: orNull(said(TEXT, 'What exactly, without any value of the arguments.')),
+  receipt: orNull(said(HASH, 'The receipt of the decision; null if none could be written.')),
+  approval: orNull(said(HASH, 'The request that waits for a person, if the verdict is ESCALATE.')),
+  expires: orNull(said(TIME, 'Until when an ALLOW may be used.')),
+})
+
+const CONTEXT: Schema = object(
+  { 'environment?': NAME, 'workspace?': NAME, 'tenant?': NAME },
+  'Where the call says it comes from. It is compared, never believed.',
+)
+
+/** The members that every call has. */
+export const CALL: Readonly<Record<string, Schema>> = {
+  'arguments?': said(ANYTHING, 'The arguments of the tool; an empty object if left out.'),
+  'session_id?': said(NAME, 'What risk is remembered by, inside the principal of the token.'),
+  'principal?': said(NAME, 'Whom the call says it is from; anybody but the owner of the token is denied.'),
+  'context?': CONTEXT,
+  'approval?': said(HASH, 'The request whose approval the call relies on.'),
+}
+
+const SEEN: Readonly<Record<string, Schema>> = { 'dom_hash?': HASH, 'visual_text_hash?': HASH }
+const RISK: Schema = { type: 'integer', minimum: 0, maximum: 100 }
+const FINDINGS: Schema = list({ type: 'string', pattern: '^[A-Z][A-Z0-9_]{0,63}$' }, 32)
+const URL_TEXT: Schema = { type: 'string', minLength: 1, maxLength: 2048 }
+
+/** What a Sentinel posts of a page: all that a side effect needs. */
+export const OBSERVATION: Schema = object({
+  url: URL_TEXT,
+  ...SEEN,
+  sentinel_risk: RISK,
+  sentinel_findings: FINDINGS,
+})
+
+/** What a call says of its page. What is missing is never taken for harmless. */
+const PAGE: Schema = object({
+  url: URL_TEXT,
+  ...SEEN,
+  'sentinel_risk?': RISK,
+  'sentinel_findings?': FINDINGS,
+})
+
+const EVALUATE: Schema = object({ tool: NAME, ...CALL, 'delegation_session_id?': NAME })
+
+const BROWSER: Schema = object({
+  tool_name: NAME,
+  ...CALL,
+  'planner_ref?': NAME,
+  'side_effect?': FLAG,
+  'destination?': { type: 'string', maxLength: 2048 },
+  'observation?': PAGE,
+  'observation_id?': said(HASH, 'An observation that the Sentinel posted itself.'),
+})
+
+/** What a body says is called. */
+type Said = Omit<ToolCall, 'caller' | 'door' | 'assurance'>
+
+/** Judges a call. What is no JSON is denied on the record; only what is plainly not a call is sent back without a receipt. */
+async function evaluate(question: Question, door: Door, read: (body: JsonObject) => Said): Promise<Reply> {
+  const { options, identity, bytes, metrics } = question
+  const kernel = kernelOf(options)
+  const start = performance.now()
+  const { tenant, principal } = identity
+  const call = readCall(bytes, options.limits.body, read)
+  const authorization = await authorize(kernel, {
+    ...call,
+    caller: { tenant, principal },
+    door,
+    assurance: 'advised',
+  })
+  // Whatever was decided: once the ledger is given up, no effect could be recorded, and nothing may run.
+  const poisoned = kernel.ledger.poisoned !== undefined
+  const decided = poisoned ? UNAVAILABLE : authorization.decided
+  metrics.decided(decided.verdict, decided.reason, (performance.now() - start) / 1000)
+  traceFrom(question, start, 'evaluate', { verdict: decided.verdict, reason_code: decided.reason, door })
+  if (!poisoned) return json(200, verdictOf(decided))
+  throw new Problem('ledger-unavailable', undefined, { more: verdictOf(decided) })
+}
+
+const UNAVAILABLE: Decided = {
+  verdict: 'DENY',
+  reason: 'LEDGER_UNAVAILABLE',
+  rung: 'capture',
+  rule: undefined,
+  detail: undefined,
+  receipt: undefined,
+  approval: undefined,
+  expires: undefined,
+}
+
+function readCall(bytes: Uint8Array, maxBytes: number, read: (body: JsonObject) => Said): Said {
+  let body: Json
+  try {
+    body = parseJson(bytes, { maxBytes })
+  } catch {
+    // Nothing in it can be relied on, not even the name of the tool: the kernel denies it, and keeps the hash.
+    return { tool: undefined, raw: bytes }
+  }
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return read(body as JsonObject)
+  throw new Problem('request-invalid', 'the body is not an object')
+}
+
+/** How the members of a body are called in a call. What each holds is for the kernel to judge. */
+type Members = Readonly<Record<string, string>>
+
+const CALL_MEMBERS: Members = {
+  tool: 'tool',
+  arguments: 'args',
+  session_id: 'session_id',
+  delegation_session_id: 'delegation_session_id',
+  principal: 'principal',
+  context: 'context',
+  approval: 'approval',
+}
+const BROWSER_MEMBERS: Members = {
+  tool_name: 'tool',
+  arguments: 'args',
+  session_id: 'session_id',
+  principal: 'principal',
+  context: 'context',
+  approval: 'approval',
+}
+const PAGE_MEMBERS: Members = {
+  planner_ref: 'planner_ref',
+  side_effect: 'side_effect',
+  destination: 'destination',
+  observation: 'observation',
+  observation_id: 'observation_id',
+}
+
+function readPlain(body: JsonObject): Said {
+  return sorted(body, CALL_MEMBERS).call
+}
+
+function readBrowser(body: JsonObject): Said {
+  const { call, page } = sorted(body, BROWSER_MEMBERS, PAGE_MEMBERS)
+  return { ...call, browser: page }
+}
+
+/** Sorts the members of a body. A member that nobody knows may have been meant to matter, so the call is sent back. */
+function sorted(
+  body: JsonObject,
+  members: Members,
+  pages: Members = {},
+): { call: Said; page: Record<string, Json> } {
+  const call: Record<string, Json> = {}
+  const page: Record<string, Json> = {}
+  for (const [name, value] of Object.entries(body)) {
+    const [into, as] = Object.hasOwn(members, name) ? [call, members[name]] : [page, known(pages, name)]
+    if (as === undefined) throw new Problem('request-invalid', 'the body has a member that is not known here')
+    into[as] = value
+  }
+  // Sound: every member of `Said` may hold anything; `tool` may be missing, and the kernel says so.
+  return { call: call as unknown as Said, page }
+}
+
+function known(members: Members, name: string): string | undefined {
+  return Object.hasOwn(members, name) ? members[name] : undefined
+}
+
+/** A decision as it is answered. */
+export function verdictOf(decided: Decided): Readonly<Record<string, string | null>> {
+  const reason = reasonOf(decided.reason)
+  return {
+    verdict: decided.verdict,
+    reason_code: decided.reason,
+    message: reason?.sentence ?? '',
+    remedy: reason?.remedy ?? '',
+    rung: decided.rung,
+    rule: decided.rule ?? null,
+    detail: decided.detail ?? null,
+    receipt: decided.receipt ?? null,
+    approval: decided.approval ?? null,
+    expires: decided.expires ?? null,
+  }
+}
+
+const JUDGED = 'The verdict. DENY and ESCALATE are answers, not errors.'
+
+/** Calls. */
+export const evaluateRoutes: readonly Route[] = [
+  {
+    method: 'POST',
+    path: '/v1/evaluate',
+    id: 'evaluate',
+    about:
+      'Asks whether a call may run. The decision is on the ledger before the answer comes. An ALLOW is for one run within a minute. A body that is not strict JSON, or a member of the wrong type, is a DENY with a receipt.',
+    roles: ['agent'],
+    body: { schema: EVALUATE, raw: true },
+    answers: { 200: { about: JUDGED, schema: VERDICT } },
+    problems: ['ledger-unavailable'],
+    answer: (question) =>
+      evaluate(
+        question,
+        question.asked.header('x-tollgate-client') === undefined ? 'http' : 'sdk',
+        readPlain,
+      ),
+  },
+  {
+    method: 'POST',
+    path: '/v1/browser/evaluate',
+    id: 'evaluateBrowser',
+    about:
+      'Asks whether a call in a browser may run: the planner’s intent, with what the Sentinel says of the page.',
+    roles: ['agent'],
+    body: { schema: BROWSER, raw: true },
+    answers: { 200: { about: JUDGED, schema: VERDICT } },
+    problems: ['ledger-unavailable'],
+    answer: (question) => evaluate(question, 'browser', readBrowser),
+  },
+]

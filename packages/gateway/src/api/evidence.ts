@@ -1,0 +1,160 @@
+// Evidence to take away: the signed checkpoint, and EvidencePacks that verify offline.
+
+import { parseCheckpoint, parseReceipt, writePack, type LedgerReader, type Range } from '@tollgate/evidence'
+import type { LedgerView } from '../view.ts'
+import { genesisOf } from './health.ts'
+import { Problem } from './problem.ts'
+import { findEntry } from './receipts.ts'
+import { numberIn, plain, type Question, type Reply, type Route } from './route.ts'
+import { COUNT, HASH, list, said, TEXT } from './schema.ts'
+
+/** What to export. Without anything, the whole ledger. */
+export interface ExportRequest {
+  /** First index of the range. */
+  readonly from?: number
+  /** Index after the last of the range. */
+  readonly to?: number
+  /** Size of an earlier checkpoint: the pack then shows that the ledger only grew since. */
+  readonly since?: number
+  /** Indexes of receipts that are wanted by themselves; without `from` and `to`, nothing but them. */
+  readonly receipts?: readonly number[]
+}
+
+/** A pack that is being written, and a name for its file. */
+export interface Export {
+  readonly name: string
+  readonly pack: AsyncGenerator<Uint8Array>
+}
+
+/**
+ * Exports a part of a ledger under a checkpoint. What the verifier needs besides is added: the beginning, every key, and the
+ * policies in force where the range begins.
+ *
+ * @throws EvidenceError while the pack is written, if the request cannot be met: `PACK_MALFORMED`.
+ */
+export async function exportPack(
+  view: LedgerView,
+  checkpoint: string,
+  request: ExportRequest,
+): Promise<Export> {
+  const { origin, size } = parseCheckpoint(checkpoint)
+  const { from, to, since, receipts = [] } = request
+  const ranged = from !== undefined || to !== undefined || receipts.length === 0
+  const range = ranged ? { start: from ?? 0, end: to ?? size } : undefined
+  const needed = [
+    ...(await view.indexesOf(['genesis', 'key'])),
+    ...(range ? await policiesAt(view, range.start) : []),
+  ]
+  const selected = [...new Set([...needed, ...receipts])]
+    .filter((index) => index < size && !(range && index >= range.start && index < range.end))
+    .sort((a, b) => a - b)
+  const { start, end } = range ?? { start: Math.min(...receipts), end: Math.max(...receipts) + 1 }
+  return {
+    name: `${origin.replace(/[^A-Za-z0-9._-]/g, '-')}-${start}-${end}.pack`,
+    pack: writePack(readerOf(view, checkpoint), {
+      selected,
+      ...(range && { range }),
+      ...(since !== undefined && { since }),
+    }),
+  }
+}
+
+/** Where each tenant's policy was last activated before an index. */
+async function policiesAt(view: LedgerView, start: number): Promise<readonly number[]> {
+  const newest = new Map<string, number>()
+  for (const index of await view.indexesOf(['policy'])) {
+    if (index >= start) break
+    const [envelope] = await view.envelopes(index, index + 1)
+    if (envelope) newest.set(parseReceipt(envelope).receipt.tenant, index)
+  }
+  return [...newest.values()]
+}
+
+function readerOf(view: LedgerView, checkpoint: string): LedgerReader {
+  return {
+    checkpoint,
+    receipts: (start, end) => envelopesOf(view, { start, end }),
+    node: view.node,
+    async policy(hash) {
+      const text = await view.record(`text\n${hash}`)
+      return text === undefined ? undefined : Buffer.from(text)
+    },
+  }
+}
+
+const CHUNK = 1000
+
+async function* envelopesOf(view: LedgerView, { start, end }: Range): AsyncGenerator<Uint8Array> {
+  for (let at = start; at < end; at += CHUNK) yield* await view.envelopes(at, Math.min(end, at + CHUNK))
+}
+
+async function download(question: Question): Promise<Reply> {
+  const { options, identity, query } = question
+  const { view } = options
+  const [from, to, since] = ['from', 'to', 'since'].map((name) => numberIn(question, name))
+  const ids = query['receipt'] ?? []
+  const ranged = from !== undefined || to !== undefined || ids.length === 0
+  if (ranged && identity.tenant !== (await genesisOf(view)).tenant) {
+    throw new Problem(
+      'role-forbidden',
+      'a range shows every tenant; only the one that runs the gateway may export it',
+      {
+        remedy: 'Name the receipts with `receipt`.',
+      },
+    )
+  }
+  const receipts: number[] = []
+  for (const id of ids) receipts.push((await findEntry(view, identity, id)).index)
+  const { name, pack } = await exportPack(view, await options.checkpoint(), {
+    receipts,
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+    ...(since !== undefined && { since }),
+  })
+  // What cannot be met is found before the first piece: it can still be said.
+  const first = await pack.next()
+  const disposition = `attachment; filename="${name}"`
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/x-tar', 'content-disposition': disposition },
+    body: first.done === true ? '' : whole(first.value, pack),
+  }
+}
+
+async function* whole(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield first
+  yield* rest
+}
+
+/** Evidence. */
+export const evidenceRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/v1/checkpoint',
+    id: 'showCheckpoint',
+    about: 'A signed checkpoint (C2SP tlog-checkpoint) of the newest durable head of the ledger.',
+    roles: 'any role',
+    answers: { 200: { about: 'The signed note.', type: 'text/plain; charset=utf-8', schema: TEXT } },
+    answer: async ({ options }) => plain(await options.checkpoint()),
+  },
+  {
+    method: 'GET',
+    path: '/v1/evidence/export',
+    id: 'exportEvidence',
+    about:
+      'An EvidencePack: a range of the ledger, some receipts by themselves, or both, with everything needed to verify it offline. Without parameters, the whole ledger. A range shows every tenant, so only the tenant that runs the gateway may export one.',
+    roles: ['auditor', 'admin'],
+    query: {
+      from: said(COUNT, 'First index of the range.'),
+      to: said(COUNT, 'Index after the last of the range.'),
+      since: said(
+        COUNT,
+        'Size of an earlier checkpoint: the pack then shows that the ledger only grew since.',
+      ),
+      receipt: said(list(HASH, 100), 'A receipt by itself; may be repeated.'),
+    },
+    answers: { 200: { about: 'The pack.', type: 'application/x-tar' } },
+    problems: ['not-found'],
+    answer: download,
+  },
+]

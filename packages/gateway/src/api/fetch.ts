@@ -1,0 +1,61 @@
+// Requests and answers in the form of the Fetch standard, for callers in the same process.
+
+import { Problem } from './problem.ts'
+import type { Asked, Reply } from './route.ts'
+
+/** Answers a `Request` with a `Response`. */
+export async function answerFetch(
+  request: Request,
+  answer: (asked: Asked) => Promise<Reply>,
+): Promise<Response> {
+  const { pathname, search } = new URL(request.url)
+  const { signal } = request
+  const { status, headers, body } = await answer({
+    method: request.method,
+    path: pathname,
+    search: search.slice(1),
+    header: (name) => request.headers.get(name) ?? undefined,
+    body: (limit) => readBody(request, limit),
+    onGone(listener) {
+      if (signal.aborted) listener()
+      signal.addEventListener('abort', listener, { once: true })
+      return () => signal.removeEventListener('abort', listener)
+    },
+  })
+  return new Response(typeof body === 'string' ? body : streamOf(body), { status, headers: { ...headers } })
+}
+
+async function readBody(request: Request, limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  // Sound: the body of a request is a stream of bytes.
+  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+    length += chunk.length
+    if (length > limit) throw tooLarge(limit)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** A body beyond the limit. */
+export function tooLarge(limit: number): Problem {
+  return new Problem('body-too-large', `a body has at most ${limit} bytes`)
+}
+
+/** A stream that makes its next piece when it is asked for one, so a slow reader holds up nobody but itself. */
+function streamOf(pieces: AsyncIterable<Uint8Array | string>): ReadableStream<Uint8Array> {
+  const iterator = pieces[Symbol.asyncIterator]()
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const next = await iterator.next()
+        if (next.done === true) controller.close()
+        else controller.enqueue(typeof next.value === 'string' ? Buffer.from(next.value) : next.value)
+      },
+      async cancel() {
+        await iterator.return?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}

@@ -1,0 +1,136 @@
+// The OpenAPI document, made from the table of routes: what validates is what is described.
+
+import { PROBLEMS, type ProblemCode } from './problem.ts'
+import { jsonText, type Answer, type Reply, type Route } from './route.ts'
+import { COUNT, object, said, TEXT, type Schema } from './schema.ts'
+
+/** The body of a problem. */
+export const PROBLEM: Schema = {
+  ...object({
+    type: TEXT,
+    title: TEXT,
+    status: COUNT,
+    detail: TEXT,
+    code: { type: 'string', enum: Object.keys(PROBLEMS) },
+    'remedy?': said(TEXT, 'What can be done.'),
+  }),
+  description: 'RFC 9457. Some problems have further members.',
+  additionalProperties: true,
+}
+
+/** The problems that a route can answer with: its own, and those that its form brings. */
+export function problemsOf({ roles, params, body, problems = [], method }: Route): readonly ProblemCode[] {
+  const codes: ProblemCode[] = [
+    'request-invalid',
+    'method-not-allowed',
+    'host-unknown',
+    'origin-forbidden',
+    'internal-fault',
+  ]
+  if (roles !== 'public') codes.push('token-missing', 'token-unknown')
+  if (roles !== 'public' && roles !== 'any role') codes.push('role-forbidden')
+  if (params) codes.push('not-found')
+  if (body) codes.push('body-too-large', 'not-json', 'request-timeout')
+  if (method !== 'GET') codes.push('gateway-needed')
+  return [...new Set([...codes, ...problems])]
+}
+
+/** The document. */
+export function openApi(routes: readonly Route[], version: string): object {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = operation(route)
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Tollgate',
+      version,
+      description: 'A fail-closed execution firewall for AI agents.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ token: [] }],
+    paths,
+    components: {
+      schemas: { Problem: PROBLEM },
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', description: 'A token of the gateway: `tg_…`.' },
+      },
+    },
+  }
+}
+
+function operation(route: Route): object {
+  const { id, about, roles, params = {}, query = {}, body, answers } = route
+  const parameters = [
+    ...Object.entries(params).map(([name, schema]) => parameter(name, 'path', schema)),
+    ...Object.entries(query).map(([name, schema]) => parameter(name, 'query', schema)),
+  ]
+  const good = Object.entries(answers).map(([status, answer]) => [status, response(answer)] as const)
+  return {
+    operationId: id,
+    summary: about.split(/(?<=\.) /)[0],
+    description: about,
+    'x-roles': roles,
+    ...(roles === 'public' && { security: [] }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && {
+      requestBody: {
+        required: body.optional !== true,
+        content: { 'application/json': { schema: body.schema } },
+      },
+    }),
+    responses: { ...Object.fromEntries(good), ...problemResponses(problemsOf(route)) },
+  }
+}
+
+function parameter(name: string, at: 'path' | 'query', schema: Schema): object {
+  const { description, ...rest } = schema
+  return {
+    name,
+    in: at,
+    required: at === 'path',
+    ...(description !== undefined && { description }),
+    schema: rest,
+  }
+}
+
+function response({ about, type = 'application/json', schema }: Answer): object {
+  return { description: about, content: { [type]: schema ? { schema } : {} } }
+}
+
+/** The responses of problems, by status; several can share one. */
+function problemResponses(codes: readonly ProblemCode[]): Readonly<Record<string, object>> {
+  const byStatus = new Map<number, ProblemCode[]>()
+  for (const code of codes) {
+    const { status } = PROBLEMS[code]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+  }
+  const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
+  return Object.fromEntries(
+    [...byStatus].map(([status, shared]) => {
+      const description = shared.map((code) => `\`${code}\`: ${PROBLEMS[code].title}`).join(' ')
+      return [String(status), { description, content }]
+    }),
+  )
+}
+
+/** The document's own route. The table is asked for late, since the route is part of it. */
+export function openApiRoutes(routes: () => readonly Route[]): readonly Route[] {
+  const texts = new Map<string, string>()
+  const show = (version: string): Reply => {
+    const text = texts.get(version) ?? JSON.stringify(openApi(routes(), version))
+    texts.set(version, text)
+    return jsonText(200, text)
+  }
+  return [
+    {
+      method: 'GET',
+      path: '/openapi.json',
+      id: 'showOpenApi',
+      about: 'This description, as OpenAPI 3.1.',
+      roles: 'public',
+      answers: { 200: { about: 'The document.', schema: { type: 'object' } } },
+      answer: ({ options }) => show(options.version),
+    },
+  ]
+}

@@ -1,0 +1,93 @@
+// The policy in force, and activating another.
+
+import { RUNGS, sha256Hex } from '@tollgate/evidence'
+import { activatePolicy, parsePolicy, policyOf, standings, type Mistake } from '@tollgate/kernel'
+import { Problem } from './problem.ts'
+import { json, kernelOf, textIn, type ApiOptions, type Question, type Reply, type Route } from './route.ts'
+import { COUNT, HASH, list, object, orNull, said, TEXT, word, type Schema } from './schema.ts'
+
+const MISTAKES: Schema = list(object({ line: COUNT, column: COUNT, message: TEXT }))
+
+function show({ options, identity }: Question): Reply {
+  const kernel = kernelOf(options)
+  const { name, hash, text } = policyOf(kernel, identity.tenant)
+  // The file is that of the tenant which runs the gateway.
+  const pending = identity.tenant === kernel.tenant ? pendingOf(options, hash) : null
+  return json(200, { name, hash, text, rungs: standings(kernel, identity.tenant), pending })
+}
+
+/** The policy file, if it is not what is in force. */
+function pendingOf(options: ApiOptions, inForce: string): { hash: string; mistakes: object[] } | null {
+  const text = options.policyFile()
+  if (text === undefined) return null
+  const hash = sha256Hex(text.toWellFormed())
+  if (hash === inForce) return null
+  const parsed = parsePolicy(text)
+  return { hash, mistakes: parsed.ok ? [] : mistakesOf(parsed.mistakes) }
+}
+
+function mistakesOf(mistakes: readonly Mistake[]): { line: number; column: number; message: string }[] {
+  return mistakes.map(({ line, column, message }) => ({ line, column, message }))
+}
+
+async function activate({ options, identity, body }: Question): Promise<Reply> {
+  const kernel = kernelOf(options)
+  const parsed = parsePolicy(textIn(body, 'text') ?? '')
+  if (!parsed.ok) {
+    const mistakes = mistakesOf(parsed.mistakes)
+    throw new Problem(
+      'policy-invalid',
+      `the policy has ${mistakes.length} mistakes; the one in force stays`,
+      {
+        more: { mistakes },
+      },
+    )
+  }
+  const { policy } = parsed
+  const { id } = await activatePolicy(kernel, policy, identity.principal, identity.tenant)
+  return json(200, { receipt: id, name: policy.name, hash: policy.hash })
+}
+
+/** Policies. */
+export const policyRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/v1/policy',
+    id: 'showPolicy',
+    about:
+      'The policy in force, how each rung of the ladder stands under it, and whether its file says something else.',
+    roles: ['operator', 'admin', 'auditor'],
+    answers: {
+      200: {
+        about: 'The policy.',
+        schema: object({
+          name: TEXT,
+          hash: said(HASH, 'SHA-256 of the text; 64 zeros while there is none.'),
+          text: TEXT,
+          rungs: list(
+            object({
+              rung: word(...RUNGS),
+              standing: word('active', 'not configured', 'not yet configurable'),
+            }),
+          ),
+          pending: orNull(object({ hash: HASH, mistakes: MISTAKES })),
+        }),
+      },
+    },
+    problems: ['gateway-needed'],
+    answer: show,
+  },
+  {
+    method: 'POST',
+    path: '/v1/policy',
+    id: 'activatePolicy',
+    about: 'Activates a policy. Every call after it is judged by it; a policy with mistakes changes nothing.',
+    roles: ['admin'],
+    body: { schema: object({ text: said({ type: 'string' }, 'The whole file, YAML.') }) },
+    answers: {
+      200: { about: 'Recorded, and in force.', schema: object({ receipt: HASH, name: TEXT, hash: HASH }) },
+    },
+    problems: ['policy-invalid', 'ledger-unavailable'],
+    answer: activate,
+  },
+]

@@ -1,0 +1,72 @@
+// What a request brings along besides its path: the query and the body, each held against the route's schemas.
+
+import { EvidenceError, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
+import { Problem } from './problem.ts'
+import type { Asked, Question, Route } from './route.ts'
+import { problemsIn, type Schema } from './schema.ts'
+
+/** A body as it came, and as it was read. */
+type Body = Pick<Question, 'bytes' | 'body'>
+
+/** The body of a route that takes none. */
+export const NO_BODY: Body = { bytes: new Uint8Array(), body: {} }
+
+const NO_QUERY: Question['query'] = {}
+
+/** The parameters after the question mark. What is not known is refused, as in a body. */
+export function readQuery({ query = {} }: Route, search: string): Question['query'] {
+  if (search === '') return NO_QUERY
+  const values: Record<string, string[]> = {}
+  for (const [name, value] of new URLSearchParams(search)) {
+    if (!Object.hasOwn(query, name))
+      throw new Problem('request-invalid', 'a query parameter is not known here')
+    ;(values[name] ??= []).push(value)
+  }
+  const problems = Object.entries(values).flatMap(([name, texts]) =>
+    queryProblems(query[name] ?? {}, name, texts),
+  )
+  if (problems.length > 0) throw new Problem('request-invalid', problems.join('; '))
+  return values
+}
+
+function queryProblems(schema: Schema, name: string, texts: readonly string[]): readonly string[] {
+  if (schema.type === 'array') return problemsIn(schema, texts, `?${name}`)
+  const [text = '', another] = texts
+  if (another !== undefined) return [`\`?${name}\` is given twice`]
+  // Only the plain spelling: `1e3` or ` 7` would also be numbers to `Number`.
+  const isNumber = schema.type === 'integer' && /^(?:0|[1-9][0-9]{0,15})$/.test(text)
+  return problemsIn(schema, isNumber ? Number(text) : text, `?${name}`)
+}
+
+/** The body, checked, of a route that takes one. */
+export async function readBody(
+  { schema, optional = false, raw = false }: NonNullable<Route['body']>,
+  asked: Asked,
+  limit: number,
+): Promise<Body> {
+  const type = asked.header('content-type')
+  if (!(type === undefined && optional)) checkType(type, asked.header('content-encoding'))
+  const bytes = await asked.body(limit)
+  if (raw) return { bytes, body: {} }
+  if (bytes.length === 0 && optional) return NO_BODY
+  checkType(type, undefined)
+  const body = parse(bytes, limit)
+  const problems = problemsIn(schema, body)
+  if (problems.length > 0) throw new Problem('request-invalid', problems.slice(0, 10).join('; '))
+  // Sound: the schemas of all bodies are of objects.
+  return { bytes, body: body as JsonObject }
+}
+
+function checkType(type: string | undefined, encoding: string | undefined): void {
+  const isJson = type !== undefined && /^application\/json(?: *; *charset=(?:utf-8|"utf-8"))? *$/i.test(type)
+  if (!isJson || encoding !== undefined) throw new Problem('not-json')
+}
+
+function parse(bytes: Uint8Array, maxBytes: number): Json {
+  try {
+    return parseJson(bytes, { maxBytes })
+  } catch (fault) {
+    // The parser names the position, never the content.
+    throw fault instanceof EvidenceError ? new Problem('request-invalid', fault.message) : fault
+  }
+}

@@ -1,0 +1,97 @@
+// Every route there is, and how a path finds its own.
+
+import { approvalRoutes } from './approvals.ts'
+import { effectRoutes } from './effects.ts'
+import { evaluateRoutes } from './evaluate.ts'
+import { evidenceRoutes } from './evidence.ts'
+import { explainRoutes } from './explain.ts'
+import { freezeRoutes } from './freeze.ts'
+import { healthRoutes } from './health.ts'
+import { metricsRoutes } from './metrics.ts'
+import { observationRoutes } from './observations.ts'
+import { openApiRoutes } from './openapi.ts'
+import { policyRoutes } from './policy.ts'
+import { Problem } from './problem.ts'
+import { receiptRoutes } from './receipts.ts'
+import type { Route } from './route.ts'
+import { problemsIn } from './schema.ts'
+import { sessionRoutes } from './sessions.ts'
+import { streamRoutes } from './stream.ts'
+import { tokenRoutes } from './tokens.ts'
+
+/** Every route, in the order of the reference. */
+export const ROUTES: readonly Route[] = [
+  ...evaluateRoutes,
+  ...effectRoutes,
+  ...observationRoutes,
+  ...receiptRoutes,
+  ...streamRoutes,
+  ...approvalRoutes,
+  ...sessionRoutes,
+  ...freezeRoutes,
+  ...policyRoutes,
+  ...explainRoutes,
+  ...evidenceRoutes,
+  ...tokenRoutes,
+  ...healthRoutes,
+  ...metricsRoutes,
+  // Made from the table itself, which is therefore asked for late.
+  ...openApiRoutes(() => ROUTES),
+]
+
+/** A route and the free parts of its path. */
+export interface Found {
+  readonly route: Route
+  readonly params: Readonly<Record<string, string>>
+}
+
+interface Pattern {
+  readonly form: RegExp
+  readonly names: readonly string[]
+  readonly routes: readonly Route[]
+}
+
+const paths = [...new Set(ROUTES.map(({ path }) => path))]
+const exact = new Map(paths.filter((path) => !path.includes('{')).map((path) => [path, patternOf(path)]))
+const free = paths.filter((path) => path.includes('{')).map(patternOf)
+
+function patternOf(path: string): Pattern {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  return {
+    form: new RegExp(`^${path.replace(/\{\w+\}/g, '([^/]+)')}$`),
+    names,
+    routes: ROUTES.filter((route) => route.path === path),
+  }
+}
+
+/** The route of a path. @throws Problem `not-found`, `method-not-allowed` or `request-invalid`. */
+export function findRoute(method: string, path: string): Found {
+  const pattern = exact.get(path) ?? free.find(({ form }) => form.test(path))
+  if (!pattern) throw new Problem('not-found', 'there is no such route')
+  const route = pattern.routes.find((each) => each.method === method)
+  if (!route) {
+    const allow = pattern.routes.map((each) => each.method).join(', ')
+    throw new Problem('method-not-allowed', undefined, { headers: { allow } })
+  }
+  return { route, params: pattern.names.length === 0 ? NO_PARAMS : paramsOf(pattern, route, path) }
+}
+
+const NO_PARAMS: Found['params'] = {}
+
+function paramsOf({ form, names }: Pattern, { params = {} }: Route, path: string): Found['params'] {
+  const [, ...parts] = form.exec(path) ?? []
+  const values = names.map((name, i) => [name, decoded(parts[i] ?? '')] as const)
+  const fits = values.every(
+    ([name, value]) => problemsIn(params[name] ?? { type: 'null' }, value).length === 0,
+  )
+  if (!fits) throw new Problem('not-found')
+  return Object.fromEntries(values)
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw new Problem('request-invalid', 'the path is not percent-encoded UTF-8')
+  }
+}

@@ -1,0 +1,115 @@
+// Access tokens: issuing, listing and revoking them.
+
+import { ROLES, type Role, type TokenInfo, type Tokens } from '../tokens.ts'
+import { Problem } from './problem.ts'
+import { json, textIn, type ApiOptions, type Question, type Reply, type Route } from './route.ts'
+import { FLAG, HASH, list, NAME, object, orNull, said, TIME, word, type Schema } from './schema.ts'
+
+const INFO: Readonly<Record<string, Schema>> = {
+  hash: said(HASH, 'SHA-256 of the token.'),
+  role: word(...ROLES),
+  tenant: NAME,
+  principal: NAME,
+  groups: list(NAME),
+  issued: TIME,
+  expires: orNull(TIME),
+  run: said(FLAG, 'It ends with this run of the gateway.'),
+}
+
+function tokensOf({ tokens }: ApiOptions): Tokens {
+  if (tokens) return tokens
+  throw new Problem('gateway-needed')
+}
+
+function infoOf({ hash, role, tenant, principal, groups, issued, expires, run }: TokenInfo): object {
+  return {
+    ...{ hash, role, tenant, principal, groups, run },
+    issued: new Date(issued).toISOString(),
+    expires: expires === undefined ? null : new Date(expires).toISOString(),
+  }
+}
+
+function listOwn({ options, identity }: Question): Reply {
+  const own = tokensOf(options)
+    .list()
+    .filter(({ tenant }) => tenant === identity.tenant)
+  return json(200, { tokens: own.map(infoOf) })
+}
+
+async function issue({ options, identity, body }: Question): Promise<Reply> {
+  const lasts = body['lasts_seconds']
+  const groups = body['groups']
+  const { token, info } = await tokensOf(options).issue(
+    {
+      // Sound: the schema allows roles, and lists of names.
+      role: textIn(body, 'role') as Role,
+      tenant: identity.tenant,
+      principal: textIn(body, 'principal') ?? '',
+      ...(Array.isArray(groups) && { groups: groups as readonly string[] }),
+      ...(typeof lasts === 'number' && { lasts: 1000 * lasts }),
+    },
+    identity.principal,
+  )
+  return json(201, { token, ...infoOf(info) })
+}
+
+async function revoke({ options, identity, params }: Question): Promise<Reply> {
+  const tokens = tokensOf(options)
+  const prefix = params['hash'] ?? ''
+  // Only among the tenant's own: whether another tenant has such a token is not told either.
+  const found = tokens
+    .list()
+    .filter(({ tenant, hash }) => tenant === identity.tenant && hash.startsWith(prefix))
+  const [info] = found
+  if (!info || found.length > 1) throw new Problem('not-found', 'no token, or more than one, has such a hash')
+  return json(200, infoOf(await tokens.revoke(info.hash, identity.principal)))
+}
+
+/** Tokens. */
+export const tokenRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/v1/tokens',
+    id: 'listTokens',
+    about: 'The tokens in force, oldest first. The tokens themselves are nowhere.',
+    roles: ['admin'],
+    answers: { 200: { about: 'The tokens.', schema: object({ tokens: list(object(INFO)) }) } },
+    problems: ['gateway-needed'],
+    answer: listOwn,
+  },
+  {
+    method: 'POST',
+    path: '/v1/tokens',
+    id: 'issueToken',
+    about:
+      'Issues a token for the tenant of the caller, on the record. The answer is the only time it is seen.',
+    roles: ['admin'],
+    body: {
+      schema: object({
+        role: word(...ROLES),
+        principal: NAME,
+        'groups?': list(NAME, 64),
+        'lasts_seconds?': { type: 'integer', minimum: 1, maximum: 315_360_000 },
+      }),
+    },
+    answers: {
+      201: {
+        about: 'Issued.',
+        schema: object({ token: { type: 'string', pattern: '^tg_' }, ...INFO }),
+      },
+    },
+    problems: ['ledger-unavailable'],
+    answer: issue,
+  },
+  {
+    method: 'DELETE',
+    path: '/v1/tokens/{hash}',
+    id: 'revokeToken',
+    about: 'Revokes a token by its hash, or by the first 8 or more characters of it.',
+    roles: ['admin'],
+    params: { hash: { type: 'string', pattern: '^[0-9a-f]{8,64}$' } },
+    answers: { 200: { about: 'Revoked: it is out of force.', schema: object(INFO) } },
+    problems: ['ledger-unavailable'],
+    answer: revoke,
+  },
+]

@@ -1,0 +1,161 @@
+// `tollgate approvals`: what waits for a person, and the answers.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { GatewayOptions } from './commands.ts'
+import { ask } from './ask.ts'
+import { connect, type Connection } from './connect.ts'
+import { onInterrupt } from './interrupt.ts'
+import { shown, table, until } from './table.ts'
+import { CommandError, UsageError, type Terminal } from './terminal.ts'
+
+interface Waiting {
+  readonly id: string
+  readonly principal: string
+  readonly session: string
+  readonly tool: string
+  readonly effect_class?: string
+  readonly reason_code: string
+  readonly rule: string | null
+  readonly arguments?: unknown
+  readonly approvers: readonly string[]
+  readonly until: string
+}
+
+const PAUSE = 1000
+const WATCHING = [
+  'start it with `tollgate up`',
+  'and set TOLLGATE_TOKEN to an operator or admin token',
+] as const
+
+/** Lists what waits; with `--watch`, goes on until Ctrl-C. */
+export async function runList(
+  terminal: Terminal,
+  options: GatewayOptions & { watch?: boolean },
+): Promise<number> {
+  const connection = await connect(options, 'read')
+  try {
+    if (options.watch === true) {
+      // On a directory, this would keep the ledger for itself.
+      if (connection.local) throw new CommandError('only a running gateway can be watched', ...WATCHING)
+      return await watch(terminal, connection)
+    }
+    const { approvals } = await waitingOn(connection)
+    terminal.data({ approvals }, () => format(approvals))
+    if (approvals.length === 0) terminal.say('nothing waits for a person')
+    else if (!terminal.json) terminal.say('answer with `tollgate approvals approve ID` or `deny ID`')
+    return 0
+  } finally {
+    await connection.close()
+  }
+}
+
+async function watch(terminal: Terminal, connection: Connection): Promise<number> {
+  const stop = new AbortController()
+  onInterrupt(() => stop.abort())
+  const seen = new Set<string>()
+  terminal.say('watching for what waits for a person; Ctrl-C ends it')
+  while (!stop.signal.aborted) {
+    const { approvals } = await waitingOn(connection)
+    for (const each of approvals.filter(({ id }) => !seen.has(id))) {
+      seen.add(each.id)
+      terminal.row(each, () => sentence(each))
+    }
+    await sleep(PAUSE, undefined, { signal: stop.signal }).catch(() => undefined)
+  }
+  return 0
+}
+
+function sentence(request: Waiting): string {
+  const { id, principal, tool, reason_code, rule, until: end } = request
+  const by = rule === null ? '' : ` (rule ${shown(rule)})`
+  const left = until(end, new Date().getTime())
+  const asked = `${shown(principal)} wants ${shown(tool)}: ${reason_code}${by}, ${left} left`
+  return `${id}  ${asked}\n  ${argumentsOf(request)}`
+}
+
+function waitingOn(connection: Connection): Promise<{ readonly approvals: readonly Waiting[] }> {
+  return ask(connection, '/v1/approvals')
+}
+
+function format(approvals: readonly Waiting[]): string {
+  const now = new Date().getTime()
+  const rows = approvals.map((each) => [
+    each.id.slice(0, 16),
+    shown(each.principal),
+    shown(each.tool),
+    each.effect_class ?? '',
+    each.reason_code,
+    each.approvers.map(shown).join(', ') || 'anybody',
+    until(each.until, now),
+  ])
+  if (rows.length === 0) return ''
+  const what = approvals.map((each) => `${each.id.slice(0, 16)}  ${argumentsOf(each)}`)
+  const columns = ['ID', 'PRINCIPAL', 'TOOL', 'EFFECT', 'REASON', 'APPROVERS', 'LEFT']
+  return [table(columns, rows), '', 'with these arguments:', ...what].join('\n')
+}
+
+const MOST_SHOWN = 1000
+
+/** What the call would be run with. Nobody should say yes to what they have not seen. */
+function argumentsOf({ arguments: args }: Waiting): string {
+  if (args === undefined) return '(too long to be shown, or erased: only their hash is known)'
+  const text = shown(JSON.stringify(args))
+  return text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN)}… (all of it with --json)`
+}
+
+interface AnswerOptions extends GatewayOptions {
+  readonly because?: string
+}
+
+/** Says yes to a request. */
+export function runApprove(terminal: Terminal, options: AnswerOptions, which = ''): Promise<number> {
+  return answer(terminal, options, which, 'approve')
+}
+
+/** Says no to a request. */
+export function runDeny(terminal: Terminal, options: AnswerOptions, which = ''): Promise<number> {
+  return answer(terminal, options, which, 'deny')
+}
+
+async function answer(
+  terminal: Terminal,
+  options: AnswerOptions,
+  which: string,
+  word: 'approve' | 'deny',
+): Promise<number> {
+  const connection = await connect(options, 'write')
+  try {
+    const id = await idOf(connection, which)
+    const body = options.because === undefined ? {} : { because: options.because }
+    const said = await ask<{ readonly receipt: string; readonly answer: string }>(
+      connection,
+      `/v1/approvals/${id}/${word}`,
+      body,
+    )
+    terminal.data({ request: id, ...said }, said.receipt)
+    terminal.say(word === 'approve' ? 'approved: exactly this call may pass, once' : 'denied')
+    return 0
+  } finally {
+    await connection.close()
+  }
+}
+
+/** The request that is meant, by its id or the beginning of it. */
+async function idOf(connection: Connection, which: string): Promise<string> {
+  if (/^[0-9a-f]{64}$/.test(which)) return which
+  if (!/^[0-9a-f]{8,63}$/.test(which)) {
+    throw new UsageError(
+      `\`${which.slice(0, 80)}\` is no id of a request`,
+      'give at least 8 characters of one that `tollgate approvals list` shows',
+    )
+  }
+  const { approvals } = await waitingOn(connection)
+  const [found, another] = approvals.filter(({ id }) => id.startsWith(which))
+  if (found && !another) return found.id
+  throw new CommandError(
+    found
+      ? `more than one request begins with \`${which}\``
+      : `no request that waits begins with \`${which}\``,
+    '`tollgate approvals list` shows what waits',
+  )
+}

@@ -1,0 +1,220 @@
+// Every command with its options and examples. What a command does is in a file of its own, and loaded when it runs.
+
+import process from 'node:process'
+import { Command } from 'commander'
+import { collect, complaint, examples, local, port, remote, whole } from './forms.ts'
+import { addApprovals, addKeys, addPolicy, addReceipts, addTokens } from './groups.ts'
+import { openTerminal, type Terminal } from './terminal.ts'
+
+/** What a command does; answers with the exit code. */
+export type Run<O> = (terminal: Terminal, options: O, ...args: readonly string[]) => Promise<number>
+
+/** Options of every command that works on a data directory. */
+export interface DataOptions {
+  readonly data?: string
+  readonly json?: boolean
+}
+
+/** Options of every command that talks to a gateway. */
+export interface GatewayOptions extends DataOptions {
+  readonly url?: string
+  readonly tokenFile?: string
+}
+
+/** The version of the product. */
+export const VERSION = '0.1.0'
+
+/** Makes the program. `finish` gets the exit code of the command that ran. */
+export function createProgram(finish: (exit: number) => void): Command {
+  const program = new Command('tollgate')
+    .description('a fail-closed execution firewall for AI agents, with evidence anyone can check offline')
+    .version(VERSION, '-V, --version', 'print the version')
+    .helpCommand('help [command]', 'print help on a command')
+    .helpOption('-h, --help', 'print help')
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(complaint(text)) })
+    .addHelpText(
+      'after',
+      examples(
+        ['tollgate up', 'start a gateway, making what is missing'],
+        ['tollgate demo', 'see what it does, in 20 seconds'],
+      ),
+    )
+  const to = <O>(load: () => Promise<Run<O>>): ((...given: unknown[]) => Promise<void>) =>
+    lazily(load, finish)
+
+  addSetup(program.commandsGroup('Start:'), to)
+  addDaily(program.commandsGroup('Every day:'), to)
+  addEvidence(program.commandsGroup('Evidence:'), to)
+  addUpkeep(program.commandsGroup('Upkeep:'), to)
+  return program
+}
+
+/** Makes the action of a command from what loads it. */
+export type To = <O>(load: () => Promise<Run<O>>) => (...given: unknown[]) => Promise<void>
+
+function lazily<O>(
+  load: () => Promise<Run<O>>,
+  finish: (exit: number) => void,
+): (...given: unknown[]) => Promise<void> {
+  return async (...given) => {
+    // Sound: commander hands over the arguments, the options as they were declared beside the action, and the command.
+    const command = given.pop() as Command
+    given.pop()
+    const options = command.optsWithGlobals<O & { readonly json?: boolean }>()
+    // Until there is an answer, the answer is that it failed.
+    process.exitCode = 1
+    const run = await load()
+    const args = given.filter((each): each is string => typeof each === 'string')
+    finish(await run(openTerminal(options.json === true), options, ...args))
+  }
+}
+
+function addSetup(program: Command, to: To): void {
+  local(program, 'init')
+    .summary('make a data directory: keys, configuration, policy, ledger')
+    .description(
+      'Makes a new data directory and says what it made. Refuses to overwrite anything.\nThe admin token is printed once, on standard output, and kept nowhere.',
+    )
+    .addOption(port('the port that the new configuration names'))
+    .option('--passphrase', 'encrypt the key files with the passphrase in TOLLGATE_KEY_PASSPHRASE')
+    .option('--salted', 'begin a ledger whose hashes of arguments cannot be guessed; it stays so')
+    .addHelpText(
+      'after',
+      examples(
+        ['tollgate init', 'in the default place'],
+        ['export TOLLGATE_TOKEN=$(tollgate init --data ./gate)', 'keep the admin token in this shell'],
+      ),
+    )
+    .action(to(async () => (await import('./init.ts')).runInit))
+  local(program, 'up')
+    .summary('start a gateway here, making whatever is missing')
+    .description(
+      'For trying and authoring: makes what is missing and says so, then serves until Ctrl-C.\nFor production use `tollgate serve`.',
+    )
+    .addOption(port('listen on this port instead of the configured one; 0 for any that is free'))
+    .option('--watch', 'put a changed policy file in force by itself: for authoring only')
+    .addHelpText(
+      'after',
+      examples(
+        ['tollgate up', ''],
+        ['tollgate up --port 9000 --watch', 'on another port, with the policy file in force as it is saved'],
+      ),
+    )
+    .action(to(async () => (await import('./up.ts')).runUp))
+  local(program, 'serve')
+    .summary('run the gateway of a data directory, for production')
+    .description(
+      'Creates nothing: what is missing is refused with what to do. Logs JSON lines to standard error.\nSIGTERM stops it after the requests under way.',
+    )
+    .addOption(port('listen on this port instead of the configured one; 0 for any that is free'))
+    .addHelpText('after', examples(['tollgate serve --data /var/lib/tollgate', '']))
+    .action(to(async () => (await import('./serve.ts')).runServe))
+  program
+    .command('demo')
+    .summary('see what a gateway does, against a real one')
+    .description(
+      'Starts a gateway of its own in a temporary directory and tells a story with it: an allowed call, a denied one,\none that a person approves, a slow exfiltration, an export, a verification, a forgery. Leaves nothing behind.',
+    )
+    .option('--json', 'print each step as a line of JSON')
+    .addHelpText('after', examples(['tollgate demo', '']))
+    .action(to(async () => (await import('./demo.ts')).runDemo))
+}
+
+function addDaily(program: Command, to: To): void {
+  remote(program, 'status')
+    .summary('how the gateway and its ledger stand')
+    .addHelpText('after', examples(['tollgate status', ''], ['tollgate status --json', 'for a script']))
+    .action(to(async () => (await import('./status.ts')).runStatus))
+  addReceipts(program, to)
+  addApprovals(program, to)
+  for (const [name, act] of [
+    ['freeze', 'stops'],
+    ['unfreeze', 'lets pass again'],
+  ] as const) {
+    remote(program, name)
+      .summary(name === 'freeze' ? 'stop everything, a principal, a tool or a session' : 'lift a freeze')
+      .description(
+        `At once ${act} all calls, or those of a principal, to a tool, or in a session. It is a receipt.`,
+      )
+      .argument('<scope>', '`all`, `principal`, `tool` or `session`')
+      .argument('[target]', 'which one; not for `all`')
+      .option('--because <why>', 'why, for the record')
+      .addHelpText(
+        'after',
+        examples(
+          [`tollgate ${name} all --because "incident 7"`, ''],
+          [`tollgate ${name} principal agent:ci`, ''],
+        ),
+      )
+      .action(to(async () => (await import('./freeze.ts'))[name === 'freeze' ? 'runFreeze' : 'runUnfreeze']))
+  }
+  addPolicy(program, to)
+}
+
+function addEvidence(program: Command, to: To): void {
+  remote(program, 'export')
+    .summary('write an evidence pack')
+    .description(
+      'Writes a part of the ledger as a pack that anybody can verify offline. Never overwrites a file.',
+    )
+    .option('-o, --output <file>', 'the new file; standard output if not given')
+    .addOption(whole('--from <index>', 'the first entry', 0, Number.MAX_SAFE_INTEGER))
+    .addOption(whole('--to <index>', 'the entry after the last', 1, Number.MAX_SAFE_INTEGER))
+    .addOption(
+      whole(
+        '--since <size>',
+        'prove that the ledger continues the one of this size',
+        0,
+        Number.MAX_SAFE_INTEGER,
+      ),
+    )
+    .option('--receipt <id>', 'only this receipt; may be given again', collect)
+    .addHelpText(
+      'after',
+      examples(
+        ['tollgate export -o all.pack', 'the whole ledger'],
+        ['tollgate export --from 100 --to 200 -o part.pack', ''],
+      ),
+    )
+    .action(to(async () => (await import('./export.ts')).runExport))
+  program
+    .command('verify')
+    .summary('check an evidence pack, offline')
+    .description(
+      'The same as `tollgate-verify`, which auditors can install alone.\nExit code: 0 verified, 1 a proof failed, 2 it cannot be read, 3 integrity only (no trust file).',
+    )
+    .argument('<pack>', 'the pack to check')
+    .option('--trust <file>', 'what you trust: the key of the ledger, from somewhere else than the pack')
+    .option('--json', 'print the whole report as JSON')
+    .addOption(whole('--workers <n>', 'threads that check signatures; 0 for none', 0, 256))
+    .addHelpText(
+      'after',
+      examples(
+        ['tollgate keys trust > trust.json', 'once, on the machine of the gateway'],
+        ['tollgate verify all.pack --trust trust.json', ''],
+      ),
+    )
+    .action(to(async () => (await import('./verify.ts')).runVerify))
+}
+
+function addUpkeep(program: Command, to: To): void {
+  local(program, 'doctor')
+    .summary('check the whole installation, and say what to do')
+    .addHelpText('after', examples(['tollgate doctor', '']))
+    .action(to(async () => (await import('./doctor.ts')).runDoctor))
+  local(program, 'fsck')
+    .summary('check every entry of the ledger on disk')
+    .description(
+      'Reads the whole ledger and checks signatures, links, tree and private records. Changes nothing.',
+    )
+    .addHelpText('after', examples(['tollgate fsck', '']))
+    .action(to(async () => (await import('./fsck.ts')).runFsck))
+  local(program, 'backup')
+    .summary('copy the ledger, also while the gateway runs')
+    .argument('<directory>', 'a directory that is not there yet')
+    .addHelpText('after', examples(['tollgate backup /mnt/backup/2026-01-05', '']))
+    .action(to(async () => (await import('./backup.ts')).runBackup))
+  addKeys(program, to)
+  addTokens(program, to)
+}

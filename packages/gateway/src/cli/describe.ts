@@ -1,0 +1,62 @@
+// Receipts in a line each, for people.
+
+import type { Receipt } from '@tollgate/evidence'
+import { moment, shown } from './table.ts'
+import type { Colors } from './terminal.ts'
+
+/** A receipt as the API gives it. */
+export interface ShownEntry {
+  readonly index: number
+  readonly id: string
+  readonly receipt: Receipt
+}
+
+/** A receipt in one line: its place, when, what, and the beginning of its id. */
+export function describe({ index, id, receipt }: ShownEntry, paint: Colors): string {
+  const place = String(index).padStart(6)
+  const kind = receipt.kind.padEnd(10)
+  return `${place}  ${moment(receipt.time)}  ${kind}  ${about(receipt, paint)}  ${paint.dim(id.slice(0, 8))}`
+}
+
+/** The colours of verdicts, of statuses and of answers. */
+export function painted(word: string, paint: Colors): string {
+  if (word === 'ALLOW' || word === 'COMPLETED' || word === 'GRANTED') return paint.green(word)
+  return word === 'ESCALATE' || word === 'UNKNOWN' ? paint.yellow(word) : paint.red(word)
+}
+
+function about(receipt: Receipt, paint: Colors): string {
+  switch (receipt.kind) {
+    case 'genesis':
+      return `the ledger ${shown(receipt.ledger)} begins`
+    case 'decision': {
+      const { verdict, tool, principal, reason_code, rung, rule } = receipt
+      const by = rule === undefined ? rung : `${rung}, rule ${shown(rule)}`
+      return `${painted(verdict, paint)} ${shown(tool)} for ${shown(principal)}: ${reason_code} by ${by}`
+    }
+    case 'effect':
+      return `${painted(receipt.status, paint)} of ${receipt.decision.slice(0, 8)}, reported by the ${receipt.reported_by}`
+    case 'approval':
+      return `${painted(receipt.answer, paint)} for ${receipt.decision.slice(0, 8)} by ${shown(receipt.approver)}`
+    case 'freeze': {
+      const { scope, target, frozen, by, because } = receipt
+      const what = scope === 'all' ? 'everything' : `${scope} ${shown(target ?? '')}`
+      return `${frozen ? 'froze' : 'unfroze'} ${what} by ${shown(by)}${because === undefined ? '' : `: ${shown(because)}`}`
+    }
+    case 'policy':
+      return `${shown(receipt.name)} (${receipt.policy_hash.slice(0, 8)}) activated by ${shown(receipt.by)}`
+    case 'key':
+      return `${receipt.op === 'add' ? 'a' : 'the old'} ${receipt.role} key ${receipt.op === 'add' ? 'enters' : 'leaves'} service`
+    case 'pin':
+      return `${receipt.op} ${shown(receipt.tool)} by ${shown(receipt.by)}`
+    case 'token':
+      return `${receipt.op} ${receipt.role} token ${receipt.token_hash.slice(0, 8)} of ${shown(receipt.principal ?? 'nobody')} by ${shown(receipt.by)}`
+    case 'delegation':
+      return `${receipt.op} ${shown(receipt.delegator)} to ${shown(receipt.delegate)}`
+    case 'session':
+      return `${receipt.op} ${shown(receipt.session)} of ${shown(receipt.principal)}`
+    case 'observe':
+      return `observe mode ${receipt.on ? 'on' : 'off'} by ${shown(receipt.by)}`
+    case 'recovery':
+      return `after a restart, ${receipt.closed} calls closed as UNKNOWN`
+  }
+}

@@ -1,0 +1,238 @@
+// The checks of `tollgate doctor`. Each reads, and changes nothing.
+
+import { existsSync, statfsSync } from 'node:fs'
+import { parseReceipt } from '@tollgate/evidence'
+import { describeLadder } from '@tollgate/kernel'
+import type { Config } from '../config.ts'
+import { openKeyring } from '../keyring.ts'
+import { isRunning, measureDurability, openView } from '../open.ts'
+import type { LedgerView } from '../view.ts'
+import { keysOnLedger, standingOf } from './keys.ts'
+import { allowsAnything, pendingNotice, policyStanding } from './standing.ts'
+import { moment } from './table.ts'
+
+/** What a check found. */
+export interface Finding {
+  readonly level: 'ok' | 'warn' | 'fail'
+  readonly about: string
+  readonly found: string
+  /** What to do, if anything. */
+  readonly remedy?: readonly string[]
+}
+
+type Check = (config: Config) => Promise<readonly Finding[]>
+
+/** Every check, in the order of the report. */
+export const CHECKS: readonly (readonly [about: string, check: Check])[] = [
+  ['gateway', checkGateway],
+  ['keys', checkKeys],
+  ['ledger', (config) => onView(config, checkLedger)],
+  ['clock', (config) => onView(config, checkClock)],
+  ['policy', (config) => onView(config, checkPolicy)],
+  ['tokens', (config) => onView(config, checkTokens)],
+  ['durability', checkDurability],
+  ['disk', checkDisk],
+  ['head guard', checkHeadGuard],
+  ['listening', checkListening],
+]
+
+async function onView(
+  config: Config,
+  check: (view: LedgerView, config: Config) => Promise<readonly Finding[]>,
+): Promise<readonly Finding[]> {
+  const opened = await openView(config)
+  try {
+    return await check(opened.view, config)
+  } finally {
+    await opened.close()
+  }
+}
+
+async function checkGateway(config: Config): Promise<readonly Finding[]> {
+  const running = await isRunning(config)
+  return [{ level: 'ok', about: 'gateway', found: running ? 'it is running' : 'it is not running' }]
+}
+
+async function checkKeys(config: Config): Promise<readonly Finding[]> {
+  const { keys } = await openKeyring(config)
+  const known = await knownKeys(config)
+  const found: Finding[] = keys.map(({ role, publicKey, seed }) => {
+    seed.fill(0)
+    const standing = standingOf(known, publicKey.id)
+    const about = `${role} key`
+    const short = publicKey.id.slice(0, 8)
+    if (standing === 'in service')
+      return { level: 'ok', about, found: `${short} is in service, and only yours to read` }
+    return {
+      level: 'warn',
+      about,
+      found: `${short} is ${standing}`,
+      remedy: ['remove its file, once you are sure'],
+    }
+  })
+  const missing = (['ledger', 'writer'] as const).filter(
+    (role) => !keys.some((key) => key.role === role && standingOf(known, key.publicKey.id) === 'in service'),
+  )
+  const remedy = ['put the key file back from your backup: without it nothing can be recorded']
+  return [
+    ...found,
+    ...missing.map(
+      (role) =>
+        ({ level: 'fail', about: `${role} key`, found: 'the one in service is missing', remedy }) as const,
+    ),
+  ]
+}
+
+async function knownKeys(config: Config): Promise<ReadonlyMap<string, boolean>> {
+  const opened = await openView(config)
+  return keysOnLedger(opened.view).finally(() => opened.close())
+}
+
+async function checkLedger(view: LedgerView, config: Config): Promise<readonly Finding[]> {
+  const size = await view.size()
+  const genesis = await receiptAt(view, 0)
+  if (genesis?.ledger === config.ledger)
+    return [{ level: 'ok', about: 'ledger', found: `${size} entries; \`tollgate fsck\` checks each` }]
+  const found = `the file is of \`${genesis?.ledger ?? 'no ledger'}\`, the configuration of \`${config.ledger}\``
+  return [
+    {
+      level: 'fail',
+      about: 'ledger',
+      found,
+      remedy: ['put back the configuration that belongs to this ledger'],
+    },
+  ]
+}
+
+async function receiptAt(view: LedgerView, index: number) {
+  const [envelope] = await view.envelopes(index, index + 1)
+  return envelope && parseReceipt(envelope).receipt
+}
+
+const MINUTE = 60_000
+
+/** The ledger never goes back: with a clock behind it, every receipt gets the same old time. */
+async function checkClock(view: LedgerView): Promise<readonly Finding[]> {
+  const last = await receiptAt(view, (await view.size()) - 1)
+  const now = new Date().getTime()
+  const ahead = last ? Date.parse(last.time) - now : 0
+  if (ahead < MINUTE && now > Date.UTC(2025, 0, 1)) {
+    return [
+      { level: 'ok', about: 'clock', found: `${moment(new Date(now).toISOString())}, not behind the ledger` },
+    ]
+  }
+  const found = `the clock is behind the ledger, whose newest entry is of ${moment(last?.time ?? '')}`
+  return [
+    {
+      level: ahead > 60 * MINUTE ? 'fail' : 'warn',
+      about: 'clock',
+      found,
+      remedy: ['set the clock: until it has caught up, receipts show the old time'],
+    },
+  ]
+}
+
+async function checkPolicy(view: LedgerView, config: Config): Promise<readonly Finding[]> {
+  const { active, file } = await policyStanding(view, config)
+  const notice = pendingNotice(file)
+  const pending: Finding[] = notice
+    ? [{ level: 'warn', about: 'policy file', found: notice[0], remedy: [notice[1]] }]
+    : []
+  if (!active) {
+    const remedy = ['put one in force with `tollgate policy activate`']
+    return [
+      { level: 'fail', about: 'policy', found: 'none is in force: every call is denied', remedy },
+      ...pending,
+    ]
+  }
+  const passes = allowsAnything(active)
+  const facts = `\`${active.name}\`: ${active.rules.length} rules on ${active.tools.length} tools`
+  const standing: Finding = passes
+    ? { level: 'ok', about: 'policy', found: facts }
+    : {
+        level: 'warn',
+        about: 'policy',
+        found: `${facts}; it lets nothing pass`,
+        remedy: ['add a tool, and a rule that allows it'],
+      }
+  const ladder = describeLadder(active)
+  const rungs = (['active', 'not configured', 'not yet configurable'] as const).map((how): Finding => {
+    const names = ladder.flatMap(({ rung, standing: stands }) => (stands === how ? [rung] : []))
+    return { level: 'ok', about: 'rungs', found: `${how}: ${names.join(', ') || 'none'}` }
+  })
+  return [standing, ...pending, ...rungs]
+}
+
+async function checkTokens(view: LedgerView): Promise<readonly Finding[]> {
+  const names = await view.recordNames('token\n')
+  const records = await Promise.all(names.map((name) => view.record(name)))
+  // Sound: these are the records of tokens, and both members are tested before use.
+  const tokens = records.flatMap((text) =>
+    text === undefined ? [] : [JSON.parse(text) as { role?: unknown; expires?: unknown; run?: unknown }],
+  )
+  const now = new Date().getTime()
+  const [ended, good] = [
+    tokens.filter(({ expires }) => typeof expires === 'number' && expires < now),
+    tokens.filter(({ expires }) => typeof expires !== 'number' || expires >= now),
+  ]
+  const admin = good.some(({ role, run }) => role === 'admin' && run !== true)
+  const remedy = [
+    'make one with `tollgate tokens issue --role admin --principal user:NAME`, while the gateway is stopped',
+  ]
+  return [
+    admin
+      ? { level: 'ok', about: 'tokens', found: `${good.length} in force` }
+      : { level: 'warn', about: 'tokens', found: 'there is none for an admin', remedy },
+    ...(ended.length === 0
+      ? []
+      : [
+          {
+            level: 'warn',
+            about: 'tokens',
+            found: `${ended.length} have ended`,
+            remedy: ['`tollgate tokens revoke HASH` clears them away'],
+          } as const,
+        ]),
+  ]
+}
+
+async function checkDurability(config: Config): Promise<readonly Finding[]> {
+  const { mode, millisPerSync, syncsPerSecond } = await measureDurability(config)
+  const measured = `${millisPerSync.toFixed(2)} ms for each synced commit, ${Math.round(syncsPerSecond)} a second`
+  if (mode === 'full') return [{ level: 'ok', about: 'durability', found: `full: ${measured}` }]
+  const remedy = ['keep the data on a local disk whose file system honours syncs']
+  return [{ level: 'fail', about: 'durability', found: `commits are not synced here: ${measured}`, remedy }]
+}
+
+const MIB = 1 << 20
+
+function checkDisk({ data }: Config): Promise<readonly Finding[]> {
+  const { bavail, bsize } = statfsSync(data)
+  const free = Math.floor((bavail * bsize) / MIB)
+  const found = `${free} MiB are free`
+  const remedy = ['make room: below 16 MiB everything is frozen']
+  if (free >= 1024) return Promise.resolve([{ level: 'ok', about: 'disk', found }])
+  return Promise.resolve([{ level: free >= 64 ? 'warn' : 'fail', about: 'disk', found, remedy }])
+}
+
+function checkHeadGuard({ headGuard }: Config): Promise<readonly Finding[]> {
+  const about = 'head guard'
+  if (headGuard === undefined) {
+    const remedy = ['name a directory outside of the data directory as `head-guard` in tollgate.yaml']
+    return Promise.resolve([
+      { level: 'warn', about, found: 'off: a restored old copy of the ledger is not noticed', remedy },
+    ])
+  }
+  const found = existsSync(headGuard)
+    ? `\`${headGuard}\``
+    : `\`${headGuard}\` is made when the gateway starts`
+  return Promise.resolve([{ level: 'ok', about, found }])
+}
+
+function checkListening({ listen: { host, port, tls } }: Config): Promise<readonly Finding[]> {
+  const local = host === 'localhost' || host === '::1' || host.startsWith('127.')
+  const found = `${host}:${port}, ${tls ? 'with TLS' : 'without TLS'}`
+  if (local || tls) return Promise.resolve([{ level: 'ok', about: 'listening', found }])
+  const remedy = ['set `listen.tls` in tollgate.yaml, or listen on 127.0.0.1: tokens travel with every call']
+  return Promise.resolve([{ level: 'fail', about: 'listening', found, remedy }])
+}

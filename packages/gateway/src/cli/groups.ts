@@ -1,0 +1,145 @@
+// The commands that come in groups: `tollgate receipts list` and the like.
+
+import { Option, type Command } from 'commander'
+import type { To } from './commands.ts'
+import { collect, examples, filtered, local, remote, whole } from './forms.ts'
+
+/** `receipts`. */
+export function addReceipts(program: Command, to: To): void {
+  const receipts = program
+    .command('receipts')
+    .summary('look at receipts')
+    .description('Receipts of the ledger.')
+  filtered(remote(receipts, 'list'))
+    .summary('list receipts, the newest first')
+    .addOption(whole('--limit <n>', 'at most so many', 1, 1000).default(20))
+    .addOption(whole('--from <index>', 'go on from this entry', 0, Number.MAX_SAFE_INTEGER))
+    .option('--oldest-first', 'from the oldest to newer ones')
+    .addHelpText(
+      'after',
+      examples(
+        ['tollgate receipts list --verdict DENY', 'what was denied'],
+        ['tollgate receipts list --principal agent:ci --json', ''],
+      ),
+    )
+    .action(to(async () => (await import('./receipts.ts')).runList))
+  remote(receipts, 'show')
+    .summary('show one receipt')
+    .argument('<receipt>', 'its id, or its place in the ledger')
+    .option('--envelope', 'print the signed envelope, byte for byte')
+    .option('--proof', 'print a proof of inclusion under a fresh checkpoint')
+    .addHelpText(
+      'after',
+      examples(['tollgate receipts show 12', ''], ['tollgate receipts show 12 --proof > 12.tlog-proof', '']),
+    )
+    .action(to(async () => (await import('./receipts.ts')).runShow))
+  filtered(remote(receipts, 'tail'))
+    .summary('print receipts as they are written, until Ctrl-C')
+    .addOption(
+      whole('--from <index>', 'begin with this entry instead of the next', 0, Number.MAX_SAFE_INTEGER),
+    )
+    .addHelpText('after', examples(['tollgate receipts tail --verdict DENY', '']))
+    .action(to(async () => (await import('./receipts-tail.ts')).runTail))
+}
+
+/** `approvals`. */
+export function addApprovals(program: Command, to: To): void {
+  const approvals = program
+    .command('approvals')
+    .summary('see and answer what waits for a person')
+    .description('Calls that wait for a person. Nobody answers their own.')
+  remote(approvals, 'list')
+    .summary('list what waits')
+    .option('--watch', 'go on and print what comes, until Ctrl-C')
+    .addHelpText('after', examples(['tollgate approvals list --watch', '']))
+    .action(to(async () => (await import('./approvals.ts')).runList))
+  for (const [name, summary] of [
+    ['approve', 'say yes: the call may pass, once'],
+    ['deny', 'say no'],
+  ] as const) {
+    remote(approvals, name)
+      .summary(summary)
+      .argument('<request>', 'its id, or the first characters of it')
+      .option('--because <why>', 'why, for the record')
+      .addHelpText('after', examples([`tollgate approvals ${name} 3f2a9c01`, '']))
+      .action(to(async () => (await import('./approvals.ts'))[name === 'approve' ? 'runApprove' : 'runDeny']))
+  }
+}
+
+/** `policy`. */
+export function addPolicy(program: Command, to: To): void {
+  const policy = program
+    .command('policy')
+    .summary('check and activate the policy')
+    .description('The policy file: who may do what.')
+  local(policy, 'check')
+    .summary('read a policy file and tell every mistake')
+    .argument('[file]', 'the file; that of the data directory if not given')
+    .addHelpText('after', examples(['tollgate policy check ./policy.yaml', '']))
+    .action(to(async () => (await import('./policy.ts')).runCheck))
+  remote(policy, 'activate')
+    .summary('put the policy file in force')
+    .argument('[file]', 'the file; that of the data directory if not given')
+    .addHelpText('after', examples(['tollgate policy activate', '']))
+    .action(to(async () => (await import('./policy.ts')).runActivate))
+}
+
+/** `keys`. */
+export function addKeys(program: Command, to: To): void {
+  const keys = program
+    .command('keys')
+    .summary('the keys that sign')
+    .description('The keys of the ledger and of its writer.')
+  local(keys, 'list')
+    .summary('list the key files')
+    .action(to(async () => (await import('./keys.ts')).runList))
+  local(keys, 'rotate')
+    .summary('replace a key, on the record')
+    .description('Makes a new key, puts it in service and retires the old one. The gateway must be stopped.')
+    .option('--ledger', 'the key of the ledger, which trust files name, instead of the writer’s')
+    .addHelpText(
+      'after',
+      examples(
+        ['tollgate keys rotate', 'the key that signs receipts'],
+        ['tollgate keys rotate --ledger', 'then hand out `tollgate keys trust` anew'],
+      ),
+    )
+    .action(to(async () => (await import('./keys.ts')).runRotate))
+  local(keys, 'trust')
+    .summary('print the trust file for auditors')
+    .description('Hand it over by another way than the packs: it is what makes them believable.')
+    .addHelpText('after', examples(['tollgate keys trust > trust.json', '']))
+    .action(to(async () => (await import('./keys.ts')).runTrust))
+}
+
+const ROLES = ['agent', 'sentinel', 'operator', 'admin', 'auditor']
+
+/** `tokens`. */
+export function addTokens(program: Command, to: To): void {
+  const tokens = program
+    .command('tokens')
+    .summary('who may talk to the gateway')
+    .description('Access tokens. They are shown once and kept as hashes.')
+  remote(tokens, 'list')
+    .summary('list the tokens in force')
+    .action(to(async () => (await import('./tokens.ts')).runList))
+  remote(tokens, 'issue')
+    .summary('make a token and print it, once')
+    .addOption(new Option('--role <role>', 'what its holder may do').choices(ROLES).makeOptionMandatory())
+    .requiredOption('--principal <name>', 'whom it is for, such as agent:ci or user:olga')
+    .option('--group <name>', 'a group of approvers the holder belongs to; may be given again', collect)
+    .option('--lasts <time>', 'how long, such as 12h or 30d; forever if not given')
+    .addHelpText(
+      'after',
+      examples(
+        ['tollgate tokens issue --role agent --principal agent:ci --lasts 30d', ''],
+        ['tollgate tokens issue --role operator --principal user:olga --group ops', ''],
+      ),
+    )
+    .action(to(async () => (await import('./tokens.ts')).runIssue))
+  remote(tokens, 'revoke')
+    .summary('end a token at once')
+    .argument('<hash>', 'the hash of the token, or its first 8 characters or more')
+    .addHelpText('after', examples(['tollgate tokens revoke 3f2a9c01', '']))
+    .action(to(async () => (await import('./tokens.ts')).runRevoke))
+}

@@ -1,0 +1,124 @@
+// Running a gateway until a signal ends it: what `up` and `serve` have in common.
+
+import process from 'node:process'
+import type { Config } from '../config.ts'
+import { GatewayError } from '../error.ts'
+import { openKeyring } from '../keyring.ts'
+import type { Log } from '../log.ts'
+import { openGateway, type Gateway } from '../open.ts'
+import { serve, type Served } from '../serve.ts'
+import { startTracer, type Tracer } from '../trace.ts'
+import { startWebhooks, type Webhooks } from '../webhook.ts'
+import { VERSION } from './commands.ts'
+import { readIfThere } from './connect.ts'
+import { onInterrupt } from './interrupt.ts'
+
+/** A gateway whose door is open. */
+export interface RunningGateway {
+  readonly gateway: Gateway
+  readonly url: string
+  /** Lets requests under way finish, signs the last head, lets go of the ledger. */
+  close(): Promise<void>
+}
+
+/** The configuration with another port. */
+export function withPort(config: Config, port: number | undefined): Config {
+  return port === undefined ? config : { ...config, listen: { ...config.listen, port } }
+}
+
+/** What happens around the life of a gateway. */
+export interface Life {
+  /** Runs after the ledger is open and before the door is. */
+  readonly prepare?: (gateway: Gateway) => Promise<void>
+  /** Runs when the door is open. If it fails, the gateway is closed again. */
+  readonly opened?: (running: RunningGateway) => Promise<void>
+  /** Runs when a signal ends it. SIGTERM is then an orderly end, and exits with 0. */
+  readonly stopping?: () => void
+}
+
+/** Opens a gateway and its door. From its first moment on, a signal closes it in order. */
+export async function runGateway(config: Config, log: Log, life: Life = {}): Promise<RunningGateway> {
+  const gateway = await openGateway(config, await openKeyring(config), log)
+  // Closed in the opposite order, also if opening stops half way.
+  const ends: (() => Promise<unknown>)[] = [() => gateway.close()]
+  let closing: Promise<void> | undefined
+  const close = (): Promise<void> => (closing ??= inTurn(ends.reverse()))
+  const forget = onInterrupt(async (signal) => {
+    life.stopping?.()
+    await close()
+    return signal === 'SIGTERM' && life.stopping ? 0 : undefined
+  })
+  const end = async (): Promise<void> => {
+    await close()
+    forget()
+  }
+  try {
+    await life.prepare?.(gateway)
+    const tracer = tracerOf(config, log)
+    if (tracer) ends.push(() => tracer.stop())
+    const webhooks = webhooksOf(gateway, log)
+    ends.push(() => webhooks.stop())
+    const served = await openDoor(gateway, log, tracer)
+    ends.push(() => served.close())
+    const running = { gateway, url: served.url, close: end }
+    await life.opened?.(running)
+    return running
+  } catch (fault) {
+    await end()
+    throw fault
+  }
+}
+
+/** Each in its turn, whatever became of the one before. */
+async function inTurn(ends: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const [end, ...rest] = ends
+  try {
+    await end?.()
+  } finally {
+    if (rest.length > 0) await inTurn(rest)
+  }
+}
+
+function tracerOf({ telemetry }: Config, log: Log): Tracer | undefined {
+  return telemetry && startTracer({ endpoint: telemetry.endpoint, version: VERSION, log })
+}
+
+function webhooksOf({ config, kernel, view, watch }: Gateway, log: Log): Webhooks {
+  return startWebhooks({ kernel, view, watch, hooks: config.webhooks, env: process.env, log })
+}
+
+async function openDoor(
+  { config, kernel, view, tokens, ...gateway }: Gateway,
+  log: Log,
+  tracer: Tracer | undefined,
+): Promise<Served> {
+  const { listen, hosts, limits } = config
+  try {
+    return await serve(
+      {
+        kernel,
+        view,
+        tokens,
+        checkpoint: () => gateway.checkpoint(),
+        watch: (listener) => gateway.watch(listener),
+        policyFile: () => readIfThere(config.policy),
+        version: VERSION,
+        log,
+        limits: { body: limits.body },
+        ...(tracer && { trace: (span) => tracer.record(span) }),
+      },
+      { ...listen, hosts, connections: limits.connections },
+    )
+  } catch (fault) {
+    if (!(fault instanceof GatewayError) || fault.code !== 'LISTEN_REFUSED') throw fault
+    throw new GatewayError('LISTEN_REFUSED', fault.message, {
+      cause: fault,
+      hints: [...fault.hints, 'for this run only, take another port with `--port N`; 0 is any that is free'],
+    })
+  }
+}
+
+/** Never: what runs is ended by a signal. */
+export function forever(): Promise<never> {
+  return new Promise(() => undefined)
+}

@@ -1,0 +1,126 @@
+// `tollgate status`: how the gateway and its ledger stand. Changes nothing.
+
+import { parseReceipt } from '@tollgate/evidence'
+import type { LedgerView } from '../view.ts'
+import type { GatewayOptions } from './commands.ts'
+import { ask } from './ask.ts'
+import { connect, type Connection } from './connect.ts'
+import { moment, pairs, shown } from './table.ts'
+import type { Terminal } from './terminal.ts'
+
+interface Status {
+  readonly version: string
+  readonly ledger: string
+  readonly size: number
+  readonly poisoned: string | null
+  readonly since: string
+  readonly principal: string
+  readonly role: string
+}
+
+interface Frozen {
+  readonly scope: string
+  readonly target: string | null
+}
+
+/** What is known besides; members are undefined where this caller may not ask. */
+interface Details {
+  readonly gateway: string
+  readonly policy: { readonly name: string; readonly file: string } | undefined
+  readonly freezes: readonly Frozen[] | undefined
+  readonly waiting: number | undefined
+}
+
+/** Shows the status; 1 if the ledger is poisoned. */
+export async function runStatus(terminal: Terminal, options: GatewayOptions): Promise<number> {
+  const connection = await connect(options, 'read')
+  try {
+    const status = await ask<Status>(connection, '/v1/status')
+    const details = connection.local
+      ? await localDetails(connection.local)
+      : await remoteDetails(connection, status)
+    terminal.data({ ...status, ...details }, () => format(status, details))
+    await warn(terminal, status, details)
+    return status.poisoned === null ? 0 : 1
+  } finally {
+    await connection.close()
+  }
+}
+
+function format(status: Status, { gateway, policy, freezes, waiting }: Details): string {
+  return pairs([
+    ['gateway', gateway],
+    ['version', status.version],
+    ['ledger', `${shown(status.ledger)}, ${status.size} entries since ${moment(status.since)}`],
+    ['you', `${shown(status.principal)} (${status.role})`],
+    ...(policy ? [['policy', `${shown(policy.name)}; the file is ${policy.file}`] as const] : []),
+    ...(freezes
+      ? [['frozen', freezes.length === 0 ? 'nothing' : freezes.map(named).join(', ')] as const]
+      : []),
+    ...(waiting === undefined ? [] : [['waiting', `${waiting} for a person`] as const]),
+  ])
+}
+
+function named({ scope, target }: Frozen): string {
+  return target === null ? 'everything' : `${scope} ${shown(target)}`
+}
+
+async function warn(terminal: Terminal, { poisoned }: Status, { policy }: Details): Promise<void> {
+  if (poisoned !== null) {
+    terminal.warn(
+      `nothing passes: the ledger cannot record: ${poisoned}`,
+      'run `tollgate doctor`, then restart the gateway',
+    )
+  }
+  if (!policy || policy.file === 'in force') return
+  const { pendingNotice } = await import('./standing.ts')
+  const notice = pendingNotice(policy.file as Parameters<typeof pendingNotice>[0])
+  if (notice) terminal.warn(...notice)
+}
+
+async function localDetails({ config, view }: NonNullable<Connection['local']>): Promise<Details> {
+  const [{ policyStanding }, { isRunning }] = await Promise.all([
+    import('./standing.ts'),
+    import('../open.ts'),
+  ])
+  const { active, file } = await policyStanding(view, config)
+  return {
+    gateway: (await isRunning(config)) ? `running on ${config.data}` : `stopped; data in ${config.data}`,
+    policy: { name: active?.name ?? '(none)', file },
+    freezes: await freezesIn(view),
+    waiting: undefined,
+  }
+}
+
+/** What is frozen, by the receipts: the newest word on a target counts. */
+async function freezesIn(view: LedgerView): Promise<readonly Frozen[]> {
+  const frozen = new Map<string, Frozen>()
+  for (const index of await view.indexesOf(['freeze'])) {
+    const [envelope] = await view.envelopes(index, index + 1)
+    const receipt = envelope && parseReceipt(envelope).receipt
+    if (receipt?.kind !== 'freeze') continue
+    const { scope, target = null, tenant } = receipt
+    const name = `${scope}\n${tenant}\n${target ?? ''}`
+    if (receipt.frozen) frozen.set(name, { scope, target })
+    else frozen.delete(name)
+  }
+  return [...frozen.values()]
+}
+
+interface ShownPolicy {
+  readonly name: string
+  readonly pending: { readonly mistakes: readonly unknown[] } | null
+}
+
+async function remoteDetails(connection: Connection, { role }: Status): Promise<Details> {
+  // An agent or a sentinel may not ask for the rest.
+  const may = role === 'operator' || role === 'admin' || role === 'auditor'
+  if (!may) return { gateway: 'running', policy: undefined, freezes: undefined, waiting: undefined }
+  const [{ name, pending }, { freezes }, { approvals }] = await Promise.all([
+    ask<ShownPolicy>(connection, '/v1/policy'),
+    ask<{ readonly freezes: readonly Frozen[] }>(connection, '/v1/freeze'),
+    ask<{ readonly approvals: readonly unknown[] }>(connection, '/v1/approvals'),
+  ])
+  const file = pending === null ? 'in force' : pending.mistakes.length > 0 ? 'mistaken' : 'pending'
+  return { gateway: 'running', policy: { name, file }, freezes, waiting: approvals.length }
+}

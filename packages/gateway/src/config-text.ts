@@ -1,0 +1,58 @@
+// What `tollgate init` writes as `tollgate.yaml`.
+
+/** What `init` fills in. */
+export interface ConfigTextOptions {
+  readonly ledger: string
+  readonly port: number
+  /** `plain` if not given. */
+  readonly commit?: 'plain' | 'salted'
+}
+
+/** The text of a new `tollgate.yaml`, with a word on everything that can be set. */
+export function defaultConfigText({ ledger, port, commit = 'plain' }: ConfigTextOptions): string {
+  return `# How this gateway runs. Who may do what is in policy.yaml. A change is in force after a restart.
+tollgate: 1
+
+# The name of the ledger. Every receipt and checkpoint carries it: it cannot be changed later.
+ledger: ${JSON.stringify(ledger)}
+
+# Where to listen. Agents on other machines need \`host: 0.0.0.0\` and TLS: tokens travel with every call.
+listen:
+  host: 127.0.0.1
+  port: ${port}
+  # tls: { cert: /path/to/cert.pem, key: /path/to/key.pem }
+
+# Further names by which the gateway is called in its URL.
+# hosts: [gate.example.com]
+
+# Paths are relative to this directory. A changed policy is pending until \`tollgate policy activate\`.
+policy: policy.yaml
+
+# \`salted\` hides guessable arguments from whoever holds receipts, and needs the private store to check them.
+# A ledger that was begun as salted stays so.
+commit: ${commit}
+
+# How long the state of an idle session is kept; left out, forever. Receipts are always kept.
+# retention: { sessions: 30d }
+
+# Remembers the newest head outside of this directory, so that a restored old copy is noticed.
+# Left out, it is beside the default data directory; \`off\` switches it off.
+# head-guard: /var/lib/tollgate-heads
+
+# If the key files have a passphrase: a program that prints it, run without a shell. TOLLGATE_KEY_PASSPHRASE comes first.
+# keys: { passphrase-command: [pass, show, tollgate] }
+
+# Who is told when something waits for a person. Requests are signed with the secret in that variable.
+# webhooks: [{ url: "https://hooks.example.com/tollgate", secret-env: TOLLGATE_WEBHOOK_SECRET }]
+
+# Traces, by OTLP over HTTP.
+# telemetry: { endpoint: "http://127.0.0.1:4318" }
+
+limits:
+  body: 1MiB
+  connections: 1024
+
+# debug, info, warn or error
+log: info
+`
+}

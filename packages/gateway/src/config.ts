@@ -1,0 +1,323 @@
+// `tollgate.yaml`: how the gateway runs. Unknown keys are errors, and all mistakes are told at once.
+
+import { readFileSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import process from 'node:process'
+import { readConfigText, type ConfigMistake, type ConfigReader, type Place } from './config-reader.ts'
+import { GatewayError } from './error.ts'
+import type { Level } from './log.ts'
+
+export { defaultConfigText, type ConfigTextOptions } from './config-text.ts'
+
+/** How the gateway runs. */
+export interface Config {
+  /** Absolute path of the data directory. */
+  readonly data: string
+  /** Name of the ledger, such as `tollgate.local/<host>-<8 random hex>`. */
+  readonly ledger: string
+  readonly writer: string
+  readonly tenant: string
+  readonly listen: {
+    readonly host: string
+    readonly port: number
+    /** Paths of PEM files. */
+    readonly tls?: { readonly cert: string; readonly key: string }
+  }
+  /** Further names that are accepted in `Host` headers. */
+  readonly hosts: readonly string[]
+  /** Absolute path of the policy file. */
+  readonly policy: string
+  readonly commit: 'plain' | 'salted'
+  /** How long the state of an idle session is kept, in milliseconds; undefined: forever. */
+  readonly retention: { readonly sessions: number | undefined }
+  /** A directory outside of the data directory that remembers the newest head; undefined: switched off. */
+  readonly headGuard: string | undefined
+  /** Prints the passphrase of the key files. Run without a shell. */
+  readonly passphraseCommand: readonly string[] | undefined
+  /** Who is told when something waits for a person. The secret that signs is in the environment. */
+  readonly webhooks: readonly {
+    readonly url: string
+    readonly secretEnv: string
+    /** Whether the arguments of what is to be approved are told. */
+    readonly arguments: boolean
+  }[]
+  /** Where traces go, by OTLP over HTTP; undefined: nowhere. */
+  readonly telemetry: { readonly endpoint: string } | undefined
+  readonly limits: { readonly body: number; readonly connections: number }
+  readonly log: Level
+}
+
+/** Name of the file in the data directory. */
+export const CONFIG_FILE = 'tollgate.yaml'
+/** Where the gateway listens if nothing is said. */
+export const DEFAULT_PORT = 7700
+
+/** The data directory if none is named. */
+export function defaultData(env: NodeJS.ProcessEnv = process.env): string {
+  const windows = process.platform === 'win32' ? env['LOCALAPPDATA'] : undefined
+  return windows ? join(windows, 'tollgate') : join(stateHome(env), 'tollgate')
+}
+
+/** The directory that remembers heads if none is named: beside the data directory, not inside. */
+export function defaultHeadGuard(env: NodeJS.ProcessEnv = process.env): string {
+  return `${defaultData(env)}-heads`
+}
+
+function stateHome(env: NodeJS.ProcessEnv): string {
+  const { XDG_STATE_HOME: state = '' } = env
+  // The XDG specification: a path that is not absolute is to be ignored.
+  return state.startsWith('/') ? state : join(homedir(), '.local', 'state')
+}
+
+/**
+ * Reads how the gateway of this data directory runs.
+ *
+ * @throws GatewayError `DATA_MISSING` if there is no such directory or file; `CONFIG_INVALID` with every mistake, as
+ * `file:line:column: what to write instead`.
+ */
+export function readConfig(data: string): Config {
+  const directory = resolve(data)
+  const file = join(directory, CONFIG_FILE)
+  const text = readText(directory, file)
+  const reader = readConfigText(text)
+  const config = reader.mistakes().length === 0 ? readFields(reader, directory) : undefined
+  const mistakes = reader.mistakes()
+  if (config && mistakes.length === 0) return config
+  throw invalid(file, mistakes)
+}
+
+function invalid(file: string, mistakes: readonly ConfigMistake[]): GatewayError {
+  const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`
+  return new GatewayError('CONFIG_INVALID', `\`${file}\` has ${count}`, {
+    hints: mistakes.map(({ line, column, message }) => `${file}:${line}:${column}: ${message}`),
+  })
+}
+
+function readText(directory: string, file: string): string {
+  try {
+    refuseWritable(directory, file)
+    return readFileSync(file, 'utf8')
+  } catch (fault) {
+    if (fault instanceof GatewayError) throw fault
+    // Sound: the file system's faults have a code, and anything else has none.
+    const { code } = fault as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') {
+      throw new GatewayError(
+        'DATA_MISSING',
+        `there is no gateway in \`${directory}\`: \`${CONFIG_FILE}\` is missing`,
+        {
+          hints: [
+            `make one with \`tollgate init --data ${directory}\``,
+            'or name the directory of another with `--data DIR` or TOLLGATE_DATA',
+          ],
+        },
+      )
+    }
+    throw new GatewayError('CONFIG_INVALID', `\`${file}\` cannot be read: ${code ?? 'not a file'}`, {
+      hints: [`run as the user who owns \`${directory}\``],
+    })
+  }
+}
+
+/** The file can name a program to run: whoever may write it is this user. */
+function refuseWritable(directory: string, file: string): void {
+  if (process.platform === 'win32') return
+  for (const path of [directory, file]) {
+    if ((statSync(path).mode & 0o022) === 0) continue
+    throw new GatewayError('CONFIG_INVALID', `\`${path}\` can be written by other users`, {
+      hints: [`run \`chmod go-w ${path}\``],
+    })
+  }
+}
+
+const FIELDS = [
+  'tollgate',
+  'ledger',
+  'listen',
+  'hosts',
+  'policy',
+  'commit',
+  'retention',
+  'head-guard',
+  'keys',
+  'webhooks',
+  'telemetry',
+  'limits',
+  'log',
+] as const
+const LEVELS: readonly Level[] = ['debug', 'info', 'warn', 'error']
+const DAY = 86_400_000
+const TIMES = { m: 60_000, h: 3_600_000, d: DAY }
+const SIZES = { KiB: 1 << 10, MiB: 1 << 20 }
+
+function readFields(reader: ConfigReader, data: string): Config | undefined {
+  const fields = reader.fields(reader.root, FIELDS)
+  if (!fields) return undefined
+  if (fields.tollgate) reader.whole(fields.tollgate, '`tollgate`, the version of the format,', 1, 1)
+  else reader.note(reader.root, '`tollgate: 1` is missing; write it in the first line')
+  if (!fields.ledger)
+    reader.note(reader.root, '`ledger` is missing; write the name that `tollgate init` gave it')
+  return {
+    data,
+    ledger: (fields.ledger && readLedger(reader, fields.ledger)) ?? '',
+    writer: 'gateway',
+    tenant: 'default',
+    listen: readListen(reader, fields.listen, data),
+    hosts: fields.hosts ? readHosts(reader, fields.hosts) : [],
+    policy: resolve(data, (fields.policy && reader.text(fields.policy, '`policy`')) ?? 'policy.yaml'),
+    commit: (fields.commit && reader.word(fields.commit, '`commit`', ['plain', 'salted'])) ?? 'plain',
+    retention: { sessions: fields.retention && readRetention(reader, fields.retention) },
+    headGuard: readHeadGuard(reader, fields['head-guard'], data),
+    passphraseCommand: fields.keys && readCommand(reader, fields.keys),
+    webhooks: fields.webhooks ? readWebhooks(reader, fields.webhooks) : [],
+    telemetry: fields.telemetry && readTelemetry(reader, fields.telemetry),
+    limits: readLimits(reader, fields.limits),
+    log: (fields.log && reader.word(fields.log, '`log`', LEVELS)) ?? 'info',
+  }
+}
+
+function readLedger(reader: ConfigReader, place: Place): string | undefined {
+  const name = reader.text(place, '`ledger`')
+  if (name === undefined || (/^[^\s+]{1,120}$/u.test(name) && name.isWellFormed())) return name
+  reader.note(place, 'the name of a ledger has no blanks and no `+`, and at most 120 characters')
+  return undefined
+}
+
+function readListen(reader: ConfigReader, place: Place | undefined, data: string): Config['listen'] {
+  const fields = (place && reader.fields(place, ['host', 'port', 'tls'])) ?? {}
+  const host = (fields.host && reader.text(fields.host, '`host`')) ?? '127.0.0.1'
+  if (fields.host && !/^[A-Za-z0-9.:_-]+$/.test(host)) {
+    reader.note(
+      fields.host,
+      '`host` must be an address to listen on, such as `127.0.0.1`, `::1` or `0.0.0.0`',
+    )
+  }
+  const port = (fields.port && reader.whole(fields.port, '`port`', 0, 65_535)) ?? DEFAULT_PORT
+  const tls = fields.tls && readTls(reader, fields.tls, data)
+  return { host, port, ...(tls && { tls }) }
+}
+
+function readTls(reader: ConfigReader, place: Place, data: string): Config['listen']['tls'] {
+  const { cert, key } = reader.fields(place, ['cert', 'key']) ?? {}
+  if (!cert || !key) {
+    reader.note(place, '`tls` needs both `cert` and `key`, paths of PEM files')
+    return undefined
+  }
+  const path = (at: Place, what: string): string => resolve(data, reader.text(at, what) ?? '')
+  return { cert: path(cert, '`cert`'), key: path(key, '`key`') }
+}
+
+function readHosts(reader: ConfigReader, place: Place): readonly string[] {
+  return reader.items(place, '`hosts`').flatMap((item) => {
+    const name = reader.text(item, 'a name in `hosts`')
+    if (name === undefined) return []
+    if (/^(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])$/.test(name)) return [name.toLowerCase()]
+    reader.note(
+      item,
+      'a name in `hosts` is a host alone, such as `gate.example.com`, without scheme and port',
+    )
+    return []
+  })
+}
+
+function readRetention(reader: ConfigReader, place: Place): number | undefined {
+  const sessions = reader.fields(place, ['sessions'])?.sessions
+  if (!sessions) return undefined
+  return reader.measure(sessions, {
+    what: '`sessions`',
+    units: TIMES,
+    least: 3_600_000,
+    most: 3650 * DAY,
+    example: 'a time such as `24h` or `30d`, from one hour to ten years; leave it out to keep them forever',
+  })
+}
+
+function readHeadGuard(reader: ConfigReader, place: Place | undefined, data: string): string | undefined {
+  if (!place) return defaultHeadGuard()
+  const text = reader.text(place, '`head-guard`')
+  if (text === undefined || text === 'off') return undefined
+  const path = resolve(data, text.startsWith('~/') ? join(homedir(), text.slice(2)) : text)
+  if (isInside(data, path)) {
+    reader.note(
+      place,
+      '`head-guard` must be outside of the data directory, or whoever restores that restores both; or `off`',
+    )
+  }
+  return path
+}
+
+function isInside(directory: string, path: string): boolean {
+  const way = relative(directory, path)
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
+function readCommand(reader: ConfigReader, place: Place): readonly string[] | undefined {
+  const command = reader.fields(place, ['passphrase-command'])?.['passphrase-command']
+  if (!command) return undefined
+  const words = reader.items(command, '`passphrase-command`')
+  if (words.length > 0) return words.map((word) => reader.text(word, 'a word of the command') ?? '')
+  reader.note(command, 'write a program and its arguments, such as `[pass, show, tollgate]`')
+  return undefined
+}
+
+function readWebhooks(reader: ConfigReader, place: Place): Config['webhooks'] {
+  return reader.items(place, '`webhooks`').flatMap((item) => {
+    const fields = reader.fields(item, ['url', 'secret-env', 'arguments'])
+    if (!fields) return []
+    const secret = fields['secret-env']
+    if (!fields.url || !secret) {
+      reader.note(
+        item,
+        'a webhook needs `url` and `secret-env`, the name of the variable that holds its secret',
+      )
+      return []
+    }
+    const url = readUrl(reader, fields.url, '`url`')
+    const secretEnv = reader.text(secret, '`secret-env`')
+    if (secretEnv !== undefined && !/^[A-Za-z_][A-Za-z0-9_]{0,99}$/.test(secretEnv)) {
+      reader.note(secret, '`secret-env` is the name of an environment variable, not the secret itself')
+    }
+    const told = fields.arguments ? reader.flag(fields.arguments, '`arguments`') : true
+    if (url === undefined || secretEnv === undefined) return []
+    return [{ url, secretEnv, arguments: told !== false }]
+  })
+}
+
+function readTelemetry(reader: ConfigReader, place: Place): Config['telemetry'] {
+  const fields = reader.fields(place, ['endpoint'])
+  const endpoint = fields?.endpoint
+  if (fields && !endpoint) reader.note(place, '`telemetry` needs `endpoint`, where OTLP over HTTP is taken')
+  const url = endpoint && readUrl(reader, endpoint, '`endpoint`')
+  return url === undefined ? undefined : { endpoint: url }
+}
+
+/** An address for HTTP. In the clear only to this machine, and never with a password in it. */
+function readUrl(reader: ConfigReader, place: Place, what: string): string | undefined {
+  const text = reader.text(place, what)
+  if (text === undefined) return undefined
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const local = url !== undefined && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
+  const fits = url?.protocol === 'https:' || (url?.protocol === 'http:' && local)
+  if (!url || !fits)
+    reader.note(place, `${what} must be an \`https://\` address, or \`http://\` on this machine`)
+  else if (url.username !== '' || url.password !== '') {
+    reader.note(place, `${what} must not hold a name or password; put secrets in the environment`)
+  } else return url.href
+  return undefined
+}
+
+function readLimits(reader: ConfigReader, place: Place | undefined): Config['limits'] {
+  const { body, connections } = (place && reader.fields(place, ['body', 'connections'])) ?? {}
+  const form = {
+    what: '`body`',
+    units: SIZES,
+    least: 1 << 10,
+    most: 64 << 20,
+    example: 'a size such as `256KiB` or `1MiB`, from 1KiB to 64MiB',
+  }
+  return {
+    body: (body && reader.measure(body, form)) ?? 1 << 20,
+    connections: (connections && reader.whole(connections, '`connections`', 1, 65_535)) ?? 1024,
+  }
+}

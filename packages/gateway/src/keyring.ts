@@ -1,0 +1,324 @@
+// The private keys of a gateway: one PKCS#8 PEM file each, for this user's eyes only, with or without a passphrase.
+
+import { execFile } from 'node:child_process'
+import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  unlinkSync,
+  writeFileSync,
+  type Stats,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import process from 'node:process'
+import { importSigningKey, type PublicKey } from '@tollgate/evidence'
+import type { Config } from './config.ts'
+import { GatewayError } from './error.ts'
+
+/** What a key signs: checkpoints and changes of keys, or receipts. */
+export type KeyRole = 'ledger' | 'writer'
+
+/** A private key that was read. Whoever has imported the seed overwrites it. */
+export interface StoredKey {
+  readonly role: KeyRole
+  readonly publicKey: PublicKey
+  /** 32 bytes (RFC 8032). Never log, print or copy them. */
+  readonly seed: Uint8Array
+  readonly file: string
+}
+
+/** The keys of a data directory, the ledger's first. */
+export interface Keyring {
+  readonly keys: readonly StoredKey[]
+}
+
+/** A passphrase that a person could still guess protects nothing. */
+const LEAST_PASSPHRASE = 12
+/** Milliseconds for the program that prints the passphrase. */
+const COMMAND_LIMIT = 10_000
+const NAME = /^(ledger|writer)-([0-9a-f]{8})\.pem$/
+const WINDOWS = process.platform === 'win32'
+
+/** The directory of the key files. */
+export function keysIn(data: string): string {
+  return join(data, 'keys')
+}
+
+/**
+ * Makes a key and keeps it in a new file, which survives a crash when this returns. Never overwrites one.
+ *
+ * @throws GatewayError `KEY_UNUSABLE` if the passphrase is too short or the file cannot be written.
+ */
+export async function createKey(data: string, role: KeyRole, passphrase?: string): Promise<StoredKey> {
+  if (passphrase !== undefined && passphrase.length < LEAST_PASSPHRASE) {
+    throw new GatewayError('KEY_UNUSABLE', `the passphrase is shorter than ${LEAST_PASSPHRASE} characters`, {
+      hints: ['use a long random one, such as `openssl rand -base64 24` prints'],
+    })
+  }
+  const { privateKey } = generateKeyPairSync('ed25519')
+  const seed = seedOf(privateKey)
+  const { publicKey } = await importSigningKey(seed)
+  const file = join(keysIn(data), `${role}-${publicKey.id.slice(0, 8)}.pem`)
+  writeKey(file, pemOf(privateKey, passphrase))
+  return { role, publicKey, seed, file }
+}
+
+function pemOf(key: KeyObject, passphrase: string | undefined): string {
+  const form = { type: 'pkcs8', format: 'pem' } as const
+  return key
+    .export(passphrase === undefined ? form : { ...form, cipher: 'aes-256-cbc', passphrase })
+    .toString()
+}
+
+function writeKey(file: string, pem: string): void {
+  try {
+    const folder = dirname(file)
+    if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) syncDirectory(dirname(folder))
+    const descriptor = openSync(file, 'wx', 0o600)
+    try {
+      writeFileSync(descriptor, pem)
+      fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+    syncDirectory(folder)
+  } catch (fault) {
+    throw unusable(`the key file \`${file}\` cannot be written: ${codeOf(fault)}`, [
+      'see whether the disk is full, and whether this user may write there',
+    ])
+  }
+}
+
+/** A new name is durable only when its directory is. */
+function syncDirectory(path: string): void {
+  // Windows has no such thing, and refuses to open a directory.
+  if (WINDOWS) return
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/**
+ * Reads all keys of a data directory. The passphrase is asked for only if a file needs it, and once.
+ *
+ * @throws GatewayError `DATA_MISSING` if there are none; `KEY_UNUSABLE` if others could read them, or one cannot be opened.
+ */
+export async function openKeyring(
+  config: Pick<Config, 'data' | 'passphraseCommand'>,
+  env: NodeJS.ProcessEnv = process.env,
+  limit: number = COMMAND_LIMIT,
+): Promise<Keyring> {
+  const pems = readKeyFiles(keysIn(config.data))
+  const passphrase = await passphraseFor(pems, config, env, limit)
+  const keys: StoredKey[] = []
+  for (const { file, role, id, pem } of pems) keys.push(await openKey({ file, role, id }, pem, passphrase))
+  return { keys }
+}
+
+/** The passphrase that the key files have, for a new one beside them; undefined if they have none. @throws as `openKeyring`. */
+export async function keyPassphrase(
+  config: Pick<Config, 'data' | 'passphraseCommand'>,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<string | undefined> {
+  return passphraseFor(readKeyFiles(keysIn(config.data)), config, env, COMMAND_LIMIT)
+}
+
+/** Forgets a key for good. @throws GatewayError `KEY_UNUSABLE` if its file cannot be removed. */
+export function removeKey({ file }: StoredKey): void {
+  try {
+    unlinkSync(file)
+    syncDirectory(dirname(file))
+  } catch (fault) {
+    throw unusable(`the key file \`${file}\` cannot be removed: ${codeOf(fault)}`, [
+      `remove it by hand: \`rm ${file}\``,
+    ])
+  }
+}
+
+/** A key file, as its name describes it. */
+export interface KeyFile {
+  readonly file: string
+  readonly role: KeyRole
+  /** First 8 digits of the key's id. */
+  readonly id: string
+}
+
+/** The key files of a directory by their names, the ledger's first. Their contents are not looked at. */
+export function listKeyFiles(folder: string): readonly KeyFile[] {
+  return namesIn(folder)
+    .filter((name) => name.endsWith('.pem'))
+    .sort()
+    .map((name) => {
+      const file = join(folder, name)
+      const [, role, id] = NAME.exec(name) ?? []
+      if ((role === 'ledger' || role === 'writer') && id !== undefined) return { file, role, id }
+      throw unusable(`\`${file}\` has not the name of a key file`, [
+        'key files are called `ledger-<8 hex>.pem` and `writer-<8 hex>.pem`; move anything else away',
+      ])
+    })
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch (fault) {
+    if (codeOf(fault) !== 'ENOENT') throw unusable(`\`${folder}\` cannot be read: ${codeOf(fault)}`, [])
+    return []
+  }
+}
+
+function readKeyFiles(folder: string): readonly (KeyFile & { readonly pem: string })[] {
+  const files = listKeyFiles(folder)
+  if (files.length === 0) {
+    throw new GatewayError('DATA_MISSING', `there are no keys in \`${folder}\``, {
+      hints: ['put back the key files from your backup: without them nothing can be added to the ledger'],
+    })
+  }
+  refuseLoose(folder, lstatSync(folder), '700')
+  return files.map((each) => ({ ...each, pem: readPrivately(each.file) }))
+}
+
+/** Reads a file that only this user can reach: what was checked is what is read. */
+function readPrivately(file: string): string {
+  let descriptor
+  try {
+    descriptor = openSync(file, constants.O_RDONLY | (WINDOWS ? 0 : constants.O_NOFOLLOW))
+  } catch (fault) {
+    throw unusable(`the key file \`${file}\` cannot be opened: ${codeOf(fault)}`, [
+      'it must be a file, not a link, and belong to the user who runs the gateway',
+    ])
+  }
+  try {
+    refuseLoose(file, fstatSync(descriptor), '600')
+    return readFileSync(descriptor, 'utf8')
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function refuseLoose(path: string, { mode, uid }: Stats, wanted: '600' | '700'): void {
+  if (WINDOWS) return
+  const own = process.getuid?.()
+  if (own !== undefined && uid !== own) {
+    throw unusable(`\`${path}\` belongs to another user`, [`run as that user, or \`chown ${own} ${path}\``])
+  }
+  if ((mode & 0o077) === 0) return
+  const found = (mode & 0o777).toString(8).padStart(4, '0')
+  throw unusable(`\`${path}\` is open to other users (mode ${found})`, [`run \`chmod ${wanted} ${path}\``])
+}
+
+function isEncrypted(pem: string): boolean {
+  return pem.startsWith('-----BEGIN ENCRYPTED PRIVATE KEY-----')
+}
+
+async function openKey(
+  { file, role, id }: KeyFile,
+  pem: string,
+  passphrase: string | undefined,
+): Promise<StoredKey> {
+  const seed = seedOf(decode(file, pem, passphrase), file)
+  const { publicKey } = await importSigningKey(seed)
+  if (publicKey.id.startsWith(id)) return { role, publicKey, seed, file }
+  seed.fill(0)
+  throw unusable(`\`${file}\` holds another key than its name says`, [
+    `its key has the id \`${publicKey.id.slice(0, 8)}…\`; put the right file back, or name this one after its key`,
+  ])
+}
+
+function decode(file: string, pem: string, passphrase: string | undefined): KeyObject {
+  try {
+    return createPrivateKey({ key: pem, format: 'pem', ...(passphrase !== undefined && { passphrase }) })
+  } catch {
+    // The reason is left out on purpose: how a passphrase is wrong is nobody's business.
+    throw isEncrypted(pem)
+      ? unusable(`the passphrase does not open \`${file}\``, [])
+      : unusable(`\`${file}\` is not a private key in PKCS#8 PEM`, [
+          'if it was being made when the machine stopped, remove it; otherwise put it back from your backup',
+        ])
+  }
+}
+
+/** RFC 8410: everything before the 32 bytes of an Ed25519 seed, without attributes and public key. */
+const PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
+
+function seedOf(key: KeyObject, file = 'the new key'): Uint8Array {
+  const isEd25519 = key.asymmetricKeyType === 'ed25519'
+  const der = isEd25519 ? key.export({ type: 'pkcs8', format: 'der' }) : Buffer.alloc(0)
+  if (der.length !== 48 || !der.subarray(0, 16).equals(PREFIX)) {
+    throw unusable(`\`${file}\` holds a key of another kind than Ed25519`, [
+      'make keys with `tollgate keys rotate`',
+    ])
+  }
+  const seed = Uint8Array.from(der.subarray(16))
+  der.fill(0)
+  return seed
+}
+
+async function passphraseFor(
+  pems: readonly { readonly pem: string }[],
+  { passphraseCommand: command }: Pick<Config, 'passphraseCommand'>,
+  env: NodeJS.ProcessEnv,
+  limit: number,
+): Promise<string | undefined> {
+  if (!pems.some(({ pem }) => isEncrypted(pem))) return undefined
+  const { TOLLGATE_KEY_PASSPHRASE: given } = env
+  if (given !== undefined && given !== '') return given
+  const [program, ...args] = command ?? []
+  if (program !== undefined) return runForPassphrase(program, args, { env, limit })
+  throw unusable('the key files have a passphrase, and none was given', [
+    'set TOLLGATE_KEY_PASSPHRASE, or `keys: { passphrase-command: […] }` in tollgate.yaml',
+  ])
+}
+
+/** Runs the program that prints the passphrase. What it prints is in no message. */
+function runForPassphrase(
+  program: string,
+  args: readonly string[],
+  { env, limit }: { readonly env: NodeJS.ProcessEnv; readonly limit: number },
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const limits = { timeout: limit, killSignal: 'SIGKILL', maxBuffer: 1 << 16 } as const
+    const child = execFile(program, [...args], { ...limits, env }, (fault, printed) => {
+      // One newline is how programs end their output; any other belongs to the passphrase.
+      const passphrase = printed.replace(/\r?\n$/, '')
+      if (!fault && passphrase !== '') return resolve(passphrase)
+      reject(
+        unusable(`the passphrase command \`${program}\` ${failing(fault, limit)}`, [
+          'run it by hand and see what it says',
+        ]),
+      )
+    })
+    child.stdin?.end()
+    child.stderr?.resume()
+  })
+}
+
+function failing(
+  fault: { readonly killed?: boolean; readonly code?: unknown } | null,
+  limit: number,
+): string {
+  if (!fault) return 'printed nothing'
+  if (fault.code === 'ENOENT') return 'is not installed'
+  if (fault.killed === true) return `took longer than ${limit / 1000} s or printed too much`
+  return typeof fault.code === 'number' ? `failed with exit code ${fault.code}` : 'failed'
+}
+
+function codeOf(fault: unknown): string {
+  // Sound: the member is tested before use.
+  const { code } = fault as NodeJS.ErrnoException
+  return code ?? 'unknown fault'
+}
+
+function unusable(message: string, hints: readonly string[]): GatewayError {
+  return new GatewayError('KEY_UNUSABLE', message, { hints })
+}

@@ -1,0 +1,187 @@
+// Opening what is in a data directory: the ledger with its keys, the kernel on it, the tokens; or the ledger for reading only.
+
+import { randomBytes } from 'node:crypto'
+import { formatTrust, formatVkey, importPublicKey, noteKey, type PublicKey } from '@tollgate/evidence'
+import { foundingBatch, openKernel, type Host, type Kernel } from '@tollgate/kernel'
+import type { Config } from './config.ts'
+import { GatewayError } from './error.ts'
+import type { Keyring, KeyRole, StoredKey } from './keyring.ts'
+import type { Log } from './log.ts'
+import { backupLedger as backupSqlite } from './store/sqlite/backup.ts'
+import { measureSyncs, type Durability } from './store/sqlite/durability.ts'
+import { fsckLedger as fsckSqlite, type FsckProgress, type FsckReport } from './store/sqlite/fsck.ts'
+import { isLocked } from './store/sqlite/lock.ts'
+import { createSqliteFile, openSqliteStore, openSqliteView, type SqliteStore } from './store/sqlite/store.ts'
+import { openTokens, type Tokens } from './tokens.ts'
+import { startUpkeep } from './upkeep.ts'
+import type { LedgerView } from './view.ts'
+
+export type { Durability, FsckProgress, FsckReport }
+
+/** A running gateway, before any door is open. */
+export interface Gateway {
+  readonly config: Config
+  readonly kernel: Kernel
+  readonly view: LedgerView
+  readonly tokens: Tokens
+  /** The ledger's keys in service, for trust files. */
+  readonly ledgerKeys: readonly PublicKey[]
+  /** A signed checkpoint of the newest durable head. */
+  checkpoint: () => Promise<string>
+  /** Calls back after every commit, with the number of entries. Returns what ends it. */
+  watch: (listener: (size: number) => void) => () => void
+  /** The text of a trust file. */
+  trust: () => string
+  /** Ends the upkeep, signs the last head and lets go of the ledger. */
+  close: () => Promise<void>
+}
+
+/**
+ * Founds the ledger of a data directory: makes the file, with genesis and the writer's key.
+ *
+ * @throws GatewayError `DATA_EXISTS` if there is one, `KEY_UNUSABLE` if a key is missing.
+ */
+export async function foundLedger(config: Config, keyring: Keyring): Promise<void> {
+  const [ledgerKey, writerKey] = [onlyKey(keyring, 'ledger'), onlyKey(keyring, 'writer')]
+  createSqliteFile(config.data)
+  const store = await openStore(config, keyring)
+  const { ledger: origin, writer, tenant, commit } = config
+  const keys = { ledgerKey: ledgerKey.publicKey, writerKey: writerKey.publicKey }
+  try {
+    await store.write(foundingBatch({ origin, tenant, writer, ...keys, commit, time: Date.now() }))
+  } finally {
+    await store.close()
+  }
+}
+
+function onlyKey({ keys }: Keyring, role: KeyRole): StoredKey {
+  const [key, ...more] = keys.filter((each) => each.role === role)
+  if (key && more.length === 0) return key
+  throw new GatewayError(
+    'KEY_UNUSABLE',
+    `a new ledger needs one ${role} key, and there are ${more.length + (key ? 1 : 0)}`,
+  )
+}
+
+/**
+ * Opens the gateway of a data directory: checks the ledger's right edge, closes what a crash left open, takes up tokens.
+ *
+ * @throws GatewayError `LEDGER_LOCKED`, `LEDGER_FOREIGN`, `LEDGER_DAMAGED`, `LEDGER_ROLLED_BACK`, `KEY_UNUSABLE`,
+ * `DATA_MISSING` or `STORE_FAILED`; KernelError if the private records are damaged.
+ */
+export async function openGateway(config: Config, keyring: Keyring, log: Log): Promise<Gateway> {
+  const store = await openStore(config, keyring)
+  try {
+    const kernel = await openKernelOn(store, config)
+    const tokens = await openTokens(kernel)
+    const upkeep = startUpkeep({ kernel, store, config, log })
+    const ledgerKeys = store.ledgerKeys.map((bytes) => importPublicKey(bytes))
+    const { view } = store
+    return {
+      config,
+      kernel,
+      view,
+      tokens,
+      ledgerKeys,
+      checkpoint: () => store.checkpoint(),
+      watch: (listener) => store.watch(listener),
+      trust: () => trustText(config.ledger, ledgerKeys),
+      async close() {
+        await upkeep.stop()
+        // What was made for this run ends with it. After a crash, the next start sees to that.
+        await tokens.endRun().catch(() => undefined)
+        await store.close()
+      },
+    }
+  } catch (cause) {
+    await store.close().catch(() => undefined)
+    throw cause
+  }
+}
+
+function openStore({ data, ledger, writer, headGuard }: Config, { keys }: Keyring): Promise<SqliteStore> {
+  const seeds = keys.map(({ seed }) => seed)
+  return openSqliteStore({ data, origin: ledger, writer, seeds, guard: headGuard })
+}
+
+async function openKernelOn(store: SqliteStore, { ledger, writer, tenant, commit }: Config): Promise<Kernel> {
+  if (store.key === undefined) {
+    throw new GatewayError(
+      'DATA_MISSING',
+      'the ledger file is empty: it was made, but its ledger was never founded',
+      {
+        hints: ['remove `ledger.sqlite` and `keys/`, then run `tollgate up`: it makes what is missing'],
+      },
+    )
+  }
+  return openKernel({ store, host: HOST, origin: ledger, writer, key: store.key, tenant, commit })
+}
+
+const HOST: Host = {
+  now: () => Date.now(),
+  salt: () => randomBytes(32),
+  after(milliseconds, run) {
+    const timer = setTimeout(run, milliseconds)
+    return () => clearTimeout(timer)
+  },
+}
+
+/** The ledger of a data directory for reading only. */
+export interface OpenView {
+  readonly view: LedgerView
+  /** The text of a trust file. */
+  trust: () => Promise<string>
+  close: () => Promise<void>
+}
+
+/** Opens the ledger for reading only, also beside a running gateway. @throws GatewayError as `openGateway`. */
+export async function openView({ data, ledger, writer }: Config): Promise<OpenView> {
+  const { view, ledgerKeys, close } = await openSqliteView(data, writer)
+  return {
+    view,
+    trust: () => Promise.resolve(trustText(ledger, ledgerKeys)),
+    close: () => Promise.resolve().then(close),
+  }
+}
+
+function trustText(origin: string, keys: readonly PublicKey[]): string {
+  return formatTrust({
+    ledger: origin,
+    keys: keys.map((key) => noteKey(origin, key, 1)),
+    witnesses: [],
+    quorum: 0,
+  })
+}
+
+/** The ledger's public keys as C2SP vkeys. */
+export function vkeysOf({ config, ledgerKeys }: Gateway): readonly string[] {
+  return ledgerKeys.map((key) => formatVkey(noteKey(config.ledger, key, 1)))
+}
+
+/** Whether a gateway is running on this data directory. */
+export async function isRunning({ data }: Pick<Config, 'data'>): Promise<boolean> {
+  return Promise.resolve(isLocked(data))
+}
+
+/** Checks all of the ledger, from the outside. It may run beside a gateway, and then speaks of the ledger as it was. */
+export async function fsckLedger(
+  config: Config,
+  onProgress: (progress: FsckProgress) => void,
+): Promise<FsckReport> {
+  const { data, ledger, writer, headGuard } = config
+  return fsckSqlite({ data, origin: ledger, writer, guard: headGuard }, onProgress)
+}
+
+/** Copies the ledger to a new file, also while a gateway runs. Keys are not copied. @throws GatewayError. */
+export async function backupLedger(
+  { data }: Config,
+  target: string,
+  onProgress: (done: number, total: number) => void,
+): Promise<{ readonly size: number }> {
+  return backupSqlite(data, target, onProgress)
+}
+
+/** Measures what a durable write costs where the data is. */
+export async function measureDurability({ data }: Config): Promise<Durability> {
+  return Promise.resolve(measureSyncs(data))
+}

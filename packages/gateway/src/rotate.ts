@@ -1,0 +1,92 @@
+// Changing a key: the new one enters service and the old one leaves it, in one batch on the ledger. Old receipts still
+// verify, since a key's service is bounded by places in the ledger and not by time.
+
+import {
+  encodeReceipt,
+  chainHead,
+  nextPlace,
+  toBase64,
+  type ChainHead,
+  type KeyChange,
+  type PublicKey,
+} from '@tollgate/evidence'
+import type { Entry } from '@tollgate/kernel'
+import type { Config } from './config.ts'
+import { GatewayError } from './error.ts'
+import type { Keyring, KeyRole, StoredKey } from './keyring.ts'
+import { openSqliteStore, type SqliteStore } from './store/sqlite/store.ts'
+
+/** What has changed. */
+export interface Rotation {
+  /** Ids of the keys. */
+  readonly added: string
+  readonly retired: string
+}
+
+/**
+ * Puts a new key in service instead of the one that is. Its file must be durable before. The gateway must not be running.
+ *
+ * @throws GatewayError `LEDGER_LOCKED` if it is, or as opening does.
+ */
+export async function rotateKey(config: Config, keyring: Keyring, fresh: StoredKey): Promise<Rotation> {
+  const { data, ledger: origin, writer, headGuard } = config
+  const seeds = [...keyring.keys, fresh].map(({ seed }) => seed)
+  const options = { data, origin, writer, seeds, guard: headGuard }
+  // Quiet: the key that signs checkpoints may be the one that leaves.
+  const store = await openSqliteStore({ ...options, quiet: true })
+  const rotation = await changeKey(config, keyring, fresh, store).finally(() => store.close())
+  // Opened once more, so that the head is signed by the key that is in service now.
+  await (await openSqliteStore(options)).close()
+  return rotation
+}
+
+async function changeKey(
+  config: Config,
+  keyring: Keyring,
+  fresh: StoredKey,
+  store: SqliteStore,
+): Promise<Rotation> {
+  const held = keyring.keys.map(({ publicKey }) => publicKey)
+  const ledgerKey = inService(held, (key) =>
+    store.ledgerKeys.some((bytes) => Buffer.compare(key.bytes, bytes) === 0),
+  )
+  const old = fresh.role === 'ledger' ? ledgerKey : inService(held, ({ id }) => id === store.key)
+  const changes = { config, role: fresh.role, signer: ledgerKey.id }
+  const head = await store.head()
+  const added = keyReceipt(changes, head, 'add', fresh.publicKey)
+  const retired = keyReceipt(changes, chainHead(added.encoded), 'retire', old)
+  await store.write({ after: head?.id, entries: [added, retired], records: new Map() })
+  return { added: fresh.publicKey.id, retired: old.id }
+}
+
+function inService(held: readonly PublicKey[], fits: (key: PublicKey) => boolean): PublicKey {
+  const found = held.find(fits)
+  if (found) return found
+  throw new GatewayError('KEY_UNUSABLE', 'the key that is in service is not in `keys/`')
+}
+
+function keyReceipt(
+  { config, role, signer }: { readonly config: Config; readonly role: KeyRole; readonly signer: string },
+  head: ChainHead | undefined,
+  op: KeyChange['op'],
+  key: PublicKey,
+): Entry {
+  // The ledger's time never goes back, whatever the clock says.
+  const time = new Date(Math.max(Date.now(), head ? Date.parse(head.time) : 0)).toISOString()
+  const change: KeyChange = {
+    v: 1,
+    kind: 'key',
+    ledger: config.ledger,
+    tenant: config.tenant,
+    writer: config.writer,
+    ...nextPlace(head, []),
+    causes: [],
+    time,
+    key: signer,
+    op,
+    role,
+    ...(role === 'writer' && { of: config.writer }),
+    public_key: toBase64(key.bytes),
+  }
+  return { encoded: encodeReceipt(change), anchors: [] }
+}

@@ -1,0 +1,39 @@
+// A copy of the ledger, taken while it may be written to.
+
+import { existsSync, renameSync, rmSync } from 'node:fs'
+import { backup, type DatabaseSyncInstance } from '@photostructure/sqlite'
+import { GatewayError } from '../../error.ts'
+import { faultOf, openForReading } from './database.ts'
+import { headIn } from './writer.ts'
+
+/**
+ * Copies the ledger of a data directory to a new file. The copy is one moment of it, whole; it has its name only once it is
+ * complete.
+ *
+ * @throws GatewayError `DATA_EXISTS` if there is such a file, or as the file's faults.
+ */
+export async function backupLedger(
+  data: string,
+  target: string,
+  onProgress: (done: number, total: number) => void,
+): Promise<{ readonly size: number }> {
+  if (existsSync(target)) {
+    throw new GatewayError('DATA_EXISTS', `\`${target}\` is there already`, { hints: ['name another file'] })
+  }
+  const partial = `${target}.part`
+  rmSync(partial, { force: true })
+  const db = openForReading(data)
+  try {
+    const progress = ({ totalPages, remainingPages }: { totalPages: number; remainingPages: number }): void =>
+      onProgress(totalPages - remainingPages, totalPages)
+    // Sound: `openForReading` opens it with this very driver.
+    await backup(db as DatabaseSyncInstance, partial, { rate: 1000, progress })
+    renameSync(partial, target)
+    return { size: headIn(db).size }
+  } catch (cause) {
+    rmSync(partial, { force: true })
+    throw faultOf(cause, target)
+  } finally {
+    db.close()
+  }
+}

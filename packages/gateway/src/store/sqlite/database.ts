@@ -1,0 +1,243 @@
+// The file: its tables, how it is opened, and what its faults mean to a person.
+
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { GatewayError } from '../../error.ts'
+
+/** A row of a table, by column. Nothing in it is believed before it is looked at. */
+export type Row = Readonly<Record<string, unknown>>
+
+/** A value that is written. */
+export type Value = number | string | Uint8Array
+
+/** A statement that is kept. */
+export interface Statement {
+  run(...values: readonly Value[]): unknown
+  get(...values: readonly Value[]): Row | undefined
+  all(...values: readonly Value[]): readonly Row[]
+  iterate(...values: readonly Value[]): Iterable<Row>
+}
+
+/** An open database: the driver's, with types that promise no more than it keeps. */
+export interface Database {
+  exec(sql: string): void
+  prepare(sql: string): Statement
+  close(): void
+}
+
+// 'TGLD' and the version of the tables, in the file's own header.
+const APPLICATION = 0x54474c44
+const VERSION = 1
+
+// Entries, tiles and ids only ever grow: the file itself refuses anything else, whoever opens it.
+const TABLES = `
+CREATE TABLE entries (
+  idx INTEGER PRIMARY KEY,
+  kind TEXT NOT NULL,
+  payload BLOB NOT NULL,
+  signature BLOB NOT NULL
+) STRICT;
+CREATE INDEX entries_by_kind ON entries (kind) WHERE kind NOT IN ('decision', 'effect');
+CREATE TABLE tiles (place INTEGER PRIMARY KEY, root BLOB NOT NULL, hashes BLOB NOT NULL) STRICT;
+CREATE TABLE ids (tile INTEGER PRIMARY KEY, prefixes BLOB NOT NULL) STRICT;
+CREATE TABLE head (
+  only INTEGER PRIMARY KEY CHECK (only = 1),
+  size INTEGER NOT NULL,
+  peaks BLOB NOT NULL
+) STRICT;
+CREATE TABLE checkpoint (only INTEGER PRIMARY KEY CHECK (only = 1), note TEXT NOT NULL) STRICT;
+CREATE TABLE anchors (name TEXT PRIMARY KEY, idx INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE records (
+  name TEXT PRIMARY KEY,
+  text BLOB NOT NULL,
+  written INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+${['entries', 'tiles', 'ids'].map(onlyGrows).join('\n')}
+CREATE TRIGGER head_stays BEFORE DELETE ON head BEGIN SELECT RAISE(ABORT, 'the head is never removed'); END;
+CREATE TRIGGER head_grows BEFORE UPDATE ON head WHEN NEW.size < OLD.size
+  BEGIN SELECT RAISE(ABORT, 'the ledger never gets shorter'); END;
+INSERT INTO head VALUES (1, 0, x'');
+PRAGMA application_id = ${APPLICATION};
+PRAGMA user_version = ${VERSION};
+`
+
+function onlyGrows(table: string): string {
+  return ['UPDATE', 'DELETE']
+    .map(
+      (change) =>
+        `CREATE TRIGGER ${table}_refuse_${change.toLowerCase()} BEFORE ${change} ON ${table}
+  BEGIN SELECT RAISE(ABORT, '${table} are never changed or removed'); END;`,
+    )
+    .join('\n')
+}
+
+/** Where the ledger is, in a data directory. */
+export function ledgerFile(data: string): string {
+  return join(data, 'ledger.sqlite')
+}
+
+/** Makes a new, empty ledger file. @throws GatewayError `DATA_EXISTS`, or as `faultOf`. */
+export function createDatabase(data: string): Database {
+  const file = ledgerFile(data)
+  if (existsSync(file)) {
+    throw new GatewayError('DATA_EXISTS', `there is a ledger at \`${file}\` already`, {
+      hints: ['use it, or choose another directory with `--data`'],
+    })
+  }
+  return attempt(file, () => {
+    createPrivately(file)
+    const db = new DatabaseSync(file)
+    prepare(db)
+    db.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT`)
+    return db
+  })
+}
+
+/** Makes an empty file that nobody else may read. SQLite gives the files beside it the same mode. */
+export function createPrivately(file: string): void {
+  closeSync(openSync(file, 'a', 0o600))
+}
+
+/** Opens a ledger file for writing. @throws GatewayError as `faultOf`, or `LEDGER_FOREIGN`. */
+export function openDatabase(data: string): Database {
+  const file = requireFile(data)
+  return attempt(file, () => {
+    const db = new DatabaseSync(file, { timeout: BUSY_MS })
+    requireOurs(db, file)
+    prepare(db)
+    return db
+  })
+}
+
+/** Opens a ledger file for reading, also beside a gateway that writes it. @throws GatewayError as `openDatabase`. */
+export function openForReading(data: string): Database {
+  const file = requireFile(data)
+  return attempt(file, () => {
+    const db = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS })
+    requireOurs(db, file)
+    db.exec('PRAGMA query_only = ON; PRAGMA cache_size = -8000')
+    return db
+  })
+}
+
+const BUSY_MS = 5000
+
+/** Full durability: a commit that has returned survives the loss of power, if the disk keeps what it says it keeps. */
+function prepare(db: Database): void {
+  db.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA fullfsync = ON;
+    PRAGMA checkpoint_fullfsync = ON;
+    PRAGMA cache_size = -16000;
+    PRAGMA wal_autocheckpoint = 4000;
+    PRAGMA journal_size_limit = 67108864;
+    PRAGMA trusted_schema = OFF;
+  `)
+}
+
+/** The durability that is in force, asked of the file itself. */
+export function durabilityOf(db: Database): { readonly journal: string; readonly synchronous: number } {
+  return {
+    journal: String(db.prepare('PRAGMA journal_mode').get()?.['journal_mode']),
+    synchronous: Number(db.prepare('PRAGMA synchronous').get()?.['synchronous']),
+  }
+}
+
+/** Refuses to go on with less than full durability, whatever has lowered it. */
+export function requireDurable(db: Database): void {
+  const { journal, synchronous } = durabilityOf(db)
+  if (journal === 'wal' && synchronous === 2) return
+  throw new GatewayError(
+    'STORE_FAILED',
+    `the ledger file is not written durably (journal \`${journal}\`, synchronous ${synchronous})`,
+    { hints: ['put the data directory on a local file system that supports shared memory and locks'] },
+  )
+}
+
+function requireFile(data: string): string {
+  const file = ledgerFile(data)
+  if (existsSync(file)) return file
+  throw new GatewayError('DATA_MISSING', `there is no ledger at \`${file}\``, {
+    hints: [`run \`tollgate init --data ${data}\` to make one`],
+  })
+}
+
+function requireOurs(db: Database, file: string): void {
+  const application = db.prepare('PRAGMA application_id').get()?.['application_id']
+  const version = db.prepare('PRAGMA user_version').get()?.['user_version']
+  if (application !== APPLICATION) {
+    throw new GatewayError('LEDGER_FOREIGN', `\`${file}\` is a database, but not a Tollgate ledger`, {
+      hints: ['choose another directory with `--data`'],
+    })
+  }
+  if (version === VERSION) return
+  throw new GatewayError(
+    'LEDGER_FOREIGN',
+    `\`${file}\` has tables of version ${String(version)}; this Tollgate knows version ${VERSION}`,
+    { hints: ['use the version of Tollgate that wrote it'] },
+  )
+}
+
+function attempt<T>(file: string, run: () => T): T {
+  try {
+    return run()
+  } catch (cause) {
+    throw faultOf(cause, file)
+  }
+}
+
+interface Meaning {
+  readonly code: GatewayError['code']
+  readonly says: string
+  readonly hint: string
+}
+
+// By the primary result code of SQLite.
+const MEANINGS: Readonly<Record<number, Meaning>> = {
+  5: {
+    code: 'LEDGER_LOCKED',
+    says: 'is locked by another process',
+    hint: 'stop the other process, then start again',
+  },
+  8: {
+    code: 'STORE_FAILED',
+    says: 'is read-only',
+    hint: 'make the file and its directory writable for this user',
+  },
+  10: {
+    code: 'STORE_FAILED',
+    says: 'could not be read or written (I/O error)',
+    hint: 'check the disk, then start again',
+  },
+  11: {
+    code: 'LEDGER_DAMAGED',
+    says: 'is damaged',
+    hint: 'run `tollgate fsck`; restore the newest backup if it agrees',
+  },
+  13: {
+    code: 'STORE_FAILED',
+    says: 'could not be written: the disk is full',
+    hint: 'make room, then start again',
+  },
+  14: {
+    code: 'STORE_FAILED',
+    says: 'cannot be opened',
+    hint: 'check that the directory exists and belongs to this user',
+  },
+  26: { code: 'LEDGER_FOREIGN', says: 'is not a database', hint: 'choose another directory with `--data`' },
+}
+
+/** What a fault of the database means to a person: the file, what is wrong with it, and what to do. */
+export function faultOf(cause: unknown, file: string): GatewayError {
+  if (cause instanceof GatewayError) return cause
+  const known = MEANINGS[resultCode(cause) & 0xff]
+  if (known) return new GatewayError(known.code, `\`${file}\` ${known.says}`, { cause, hints: [known.hint] })
+  return new GatewayError('STORE_FAILED', `\`${file}\` cannot be used`, { cause })
+}
+
+function resultCode(cause: unknown): number {
+  const code = cause instanceof Error && 'errcode' in cause ? cause.errcode : undefined
+  return typeof code === 'number' ? code : 0
+}

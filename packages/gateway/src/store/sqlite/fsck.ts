@@ -1,0 +1,290 @@
+// Checks all of a ledger file, from the outside: the database, every entry up to the head, the whole ledger by the same
+// verifier that auditors use, and the private records against what the ledger says of them.
+
+import {
+  leafHash,
+  parseCheckpoint,
+  sha256Hex,
+  toHex,
+  verifyPack,
+  writePack,
+  type Json,
+  type JsonObject,
+  type Trust,
+  noteKey,
+} from '@tollgate/evidence'
+import { openForReading, faultOf, ledgerFile, type Database } from './database.ts'
+import { checkEdge } from './edge.ts'
+import { openHeadGuard } from './guard.ts'
+import { openReader, type Reader } from './reader.ts'
+import { serviceIn, type Service } from './service.ts'
+import { bytes, envelopeOf, openNodes, openTree } from './tree.ts'
+import { headIn, headRoot } from './writer.ts'
+
+/** Something that is wrong. */
+export interface FsckProblem {
+  readonly code: string
+  /** Index of the entry, or name of the record; undefined if it concerns the whole. */
+  readonly at: string | undefined
+  readonly message: string
+}
+
+/** What was found. */
+export interface FsckReport {
+  readonly ok: boolean
+  readonly entries: number
+  /** How many entries the verifier has looked at under a signed checkpoint; the rest is younger than that. */
+  readonly verified: number
+  readonly problems: readonly FsckProblem[]
+  /** How many more problems there are than are listed. */
+  readonly more: number
+}
+
+/** How far it has come. */
+export interface FsckProgress {
+  readonly stage: 'database' | 'entries' | 'evidence' | 'records'
+  readonly done: number
+  readonly total: number
+}
+
+/** Which ledger is checked. */
+export interface FsckOptions {
+  readonly data: string
+  readonly origin: string
+  readonly writer: string
+  readonly guard: string | undefined
+}
+
+const MOST_LISTED = 100
+
+/** Checks a ledger file. Never throws for what the file holds; only if it cannot be opened at all. */
+export async function fsckLedger(
+  options: FsckOptions,
+  onProgress: (progress: FsckProgress) => void,
+): Promise<FsckReport> {
+  const db = openForReading(options.data)
+  const problems: FsckProblem[] = []
+  let more = 0
+  const found = (code: string, at: string | undefined, message: string): void => {
+    if (problems.length < MOST_LISTED) problems.push({ code, at, message })
+    else more++
+  }
+  // One moment of the file, however long it takes and whoever writes meanwhile.
+  db.exec('BEGIN')
+  try {
+    const run = { db, options, found, onProgress }
+    const { size } = headIn(db)
+    const steps: (() => unknown)[] = [
+      () => checkDatabase(run),
+      () => checkEntries(run, size),
+      () => checkKept(run),
+      () => checkRecords(run),
+    ]
+    for (const step of steps) await attempt(run, step)
+    const verified = (await attempt(run, () => verifyAll(run))) ?? 0
+    return { ok: problems.length === 0, entries: size, verified, problems, more }
+  } finally {
+    db.close()
+  }
+}
+
+interface Run {
+  readonly db: Database
+  readonly options: FsckOptions
+  readonly found: (code: string, at: string | undefined, message: string) => void
+  readonly onProgress: (progress: FsckProgress) => void
+}
+
+/** A step that cannot go on has found something; the others still get their turn. */
+async function attempt<T>({ found, options }: Run, step: () => T | Promise<T>): Promise<T | undefined> {
+  try {
+    return await step()
+  } catch (cause) {
+    const { code, message } = faultOf(cause, ledgerFile(options.data))
+    const why = cause instanceof Error && cause.message !== message ? `: ${cause.message}` : ''
+    found(code, undefined, message + why)
+    return undefined
+  }
+}
+
+function checkDatabase({ db, found, onProgress }: Run): void {
+  onProgress({ stage: 'database', done: 0, total: 1 })
+  for (const row of db.prepare('PRAGMA integrity_check(100)').all()) {
+    const said = String(row['integrity_check'])
+    if (said !== 'ok') found('FILE_DAMAGED', undefined, `the database is damaged: ${said}`)
+  }
+  onProgress({ stage: 'database', done: 1, total: 1 })
+}
+
+/** Every entry in its place, the tree over them, and the calls that are open by what the ledger says. */
+function checkEntries(run: Run, size: number): void {
+  const { db, found, onProgress } = run
+  const tiled = openTree(openNodes(db), 0)
+  const tileAt = db.prepare('SELECT root, hashes FROM tiles WHERE place = ?')
+  const ids = createIdCheck(run)
+  const open = new Set<string>()
+  let next = 0
+  for (const row of db.prepare('SELECT idx, kind, payload, signature FROM entries ORDER BY idx').iterate()) {
+    const index = Number(row['idx'])
+    if (index !== next) found('ENTRY_MISSING', String(next), `entries ${next} to ${index - 1} are missing`)
+    next = index + 1
+    const payload = bytes(row['payload'])
+    const id = sha256Hex(payload)
+    for (const { place, root, hashes } of tiled.append(
+      leafHash(envelopeOf(payload, bytes(row['signature']))),
+    )) {
+      const kept = tileAt.get(place)
+      const same = kept && same32(bytes(kept['root']), root) && same32(bytes(kept['hashes']), hashes)
+      if (!same)
+        found(
+          'TILE_WRONG',
+          String(index),
+          `a tile of the tree is not what its entries make, up to entry ${index}`,
+        )
+    }
+    ids.take(id, index)
+    noteOpen(open, id, readObject(payload), String(row['kind']), (what) =>
+      found('KIND_WRONG', String(index), what),
+    )
+    if (next % 1000 === 0) onProgress({ stage: 'entries', done: next, total: size })
+  }
+  if (next !== size) found('HEAD_WRONG', undefined, `the head says ${size} entries, and there are ${next}`)
+  if (!same32(tiled.tree.root(), headRoot(headIn(db))))
+    found('HEAD_WRONG', undefined, 'the entries do not lead to the head')
+  compareOpen(run, open)
+  onProgress({ stage: 'entries', done: size, total: size })
+}
+
+/** An allowed call is open until its first effect. */
+function noteOpen(
+  open: Set<string>,
+  id: string,
+  receipt: JsonObject,
+  kind: string,
+  wrong: (what: string) => void,
+): void {
+  if (receipt['kind'] !== kind) wrong('the kind beside an entry is not the one in it')
+  const { decision } = receipt
+  if (receipt['kind'] === 'decision' && receipt['verdict'] === 'ALLOW') open.add(id)
+  if (receipt['kind'] === 'effect' && typeof decision === 'string') open.delete(decision)
+}
+
+function compareOpen({ db, found }: Run, open: ReadonlySet<string>): void {
+  const names = openReader(db).list('open\n', 'records')
+  const kept = new Set(names.map((name) => name.slice('open\n'.length)))
+  for (const id of open) {
+    if (!kept.has(id))
+      found('OPEN_CALL_HIDDEN', id, 'an allowed call has no effect, and its private record is gone')
+  }
+  for (const id of kept) {
+    if (!open.has(id))
+      found('OPEN_CALL_INVENTED', id, 'a private record says that a call is open, and the ledger does not')
+  }
+}
+
+/** The beginnings of ids that are kept for looking them up. */
+function createIdCheck({ db, found }: Run): { take(id: string, index: number): void } {
+  const tileAt = db.prepare('SELECT prefixes FROM ids WHERE tile = ?')
+  let tile: string[] = []
+  return {
+    take(id, index) {
+      tile.push(id.slice(0, 16))
+      if (tile.length < 1024) return
+      const kept = tileAt.get((index + 1) / 1024 - 1)?.['prefixes']
+      const same = kept !== undefined && toHex(bytes(kept)) === tile.join('')
+      if (!same)
+        found(
+          'IDS_WRONG',
+          String(index),
+          `the ids kept for looking up are not those of the entries up to ${index}`,
+        )
+      tile = []
+    },
+  }
+}
+
+/** The checkpoint in the file, and the one remembered outside of the data directory. */
+async function checkKept(run: Run): Promise<void> {
+  const { db, options } = run
+  const service = await serviceIn(db, options.writer)
+  const { guard, origin } = options
+  const remembered = guard === undefined ? undefined : openHeadGuard(guard, service.first.id).remembered()
+  await checkEdge({ db, origin, keys: service.known, remembered })
+}
+
+/** Records against the newest receipts that speak of them. */
+function checkRecords({ db, found, onProgress }: Run): void {
+  const rows = db
+    .prepare(
+      `SELECT anchors.name, anchors.idx, payload, text FROM anchors LEFT JOIN entries ON entries.idx = anchors.idx
+       LEFT JOIN records ON records.name = anchors.name`,
+    )
+    .iterate()
+  let done = 0
+  for (const row of rows) {
+    done++
+    const name = String(row['name'])
+    const problem = problemWithRecord(name, row['payload'], row['text'])
+    if (problem) found(problem[0], name.replaceAll('\n', ' '), problem[1])
+  }
+  onProgress({ stage: 'records', done, total: done })
+}
+
+function problemWithRecord(name: string, payload: unknown, text: unknown): [string, string] | undefined {
+  if (!(payload instanceof Uint8Array)) return ['ANCHOR_WRONG', 'it names an entry that there is not']
+  const { kind, next_state_hash: next } = readObject(payload)
+  const stateful = name.startsWith('session\n') || name.startsWith('principal\n')
+  if (!stateful || kind !== 'decision') return undefined
+  if (!(text instanceof Uint8Array)) {
+    return ['STATE_MISSING', 'its state is gone: side effects in it are denied until it is closed']
+  }
+  if (sha256Hex(text) === next) return undefined
+  return ['STATE_WRONG', 'its state is not what its last decision left: side effects in it are denied']
+}
+
+/** The whole ledger, up to the newest checkpoint that was kept, under its own key; how many entries that is. */
+async function verifyAll(run: Run): Promise<number> {
+  const { db, options, found, onProgress } = run
+  const reader = openReader(db)
+  const checkpoint = reader.checkpoint()
+  if (checkpoint === undefined) return 0
+  const { size } = parseCheckpoint(checkpoint)
+  if (size === 0) return 0
+  const pack = writePack(ledgerReader(reader, checkpoint), { range: { start: 0, end: size } })
+  const trust = trustIn(await serviceIn(db, options.writer), options.origin)
+  const report = await verifyPack(pack, {
+    trust,
+    onProgress: ({ receipts }) => onProgress({ stage: 'evidence', done: receipts, total: size }),
+  })
+  for (const { code, index, sentence } of report.findings)
+    found(code, index === undefined ? undefined : String(index), sentence)
+  return size
+}
+
+function trustIn({ ledger }: Service, origin: string): Trust {
+  const keys = ledger.map((key) => noteKey(origin, key, 1))
+  return { ledger: origin, keys, witnesses: [], quorum: 0 }
+}
+
+function ledgerReader(reader: Reader, checkpoint: string): Parameters<typeof writePack>[0] {
+  return {
+    checkpoint,
+    *receipts(start, end) {
+      for (let at = start; at < end; at += 256) yield* reader.envelopes(at, Math.min(at + 256, end))
+    },
+    node: (level, index) => reader.node(level, index),
+    policy(hash) {
+      const text = reader.load([`text\n${hash}`])[0]?.record
+      return text === undefined ? undefined : new TextEncoder().encode(text)
+    },
+  }
+}
+
+function same32(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0
+}
+
+function readObject(payload: Uint8Array): JsonObject {
+  const value = JSON.parse(Buffer.from(payload).toString()) as Json
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
+}

@@ -1,0 +1,229 @@
+// Reading a ledger file: records, anchors, entries, nodes. Each answer is one look at the file, and only what is durable.
+
+import { parseJson, sha256Hex, type Json, type JsonObject, type Kind } from '@tollgate/evidence'
+import type { Stored } from '@tollgate/kernel'
+import type { EntryFilter, LedgerEntry, Page, PageRequest } from '../../view.ts'
+import type { Database, Statement } from './database.ts'
+import { openIdIndex } from './ids.ts'
+import { bytes, envelopeOf, openNodes, type Nodes } from './tree.ts'
+import { headIn } from './writer.ts'
+
+/** Everything that can be asked of a ledger file. */
+export interface Reader {
+  size(): number
+  load(names: readonly string[]): readonly Stored[]
+  list(prefix: string, of: 'records' | 'anchors'): readonly string[]
+  page(request: PageRequest): Page
+  find(id: string): LedgerEntry | undefined
+  envelopes(start: number, end: number): readonly Uint8Array[]
+  indexesOf(kinds: readonly Kind[]): readonly number[]
+  node(level: number, index: number): Uint8Array
+  rootAt(size: number): Uint8Array
+  checkpoint(): string | undefined
+  /** Records whose names begin so and that nobody has written since this time, in milliseconds; at most `limit`. */
+  idle(prefix: string, time: number, limit: number): readonly IdleRecord[]
+}
+
+/** A record that has not been written for a while. */
+export interface IdleRecord {
+  readonly name: string
+  readonly text: string
+}
+
+/** Most entries looked at for one page. */
+const MAX_LOOKED_AT = 20_000
+const MAX_PAGE = 1000
+
+/** Reads a file. */
+export function openReader(db: Database): Reader {
+  const statements = prepareStatements(db)
+  const nodes: Nodes = openNodes(db)
+  const size = (): number => headIn(db).size
+  const ids = openIdIndex(db, size)
+
+  function find(id: string): LedgerEntry | undefined {
+    for (const index of /^[0-9a-f]{64}$/.test(id) ? ids.candidates(id) : []) {
+      const row = statements.entry.get(index)
+      const entry = row && entryOf(row)
+      if (entry?.id === id) return entry
+    }
+    return undefined
+  }
+
+  function page({ filter, direction, from, limit }: PageRequest): Page {
+    const back = direction === 'back'
+    const end = size()
+    const start = Math.min(from ?? (back ? end - 1 : 0), back ? end - 1 : end)
+    const rows = rowsFrom(statements, filter.kind, direction).iterate(
+      ...kindFirst(filter.kind),
+      start,
+      MAX_LOOKED_AT,
+    )
+    const entries: LedgerEntry[] = []
+    const most = Math.min(limit, MAX_PAGE)
+    let [last, looked] = [start, 0]
+    for (const row of rows) {
+      last = Number(row['idx'])
+      looked++
+      if (fits(bytes(row['payload']), filter)) entries.push(entryOf(row))
+      if (entries.length >= most) break
+    }
+    const next = back ? last - 1 : last + 1
+    // Neither full nor tired of looking: there was nothing more.
+    const ended = entries.length < most && looked < MAX_LOOKED_AT
+    return { entries, next: ended || next < 0 || next >= end ? undefined : next }
+  }
+
+  function fits(payload: Uint8Array, filter: EntryFilter): boolean {
+    if (Object.values(filter).every((wanted) => wanted === undefined)) return true
+    // Sound: a payload is an object.
+    const receipt = JSON.parse(Buffer.from(payload).toString()) as JsonObject
+    const { kind, tenant, decision } = filter
+    if (kind !== undefined && receipt['kind'] !== kind) return false
+    if (tenant !== undefined && receipt['tenant'] !== tenant) return false
+    if (decision !== undefined && receipt['decision'] !== decision && sha256Hex(payload) !== decision)
+      return false
+    return fitsCall(callOf(receipt), filter)
+  }
+
+  /** The receipt that says who called what: effects and approvals belong to their decision. */
+  function callOf(receipt: JsonObject): JsonObject {
+    const decision = receipt['decision']
+    const found = typeof decision === 'string' && receipt['kind'] !== 'decision' ? find(decision) : undefined
+    // Sound: a payload is an object.
+    return found ? (parseJson(found.payload) as JsonObject) : receipt
+  }
+
+  /** Index of the first entry of this time or later: entries are in the order of their times. */
+  function indexAt(time: number): number {
+    let [low, high] = [0, size()]
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2)
+      const row = statements.entry.get(middle)
+      if (row && timeOf(bytes(row['payload'])) < time) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  return {
+    size,
+    find,
+    page,
+    idle: (prefix, time, limit) =>
+      statements.idle.all(prefix, behind(prefix), indexAt(time), limit).map((row) => ({
+        name: String(row['name']),
+        text: Buffer.from(bytes(row['text'])).toString(),
+      })),
+    load: (names) =>
+      names.map((name) => {
+        const record = statements.record.get(name)?.['text']
+        const anchor = statements.anchor.get(name)?.['payload']
+        return {
+          record: record === undefined ? undefined : Buffer.from(bytes(record)).toString(),
+          anchor: anchor === undefined ? undefined : bytes(anchor),
+        }
+      }),
+    list(prefix, of) {
+      const rows = (of === 'records' ? statements.records : statements.anchors).all(prefix, behind(prefix))
+      const names = rows.map((row) => String(row['name'])).filter((name) => name.startsWith(prefix))
+      // In the order of code units; the file sorts by bytes.
+      return names.sort()
+    },
+    envelopes: (start, end) =>
+      statements.range
+        .all(start, Math.min(end, start + MAX_PAGE))
+        .map((row) => envelopeOf(bytes(row['payload']), bytes(row['signature']))),
+    indexesOf: (kinds) =>
+      kinds
+        .flatMap((kind) => (isRare(kind) ? statements.byRareKind : statements.byKind).all(kind))
+        .map((row) => Number(row['idx']))
+        .sort((a, b) => a - b),
+    node: (level, index) => nodes.node(level, index),
+    rootAt: (at) => nodes.rootAt(at),
+    checkpoint() {
+      const note = statements.checkpoint.get()?.['note']
+      return typeof note === 'string' ? note : undefined
+    },
+  }
+}
+
+/** Kinds that are few have an index of their own: nobody has to leaf through all calls to find a key. */
+function rowsFrom(
+  statements: ReturnType<typeof prepareStatements>,
+  kind: Kind | undefined,
+  direction: PageRequest['direction'],
+): Statement {
+  if (kind !== undefined && isRare(kind))
+    return direction === 'back' ? statements.rareBack : statements.rareOn
+  return direction === 'back' ? statements.back : statements.on
+}
+
+function kindFirst(kind: Kind | undefined): readonly string[] {
+  return kind !== undefined && isRare(kind) ? [kind] : []
+}
+
+function timeOf(payload: Uint8Array): number {
+  // Sound: every receipt has a time.
+  return Date.parse((JSON.parse(Buffer.from(payload).toString()) as { time: string }).time)
+}
+
+function isRare(kind: Kind): boolean {
+  return kind !== 'decision' && kind !== 'effect'
+}
+
+/** A text behind all that begin with a prefix, and before most others. */
+function behind(prefix: string): string {
+  const last = prefix.charCodeAt(prefix.length - 1)
+  // Only plain characters have a next one that is next in bytes too; for others the filter does the work.
+  return last < 0x7f ? prefix.slice(0, -1) + String.fromCharCode(last + 1) : '\u{10ffff}\u{10ffff}'
+}
+
+function fitsCall(call: JsonObject, { principal, tool, verdict, session }: EntryFilter): boolean {
+  if (principal !== undefined && call['principal'] !== principal) return false
+  if (tool !== undefined && call['tool'] !== tool) return false
+  if (verdict !== undefined && call['verdict'] !== verdict) return false
+  return session === undefined || sessionIn(call['session']) === session
+}
+
+function sessionIn(session: Json | undefined): Json | undefined {
+  // Sound: in a receipt a session is its id, or an object with it.
+  return typeof session === 'object' ? (session as JsonObject | null)?.['id'] : session
+}
+
+function entryOf(row: Readonly<Record<string, unknown>>): LedgerEntry {
+  const payload = bytes(row['payload'])
+  return {
+    index: Number(row['idx']),
+    id: sha256Hex(payload),
+    payload,
+    envelope: envelopeOf(payload, bytes(row['signature'])),
+  }
+}
+
+// Spelled as the index is, or it would not be used.
+const RARE = "kind = ? AND kind NOT IN ('decision', 'effect')"
+
+function prepareStatements(db: Database) {
+  const columns = 'SELECT idx, payload, signature FROM entries'
+  const from = (table: string): string => `SELECT name FROM ${table} WHERE name >= ? AND name < ?`
+  return {
+    entry: db.prepare(`${columns} WHERE idx = ?`),
+    back: db.prepare(`${columns} WHERE idx <= ? ORDER BY idx DESC LIMIT ?`),
+    on: db.prepare(`${columns} WHERE idx >= ? ORDER BY idx LIMIT ?`),
+    rareBack: db.prepare(`${columns} WHERE ${RARE} AND idx <= ? ORDER BY idx DESC LIMIT ?`),
+    rareOn: db.prepare(`${columns} WHERE ${RARE} AND idx >= ? ORDER BY idx LIMIT ?`),
+    range: db.prepare(`${columns} WHERE idx >= ? AND idx < ? ORDER BY idx`),
+    byKind: db.prepare('SELECT idx FROM entries WHERE kind = ?'),
+    byRareKind: db.prepare(`SELECT idx FROM entries WHERE ${RARE}`),
+    record: db.prepare('SELECT text FROM records WHERE name = ?'),
+    anchor: db.prepare(
+      'SELECT payload FROM anchors JOIN entries ON entries.idx = anchors.idx WHERE name = ?',
+    ),
+    records: db.prepare(from('records')),
+    anchors: db.prepare(from('anchors')),
+    checkpoint: db.prepare('SELECT note FROM checkpoint'),
+    // `written` is how many entries there were: at most this many means before the first of that time.
+    idle: db.prepare('SELECT name, text FROM records WHERE name >= ? AND name < ? AND written <= ? LIMIT ?'),
+  }
+}

@@ -1,0 +1,103 @@
+// Which keys are in service, by what the ledger says: from its genesis on, each change signed by a key of the ledger that was
+// in service before.
+
+import {
+  importPublicKey,
+  openReceipt,
+  type KeyChange,
+  type PublicKey,
+  type Receipt,
+  type SigningKey,
+} from '@tollgate/evidence'
+import { GatewayError } from '../../error.ts'
+import type { Database } from './database.ts'
+import { bytes, envelopeOf } from './tree.ts'
+
+/** The keys of a ledger. */
+export interface Service {
+  /** The key of the genesis: it names the ledger for good. */
+  readonly first: PublicKey
+  /** Every key that ever was in service. */
+  readonly known: readonly PublicKey[]
+  readonly ledger: readonly PublicKey[]
+  readonly writer: PublicKey
+}
+
+/** Reads the keys of a ledger file. @throws GatewayError `LEDGER_DAMAGED`, or `DATA_MISSING` if it has no genesis. */
+export async function serviceIn(db: Database, writer: string): Promise<Service> {
+  const rows = db
+    .prepare("SELECT idx, payload, signature FROM entries WHERE kind IN ('genesis', 'key') ORDER BY idx")
+    .all()
+  const known = new Map<string, PublicKey>()
+  const ledger = new Map<string, PublicKey>()
+  let own: PublicKey | undefined
+  let first: PublicKey | undefined
+  for (const row of rows) {
+    const envelope = envelopeOf(bytes(row['payload']), bytes(row['signature']))
+    const change = await read(envelope, ledger, first === undefined)
+    const key = importPublicKey(change.public_key)
+    known.set(key.id, key)
+    if (change.kind === 'genesis') {
+      first = key
+      ledger.set(key.id, key)
+    } else if (change.role === 'ledger') {
+      if (change.op === 'add') ledger.set(key.id, key)
+      else ledger.delete(key.id)
+    } else if (change.of === writer) {
+      if (change.op === 'add') own = key
+      else if (own?.id === key.id) own = undefined
+    }
+  }
+  if (!first)
+    throw new GatewayError('DATA_MISSING', 'the ledger file has no genesis', {
+      hints: ['run `tollgate init`'],
+    })
+  if (!own) throw new GatewayError('KEY_UNUSABLE', `no key is in service for the writer \`${writer}\``)
+  return { first, known: [...known.values()], ledger: [...ledger.values()], writer: own }
+}
+
+type KeyReceipt = KeyChange | Extract<Receipt, { kind: 'genesis' }>
+
+async function read(
+  envelope: Uint8Array,
+  ledger: Map<string, PublicKey>,
+  isFirst: boolean,
+): Promise<KeyReceipt> {
+  try {
+    const { receipt } = await openReceipt(
+      envelope,
+      (id) => ledger.get(id) ?? (isFirst ? ownKey(envelope) : undefined),
+    )
+    if (receipt.kind === (isFirst ? 'genesis' : 'key')) return receipt
+  } catch (cause) {
+    throw new GatewayError('LEDGER_DAMAGED', 'a receipt of the ledger’s keys is not signed as it must be', {
+      cause,
+      hints: ['run `tollgate fsck`'],
+    })
+  }
+  throw new GatewayError('LEDGER_DAMAGED', 'the ledger does not begin with its genesis', {
+    hints: ['run `tollgate fsck`'],
+  })
+}
+
+/** The genesis vouches for itself; who trusts it has pinned its key elsewhere. */
+function ownKey(envelope: Uint8Array): PublicKey | undefined {
+  const { payload } = JSON.parse(Buffer.from(envelope).toString()) as { payload: string }
+  const { public_key } = JSON.parse(Buffer.from(payload, 'base64').toString()) as { public_key?: unknown }
+  return typeof public_key === 'string' ? importPublicKey(public_key) : undefined
+}
+
+/** Refuses to go on without the private keys that are in service. */
+export function requireService({ ledger, writer }: Service, keys: readonly SigningKey[]): void {
+  const held = keys.map(({ publicKey }) => publicKey.id)
+  for (const { id } of [...ledger, writer]) {
+    if (held.includes(id)) continue
+    throw new GatewayError(
+      'KEY_UNUSABLE',
+      `the key \`${id.slice(0, 8)}\`, which the ledger has in service, is not in \`keys/\``,
+      {
+        hints: ['put the key file back; without it this ledger cannot go on'],
+      },
+    )
+  }
+}

@@ -1,0 +1,36 @@
+// The thread that signs ahead: while the writer waits for the disk, it signs what comes next, and hands it to the writer. What
+// it has not finished by then, the writer signs itself.
+
+import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
+import type { SealedAhead } from './ahead.ts'
+import { unpackEntries, type PackedEntries } from './batch.ts'
+import { createSealer, importSeeds } from './seal.ts'
+
+/** What the thread is started with. */
+export interface SignerThreadData {
+  readonly seeds: readonly Uint8Array[]
+  /** Where signatures go: to the writer. */
+  readonly port: MessagePort
+}
+
+// Sound: `store.ts` starts this thread with it.
+const { seeds, port } = workerData as SignerThreadData
+const sealer = importSeeds(seeds).then(createSealer)
+
+parentPort?.on('message', (entries: PackedEntries) => void sealAll(entries))
+
+async function sealAll(entries: PackedEntries): Promise<void> {
+  const seal = await sealer
+  const seals = new Uint8Array(SEAL * entries.ids.length)
+  let at = 0
+  for (const entry of unpackEntries(entries)) {
+    const { signature, leaf } = await seal(entry)
+    seals.set(signature, at)
+    seals.set(leaf, at + 64)
+    at += SEAL
+  }
+  const sealed: SealedAhead = { ids: entries.ids, seals }
+  port.postMessage(sealed, [seals.buffer])
+}
+
+const SEAL = 96

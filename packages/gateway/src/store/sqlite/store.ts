@@ -1,0 +1,178 @@
+// The embedded ledger: one thread writes, one signs ahead of it, one reads; this is all of them for the kernel and the doors.
+
+import { MessageChannel } from 'node:worker_threads'
+import type { ChainHead, PublicKey } from '@tollgate/evidence'
+import type { Store, Stored } from '@tollgate/kernel'
+import type { LedgerEntry, LedgerView, Page } from '../../view.ts'
+import { createGatherer } from './ahead.ts'
+import { packBatch } from './batch.ts'
+import { createDatabase, openForReading } from './database.ts'
+import { takeLock } from './lock.ts'
+import { openReader, type IdleRecord, type Reader } from './reader.ts'
+import { serviceIn } from './service.ts'
+import { startThread, type Thread } from './thread.ts'
+import type { SignerThreadData } from './signer-thread.ts'
+import type { Opened, WriterThreadData } from './writer-thread.ts'
+
+/** An open ledger file. */
+export interface SqliteStore extends Store {
+  readonly view: LedgerView
+  /** Id of the writer's key that is in service; undefined as long as the ledger is empty. */
+  readonly key: string | undefined
+  /** Public keys of the ledger in service, 32 bytes each. */
+  readonly ledgerKeys: readonly Uint8Array[]
+  /** A signed checkpoint of all that is durable. */
+  checkpoint: () => Promise<string>
+  /** Calls back after every commit, with the number of entries. Returns what ends it. */
+  watch: (listener: (size: number) => void) => () => void
+  /** Records that nobody has written since a time, in milliseconds; see `Reader`. */
+  idle(prefix: string, time: number, limit: number): Promise<readonly IdleRecord[]>
+  /** Signs the last head, remembers it, and lets go of the file. */
+  close: () => Promise<void>
+}
+
+/** What a ledger file is opened with. */
+export type SqliteOptions = Omit<WriterThreadData, 'port'>
+
+/** Makes an empty ledger file, for its founding batch to be written to. @throws GatewayError `DATA_EXISTS`. */
+export function createSqliteFile(data: string): void {
+  createDatabase(data).close()
+}
+
+/** Opens the ledger in a data directory for writing; for one process at a time. @throws GatewayError. */
+export async function openSqliteStore(options: SqliteOptions): Promise<SqliteStore> {
+  const lock = takeLock(options.data)
+  const threads = startThreads(options)
+  try {
+    // Sound: that is what the thread answers.
+    const opened = (await threads.writer.ask('opened', [])) as Opened
+    return createStore(opened, threads, () => lock.release())
+  } catch (cause) {
+    await endAll(threads)
+    lock.release()
+    throw cause
+  }
+}
+
+interface Threads {
+  readonly writer: Thread
+  readonly reader: Thread
+  readonly signer: Thread
+}
+
+function startThreads(options: SqliteOptions): Threads {
+  const { port1: sealed, port2: collected } = new MessageChannel()
+  const own = copySeeds(options)
+  const ahead = copySeeds(options)
+  const writerData: WriterThreadData = { ...options, seeds: own, port: collected }
+  const signerData: SignerThreadData = { seeds: ahead, port: sealed }
+  return {
+    writer: startThread('writer-thread', writerData, [collected, ...own.map(({ buffer }) => buffer)]),
+    reader: startThread('reader-thread', options.data),
+    signer: startThread('signer-thread', signerData, [sealed, ...ahead.map(({ buffer }) => buffer)]),
+  }
+}
+
+/** Copies, because a thread wipes what it was given; they are moved to it, so that none stays behind. */
+function copySeeds({ seeds }: SqliteOptions): Uint8Array<ArrayBuffer>[] {
+  return seeds.map((seed) => Uint8Array.from(seed))
+}
+
+function createStore(opened: Opened, threads: Threads, release: () => void): SqliteStore {
+  const { writer, reader, signer } = threads
+  const listeners = new Set<(size: number) => void>()
+  const ahead = createGatherer((entries) => signer.tell(entries, [entries.messages.buffer]))
+  let head: ChainHead | undefined = opened.head
+  let closing: Promise<void> | undefined
+
+  return {
+    key: opened.key,
+    ledgerKeys: opened.ledgerKeys,
+    view: viewThrough((method, args) => reader.ask(method, args)),
+    head: () => Promise.resolve(head),
+    ahead,
+    async write(batch) {
+      const packed = packBatch(batch)
+      // Sound, here and below: that is what the thread answers.
+      const size = (await writer.ask('write', [packed], [packed.messages.buffer])) as number
+      const last = batch.entries.at(-1)?.encoded
+      if (last) head = { ...placeOf(last.receipt), id: last.id }
+      // Apart from this turn: what a listener does wrong must not look as if the batch had not been written.
+      for (const listener of listeners) queueMicrotask(() => listener(size))
+    },
+    load: async (names) => (await reader.ask('load', [names])) as readonly Stored[],
+    list: async (prefix, of) => (await reader.ask('list', [prefix, of])) as readonly string[],
+    checkpoint: async () => (await writer.ask('checkpoint', [])) as string,
+    idle: async (prefix, time, limit) =>
+      (await reader.ask('idle', [prefix, time, limit])) as readonly IdleRecord[],
+    watch(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    close: () => (closing ??= closeAll(threads, release)),
+  }
+}
+
+function placeOf({ seq, lamport_clock, time }: Omit<ChainHead, 'id'>): Omit<ChainHead, 'id'> {
+  return { seq, lamport_clock, time }
+}
+
+async function closeAll(threads: Threads, release: () => void): Promise<void> {
+  try {
+    await threads.reader.ask('close', [])
+    await threads.writer.ask('close', [])
+  } finally {
+    await endAll(threads)
+    release()
+  }
+}
+
+async function endAll({ writer, reader, signer }: Threads): Promise<void> {
+  await Promise.all([writer.end(), reader.end(), signer.end()])
+}
+
+/** Asks a reader, here or in a thread. */
+type Ask = (method: keyof Reader, args: readonly unknown[]) => Promise<unknown>
+
+/** The ledger as a reader sees it. */
+function viewThrough(ask: Ask): LedgerView {
+  // Sound throughout: what is asked answers with what `Reader` does.
+  return {
+    size: async () => (await ask('size', [])) as number,
+    page: async (request) => (await ask('page', [request])) as Page,
+    find: async (id) => (await ask('find', [id])) as LedgerEntry | undefined,
+    envelopes: async (start, end) => (await ask('envelopes', [start, end])) as readonly Uint8Array[],
+    indexesOf: async (kinds) => (await ask('indexesOf', [kinds])) as readonly number[],
+    node: async (level, index) => (await ask('node', [level, index])) as Uint8Array,
+    rootAt: async (size) => (await ask('rootAt', [size])) as Uint8Array,
+    record: async (name) => ((await ask('load', [[name]])) as readonly Stored[])[0]?.record,
+    recordNames: async (prefix) => (await ask('list', [prefix, 'records'])) as readonly string[],
+    checkpoint: async () => (await ask('checkpoint', [])) as string | undefined,
+  }
+}
+
+/** A ledger file for reading only. */
+export interface SqliteView {
+  readonly view: LedgerView
+  readonly ledgerKeys: readonly PublicKey[]
+  close: () => void
+}
+
+/** Opens the ledger in a data directory for reading only, also beside a gateway. @throws GatewayError. */
+export async function openSqliteView(data: string, writer: string): Promise<SqliteView> {
+  const db = openForReading(data)
+  try {
+    const { ledger } = await serviceIn(db, writer)
+    return { view: viewThrough(askHere(openReader(db))), ledgerKeys: ledger, close: () => db.close() }
+  } catch (cause) {
+    db.close()
+    throw cause
+  }
+}
+
+/** Asks a reader in this thread; what it throws rejects. */
+function askHere(reader: Reader): Ask {
+  // Sound: both sides are written together, as with a thread.
+  const methods = reader as unknown as Readonly<Record<string, (...args: readonly unknown[]) => unknown>>
+  return (method, args) => Promise.resolve().then(() => methods[method]?.(...args))
+}

@@ -1,0 +1,136 @@
+// Asking a thread, and answering in one: each question has a number, each answer the same one.
+
+import { parentPort, Worker, type Transferable } from 'node:worker_threads'
+import { GatewayError, type GatewayErrorCode } from '../../error.ts'
+
+/** A question on its way to a thread. */
+interface Question {
+  readonly id: number
+  readonly method: string
+  readonly args: readonly unknown[]
+}
+
+/** The answer to a question, or why there is none. */
+interface Answer {
+  readonly id: number
+  readonly value?: unknown
+  readonly fault?: {
+    readonly code: GatewayErrorCode
+    readonly message: string
+    readonly hints: readonly string[]
+  }
+}
+
+/** A thread that answers. */
+export interface Thread {
+  /** Asks it. @throws GatewayError what it threw, or `STORE_FAILED` once it has ended or does not answer. */
+  ask(method: string, args: readonly unknown[], transfer?: readonly Transferable[]): Promise<unknown>
+  /** Tells it something that it does not answer to. */
+  tell(message: unknown, transfer: readonly Transferable[]): void
+  end(): Promise<void>
+}
+
+// A disk that does not answer for so long is as good as gone; whoever waits must be told.
+const PATIENCE_MS = 60_000
+
+/** Starts a thread of this folder, and hands it `data`. */
+export function startThread(name: string, data: unknown, transfer: readonly Transferable[] = []): Thread {
+  const worker = new Worker(fileOf(name), { workerData: data, transferList: [...transfer] })
+  const waiting = new Map<
+    number,
+    { resolve: (value: unknown) => void; reject: (fault: GatewayError) => void }
+  >()
+  let asked = 0
+  let ended: GatewayError | undefined
+
+  function endWith(cause: unknown): void {
+    ended ??= new GatewayError('STORE_FAILED', 'the thread that owns the ledger file has ended', { cause })
+    for (const { reject } of waiting.values()) reject(ended)
+    waiting.clear()
+  }
+
+  worker.on('message', ({ id, value, fault }: Answer) => {
+    const question = waiting.get(id)
+    waiting.delete(id)
+    if (fault) question?.reject(new GatewayError(fault.code, fault.message, { hints: fault.hints }))
+    else question?.resolve(value)
+  })
+  worker.on('error', endWith)
+  worker.on('messageerror', endWith)
+  worker.on('exit', endWith)
+
+  return {
+    ask: (method, args, moved = []) =>
+      new Promise((resolve, reject) => {
+        if (ended) return reject(ended)
+        const id = asked++
+        const timer = setTimeout(() => {
+          waiting.delete(id)
+          reject(silent(name))
+        }, PATIENCE_MS)
+        const settle =
+          <T>(done: (value: T) => void) =>
+          (value: T): void => {
+            clearTimeout(timer)
+            done(value)
+          }
+        waiting.set(id, { resolve: settle(resolve), reject: settle(reject) })
+        const question: Question = { id, method, args }
+        worker.postMessage(question, [...moved])
+      }),
+    tell(message, moved) {
+      if (!ended) worker.postMessage(message, [...moved])
+    },
+    end: async () => {
+      ended ??= new GatewayError('STORE_FAILED', 'the ledger has been closed')
+      await worker.terminate()
+    },
+  }
+}
+
+function silent(name: string): GatewayError {
+  return new GatewayError(
+    'STORE_FAILED',
+    `the ledger file has not answered for ${PATIENCE_MS / 1000} seconds`,
+    {
+      hints: [`check the disk (thread \`${name}\`), then start again`],
+    },
+  )
+}
+
+/** Threads run what was built, also when they are started from the sources. */
+function fileOf(name: string): URL {
+  const built = import.meta.url.endsWith('.ts') ? '../../../dist/src/store/sqlite/' : './'
+  return new URL(`${built}${name}.js`, import.meta.url)
+}
+
+/** What a thread can be asked: each method by its name. */
+export type Methods = Readonly<Record<string, (...args: never[]) => unknown>>
+
+/** Answers the questions that come to this thread, in the order they come. */
+export function answerQuestions(methods: Promise<Methods>): void {
+  // If it cannot be opened, the first question is told why; until then that is nobody's fault.
+  methods.catch(() => undefined)
+  parentPort?.on('message', (question: Question) => void answer(methods, question))
+}
+
+async function answer(methods: Promise<Methods>, { id, method, args }: Question): Promise<void> {
+  try {
+    const found = (await methods)[method]
+    if (!found) throw new GatewayError('REQUEST_INVALID', `the thread has no method \`${method}\``)
+    // Sound: both sides of a thread are written together; what is sent is what the method takes.
+    reply({ id, value: await found(...(args as never[])) })
+  } catch (cause) {
+    reply({ id, fault: told(cause) })
+  }
+}
+
+function reply(answer: Answer): void {
+  parentPort?.postMessage(answer)
+}
+
+function told(cause: unknown): NonNullable<Answer['fault']> {
+  const { code, hints } =
+    cause instanceof GatewayError ? cause : ({ code: 'STORE_FAILED', hints: [] } as const)
+  return { code, message: cause instanceof Error ? cause.message : String(cause), hints }
+}

@@ -1,0 +1,105 @@
+// The thread that owns keys and file.
+
+import { workerData, type MessagePort } from 'node:worker_threads'
+import type { ChainHead } from '@tollgate/evidence'
+import { createCollector } from './ahead.ts'
+import type { PackedBatch } from './batch.ts'
+import { openDatabase } from './database.ts'
+import { checkEdge } from './edge.ts'
+import { openHeadGuard } from './guard.ts'
+import { importSeeds } from './seal.ts'
+import { requireService, serviceIn } from './service.ts'
+import { answerQuestions, type Methods } from './thread.ts'
+import { headIn, newestIn, openWriter } from './writer.ts'
+
+/** What the thread is started with. */
+export interface WriterThreadData {
+  readonly data: string
+  readonly origin: string
+  readonly writer: string
+  /** Seeds of the private keys; they are wiped once they are taken in. */
+  readonly seeds: readonly Uint8Array[]
+  readonly guard: string | undefined
+  /** Signs no checkpoints: for changing the key that would sign them. */
+  readonly quiet?: boolean
+  /** Where signatures come from that another thread made ahead. */
+  readonly port?: MessagePort
+}
+
+/** What it says once the ledger is open. */
+export interface Opened {
+  readonly size: number
+  readonly head: ChainHead | undefined
+  readonly key: string | undefined
+  readonly ledgerKeys: readonly Uint8Array[]
+}
+
+// Often enough for whoever only reads the file, and seldom enough to cost nothing.
+const KEEP_EVERY_MS = 1000
+
+answerQuestions(open())
+
+async function open(): Promise<Methods> {
+  // Sound: `store.ts` starts this thread with it.
+  const { data, origin, writer: name, seeds, guard: directory, quiet, port } = workerData as WriterThreadData
+  const keys = await importSeeds(seeds)
+  const db = openDatabase(data)
+  const { size } = headIn(db)
+  // An empty file waits for its founding batch. It has no keys yet, and no head to sign.
+  const service = size === 0 ? undefined : await serviceIn(db, name)
+  if (service) requireService(service, keys)
+  const guard = service && directory !== undefined ? openHeadGuard(directory, service.first.id) : undefined
+  await checkEdge({ db, origin, keys: service?.known ?? [], remembered: guard?.remembered() })
+  const ledger = service?.ledger.map(({ id }) => id) ?? []
+  const ahead = createCollector(port)
+  const writer = openWriter({ db, data, origin, keys, ledger, ahead })
+  const keep = keeper(
+    service !== undefined && quiet !== true,
+    () => writer.checkpoint(),
+    (note) => {
+      writer.keepCheckpoint(note)
+      guard?.remember(note)
+    },
+  )
+  keep.soon()
+  const opened: Opened = {
+    size,
+    head: newestIn(db, size),
+    key: service?.writer.id,
+    ledgerKeys: service?.ledger.map((key) => key.bytes) ?? [],
+  }
+  return {
+    opened: () => opened,
+    async write(batch: PackedBatch) {
+      const written = await writer.write(batch)
+      keep.soon()
+      return written
+    },
+    checkpoint: () => writer.checkpoint(),
+    async close() {
+      await keep.now()
+      db.close()
+    },
+  }
+}
+
+/** Signs a checkpoint and keeps it, at most once in a while. */
+function keeper(
+  signs: boolean,
+  sign: () => Promise<string>,
+  keep: (note: string) => void,
+): { soon(): void; now(): Promise<void> } {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const now = async (): Promise<void> => {
+    clearTimeout(timer)
+    timer = undefined
+    if (signs) keep(await sign())
+  }
+  return {
+    now,
+    soon() {
+      // A checkpoint that cannot be kept is kept with the next; that nothing can be written, the next batch will tell.
+      timer ??= setTimeout(() => void now().catch(() => undefined), KEEP_EVERY_MS)
+    },
+  }
+}

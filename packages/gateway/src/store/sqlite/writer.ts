@@ -1,0 +1,183 @@
+// The one writer of a ledger file: signs, extends the tree, writes and syncs. It lives in a thread of its own, and owns keys
+// and file.
+
+import {
+  chainHead,
+  createTree,
+  parseReceipt,
+  sealCheckpoint,
+  type ChainHead,
+  type SigningKey,
+} from '@tollgate/evidence'
+import { GatewayError } from '../../error.ts'
+import type { Collector } from './ahead.ts'
+import { unpackEntries, type PackedBatch, type PackedEntry } from './batch.ts'
+import { faultOf, ledgerFile, requireDurable, type Database } from './database.ts'
+import { openIdTiles } from './ids.ts'
+import { createSealer, type Seal } from './seal.ts'
+import { bytes, envelopeOf, openNodes, openTree } from './tree.ts'
+
+/** What a writer is made of. */
+export interface WriterOptions {
+  readonly db: Database
+  readonly data: string
+  readonly origin: string
+  /** The keys it may sign with; `ledger` are those that sign checkpoints. */
+  readonly keys: readonly SigningKey[]
+  readonly ledger: readonly string[]
+  /** What another thread has signed already. */
+  readonly ahead: Collector
+}
+
+/** Writes batches. After the first fault it writes nothing more: only a new start finds out what the file holds. */
+export interface Writer {
+  /** Signs and writes a batch; how many entries there are then. @throws GatewayError, and is of no use afterwards. */
+  write(batch: PackedBatch): Promise<number>
+  /** A signed checkpoint of all that is written. */
+  checkpoint(): Promise<string>
+  /** Keeps a signed checkpoint in the file, for those who only read it. */
+  keepCheckpoint(note: string): void
+}
+
+/** Opens a writer on a file whose right edge has been checked. */
+export function openWriter({ db, data, origin, keys, ledger, ahead }: WriterOptions): Writer {
+  const seal = createSealer(keys)
+  const nodes = openNodes(db)
+  const { size: started } = headIn(db)
+  const { tree, append } = openTree(nodes, started)
+  const ids = openIdTiles(db, started)
+  const statements = prepareStatements(db)
+  let newest = newestIn(db, started)?.id
+  let broken: GatewayError | undefined
+  let proven = false
+
+  async function write(batch: PackedBatch): Promise<number> {
+    if (broken) throw broken
+    try {
+      return await writeOrBreak(batch)
+    } catch (cause) {
+      broken = faultOf(cause, ledgerFile(data))
+      rollBack(db)
+      throw broken
+    }
+  }
+
+  async function writeOrBreak(batch: PackedBatch): Promise<number> {
+    if (batch.after !== newest) throw stale()
+    // Signed before the transaction begins: nobody waits for a lock while we calculate.
+    ahead.collect()
+    const sealed: { entry: PackedEntry; seal: Seal }[] = []
+    for (const entry of unpackEntries(batch)) {
+      sealed.push({ entry, seal: ahead.take(entry.id) ?? (await seal(entry)) })
+    }
+    statements.begin.run()
+    // The file itself is asked, not our memory: a second writer would be seen here.
+    if (statements.size.get()?.['size'] !== tree.size) throw stale()
+    const anchors = new Map<string, number>()
+    for (const { entry, seal } of sealed) {
+      const index = tree.size
+      const { signature, leaf } = seal
+      statements.entry.run(index, entry.kind, entry.payload, signature)
+      for (const name of entry.anchors) anchors.set(name, index)
+      for (const { place, root, hashes } of append(leaf)) statements.tile.run(place, root, hashes)
+      ids.add(entry.id)
+    }
+    for (const [name, index] of anchors) statements.anchor.run(name, index)
+    batch.names.forEach((name, i) => setRecord(name, batch.texts[i]))
+    statements.head.run(tree.size, Buffer.concat(tree.frontier().peaks))
+    statements.commit.run()
+    // Some drivers lower it behind the first write; so it is asked after one.
+    if (!proven) requireDurable(db)
+    proven = true
+    newest = batch.ids.at(-1) ?? newest
+    return tree.size
+  }
+
+  function setRecord(name: string, text: string | undefined): void {
+    if (text === undefined) statements.remove.run(name)
+    else statements.record.run(name, Buffer.from(text), tree.size)
+  }
+
+  return {
+    write,
+    checkpoint: () => {
+      // What our memory holds beyond the file must never be signed.
+      if (broken) throw broken
+      const signing = keys.filter(({ publicKey }) => ledger.includes(publicKey.id))
+      return sealCheckpoint({ origin, size: tree.size, root: tree.root() }, signing)
+    },
+    keepCheckpoint(note) {
+      if (!broken) statements.checkpoint.run(note)
+    },
+  }
+}
+
+function prepareStatements(db: Database) {
+  return {
+    begin: db.prepare('BEGIN IMMEDIATE'),
+    commit: db.prepare('COMMIT'),
+    size: db.prepare('SELECT size FROM head WHERE only = 1'),
+    entry: db.prepare('INSERT INTO entries (idx, kind, payload, signature) VALUES (?, ?, ?, ?)'),
+    tile: db.prepare('INSERT INTO tiles (place, root, hashes) VALUES (?, ?, ?)'),
+    anchor: db.prepare(
+      'INSERT INTO anchors (name, idx) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET idx = excluded.idx',
+    ),
+    record: db.prepare(
+      `INSERT INTO records (name, text, written) VALUES (?, ?, ?)
+       ON CONFLICT (name) DO UPDATE SET text = excluded.text, written = excluded.written`,
+    ),
+    remove: db.prepare('DELETE FROM records WHERE name = ?'),
+    head: db.prepare('UPDATE head SET size = ?, peaks = ? WHERE only = 1'),
+    checkpoint: db.prepare(
+      'INSERT INTO checkpoint VALUES (1, ?) ON CONFLICT (only) DO UPDATE SET note = excluded.note',
+    ),
+  }
+}
+
+function rollBack(db: Database): void {
+  try {
+    db.exec('ROLLBACK')
+  } catch {
+    // There was no transaction, or SQLite has ended it by itself. Nothing more is written in either case.
+  }
+}
+
+function stale(): GatewayError {
+  return new GatewayError('STORE_FAILED', 'the batch does not follow the newest receipt in the file', {
+    hints: ['another process has written to it; stop that, then start again'],
+  })
+}
+
+/** The head as the file has it. */
+export function headIn(db: Database): { readonly size: number; readonly peaks: Uint8Array } {
+  const row = db.prepare('SELECT size, peaks FROM head').get()
+  const size = row?.['size']
+  if (typeof size === 'number') return { size, peaks: bytes(row?.['peaks']) }
+  throw new GatewayError('LEDGER_DAMAGED', 'the ledger file has no head', { hints: ['run `tollgate fsck`'] })
+}
+
+/** The newest receipt in the file, as far as the next one depends on it. */
+export function newestIn(db: Database, size: number): ChainHead | undefined {
+  if (size === 0) return undefined
+  const row = db.prepare('SELECT payload, signature FROM entries WHERE idx = ?').get(size - 1)
+  if (!row)
+    throw new GatewayError('LEDGER_DAMAGED', `entry ${size - 1} is missing`, {
+      hints: ['run `tollgate fsck`'],
+    })
+  return chainHead(parseReceipt(envelopeOf(bytes(row['payload']), bytes(row['signature']))))
+}
+
+/** The root that the head of a file commits to. */
+export function headRoot({ size, peaks }: { readonly size: number; readonly peaks: Uint8Array }): Uint8Array {
+  const list = Array.from({ length: Math.ceil(peaks.length / 32) }, (_, i) =>
+    peaks.subarray(32 * i, 32 * (i + 1)),
+  )
+  try {
+    return createTree({ size, peaks: list }).root()
+  } catch (cause) {
+    throw new GatewayError('LEDGER_DAMAGED', 'the head of the ledger does not fit its size', {
+      cause,
+      hints: ['run `tollgate fsck`'],
+    })
+  }
+}

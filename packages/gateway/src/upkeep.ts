@@ -1,0 +1,114 @@
+// What a running gateway does by itself: closes calls that nobody reported on, forgets what is older than the operator wants
+// to keep, and stops everything while the disk still has room to say so.
+
+import { statfsSync } from 'node:fs'
+import { closeExpired, closeSessions, setFreeze, type IdleSession, type Kernel } from '@tollgate/kernel'
+import type { Config } from './config.ts'
+import type { Log } from './log.ts'
+
+/** What upkeep needs of a store. */
+export interface UpkeepStore {
+  idle(
+    prefix: string,
+    time: number,
+    limit: number,
+  ): Promise<readonly { readonly name: string; readonly text: string }[]>
+}
+
+/** What upkeep works on. */
+export interface UpkeepOptions {
+  readonly kernel: Kernel
+  readonly store: UpkeepStore
+  readonly config: Pick<Config, 'data' | 'retention'>
+  readonly log: Log
+  /** How many bytes are free where the data is; asked of the system if not given. */
+  readonly free?: () => number
+}
+
+/** Upkeep under way. */
+export interface Upkeep {
+  stop(): Promise<void>
+}
+
+const SECOND = 1000
+const HOUR = 3_600_000
+/** Room that is kept for freezes, answers and recovery. */
+const RESERVE = 16 << 20
+const AT_ONCE = 500
+
+/** Begins upkeep. */
+export function startUpkeep(options: UpkeepOptions): Upkeep {
+  const tasks = [
+    every(SECOND, () => closeExpired(options.kernel), options.log),
+    every(5 * SECOND, () => guardDisk(options), options.log),
+    every(HOUR, () => forgetOld(options), options.log),
+  ]
+  return {
+    async stop() {
+      for (const stop of tasks) await stop()
+    },
+  }
+}
+
+/** Does something again and again, never twice at a time. What fails is said, and tried again. */
+function every(milliseconds: number, run: () => Promise<unknown>, log: Log): () => Promise<void> {
+  let running: Promise<unknown> = Promise.resolve()
+  let busy = false
+  const timer = setInterval(() => {
+    if (busy) return
+    busy = true
+    running = run()
+      .catch((cause: unknown) => log('warn', 'upkeep failed', { because: String(cause) }))
+      .finally(() => (busy = false))
+  }, milliseconds)
+  timer.unref()
+  return async () => {
+    clearInterval(timer)
+    await running
+  }
+}
+
+/** Freezes everything before the disk is full: a ledger that can say so is better than one that breaks off. */
+export async function guardDisk({
+  kernel,
+  config,
+  log,
+  free = () => freeIn(config.data),
+}: UpkeepOptions): Promise<void> {
+  if (free() >= RESERVE || kernel.freezes.all() || kernel.ledger.poisoned !== undefined) return
+  const because = `Less than ${RESERVE >> 20} MiB are left on the disk of the ledger.`
+  log(
+    'error',
+    'everything is frozen: the disk of the ledger is nearly full; make room, then `tollgate unfreeze`',
+  )
+  await setFreeze(kernel, { scope: 'all', frozen: true, by: 'tollgate:disk', because })
+}
+
+function freeIn(data: string): number {
+  const { bavail, bsize } = statfsSync(data)
+  return bavail * bsize
+}
+
+/** Closes sessions that were idle for longer than they are kept, and removes salts and open ends as old as that. */
+export async function forgetOld({ kernel, store, config, log }: UpkeepOptions): Promise<void> {
+  const { sessions: kept } = config.retention
+  if (kept === undefined) return
+  const before = kernel.host.now() - kept
+  const idle = await store.idle('session\n', before, AT_ONCE)
+  const closed = idle.length === 0 ? 0 : await closeSessions(kernel, idle.flatMap(sessionOf))
+  const removed: string[] = []
+  for (const prefix of ['salt\n', 'late\n']) {
+    for (const { name } of await store.idle(prefix, before, AT_ONCE)) removed.push(name)
+  }
+  if (removed.length > 0) {
+    await kernel.ledger.append({ run: (turn) => removed.forEach((name) => turn.put(name, undefined)) })
+  }
+  if (closed + removed.length > 0)
+    log('info', 'old private records were removed', { sessions: closed, others: removed.length })
+}
+
+/** How many decisions a session has had, by its record; a damaged one is left for `fsck`. */
+function sessionOf({ name, text }: { readonly name: string; readonly text: string }): readonly IdleSession[] {
+  const found = /"seq":([0-9]{1,15})/.exec(text.split('\n')[0] ?? '')
+  return found ? [{ name, seq: Number(found[1]) }] : []
+}

@@ -1,0 +1,216 @@
+// Telling people that something waits for them: a signed POST for each new request, tried again until it is taken or too late.
+//
+// Signed as Standard Webhooks has it (`webhook-id`, `webhook-timestamp`, `webhook-signature`), so that receivers can use any
+// of its libraries. A request is told at least once: after a restart what still waits is told again, under the same id.
+
+import { createHmac } from 'node:crypto'
+import { REASONS, type Json } from '@tollgate/evidence'
+import { inputName, type ApprovalRequest, type Kernel } from '@tollgate/kernel'
+import { GatewayError } from './error.ts'
+import type { Log } from './log.ts'
+import type { LedgerView } from './view.ts'
+
+/** Who is told. The secret that signs is in the environment, under this name. */
+export interface WebhookTarget {
+  readonly url: string
+  readonly secretEnv: string
+  /** Whether the arguments of the call are told too; they are unless this is false. */
+  readonly arguments?: boolean
+}
+
+/** What webhooks need. */
+export interface WebhookOptions {
+  readonly kernel: Kernel
+  readonly view: LedgerView
+  /** Calls back after every commit. Returns what ends it. */
+  readonly watch: (listener: () => void) => () => void
+  readonly hooks: readonly WebhookTarget[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly log: Log
+  /** How requests are sent; the host's `fetch` if not given. */
+  readonly send?: typeof fetch
+  /** Milliseconds before the second try; doubled each time, up to five minutes. One second if not given. */
+  readonly patience?: number
+}
+
+/** Webhooks under way. */
+export interface Webhooks {
+  /** Ends them; what is on its way is given up. */
+  stop(): Promise<void>
+}
+
+const GATHERED_FOR = 50
+const LONGEST_WAIT = 300_000
+const ANSWER_WITHIN = 10_000
+const LEAST_SECRET = 24
+
+interface Hook {
+  readonly url: string
+  readonly secret: Buffer
+  readonly arguments: boolean
+}
+
+/**
+ * Begins to tell of requests: those that wait already, and each new one.
+ *
+ * @throws GatewayError `CONFIG_INVALID` if a secret is missing or too short to be one.
+ */
+export function startWebhooks(options: WebhookOptions): Webhooks {
+  const { kernel, watch, hooks, env } = options
+  const targets = hooks.map((hook) => ({ arguments: true, ...hook, secret: secretOf(hook, env) }))
+  const told = new Set<string>()
+  const stopping = new AbortController()
+  const sending = new Set<Promise<void>>()
+
+  function tell(): void {
+    if (targets.length === 0) return
+    const waiting = kernel.approvals.list(kernel.host.now())
+    for (const request of waiting) {
+      if (told.has(request.id)) continue
+      told.add(request.id)
+      for (const target of targets) track(deliver(options, target, request, stopping.signal))
+    }
+    // What no longer waits is never told again, and need not be remembered.
+    if (told.size > 2 * waiting.length + 1000) keepOnly(told, waiting)
+  }
+
+  function track(sent: Promise<void>): void {
+    sending.add(sent)
+    void sent.finally(() => sending.delete(sent))
+  }
+
+  tell()
+  // Not after every commit: there may be thousands in a second, and people are slower than that.
+  let soon: ReturnType<typeof setTimeout> | undefined
+  const end = watch(() => {
+    soon ??= setTimeout(() => {
+      soon = undefined
+      tell()
+    }, GATHERED_FOR)
+  })
+  return {
+    async stop() {
+      end()
+      clearTimeout(soon)
+      stopping.abort()
+      await Promise.all(sending)
+    },
+  }
+}
+
+function keepOnly(told: Set<string>, waiting: readonly ApprovalRequest[]): void {
+  const ids = new Set(waiting.map(({ id }) => id))
+  for (const id of told) if (!ids.has(id)) told.delete(id)
+}
+
+function secretOf({ url, secretEnv }: WebhookTarget, env: WebhookOptions['env']): Buffer {
+  const secret = env[secretEnv] ?? ''
+  if (secret.length >= LEAST_SECRET) return Buffer.from(secret)
+  throw new GatewayError(
+    'CONFIG_INVALID',
+    `the webhook \`${new URL(url).host}\` has no usable secret in \`${secretEnv}\``,
+    {
+      hints: [
+        `set ${secretEnv} to at least ${LEAST_SECRET} random characters, such as \`openssl rand -base64 24\` prints`,
+      ],
+    },
+  )
+}
+
+/** Sends until it is taken, the request has ended, or the gateway stops. Never throws. */
+async function deliver(
+  options: WebhookOptions,
+  hook: Hook,
+  request: ApprovalRequest,
+  stopped: AbortSignal,
+): Promise<void> {
+  const { kernel, log, patience = 1000 } = options
+  const body = JSON.stringify(await messageOf(options, hook, request))
+  for (let wait = patience; kernel.host.now() <= request.until; wait = Math.min(2 * wait, LONGEST_WAIT)) {
+    if (stopped.aborted || !isWaiting(kernel, request)) return
+    const problem = await attempt(options, hook, request.id, body, stopped)
+    if (problem === undefined) return
+    log('warn', 'a webhook was not taken', {
+      host: new URL(hook.url).host,
+      request: request.id,
+      because: problem,
+    })
+    await pause(wait, stopped)
+  }
+}
+
+function isWaiting({ approvals }: Kernel, { id }: ApprovalRequest): boolean {
+  return approvals.find({ id })?.answer === null
+}
+
+/** One try: undefined if it was taken, else why not, without anything that the other side wrote. */
+async function attempt(
+  { kernel, send = fetch }: WebhookOptions,
+  hook: Hook,
+  id: string,
+  body: string,
+  stopped: AbortSignal,
+): Promise<string | undefined> {
+  const timestamp = String(Math.floor(kernel.host.now() / 1000))
+  try {
+    const answer = await send(hook.url, {
+      method: 'POST',
+      // Followed, a redirect would carry the message wherever the other side points.
+      redirect: 'manual',
+      signal: AbortSignal.any([stopped, AbortSignal.timeout(ANSWER_WITHIN)]),
+      headers: {
+        'content-type': 'application/json',
+        'webhook-id': id,
+        'webhook-timestamp': timestamp,
+        'webhook-signature': `v1,${signatureOf(hook.secret, id, timestamp, body)}`,
+      },
+      body,
+    })
+    await answer.body?.cancel()
+    return answer.ok ? undefined : `it answered ${answer.status}`
+  } catch (cause) {
+    return cause instanceof Error ? cause.name : 'it could not be reached'
+  }
+}
+
+/** The signature of a message: HMAC-SHA256 of `id.timestamp.body`, in base64. */
+export function signatureOf(secret: Uint8Array, id: string, timestamp: string, body: string): string {
+  return createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64')
+}
+
+async function messageOf({ view }: WebhookOptions, hook: Hook, request: ApprovalRequest): Promise<Json> {
+  const { id, principal, session, tool, reason, rung, rule, args, approvers, until } = request
+  const { sentence, remedy } = REASONS[reason]
+  const input = hook.arguments ? await view.record(inputName(id)).catch(() => undefined) : undefined
+  return {
+    type: 'approval.requested',
+    data: {
+      id,
+      principal,
+      session,
+      tool,
+      reason_code: reason,
+      message: sentence,
+      remedy,
+      rung,
+      rule,
+      args_hash: args,
+      // Sound: what is kept is canonical JSON.
+      ...(input !== undefined && { arguments: JSON.parse(input) as Json }),
+      approvers,
+      until: new Date(until).toISOString(),
+      answer: `tollgate approvals approve ${id}`,
+    },
+  }
+}
+
+function pause(milliseconds: number, stopped: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds)
+    timer.unref()
+    stopped.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,338 @@
+// Reading the ledger over HTTP: pages, proofs, packs, streams, sessions.
+
+import { openProof, parseTrust, verifyPack, type Receipt } from '@tollgate/evidence'
+import { describe, expect, test } from 'vitest'
+import { createApiRig, script, type ApiRig, type Person } from './api-rig.ts'
+
+async function busy(calls = 3): Promise<ApiRig> {
+  const rig = await createApiRig()
+  for (let i = 0; i < calls; i++) {
+    await rig.ask('agent', 'POST', '/v1/evaluate', {
+      tool: 'fs/read_file',
+      arguments: { i },
+      session_id: 's1',
+    })
+  }
+  return rig
+}
+
+interface Listed {
+  readonly receipts: { index: number; id: string; receipt: Receipt }[]
+  readonly next: number | null
+}
+
+async function list(rig: ApiRig, person: Person, query: string): Promise<Listed> {
+  return (await rig.ask(person, 'GET', `/v1/receipts${query}`)).json as unknown as Listed
+}
+
+describe('receipts', () => {
+  test('come newest first, page by page, none twice and none left out', async () => {
+    const rig = await busy(5)
+    const seen: number[] = []
+    let query = '?kind=decision&limit=2'
+    while (true) {
+      const { receipts, next } = await list(rig, 'auditor', query)
+      seen.push(...receipts.map(({ index }) => index))
+      if (next === null) break
+      query = `?kind=decision&limit=2&from=${next}`
+    }
+    expect(seen).toHaveLength(5)
+    expect(seen).toEqual([...new Set(seen)].sort((a, b) => b - a))
+  })
+
+  test('are found by what they say', async () => {
+    const rig = await busy(2)
+    await rig.ask('other', 'POST', '/v1/evaluate', { tool: 'fs/write_file' })
+    const found = async (query: string): Promise<number> =>
+      (await list(rig, 'auditor', query)).receipts.length
+    expect(await found('?verdict=DENY')).toBe(1)
+    expect(await found('?verdict=ALLOW')).toBe(2)
+    expect(await found('?principal=agent:b')).toBe(1)
+    expect(await found('?tool=fs/read_file&session=s1')).toBe(2)
+    expect(await found('?kind=genesis&direction=on')).toBe(1)
+    const [first] = (await list(rig, 'auditor', '?verdict=ALLOW')).receipts
+    expect(await found(`?decision=${first?.id ?? ''}`)).toBe(1)
+  })
+
+  test('refuse what they do not know', async () => {
+    await script(
+      await busy(0),
+      `
+      auditor GET /v1/receipts?kind=nonsense
+      status 400
+      auditor GET /v1/receipts?limit=1001
+      status 400
+      auditor GET /v1/receipts?limit=1e2
+      status 400
+      auditor GET /v1/receipts?limit=1&limit=2
+      status 400
+      auditor GET /v1/receipts?from=-1
+      status 400
+      auditor GET /v1/receipts?constructor=1
+      status 400
+      auditor GET /v1/receipts/nonsense
+      status 404
+      auditor GET /v1/receipts/%ff
+      status 400
+      auditor GET /v2/receipts
+      status 404
+      auditor PUT /v1/receipts
+      status 405
+      header allow GET
+      `,
+    )
+  })
+
+  test('show their envelope, byte for byte', async () => {
+    const rig = await busy(1)
+    const index = rig.store.entries.length - 1
+    const { json, text } = await rig.ask('agent', 'GET', `/v1/receipts/${rig.store.entries[index]?.id ?? ''}`)
+    expect(json.envelope).toBe(Buffer.from(rig.store.envelopes[index] ?? []).toString())
+    expect(text).toContain(Buffer.from(rig.store.entries[index]?.payload ?? []).toString())
+  })
+
+  test('are proven under a fresh checkpoint', async () => {
+    const rig = await busy(3)
+    const index = rig.store.entries.length - 2
+    const { text, headers } = await rig.ask(
+      'agent',
+      'GET',
+      `/v1/receipts/${rig.store.entries[index]?.id ?? ''}/proof`,
+    )
+    expect(headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    const { keys } = await parseTrust(await rig.trust())
+    const envelope = rig.store.envelopes[index] ?? new Uint8Array()
+    const opened = await openProof(text, envelope, { ledger: keys })
+    expect(opened).toMatchObject({ index })
+  })
+
+  test('of an effect belong to the principal of its decision', async () => {
+    const rig = await busy(1)
+    const decision = rig.store.entries.at(-1)?.id ?? ''
+    const { json } = await rig.ask('agent', 'POST', '/v1/effects', { decision, status: 'COMPLETED' })
+    const effect = `/v1/receipts/${String(json.receipt)}`
+    expect((await rig.ask('agent', 'GET', effect)).status).toBe(200)
+    expect((await rig.ask('other', 'GET', effect)).status).toBe(404)
+    expect((await rig.ask('auditor', 'GET', effect)).status).toBe(200)
+    expect((await list(rig, 'agent', '?kind=effect')).receipts).toHaveLength(1)
+  })
+
+  test.each(['far-auditor', 'agent'] as const)(
+    'that the ledger rests on are shown to every reader: %s',
+    async (who) => {
+      const rig = await busy(0)
+      const genesis = `/v1/receipts/${rig.store.entries[0]?.id ?? ''}`
+      expect((await rig.ask(who, 'GET', genesis)).status).toBe(200)
+      expect((await rig.ask(who, 'GET', `${genesis}/proof`)).status).toBe(200)
+      for (const kind of ['genesis', 'key']) {
+        const { json: body } = await rig.ask(who, 'GET', `/v1/receipts?kind=${kind}`)
+        expect(body).toMatchObject({ receipts: [{ receipt: { kind } }], next: null })
+      }
+    },
+  )
+})
+
+async function fetchPack(rig: ApiRig, query: string, person: Person = 'auditor'): Promise<Response> {
+  const headers = { authorization: `Bearer ${rig.token(person)}` }
+  return rig.app.fetch(new Request(`http://x/v1/evidence/export${query}`, { headers }))
+}
+
+describe('export', () => {
+  test.each([
+    ['', `-0-`],
+    ['?from=14', '-14-'],
+    ['?from=14&to=15', '-14-15.pack'],
+    ['?since=5', '-0-'],
+    ['?receipt=$last', '.pack'],
+    ['?receipt=$last&from=0&to=3', '-0-3.pack'],
+  ])('of `%s` verifies under the trust file', async (query, name) => {
+    const rig = await busy(4)
+    const response = await fetchPack(rig, query.replace('$last', rig.store.entries.at(-1)?.id ?? ''))
+    expect(response.headers.get('content-disposition')).toContain('ledger.example-api-')
+    expect(response.headers.get('content-disposition')).toContain(name)
+    const pack = new Uint8Array(await response.arrayBuffer())
+    const report = await verifyPack([pack], { trust: await parseTrust(await rig.trust()) })
+    expect(report.findings).toEqual([])
+    expect(report.exit).toBe(0)
+  })
+
+  test('of a range has the policies that were in force where it begins', async () => {
+    const rig = await busy(2)
+    const policy = rig.receipts().findIndex(({ kind }) => kind === 'policy')
+    const from = rig.receipts().length - 1
+    const response = await fetchPack(rig, `?from=${from}`)
+    const report = await verifyPack([new Uint8Array(await response.arrayBuffer())])
+    // The beginning, the writer's key, and the policy.
+    expect(policy).toBe(2)
+    expect(report.selected).toBe(3)
+    const one = await verifyPack([new Uint8Array(await (await fetchPack(rig, '?from=2&to=3')).arrayBuffer())])
+    expect(one.selected).toBe(2)
+  })
+
+  test('of one receipt is for another tenant too, if it is its own', async () => {
+    const rig = await busy(1)
+    const { json } = await rig.ask('far-agent', 'POST', '/v1/evaluate', { tool: 'x' })
+    const response = await fetchPack(rig, `?receipt=${String(json.receipt)}`, 'far-auditor')
+    expect(response.status).toBe(200)
+    const report = await verifyPack([new Uint8Array(await response.arrayBuffer())], {
+      trust: await parseTrust(await rig.trust()),
+    })
+    expect(report.exit).toBe(0)
+  })
+
+  test('of what is not there is refused before anything is sent', async () => {
+    const rig = await busy(1)
+    for (const query of ['?from=9999', '?from=5&to=5', '?since=9999', '?to=99999', '?receipt=x']) {
+      const response = await fetchPack(rig, query)
+      expect([query, response.status]).toEqual([query, 400])
+    }
+  })
+})
+
+/** Reads events of a stream until there are so many. */
+async function events(response: Response, count: number): Promise<string[]> {
+  const found: string[] = []
+  let text = ''
+  // Sound: the body of a response is a stream of bytes.
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(chunk).toString()
+    const parts = text.split('\n\n')
+    text = parts.pop() ?? ''
+    found.push(...parts.filter((part) => part.startsWith('id:')))
+    if (found.length >= count) break
+  }
+  return found
+}
+
+async function openStream(rig: ApiRig, query = '', more: Record<string, string> = {}): Promise<Response> {
+  const headers = { authorization: `Bearer ${rig.token('agent')}`, ...more }
+  return rig.app.fetch(new Request(`http://x/v1/receipts/stream${query}`, { headers }))
+}
+
+describe('the stream', () => {
+  test('shows receipts as they come, only from now on, only one’s own', async () => {
+    const rig = await busy(2)
+    const response = await openStream(rig)
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    const reading = events(response, 2)
+    await rig.ask('other', 'POST', '/v1/evaluate', { tool: 'fs/read_file' })
+    const one = await rig.ask('agent', 'POST', '/v1/evaluate', { tool: 'fs/read_file' })
+    const two = await rig.ask('agent', 'POST', '/v1/evaluate', { tool: 'fs/read_file' })
+    const [first = '', second = ''] = await reading
+    expect(first).toMatch(/^id: \d+\nevent: receipt\ndata: \{"index":/)
+    expect(first).toContain(String(one.json.receipt))
+    expect(second).toContain(String(two.json.receipt))
+  })
+
+  test('resumes after the last event, and from an index', async () => {
+    const rig = await busy(3)
+    const size = rig.store.envelopes.length
+    const resumed = await events(await openStream(rig, '', { 'last-event-id': String(size - 3) }), 2)
+    expect(resumed.map((event) => event.split('\n')[0])).toEqual([`id: ${size - 2}`, `id: ${size - 1}`])
+    const from = await events(await openStream(rig, `?from=${size - 1}`), 1)
+    expect(from[0]).toMatch(`id: ${size - 1}`)
+  })
+
+  test('ends when the gateway stops', async () => {
+    const rig = await busy(1)
+    const reading = (await openStream(rig)).text()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    rig.app.end()
+    expect(await reading).toBe(': tollgate\n\n')
+  })
+
+  test('ends when the token does', async () => {
+    const rig = await busy(1)
+    const { token, info } = await rig.tokens.issue(
+      { role: 'agent', tenant: 'default', principal: 'agent:a' },
+      'test',
+    )
+    const reading = (await openStream(rig, '', { authorization: `Bearer ${token}` })).text()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    await rig.tokens.revoke(info.hash, 'test')
+    expect(await reading).toBe(': tollgate\n\n')
+  })
+
+  test('queues nothing for a reader that does not read', async () => {
+    const rig = await busy(1)
+    let pages = 0
+    const view = {
+      ...rig.view,
+      page: (request: Parameters<typeof rig.view.page>[0]) => (pages++, rig.view.page(request)),
+    }
+    const slow = await createApiRig({ api: { view } })
+    const response = await openStream(slow, '?from=0')
+    const reader = response.body?.getReader()
+    await reader?.read()
+    for (let i = 0; i < 50; i++) await slow.ask('agent', 'POST', '/v1/evaluate', { tool: 'fs/read_file' })
+    expect(pages).toBeLessThanOrEqual(1)
+    await reader?.cancel()
+  })
+
+  test('is not opened without end by one principal', async () => {
+    const rig = await busy(0)
+    const headers = { authorization: `Bearer ${rig.token('agent')}` }
+    const open = (): Promise<Response> =>
+      rig.app.fetch(new Request('http://x/v1/receipts/stream', { headers }))
+    for (let i = 0; i < 32; i++) void (await open()).text()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect((await open()).status).toBe(429)
+    expect((await rig.ask('agent', 'GET', '/v1/status')).status).toBe(200)
+    const others = rig.app.fetch(
+      new Request('http://x/v1/receipts/stream', {
+        headers: { authorization: `Bearer ${rig.token('other')}` },
+      }),
+    )
+    expect((await others).status).toBe(200)
+    rig.app.end()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect((await open()).status).toBe(200)
+  })
+
+  test('leaves nothing behind when its reader is gone', async () => {
+    const rig = await busy(1)
+    const abort = new AbortController()
+    const headers = { authorization: `Bearer ${rig.token('agent')}` }
+    const response = await rig.app.fetch(
+      new Request('http://x/v1/receipts/stream', { headers, signal: abort.signal }),
+    )
+    const reading = response.text()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect((await rig.ask('auditor', 'GET', '/metrics')).text).toContain('tollgate_streams_open 1')
+    abort.abort()
+    await reading
+    expect((await rig.ask('auditor', 'GET', '/metrics')).text).toContain('tollgate_streams_open 0')
+  })
+})
+
+describe('sessions', () => {
+  test('show what is remembered, as the ledger has it', async () => {
+    await script(
+      await busy(3),
+      `
+      agent GET /v1/sessions/s1
+      status 200
+      body decisions 3
+      body broken false
+      body principal "agent:a"
+      auditor GET /v1/sessions/s1?principal=agent:a
+      body decisions 3
+      auditor GET /v1/sessions/s1
+      status 400
+      has Say whose session it is
+      agent GET /v1/sessions/nonsense
+      status 404
+      agent GET /v1/sessions/s1%0Ax
+      status 404
+      `,
+    )
+  })
+
+  test('say so when their record was changed', async () => {
+    const rig = await busy(2)
+    const name = 'session\ndefault\nagent:a\ns1'
+    const records = rig.store.records as Map<string, string>
+    records.set(name, records.get(name)?.replace('"denials":0', '"denials":1') ?? '')
+    await script(rig, 'agent GET /v1/sessions/s1\nbody broken true\nbody decisions 2')
+  })
+})

@@ -1,0 +1,346 @@
+// What people do over HTTP: approvals, freezes, policies, tokens.
+
+import { sha256Hex } from '@tollgate/evidence'
+import { describe, expect, test } from 'vitest'
+import { createApiRig, POLICY, script, type ApiRig, type RigOptions } from './api-rig.ts'
+
+async function check(text: string, options: RigOptions = {}): Promise<ApiRig> {
+  const rig = await createApiRig(options)
+  await script(rig, text)
+  return rig
+}
+
+const MAIL = '{"tool":"mail/send","arguments":{"to":"a@example.com"},"session_id":"s1"}'
+const ASK = `
+  agent POST /v1/evaluate ${MAIL}
+  let $id = approval
+`
+
+describe('approvals', () => {
+  test('wait, are granted once, and are used up by the call', async () => {
+    await check(`${ASK}
+      operator GET /v1/approvals
+      body approvals.0.id "$id"
+      body approvals.0.status "waiting"
+      body approvals.0.tool "mail/send"
+      body approvals.0.effect_class "send"
+      body approvals.0.rule "mail"
+      body approvals.0.opened "2026-01-05T09:00:00.000Z"
+      operator POST /v1/approvals/$id/approve {"because":"it is fine"}
+      status 200
+      body answer "GRANTED"
+      operator GET /v1/approvals
+      body approvals []
+      agent GET /v1/approvals/$id
+      body status "granted"
+      body approver "user:olga"
+      operator POST /v1/approvals/$id/deny
+      status 409
+      has the request has been answered
+      agent POST /v1/evaluate ${MAIL}
+      body verdict "ALLOW"
+      agent GET /v1/approvals/$id
+      body status "used"
+      body principal "agent:a"
+      operator POST /v1/approvals/$id/approve
+      status 409
+    `)
+  })
+
+  test('are refused with a body or without', async () => {
+    await check(`${ASK}
+      operator POST /v1/approvals/$id/deny {}
+      body answer "REFUSED"
+      agent GET /v1/approvals/$id
+      body status "refused"
+      agent POST /v1/evaluate ${MAIL}
+      body reason_code "APPROVAL_REFUSED"
+    `)
+  })
+
+  test('end by themselves', async () => {
+    const rig = await check(ASK)
+    const id = String(rig.store.entries.at(-1)?.id)
+    rig.host.time += 16 * 60_000
+    await script(
+      rig,
+      `agent GET /v1/approvals/${id}\nbody status "timed_out"\noperator GET /v1/approvals\nbody approvals []`,
+    )
+    await script(rig, `operator POST /v1/approvals/${id}/approve\nstatus 409\nhas the request has ended`)
+  })
+
+  test('are nobody’s own to give', async () => {
+    const rig = await createApiRig()
+    const { token } = await rig.tokens.issue(
+      { role: 'operator', tenant: 'default', principal: 'agent:a' },
+      'test',
+    )
+    const asked = await rig.ask('agent', 'POST', '/v1/evaluate', MAIL)
+    const url = `http://x/v1/approvals/${String(asked.json.approval)}/approve`
+    const headers = { authorization: `Bearer ${token}` }
+    const response = await rig.app.fetch(new Request(url, { method: 'POST', headers }))
+    expect(response.status).toBe(409)
+    expect(await response.text()).toContain('nobody approves their own call')
+  })
+
+  test('go to the approvers that the rule names, by name or by group', async () => {
+    const named = (who: string): RigOptions => ({
+      policy: POLICY.replace('require: "mail/send"', `$&, approvers: [${who}]`),
+    })
+    await check(`${ASK}\noperator POST /v1/approvals/$id/approve\nstatus 200`, named('ops'))
+    await check(`${ASK}\noperator POST /v1/approvals/$id/approve\nstatus 200`, named('"user:olga"'))
+    await check(
+      `${ASK}\noperator POST /v1/approvals/$id/approve\nstatus 409\nhas other approvers`,
+      named('legal'),
+    )
+  })
+
+  test('that were never asked for are not found', async () => {
+    const rig = await check(`
+      agent POST /v1/evaluate {"tool":"fs/read_file"}
+      let $id = receipt
+      agent GET /v1/approvals/$id
+      status 404
+      agent GET /v1/approvals/${'0'.repeat(64)}
+      status 404
+      agent GET /v1/approvals/${'0'.repeat(64)}?wait=61
+      status 400
+    `)
+    expect(rig.receipts().length).toBeGreaterThan(0)
+  })
+
+  test('wake who waits for them', async () => {
+    const rig = await check(ASK)
+    const id = String(rig.store.entries.at(-1)?.id)
+    const start = performance.now()
+    const waiting = rig.ask('agent', 'GET', `/v1/approvals/${id}?wait=20`)
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    await rig.ask('operator', 'POST', `/v1/approvals/${id}/approve`)
+    expect((await waiting).json.status).toBe('granted')
+    expect(performance.now() - start).toBeLessThan(2000)
+  })
+
+  test('let go who waits when the time is up, when the gateway stops, and when the token ends', async () => {
+    const rig = await check(ASK)
+    const url = `/v1/approvals/${String(rig.store.entries.at(-1)?.id)}?wait=`
+    const start = performance.now()
+    expect((await rig.ask('agent', 'GET', `${url}1`)).json.status).toBe('waiting')
+    expect(performance.now() - start).toBeGreaterThan(900)
+    const waiting = rig.ask('agent', 'GET', `${url}60`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    rig.app.end()
+    expect((await waiting).json.status).toBe('waiting')
+    const revoked = rig.ask('agent', 'GET', `${url}60`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    const own = rig.tokens
+      .list()
+      .find(({ tenant, principal }) => tenant === 'default' && principal === 'agent:a')
+    await rig.tokens.revoke(own?.hash ?? '', 'test')
+    expect((await revoked).status).toBe(401)
+  })
+})
+
+describe('freezes', () => {
+  test('stop a principal, a tool, a session and everything, and are lifted', async () => {
+    for (const [order, code] of [
+      ['"scope":"principal","target":"agent:a"', 'AGENT_KILLED'],
+      ['"scope":"tool","target":"fs/read_file"', 'TOOL_FROZEN'],
+      ['"scope":"session","target":"s1"', 'SESSION_FROZEN'],
+      ['"scope":"all"', 'SYSTEM_FROZEN'],
+    ]) {
+      await check(`
+        operator POST /v1/freeze {${order},"frozen":true,"because":"a test"}
+        status 200
+        agent POST /v1/evaluate {"tool":"fs/read_file","session_id":"s1"}
+        body reason_code "${code}"
+        auditor GET /v1/freeze
+        body freezes.0.by "user:olga"
+        body freezes.0.because "a test"
+        operator POST /v1/freeze {${order},"frozen":false}
+        agent POST /v1/evaluate {"tool":"fs/read_file","session_id":"s1"}
+        body verdict "ALLOW"
+        auditor GET /v1/freeze
+        body freezes []
+      `)
+    }
+  })
+
+  test('refuse an order that can be read in two ways', async () => {
+    await check(`
+      operator POST /v1/freeze {"scope":"all","target":"agent:a","frozen":true}
+      status 400
+      operator POST /v1/freeze {"scope":"tool","frozen":true}
+      status 400
+      operator POST /v1/freeze {"scope":"tool","target":"x"}
+      status 400
+      operator POST /v1/freeze {"scope":"tool","target":"x","frozen":"false"}
+      status 400
+      operator POST /v1/freeze {"scope":"tool","target":"a\\nb","frozen":true}
+      status 400
+      operator POST /v1/freeze {"scope":"tool","target":"x","frozen":true,"because":""}
+      status 400
+    `)
+  })
+})
+
+describe('the policy', () => {
+  const NEXT = 'tollgate: 1\nname: next\nrules: []\n'
+
+  test('is shown with its rungs, and with what is pending', async () => {
+    const rig = await check(`
+      operator GET /v1/policy
+      body name "test"
+      body hash "${sha256Hex(POLICY)}"
+      body rungs.0.rung "freeze"
+      body pending null
+    `)
+    rig.policyFile = NEXT
+    await script(rig, `operator GET /v1/policy\nbody pending {"hash":"${sha256Hex(NEXT)}","mistakes":[]}`)
+    rig.policyFile = 'tollgate: 2'
+    const { json } = await rig.ask('operator', 'GET', '/v1/policy')
+    expect((json.pending as { mistakes: unknown[] }).mistakes.length).toBeGreaterThan(0)
+    rig.policyFile = undefined
+    await script(rig, 'operator GET /v1/policy\nbody pending null')
+  })
+
+  test('is replaced by one without mistakes', async () => {
+    const rig = await check(`
+      admin POST /v1/policy ${JSON.stringify({ text: NEXT })}
+      status 200
+      body name "next"
+      agent POST /v1/evaluate {"tool":"fs/read_file"}
+      body verdict "DENY"
+    `)
+    expect(rig.receipts().findLast(({ kind }) => kind === 'policy')).toMatchObject({
+      by: 'user:ada',
+      name: 'next',
+    })
+  })
+
+  test('stays when the new one has mistakes, each with its place', async () => {
+    await check(`
+      admin POST /v1/policy {"text":"tollgate: 1\\nname: next\\nrulez: []\\n"}
+      status 422
+      body code "policy-invalid"
+      body mistakes.1.line 3
+      agent POST /v1/evaluate {"tool":"fs/read_file"}
+      body verdict "ALLOW"
+    `)
+  })
+
+  test('explains a call by the same ladder, without a trace', async () => {
+    const rig = await createApiRig()
+    const before = rig.receipts().length
+    await script(
+      rig,
+      `
+      auditor POST /v1/policy/explain {"tool":"mail/send","principal":"agent:a","arguments":{"to":"a@example.com"}}
+      body verdict "ESCALATE"
+      body rule "mail"
+      body rules.0.match "other tool"
+      body rules.2.match "matched"
+      body rules.3.match "not reached"
+      auditor POST /v1/policy/explain {"tool":"mail/send","principal":"agent:a","arguments":{"to":"a@evil.test"}}
+      body verdict "DENY"
+      body rung "egress"
+      auditor POST /v1/policy/explain {"tool":"nonsense","principal":"agent:a"}
+      body reason_code "DENY_TOOL_NOT_FOUND"
+      auditor POST /v1/policy/explain {"tool":"fs/read_file"}
+      status 400
+      `,
+    )
+    expect(rig.receipts().length).toBe(before)
+  })
+
+  test('explains with what is remembered and what is frozen', async () => {
+    const explain =
+      'auditor POST /v1/policy/explain {"tool":"fs/read_file","principal":"agent:a","session_id":"s1"}'
+    const rig = await check(`
+      agent POST /v1/evaluate {"tool":"fs/read_file","session_id":"s1"}
+      ${explain}
+      body verdict "ALLOW"
+      operator POST /v1/freeze {"scope":"session","target":"s1","frozen":true}
+      ${explain}
+      body reason_code "SESSION_FROZEN"
+    `)
+    expect(rig.kernel.openings.size).toBe(1)
+  })
+})
+
+describe('tokens', () => {
+  test('are issued, used, listed and revoked, each on the record', async () => {
+    const rig = await createApiRig()
+    const issued = await rig.ask('admin', 'POST', '/v1/tokens', {
+      role: 'agent',
+      principal: 'agent:new',
+      groups: ['g'],
+      lasts_seconds: 60,
+    })
+    expect(issued.status).toBe(201)
+    const { token, hash } = issued.json as { token: string; hash: string }
+    expect(hash).toBe(sha256Hex(token))
+    expect(issued.json.expires).toBe('2026-01-05T09:01:00.000Z')
+    const status = (): Promise<Response> =>
+      rig.app.fetch(new Request('http://x/v1/status', { headers: { authorization: `bearer ${token}` } }))
+    expect(await (await status()).json()).toMatchObject({ principal: 'agent:new', role: 'agent' })
+    const listed = await rig.ask('admin', 'GET', '/v1/tokens')
+    expect(listed.text).toContain(hash)
+    expect(listed.text).not.toContain(token)
+    expect((await rig.ask('admin', 'DELETE', `/v1/tokens/${hash.slice(0, 7)}`)).status).toBe(404)
+    expect((await rig.ask('admin', 'DELETE', `/v1/tokens/${hash.slice(0, 12)}`)).json.hash).toBe(hash)
+    expect((await status()).status).toBe(401)
+    expect((await rig.ask('admin', 'DELETE', `/v1/tokens/${hash}`)).status).toBe(404)
+    const changes = rig
+      .receipts()
+      .filter((receipt) => receipt.kind === 'token' && receipt.token_hash === hash)
+    expect(changes).toMatchObject([
+      { op: 'issue', by: 'user:ada' },
+      { op: 'revoke', by: 'user:ada' },
+    ])
+    expect(rig.store.envelopes.some((envelope) => Buffer.from(envelope).toString().includes(token))).toBe(
+      false,
+    )
+  })
+
+  test('are refused where they would be nobody’s', async () => {
+    await check(`
+      admin POST /v1/tokens {"role":"agent","principal":""}
+      status 400
+      admin POST /v1/tokens {"role":"root","principal":"x"}
+      status 400
+      admin POST /v1/tokens {"role":"agent","principal":"x","tenant":"far"}
+      status 400
+      admin POST /v1/tokens {"role":"agent","principal":"x","lasts_seconds":0}
+      status 400
+      admin DELETE /v1/tokens/abc
+      status 404
+    `)
+  })
+})
+
+describe('figures', () => {
+  test('count decisions, effects and requests, and nothing that a caller names', async () => {
+    const rig = await check(`
+      agent POST /v1/evaluate {"tool":"fs/read_file"}
+      let $id = receipt
+      agent POST /v1/effects {"decision":"$id","status":"COMPLETED"}
+      agent POST /v1/evaluate {"tool":"evil-name-of-a-tool"}
+      nobody GET /evil-name-of-a-path
+      status 404
+      operator GET /metrics
+      has tollgate_decisions_total{verdict="ALLOW",reason_code="RULE_ALLOWED"} 1
+      has tollgate_decisions_total{verdict="DENY",reason_code="DENY_TOOL_NOT_FOUND"} 1
+      has tollgate_effects_total{status="COMPLETED"} 1
+      has tollgate_http_requests_total{route="evaluate",status="2xx"} 2
+      has tollgate_http_requests_total{route="none",status="4xx"} 1
+      has tollgate_evaluate_seconds_count 2
+      has tollgate_ledger_poisoned 0
+    `)
+    const { text } = await rig.ask('operator', 'GET', '/metrics')
+    expect(text).not.toContain('evil')
+    expect(text).not.toContain('agent:a')
+    expect(text).toMatch(/^tollgate_ledger_entries \d+$/m)
+    rig.kernel.ledger.poison('x')
+    expect((await rig.ask('operator', 'GET', '/metrics')).text).toContain('tollgate_ledger_poisoned 1')
+  })
+})

@@ -1,0 +1,102 @@
+// A gateway on a real data directory, for tests: real keys, the real SQLite file, in a temporary folder.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { activatePolicy, authorize, parsePolicy, reportEffect, type Authorization } from '@tollgate/kernel'
+import { afterAll } from 'vitest'
+import type { Config } from '../src/config.ts'
+import { createKey, type Keyring } from '../src/keyring.ts'
+import { silent } from '../src/log.ts'
+import { foundLedger, openGateway, type Gateway } from '../src/open.ts'
+
+export const ORIGIN = 'tollgate.test/ledger'
+
+/** Allows `notes/read` and `notes/write`, asks about `mail/send`. */
+export const POLICY = `
+tollgate: 1
+name: test
+principals: { "agent:*": { tier: standard } }
+tools:
+  "notes/read": { effect: read, destinations: none }
+  "notes/write": { effect: write, destinations: none }
+  "mail/send": { effect: send, destinations: none }
+rules:
+  - { id: notes, allow: "notes/*" }
+  - { id: mail, require: "mail/send", expires: 15m }
+`
+
+/** A data directory with keys and a founded ledger. */
+export interface Site {
+  readonly config: Config
+  readonly keyring: Keyring
+  open(): Promise<Gateway>
+}
+
+const folders: string[] = []
+
+afterAll(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+/** A new folder that is gone after the tests of the file. */
+export function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
+  folders.push(folder)
+  return folder
+}
+
+/** Makes a new site in a folder of its own. */
+export async function createSite(changes: Partial<Config> = {}): Promise<Site> {
+  const folder = newFolder()
+  const data = join(folder, 'data')
+  const config = { ...configFor(data, join(folder, 'heads')), ...changes }
+  const keyring = { keys: [await createKey(data, 'ledger'), await createKey(data, 'writer')] }
+  await foundLedger(config, keyring)
+  return { config, keyring, open: () => openGateway(config, keyring, silent) }
+}
+
+/** How a gateway in this data directory runs. */
+export function configFor(data: string, headGuard: string | undefined): Config {
+  return {
+    data,
+    ledger: ORIGIN,
+    writer: 'gateway',
+    tenant: 'default',
+    listen: { host: '127.0.0.1', port: 0 },
+    hosts: [],
+    policy: join(data, 'policy.yaml'),
+    commit: 'plain',
+    retention: { sessions: undefined },
+    headGuard,
+    passphraseCommand: undefined,
+    webhooks: [],
+    telemetry: undefined,
+    limits: { body: 1 << 20, connections: 1024 },
+    log: 'error',
+  }
+}
+
+/** Activates a policy text. */
+export async function activate({ kernel }: Gateway, text: string = POLICY): Promise<void> {
+  const parsed = parsePolicy(text)
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.mistakes))
+  await activatePolicy(kernel, parsed.policy, 'user:test')
+}
+
+/** An advised call of `agent:a`. */
+export function ask(
+  { kernel }: Gateway,
+  tool = 'notes/read',
+  args: unknown = {},
+  session = 's1',
+): Promise<Authorization> {
+  const caller = { tenant: 'default', principal: 'agent:a' }
+  return authorize(kernel, { caller, door: 'http', assurance: 'advised', tool, args, session_id: session })
+}
+
+/** Says what an advised call did. */
+export async function report({ kernel }: Gateway, decision: string): Promise<string> {
+  const caller = { tenant: 'default', principal: 'agent:a' }
+  return (await reportEffect(kernel, { caller, decision, status: 'COMPLETED', output: new Uint8Array(3) })).id
+}
