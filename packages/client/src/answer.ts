@@ -2,6 +2,7 @@
 
 import { EvidenceError, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
 import { TollgateError } from './error.ts'
+import type { Moment } from './host.ts'
 
 /** What came back, whatever it is. */
 export interface Answer {
@@ -9,8 +10,8 @@ export interface Answer {
   /** Media type, without parameters, in lower case. */
   readonly type: string
   readonly body: Uint8Array
-  /** When the request was sent, by the host's clock: the gateway decided no earlier. */
-  readonly sent: number
+  /** When the request was sent: the gateway decided no earlier. */
+  readonly sent: Moment
   /** The gateway's own time when it answered, in milliseconds; undefined if it cannot be read. */
   readonly date: number | undefined
   /** How long the gateway asks to be left alone, in milliseconds. */

@@ -29,6 +29,8 @@ export interface ClientOptions {
   readonly fetch?: Fetch
   /** In place of the host's own clock: milliseconds that never go back. */
   readonly now?: Host['now']
+  /** In place of the host's own time of day: milliseconds since 1970. */
+  readonly time?: Host['time']
   /** In place of the host's own timer. */
   readonly after?: Host['after']
 }
@@ -88,6 +90,7 @@ export function createClient(options: ClientOptions): Client {
   function guard<A, R>(name: string, tool: Tool<A, R>, guardOptions?: GuardOptions): Guarded<A, R> {
     demand(typeof name === 'string' && name !== '', 'the name of a tool is a text')
     demand(typeof tool === 'function', 'a tool is a function')
+    demand((guardOptions?.skew ?? 0) >= 0, '`skew` is a number of milliseconds, at least 0')
     // Sound: a denial is returned only if the options say so, and then the second overload has it in its type.
     return createGuard(gate, name, tool, guardOptions) as Guarded<A, R>
   }
@@ -112,18 +115,20 @@ function connectionOf(options: ClientOptions): Connection {
     'the token is not one that a header can hold',
   )
   demand(timeout > 0 && retries >= 0, '`timeout` is more than 0, `retries` at least 0')
-  const { fetch = ownHost.fetch, now = ownHost.now, after = ownHost.after } = options
-  return { base: baseOf(url), token, timeout, retries, host: { fetch, now, after } }
+  const { fetch = ownHost.fetch, now = ownHost.now, time = ownHost.time, after = ownHost.after } = options
+  return { base: baseOf(url), token, timeout, retries, host: { fetch, now, time, after } }
 }
 
 function baseOf(url: string): string {
   demand(URL.canParse(url), '`url` is not an address')
-  const { protocol, username, password, origin, pathname } = new URL(url)
+  const { protocol, username, password, origin, hostname, pathname } = new URL(url)
   demand(protocol === 'http:' || protocol === 'https:', '`url` is not an http or https address')
   demand(
     username === '' && password === '',
     '`url` holds a user name or a password; the token is all that is needed',
   )
+  const isHere = hostname === 'localhost' || hostname === '[::1]' || /^127\.[0-9.]+$/.test(hostname)
+  demand(protocol === 'https:' || isHere, '`url` would carry the token in the clear; use an https address')
   return origin + pathname.replace(/\/+$/, '')
 }
 

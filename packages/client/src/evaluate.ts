@@ -4,6 +4,7 @@ import { canonicalize, reasonOf, VERDICTS, type Json } from '@tollgate/evidence'
 import { jsonOf, strange, type Answer } from './answer.ts'
 import { TollgateError } from './error.ts'
 import { exchange } from './exchange.ts'
+import type { Moment } from './host.ts'
 import { id, object, orNull, text, time, word } from './reading.ts'
 import type { Connection } from './transport.ts'
 
@@ -69,8 +70,10 @@ export type Evaluation = Allowed | Denied | Escalated
 /** An answer, and how long it may be relied on. */
 export interface Timed {
   readonly evaluation: Evaluation
-  /** When an ALLOW must have been used, by the host's clock. */
-  readonly until: number
+  /** When it was asked for. */
+  readonly sent: Moment
+  /** How long after that an ALLOW may be used, in milliseconds. */
+  readonly lasts: number
 }
 
 /** A call that was read, as text that no longer changes. */
@@ -78,6 +81,12 @@ export interface CapturedCall {
   readonly tool: string
   /** Canonical JSON of the arguments. */
   readonly args: string
+  /** What is said of whose call it is, and that a receipt repeats. */
+  readonly said: {
+    readonly session: string | undefined
+    readonly principal: string | undefined
+    readonly tenant: string | undefined
+  }
   /** Every member, with its JSON text. */
   readonly members: readonly (readonly [name: string, text: string])[]
 }
@@ -92,7 +101,9 @@ export function captureCall(call: ToolCall, session: string | undefined): Captur
   const args = captured('arguments', given)
   const others = Object.entries({ tool, ...rest, session_id }).filter(([, value]) => value !== undefined)
   const members = others.map(([name, value]) => [name, captured(name, value)] as const)
-  return { tool, args, members: [...members, ['arguments', args]] }
+  const { principal, context, delegation_session_id } = rest
+  const said = { session: session_id ?? delegation_session_id, principal, tenant: context?.tenant }
+  return { tool, args, said, members: [...members, ['arguments', args]] }
 }
 
 /** The same call, relying on an approval. */
@@ -132,7 +143,8 @@ export async function ask(
   const answer = await exchange(connection, { method: 'POST', path: '/v1/evaluate', body, signal })
   if (answer.status !== 200) throw strange(answer.status, 'a verdict comes with status 200')
   const evaluation = readEvaluation(jsonOf(answer))
-  return { evaluation, until: evaluation.verdict === 'ALLOW' ? usableUntil(answer, evaluation) : answer.sent }
+  const lasts = evaluation.verdict === 'ALLOW' ? usableFor(answer, evaluation) : 0
+  return { evaluation, sent: answer.sent, lasts }
 }
 
 /** How long an ALLOW is good for; the gateway may say less, and is not believed if it says more. */
@@ -141,12 +153,12 @@ const LIFETIME = 60_000
 const MARGIN = 5_000
 
 /**
- * When an ALLOW must have been used. The clocks of gateway and client need not agree: what is left is counted on the
- * gateway's clock, from its answer, and then on ours, from the question.
+ * How long an ALLOW may be used after it was asked for. The clocks of gateway and client need not agree: what is left is
+ * counted on the gateway's clock, from its answer, and then on ours, from the question.
  */
-function usableUntil({ sent, date }: Answer, { expires }: Allowed): number {
+function usableFor({ date }: Answer, { expires }: Allowed): number {
   const left = date === undefined ? LIFETIME : Math.min(LIFETIME, Date.parse(expires) - date)
-  return sent + left - MARGIN
+  return left - MARGIN
 }
 
 /** @throws TollgateError `answer-invalid` for anything but a verdict that holds together. */

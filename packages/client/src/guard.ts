@@ -1,12 +1,13 @@
 // Wrapping a tool: ask, run, report. A function runs at most once a call, only after an ALLOW that was believed, and only
 // with the arguments that were judged.
 
-import { sha256Hex, type Trust } from '@tollgate/evidence'
+import type { Trust } from '@tollgate/evidence'
 import { strange } from './answer.ts'
 import { USUAL_WAIT, type ApprovalRequest, type Approvals } from './approvals.ts'
 import { ApprovalRequired, EffectUnreported, ToolDenied, TollgateError } from './error.ts'
-import { ask, captureCall, withApproval, type Allowed, type CapturedCall, type ToolCall } from './evaluate.ts'
-import { reasonOf } from './host.ts'
+import { ask, captureCall, withApproval, type CapturedCall, type ToolCall } from './evaluate.ts'
+import { reasonOf, waited } from './host.ts'
+import { prove, USUAL_SKEW, type Claim } from './prove.ts'
 import type { Receipts } from './receipts.ts'
 import { reportEffect, type EffectReport } from './report.ts'
 import type { Spent } from './spent.ts'
@@ -41,10 +42,19 @@ export interface GuardOptions extends Pick<
 > {
   readonly approval?: ApprovalOptions
   /**
-   * A trust file: then an ALLOW is believed only if the ledger, under the pinned keys, proves that it is for this tool and these
-   * arguments. Costs two more requests a call. Needs a ledger whose commitments are not salted.
+   * A trust file: then an ALLOW is believed only if the ledger, under the pinned keys, proves that it is for this tool, these
+   * arguments and this session, and that it was decided after it was asked for, give or take `skew`. Pin `principal` too, or
+   * the ALLOW of another principal passes. Costs two more requests a call. Needs a ledger whose commitments are not salted.
+   *
+   * Not proven is that the ALLOW answers this very question: one of the same call that is younger than `skew` passes. This
+   * client does not use it twice, but does not know what another, or the same program before it was started again, has used.
    */
   readonly trust?: Trust | string
+  /**
+   * With `trust`: how far the clocks of gateway and client may be apart, in milliseconds. Default 30,000. An ALLOW that was
+   * decided longer than this before the question is not believed, so it is also how long one can be played back.
+   */
+  readonly skew?: number
   /** What to do with a DENY: throw `ToolDenied` (default), or return it as the result. */
   readonly onDenied?: 'throw' | 'return'
   /** What to do if the tool ran and that could not be reported: throw `EffectUnreported` (default), or go on as if it was. */
@@ -77,7 +87,7 @@ export function createGuard<A, R>(
   options: GuardOptions = {},
 ): Guarded<A, R | ToolDenied> {
   return async (args, { signal, session_id, approval } = {}) => {
-    const { approval: waiting = {}, onDenied, onUnreported, trust, ...usual } = options
+    const { approval: waiting = {}, onDenied, onUnreported, trust, skew = USUAL_SKEW, ...usual } = options
     const call = { ...usual, tool: name, arguments: args, ...given({ session_id, approval }) }
     const captured = captureCall(call, gate.session)
     const permission = await obtain(gate, captured, waiting, signal)
@@ -85,8 +95,12 @@ export function createGuard<A, R>(
       if (onDenied === 'return') return permission
       throw permission
     }
-    if (trust !== undefined) await prove(gate, captured, permission.allowed, { trust, signal })
-    const receipt = use(gate, permission, signal)
+    if (trust !== undefined) {
+      const { receipts, connection } = gate
+      await prove({ receipts, host: connection.host }, captured, permission, { trust, skew, signal })
+    }
+    // What is within the skew on both sides could pass for new as long as this.
+    const receipt = use(gate, permission, { signal, remember: 2 * skew })
     // Our own copy of what was judged: whatever the caller does to its object meanwhile, the tool gets this.
     // Sound: the canonical text of an `A` that is plain JSON data reads as an `A`.
     const work = (): R | Promise<R> => tool(JSON.parse(captured.args) as A, { receipt, signal })
@@ -98,9 +112,9 @@ function given(members: Readonly<Record<string, string | undefined>>): object {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 }
 
-interface Permission {
-  readonly allowed: Allowed
-  readonly until: number
+interface Permission extends Claim {
+  /** How long it may be used after it was asked for. */
+  readonly lasts: number
 }
 
 // A gateway that escalates what it has just shown as approved is not asked forever.
@@ -115,8 +129,8 @@ async function obtain(
 ): Promise<Permission | ToolDenied> {
   const start = connection.host.now()
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    const { evaluation, until } = await ask(connection, call, signal)
-    if (evaluation.verdict === 'ALLOW') return { allowed: evaluation, until }
+    const { evaluation, sent, lasts } = await ask(connection, call, signal)
+    if (evaluation.verdict === 'ALLOW') return { allowed: evaluation, sent, lasts }
     if (evaluation.verdict === 'DENY') return new ToolDenied(call.tool, evaluation)
     const { approval } = evaluation
     if (wait === false || approval === null) throw new ApprovalRequired(call.tool, approval)
@@ -129,54 +143,21 @@ async function obtain(
   throw strange(200, 'it escalates again what is no longer waiting')
 }
 
-/**
- * Makes sure that an ALLOW is the ledger's own word on exactly this call, and not that of somebody in between.
- *
- * @throws TollgateError `receipt-unproven`.
- */
-async function prove(
-  { receipts }: Gate,
-  { tool, args }: CapturedCall,
-  allowed: Allowed,
-  { trust, signal }: { readonly trust: Trust | string; readonly signal: AbortSignal | undefined },
-): Promise<void> {
-  const { receipt } = await receipts.verify(allowed.receipt, trust, {
-    // The ledger's key vouches for the whole entry; an agent may not read the receipts of other keys.
-    signature: 'skip',
-    ...(signal && { signal }),
-  })
-  const holds =
-    receipt.kind === 'decision' &&
-    receipt.verdict === 'ALLOW' &&
-    receipt.tool === tool &&
-    receipt.expires === allowed.expires &&
-    receipt.commit === 'plain' &&
-    receipt.args_hash === sha256Hex(args)
-  if (holds) return
-  throw new TollgateError(
-    'receipt-unproven',
-    'the ledger does not say that this call is allowed; nothing was run',
-    {
-      remedy:
-        'Look what stands between here and the gateway. With salted commitments this cannot be proven: leave out `trust`.',
-    },
-  )
-}
-
 /** Uses a permission, the only time. @throws if the caller gave up, or it has ended, or was used before. */
 function use(
   { connection, spent }: Gate,
-  { allowed: { receipt }, until }: Permission,
-  signal: AbortSignal | undefined,
+  { allowed: { receipt }, sent, lasts }: Permission,
+  { signal, remember }: { readonly signal: AbortSignal | undefined; readonly remember: number },
 ): string {
+  const { host } = connection
   // An ALLOW that is not used is left to expire: the gateway then closes it as UNKNOWN.
   if (signal?.aborted) throw reasonOf(signal)
-  if (connection.host.now() >= until) {
+  if (!(waited(host, sent) < lasts)) {
     throw new TollgateError('decision-expired', 'the ALLOW came too late to be used; nothing was run', {
       remedy: 'Make the call again.',
     })
   }
-  if (!spent.add(receipt)) {
+  if (!spent.add(receipt, host.now(), remember)) {
     throw new TollgateError(
       'decision-spent',
       'the gateway answered with an ALLOW that was used before; nothing was run',

@@ -1,5 +1,5 @@
-// What the client takes from its host: a way to fetch, a clock that never goes back, a timer, a little chance. Tests hand
-// in their own.
+// What the client takes from its host: a way to fetch, a clock that never goes back, one that says the time of day, a timer,
+// a little chance. Tests hand in their own.
 
 /** Sends a request. The global `fetch` is one. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
@@ -9,6 +9,8 @@ export interface Host {
   readonly fetch: Fetch
   /** Milliseconds of a clock that never goes back; its zero does not matter. */
   readonly now: () => number
+  /** The time of day, in milliseconds since 1970. It may be set back and forth. */
+  readonly time: () => number
   /** Runs something once after some milliseconds, unless the answer is called before. */
   readonly after: (milliseconds: number, run: () => void) => () => void
 }
@@ -17,10 +19,27 @@ export interface Host {
 export const ownHost: Host = {
   fetch: (url, init) => globalThis.fetch(url, init),
   now: () => performance.now(),
+  time: () => Date.now(),
   after(milliseconds, run) {
     const timer = globalThis.setTimeout(run, milliseconds)
     return () => globalThis.clearTimeout(timer)
   },
+}
+
+/** A moment, on both clocks of a host. */
+export interface Moment {
+  readonly now: number
+  readonly time: number
+}
+
+/** This moment. */
+export function momentOf(host: Host): Moment {
+  return { now: host.now(), time: host.time() }
+}
+
+/** How long ago a moment was, by the clock that says more: one stands still while a machine sleeps, the other is set back. */
+export function waited(host: Host, moment: Moment): number {
+  return Math.max(host.now() - moment.now, host.time() - moment.time)
 }
 
 /** A number from 0 to 1 that neighbours do not share, so that clients do not all try again at the same moment. */

@@ -5,7 +5,7 @@ import { jsonOf, problemIn, strange } from './answer.ts'
 import { TollgateError } from './error.ts'
 import { EventParser, type ServerEvent } from './events.ts'
 import { exchange, isLost, pause } from './exchange.ts'
-import { sleep } from './host.ts'
+import { momentOf, sleep } from './host.ts'
 import { createLimit, type Limit } from './limit.ts'
 import { count, object } from './reading.ts'
 import { readEntry, type ReceiptEntry, type StreamOptions } from './receipts.ts'
@@ -63,7 +63,7 @@ async function* connect(
   const limit = createLimit(host, request.signal)
   limit.allow(timeout, () => late(timeout))
   try {
-    const sent = host.now()
+    const sent = momentOf(host)
     const headers = next > 0 ? { 'last-event-id': String(next - 1) } : {}
     const response = await limit.within(fetchOnce(connection, request, limit.signal, headers))
     if (response.status !== 200) throw problemIn(await limit.within(readAnswer(response, sent)))

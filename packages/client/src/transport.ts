@@ -3,7 +3,7 @@
 
 import { MAX_ANSWER_BYTES, strange, type Answer } from './answer.ts'
 import { TollgateError } from './error.ts'
-import { reasonOf, type Host } from './host.ts'
+import { momentOf, reasonOf, type Host, type Moment } from './host.ts'
 import { createLimit } from './limit.ts'
 
 /** Where the gateway is, and how to talk to it. */
@@ -28,9 +28,6 @@ export interface Request {
   readonly signal?: AbortSignal | undefined
 }
 
-/** The version of this package. */
-export const VERSION = '0.1.0'
-
 /**
  * Sends a request once, and reads all of its answer.
  *
@@ -38,7 +35,7 @@ export const VERSION = '0.1.0'
  */
 export async function send(connection: Connection, request: Request): Promise<Answer> {
   const { host, timeout } = connection
-  const sent = host.now()
+  const sent = momentOf(host)
   const limit = createLimit(host, request.signal)
   limit.allow(timeout, () => late(timeout))
   try {
@@ -50,7 +47,7 @@ export async function send(connection: Connection, request: Request): Promise<An
 }
 
 /** Reads all of an answer. */
-export async function readAnswer(response: Response, sent: number): Promise<Answer> {
+export async function readAnswer(response: Response, sent: Moment): Promise<Answer> {
   const { status, headers } = response
   return {
     status,
@@ -74,7 +71,6 @@ export async function fetchOnce(
       method,
       headers: {
         authorization: `Bearer ${token}`,
-        'x-tollgate-client': `js/${VERSION}`,
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,
       },

@@ -35,7 +35,7 @@ describe('the real gateway', () => {
     expect(receipts.map(({ receipt }) => receipt)).toMatchObject([
       {
         kind: 'decision',
-        door: 'sdk',
+        door: 'http',
         assurance: 'advised',
         session: { id: 'client-test' },
         args_hash: sha256Hex('{"name":"todo"}'),

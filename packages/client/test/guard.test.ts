@@ -2,7 +2,7 @@
 
 import { afterEach, describe, expect, expectTypeOf, it, vi } from 'vitest'
 import { canonicalize, formatTrust, sha256Hex } from '../../evidence/src/index.ts'
-import { createLedger } from '../../evidence/test/ledger.ts'
+import { createLedger, decision, type Draft } from '../../evidence/test/ledger.ts'
 import {
   ApprovalRequired,
   ApprovalTimedOut,
@@ -24,6 +24,8 @@ import {
   type StandIn,
   type StandInOptions,
 } from './stand-in.ts'
+
+type DecisionDraft = Extract<Draft, { kind: 'decision' }>
 
 let standIn: StandIn | undefined
 
@@ -197,7 +199,7 @@ describe('an allowed call', () => {
 })
 
 describe('the type of a guarded tool', () => {
-  const client = createClient({ url: 'http://a', token: 't' })
+  const client = createClient({ url: 'https://a', token: 't' })
   const tool = ({ path }: { path: string }): number => path.length
 
   it('has a denial in it unless denials are thrown', () => {
@@ -357,6 +359,16 @@ describe('nothing runs', () => {
     expect(await refused({}, { fetch, now })).toMatchObject({ code: 'decision-expired' })
   })
 
+  it('if the machine slept until its minute was over, and the clock stood still', async () => {
+    let day = Date.now()
+    const fetch: Fetch = async (url, init) => {
+      const response = await globalThis.fetch(url, init)
+      if (url.endsWith('/v1/evaluate')) day += 3_600_000
+      return response
+    }
+    expect(await refused({}, { fetch, time: () => day })).toMatchObject({ code: 'decision-expired' })
+  })
+
   it('if the same ALLOW comes a second time, for another call', async () => {
     const { gateway, client } = await start({}, { fetch: replaying() })
     const { runs, tool } = counting(null)
@@ -466,6 +478,61 @@ describe('with a trust file', () => {
     const read = client.guard('fs/read_file', tool, { trust })
     await expect(read({ path: 'a' })).rejects.toMatchObject({ code: 'receipt-unproven' })
     expect(runs).toEqual([])
+  })
+
+  it('and with its principal, session and tenant pinned, runs on an ALLOW for just these', async () => {
+    const { gateway, client } = await start()
+    const { runs, tool } = counting('ran')
+    const context = { tenant: 'default' }
+    const options = { trust: gateway.trust, principal: 'agent:ci', session_id: 's-9', context, skew: 5_000 }
+    expect(await client.guard('fs/read_file', tool, options)({})).toBe('ran')
+    expect(runs).toHaveLength(1)
+  })
+
+  /** What a guard makes of an ALLOW that the ledger holds, but that somebody in between puts in place of the answer. */
+  async function handed(fields: Partial<DecisionDraft>, age: number, more: GuardOptions): Promise<unknown[]> {
+    const { gateway } = await start()
+    const expires = new Date(Date.now() + 60_000).toISOString()
+    const draft = { door: 'http', assurance: 'advised', args_hash: sha256Hex('{}'), expires } as const
+    const time = new Date(Date.now() - age).toISOString()
+    const { id } = await gateway.append(decision(sha256Hex('policy'), { time, ...draft, ...fields }))
+    const between: Fetch = async (url, init) => {
+      const response = await globalThis.fetch(url, init)
+      if (!url.endsWith('/v1/evaluate')) return response
+      // Sound: the stand-in answers with an object.
+      const said = { ...((await response.json()) as object), receipt: id, expires }
+      return new Response(JSON.stringify(said), { headers: { 'content-type': 'application/json' } })
+    }
+    const client = createClient({ url: gateway.url, token: AGENT_TOKEN, fetch: between })
+    const { runs, tool } = counting('ran')
+    const unreported = { onUnreported: 'return' } as const
+    const options = { trust: gateway.trust, principal: 'agent:ci', ...unreported, ...more }
+    const run = client.guard('fs/read_file', tool, options)({})
+    const thrown = await run.then(
+      () => undefined,
+      (fault: unknown) => (fault as TollgateError).code,
+    )
+    return [thrown, runs.length]
+  }
+
+  const SESSION = { session_id: 's-1' }
+
+  it('an ALLOW of the same call, younger than the skew, passes: that much is not proven', async () => {
+    expect(await handed({}, 10_000, SESSION)).toEqual([undefined, 1])
+  })
+
+  it.each<[string, Partial<DecisionDraft>, number, GuardOptions]>([
+    ['a year ago', {}, 365 * 86_400_000, SESSION],
+    ['well before it was asked for', {}, 45_000, SESSION],
+    ['just before, where clocks must agree', {}, 9_000, { ...SESSION, skew: 5_000 }],
+    ['in the future', {}, -90_000, SESSION],
+    ['for another principal', { principal: 'agent:evil' }, 0, SESSION],
+    ['for another tenant', { tenant: 'far' }, 0, { ...SESSION, context: { tenant: 'default' } }],
+    ['for another session', { session: { id: 's-2', seq: 0 } }, 0, SESSION],
+    ['for another delegation', {}, 0, { delegation_session_id: 'd-1' }],
+    ['by another door', { door: 'hook' }, 0, SESSION],
+  ])('nothing runs on an ALLOW that the ledger holds, but was given %s', async (_, fields, age, more) => {
+    expect(await handed(fields, age, more)).toEqual(['receipt-unproven', 0])
   })
 
   it('nothing runs on an ALLOW of a gateway that does not have the pinned key', async () => {

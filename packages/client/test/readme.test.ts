@@ -88,7 +88,7 @@ describe('the README', () => {
   })
 
   it('speaks of every name that can be called', () => {
-    const made = client.createClient({ url: 'http://a', token: 't' })
+    const made = client.createClient({ url: 'https://a', token: 't' })
     const functions = Object.keys(client).filter((name) => !/^(Approval|Effect|Tool|Tollgate)/.test(name))
     const names = [
       ...functions,

@@ -136,7 +136,8 @@ export async function startStandIn(options: StandInOptions = {}): Promise<StandI
     const { verdict } = reasonOf(code) ?? { verdict: 'DENY' as const }
     const text = canonicalize(call.arguments ?? {})
     return decision(POLICY_HASH, {
-      door: 'sdk',
+      time: new Date().toISOString(),
+      door: 'http',
       assurance: 'advised',
       tool: textIn(call.tool),
       session: {

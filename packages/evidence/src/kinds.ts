@@ -215,6 +215,10 @@ export interface TokenChange extends Common {
   readonly token_hash: string
   readonly role: 'agent' | 'sentinel' | 'operator' | 'admin' | 'auditor'
   readonly principal?: string
+  /** Groups its holder belongs to, which rules name as approvers. */
+  readonly groups?: readonly string[]
+  /** When it ends by itself. */
+  readonly expires?: string
   readonly by: string
 }
 
@@ -394,6 +398,8 @@ const own = {
     token_hash: hash,
     role: word('agent', 'sentinel', 'operator', 'admin', 'auditor'),
     principal: optional(name),
+    groups: optional(list(name, 32)),
+    expires: optional(moment),
     by: name,
   } satisfies Own<TokenChange>,
   delegation: {

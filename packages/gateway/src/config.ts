@@ -59,11 +59,6 @@ export function defaultData(env: NodeJS.ProcessEnv = process.env): string {
   return windows ? join(windows, 'tollgate') : join(stateHome(env), 'tollgate')
 }
 
-/** The directory that remembers heads if none is named: beside the data directory, not inside. */
-export function defaultHeadGuard(env: NodeJS.ProcessEnv = process.env): string {
-  return `${defaultData(env)}-heads`
-}
-
 function stateHome(env: NodeJS.ProcessEnv): string {
   const { XDG_STATE_HOME: state = '' } = env
   // The XDG specification: a path that is not absolute is to be ignored.
@@ -234,7 +229,7 @@ function readRetention(reader: ConfigReader, place: Place): number | undefined {
 }
 
 function readHeadGuard(reader: ConfigReader, place: Place | undefined, data: string): string | undefined {
-  if (!place) return defaultHeadGuard()
+  if (!place) return `${data}-heads`
   const text = reader.text(place, '`head-guard`')
   if (text === undefined || text === 'off') return undefined
   const path = resolve(data, text.startsWith('~/') ? join(homedir(), text.slice(2)) : text)

@@ -1,14 +1,7 @@
 // Access tokens: shown once, kept as hashes, each issue and revocation a receipt on the ledger.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import {
-  fromHex,
-  parseJson,
-  sha256Hex,
-  type Json,
-  type JsonObject,
-  type TokenChange,
-} from '@tollgate/evidence'
+import { parseJson, sha256Hex, type Json, type JsonObject, type TokenChange } from '@tollgate/evidence'
 import type { Kernel } from '@tollgate/kernel'
 import { GatewayError } from './error.ts'
 
@@ -73,7 +66,7 @@ export async function openTokens(kernel: Kernel): Promise<Tokens> {
     const hash = sha256Hex(FORM.test(token) ? token : '')
     const found = known.get(hash)
     // A map finds by comparing; what it found is compared once more, in constant time.
-    const same = timingSafeEqual(bytesOf(found?.hash ?? NO_TOKEN), bytesOf(hash))
+    const same = timingSafeEqual(Buffer.from(found?.hash ?? NO_TOKEN), Buffer.from(hash))
     if (!found || !same) return undefined
     return found.expires === undefined || kernel.host.now() <= found.expires ? found : undefined
   }
@@ -95,6 +88,8 @@ export async function openTokens(kernel: Kernel): Promise<Tokens> {
           token_hash: hash,
           role,
           principal,
+          ...(groups.length > 0 && { groups }),
+          ...(expires !== undefined && { expires: momentOf(expires) ?? '' }),
           by,
         }))
         turn.put(RECORD + hash, JSON.stringify(made))
@@ -155,10 +150,6 @@ export async function openTokens(kernel: Kernel): Promise<Tokens> {
 
 const NO_TOKEN = '0'.repeat(64)
 
-function bytesOf(hash: string): Uint8Array {
-  return fromHex(hash) ?? new Uint8Array(32)
-}
-
 /** The tokens in force. A record is believed only as far as the ledger says the same. */
 async function knownTokens({ store }: Kernel): Promise<readonly TokenInfo[]> {
   const names = await store.list(RECORD, 'records')
@@ -174,13 +165,25 @@ async function knownTokens({ store }: Kernel): Promise<readonly TokenInfo[]> {
       change.token_hash === info.hash &&
       change.role === info.role &&
       change.principal === info.principal &&
-      change.tenant === info.tenant
+      change.tenant === info.tenant &&
+      change.expires === momentOf(info.expires) &&
+      (change.groups ?? []).join('\n') === info.groups.join('\n')
     return said ? [info] : []
   })
 }
 
+function momentOf(time: number | undefined): string | undefined {
+  return time === undefined ? undefined : new Date(time).toISOString()
+}
+
 function readInfo(record: string): TokenInfo | undefined {
-  const value: Json = parseJson(record)
+  let value: Json
+  try {
+    value = parseJson(record)
+  } catch {
+    // A damaged record is no token; that it is damaged, `fsck` says.
+    return undefined
+  }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const { hash, role, tenant, principal, groups, issued, expires, run } = value as JsonObject
   const known = ROLES.find((each) => each === role)

@@ -12,6 +12,7 @@ export interface UpkeepStore {
     prefix: string,
     time: number,
     limit: number,
+    after?: string,
   ): Promise<readonly { readonly name: string; readonly text: string }[]>
 }
 
@@ -94,17 +95,33 @@ export async function forgetOld({ kernel, store, config, log }: UpkeepOptions): 
   const { sessions: kept } = config.retention
   if (kept === undefined) return
   const before = kernel.host.now() - kept
-  const idle = await store.idle('session\n', before, AT_ONCE)
-  const closed = idle.length === 0 ? 0 : await closeSessions(kernel, idle.flatMap(sessionOf))
-  const removed: string[] = []
+  let [closed, removed] = [0, 0]
+  for await (const records of idlePages(store, 'session\n', before)) {
+    closed += await closeSessions(kernel, records.flatMap(sessionOf))
+  }
   for (const prefix of ['salt\n', 'late\n']) {
-    for (const { name } of await store.idle(prefix, before, AT_ONCE)) removed.push(name)
+    for await (const records of idlePages(store, prefix, before)) {
+      await kernel.ledger.append({ run: (turn) => records.forEach(({ name }) => turn.put(name, undefined)) })
+      removed += records.length
+    }
   }
-  if (removed.length > 0) {
-    await kernel.ledger.append({ run: (turn) => removed.forEach((name) => turn.put(name, undefined)) })
+  if (closed + removed > 0)
+    log('info', 'old private records were removed', { sessions: closed, others: removed })
+}
+
+type IdleRecords = Awaited<ReturnType<UpkeepStore['idle']>>
+
+/** All of them, page by page, so that calls get their turn in between. Goes on behind what could not be removed. */
+async function* idlePages(store: UpkeepStore, prefix: string, before: number): AsyncGenerator<IdleRecords> {
+  let after = prefix
+  while (true) {
+    const records = await store.idle(prefix, before, AT_ONCE, after)
+    const last = records.at(-1)
+    // A store that shows the same again would be asked for ever.
+    if (!last || last.name <= after) return
+    yield records
+    after = last.name
   }
-  if (closed + removed.length > 0)
-    log('info', 'old private records were removed', { sessions: closed, others: removed.length })
 }
 
 /** How many decisions a session has had, by its record; a damaged one is left for `fsck`. */

@@ -104,14 +104,16 @@ function keepOnly(told: Set<string>, waiting: readonly ApprovalRequest[]): void 
 }
 
 function secretOf({ url, secretEnv }: WebhookTarget, env: WebhookOptions['env']): Buffer {
-  const secret = env[secretEnv] ?? ''
-  if (secret.length >= LEAST_SECRET) return Buffer.from(secret)
+  const text = (env[secretEnv] ?? '').replace(/^whsec_/, '')
+  const secret = Buffer.from(text, 'base64')
+  // Written as base64, with or without the prefix: so the libraries of receivers read it.
+  if (/^[A-Za-z0-9+/]+=*$/.test(text) && secret.length >= LEAST_SECRET) return secret
   throw new GatewayError(
     'CONFIG_INVALID',
     `the webhook \`${new URL(url).host}\` has no usable secret in \`${secretEnv}\``,
     {
       hints: [
-        `set ${secretEnv} to at least ${LEAST_SECRET} random characters, such as \`openssl rand -base64 24\` prints`,
+        `set ${secretEnv} to the base64 of at least ${LEAST_SECRET} random bytes, such as \`openssl rand -base64 24\` prints`,
       ],
     },
   )

@@ -64,7 +64,7 @@ describe('evaluate', () => {
     expect(last(rig, 'decision')).toMatchObject({ principal: 'agent:a', verdict: 'DENY' })
   })
 
-  test('says that a call came through the client', async () => {
+  test('has one door, whatever program says it asks', async () => {
     const rig = await createApiRig()
     const headers = {
       authorization: `Bearer ${rig.token('agent')}`,
@@ -73,7 +73,7 @@ describe('evaluate', () => {
     }
     const body = '{"tool":"fs/read_file"}'
     await rig.app.fetch(new Request('http://x/v1/evaluate', { method: 'POST', headers, body }))
-    expect(last(rig, 'decision').door).toBe('sdk')
+    expect(last(rig, 'decision').door).toBe('http')
   })
 
   test('leaves a trace of how long it took, with nothing of the arguments', async () => {

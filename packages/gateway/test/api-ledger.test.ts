@@ -1,7 +1,10 @@
 // Reading the ledger over HTTP: pages, proofs, packs, streams, sessions.
 
 import { openProof, parseTrust, verifyPack, type Receipt } from '@tollgate/evidence'
-import { describe, expect, test } from 'vitest'
+import { closeSessions } from '@tollgate/kernel'
+import { describe, expect, test, vi } from 'vitest'
+import { createApp } from '../src/api/app.ts'
+import type { Page } from '../src/view.ts'
 import { createApiRig, script, type ApiRig, type Person } from './api-rig.ts'
 
 async function busy(calls = 3): Promise<ApiRig> {
@@ -289,6 +292,57 @@ describe('the stream', () => {
     expect((await open()).status).toBe(200)
   })
 
+  test('is not opened without end by many requests in one moment', async () => {
+    const rig = await busy(0)
+    const all = await Promise.all(Array.from({ length: 300 }, () => openStream(rig)))
+    expect(all.filter(({ status }) => status === 200)).toHaveLength(32)
+    expect(all.filter(({ status }) => status === 429)).toHaveLength(268)
+    // Whether anybody has begun to read it or not, one that is closed is no longer counted.
+    for (const { body } of all) await body?.cancel()
+    expect((await openStream(rig)).status).toBe(200)
+  })
+
+  test('is not counted for a caller who was gone before it began', async () => {
+    const rig = await busy(0)
+    const headers = { authorization: `Bearer ${rig.token('agent')}` }
+    for (let i = 0; i < 40; i++) {
+      const abort = new AbortController()
+      const asked = new Request('http://x/v1/receipts/stream', { headers, signal: abort.signal })
+      const opening = rig.app.fetch(asked)
+      abort.abort()
+      expect((await opening).status).toBe(200)
+    }
+  })
+
+  test('is not counted when it cannot be opened', async () => {
+    const size = vi.fn(() => Promise.reject(new Error('no reader')))
+    const rig = await createApiRig({ api: { view: { ...(await createApiRig()).view, size } } })
+    for (let i = 0; i < 40; i++) expect((await openStream(rig)).status).toBe(500)
+    expect(size).toHaveBeenCalledTimes(40)
+  })
+
+  test('looks again every 50 ms at most, however often the ledger grows, and misses nothing', async () => {
+    const base = await createApiRig()
+    let looks = 0
+    let ring = (): void => undefined
+    const view = { ...base.view, size: () => (looks++, Promise.resolve(1)) }
+    const watch = (listener: (size: number) => void): (() => void) => {
+      ring = () => listener(1)
+      return () => undefined
+    }
+    const rig = await createApiRig({ api: { view, watch } })
+    const reading = (await openStream(rig, '?from=1')).text()
+    const start = performance.now()
+    while (performance.now() - start < 400) {
+      ring()
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+    expect(looks).toBeGreaterThan(2)
+    expect(looks).toBeLessThanOrEqual(Math.ceil((performance.now() - start) / 50) + 1)
+    rig.app.end()
+    await reading
+  })
+
   test('leaves nothing behind when its reader is gone', async () => {
     const rig = await busy(1)
     const abort = new AbortController()
@@ -328,11 +382,116 @@ describe('sessions', () => {
     )
   })
 
+  test('that retention has closed are not shown as broken, and are explained as they are judged', async () => {
+    const rig = await busy(2)
+    await closeSessions(rig.kernel, [{ name: 'session\ndefault\nagent:a\ns1', seq: 2 }])
+    await script(
+      rig,
+      `
+      agent GET /v1/sessions/s1
+      body decisions 2
+      body broken false
+      auditor POST /v1/policy/explain {"tool":"web/click","principal":"agent:a","session_id":"s1"}
+      let $code = reason_code
+      agent POST /v1/evaluate {"tool":"web/click","session_id":"s1"}
+      has "$code"
+      agent GET /v1/sessions/s1
+      body decisions 3
+      `,
+    )
+  })
+
+  test('are found however far back their last decision is', async () => {
+    const rig = await busy(2)
+    const page = (): Promise<Page> => Promise.resolve({ entries: [], next: 7 })
+    const app = createApp({ ...rig.options, view: { ...rig.view, page } })
+    const headers = { authorization: `Bearer ${rig.token('agent')}` }
+    const response = await app.fetch(new Request('http://x/v1/sessions/s1', { headers }))
+    expect(await response.json()).toMatchObject({
+      decisions: 2,
+      broken: false,
+      last: { receipt: rig.store.entries.at(-1)?.id },
+    })
+  })
+
   test('say so when their record was changed', async () => {
     const rig = await busy(2)
     const name = 'session\ndefault\nagent:a\ns1'
     const records = rig.store.records as Map<string, string>
     records.set(name, records.get(name)?.replace('"denials":0', '"denials":1') ?? '')
     await script(rig, 'agent GET /v1/sessions/s1\nbody broken true\nbody decisions 2')
+  })
+})
+
+describe('reading in turn', () => {
+  /** A ledger whose pages come when the test says so. */
+  async function slowRig(): Promise<{ rig: ApiRig; most: () => number; go: () => void }> {
+    const base = await createApiRig()
+    let now = 0
+    let most = 0
+    const held: (() => void)[] = []
+    const view = {
+      ...base.view,
+      async page() {
+        most = Math.max(most, ++now)
+        await new Promise<void>((resolve) => held.push(resolve))
+        now--
+        return { entries: [], next: undefined }
+      },
+    }
+    const rig = await createApiRig({ api: { view } })
+    const go = (): void => {
+      for (const resolve of held.splice(0)) resolve()
+    }
+    return { rig, most: () => most, go }
+  }
+
+  const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5))
+
+  test('an agent has eight questions looked up at once; more wait, and many more are sent back', async () => {
+    const { rig, most, go } = await slowRig()
+    const statuses: number[] = []
+    const asking = Array.from({ length: 300 }, async () => {
+      const { status, headers } = await rig.ask('agent', 'GET', '/v1/receipts?tool=none')
+      statuses.push(status)
+      if (status === 429) expect(headers.get('retry-after')).toBe('1')
+    })
+    await soon()
+    expect(most()).toBe(8)
+    expect(statuses).toEqual(Array.from({ length: 228 }, () => 429))
+    // Everybody else is answered meanwhile, and so is the same agent when it asks for a verdict.
+    const other = rig.ask('other', 'GET', '/v1/receipts')
+    expect((await rig.ask('agent', 'POST', '/v1/evaluate', { tool: 'fs/read_file' })).status).toBe(200)
+    for (let i = 0; i < 12; i++) {
+      go()
+      await soon()
+    }
+    await Promise.all(asking)
+    expect((await other).status).toBe(200)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(72)
+    expect(most()).toBeLessThanOrEqual(9)
+  })
+
+  test('a question that fails gives its turn back', async () => {
+    const page = (): Promise<never> => Promise.reject(new Error('no reader'))
+    const rig = await createApiRig({ api: { view: { ...(await createApiRig()).view, page } } })
+    for (let i = 0; i < 20; i++) expect((await rig.ask('agent', 'GET', '/v1/receipts')).status).toBe(500)
+  })
+
+  test('streams wait for their turn and are not cut off', async () => {
+    const { rig, most, go } = await slowRig()
+    const streams = await Promise.all(Array.from({ length: 32 }, () => openStream(rig, '?from=0')))
+    const reading = streams.map((each) => each.text())
+    const asking = Array.from({ length: 64 }, () => rig.ask('agent', 'GET', '/v1/receipts'))
+    await soon()
+    expect(most()).toBe(8)
+    rig.app.end()
+    for (let i = 0; i < 20; i++) {
+      go()
+      await soon()
+    }
+    for (const text of await Promise.all(reading)) expect(text).toMatch(/^: tollgate/)
+    await Promise.all(asking)
+    expect(rig.log.filter(({ level }) => level === 'error')).toEqual([])
   })
 })

@@ -120,6 +120,32 @@ describe('approvals', () => {
     expect(performance.now() - start).toBeLessThan(2000)
   })
 
+  test('are not waited for without end by many requests in one moment', async () => {
+    const rig = await check(ASK)
+    const url = `/v1/approvals/${String(rig.store.entries.at(-1)?.id)}?wait=60`
+    const asking = Array.from({ length: 300 }, () => rig.ask('agent', 'GET', url))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    rig.app.end()
+    const statuses = (await Promise.all(asking)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(32)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(268)
+  })
+
+  test('show what is asked for to those who decide and whose it is, and to nobody else', async () => {
+    const rig = await check(ASK)
+    const url = `/v1/approvals/${String(rig.store.entries.at(-1)?.id)}`
+    for (const [person, shown] of [
+      ['agent', true],
+      ['operator', true],
+      ['admin', true],
+      ['auditor', false],
+    ] as const) {
+      expect('arguments' in (await rig.ask(person, 'GET', url)).json).toBe(shown)
+      const { text } = await rig.ask(person, 'GET', '/v1/approvals')
+      expect(text.includes('a@example.com')).toBe(shown)
+    }
+  })
+
   test('let go who waits when the time is up, when the gateway stops, and when the token ends', async () => {
     const rig = await check(ASK)
     const url = `/v1/approvals/${String(rig.store.entries.at(-1)?.id)}?wait=`

@@ -281,6 +281,103 @@ describe('another principal', () => {
   })
 })
 
+describe('a token that goes while the request is under way', () => {
+  const withBody = ROUTES.filter(({ body, roles }) => body && roles !== 'public')
+
+  /** Sends half a body, lets something happen, and sends the rest. */
+  async function halfway(
+    rig: Awaited<ReturnType<typeof furnished>>,
+    route: Route,
+    token: string,
+    between: () => unknown,
+  ): Promise<Response> {
+    const row = TABLE[route.id]
+    const bytes = Buffer.from(rig.fill(JSON.stringify(row?.body ?? {})))
+    const body = new ReadableStream<Uint8Array>({
+      async start(controller) {
+        controller.enqueue(bytes.subarray(0, 1))
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        await between()
+        controller.enqueue(bytes.subarray(1))
+        controller.close()
+      },
+    })
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const init = { method: route.method, headers, body, duplex: 'half' } as const
+    return rig.app.fetch(new Request(`http://x${rig.fill(row?.url ?? route.path)}`, init))
+  }
+
+  const cases = withBody.flatMap((route) =>
+    (['revoked', 'ended'] as const).map((how) => [route.id, how, route] as const),
+  )
+  test.each(cases)('%s: %s before the body has come, nothing is done', async (_, how, route) => {
+    const rig = await furnished()
+    const role = (route.roles as readonly Role[])[0] ?? 'admin'
+    const principal = role === 'agent' ? 'agent:a' : 'user:x'
+    const { token, info } = await rig.tokens.issue(
+      { role, tenant: 'default', principal, lasts: 60_000 },
+      'test',
+    )
+    const before = rig.receipts().length
+    const response = await halfway(rig, route, token, () =>
+      how === 'revoked' ? rig.tokens.revoke(info.hash, 'test') : (rig.host.time += 61_000),
+    )
+    expect(response.status).toBe(401)
+    expect(await response.json()).toMatchObject({ code: 'token-unknown' })
+    expect(rig.receipts().length).toBe(how === 'revoked' ? before + 1 : before)
+    expect(rig.tokens.list().some(({ principal: each }) => each === 'agent:c')).toBe(false)
+  })
+
+  /** A rig, and something that happens once while its ledger next writes. */
+  async function slowly(): Promise<{ rig: ApiRig; meanwhile: (run: () => void) => void }> {
+    let next: (() => void) | undefined
+    const rig = await createApiRig({
+      between: (store) => ({
+        ...store,
+        write(batch) {
+          const run = next
+          next = undefined
+          run?.()
+          return store.write(batch)
+        },
+      }),
+    })
+    return { rig, meanwhile: (run) => (next = run) }
+  }
+
+  function hashOf(rig: ApiRig, person: Person): string {
+    return sha256Hex(rig.token(person))
+  }
+
+  test('gets no ALLOW that was decided meanwhile', async () => {
+    const { rig, meanwhile } = await slowly()
+    meanwhile(() => void rig.tokens.revoke(hashOf(rig, 'agent'), 'test'))
+    const { status, text } = await rig.ask('agent', 'POST', '/v1/evaluate', { tool: 'fs/read_file' })
+    expect(status).toBe(401)
+    expect(text).not.toContain('ALLOW')
+  })
+
+  test('leaves no successor that was issued meanwhile', async () => {
+    const { rig, meanwhile } = await slowly()
+    meanwhile(() => void rig.tokens.revoke(hashOf(rig, 'admin'), 'test'))
+    const asked = { role: 'admin', principal: 'user:thief' }
+    const { status, text } = await rig.ask('admin', 'POST', '/v1/tokens', asked)
+    expect(status).toBe(401)
+    expect(text).not.toContain('tg_')
+    expect(rig.tokens.list().some(({ principal }) => principal === 'user:thief')).toBe(false)
+    expect(rig.receipts().at(-1)).toMatchObject({ kind: 'token', op: 'revoke', principal: 'user:thief' })
+  })
+
+  test('does not get the rest of an export', async () => {
+    const rig = await furnished()
+    const headers = { authorization: `Bearer ${rig.token('auditor')}` }
+    const response = await rig.app.fetch(new Request('http://x/v1/evidence/export', { headers }))
+    expect(response.status).toBe(200)
+    await rig.tokens.revoke(hashOf(rig, 'auditor'), 'test')
+    await expect(response.arrayBuffer()).rejects.toThrow('token')
+  })
+})
+
 test('no answer allows another origin to read it', async () => {
   const rig = await furnished()
   for (const route of ROUTES) {

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { DEFAULT_PORT, defaultConfigText, defaultData, defaultHeadGuard, readConfig } from '../src/config.ts'
+import { DEFAULT_PORT, defaultConfigText, defaultData, readConfig } from '../src/config.ts'
 import { GatewayError } from '../src/error.ts'
 
 let data: string
@@ -48,7 +48,7 @@ describe('readConfig', () => {
       policy: join(data, 'policy.yaml'),
       commit: 'plain',
       retention: { sessions: undefined },
-      headGuard: defaultHeadGuard(),
+      headGuard: `${data}-heads`,
       passphraseCommand: undefined,
       webhooks: [],
       telemetry: undefined,
@@ -207,7 +207,6 @@ log: loud
 describe('the default directories', () => {
   it('follow XDG_STATE_HOME, if it is an absolute path', () => {
     expect(defaultData({ XDG_STATE_HOME: '/state' })).toBe('/state/tollgate')
-    expect(defaultHeadGuard({ XDG_STATE_HOME: '/state' })).toBe('/state/tollgate-heads')
     expect(defaultData({ XDG_STATE_HOME: 'state' })).toBe(join(homedir(), '.local/state/tollgate'))
     expect(defaultData({})).toBe(join(homedir(), '.local/state/tollgate'))
   })

@@ -1,13 +1,22 @@
 import { cpSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { openProof, inclusionProof, formatProof, parseTrust, parseCheckpoint } from '@tollgate/evidence'
+import {
+  openProof,
+  inclusionProof,
+  formatProof,
+  parseTrust,
+  sha256Hex,
+  parseCheckpoint,
+} from '@tollgate/evidence'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createKey } from '../src/keyring.ts'
+import { GatewayError } from '../src/error.ts'
 import { silent } from '../src/log.ts'
 import { backupLedger, fsckLedger, isRunning, openGateway, openView } from '../src/open.ts'
 import { rotateKey } from '../src/rotate.ts'
 import { openDatabase } from '../src/store/sqlite/database.ts'
-import { activate, ask, createSite, newFolder, report, type Site } from './gateway-rig.ts'
+import { activate, ask, createSite, newFolder, POLICY, report, type Site } from './gateway-rig.ts'
+import { answerRequest, setFreeze } from '@tollgate/kernel'
 
 /** A site with `calls` reported calls on its ledger, closed again. */
 async function usedSite(calls = 3): Promise<Site> {
@@ -216,6 +225,15 @@ describe('fsck', () => {
     ['a state changed', "UPDATE records SET text = x'7b7d' WHERE name LIKE 'session%'", /STATE_WRONG/],
     ['an anchor misled', "UPDATE anchors SET idx = 999999 WHERE name LIKE 'session%'", /ANCHOR_WRONG/],
     ['the checkpoint replaced', "UPDATE checkpoint SET note = 'x'", /LEDGER_DAMAGED/],
+    [
+      'a record rotten',
+      "UPDATE records SET text = CAST(text || ' ' AS BLOB) WHERE name LIKE 'policy%'",
+      /RECORD_DAMAGED/,
+    ],
+    ['a trigger gone', 'CREATE TABLE more (a)', /SCHEMA_WRONG/],
+    ['the checkpoint removed', 'DELETE FROM checkpoint', /CHECKPOINT_MISSING/],
+    ['a word on the policy removed', "DELETE FROM anchors WHERE name LIKE 'policy%'", /ANCHOR_WRONG/],
+    ['a session set back', "UPDATE anchors SET idx = 3 WHERE name LIKE 'session%'", /ANCHOR_WRONG/],
   ]
 
   // Made once, and copied for each crime: 600 calls that have ended, and one that is open.
@@ -243,6 +261,123 @@ describe('fsck', () => {
     const report = await fsckLedger(site.config, () => undefined)
     expect(report.verified).toBe(report.entries)
     expect(new Set(report.problems.map(({ code }) => code))).toEqual(new Set(['STATE_MISSING']))
+  })
+})
+
+/** What somebody who can write the file, and has no key, tries to get out of it. */
+describe('a file that somebody else has written to', () => {
+  const forged = (payload: string): string => `CAST('${payload.replaceAll("'", "''")}' AS BLOB)`
+
+  /** Opens a site after a crime, and what became of a call by then. */
+  async function after(site: Site, sql: string): Promise<string> {
+    tamper(site.config, sql)
+    try {
+      const gateway = await site.open()
+      const { decided } = await ask(gateway)
+      await gateway.close()
+      return `${decided.verdict} ${decided.reason}`
+    } catch (fault) {
+      return fault instanceof GatewayError ? fault.code : String(fault)
+    }
+  }
+
+  it('does not get a policy in force that nobody has activated', async () => {
+    const site = await usedSite()
+    const text = POLICY.replace('name: test', 'name: mine')
+    const receipt = {
+      kind: 'policy',
+      tenant: 'default',
+      policy_hash: sha256Hex(text),
+      name: 'mine',
+      by: 'user:me',
+    }
+    const sql = `
+      INSERT INTO entries VALUES (-1, 'policy', ${forged(JSON.stringify(receipt))}, zeroblob(64));
+      UPDATE anchors SET idx = -1 WHERE name LIKE 'policy%';
+      UPDATE records SET text = ${forged(text)} WHERE name LIKE 'policy%'`
+    expect(await after(site, sql)).toBe('LEDGER_DAMAGED')
+  })
+
+  it('does not lift a freeze', async () => {
+    const site = await usedSite()
+    const gateway = await site.open()
+    await setFreeze(gateway.kernel, { scope: 'principal', target: 'agent:a', frozen: true, by: 'user:olga' })
+    await gateway.close()
+    expect(await after(site, "DELETE FROM anchors WHERE name LIKE 'freeze%'")).toBe('LEDGER_DAMAGED')
+  })
+
+  it('does not put an old receipt in the place of a newer one', async () => {
+    const site = await usedSite()
+    const gateway = await site.open()
+    const order = { scope: 'principal', target: 'agent:a', by: 'user:olga' } as const
+    for (const frozen of [true, false, true]) await setFreeze(gateway.kernel, { ...order, frozen })
+    await gateway.close()
+    const { view, close } = await openView(site.config)
+    const [, lifted = 0, frozen = 0] = await view.indexesOf(['freeze'])
+    await close()
+    const sql = `UPDATE entries SET (payload, signature) = (SELECT payload, signature FROM entries WHERE idx = ${lifted}) WHERE idx = ${frozen}`
+    expect(await after(site, sql)).toBe('LEDGER_DAMAGED')
+  })
+
+  it('does not bring back a token that was revoked, nor give one more than it was issued with', async () => {
+    const site = await usedSite()
+    const gateway = await site.open()
+    const { token, info } = await gateway.tokens.issue(
+      { role: 'operator', tenant: 'default', principal: 'user:olga', lasts: 60_000 },
+      'user:root',
+    )
+    await gateway.close()
+    tamper(
+      site.config,
+      `UPDATE records SET text = CAST(replace(text, '"groups":[]', '"groups":["cfo"]') AS BLOB) WHERE name LIKE 'token%'`,
+    )
+    const again = await site.open()
+    expect(again.tokens.identify(token)).toBeUndefined()
+    await again.close()
+    expect(info.groups).toEqual([])
+  })
+
+  it('does not get an approval used twice', async () => {
+    const site = await usedSite()
+    const gateway = await site.open()
+    const { decided } = await ask(gateway, 'mail/send')
+    const id = decided.approval ?? ''
+    await answerRequest(gateway.kernel, {
+      tenant: 'default',
+      request: id,
+      granted: true,
+      approver: 'user:olga',
+    })
+    const before = await gateway.view.record(`approval\n${id}`)
+    const size = await gateway.view.size()
+    expect((await ask(gateway, 'mail/send')).decided.reason).toBe('APPROVAL_GRANTED')
+    await gateway.close()
+    const sql = `
+      UPDATE anchors SET idx = ${size - 1} WHERE name LIKE 'answer%';
+      INSERT INTO records VALUES ('approval' || char(10) || '${id}', ${forged(before ?? '')}, 0, x'00')`
+    expect(await after(site, sql)).toBe('LEDGER_DAMAGED')
+  })
+
+  it('does not turn an approval of one call into one of another', async () => {
+    const site = await usedSite()
+    const gateway = await site.open()
+    const { decided } = await ask(gateway, 'mail/send')
+    const other = await ask(gateway, 'mail/send', {}, 's2')
+    const binding = JSON.parse(
+      (await gateway.view.record(`approval\n${other.decided.approval ?? ''}`)) ?? '{}',
+    ) as { binding: string }
+    const request = decided.approval ?? ''
+    await answerRequest(gateway.kernel, { tenant: 'default', request, granted: true, approver: 'user:olga' })
+    const own = JSON.parse((await gateway.view.record(`approval\n${request}`)) ?? '{}') as { binding: string }
+    await gateway.close()
+    tamper(
+      site.config,
+      `DELETE FROM records WHERE name = 'approval' || char(10) || '${other.decided.approval ?? ''}';
+       UPDATE records SET text = CAST(replace(text, '${own.binding}', '${binding.binding}') AS BLOB) WHERE name LIKE 'approval%'`,
+    )
+    const again = await site.open()
+    expect((await ask(again, 'mail/send', {}, 's2')).decided.verdict).toBe('ESCALATE')
+    await again.close()
   })
 })
 

@@ -230,6 +230,31 @@ describe('nothing is read before it is known who sends it', () => {
   })
 })
 
+test('a body whose token is revoked halfway is not acted on', async () => {
+  const { token, info } = await rig.tokens.issue(
+    { role: 'admin', tenant: 'default', principal: 'user:thief' },
+    'test',
+  )
+  const body = '{"role":"admin","principal":"user:heir"}'
+  const lines = ['Host: localhost', `Authorization: Bearer ${token}`, 'Content-Type: application/json']
+  const head = request([
+    'POST /v1/tokens HTTP/1.1',
+    ...lines,
+    `Content-Length: ${body.length}`,
+    'Connection: close',
+  ])
+  const socket = await rig.connect()
+  const answered = textOf(socket)
+  socket.write(head + body.slice(0, 10))
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  await rig.tokens.revoke(info.hash, 'test')
+  const before = rig.receipts().length
+  socket.write(body.slice(10))
+  expect(await answered).toMatch(/^HTTP\/1\.1 401/)
+  expect(rig.receipts().length).toBe(before)
+  expect(rig.tokens.list().some(({ principal }) => principal === 'user:heir')).toBe(false)
+})
+
 describe('other things than requests', () => {
   const odd: Readonly<Record<string, string>> = {
     'an absolute target': request([

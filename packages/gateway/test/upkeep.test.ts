@@ -62,8 +62,8 @@ describe('retention', () => {
     const options = later(gateway, 31)
     const store: UpkeepStore = {
       // Looked at before the call that comes in between.
-      async idle(prefix, time, limit) {
-        const found = await options.store.idle(prefix, time, limit)
+      async idle(prefix, time, limit, after) {
+        const found = await options.store.idle(prefix, time, limit, after)
         if (prefix === 'session\n') await ask(gateway, 'notes/read', {}, 's1')
         return found
       },

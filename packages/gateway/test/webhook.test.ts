@@ -5,10 +5,10 @@ import { answerRequest } from '@tollgate/kernel'
 import { afterEach, describe, expect, it } from 'vitest'
 import { silent, type Log } from '../src/log.ts'
 import type { Gateway } from '../src/open.ts'
-import { startWebhooks, type Webhooks, type WebhookTarget } from '../src/webhook.ts'
+import { signatureOf, startWebhooks, type Webhooks, type WebhookTarget } from '../src/webhook.ts'
 import { activate, ask, createSite } from './gateway-rig.ts'
 
-const SECRET = 'a secret of at least twenty-four characters'
+const SECRET = Buffer.from('a secret of at least twenty-four bytes')
 const ending: (() => Promise<unknown>)[] = []
 
 afterEach(async () => {
@@ -51,7 +51,11 @@ async function openSite(): Promise<Gateway> {
 
 function start(gateway: Gateway, hooks: readonly WebhookTarget[], log: Log = silent): Webhooks {
   const { kernel, view, watch } = gateway
-  const env = { HOOK_SECRET: SECRET, SHORT: 'short' }
+  const env = {
+    HOOK_SECRET: `whsec_${SECRET.toString('base64')}`,
+    SHORT: 'c2hvcnQ=',
+    NO_BASE64: '?'.repeat(40),
+  }
   const webhooks = startWebhooks({ kernel, view, watch, hooks, env, log, patience: 20 })
   ending.push(() => webhooks.stop())
   return webhooks
@@ -63,6 +67,14 @@ const until = async (holds: () => boolean): Promise<void> => {
 }
 
 describe('a webhook', () => {
+  it('is signed as the published example of Standard Webhooks is', () => {
+    const secret = Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64')
+    const body = '{"test": 2432232314}'
+    expect(signatureOf(secret, 'msg_p5jXN8AQM9LWM0D4loKWxJek', '1614265330', body)).toBe(
+      'g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    )
+  })
+
   it('tells of a request with all that is needed to decide, signed', async () => {
     const gateway = await openSite()
     const { url, got } = await receiver(200)
@@ -151,7 +163,7 @@ describe('a webhook', () => {
     await webhooks.stop()
   })
 
-  it.each(['SHORT', 'MISSING'])('does not begin without a secret: %s', async (secretEnv) => {
+  it.each(['SHORT', 'MISSING', 'NO_BASE64'])('does not begin without a secret: %s', async (secretEnv) => {
     const gateway = await openSite()
     expect(() => start(gateway, [{ url: 'http://127.0.0.1:9/', secretEnv }])).toThrow(/no usable secret/)
   })

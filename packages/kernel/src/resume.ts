@@ -100,7 +100,11 @@ function readRequest(
     request.principal === decision.principal &&
     request.session === decision.session.id &&
     request.tool === decision.tool &&
-    request.args === decision.args_hash
+    request.args === decision.args_hash &&
+    request.reason === decision.reason_code &&
+    request.rung === decision.rung &&
+    request.rule === (decision.rule ?? null) &&
+    request.until <= Date.parse(decision.time) + request.lasts
   if (!opened) return undefined
   // Sound: only an answer, or the decision that used it, anchors its name.
   const said = answer?.anchor as unknown as Approval | Decision | undefined

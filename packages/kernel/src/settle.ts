@@ -36,7 +36,10 @@ export function settle(kernel: Kernel, intent: Intent, snapshot: Snapshot, judge
   const found = kernel.approvals.find(claimed ? { id: intent.approval } : { binding })
   // What was granted under one rule is no answer to another; and the ledger has the last word on the arguments.
   const fits =
-    found?.binding === binding && isFor(found, judgement) && argsHash(intent, found.salt) === found.args
+    found?.binding === binding &&
+    concerns(found, intent) &&
+    isFor(found, judgement) &&
+    argsHash(intent, found.salt) === found.args
   const request = fits ? found : undefined
   if (claimed && !request) return denied(judgement, 'APPROVAL_INVALID')
   switch (request && bearingOf(request, snapshot.time)) {
@@ -58,6 +61,12 @@ export function settle(kernel: Kernel, intent: Intent, snapshot: Snapshot, judge
   if (kernel.approvals.asking(tenant, principal ?? NOBODY, snapshot.time) < MAX_ASKING) return judgement
   const detail = `${MAX_ASKING} requests of this principal already wait for an answer`
   return { ...denied(judgement, 'TEMPORAL_INTERVENTION'), detail }
+}
+
+/** Whether a request is about this call, by what its receipt says; a binding alone is only a record's word. */
+function concerns(request: ApprovalRequest, { tenant, principal, session, tool }: Intent): boolean {
+  const sameCaller = request.tenant === tenant && request.principal === (principal ?? NOBODY)
+  return sameCaller && request.session === session && request.tool === tool
 }
 
 function denied(judgement: Judgement, reason: ReasonCode): Judgement {

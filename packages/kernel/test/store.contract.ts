@@ -65,8 +65,8 @@ export function storeContract({ name, create, skip = {} }: ContractOptions): voi
 
     fact('names the newest entry that anchors a record', async (under) => {
       const first = await written(under.store)
-      const one = await policyReceipt(first.entries.at(-1)?.encoded, 'one')
-      const two = await policyReceipt(one, 'two')
+      const one = await recoveryReceipt(first.entries.at(-1)?.encoded, 'one')
+      const two = await recoveryReceipt(one, 'two')
       await under.store.write({
         after: idOf(first),
         entries: [
@@ -87,7 +87,7 @@ export function storeContract({ name, create, skip = {} }: ContractOptions): voi
       'refuses a batch that does not follow its newest receipt, and then has nothing of it',
       async (under) => {
         const first = await written(under.store)
-        const next = await policyReceipt(first.entries.at(-1)?.encoded, 'next')
+        const next = await recoveryReceipt(first.entries.at(-1)?.encoded, 'next')
         for (const after of [undefined, 'ab'.repeat(32)]) {
           const stale: Batch = {
             after,
@@ -104,7 +104,7 @@ export function storeContract({ name, create, skip = {} }: ContractOptions): voi
 
     fact('writes all of a batch or nothing', async (under) => {
       const first = await written(under.store)
-      const good = await policyReceipt(first.entries.at(-1)?.encoded, 'good')
+      const good = await recoveryReceipt(first.entries.at(-1)?.encoded, 'good')
       const foreign = encodeReceipt({ ...good.receipt, key: 'cd'.repeat(32) })
       const batch: Batch = {
         after: idOf(first),
@@ -148,11 +148,11 @@ function idOf(batch: Batch): string | undefined {
   return batch.entries.at(-1)?.encoded.id
 }
 
-async function policyReceipt(after: Encoded | undefined, name: string): Promise<Encoded> {
+async function recoveryReceipt(after: Encoded | undefined, name: string): Promise<Encoded> {
   const head: ChainHead | undefined = after && chainHead(after)
   return encodeReceipt({
     v: 1,
-    kind: 'policy',
+    kind: 'recovery',
     ledger: ORIGIN,
     tenant: 'default',
     writer: WRITER,
@@ -160,9 +160,8 @@ async function policyReceipt(after: Encoded | undefined, name: string): Promise<
     causes: [],
     time: new Date(START).toISOString(),
     key: (await fixedKey('writer')).publicKey.id,
-    policy_hash: 'ab'.repeat(32),
-    name,
-    by: 'user:olga',
+    closed: 0,
+    because: name,
   })
 }
 

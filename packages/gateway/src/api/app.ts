@@ -2,13 +2,14 @@
 // same process.
 
 import type { Identity } from '../tokens.ts'
-import { admit, identityOf } from './auth.ts'
+import { admit, identityOf, unknownToken } from './auth.ts'
 import { answerFetch } from './fetch.ts'
 import { createMetrics } from './metrics.ts'
 import { Problem, problemBody, problemOf, PROBLEMS } from './problem.ts'
 import { NO_BODY, readBody, readQuery } from './request.ts'
 import type { ApiOptions, Asked, Question, Reply, Route } from './route.ts'
 import { findRoute, type Found } from './routes.ts'
+import { createTurns, viewInTurn, type InTurn } from './turns.ts'
 import { createWaits } from './waits.ts'
 
 /** The API, ready to be asked. */
@@ -34,6 +35,7 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 export function createApp(options: ApiOptions): App {
   const metrics = createMetrics()
   const waits = createWaits()
+  const turns = createTurns()
 
   async function answer(asked: Asked): Promise<Reply> {
     let found: Found | undefined
@@ -41,7 +43,10 @@ export function createApp(options: ApiOptions): App {
     try {
       found = findRoute(asked.method, asked.path)
       const identity = admit(found.route, asked, options)
-      reply = await found.route.answer(await questionOf(found, asked, identity))
+      const question = await questionOf(found, asked, identity)
+      // A body takes its time, and the token may be gone by now. From here to the ledger nothing waits any more.
+      if (found.route.roles !== 'public' && !question.stillKnown()) throw unknownToken()
+      reply = await found.route.answer(question)
     } catch (fault) {
       reply = replyTo(fault, found?.route, options)
     }
@@ -52,10 +57,23 @@ export function createApp(options: ApiOptions): App {
   async function questionOf({ route, params }: Found, asked: Asked, identity: Identity): Promise<Question> {
     const query = readQuery(route, asked.search)
     const { bytes, body } = route.body ? await readBody(route.body, asked, options.limits.body) : NO_BODY
+    // Who was let in, or waits anyway, is not sent back in the middle.
+    let patient = false
+    const inTurn: InTurn = (work) => {
+      const turn = turns.take(identity, patient, work)
+      patient = true
+      return turn
+    }
     return {
-      ...{ options, metrics, asked, identity, params, query, bytes, body },
-      mayWait: () => waits.check(identity),
-      onEnd: (listener) => waits.add(identity, asked, listener),
+      ...{ metrics, asked, identity, params, query, bytes, body, inTurn },
+      options: readsInTurn(route, identity)
+        ? { ...options, view: viewInTurn(options.view, inTurn) }
+        : options,
+      mayWait() {
+        patient = true
+        return waits.reserve(identity, asked)
+      },
+      onEnd: (listener) => waits.add(asked, listener),
       stillKnown: () => isKnown(asked, identity, options),
     }
   }
@@ -65,6 +83,11 @@ export function createApp(options: ApiOptions): App {
     answer,
     end: () => waits.end(),
   }
+}
+
+/** Whether the ledger is read in turn. Those who ask about the gateway's health are nobody, and do not share one. */
+function readsInTurn({ roles, body }: Route, { role }: Identity): boolean {
+  return roles !== 'public' && role === 'agent' && !body
 }
 
 /** A problem as it is answered. */

@@ -3,8 +3,8 @@
 import { performance } from 'node:perf_hooks'
 import { EFFECT_CLASSES, parseJson, RUNGS, type Approval, type Decision, type Json } from '@tollgate/evidence'
 import { answerRequest, inputName, type ApprovalRequest, type Kernel } from '@tollgate/kernel'
-import type { Role } from '../tokens.ts'
-import { maySee } from './auth.ts'
+import type { Identity, Role } from '../tokens.ts'
+import { maySee, unknownToken } from './auth.ts'
 import { Problem } from './problem.ts'
 import { READERS, receiptOf } from './receipts.ts'
 import { json, kernelOf, numberIn, type Question, type Reply, type Route } from './route.ts'
@@ -59,7 +59,7 @@ const APPROVAL: Schema = object({
   args_hash: HASH,
   'arguments?': said(
     ANYTHING,
-    'What the call would be run with; not there if it is too long to be kept, or erased.',
+    'What the call would be run with, for who may answer and whose it is; not there if it is too long to be kept, or erased.',
   ),
   approvers: said(list(TEXT), 'Who may answer: people or groups; empty if anybody with the role may.'),
   'opened?': TIME,
@@ -68,17 +68,22 @@ const APPROVAL: Schema = object({
   approver: orNull(said(NAME, 'Who answered.')),
 })
 
-async function listWaiting({ options, identity }: Question): Promise<Reply> {
+async function listWaiting(question: Question): Promise<Reply> {
+  const { options, identity } = question
   const kernel = kernelOf(options)
   const now = kernel.host.now()
   const waiting = kernel.approvals.list(now).filter((request) => maySee(identity, request))
-  const approvals = await Promise.all(waiting.map((request) => shown(options, request, now)))
+  const approvals = await Promise.all(waiting.map((request) => shown(question, request, now)))
   return json(200, { approvals })
 }
 
-async function shown({ view }: Question['options'], request: ApprovalRequest, now: number): Promise<Shown> {
+async function shown(
+  { options: { view }, identity }: Question,
+  request: ApprovalRequest,
+  now: number,
+): Promise<Shown> {
   const entry = await view.find(request.id)
-  const input = await view.record(inputName(request.id))
+  const input = mayRead(identity, request) ? await view.record(inputName(request.id)) : undefined
   const { id, principal, session, tool, reason, rung, rule, args, approvers, answer, until, lasts } = request
   return {
     ...{ id, principal, session, tool, rung, rule, approvers },
@@ -94,6 +99,11 @@ async function shown({ view }: Question['options'], request: ApprovalRequest, no
   }
 }
 
+/** Whether the arguments are for the caller to see: they are its own, or it may have to decide on them. */
+function mayRead({ role, principal }: Identity, request: ApprovalRequest): boolean {
+  return APPROVERS.includes(role) || request.principal === principal
+}
+
 function statusOf({ answer, until }: ApprovalRequest, now: number): Status {
   if (answer === null) return now <= until ? 'waiting' : 'timed_out'
   if (now > answer.until) return 'expired'
@@ -107,10 +117,10 @@ function moment(milliseconds: number): string {
 async function show(question: Question): Promise<Reply> {
   const kernel = kernelOf(question.options)
   const seconds = numberIn(question, 'wait') ?? 0
-  if (seconds > 0) question.mayWait()
+  const release = seconds > 0 ? question.mayWait() : (): void => undefined
   const end = performance.now() + 1000 * seconds
   const bell = createBell()
-  const leave = [question.options.watch(() => bell.ring()), question.onEnd(() => bell.end())]
+  const leave = [release, question.options.watch(() => bell.ring()), question.onEnd(() => bell.end())]
   try {
     while (true) {
       bell.silence()
@@ -119,7 +129,7 @@ async function show(question: Question): Promise<Reply> {
       if (found.status !== 'waiting' || left <= 0 || bell.ended) return json(200, found)
       // It can also end by itself; nobody rings then.
       await bell.rings(Math.min(left, 1000))
-      if (!question.stillKnown()) throw new Problem('token-unknown')
+      if (!question.stillKnown()) throw unknownToken()
     }
   } finally {
     for (const each of leave) each()
@@ -127,21 +137,22 @@ async function show(question: Question): Promise<Reply> {
 }
 
 /** A request that the caller may see. One that is used up or long over is told from the ledger. */
-async function find({ options, identity, params }: Question, kernel: Kernel): Promise<Shown> {
+async function find(question: Question, kernel: Kernel): Promise<Shown> {
+  const { options, identity, params } = question
   const id = params['id'] ?? ''
   const request = kernel.approvals.find({ id })
-  if (request && maySee(identity, request)) return shown(options, request, kernel.host.now())
+  if (request && maySee(identity, request)) return shown(question, request, kernel.host.now())
   const entry = request ? undefined : await options.view.find(id)
   const decision = entry && receiptOf(entry)
   if (decision?.kind !== 'decision' || decision.verdict !== 'ESCALATE' || !maySee(identity, decision)) {
     throw new Problem('not-found')
   }
-  return over(kernel, id, decision)
+  return over(question, kernel, id, decision)
 }
 
-async function over(kernel: Kernel, id: string, decision: Decision): Promise<Shown> {
+async function over({ inTurn }: Question, kernel: Kernel, id: string, decision: Decision): Promise<Shown> {
   // The newest word on a request is its answer, or the decision that used it up.
-  const [stored] = await kernel.store.load([`answer\n${id}`])
+  const [stored] = await inTurn(() => kernel.store.load([`answer\n${id}`]))
   // Sound: only approvals, and decisions that use them, anchor such names.
   const newest = stored?.anchor && (parseJson(stored.anchor) as unknown as Approval | Decision)
   const { principal, session, tool, effect_class, reason_code, rung, rule = null, args_hash, time } = decision

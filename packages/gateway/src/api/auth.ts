@@ -28,8 +28,13 @@ export function identityOf(asked: Asked, { identity, tokens }: ApiOptions): Iden
   if (header === undefined) throw new Problem('token-missing', undefined, CHALLENGE)
   const token = BEARER.exec(header)?.[1]
   const known = token === undefined ? undefined : tokens?.identify(token)
-  if (!known) throw new Problem('token-unknown', undefined, CHALLENGE)
+  if (!known) throw unknownToken()
   return known
+}
+
+/** What is answered to a token that is unknown, or no longer in force. */
+export function unknownToken(): Problem {
+  return new Problem('token-unknown', undefined, CHALLENGE)
 }
 
 /** Whether something that belongs to a principal is this caller's to see: agents see their own, others their tenant's. */

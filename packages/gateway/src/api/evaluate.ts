@@ -11,6 +11,7 @@ import {
   type JsonObject,
 } from '@tollgate/evidence'
 import { authorize, type Decided, type ToolCall } from '@tollgate/kernel'
+import { unknownToken } from './auth.ts'
 import { Problem } from './problem.ts'
 import { json, kernelOf, traceFrom, type Question, type Reply, type Route } from './route.ts'
 import {
@@ -111,6 +112,8 @@ async function evaluate(question: Question, door: Door, read: (body: JsonObject)
   const decided = poisoned ? UNAVAILABLE : authorization.decided
   metrics.decided(decided.verdict, decided.reason, (performance.now() - start) / 1000)
   traceFrom(question, start, 'evaluate', { verdict: decided.verdict, reason_code: decided.reason, door })
+  // The token may have gone while the ledger wrote. The ALLOW is then nobody's, and ends unused.
+  if (decided.verdict === 'ALLOW' && !question.stillKnown()) throw unknownToken()
   if (!poisoned) return json(200, verdictOf(decided))
   throw new Problem('ledger-unavailable', undefined, { more: verdictOf(decided) })
 }
@@ -227,12 +230,8 @@ export const evaluateRoutes: readonly Route[] = [
     body: { schema: EVALUATE, raw: true },
     answers: { 200: { about: JUDGED, schema: VERDICT } },
     problems: ['ledger-unavailable'],
-    answer: (question) =>
-      evaluate(
-        question,
-        question.asked.header('x-tollgate-client') === undefined ? 'http' : 'sdk',
-        readPlain,
-      ),
+    // Whatever program asks: which one it is would be its own word, and rules may allow by the door.
+    answer: (question) => evaluate(question, 'http', readPlain),
   },
   {
     method: 'POST',

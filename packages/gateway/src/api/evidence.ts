@@ -2,6 +2,7 @@
 
 import { parseCheckpoint, parseReceipt, writePack, type LedgerReader, type Range } from '@tollgate/evidence'
 import type { LedgerView } from '../view.ts'
+import { unknownToken } from './auth.ts'
 import { genesisOf } from './health.ts'
 import { Problem } from './problem.ts'
 import { findEntry } from './receipts.ts'
@@ -117,13 +118,21 @@ async function download(question: Question): Promise<Reply> {
   return {
     status: 200,
     headers: { 'content-type': 'application/x-tar', 'content-disposition': disposition },
-    body: first.done === true ? '' : whole(first.value, pack),
+    body: first.done === true ? '' : whole(question, first.value, pack),
   }
 }
 
-async function* whole(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* whole(
+  question: Question,
+  first: Uint8Array,
+  rest: AsyncGenerator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
   yield first
-  yield* rest
+  for await (const piece of rest) {
+    // Cut off, so that it cannot pass for a whole one.
+    if (!question.stillKnown()) throw unknownToken()
+    yield piece
+  }
 }
 
 /** Evidence. */

@@ -16,7 +16,8 @@ import { json, kernelOf, textIn, type Question, type Reply, type Route } from '.
 import { COUNT, list, NAME, object, orNull, said, TEXT, word } from './schema.ts'
 import { readSession } from './sessions.ts'
 
-async function show({ options, identity, body }: Question): Promise<Reply> {
+async function show(question: Question): Promise<Reply> {
+  const { options, identity, body } = question
   const kernel = kernelOf(options)
   const { tenant } = identity
   const intent = capture({
@@ -31,7 +32,7 @@ async function show({ options, identity, body }: Question): Promise<Reply> {
     context: body['context'],
   })
   const { principal = NOBODY, session } = intent
-  const known = await readSession(options.view, { tenant, principal, session })
+  const known = await readSession(question, { tenant, principal, session })
   const policy = policyOf(kernel, tenant)
   const snapshot = snapshotOf(intent, {
     time: kernel.host.now(),

@@ -74,8 +74,8 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemKind>> = {
   'policy-invalid': { status: 422, title: 'The policy has mistakes.' },
   'too-many-waiting': {
     status: 429,
-    title: 'The caller already has as many streams and waiting requests open as it may.',
-    remedy: 'Close some of them.',
+    title: 'The caller already has as many requests open as it may.',
+    remedy: 'Close some, or wait until they are answered.',
   },
   'headers-too-large': { status: 431, title: 'The request has too many headers, or too long ones.' },
   'internal-fault': { status: 500, title: 'The gateway failed.', remedy: 'Look at the log of the gateway.' },

@@ -10,6 +10,7 @@ import type { LedgerView } from '../view.ts'
 import type { Metrics } from './metrics.ts'
 import { Problem, type ProblemCode } from './problem.ts'
 import type { Schema } from './schema.ts'
+import type { InTurn } from './turns.ts'
 
 /** What the API is made of. */
 export interface ApiOptions {
@@ -68,8 +69,14 @@ export interface Question {
   readonly bytes: Uint8Array
   /** The body, which fits the route's schema; empty for routes that read `bytes` themselves. */
   readonly body: JsonObject
-  /** Asks for leave to wait. @throws Problem `too-many-waiting` if the principal waits too often already. */
-  mayWait(): void
+  /**
+   * Asks for leave to wait, which lasts until the returned function is called or the caller is gone.
+   *
+   * @throws Problem `too-many-waiting` if the principal waits too often already.
+   */
+  mayWait(): () => void
+  /** Looks something up when it is the caller's turn. The view of `options` does so by itself. */
+  readonly inTurn: InTurn
   /** Calls back when the gateway stops or the caller is gone, until the returned function is called. */
   onEnd(listener: () => void): () => void
   /** Whether the caller's token still holds, for answers that take long. */

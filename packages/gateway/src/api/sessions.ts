@@ -1,6 +1,6 @@
 // What is remembered of a session: how many decisions it has had, and its risk.
 
-import { sha256Hex, type Decision } from '@tollgate/evidence'
+import { parseJson, sha256Hex, type Decision, type SessionChange } from '@tollgate/evidence'
 import { NEW_PRINCIPAL, NEW_SESSION, ONE, type PrincipalState, type SessionState } from '@tollgate/kernel'
 import type { LedgerView } from '../view.ts'
 import { Problem } from './problem.ts'
@@ -24,29 +24,57 @@ export interface KnownSession {
 }
 
 /** Reads a session. A record that is not what its newest decision left behind counts as broken, as it does on the road. */
-export async function readSession(view: LedgerView, key: SessionKey): Promise<KnownSession> {
-  const { tenant, principal, session } = key
-  const { entries } = await view.page({
-    filter: { tenant, principal, session, kind: 'decision' },
-    direction: 'back',
-    limit: 1,
-  })
-  // Sound: the filter asks for decisions.
-  const newest = entries[0] && { id: entries[0].id, decision: receiptOf(entries[0]) as Decision }
-  const owner = `${tenant}\n${principal}`
-  const text = await view.record(`session\n${owner}\n${session}`)
+export async function readSession(question: Question, key: SessionKey): Promise<KnownSession> {
+  const { view } = question.options
+  const owner = `${key.tenant}\n${key.principal}`
+  const { record, last, decided } = await readRecord(question, key, `session\n${owner}\n${key.session}`)
   const whole = await view.record(`principal\n${owner}`)
   const own = whole?.split('\n')[1]
   return {
-    newest,
-    session: stateIn(text, newest?.decision),
+    newest: decided,
+    session: stateIn(record, last),
     // Sound: only the kernel's own texts are stored under such a name.
     principal: own === undefined ? NEW_PRINCIPAL : (JSON.parse(own) as PrincipalState),
   }
 }
 
-function stateIn(text: string | undefined, newest: Decision | undefined): SessionState {
-  if (text === undefined && newest === undefined) return NEW_SESSION
+/** What is stored of a session, and what the ledger last says of it. */
+interface Found {
+  readonly record: string | undefined
+  readonly last: Decision | SessionChange | undefined
+  readonly decided: KnownSession['newest']
+}
+
+/** With a kernel, as the kernel finds it; where the ledger is only read, by looking through its newest entries. */
+async function readRecord({ options, inTurn }: Question, key: SessionKey, name: string): Promise<Found> {
+  const { view, kernel } = options
+  const [stored] = kernel ? await inTurn(() => kernel.store.load([name])) : []
+  if (!stored?.anchor) {
+    const decided = await newestOf(view, key)
+    return { record: stored ? stored.record : await view.record(name), last: decided?.decision, decided }
+  }
+  // Sound: only decisions, and the closing of a session, anchor such names.
+  const last = parseJson(stored.anchor) as unknown as Decision | SessionChange
+  const decided =
+    last.kind === 'decision' ? { id: sha256Hex(stored.anchor), decision: last } : await newestOf(view, key)
+  return { record: stored.record, last, decided }
+}
+
+async function newestOf(view: LedgerView, key: SessionKey): Promise<KnownSession['newest']> {
+  const { entries } = await view.page({
+    filter: { ...key, kind: 'decision' },
+    direction: 'back',
+    limit: 1,
+  })
+  // Sound: the filter asks for decisions.
+  return entries[0] && { id: entries[0].id, decision: receiptOf(entries[0]) as Decision }
+}
+
+function stateIn(text: string | undefined, last: Found['last']): SessionState {
+  if (text === undefined && last === undefined) return NEW_SESSION
+  // Closed on the record: what was remembered of it is gone for good, and nothing is missing.
+  if (text === undefined && last?.kind === 'session') return { ...NEW_SESSION, seq: last.decisions ?? 0 }
+  const newest = last?.kind === 'decision' ? last : undefined
   const sound = text !== undefined && sha256Hex(text.toWellFormed()) === newest?.next_state_hash
   if (!sound) return { ...NEW_SESSION, seq: (newest?.session.seq ?? -1) + 1, broken: true }
   // Sound: only the kernel makes texts with such a hash.
@@ -54,7 +82,7 @@ function stateIn(text: string | undefined, newest: Decision | undefined): Sessio
 }
 
 async function show(question: Question): Promise<Reply> {
-  const { options, identity, params } = question
+  const { identity, params } = question
   const { tenant, role } = identity
   const principal = queryIn(question, 'principal') ?? (role === 'agent' ? identity.principal : undefined)
   if (principal === undefined) {
@@ -62,7 +90,7 @@ async function show(question: Question): Promise<Reply> {
   }
   if (role === 'agent' && principal !== identity.principal) throw new Problem('not-found')
   const id = params['id'] ?? ''
-  const { newest, session } = await readSession(options.view, { tenant, principal, session: id })
+  const { newest, session } = await readSession(question, { tenant, principal, session: id })
   if (!newest) throw new Problem('not-found')
   const [exfiltration, privilege, compliance] = session.risk.centroid
   return json(200, {

@@ -1,6 +1,7 @@
 // Receipts as they come, as server-sent events. Nothing is queued for a reader: each time it can take more, the ledger is
 // read on from where it is.
 
+import { performance } from 'node:perf_hooks'
 import { clearTimeout, setTimeout } from 'node:timers'
 import type { EntryFilter } from '../view.ts'
 import { entryText, FILTERS, filterOf, READERS } from './receipts.ts'
@@ -9,14 +10,41 @@ import { COUNT, said, TEXT } from './schema.ts'
 
 const HEARTBEAT = 15_000
 const PAGE = 100
+/** Who waits looks again no sooner, however often the ledger grows. */
+const PACE = 50
 
 async function stream(question: Question): Promise<Reply> {
-  question.mayWait()
-  const from = startOf(question) ?? (await question.options.view.size())
+  const release = question.mayWait()
+  try {
+    const from = startOf(question) ?? (await question.options.view.size())
+    return {
+      status: 200,
+      headers: { 'content-type': 'text/event-stream; charset=utf-8' },
+      body: releasing(follow(question, filterOf(question), from), release),
+    }
+  } catch (fault) {
+    release()
+    throw fault
+  }
+}
+
+/** Pieces that let go of something at their end, also if nobody ever begins to take them. */
+function releasing(pieces: AsyncGenerator<string>, release: () => void): AsyncIterable<string> {
+  const ending = async (step: Promise<IteratorResult<string>>): Promise<IteratorResult<string>> => {
+    try {
+      const result = await step
+      if (result.done === true) release()
+      return result
+    } catch (fault) {
+      release()
+      throw fault
+    }
+  }
   return {
-    status: 200,
-    headers: { 'content-type': 'text/event-stream; charset=utf-8' },
-    body: follow(question, filterOf(question), from),
+    [Symbol.asyncIterator]: () => ({
+      next: () => ending(pieces.next()),
+      return: () => ending(pieces.return(undefined)),
+    }),
   }
 }
 
@@ -68,9 +96,12 @@ export interface Bell {
   readonly ended: boolean
   ring(): void
   end(): void
-  /** Forgets that it rang. */
+  /** Forgets that it rang: who waits is about to look. */
   silence(): void
-  /** Waits for a ring: false if there was none in so many milliseconds. */
+  /**
+   * Waits for a ring: false if there was none in so many milliseconds. A ring soon after the last look is answered when
+   * 50 ms have passed since, and with all that came in between; the end is answered at once.
+   */
   rings(milliseconds: number): Promise<boolean>
 }
 
@@ -78,10 +109,23 @@ export interface Bell {
 export function createBell(): Bell {
   let rang = false
   let ended = false
+  let looked = -PACE
   let wake: (() => void) | undefined
   const ring = (): void => {
     rang = true
     wake?.()
+  }
+  const sleep = async (milliseconds: number, isOver: () => boolean): Promise<void> => {
+    if (milliseconds <= 0 || isOver()) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, milliseconds)
+      wake = () => {
+        if (!isOver()) return
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    wake = undefined
   }
   return {
     get ended() {
@@ -94,17 +138,11 @@ export function createBell(): Bell {
     },
     silence() {
       rang = ended
+      looked = performance.now()
     },
     async rings(milliseconds) {
-      if (rang) return true
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, milliseconds)
-        wake = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
-      wake = undefined
+      await sleep(milliseconds, () => rang)
+      if (rang) await sleep(looked + PACE - performance.now(), () => ended)
       return rang
     },
   }

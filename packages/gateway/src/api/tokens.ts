@@ -1,6 +1,7 @@
 // Access tokens: issuing, listing and revoking them.
 
 import { ROLES, type Role, type TokenInfo, type Tokens } from '../tokens.ts'
+import { unknownToken } from './auth.ts'
 import { Problem } from './problem.ts'
 import { json, textIn, type ApiOptions, type Question, type Reply, type Route } from './route.ts'
 import { FLAG, HASH, list, NAME, object, orNull, said, TIME, word, type Schema } from './schema.ts'
@@ -36,10 +37,12 @@ function listOwn({ options, identity }: Question): Reply {
   return json(200, { tokens: own.map(infoOf) })
 }
 
-async function issue({ options, identity, body }: Question): Promise<Reply> {
+async function issue(question: Question): Promise<Reply> {
+  const { options, identity, body } = question
+  const tokens = tokensOf(options)
   const lasts = body['lasts_seconds']
   const groups = body['groups']
-  const { token, info } = await tokensOf(options).issue(
+  const { token, info } = await tokens.issue(
     {
       // Sound: the schema allows roles, and lists of names.
       role: textIn(body, 'role') as Role,
@@ -50,6 +53,11 @@ async function issue({ options, identity, body }: Question): Promise<Reply> {
     },
     identity.principal,
   )
+  // Who is revoked while the ledger writes must not have a successor.
+  if (!question.stillKnown()) {
+    await tokens.revoke(info.hash, identity.principal)
+    throw unknownToken()
+  }
   return json(201, { token, ...infoOf(info) })
 }
 

@@ -7,10 +7,14 @@ import type { Asked } from './route.ts'
 
 /** Everything that waits. */
 export interface Waits {
-  /** @throws Problem `too-many-waiting` if the principal has as many as it may. */
-  check(identity: Identity): void
+  /**
+   * Counts one more that waits, in the same tick, until the returned function is called or the caller is gone.
+   *
+   * @throws Problem `too-many-waiting` if the principal has as many as it may.
+   */
+  reserve(identity: Identity, asked: Asked): () => void
   /** Calls back when all of them are to end or the caller is gone, until the returned function is called. */
-  add(identity: Identity, asked: Asked, listener: () => void): () => void
+  add(asked: Asked, listener: () => void): () => void
   end(): void
 }
 
@@ -18,24 +22,55 @@ const MOST_OF_ONE = 32
 
 /** Nobody waits. */
 export function createWaits(): Waits {
-  const waiting = new Map<() => void, string>()
-  const ownerOf = ({ tenant, principal }: Identity): string => `${tenant}\n${principal}`
+  const listeners = new Set<() => void>()
+  const open = new Map<string, number>()
+
+  function reserve(identity: Identity, asked: Asked): () => void {
+    const owner = ownerOf(identity)
+    const before = open.get(owner) ?? 0
+    if (before >= MOST_OF_ONE) throw new Problem('too-many-waiting')
+    open.set(owner, before + 1)
+    return untilGone(asked, () => lower(open, owner))
+  }
+
   return {
-    check(identity) {
-      const owner = ownerOf(identity)
-      const open = [...waiting.values()].filter((each) => each === owner).length
-      if (open >= MOST_OF_ONE) throw new Problem('too-many-waiting')
-    },
-    add(identity, asked, listener) {
-      waiting.set(listener, ownerOf(identity))
+    reserve,
+    add(asked, listener) {
+      listeners.add(listener)
       const forget = asked.onGone(listener)
       return () => {
-        waiting.delete(listener)
+        listeners.delete(listener)
         forget()
       }
     },
     end() {
-      for (const listener of [...waiting.keys()]) listener()
+      for (const listener of [...listeners]) listener()
     },
   }
+}
+
+/** One name for a principal of a tenant. */
+export function ownerOf({ tenant, principal }: Identity): string {
+  return `${tenant}\n${principal}`
+}
+
+/** Lowers a count; what is at nothing is forgotten. */
+export function lower(counts: Map<string, number>, owner: string): void {
+  const left = (counts.get(owner) ?? 0) - 1
+  if (left > 0) counts.set(owner, left)
+  else counts.delete(owner)
+}
+
+/** Runs something once: when the returned function is called, or when the caller is gone, whatever is first. */
+function untilGone(asked: Asked, run: () => void): () => void {
+  let done = false
+  let forget = (): void => undefined
+  const once = (): void => {
+    if (done) return
+    done = true
+    forget()
+    run()
+  }
+  forget = asked.onGone(once)
+  return once
 }

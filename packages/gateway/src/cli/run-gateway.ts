@@ -1,6 +1,7 @@
 // Running a gateway until a signal ends it: what `up` and `serve` have in common.
 
 import process from 'node:process'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import { GatewayError } from '../error.ts'
 import { openKeyring } from '../keyring.ts'
@@ -18,7 +19,7 @@ export interface RunningGateway {
   readonly gateway: Gateway
   readonly url: string
   /** Lets requests under way finish, signs the last head, lets go of the ledger. */
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
 /** The configuration with another port. */
@@ -118,7 +119,19 @@ async function openDoor(
   }
 }
 
-/** Never: what runs is ended by a signal. */
-export function forever(): Promise<never> {
-  return new Promise(() => undefined)
+const LOOKED_AFTER = 500
+
+/**
+ * Waits until the ledger is given up (a signal ends it otherwise), says why, closes, and answers with the exit code. Whoever keeps
+ * services running then starts it again: only a new start finds out what the file holds.
+ */
+export async function untilGivenUp({ gateway, close }: RunningGateway, log: Log): Promise<number> {
+  const { ledger } = gateway.kernel
+  while (ledger.poisoned === undefined) await sleep(LOOKED_AFTER)
+  const fault: unknown = await ledger.append({ run: () => undefined }).catch((cause: unknown) => cause)
+  const because = fault instanceof Error && fault.cause instanceof Error ? fault.cause.message : undefined
+  log('error', ledger.poisoned, { because })
+  // What cannot be closed in order ends with the process.
+  await close().catch(() => undefined)
+  return 1
 }

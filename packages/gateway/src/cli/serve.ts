@@ -5,7 +5,7 @@ import { readConfig } from '../config.ts'
 import { createLog } from '../log.ts'
 import type { DataOptions } from './commands.ts'
 import { dataOf } from './connect.ts'
-import { forever, runGateway, withPort } from './run-gateway.ts'
+import { runGateway, untilGivenUp, withPort } from './run-gateway.ts'
 import { allowsAnything, pendingNotice, policyStanding } from './standing.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -17,7 +17,7 @@ interface ServeOptions extends DataOptions {
 export async function runServe(terminal: Terminal, options: ServeOptions): Promise<number> {
   const config = withPort(readConfig(dataOf(options)), options.port)
   const log = createLog(config.log, (line) => void process.stderr.write(line))
-  await runGateway(config, log, {
+  const running = await runGateway(config, log, {
     async opened({ gateway, url }) {
       const { active, file } = await policyStanding(gateway.view, config)
       const notice = pendingNotice(file)
@@ -28,5 +28,5 @@ export async function runServe(terminal: Terminal, options: ServeOptions): Promi
     },
     stopping: () => log('info', 'stopping; requests under way may finish'),
   })
-  return forever()
+  return untilGivenUp(running, log)
 }

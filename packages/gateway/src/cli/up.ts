@@ -9,7 +9,7 @@ import type { Gateway } from '../open.ts'
 import type { DataOptions } from './commands.ts'
 import { dataOf, localUser, readIfThere, urlOf } from './connect.ts'
 import { activateFirst, createData, firstAdmin } from './create.ts'
-import { forever, runGateway, withPort, type RunningGateway } from './run-gateway.ts'
+import { runGateway, untilGivenUp, withPort, type RunningGateway } from './run-gateway.ts'
 import { pendingNotice, policyStanding } from './standing.ts'
 import { word } from './table.ts'
 import type { Terminal } from './terminal.ts'
@@ -27,7 +27,7 @@ export async function runUp(terminal: Terminal, options: UpOptions): Promise<num
   )
   const config = withPort(created, options.port)
   const log = createLog(config.log === 'debug' ? 'debug' : 'warn', (line) => void process.stderr.write(line))
-  await runGateway(config, log, {
+  const running = await runGateway(config, log, {
     async prepare(gateway) {
       const policy = await activateFirst(gateway, readIfThere(config.policy))
       if (policy !== undefined) terminal.say(`put the policy \`${policy}\` in force`)
@@ -42,7 +42,7 @@ export async function runUp(terminal: Terminal, options: UpOptions): Promise<num
       terminal.say('stopping; everything that was answered is on the ledger')
     },
   })
-  return forever()
+  return untilGivenUp(running, log)
 }
 
 /** Says how to talk to the gateway. Tokens are made only now: one that is seen once must not be lost to a failed start. */

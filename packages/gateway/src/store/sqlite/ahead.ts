@@ -12,24 +12,30 @@ export interface SealedAhead {
 }
 
 const SEAL = 96
-// Handed over in pieces of this many: the other side can begin, and few messages carry many entries.
-const PIECE = 16
+// Handed over in pieces of this many: waking a thread costs as much as a signature. What is left over when the batch is
+// written, the writer signs itself.
+const PIECE = 8
+
+/** Gathers entries for the thread that signs. */
+export interface Gatherer {
+  add(entries: readonly Entry[]): void
+  /** Forgets what was gathered and not handed over: its batch is on its way. */
+  forget(): void
+}
 
 /** Gathers entries, and hands them to `send` in pieces. */
-export function createGatherer(send: (entries: PackedEntries) => void): (entries: readonly Entry[]) => void {
+export function createGatherer(send: (entries: PackedEntries) => void): Gatherer {
   let gathered: Entry[] = []
-  let scheduled = false
-  const flush = (): void => {
-    scheduled = false
-    if (gathered.length > 0) send(packEntries(gathered))
-    gathered = []
-  }
-  return (entries) => {
-    gathered.push(...entries)
-    if (gathered.length >= PIECE) return flush()
-    if (scheduled) return
-    scheduled = true
-    setImmediate(flush)
+  return {
+    add(entries) {
+      gathered.push(...entries)
+      if (gathered.length < PIECE) return
+      send(packEntries(gathered))
+      gathered = []
+    },
+    forget() {
+      gathered = []
+    },
   }
 }
 

@@ -1,9 +1,9 @@
 // A copy of the ledger, taken while it may be written to.
 
-import { existsSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { backup, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { GatewayError } from '../../error.ts'
-import { faultOf, openForReading } from './database.ts'
+import { createPrivately, faultOf, openForReading } from './database.ts'
 import { headIn } from './writer.ts'
 
 /**
@@ -24,16 +24,27 @@ export async function backupLedger(
   rmSync(partial, { force: true })
   const db = openForReading(data)
   try {
+    // One moment of it, held: otherwise every commit would make the copy begin again.
+    db.exec('BEGIN')
+    const { size } = headIn(db)
+    createPrivately(partial)
     const progress = ({ totalPages, remainingPages }: { totalPages: number; remainingPages: number }): void =>
       onProgress(totalPages - remainingPages, totalPages)
     // Sound: `openForReading` opens it with this very driver.
     await backup(db as DatabaseSyncInstance, partial, { rate: 1000, progress })
+    syncFile(partial)
     renameSync(partial, target)
-    return { size: headIn(db).size }
+    return { size }
   } catch (cause) {
     rmSync(partial, { force: true })
     throw faultOf(cause, target)
   } finally {
     db.close()
   }
+}
+
+function syncFile(file: string): void {
+  const descriptor = openSync(file, 'r')
+  fsyncSync(descriptor)
+  closeSync(descriptor)
 }

@@ -1,6 +1,6 @@
 // The file: its tables, how it is opened, and what its faults mean to a person.
 
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, fsyncSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { GatewayError } from '../../error.ts'
@@ -51,7 +51,8 @@ CREATE TABLE anchors (name TEXT PRIMARY KEY, idx INTEGER NOT NULL) STRICT, WITHO
 CREATE TABLE records (
   name TEXT PRIMARY KEY,
   text BLOB NOT NULL,
-  written INTEGER NOT NULL
+  written INTEGER NOT NULL,
+  digest BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 ${['entries', 'tiles', 'ids'].map(onlyGrows).join('\n')}
 CREATE TRIGGER head_stays BEFORE DELETE ON head BEGIN SELECT RAISE(ABORT, 'the head is never removed'); END;
@@ -96,7 +97,8 @@ export function createDatabase(data: string): Database {
 
 /** Makes an empty file that nobody else may read. SQLite gives the files beside it the same mode. */
 export function createPrivately(file: string): void {
-  closeSync(openSync(file, 'a', 0o600))
+  // Only if there is none: to close a second descriptor would let go of every lock this process has on the file.
+  if (!existsSync(file)) closeSync(openSync(file, 'wx', 0o600))
 }
 
 /** Opens a ledger file for writing. @throws GatewayError as `faultOf`, or `LEDGER_FOREIGN`. */
@@ -106,8 +108,21 @@ export function openDatabase(data: string): Database {
     const db = new DatabaseSync(file, { timeout: BUSY_MS })
     requireOurs(db, file)
     prepare(db)
+    // What may only be read SQLite opens all the same, without a word: so the system is asked.
+    accessSync(file, constants.W_OK)
+    syncDirectory(data)
     return db
   })
+}
+
+/** The log has its name by now. SQLite syncs the directory as well, but does not say if that fails. */
+function syncDirectory(data: string): void {
+  const directory = openSync(data, 'r')
+  try {
+    fsyncSync(directory)
+  } finally {
+    closeSync(directory)
+  }
 }
 
 /** Opens a ledger file for reading, also beside a gateway that writes it. @throws GatewayError as `openDatabase`. */
@@ -131,10 +146,25 @@ function prepare(db: Database): void {
     PRAGMA fullfsync = ON;
     PRAGMA checkpoint_fullfsync = ON;
     PRAGMA cache_size = -16000;
-    PRAGMA wal_autocheckpoint = 4000;
+    PRAGMA wal_autocheckpoint = 0;
     PRAGMA journal_size_limit = 67108864;
     PRAGMA trusted_schema = OFF;
   `)
+}
+
+/** The tables and triggers of a file, as they were made. */
+export function schemaOf(db: Database): string {
+  const rows = db.prepare("SELECT sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY name").all()
+  return rows.map((row) => String(row['sql'])).join('\n')
+}
+
+/** What `schemaOf` a file of this version must be. */
+export function expectedSchema(): string {
+  const db = new DatabaseSync(':memory:')
+  db.exec(TABLES)
+  const schema = schemaOf(db)
+  db.close()
+  return schema
 }
 
 /** The durability that is in force, asked of the file itself. */
@@ -232,9 +262,27 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
 /** What a fault of the database means to a person: the file, what is wrong with it, and what to do. */
 export function faultOf(cause: unknown, file: string): GatewayError {
   if (cause instanceof GatewayError) return cause
-  const known = MEANINGS[resultCode(cause) & 0xff]
+  const known = MEANINGS[resultCode(cause) & 0xff] ?? SYSTEM_MEANINGS[systemCode(cause)]
   if (known) return new GatewayError(known.code, `\`${file}\` ${known.says}`, { cause, hints: [known.hint] })
   return new GatewayError('STORE_FAILED', `\`${file}\` cannot be used`, { cause })
+}
+
+const [READ_ONLY, INPUT, FULL, CLOSED] = [8, 10, 13, 14].map((code) => MEANINGS[code])
+
+// By the code of the operating system, where SQLite was not asked.
+const SYSTEM_MEANINGS: Readonly<Record<string, Meaning | undefined>> = {
+  EROFS: READ_ONLY,
+  EACCES: READ_ONLY,
+  EPERM: READ_ONLY,
+  EIO: INPUT,
+  ENOSPC: FULL,
+  EDQUOT: FULL,
+  ENOENT: CLOSED,
+}
+
+function systemCode(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  return typeof code === 'string' ? code : ''
 }
 
 function resultCode(cause: unknown): number {

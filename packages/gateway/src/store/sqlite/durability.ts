@@ -19,7 +19,7 @@ export function measureSyncs(data: string): Durability {
   const folder = mkdtempSync(join(data, 'measure-'))
   try {
     const db = createDatabase(folder)
-    const row = db.prepare('INSERT INTO records VALUES (?, ?, 0)')
+    const row = db.prepare("INSERT INTO records VALUES (?, ?, 0, x'00')")
     const began = performance.now()
     for (let i = 0; i < COMMITS; i++) row.run(`row ${i}`, new Uint8Array(1024))
     const millisPerSync = (performance.now() - began) / COMMITS

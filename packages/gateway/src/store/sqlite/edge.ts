@@ -5,7 +5,6 @@ import {
   linkFaults,
   openCheckpoint,
   openReceipt,
-  parseCheckpoint,
   toHex,
   noteKey,
   type ChainHead,
@@ -13,6 +12,7 @@ import {
 } from '@tollgate/evidence'
 import { GatewayError } from '../../error.ts'
 import type { Database } from './database.ts'
+import { problemsWithAnchors } from './anchors.ts'
 import { bytes, envelopeOf, openNodes } from './tree.ts'
 import { headIn, headRoot } from './writer.ts'
 
@@ -42,6 +42,8 @@ export async function checkEdge({ db, origin, keys, remembered }: EdgeOptions): 
   if (toHex(nodes.rootAt(head.size)) !== toHex(headRoot(head)))
     throw damaged('its tree does not lead to its head')
   await checkNewest(db, head.size, keys)
+  const wrong = problemsWithAnchors(db)
+  if (wrong[0]) throw damaged(wrong[0].message)
   const kept = db.prepare('SELECT note FROM checkpoint').get()?.['note']
   for (const [note, where] of [
     [kept, 'the ledger file itself'],
@@ -70,9 +72,12 @@ export async function checkEdge({ db, origin, keys, remembered }: EdgeOptions): 
 }
 
 function checkCount(db: Database, size: number): void {
-  const newest = db.prepare('SELECT max(idx) AS newest FROM entries').get()?.['newest']
-  if ((newest ?? -1) !== size - 1)
-    throw damaged(`its head says ${size} entries, and the last one is ${String(newest)}`)
+  const ends = db
+    .prepare('SELECT (SELECT min(idx) FROM entries) AS oldest, (SELECT max(idx) FROM entries) AS newest')
+    .get()
+  const [oldest, newest] = [ends?.['oldest'] ?? 0, ends?.['newest'] ?? -1]
+  if (oldest !== 0 || newest !== size - 1)
+    throw damaged(`its head says ${size} entries, and they go from ${Number(oldest)} to ${Number(newest)}`)
 }
 
 /** Signatures and links of the newest entries. */
@@ -114,9 +119,4 @@ function rolledBack(size: number, signed: number, where: string): GatewayError {
       'put the newest copy of the data directory back; if it is lost, make a new ledger with `tollgate init`',
     ],
   })
-}
-
-/** The size in a checkpoint, without believing it; for messages. */
-export function sizeIn(note: string): number {
-  return parseCheckpoint(note).size
 }

@@ -2,7 +2,9 @@
 // verifier that auditors use, and the private records against what the ledger says of them.
 
 import {
+  chainHead,
   leafHash,
+  NO_HASH,
   parseCheckpoint,
   sha256Hex,
   toHex,
@@ -13,13 +15,14 @@ import {
   type Trust,
   noteKey,
 } from '@tollgate/evidence'
-import { openForReading, faultOf, ledgerFile, type Database } from './database.ts'
+import { createAnchorCheck } from './anchors.ts'
+import { expectedSchema, faultOf, ledgerFile, openForReading, schemaOf, type Database } from './database.ts'
 import { checkEdge } from './edge.ts'
-import { openHeadGuard } from './guard.ts'
+import { rememberedHead } from './guard.ts'
 import { openReader, type Reader } from './reader.ts'
-import { serviceIn, type Service } from './service.ts'
+import { knownKeys, serviceIn, type Service } from './service.ts'
 import { bytes, envelopeOf, openNodes, openTree } from './tree.ts'
-import { headIn, headRoot } from './writer.ts'
+import { digestOf, headIn, headRoot, newestIn } from './writer.ts'
 
 /** Something that is wrong. */
 export interface FsckProblem {
@@ -82,6 +85,7 @@ export async function fsckLedger(
     ]
     for (const step of steps) await attempt(run, step)
     const verified = (await attempt(run, () => verifyAll(run))) ?? 0
+    await attempt(run, () => checkTail(run, verified))
     return { ok: problems.length === 0, entries: size, verified, problems, more }
   } finally {
     db.close()
@@ -113,6 +117,8 @@ function checkDatabase({ db, found, onProgress }: Run): void {
     const said = String(row['integrity_check'])
     if (said !== 'ok') found('FILE_DAMAGED', undefined, `the database is damaged: ${said}`)
   }
+  if (schemaOf(db) !== expectedSchema())
+    found('SCHEMA_WRONG', undefined, 'the tables or triggers are not those of a ledger')
   onProgress({ stage: 'database', done: 1, total: 1 })
 }
 
@@ -123,6 +129,7 @@ function checkEntries(run: Run, size: number): void {
   const tileAt = db.prepare('SELECT root, hashes FROM tiles WHERE place = ?')
   const ids = createIdCheck(run)
   const open = new Set<string>()
+  const anchors = createAnchorCheck()
   let next = 0
   for (const row of db.prepare('SELECT idx, kind, payload, signature FROM entries ORDER BY idx').iterate()) {
     const index = Number(row['idx'])
@@ -143,15 +150,17 @@ function checkEntries(run: Run, size: number): void {
         )
     }
     ids.take(id, index)
-    noteOpen(open, id, readObject(payload), String(row['kind']), (what) =>
-      found('KIND_WRONG', String(index), what),
-    )
+    const receipt = readObject(payload)
+    anchors.take(receipt, id, index)
+    noteOpen(open, id, receipt, String(row['kind']), (what) => found('KIND_WRONG', String(index), what))
     if (next % 1000 === 0) onProgress({ stage: 'entries', done: next, total: size })
   }
   if (next !== size) found('HEAD_WRONG', undefined, `the head says ${size} entries, and there are ${next}`)
   if (!same32(tiled.tree.root(), headRoot(headIn(db))))
     found('HEAD_WRONG', undefined, 'the entries do not lead to the head')
   compareOpen(run, open)
+  for (const { name, message } of anchors.problems(db))
+    found('ANCHOR_WRONG', name.replaceAll('\n', ' '), message)
   onProgress({ stage: 'entries', done: size, total: size })
 }
 
@@ -169,8 +178,8 @@ function noteOpen(
   if (receipt['kind'] === 'effect' && typeof decision === 'string') open.delete(decision)
 }
 
-function compareOpen({ db, found }: Run, open: ReadonlySet<string>): void {
-  const names = openReader(db).list('open\n', 'records')
+function compareOpen({ db, options, found }: Run, open: ReadonlySet<string>): void {
+  const names = openReader(db, options.writer).list('open\n', 'records')
   const kept = new Set(names.map((name) => name.slice('open\n'.length)))
   for (const id of open) {
     if (!kept.has(id))
@@ -208,7 +217,7 @@ async function checkKept(run: Run): Promise<void> {
   const { db, options } = run
   const service = await serviceIn(db, options.writer)
   const { guard, origin } = options
-  const remembered = guard === undefined ? undefined : openHeadGuard(guard, service.first.id).remembered()
+  const remembered = guard === undefined ? undefined : rememberedHead(guard, service.first.id)
   await checkEdge({ db, origin, keys: service.known, remembered })
 }
 
@@ -220,6 +229,11 @@ function checkRecords({ db, found, onProgress }: Run): void {
        LEFT JOIN records ON records.name = anchors.name`,
     )
     .iterate()
+  for (const row of db.prepare('SELECT name, text, digest FROM records').iterate()) {
+    const whole = same32(digestOf(String(row['name']), bytes(row['text'])), bytes(row['digest']))
+    if (!whole)
+      found('RECORD_DAMAGED', String(row['name']).replaceAll('\n', ' '), 'the record is not what was written')
+  }
   let done = 0
   for (const row of rows) {
     done++
@@ -242,12 +256,37 @@ function problemWithRecord(name: string, payload: unknown, text: unknown): [stri
   return ['STATE_WRONG', 'its state is not what its last decision left: side effects in it are denied']
 }
 
+/** Entries that are younger than the newest checkpoint that was kept: each signed, and behind the one before it. */
+async function checkTail({ db, options, found }: Run, start: number): Promise<void> {
+  const keys = knownKeys(db, options.writer)
+  const rows = db.prepare('SELECT idx, payload, signature FROM entries WHERE idx >= ? ORDER BY idx')
+  let before = start === 0 ? undefined : newestIn(db, start)
+  for (const row of rows.iterate(start)) {
+    const index = String(row['idx'])
+    const envelope = envelopeOf(bytes(row['payload']), bytes(row['signature']))
+    const opened = await keys.open(envelope, `entry ${index}`).catch((fault: unknown) => {
+      found('SIGNATURE_WRONG', index, fault instanceof Error ? fault.message : 'it cannot be read')
+      return undefined
+    })
+    const linked = opened?.receipt.prev_receipt_hash === (before?.id ?? NO_HASH)
+    if (opened && !linked) found('CHAIN_BROKEN', index, 'it does not follow the entry before it')
+    before = opened && chainHead(opened)
+  }
+}
+
 /** The whole ledger, up to the newest checkpoint that was kept, under its own key; how many entries that is. */
 async function verifyAll(run: Run): Promise<number> {
   const { db, options, found, onProgress } = run
-  const reader = openReader(db)
+  const reader = openReader(db, options.writer)
   const checkpoint = reader.checkpoint()
-  if (checkpoint === undefined) return 0
+  if (checkpoint === undefined) {
+    found(
+      'CHECKPOINT_MISSING',
+      undefined,
+      'the file keeps no signed checkpoint: start the gateway once to have it signed',
+    )
+    return 0
+  }
   const { size } = parseCheckpoint(checkpoint)
   if (size === 0) return 0
   const pack = writePack(ledgerReader(reader, checkpoint), { range: { start: 0, end: size } })
@@ -261,8 +300,9 @@ async function verifyAll(run: Run): Promise<number> {
   return size
 }
 
-function trustIn({ ledger }: Service, origin: string): Trust {
-  const keys = ledger.map((key) => noteKey(origin, key, 1))
+function trustIn({ known }: Service, origin: string): Trust {
+  // Also those that have left service: a checkpoint may be older than the change.
+  const keys = known.map((key) => noteKey(origin, key, 1))
   return { ledger: origin, keys, witnesses: [], quorum: 0 }
 }
 
@@ -274,7 +314,7 @@ function ledgerReader(reader: Reader, checkpoint: string): Parameters<typeof wri
     },
     node: (level, index) => reader.node(level, index),
     policy(hash) {
-      const text = reader.load([`text\n${hash}`])[0]?.record
+      const text = reader.record(`text\n${hash}`)
       return text === undefined ? undefined : new TextEncoder().encode(text)
     },
   }

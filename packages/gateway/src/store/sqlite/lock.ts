@@ -14,19 +14,32 @@ export interface Lock {
 /** Takes the lock of a data directory. @throws GatewayError `LEDGER_LOCKED` if another process has it. */
 export function takeLock(data: string): Lock {
   const file = join(data, 'lock.sqlite')
+  // The system's locks are per process: a second look from here would succeed, and closing it would let go of the first.
+  if (held.has(file)) throw locked(data)
   try {
     createPrivately(file)
     const db = new DatabaseSync(file, { timeout: 0 })
     holdExclusively(db)
-    return { release: () => db.close() }
+    held.add(file)
+    return {
+      release() {
+        db.close()
+        held.delete(file)
+      },
+    }
   } catch (cause) {
     const fault = faultOf(cause, file)
-    if (fault.code !== 'LEDGER_LOCKED') throw fault
-    throw new GatewayError('LEDGER_LOCKED', `another gateway is running on \`${data}\``, {
-      cause,
-      hints: ['stop it, or choose another directory with `--data`'],
-    })
+    throw fault.code === 'LEDGER_LOCKED' ? locked(data, cause) : fault
   }
+}
+
+const held = new Set<string>()
+
+function locked(data: string, cause?: unknown): GatewayError {
+  return new GatewayError('LEDGER_LOCKED', `another gateway is running on \`${data}\``, {
+    cause,
+    hints: ['stop it, or choose another directory with `--data`'],
+  })
 }
 
 function holdExclusively(db: InstanceType<typeof DatabaseSync>): void {

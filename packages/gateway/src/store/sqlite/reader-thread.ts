@@ -5,12 +5,19 @@ import { openForReading } from './database.ts'
 import { openReader } from './reader.ts'
 import { answerQuestions, type Methods } from './thread.ts'
 
+/** What the thread is started with. */
+export interface ReaderThreadData {
+  readonly data: string
+  readonly writer: string
+}
+
 answerQuestions(open())
 
 function open(): Promise<Methods> {
   return Promise.resolve().then(() => {
-    // Sound: `store.ts` starts this thread with the path of the data directory.
-    const db = openForReading(workerData as string)
-    return { ...openReader(db), close: () => db.close() }
+    // Sound: `store.ts` starts this thread with it.
+    const { data, writer } = workerData as ReaderThreadData
+    const db = openForReading(data)
+    return { ...openReader(db, writer), close: () => db.close() }
   })
 }

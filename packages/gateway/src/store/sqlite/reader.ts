@@ -3,15 +3,20 @@
 import { parseJson, sha256Hex, type Json, type JsonObject, type Kind } from '@tollgate/evidence'
 import type { Stored } from '@tollgate/kernel'
 import type { EntryFilter, LedgerEntry, Page, PageRequest } from '../../view.ts'
+import { GatewayError } from '../../error.ts'
 import type { Database, Statement } from './database.ts'
 import { openIdIndex } from './ids.ts'
+import { knownKeys } from './service.ts'
 import { bytes, envelopeOf, openNodes, type Nodes } from './tree.ts'
 import { headIn } from './writer.ts'
 
 /** Everything that can be asked of a ledger file. */
 export interface Reader {
   size(): number
-  load(names: readonly string[]): readonly Stored[]
+  /** Records, each with the newest receipt that speaks of it: signed, and in its place. @throws GatewayError `LEDGER_DAMAGED`. */
+  load(names: readonly string[]): Promise<readonly Stored[]>
+  /** A private record. */
+  record(name: string): string | undefined
   list(prefix: string, of: 'records' | 'anchors'): readonly string[]
   page(request: PageRequest): Page
   find(id: string): LedgerEntry | undefined
@@ -20,8 +25,11 @@ export interface Reader {
   node(level: number, index: number): Uint8Array
   rootAt(size: number): Uint8Array
   checkpoint(): string | undefined
-  /** Records whose names begin so and that nobody has written since this time, in milliseconds; at most `limit`. */
-  idle(prefix: string, time: number, limit: number): readonly IdleRecord[]
+  /**
+   * Records whose names begin so and that nobody has written since this time, in milliseconds: at most `limit`, by name,
+   * behind `after`.
+   */
+  idle(prefix: string, time: number, limit: number, after?: string): readonly IdleRecord[]
 }
 
 /** A record that has not been written for a while. */
@@ -35,11 +43,12 @@ const MAX_LOOKED_AT = 20_000
 const MAX_PAGE = 1000
 
 /** Reads a file. */
-export function openReader(db: Database): Reader {
+export function openReader(db: Database, writer: string): Reader {
   const statements = prepareStatements(db)
   const nodes: Nodes = openNodes(db)
   const size = (): number => headIn(db).size
   const ids = openIdIndex(db, size)
+  const keys = knownKeys(db, writer)
 
   function find(id: string): LedgerEntry | undefined {
     for (const index of /^[0-9a-f]{64}$/.test(id) ? ids.candidates(id) : []) {
@@ -94,6 +103,27 @@ export function openReader(db: Database): Reader {
     return found ? (parseJson(found.payload) as JsonObject) : receipt
   }
 
+  function recordOf(name: string): string | undefined {
+    const text = statements.record.get(name)?.['text']
+    return text === undefined ? undefined : Buffer.from(bytes(text)).toString()
+  }
+
+  /** The newest receipt that speaks of a name. What grants something is believed of no file, only of who has signed it. */
+  async function anchorOf(name: string): Promise<Uint8Array | undefined> {
+    const row = statements.anchor.get(name)
+    if (!row) return undefined
+    const envelope = envelopeOf(bytes(row['payload']), bytes(row['signature']))
+    const { receipt, payload } = await keys.open(
+      envelope,
+      `the newest word on \`${name.replaceAll('\n', ' ')}\``,
+    )
+    // One writer, so its own count is the place: a true receipt from elsewhere does not pass for this one.
+    if (receipt.seq === row['idx']) return payload
+    throw new GatewayError('LEDGER_DAMAGED', `entry ${String(row['idx'])} is in another's place`, {
+      hints: ['run `tollgate fsck`'],
+    })
+  }
+
   /** Index of the first entry of this time or later: entries are in the order of their times. */
   function indexAt(time: number): number {
     let [low, high] = [0, size()]
@@ -110,20 +140,14 @@ export function openReader(db: Database): Reader {
     size,
     find,
     page,
-    idle: (prefix, time, limit) =>
-      statements.idle.all(prefix, behind(prefix), indexAt(time), limit).map((row) => ({
+    idle: (prefix, time, limit, after = prefix) =>
+      statements.idle.all(after, behind(prefix), indexAt(time), limit).map((row) => ({
         name: String(row['name']),
         text: Buffer.from(bytes(row['text'])).toString(),
       })),
+    record: recordOf,
     load: (names) =>
-      names.map((name) => {
-        const record = statements.record.get(name)?.['text']
-        const anchor = statements.anchor.get(name)?.['payload']
-        return {
-          record: record === undefined ? undefined : Buffer.from(bytes(record)).toString(),
-          anchor: anchor === undefined ? undefined : bytes(anchor),
-        }
-      }),
+      Promise.all(names.map(async (name) => ({ record: recordOf(name), anchor: await anchorOf(name) }))),
     list(prefix, of) {
       const rows = (of === 'records' ? statements.records : statements.anchors).all(prefix, behind(prefix))
       const names = rows.map((row) => String(row['name'])).filter((name) => name.startsWith(prefix))
@@ -218,12 +242,14 @@ function prepareStatements(db: Database) {
     byRareKind: db.prepare(`SELECT idx FROM entries WHERE ${RARE}`),
     record: db.prepare('SELECT text FROM records WHERE name = ?'),
     anchor: db.prepare(
-      'SELECT payload FROM anchors JOIN entries ON entries.idx = anchors.idx WHERE name = ?',
+      'SELECT entries.idx AS idx, payload, signature FROM anchors JOIN entries ON entries.idx = anchors.idx WHERE name = ?',
     ),
     records: db.prepare(from('records')),
     anchors: db.prepare(from('anchors')),
     checkpoint: db.prepare('SELECT note FROM checkpoint'),
     // `written` is how many entries there were: at most this many means before the first of that time.
-    idle: db.prepare('SELECT name, text FROM records WHERE name >= ? AND name < ? AND written <= ? LIMIT ?'),
+    idle: db.prepare(
+      'SELECT name, text FROM records WHERE name > ? AND name < ? AND written <= ? ORDER BY name LIMIT ?',
+    ),
   }
 }

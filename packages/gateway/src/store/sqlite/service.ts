@@ -4,7 +4,9 @@
 import {
   importPublicKey,
   openReceipt,
+  parseReceipt,
   type KeyChange,
+  type Parsed,
   type PublicKey,
   type Receipt,
   type SigningKey,
@@ -85,6 +87,35 @@ function ownKey(envelope: Uint8Array): PublicKey | undefined {
   const { payload } = JSON.parse(Buffer.from(envelope).toString()) as { payload: string }
   const { public_key } = JSON.parse(Buffer.from(payload, 'base64').toString()) as { public_key?: unknown }
   return typeof public_key === 'string' ? importPublicKey(public_key) : undefined
+}
+
+/** Opens receipts under the keys of a ledger file. */
+export interface KnownKeys {
+  /** Opens an envelope, which is called `what` if it is false. @throws GatewayError `LEDGER_DAMAGED`. */
+  open(envelope: Uint8Array, what: string): Promise<Parsed>
+}
+
+/** The keys of a file that may still be empty: they are looked for when one is missing. */
+export function knownKeys(db: Database, writer: string): KnownKeys {
+  let known = new Map<string, PublicKey>()
+  const keyOf = async (envelope: Uint8Array): Promise<PublicKey | undefined> => {
+    const { keyId } = parseReceipt(envelope)
+    if (!known.has(keyId)) known = new Map((await serviceIn(db, writer)).known.map((key) => [key.id, key]))
+    return known.get(keyId)
+  }
+  return {
+    async open(envelope, what) {
+      try {
+        const key = await keyOf(envelope)
+        return await openReceipt(envelope, () => key)
+      } catch (cause) {
+        throw new GatewayError('LEDGER_DAMAGED', `${what} is not signed by a key of this ledger`, {
+          cause,
+          hints: ['run `tollgate fsck`'],
+        })
+      }
+    },
+  }
 }
 
 /** Refuses to go on without the private keys that are in service. */

@@ -11,6 +11,7 @@ import { takeLock } from './lock.ts'
 import { openReader, type IdleRecord, type Reader } from './reader.ts'
 import { serviceIn } from './service.ts'
 import { startThread, type Thread } from './thread.ts'
+import type { ReaderThreadData } from './reader-thread.ts'
 import type { SignerThreadData } from './signer-thread.ts'
 import type { Opened, WriterThreadData } from './writer-thread.ts'
 
@@ -26,7 +27,7 @@ export interface SqliteStore extends Store {
   /** Calls back after every commit, with the number of entries. Returns what ends it. */
   watch: (listener: (size: number) => void) => () => void
   /** Records that nobody has written since a time, in milliseconds; see `Reader`. */
-  idle(prefix: string, time: number, limit: number): Promise<readonly IdleRecord[]>
+  idle(prefix: string, time: number, limit: number, after?: string): Promise<readonly IdleRecord[]>
   /** Signs the last head, remembers it, and lets go of the file. */
   close: () => Promise<void>
 }
@@ -48,6 +49,9 @@ export async function openSqliteStore(options: SqliteOptions): Promise<SqliteSto
     const opened = (await threads.writer.ask('opened', [])) as Opened
     return createStore(opened, threads, () => lock.release())
   } catch (cause) {
+    // A thread that is ended in the middle of a native call can take the process with it: so each comes to its end first.
+    const { writer, reader, viewer } = threads
+    await Promise.allSettled([writer, reader, viewer].map((thread) => thread.ask('close', [])))
     await endAll(threads)
     lock.release()
     throw cause
@@ -56,7 +60,10 @@ export async function openSqliteStore(options: SqliteOptions): Promise<SqliteSto
 
 interface Threads {
   readonly writer: Thread
+  /** For the kernel alone: whoever reads a lot must not keep decisions waiting. */
   readonly reader: Thread
+  /** For everybody else. */
+  readonly viewer: Thread
   readonly signer: Thread
 }
 
@@ -65,10 +72,12 @@ function startThreads(options: SqliteOptions): Threads {
   const own = copySeeds(options)
   const ahead = copySeeds(options)
   const writerData: WriterThreadData = { ...options, seeds: own, port: collected }
+  const readerData: ReaderThreadData = { data: options.data, writer: options.writer }
   const signerData: SignerThreadData = { seeds: ahead, port: sealed }
   return {
     writer: startThread('writer-thread', writerData, [collected, ...own.map(({ buffer }) => buffer)]),
-    reader: startThread('reader-thread', options.data),
+    reader: startThread('reader-thread', readerData),
+    viewer: startThread('reader-thread', readerData),
     signer: startThread('signer-thread', signerData, [sealed, ...ahead.map(({ buffer }) => buffer)]),
   }
 }
@@ -79,19 +88,20 @@ function copySeeds({ seeds }: SqliteOptions): Uint8Array<ArrayBuffer>[] {
 }
 
 function createStore(opened: Opened, threads: Threads, release: () => void): SqliteStore {
-  const { writer, reader, signer } = threads
+  const { writer, reader, viewer, signer } = threads
   const listeners = new Set<(size: number) => void>()
-  const ahead = createGatherer((entries) => signer.tell(entries, [entries.messages.buffer]))
+  const gatherer = createGatherer((entries) => signer.tell(entries, [entries.messages.buffer]))
   let head: ChainHead | undefined = opened.head
   let closing: Promise<void> | undefined
 
   return {
     key: opened.key,
     ledgerKeys: opened.ledgerKeys,
-    view: viewThrough((method, args) => reader.ask(method, args)),
+    view: viewThrough((method, args) => viewer.ask(method, args)),
     head: () => Promise.resolve(head),
-    ahead,
+    ahead: (entries) => gatherer.add(entries),
     async write(batch) {
+      gatherer.forget()
       const packed = packBatch(batch)
       // Sound, here and below: that is what the thread answers.
       const size = (await writer.ask('write', [packed], [packed.messages.buffer])) as number
@@ -103,8 +113,7 @@ function createStore(opened: Opened, threads: Threads, release: () => void): Sql
     load: async (names) => (await reader.ask('load', [names])) as readonly Stored[],
     list: async (prefix, of) => (await reader.ask('list', [prefix, of])) as readonly string[],
     checkpoint: async () => (await writer.ask('checkpoint', [])) as string,
-    idle: async (prefix, time, limit) =>
-      (await reader.ask('idle', [prefix, time, limit])) as readonly IdleRecord[],
+    idle: async (...args) => (await reader.ask('idle', args)) as readonly IdleRecord[],
     watch(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
@@ -119,6 +128,7 @@ function placeOf({ seq, lamport_clock, time }: Omit<ChainHead, 'id'>): Omit<Chai
 
 async function closeAll(threads: Threads, release: () => void): Promise<void> {
   try {
+    await threads.viewer.ask('close', [])
     await threads.reader.ask('close', [])
     await threads.writer.ask('close', [])
   } finally {
@@ -127,8 +137,8 @@ async function closeAll(threads: Threads, release: () => void): Promise<void> {
   }
 }
 
-async function endAll({ writer, reader, signer }: Threads): Promise<void> {
-  await Promise.all([writer.end(), reader.end(), signer.end()])
+async function endAll({ writer, reader, viewer, signer }: Threads): Promise<void> {
+  await Promise.all([writer.end(), reader.end(), viewer.end(), signer.end()])
 }
 
 /** Asks a reader, here or in a thread. */
@@ -145,7 +155,7 @@ function viewThrough(ask: Ask): LedgerView {
     indexesOf: async (kinds) => (await ask('indexesOf', [kinds])) as readonly number[],
     node: async (level, index) => (await ask('node', [level, index])) as Uint8Array,
     rootAt: async (size) => (await ask('rootAt', [size])) as Uint8Array,
-    record: async (name) => ((await ask('load', [[name]])) as readonly Stored[])[0]?.record,
+    record: async (name) => (await ask('record', [name])) as string | undefined,
     recordNames: async (prefix) => (await ask('list', [prefix, 'records'])) as readonly string[],
     checkpoint: async () => (await ask('checkpoint', [])) as string | undefined,
   }
@@ -163,7 +173,7 @@ export async function openSqliteView(data: string, writer: string): Promise<Sqli
   const db = openForReading(data)
   try {
     const { ledger } = await serviceIn(db, writer)
-    return { view: viewThrough(askHere(openReader(db))), ledgerKeys: ledger, close: () => db.close() }
+    return { view: viewThrough(askHere(openReader(db, writer))), ledgerKeys: ledger, close: () => db.close() }
   } catch (cause) {
     db.close()
     throw cause

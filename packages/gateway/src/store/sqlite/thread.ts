@@ -66,7 +66,9 @@ export function startThread(name: string, data: unknown, transfer: readonly Tran
         const id = asked++
         const timer = setTimeout(() => {
           waiting.delete(id)
-          reject(silent(name))
+          // Whatever it answers later, nobody may go on with it.
+          ended ??= silent(name)
+          reject(ended)
         }, PATIENCE_MS)
         const settle =
           <T>(done: (value: T) => void) =>

@@ -4,7 +4,7 @@ import { workerData, type MessagePort } from 'node:worker_threads'
 import type { ChainHead } from '@tollgate/evidence'
 import { createCollector } from './ahead.ts'
 import type { PackedBatch } from './batch.ts'
-import { openDatabase } from './database.ts'
+import { faultOf, ledgerFile, openDatabase } from './database.ts'
 import { checkEdge } from './edge.ts'
 import { openHeadGuard } from './guard.ts'
 import { importSeeds } from './seal.ts'
@@ -37,7 +37,12 @@ export interface Opened {
 // Often enough for whoever only reads the file, and seldom enough to cost nothing.
 const KEEP_EVERY_MS = 1000
 
-answerQuestions(open())
+answerQuestions(
+  open().catch((cause: unknown) => {
+    // Sound: as in `open`.
+    throw faultOf(cause, ledgerFile((workerData as WriterThreadData).data))
+  }),
+)
 
 async function open(): Promise<Methods> {
   // Sound: `store.ts` starts this thread with it.
@@ -49,18 +54,18 @@ async function open(): Promise<Methods> {
   const service = size === 0 ? undefined : await serviceIn(db, name)
   if (service) requireService(service, keys)
   const guard = service && directory !== undefined ? openHeadGuard(directory, service.first.id) : undefined
-  await checkEdge({ db, origin, keys: service?.known ?? [], remembered: guard?.remembered() })
+  await checkEdge({ db, origin, keys: service?.known ?? [], remembered: guard?.remembered })
   const ledger = service?.ledger.map(({ id }) => id) ?? []
   const ahead = createCollector(port)
   const writer = openWriter({ db, data, origin, keys, ledger, ahead })
-  const keep = keeper(
-    service !== undefined && quiet !== true,
-    () => writer.checkpoint(),
-    (note) => {
-      writer.keepCheckpoint(note)
+  const keep = keeper(service !== undefined && quiet !== true, {
+    sign: () => writer.checkpoint(),
+    keep(note) {
+      // First outside: a head that somebody may have seen must be one that a restored copy is held against.
       guard?.remember(note)
+      writer.keepCheckpoint(note)
     },
-  )
+  })
   keep.soon()
   const opened: Opened = {
     size,
@@ -71,11 +76,12 @@ async function open(): Promise<Methods> {
   return {
     opened: () => opened,
     async write(batch: PackedBatch) {
+      keep.check()
       const written = await writer.write(batch)
       keep.soon()
       return written
     },
-    checkpoint: () => writer.checkpoint(),
+    checkpoint: () => keep.now(),
     async close() {
       await keep.now()
       db.close()
@@ -83,23 +89,44 @@ async function open(): Promise<Methods> {
   }
 }
 
-/** Signs a checkpoint and keeps it, at most once in a while. */
+interface Keeper {
+  /** Signs and keeps the newest head, and hands it out. */
+  now(): Promise<string>
+  /** The same in a while, once. */
+  soon(): void
+  /** Throws if a head could not be kept: nothing more may be signed then. */
+  check(): void
+}
+
 function keeper(
   signs: boolean,
-  sign: () => Promise<string>,
-  keep: (note: string) => void,
-): { soon(): void; now(): Promise<void> } {
+  { sign, keep }: { sign: () => Promise<string>; keep: (note: string) => void },
+): Keeper {
   let timer: ReturnType<typeof setTimeout> | undefined
-  const now = async (): Promise<void> => {
+  let fault: { readonly cause: unknown } | undefined
+  let kept = ''
+  const now = async (): Promise<string> => {
     clearTimeout(timer)
     timer = undefined
-    if (signs) keep(await sign())
+    if (!signs) return ''
+    try {
+      const note = await sign()
+      if (note !== kept) keep(note)
+      kept = note
+      return note
+    } catch (cause) {
+      fault ??= { cause }
+      throw cause
+    }
   }
   return {
     now,
     soon() {
-      // A checkpoint that cannot be kept is kept with the next; that nothing can be written, the next batch will tell.
+      // What it throws is remembered, and told to the next batch.
       timer ??= setTimeout(() => void now().catch(() => undefined), KEEP_EVERY_MS)
+    },
+    check() {
+      if (fault) throw fault.cause
     },
   }
 }

@@ -6,6 +6,7 @@ import {
   createTree,
   parseReceipt,
   sealCheckpoint,
+  sha256,
   type ChainHead,
   type SigningKey,
 } from '@tollgate/evidence'
@@ -39,6 +40,15 @@ export interface Writer {
   keepCheckpoint(note: string): void
 }
 
+// Pages in the log, as good as can be told, after which they are moved into the file.
+const MOVED_AFTER = 4000
+const PAGES_OF_A_COMMIT = 4
+
+/** The beginning of a SHA-256 over a record and its name: what has rotted is found by it. */
+export function digestOf(name: string, text: Uint8Array): Uint8Array {
+  return sha256(Buffer.concat([Buffer.from(`${name}\0`), text])).subarray(0, 8)
+}
+
 /** Opens a writer on a file whose right edge has been checked. */
 export function openWriter({ db, data, origin, keys, ledger, ahead }: WriterOptions): Writer {
   const seal = createSealer(keys)
@@ -50,6 +60,7 @@ export function openWriter({ db, data, origin, keys, ledger, ahead }: WriterOpti
   let newest = newestIn(db, started)?.id
   let broken: GatewayError | undefined
   let proven = false
+  let unmoved = 0
 
   async function write(batch: PackedBatch): Promise<number> {
     if (broken) throw broken
@@ -90,12 +101,25 @@ export function openWriter({ db, data, origin, keys, ledger, ahead }: WriterOpti
     if (!proven) requireDurable(db)
     proven = true
     newest = batch.ids.at(-1) ?? newest
+    moveLog(PAGES_OF_A_COMMIT + batch.ids.length)
     return tree.size
   }
 
+  /** Moves the log into the file by hand: what SQLite does by itself behind a commit, it does not tell about if it fails. */
+  function moveLog(pages: number): void {
+    unmoved += pages
+    if (unmoved < MOVED_AFTER) return
+    db.exec('PRAGMA wal_checkpoint(PASSIVE)')
+    unmoved = 0
+  }
+
   function setRecord(name: string, text: string | undefined): void {
-    if (text === undefined) statements.remove.run(name)
-    else statements.record.run(name, Buffer.from(text), tree.size)
+    if (text === undefined) {
+      statements.remove.run(name)
+      return
+    }
+    const bytes = Buffer.from(text)
+    statements.record.run(name, bytes, tree.size, digestOf(name, bytes))
   }
 
   return {
@@ -107,7 +131,14 @@ export function openWriter({ db, data, origin, keys, ledger, ahead }: WriterOpti
       return sealCheckpoint({ origin, size: tree.size, root: tree.root() }, signing)
     },
     keepCheckpoint(note) {
-      if (!broken) statements.checkpoint.run(note)
+      if (broken) return
+      try {
+        statements.checkpoint.run(note)
+      } catch (cause) {
+        // A write like any other: after the first that fails there is no next one.
+        broken = faultOf(cause, ledgerFile(data))
+        throw broken
+      }
     },
   }
 }
@@ -123,8 +154,8 @@ function prepareStatements(db: Database) {
       'INSERT INTO anchors (name, idx) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET idx = excluded.idx',
     ),
     record: db.prepare(
-      `INSERT INTO records (name, text, written) VALUES (?, ?, ?)
-       ON CONFLICT (name) DO UPDATE SET text = excluded.text, written = excluded.written`,
+      `INSERT INTO records (name, text, written, digest) VALUES (?, ?, ?, ?) ON CONFLICT (name)
+       DO UPDATE SET text = excluded.text, written = excluded.written, digest = excluded.digest`,
     ),
     remove: db.prepare('DELETE FROM records WHERE name = ?'),
     head: db.prepare('UPDATE head SET size = ?, peaks = ? WHERE only = 1'),

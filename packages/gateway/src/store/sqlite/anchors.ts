@@ -1,0 +1,152 @@
+// Anchors say which entry is the newest word on something. They are not signed, so what they say is held against the entries:
+// of the kinds that are few, at every start; of all, by `fsck`.
+
+import { sha256Hex, type Json, type JsonObject } from '@tollgate/evidence'
+import type { Database } from './database.ts'
+import { bytes } from './tree.ts'
+
+/** An anchor that does not say what the entries say. */
+export interface AnchorProblem {
+  readonly name: string
+  readonly message: string
+}
+
+// An entry of these kinds is the only sort of word on its name: the newest one counts.
+const ALONE = ['genesis', 'freeze', 'policy', 'pin', 'token'] as const
+// These may be followed by a decision on the same name.
+const FOLLOWED = ['approval', 'session'] as const
+
+/** The name that an entry is the newest word on, as far as its kind alone says so. */
+export function anchorOf(receipt: JsonObject): string | undefined {
+  const of = (...fields: readonly string[]): string =>
+    fields.map((field) => textIn(receipt[field])).join('\n')
+  const names: Readonly<Record<string, () => string>> = {
+    genesis: () => 'genesis',
+    freeze: () => (receipt['scope'] === 'all' ? 'freeze\nall' : `freeze\n${of('scope', 'tenant', 'target')}`),
+    policy: () => `policy\n${of('tenant')}`,
+    pin: () => `pin\n${of('tool')}`,
+    token: () => `token\n${of('token_hash')}`,
+    approval: () => `answer\n${of('decision')}`,
+    session: () => `session\n${of('tenant', 'principal', 'session')}`,
+  }
+  return names[textIn(receipt['kind'])]?.()
+}
+
+function textIn(value: Json | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** Takes note of every entry, and then says which anchors are not what the entries make them. */
+export interface AnchorCheck {
+  take(receipt: JsonObject, id: string, index: number): void
+  problems(db: Database): readonly AnchorProblem[]
+}
+
+/** Begins before the first entry. What is the newest word on a principal cannot be told from receipts; `fsck` looks at its state. */
+export function createAnchorCheck(): AnchorCheck {
+  const words = new Map<string, number>()
+  const answers = new Map<string, string>()
+  return {
+    take(receipt, id, index) {
+      const { kind, tenant, principal, session, approval } = receipt
+      const name = anchorOf(receipt)
+      if (name !== undefined) words.set(name, index)
+      if (kind === 'approval' && name !== undefined) answers.set(id, name)
+      if (kind !== 'decision') return
+      // Sound: a decision has a session.
+      const { id: own } = session as JsonObject
+      words.set(`session\n${[tenant, principal, own].map(textIn).join('\n')}`, index)
+      const used = typeof approval === 'string' ? answers.get(approval) : undefined
+      if (used !== undefined) words.set(used, index)
+    },
+    problems(db) {
+      const expected = new Map([...words].map(([name, index]) => [name, { index, alone: true }]))
+      return [...misled(db, expected), ...invented(db, expected)]
+    },
+  }
+}
+
+/** Holds the anchors of the kinds that are few against their entries. */
+export function problemsWithAnchors(db: Database): readonly AnchorProblem[] {
+  const newest = newestWords(db)
+  return [...misled(db, newest), ...invented(db, newest), ...usedAnswers(db)]
+}
+
+interface Word {
+  readonly index: number
+  readonly alone: boolean
+}
+
+function newestWords(db: Database): ReadonlyMap<string, Word> {
+  const words = new Map<string, Word>()
+  const rows = db.prepare(
+    "SELECT idx, payload FROM entries WHERE kind = ? AND kind NOT IN ('decision', 'effect') ORDER BY idx",
+  )
+  for (const kind of [...ALONE, ...FOLLOWED]) {
+    for (const row of rows.iterate(kind)) {
+      const name = anchorOf(readObject(bytes(row['payload'])))
+      if (name !== undefined) words.set(name, { index: Number(row['idx']), alone: !isFollowed(kind) })
+    }
+  }
+  return words
+}
+
+function isFollowed(kind: string): boolean {
+  return FOLLOWED.some((each) => each === kind)
+}
+
+function* misled(db: Database, words: ReadonlyMap<string, Word>): Generator<AnchorProblem> {
+  const anchorAt = db.prepare('SELECT idx FROM anchors WHERE name = ?')
+  for (const [name, { index, alone }] of words) {
+    const found = anchorAt.get(name)?.['idx']
+    const right = typeof found === 'number' && (alone ? found === index : found >= index)
+    if (!right)
+      yield {
+        name,
+        message: `entry ${index} is the newest word on \`${shown(name)}\`, and the file says otherwise`,
+      }
+  }
+}
+
+/** Anchors of such names that no entry speaks of. */
+function* invented(db: Database, words: ReadonlyMap<string, Word>): Generator<AnchorProblem> {
+  const named = db.prepare('SELECT name FROM anchors WHERE name >= ? AND name < ?')
+  for (const prefix of ['freeze', 'policy', 'pin', 'token', 'answer']) {
+    for (const row of named.all(`${prefix}\n`, `${prefix}\v`)) {
+      const name = String(row['name'])
+      if (!words.has(name))
+        yield { name, message: `no entry speaks of \`${shown(name)}\`, and the file says one does` }
+    }
+  }
+}
+
+/** Answers that still look unused, although a decision has used them. */
+function* usedAnswers(db: Database): Generator<AnchorProblem> {
+  const answers = db.prepare(
+    `SELECT anchors.name, anchors.idx, entries.payload FROM anchors JOIN entries ON entries.idx = anchors.idx
+     WHERE anchors.name >= 'answer' || char(10) AND anchors.name < 'answer' || char(11) AND entries.kind = 'approval'
+       AND 'approval' || substr(anchors.name, 7) IN (SELECT name FROM records)`,
+  )
+  const use = db.prepare(
+    "SELECT idx FROM entries WHERE idx > ? AND kind = 'decision' AND instr(payload, CAST(? AS BLOB)) LIMIT 1",
+  )
+  for (const row of answers.all()) {
+    const id = sha256Hex(bytes(row['payload']))
+    const found = use.get(Number(row['idx']), `"approval":"${id}"`)
+    const name = String(row['name'])
+    if (found)
+      yield {
+        name,
+        message: `entry ${Number(found['idx'])} has used an approval that the file says is unused`,
+      }
+  }
+}
+
+function shown(name: string): string {
+  return name.replaceAll('\n', ' ')
+}
+
+function readObject(payload: Uint8Array): JsonObject {
+  // Sound: a payload is an object; what it holds is only compared.
+  return JSON.parse(Buffer.from(payload).toString()) as JsonObject
+}

@@ -1,0 +1,87 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { tell } from './faults-rig.ts'
+import {
+  countCalls,
+  createTemplate,
+  noStrace,
+  spread,
+  sweep,
+  UNTIL_MOVED,
+  wrongIn,
+  type FileOf,
+  type Point,
+  type Template,
+} from './faults-syscalls.ts'
+
+const reason = noStrace()
+if (reason !== undefined) tell('SKIPPED: faults in system calls', { [reason]: 'because' })
+
+/** Points of one call on one file: every fault at its own numbers. */
+function points(call: string, on: FileOf, faults: Readonly<Record<string, readonly number[]>>): Point[] {
+  return Object.entries(faults).flatMap(([fault, nths]) => nths.map((nth) => ({ call, on, fault, nth })))
+}
+
+describe.skipIf(reason !== undefined)('a system call that fails', () => {
+  let template: Template
+  beforeAll(async () => {
+    template = await createTemplate(60, { count: 3 })
+  })
+
+  it('loses nothing that was acknowledged, ends all that would follow, and is named', async () => {
+    const writes = await countCalls(template, 'pwrite64', 'log')
+    const syncs = await countCalls(template, 'fsync', 'log')
+    const findings = await sweep('faults in writes, syncs and opening', template, [
+      ...points('pwrite64', 'log', {
+        'error=EIO': spread(writes, 9),
+        'error=ENOSPC': spread(writes - 3, 6),
+        'error=EDQUOT': [11],
+        'error=EROFS': [11],
+        'error=EINTR': [3, 17],
+        'signal=KILL': spread(writes, 6),
+      }),
+      ...points('fsync', 'log', {
+        'error=EIO': spread(syncs, 9),
+        'error=ENOSPC': [2, 4],
+        'signal=KILL': spread(syncs, 4),
+      }),
+      ...points('openat', 'file', { 'error=EIO': [1], 'error=EACCES': [1] }),
+      ...points('openat', 'log', { 'error=EMFILE': [1] }),
+      ...points('ftruncate', 'memory', { 'error=ENOSPC': [1] }),
+      ...points('pwrite64', 'memory', { 'error=EIO': [1], 'error=ENOSPC': [8] }),
+      ...points('pread64', 'log', { 'error=EIO': [1, 40] }),
+      ...points('pread64', 'file', { 'error=EIO': [1, 2] }),
+    ])
+    expect(findings.flatMap((finding) => wrongIn(finding))).toEqual([])
+    const reached = findings.filter(({ outcome }) => outcome !== 'unreached')
+    expect(reached.length).toBeGreaterThanOrEqual(40)
+    for (const outcome of ['refused', 'denied', 'killed', 'survived']) {
+      expect(reached.map((finding) => finding.outcome)).toContain(outcome)
+    }
+  }, 240_000)
+
+  it('that says the directory is not synced ends everything: the log itself might be gone', async () => {
+    const findings = await sweep('faults in syncing the directory', template, [
+      ...points('fsync', 'directory', { 'error=EIO': [1] }),
+    ])
+    expect(findings.map(({ outcome }) => outcome)).not.toContain('unreached')
+    expect(findings.flatMap((finding) => wrongIn(finding))).toEqual([])
+  }, 60_000)
+
+  it('while SQLite moves its log into the file ends everything', async () => {
+    const findings = await sweep('faults in moving the log', { ...template, steps: UNTIL_MOVED }, [
+      ...points('pwrite64', 'file', { 'error=EIO': [1, 20] }),
+      ...points('fsync', 'file', { 'error=EIO': [1] }),
+    ])
+    expect(findings.map(({ outcome }) => outcome)).not.toContain('unreached')
+    expect(findings.flatMap((finding) => wrongIn(finding))).toEqual([])
+  }, 120_000)
+
+  it('while a checkpoint is kept ends everything', async () => {
+    const slow = { ...template, steps: { count: 4, pause: 500 } }
+    const syncs = await countCalls(slow, 'fsync', 'log')
+    const findings = await sweep('faults in syncs around a kept checkpoint', slow, [
+      ...points('fsync', 'log', { 'error=EIO': spread(syncs, 12).slice(3) }),
+    ])
+    expect(findings.flatMap((finding) => wrongIn(finding))).toEqual([])
+  }, 120_000)
+})
