@@ -13,7 +13,6 @@ import { serve } from '../packages/gateway/dist/src/serve.js'
 
 const [, , task, data, count] = process.argv
 const TASKS = { found, calls, fill, start, serve: serveApi, constant: serveConstant }
-await TASKS[task]()
 
 function configOf() {
   return {
@@ -193,3 +192,5 @@ async function serveConstant() {
 function say(value) {
   process.stdout.write(`${JSON.stringify(value)}\n`)
 }
+
+await TASKS[task]()

@@ -50,6 +50,7 @@ async function* governed(data: string, folder: string): AsyncGenerator<Row> {
     rounds.push({ perSignature, perCommit, rates })
   }
   await child.end()
+  floor.close()
   // One in flight waits for two signatures and two commits; nothing can be shared.
   const alone = rounds.map(({ perSignature, perCommit, rates }) => ({
     value: 1e6 / (rates['1'] ?? NaN),
@@ -83,7 +84,11 @@ async function* governed(data: string, folder: string): AsyncGenerator<Row> {
 }
 
 /** Microseconds for one signature, and for one durable commit of one row. */
-function bareFloor(folder: string): { signature(ms: number): number; commit(ms: number): number } {
+function bareFloor(folder: string): {
+  signature(ms: number): number
+  commit(ms: number): number
+  close(): void
+} {
   const key = generateKeyPairSync('ed25519').privateKey
   const message = Buffer.alloc(1250, 7)
   const db = new DatabaseSync(join(folder, 'bare.sqlite'))
@@ -94,6 +99,8 @@ function bareFloor(folder: string): { signature(ms: number): number; commit(ms: 
   return {
     signature: (ms) => each(ms, () => sign(null, message, key)),
     commit: (ms) => each(ms, () => insert.run(message)),
+    // Kept as long as its statement is used: the driver closes a connection that nobody holds.
+    close: () => db.close(),
   }
 }
 

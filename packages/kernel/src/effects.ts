@@ -49,7 +49,7 @@ export function recordEffect(
     ...(late && { late: true as const }),
   }))
   if (late) turn.write(lateName(id), undefined, undefined)
-  else turn.put(openingName(id), undefined)
+  else turn.put(openingName(opening), undefined)
   if (outcome.status === 'UNKNOWN') turn.write(lateName(id), openingText(opening), openingText(opening))
   if (hash?.salt !== undefined) turn.put(`salt\n${appended.id}`, hash.salt)
   return appended

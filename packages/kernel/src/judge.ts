@@ -143,7 +143,7 @@ function open(kernel: Kernel, intent: Intent, appended: Appended, hash: Commitme
     salted: hash.commit === 'salted',
   }
   kernel.openings.add(opening)
-  turn.put(openingName(opening.id), openingText(opening))
+  turn.put(openingName(opening), openingText(opening))
   return opening
 }
 

@@ -28,9 +28,15 @@ export interface Openings {
   readonly size: number
 }
 
-/** The name of an opening's private record; it goes when the effect is recorded. */
-export function openingName(id: string): string {
-  return `open\n${id}`
+/** What the names of all openings begin with. */
+export const OPENINGS = 'open\n'
+
+/**
+ * The name of an opening's private record; it goes when the effect is recorded. The clock comes first, so that a store finds
+ * the newest ones side by side: ids are random, and would be spread over all it has.
+ */
+export function openingName({ id, clock }: Appended): string {
+  return `${OPENINGS}${String(clock).padStart(16, '0')}\n${id}`
 }
 
 /** The name of the record that lets a late effect follow an UNKNOWN one; it goes when that is recorded. */

@@ -16,7 +16,7 @@ import { definitionOf, type Catalogue, type Pinned } from './catalogue.ts'
 import { KernelError } from './error.ts'
 import { GENESIS } from './genesis.ts'
 import type { Kernel } from './kernel.ts'
-import { openingName, type Opening } from './openings.ts'
+import { OPENINGS, type Opening } from './openings.ts'
 import { parsePolicy } from './policy/parse.ts'
 import type { ArgumentsSchema } from './schema.ts'
 import type { Store } from './store.ts'
@@ -119,7 +119,7 @@ function readAnswer({ answer, approver, expires, lamport_clock }: Approval, id: 
 
 /** The calls that are open, oldest first. */
 async function openingsOf(kernel: Kernel): Promise<readonly Opening[]> {
-  const found = await allOf(kernel, openingName(''), 'records')
+  const found = await allOf(kernel, OPENINGS, 'records')
   // Sound: only openings are ever stored under such a name.
   return found
     .map(({ name, record }) => readRecord(name, record) as Opening)

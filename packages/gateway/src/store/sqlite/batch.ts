@@ -1,4 +1,5 @@
-// A batch on its way to the thread that writes it: one piece of memory for all bytes, and few values to copy.
+// A batch on its way to the thread that writes it: one piece of memory for all bytes and one for all texts. To copy many small
+// values between threads costs more than to sign them.
 
 import type { Batch, Entry } from '@tollgate/kernel'
 
@@ -8,17 +9,22 @@ export interface PackedEntries {
   readonly messages: Uint8Array<ArrayBuffer>
   /** For each entry: length of the message, length of the payload, how many anchors. */
   readonly sizes: Uint32Array
-  readonly ids: readonly string[]
-  readonly kinds: readonly string[]
-  readonly keys: readonly string[]
-  readonly anchors: readonly string[]
+  /** For each entry its id, its kind, its key and its anchors; then what comes with the batch. */
+  readonly texts: PackedTexts
 }
 
 /** A batch as it crosses threads. */
 export interface PackedBatch extends PackedEntries {
   readonly after: string | undefined
-  readonly names: readonly string[]
-  readonly texts: readonly (string | undefined)[]
+  /** Names and texts of the records, in turn. */
+  readonly records: PackedTexts
+}
+
+/** Texts, one behind the other. */
+export interface PackedTexts {
+  readonly joined: string
+  /** How long each is, in code units; `MISSING` for one that is undefined. */
+  readonly lengths: Uint32Array
 }
 
 /** One entry of a batch, on the other side. */
@@ -31,9 +37,13 @@ export interface PackedEntry {
   readonly anchors: readonly string[]
 }
 
+const MISSING = 0xffffffff
+
 /** Packs a batch. */
 export function packBatch({ after, entries, records }: Batch): PackedBatch {
-  return { ...packEntries(entries), after, names: [...records.keys()], texts: [...records.values()] }
+  const texts: (string | undefined)[] = []
+  for (const [name, text] of records) texts.push(name, text)
+  return { ...packEntries(entries), after, records: packTexts(texts) }
 }
 
 /** Packs entries. */
@@ -42,6 +52,7 @@ export function packEntries(entries: readonly Entry[]): PackedEntries {
   for (const { encoded } of entries) total += encoded.message.length
   const messages = new Uint8Array(total)
   const sizes = new Uint32Array(3 * entries.length)
+  const texts: string[] = []
   let at = 0
   entries.forEach(({ encoded, anchors }, i) => {
     messages.set(encoded.message, at)
@@ -49,32 +60,51 @@ export function packEntries(entries: readonly Entry[]): PackedEntries {
     sizes[3 * i] = encoded.message.length
     sizes[3 * i + 1] = encoded.payload.length
     sizes[3 * i + 2] = anchors.length
+    texts.push(encoded.id, encoded.receipt.kind, encoded.receipt.key, ...anchors)
   })
-  return {
-    messages,
-    sizes,
-    ids: entries.map(({ encoded }) => encoded.id),
-    kinds: entries.map(({ encoded }) => encoded.receipt.kind),
-    keys: entries.map(({ encoded }) => encoded.receipt.key),
-    anchors: entries.flatMap(({ anchors }) => anchors),
-  }
+  return { messages, sizes, texts: packTexts(texts) }
 }
 
 /** The entries again, in order. */
-export function* unpackEntries(batch: PackedEntries): Generator<PackedEntry> {
-  let [at, anchorsAt] = [0, 0]
-  for (const [i, id] of batch.ids.entries()) {
-    const [length = 0, payload = 0, anchors = 0] = batch.sizes.subarray(3 * i, 3 * i + 3)
-    const message = batch.messages.subarray(at, at + length)
-    yield {
+export function unpackEntries({ messages, sizes, texts }: PackedEntries): readonly PackedEntry[] {
+  const all = unpackTexts(texts)
+  const entries: PackedEntry[] = []
+  let [at, textAt] = [0, 0]
+  for (let i = 0; i < sizes.length; i += 3) {
+    const [length = 0, payload = 0, anchors = 0] = sizes.subarray(i, i + 3)
+    const message = messages.subarray(at, at + length)
+    const [id = '', kind = '', key = '', ...names] = all.slice(textAt, textAt + 3 + anchors)
+    // Sound: only the texts of records may be missing.
+    entries.push({
       message,
       payload: message.subarray(length - payload),
       id,
-      kind: batch.kinds[i] ?? '',
-      key: batch.keys[i] ?? '',
-      anchors: batch.anchors.slice(anchorsAt, anchorsAt + anchors),
-    }
+      kind,
+      key,
+      anchors: names as string[],
+    })
     at += length
-    anchorsAt += anchors
+    textAt += 3 + anchors
   }
+  return entries
+}
+
+/** The records again: each a name and a text, or undefined where one is removed. */
+export function unpackRecords({ records }: PackedBatch): readonly (readonly [string, string | undefined])[] {
+  const all = unpackTexts(records)
+  return Array.from({ length: all.length / 2 }, (_, i) => [all[2 * i] ?? '', all[2 * i + 1]] as const)
+}
+
+function packTexts(texts: readonly (string | undefined)[]): PackedTexts {
+  const lengths = Uint32Array.from(texts, (text) => text?.length ?? MISSING)
+  return { joined: texts.join(''), lengths }
+}
+
+function unpackTexts({ joined, lengths }: PackedTexts): (string | undefined)[] {
+  let at = 0
+  return Array.from(lengths, (length) => {
+    if (length === MISSING) return undefined
+    at += length
+    return joined.slice(at - length, at)
+  })
 }

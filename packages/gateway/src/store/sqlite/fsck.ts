@@ -180,7 +180,7 @@ function noteOpen(
 
 function compareOpen({ db, options, found }: Run, open: ReadonlySet<string>): void {
   const names = openReader(db, options.writer).list('open\n', 'records')
-  const kept = new Set(names.map((name) => name.slice('open\n'.length)))
+  const kept = new Set(names.map((name) => name.slice(-64)))
   for (const id of open) {
     if (!kept.has(id))
       found('OPEN_CALL_HIDDEN', id, 'an allowed call has no effect, and its private record is gone')
@@ -230,7 +230,10 @@ function checkRecords({ db, found, onProgress }: Run): void {
     )
     .iterate()
   for (const row of db.prepare('SELECT name, text, digest FROM records').iterate()) {
-    const whole = same32(digestOf(String(row['name']), bytes(row['text'])), bytes(row['digest']))
+    const whole = same32(
+      digestOf(String(row['name']), Buffer.from(bytes(row['text'])).toString()),
+      bytes(row['digest']),
+    )
     if (!whole)
       found('RECORD_DAMAGED', String(row['name']).replaceAll('\n', ' '), 'the record is not what was written')
   }

@@ -17,19 +17,20 @@ export interface SignerThreadData {
 const { seeds, port } = workerData as SignerThreadData
 const sealer = importSeeds(seeds).then(createSealer)
 
-parentPort?.on('message', (entries: PackedEntries) => void sealAll(entries))
+parentPort?.on('message', (packed: PackedEntries) => void sealAll(packed))
 
-async function sealAll(entries: PackedEntries): Promise<void> {
+async function sealAll(packed: PackedEntries): Promise<void> {
   const seal = await sealer
-  const seals = new Uint8Array(SEAL * entries.ids.length)
+  const entries = unpackEntries(packed)
+  const seals = new Uint8Array(SEAL * entries.length)
   let at = 0
-  for (const entry of unpackEntries(entries)) {
+  for (const entry of entries) {
     const { signature, leaf } = await seal(entry)
     seals.set(signature, at)
     seals.set(leaf, at + 64)
     at += SEAL
   }
-  const sealed: SealedAhead = { ids: entries.ids, seals }
+  const sealed: SealedAhead = { ids: entries.map(({ id }) => id).join(''), seals }
   port.postMessage(sealed, [seals.buffer])
 }
 

@@ -105,6 +105,8 @@ function createStore(opened: Opened, threads: Threads, release: () => void): Sql
       const packed = packBatch(batch)
       // Sound, here and below: that is what the thread answers.
       const size = (await writer.ask('write', [packed], [packed.messages.buffer])) as number
+      // Behind what this turn of the loop still brings: calls that are already here then go with the next batch, together.
+      await new Promise((resolve) => setImmediate(resolve))
       const last = batch.entries.at(-1)?.encoded
       if (last) head = { ...placeOf(last.receipt), id: last.id }
       // Apart from this turn: what a listener does wrong must not look as if the batch had not been written.

@@ -12,7 +12,7 @@ import {
 } from '@tollgate/evidence'
 import { GatewayError } from '../../error.ts'
 import type { Collector } from './ahead.ts'
-import { unpackEntries, type PackedBatch, type PackedEntry } from './batch.ts'
+import { unpackEntries, unpackRecords, type PackedBatch, type PackedEntry } from './batch.ts'
 import { faultOf, ledgerFile, requireDurable, type Database } from './database.ts'
 import { openIdTiles } from './ids.ts'
 import { createSealer, type Seal } from './seal.ts'
@@ -45,8 +45,8 @@ const MOVED_AFTER = 4000
 const PAGES_OF_A_COMMIT = 4
 
 /** The beginning of a SHA-256 over a record and its name: what has rotted is found by it. */
-export function digestOf(name: string, text: Uint8Array): Uint8Array {
-  return sha256(Buffer.concat([Buffer.from(`${name}\0`), text])).subarray(0, 8)
+export function digestOf(name: string, text: string): Uint8Array {
+  return sha256(`${name}\0${text}`).subarray(0, 8)
 }
 
 /** Opens a writer on a file whose right edge has been checked. */
@@ -78,7 +78,8 @@ export function openWriter({ db, data, origin, keys, ledger, ahead }: WriterOpti
     // Signed before the transaction begins: nobody waits for a lock while we calculate.
     ahead.collect()
     const sealed: { entry: PackedEntry; seal: Seal }[] = []
-    for (const entry of unpackEntries(batch)) {
+    const entries = unpackEntries(batch)
+    for (const entry of entries) {
       sealed.push({ entry, seal: ahead.take(entry.id) ?? (await seal(entry)) })
     }
     statements.begin.run()
@@ -94,14 +95,14 @@ export function openWriter({ db, data, origin, keys, ledger, ahead }: WriterOpti
       ids.add(entry.id)
     }
     for (const [name, index] of anchors) statements.anchor.run(name, index)
-    batch.names.forEach((name, i) => setRecord(name, batch.texts[i]))
+    for (const [name, text] of unpackRecords(batch)) setRecord(name, text)
     statements.head.run(tree.size, Buffer.concat(tree.frontier().peaks))
     statements.commit.run()
     // Some drivers lower it behind the first write; so it is asked after one.
     if (!proven) requireDurable(db)
     proven = true
-    newest = batch.ids.at(-1) ?? newest
-    moveLog(PAGES_OF_A_COMMIT + batch.ids.length)
+    newest = entries.at(-1)?.id ?? newest
+    moveLog(PAGES_OF_A_COMMIT + entries.length)
     return tree.size
   }
 
@@ -118,8 +119,7 @@ export function openWriter({ db, data, origin, keys, ledger, ahead }: WriterOpti
       statements.remove.run(name)
       return
     }
-    const bytes = Buffer.from(text)
-    statements.record.run(name, bytes, tree.size, digestOf(name, bytes))
+    statements.record.run(name, Buffer.from(text), tree.size, digestOf(name, text))
   }
 
   return {
