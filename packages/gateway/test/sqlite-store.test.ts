@@ -21,7 +21,7 @@ async function openIn(data: string): Promise<SqliteStore> {
     origin: ORIGIN,
     writer: WRITER,
     seeds,
-    guard: join(folder, 'heads'),
+    guard: `${data}-heads`,
   })
   open.push(store)
   return store

@@ -1,6 +1,6 @@
 // The ledger's turn. Whatever changes state runs in here, one at a time and without a pause: it reads the newest state,
-// decides, and takes its place in the chain. Writing is done in batches: while one is under way, everything that was
-// decided meanwhile waits for the next.
+// decides, and takes its place in the chain. Writing is done in batches: while one is under way, what was decided meanwhile
+// waits for the next; if that is much, it is handed over already, so that the store always has something to do.
 
 import {
   chainHead,
@@ -109,6 +109,9 @@ interface Waiting {
 
 const MAX_REMEMBERED = 10_000
 const MAX_WAITING = 10_000
+/** Batches that the store may have at a time, and how many entries make the second one worth its while. */
+const MAX_IN_FLIGHT = 2
+const MUCH = 24
 
 /** Opens a ledger after its newest receipt. */
 export function createLedger(options: LedgerOptions): Ledger {
@@ -123,7 +126,8 @@ export function createLedger(options: LedgerOptions): Ledger {
   let batchNumber = 1
   let durable = 0
   let waiting = emptyBatch(head?.id)
-  let writing = false
+  let inFlight = 0
+  let scheduled = false
 
   return {
     append: (job) => (isReady(job) ? take(job) : takeLater(job)),
@@ -162,9 +166,18 @@ export function createLedger(options: LedgerOptions): Ledger {
       }
       waiting.done.push(() => resolve(result))
       waiting.failed.push(reject)
-      if (writing) return
-      writing = true
-      void Promise.resolve().then(writeAll)
+      if (inFlight > 0) writeSome()
+      else scheduleWriting()
+    })
+  }
+
+  /** Behind what is being decided in this very moment, so that it goes with the same batch. */
+  function scheduleWriting(): void {
+    if (scheduled) return
+    scheduled = true
+    void Promise.resolve().then(() => {
+      scheduled = false
+      writeSome()
     })
   }
 
@@ -178,7 +191,6 @@ export function createLedger(options: LedgerOptions): Ledger {
     time = start
     timeText = startText
     for (const entry of turn.entries) waiting.entries.push(entry)
-    if (writing && turn.entries.length > 0) store.ahead?.(turn.entries)
     for (const { name, text, cached, value } of turn.changes) {
       waiting.records.set(name, text)
       if (!cached) continue
@@ -210,29 +222,36 @@ export function createLedger(options: LedgerOptions): Ledger {
     })
   }
 
-  async function writeAll(): Promise<void> {
-    while (waiting.done.length > 0 && !poisoned) {
+  /** Hands over what waits: at once if nothing is under way, else only if it is much, so that the store need not wait for us. */
+  function writeSome(): void {
+    while (!poisoned && waiting.done.length > 0 && inFlight < MAX_IN_FLIGHT) {
+      if (inFlight > 0 && waiting.entries.length < MUCH) return
       const batch = waiting
       const number = batchNumber++
       waiting = emptyBatch(head?.id)
-      try {
-        await store.write(batch)
-      } catch (cause) {
-        // It may or may not have been written. Only a new start, which asks the store, can go on from here.
-        poison(cause)
-        failAll(batch)
-        return
-      }
-      // Poisoned meanwhile, by a read or by an effect: what was just written is closed as UNKNOWN by the next start.
-      if (isPoisoned()) {
-        failAll(batch)
-        return
-      }
-      durable = number
-      for (const done of batch.done) done()
-      forget()
+      inFlight++
+      void handOver(batch, number)
     }
-    writing = false
+  }
+
+  /** Writes a batch. The store takes them in their order, and answers in it. */
+  async function handOver(batch: Waiting, number: number): Promise<void> {
+    try {
+      await store.write(batch)
+    } catch (cause) {
+      // It may or may not have been written. Only a new start, which asks the store, can go on from here.
+      poison(cause)
+    }
+    inFlight--
+    // Poisoned, by this, by a read or by an effect: what was written all the same is closed as UNKNOWN by the next start.
+    if (isPoisoned()) {
+      failAll(batch)
+      return
+    }
+    durable = number
+    for (const done of batch.done) done()
+    forget()
+    writeSome()
   }
 
   /** Forgets the records used least. What is not durable yet stays: it binds later decisions. */

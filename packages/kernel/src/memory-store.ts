@@ -15,7 +15,7 @@ import {
   type SigningKey,
 } from '@tollgate/evidence'
 import { KernelError } from './error.ts'
-import type { Store } from './store.ts'
+import type { Batch, Store } from './store.ts'
 
 /** A store in memory, and all that an EvidencePack is made from. */
 export interface MemoryStore extends Store {
@@ -39,11 +39,33 @@ export function createMemoryStore(keys: readonly SigningKey[]): MemoryStore {
   const records = new Map<string, string>()
   const anchors = new Map<string, Uint8Array>()
   let newest: ChainHead | undefined
+  let turn: Promise<unknown> = Promise.resolve()
 
   function seal(encoded: Encoded): Promise<Sealed> {
     const key = signers.get(encoded.receipt.key)
     if (!key) throw new KernelError('REQUEST_INVALID', 'the receipt names a key that the store does not hold')
     return sealEncoded(encoded, key)
+  }
+
+  async function writeOne(batch: Batch): Promise<void> {
+    if (batch.after !== newest?.id) {
+      throw new KernelError('REQUEST_INVALID', 'the batch does not follow the newest receipt')
+    }
+    // Everything is sealed before anything is kept: a batch is written as a whole or not at all.
+    const sealed: Sealed[] = []
+    for (const { encoded } of batch.entries) sealed.push(await seal(encoded))
+    sealed.forEach((each, i) => {
+      for (const { level, index, hash } of tree.append(leafHash(each.envelope))) {
+        ;(levels[level] ??= new NodeRow()).set(index, hash)
+      }
+      envelopes.push(each.envelope)
+      for (const name of batch.entries[i]?.anchors ?? []) anchors.set(name, each.payload)
+      newest = chainHead(each)
+    })
+    for (const [name, text] of batch.records) {
+      if (text === undefined) records.delete(name)
+      else records.set(name, text)
+    }
   }
 
   return {
@@ -54,25 +76,11 @@ export function createMemoryStore(keys: readonly SigningKey[]): MemoryStore {
     envelopes,
     records,
     head: () => Promise.resolve(newest),
-    async write(batch) {
-      if (batch.after !== newest?.id) {
-        throw new KernelError('REQUEST_INVALID', 'the batch does not follow the newest receipt')
-      }
-      // Everything is sealed before anything is kept: a batch is written as a whole or not at all.
-      const sealed: Sealed[] = []
-      for (const { encoded } of batch.entries) sealed.push(await seal(encoded))
-      sealed.forEach((each, i) => {
-        for (const { level, index, hash } of tree.append(leafHash(each.envelope))) {
-          ;(levels[level] ??= new NodeRow()).set(index, hash)
-        }
-        envelopes.push(each.envelope)
-        for (const name of batch.entries[i]?.anchors ?? []) anchors.set(name, each.payload)
-        newest = chainHead(each)
-      })
-      for (const [name, text] of batch.records) {
-        if (text === undefined) records.delete(name)
-        else records.set(name, text)
-      }
+    write(batch) {
+      const written = turn.then(() => writeOne(batch))
+      // What follows one that failed does not follow the newest receipt, and fails by that.
+      turn = written.catch(() => undefined)
+      return written
     },
     load: (names) =>
       Promise.resolve(names.map((name) => ({ record: records.get(name), anchor: anchors.get(name) }))),

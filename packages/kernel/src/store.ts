@@ -35,17 +35,14 @@ export interface Store {
   /**
    * Signs and adds a batch, if `after` is still the writer's newest receipt.
    *
+   * A second batch may be handed over before the first has returned: they are taken and answered in their order, and after
+   * one that fails, every later one fails too.
+   *
    * When it returns, everything in the batch survives a crash. When it throws, the batch may or may not have been
    * added: only `head` tells, and nobody may go on before it was asked by a new start. Transient failures are retried
    * in here, not by the caller.
    */
   write(batch: Batch): Promise<void>
-
-  /**
-   * Entries that will come with the next batch, told while an earlier one is being written: their bytes are settled, so a
-   * store may sign them ahead. A hint, and no more: nothing is kept, and `write` brings them again.
-   */
-  ahead?(entries: readonly Entry[]): void
 
   /** The records of these names, in their order. */
   load(names: readonly string[]): Promise<readonly Stored[]>

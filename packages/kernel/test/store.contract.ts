@@ -102,6 +102,49 @@ export function storeContract({ name, create, skip = {} }: ContractOptions): voi
       },
     )
 
+    fact(
+      'takes a second batch before the first has returned, and writes them in their order',
+      async (under) => {
+        const first = await written(under.store)
+        let newest = first.entries.at(-1)?.encoded
+        const batches: Batch[] = []
+        for (const size of [40, 1, 40]) {
+          const after = newest?.id
+          const entries = []
+          for (let i = 0; i < size; i++) {
+            newest = await recoveryReceipt(newest, `entry ${i}`)
+            entries.push({ encoded: newest, anchors: ['p'] })
+          }
+          batches.push({ after, entries, records: new Map([['r', String(size)]]) })
+        }
+        await Promise.all(batches.map((batch) => under.store.write(batch)))
+        for await (const store of beforeAndAfter(under)) {
+          expect((await store.head())?.id).toBe(newest?.id)
+          const [p, r] = await store.load(['p', 'r'])
+          expect(text(p?.anchor)).toBe(text(newest?.payload))
+          expect(r?.record).toBe('40')
+        }
+      },
+    )
+
+    fact('writes nothing that was handed over behind a batch that fails', async (under) => {
+      const first = await written(under.store)
+      const good = await recoveryReceipt(first.entries.at(-1)?.encoded, 'good')
+      const foreign = encodeReceipt({ ...good.receipt, key: 'cd'.repeat(32) })
+      const behind = await recoveryReceipt(foreign, 'behind')
+      const batch = (after: string | undefined, encoded: Encoded): Batch => {
+        return { after, entries: [{ encoded, anchors: [] }], records: new Map([['r', '1']]) }
+      }
+      const [one, two] = await Promise.allSettled([
+        under.store.write(batch(idOf(first), foreign)),
+        under.store.write(batch(foreign.id, behind)),
+      ])
+      expect([one.status, two.status]).toEqual(['rejected', 'rejected'])
+      const store = await under.reopen()
+      expect((await store.head())?.id).toBe(idOf(first))
+      expect(await store.list('r', 'records')).toEqual([])
+    })
+
     fact('writes all of a batch or nothing', async (under) => {
       const first = await written(under.store)
       const good = await recoveryReceipt(first.entries.at(-1)?.encoded, 'good')

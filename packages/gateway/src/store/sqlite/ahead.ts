@@ -1,8 +1,6 @@
-// Between the threads that sign ahead and write: gathering what is to be signed, and collecting what has been.
+// Sharing the signatures of a batch between two threads: which of them the other one makes, and collecting those.
 
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads'
-import type { Entry } from '@tollgate/kernel'
-import { packEntries, type PackedEntries } from './batch.ts'
 import type { Seal } from './seal.ts'
 
 /** Signatures and leaves, 96 bytes for each id. */
@@ -13,61 +11,53 @@ export interface SealedAhead {
 }
 
 const SEAL = 96
-// Handed over in pieces of this many: waking a thread costs as much as a signature. What is left over when the batch is
-// written, the writer signs itself.
-const PIECE = 16
+// Fewer are signed sooner than a thread is woken.
+const WORTH_SHARING = 8
 
-/** Gathers entries for the thread that signs. */
-export interface Gatherer {
-  add(entries: readonly Entry[]): void
-  /** Forgets what was gathered and not handed over: its batch is on its way. */
-  forget(): void
+/** How many of the first entries of a batch the other thread signs: all while the writer is busy, else every other one. */
+export function shareOf(entries: number, busy: boolean): number {
+  if (entries < WORTH_SHARING) return 0
+  return busy ? entries : Math.floor(entries / 2)
 }
 
-/** Gathers entries, and hands them to `send` in pieces. */
-export function createGatherer(send: (entries: PackedEntries) => void): Gatherer {
-  let gathered: Entry[] = []
-  return {
-    add(entries) {
-      gathered.push(...entries)
-      if (gathered.length < PIECE) return
-      send(packEntries(gathered))
-      gathered = []
-    },
-    forget() {
-      gathered = []
-    },
-  }
-}
-
-/** Collects what was signed ahead. */
+/** Collects what the other thread has signed. */
 export interface Collector {
-  /** The seal of an entry, once; undefined if it was not signed ahead. */
-  take(id: string): Seal | undefined
-  /** Takes in what has come, before a batch; and forgets what no batch has asked for. */
-  collect(): void
+  /** The seal of an entry that the other thread was to sign; undefined if it does not come. Each is given out once. */
+  take(id: string): Promise<Seal | undefined>
 }
+
+// Longer than any batch takes to sign. Who waited so long in vain signs by itself from then on.
+const PATIENCE_MS = 2000
 
 /** Collects from a port; without one there is nothing to collect. */
 export function createCollector(port: MessagePort | undefined): Collector {
-  let seals = new Map<string, Seal>()
-  return {
-    take: (id) => seals.get(id),
-    collect() {
-      if (!port) return
-      // Only entries of the next batch, or of the one behind it, are ever signed ahead.
-      if (seals.size > MOST_KEPT) seals = new Map()
-      for (let got = receiveMessageOnPort(port); got; got = receiveMessageOnPort(port)) {
-        // Sound: only `signer-thread.ts` writes to the other end.
-        const { ids, seals: bytes } = got.message as SealedAhead
-        for (let i = 0; SEAL * i < bytes.length; i++) {
-          const at = SEAL * i
-          const id = ids.slice(64 * i, 64 * (i + 1))
-          seals.set(id, { signature: bytes.subarray(at, at + 64), leaf: bytes.subarray(at + 64, at + SEAL) })
-        }
+  const seals = new Map<string, Seal>()
+  let alive = port !== undefined
+
+  function collect(): void {
+    for (let got = port && receiveMessageOnPort(port); got; got = port && receiveMessageOnPort(port)) {
+      // Sound: only `signer-thread.ts` writes to the other end.
+      const { ids, seals: bytes } = got.message as SealedAhead
+      for (let i = 0; SEAL * i < bytes.length; i++) {
+        const at = SEAL * i
+        const seal = { signature: bytes.subarray(at, at + 64), leaf: bytes.subarray(at + 64, at + SEAL) }
+        seals.set(ids.slice(64 * i, 64 * (i + 1)), seal)
       }
+    }
+  }
+
+  return {
+    async take(id) {
+      const end = performance.now() + PATIENCE_MS
+      while (alive && !seals.has(id)) {
+        collect()
+        if (seals.has(id)) break
+        alive = performance.now() < end
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      const seal = seals.get(id)
+      seals.delete(id)
+      return seal
     },
   }
 }
-
-const MOST_KEPT = 20_000

@@ -16,6 +16,8 @@ export interface PackedEntries {
 /** A batch as it crosses threads. */
 export interface PackedBatch extends PackedEntries {
   readonly after: string | undefined
+  /** How many of the first entries another thread signs. */
+  readonly shared: number
   /** Names and texts of the records, in turn. */
   readonly records: PackedTexts
 }
@@ -40,10 +42,10 @@ export interface PackedEntry {
 const MISSING = 0xffffffff
 
 /** Packs a batch. */
-export function packBatch({ after, entries, records }: Batch): PackedBatch {
+export function packBatch({ after, entries, records }: Batch, shared: number): PackedBatch {
   const texts: (string | undefined)[] = []
   for (const [name, text] of records) texts.push(name, text)
-  return { ...packEntries(entries), after, records: packTexts(texts) }
+  return { ...packEntries(entries), after, shared, records: packTexts(texts) }
 }
 
 /** Packs entries. */

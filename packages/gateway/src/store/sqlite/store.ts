@@ -2,10 +2,10 @@
 
 import { MessageChannel } from 'node:worker_threads'
 import type { ChainHead, PublicKey } from '@tollgate/evidence'
-import type { Store, Stored } from '@tollgate/kernel'
+import type { Entry, Store, Stored } from '@tollgate/kernel'
 import type { LedgerEntry, LedgerView, Page } from '../../view.ts'
-import { createGatherer } from './ahead.ts'
-import { packBatch } from './batch.ts'
+import { shareOf } from './ahead.ts'
+import { packBatch, packEntries } from './batch.ts'
 import { createDatabase, openForReading } from './database.ts'
 import { takeLock } from './lock.ts'
 import { openReader, type IdleRecord, type Reader } from './reader.ts'
@@ -90,21 +90,28 @@ function copySeeds({ seeds }: SqliteOptions): Uint8Array<ArrayBuffer>[] {
 function createStore(opened: Opened, threads: Threads, release: () => void): SqliteStore {
   const { writer, reader, viewer, signer } = threads
   const listeners = new Set<(size: number) => void>()
-  const gatherer = createGatherer((entries) => signer.tell(entries, [entries.messages.buffer]))
   let head: ChainHead | undefined = opened.head
+  let writing = 0
   let closing: Promise<void> | undefined
+
+  const share = (entries: readonly Entry[]): void => {
+    const packed = packEntries(entries)
+    signer.tell(packed, [packed.messages.buffer])
+  }
 
   return {
     key: opened.key,
     ledgerKeys: opened.ledgerKeys,
     view: viewThrough((method, args) => viewer.ask(method, args)),
     head: () => Promise.resolve(head),
-    ahead: (entries) => gatherer.add(entries),
     async write(batch) {
-      gatherer.forget()
-      const packed = packBatch(batch)
+      const shared = shareOf(batch.entries.length, writing > 0)
+      if (shared > 0) share(batch.entries.slice(0, shared))
+      const packed = packBatch(batch, shared)
+      writing++
       // Sound, here and below: that is what the thread answers.
       const size = (await writer.ask('write', [packed], [packed.messages.buffer])) as number
+      writing--
       // Behind what this turn of the loop still brings: calls that are already here then go with the next batch, together.
       await new Promise((resolve) => setImmediate(resolve))
       const last = batch.entries.at(-1)?.encoded

@@ -109,7 +109,7 @@ function fileOf(name: string): URL {
 /** What a thread can be asked: each method by its name. */
 export type Methods = Readonly<Record<string, (...args: never[]) => unknown>>
 
-/** Answers the questions that come to this thread, in the order they come. */
+/** Answers the questions that come to this thread. Each begins as it comes; one that waits does not hold up the next. */
 export function answerQuestions(methods: Promise<Methods>): void {
   // If it cannot be opened, the first question is told why; until then that is nobody's fault.
   methods.catch(() => undefined)

@@ -83,6 +83,7 @@ async function open(): Promise<Methods> {
     },
     checkpoint: () => keep.now(),
     async close() {
+      await writer.settled()
       await keep.now()
       db.close()
     },

@@ -34,10 +34,16 @@ export interface WriterOptions {
 export interface Writer {
   /** Signs and writes a batch; how many entries there are then. @throws GatewayError, and is of no use afterwards. */
   write(batch: PackedBatch): Promise<number>
+  /** Answers once nothing is being written any more. */
+  settled(): Promise<void>
   /** A signed checkpoint of all that is written. */
   checkpoint(): Promise<string>
   /** Keeps a signed checkpoint in the file, for those who only read it. */
   keepCheckpoint(note: string): void
+}
+
+interface Sealed extends Seal {
+  readonly entry: PackedEntry
 }
 
 // Pages in the log, as good as can be told, after which they are moved into the file.
@@ -61,8 +67,17 @@ export function openWriter({ db, data, origin, keys, ledger, ahead }: WriterOpti
   let broken: GatewayError | undefined
   let proven = false
   let unmoved = 0
+  let turn: Promise<unknown> = Promise.resolve()
 
-  async function write(batch: PackedBatch): Promise<number> {
+  /** One batch at a time, in their order: also while one waits for its signatures. */
+  function write(batch: PackedBatch): Promise<number> {
+    const written = turn.then(() => writeOne(batch))
+    // Whoever waits for this one is told; the next one finds the writer broken.
+    turn = written.catch(() => undefined)
+    return written
+  }
+
+  async function writeOne(batch: PackedBatch): Promise<number> {
     if (broken) throw broken
     try {
       return await writeOrBreak(batch)
@@ -76,19 +91,14 @@ export function openWriter({ db, data, origin, keys, ledger, ahead }: WriterOpti
   async function writeOrBreak(batch: PackedBatch): Promise<number> {
     if (batch.after !== newest) throw stale()
     // Signed before the transaction begins: nobody waits for a lock while we calculate.
-    ahead.collect()
-    const sealed: { entry: PackedEntry; seal: Seal }[] = []
     const entries = unpackEntries(batch)
-    for (const entry of entries) {
-      sealed.push({ entry, seal: ahead.take(entry.id) ?? (await seal(entry)) })
-    }
+    const sealed = await sealAll(entries, batch.shared)
     statements.begin.run()
     // The file itself is asked, not our memory: a second writer would be seen here.
     if (statements.size.get()?.['size'] !== tree.size) throw stale()
     const anchors = new Map<string, number>()
-    for (const { entry, seal } of sealed) {
+    for (const { entry, signature, leaf } of sealed) {
       const index = tree.size
-      const { signature, leaf } = seal
       statements.entry.run(index, entry.kind, entry.payload, signature)
       for (const name of entry.anchors) anchors.set(name, index)
       for (const { place, root, hashes } of append(leaf)) statements.tile.run(place, root, hashes)
@@ -104,6 +114,17 @@ export function openWriter({ db, data, origin, keys, ledger, ahead }: WriterOpti
     newest = entries.at(-1)?.id ?? newest
     moveLog(PAGES_OF_A_COMMIT + entries.length)
     return tree.size
+  }
+
+  /** Seals a batch: our own share first, while the other thread makes its. */
+  async function sealAll(entries: readonly PackedEntry[], shared: number): Promise<readonly Sealed[]> {
+    const own: Sealed[] = []
+    for (const entry of entries.slice(shared)) own.push({ entry, ...(await seal(entry)) })
+    const others: Sealed[] = []
+    for (const entry of entries.slice(0, shared)) {
+      others.push({ entry, ...((await ahead.take(entry.id)) ?? (await seal(entry))) })
+    }
+    return [...others, ...own]
   }
 
   /** Moves the log into the file by hand: what SQLite does by itself behind a commit, it does not tell about if it fails. */
@@ -124,6 +145,7 @@ export function openWriter({ db, data, origin, keys, ledger, ahead }: WriterOpti
 
   return {
     write,
+    settled: () => turn.then(() => undefined),
     checkpoint: () => {
       // What our memory holds beyond the file must never be signed.
       if (broken) throw broken
