@@ -166,6 +166,8 @@ function samples(key: PublicKey): { readonly [K in Kind]: Omit<ReceiptOf<K>, key
       token_hash: hashOf('token'),
       role: 'agent',
       principal: 'agent:ci',
+      groups: ['ops', 'security'],
+      expires: '2026-02-02T00:00:00.000Z',
       by: 'user:olga',
     },
     delegation: {
