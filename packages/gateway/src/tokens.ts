@@ -67,8 +67,11 @@ export async function openTokens(kernel: Kernel): Promise<Tokens> {
     const found = known.get(hash)
     // A map finds by comparing; what it found is compared once more, in constant time.
     const same = timingSafeEqual(Buffer.from(found?.hash ?? NO_TOKEN), Buffer.from(hash))
-    if (!found || !same) return undefined
-    return found.expires === undefined || kernel.host.now() <= found.expires ? found : undefined
+    return found && same && isInForce(found) ? found : undefined
+  }
+
+  function isInForce({ expires }: TokenInfo): boolean {
+    return expires === undefined || kernel.host.now() <= expires
   }
 
   async function issue(request: TokenRequest, by: string): Promise<{ token: string; info: TokenInfo }> {
@@ -144,7 +147,7 @@ export async function openTokens(kernel: Kernel): Promise<Tokens> {
     issue,
     revoke,
     endRun,
-    list: () => [...known.values()].sort((a, b) => a.issued - b.issued),
+    list: () => [...known.values()].filter(isInForce).sort((a, b) => a.issued - b.issued),
   }
 }
 

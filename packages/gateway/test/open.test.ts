@@ -59,9 +59,14 @@ describe('a gateway on its data directory', () => {
       'user:test',
     )
     expect(first.tokens.identify(passing)?.principal).toBe('agent:b')
+    const short = { role: 'agent', tenant: 'default', principal: 'agent:c', lasts: -1 } as const
+    const { token: ended } = await first.tokens.issue(short, 'user:test')
+    expect(first.tokens.identify(ended)).toBeUndefined()
+    expect(first.tokens.list().map(({ principal }) => principal)).toEqual(['agent:a', 'agent:b'])
     const size = await first.view.size()
     await first.close()
     const second = await site.open()
+    // The revocation of what was made for the run.
     expect(await second.view.size()).toBe(size + 1)
     expect(second.tokens.identify(token)?.principal).toBe('agent:a')
     expect(second.tokens.identify(passing)).toBeUndefined()
