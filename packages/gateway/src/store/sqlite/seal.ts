@@ -1,4 +1,4 @@
-// Signing entries: what both the writer and the thread that signs ahead of it do.
+// Signing entries: what both the writer and the thread that shares its work do.
 
 import { formatEnvelope, importSigningKey, leafHash, type SigningKey } from '@tollgate/evidence'
 import { GatewayError } from '../../error.ts'

@@ -1,8 +1,8 @@
-// The thread that signs ahead: while the writer waits for the disk, it signs what comes next, and hands it to the writer. What
-// it has not finished by then, the writer signs itself.
+// The thread that signs its share of a batch, while the writer signs the rest or waits for the disk. What does not come in time,
+// the writer signs itself.
 
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
-import type { SealedAhead } from './ahead.ts'
+import type { SharedSeals } from './share.ts'
 import { unpackEntries, type PackedEntries } from './batch.ts'
 import { createSealer, importSeeds } from './seal.ts'
 
@@ -30,7 +30,7 @@ async function sealAll(packed: PackedEntries): Promise<void> {
     seals.set(leaf, at + 64)
     at += SEAL
   }
-  const sealed: SealedAhead = { ids: entries.map(({ id }) => id).join(''), seals }
+  const sealed: SharedSeals = { ids: entries.map(({ id }) => id).join(''), seals }
   port.postMessage(sealed, [seals.buffer])
 }
 

@@ -1,10 +1,10 @@
-// The embedded ledger: one thread writes, one signs ahead of it, one reads; this is all of them for the kernel and the doors.
+// The embedded ledger: one thread writes, one shares its signatures, two read; this is all of them for the kernel and the doors.
 
 import { MessageChannel } from 'node:worker_threads'
 import type { ChainHead, PublicKey } from '@tollgate/evidence'
 import type { Entry, Store, Stored } from '@tollgate/kernel'
 import type { LedgerEntry, LedgerView, Page } from '../../view.ts'
-import { shareOf } from './ahead.ts'
+import { shareOf } from './share.ts'
 import { packBatch, packEntries } from './batch.ts'
 import { createDatabase, openForReading } from './database.ts'
 import { takeLock } from './lock.ts'
@@ -70,15 +70,15 @@ interface Threads {
 function startThreads(options: SqliteOptions): Threads {
   const { port1: sealed, port2: collected } = new MessageChannel()
   const own = copySeeds(options)
-  const ahead = copySeeds(options)
+  const others = copySeeds(options)
   const writerData: WriterThreadData = { ...options, seeds: own, port: collected }
   const readerData: ReaderThreadData = { data: options.data, writer: options.writer }
-  const signerData: SignerThreadData = { seeds: ahead, port: sealed }
+  const signerData: SignerThreadData = { seeds: others, port: sealed }
   return {
     writer: startThread('writer-thread', writerData, [collected, ...own.map(({ buffer }) => buffer)]),
     reader: startThread('reader-thread', readerData),
     viewer: startThread('reader-thread', readerData),
-    signer: startThread('signer-thread', signerData, [sealed, ...ahead.map(({ buffer }) => buffer)]),
+    signer: startThread('signer-thread', signerData, [sealed, ...others.map(({ buffer }) => buffer)]),
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { workerData, type MessagePort } from 'node:worker_threads'
 import type { ChainHead } from '@tollgate/evidence'
-import { createCollector } from './ahead.ts'
+import { createCollector } from './share.ts'
 import type { PackedBatch } from './batch.ts'
 import { faultOf, ledgerFile, openDatabase } from './database.ts'
 import { checkEdge } from './edge.ts'
@@ -22,7 +22,7 @@ export interface WriterThreadData {
   readonly guard: string | undefined
   /** Signs no checkpoints: for changing the key that would sign them. */
   readonly quiet?: boolean
-  /** Where signatures come from that another thread made ahead. */
+  /** Where the signatures come from that another thread makes. */
   readonly port?: MessagePort
 }
 
@@ -56,8 +56,8 @@ async function open(): Promise<Methods> {
   const guard = service && directory !== undefined ? openHeadGuard(directory, service.first.id) : undefined
   await checkEdge({ db, origin, keys: service?.known ?? [], remembered: guard?.remembered })
   const ledger = service?.ledger.map(({ id }) => id) ?? []
-  const ahead = createCollector(port)
-  const writer = openWriter({ db, data, origin, keys, ledger, ahead })
+  const collector = createCollector(port)
+  const writer = openWriter({ db, data, origin, keys, ledger, collector })
   const keep = keeper(service !== undefined && quiet !== true, {
     sign: () => writer.checkpoint(),
     keep(note) {

@@ -11,7 +11,7 @@ import {
   type SigningKey,
 } from '@tollgate/evidence'
 import { GatewayError } from '../../error.ts'
-import type { Collector } from './ahead.ts'
+import type { Collector } from './share.ts'
 import { unpackEntries, unpackRecords, type PackedBatch, type PackedEntry } from './batch.ts'
 import { faultOf, ledgerFile, requireDurable, type Database } from './database.ts'
 import { openIdTiles } from './ids.ts'
@@ -26,8 +26,8 @@ export interface WriterOptions {
   /** The keys it may sign with; `ledger` are those that sign checkpoints. */
   readonly keys: readonly SigningKey[]
   readonly ledger: readonly string[]
-  /** What another thread has signed already. */
-  readonly ahead: Collector
+  /** Collects what another thread signs. */
+  readonly collector: Collector
 }
 
 /** Writes batches. After the first fault it writes nothing more: only a new start finds out what the file holds. */
@@ -56,7 +56,7 @@ export function digestOf(name: string, text: string): Uint8Array {
 }
 
 /** Opens a writer on a file whose right edge has been checked. */
-export function openWriter({ db, data, origin, keys, ledger, ahead }: WriterOptions): Writer {
+export function openWriter({ db, data, origin, keys, ledger, collector }: WriterOptions): Writer {
   const seal = createSealer(keys)
   const nodes = openNodes(db)
   const { size: started } = headIn(db)
@@ -122,7 +122,7 @@ export function openWriter({ db, data, origin, keys, ledger, ahead }: WriterOpti
     for (const entry of entries.slice(shared)) own.push({ entry, ...(await seal(entry)) })
     const others: Sealed[] = []
     for (const entry of entries.slice(0, shared)) {
-      others.push({ entry, ...((await ahead.take(entry.id)) ?? (await seal(entry))) })
+      others.push({ entry, ...((await collector.take(entry.id)) ?? (await seal(entry))) })
     }
     return [...others, ...own]
   }

@@ -4,7 +4,7 @@ import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads'
 import type { Seal } from './seal.ts'
 
 /** Signatures and leaves, 96 bytes for each id. */
-export interface SealedAhead {
+export interface SharedSeals {
   /** One behind the other, 64 characters each. */
   readonly ids: string
   readonly seals: Uint8Array<ArrayBuffer>
@@ -37,7 +37,7 @@ export function createCollector(port: MessagePort | undefined): Collector {
   function collect(): void {
     for (let got = port && receiveMessageOnPort(port); got; got = port && receiveMessageOnPort(port)) {
       // Sound: only `signer-thread.ts` writes to the other end.
-      const { ids, seals: bytes } = got.message as SealedAhead
+      const { ids, seals: bytes } = got.message as SharedSeals
       for (let i = 0; SEAL * i < bytes.length; i++) {
         const at = SEAL * i
         const seal = { signature: bytes.subarray(at, at + 64), leaf: bytes.subarray(at + 64, at + SEAL) }
