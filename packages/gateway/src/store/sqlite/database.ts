@@ -13,7 +13,7 @@ export type Value = number | string | Uint8Array
 
 /** A statement that is kept. */
 export interface Statement {
-  run(...values: readonly Value[]): unknown
+  run(...values: readonly Value[]): { readonly changes: number | bigint }
   get(...values: readonly Value[]): Row | undefined
   all(...values: readonly Value[]): readonly Row[]
   iterate(...values: readonly Value[]): Iterable<Row>

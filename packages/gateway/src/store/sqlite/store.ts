@@ -11,6 +11,7 @@ import { takeLock } from './lock.ts'
 import { openReader, type IdleRecord, type Reader } from './reader.ts'
 import { serviceIn } from './service.ts'
 import { startThread, type Thread } from './thread.ts'
+import { createVigil } from './vigil.ts'
 import type { ReaderThreadData } from './reader-thread.ts'
 import type { SignerThreadData } from './signer-thread.ts'
 import type { Opened, WriterThreadData } from './writer-thread.ts'
@@ -87,10 +88,14 @@ function copySeeds({ seeds }: SqliteOptions): Uint8Array<ArrayBuffer>[] {
   return seeds.map((seed) => Uint8Array.from(seed))
 }
 
+// One receipt alone is durable within this time on a good disk. On another we sleep: it will be long.
+const ANSWERED_MS = 0.4
+
 function createStore(opened: Opened, threads: Threads, release: () => void): SqliteStore {
   const { writer, reader, viewer, signer } = threads
   const listeners = new Set<(size: number) => void>()
   let head: ChainHead | undefined = opened.head
+  const vigil = createVigil()
   let writing = 0
   let closing: Promise<void> | undefined
 
@@ -109,11 +114,14 @@ function createStore(opened: Opened, threads: Threads, release: () => void): Sql
       if (shared > 0) share(batch.entries.slice(0, shared))
       const packed = packBatch(batch, shared)
       writing++
+      if (batch.entries.length === 1) vigil.keep(ANSWERED_MS)
       // Sound, here and below: that is what the thread answers.
       const size = (await writer.ask('write', [packed], [packed.messages.buffer])) as number
       writing--
-      // Behind what this turn of the loop still brings: calls that are already here then go with the next batch, together.
-      await new Promise((resolve) => setImmediate(resolve))
+      vigil.end()
+      // Behind what this turn of the loop still brings: calls that are already here then go with the next batch, together. Who
+      // is alone need not wait for company.
+      if (batch.entries.length > 1) await new Promise((resolve) => setImmediate(resolve))
       const last = batch.entries.at(-1)?.encoded
       if (last) head = { ...placeOf(last.receipt), id: last.id }
       // Apart from this turn: what a listener does wrong must not look as if the batch had not been written.

@@ -10,6 +10,7 @@ import { openHeadGuard } from './guard.ts'
 import { importSeeds } from './seal.ts'
 import { requireService, serviceIn } from './service.ts'
 import { answerQuestions, type Methods } from './thread.ts'
+import { createVigil } from './vigil.ts'
 import { headIn, newestIn, openWriter } from './writer.ts'
 
 /** What the thread is started with. */
@@ -36,6 +37,8 @@ export interface Opened {
 
 // Often enough for whoever only reads the file, and seldom enough to cost nothing.
 const KEEP_EVERY_MS = 1000
+// Who has just been told that a decision is durable runs a tool, and often has its effect to record right after.
+const NEXT_MS = 0.2
 
 answerQuestions(
   open().catch((cause: unknown) => {
@@ -67,6 +70,7 @@ async function open(): Promise<Methods> {
     },
   })
   keep.soon()
+  const vigil = createVigil()
   const opened: Opened = {
     size,
     head: newestIn(db, size),
@@ -79,6 +83,7 @@ async function open(): Promise<Methods> {
       keep.check()
       const written = await writer.write(batch)
       keep.soon()
+      vigil.keep(NEXT_MS)
       return written
     },
     checkpoint: () => keep.now(),

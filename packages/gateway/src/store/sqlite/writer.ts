@@ -93,20 +93,21 @@ export function openWriter({ db, data, origin, keys, ledger, collector }: Writer
     // Signed before the transaction begins: nobody waits for a lock while we calculate.
     const entries = unpackEntries(batch)
     const sealed = await sealAll(entries, batch.shared)
+    const first = tree.size
+    const tiles = sealed.flatMap(({ leaf }) => append(leaf))
     statements.begin.run()
     // The file itself is asked, not our memory: a second writer would be seen here.
-    if (statements.size.get()?.['size'] !== tree.size) throw stale()
+    const { changes } = statements.head.run(tree.size, Buffer.concat(tree.frontier().peaks), first)
+    if (changes !== 1) throw stale()
     const anchors = new Map<string, number>()
-    for (const { entry, signature, leaf } of sealed) {
-      const index = tree.size
-      statements.entry.run(index, entry.kind, entry.payload, signature)
-      for (const name of entry.anchors) anchors.set(name, index)
-      for (const { place, root, hashes } of append(leaf)) statements.tile.run(place, root, hashes)
+    sealed.forEach(({ entry, signature }, i) => {
+      statements.entry.run(first + i, entry.kind, entry.payload, signature)
+      for (const name of entry.anchors) anchors.set(name, first + i)
       ids.add(entry.id)
-    }
+    })
+    for (const { place, root, hashes } of tiles) statements.tile.run(place, root, hashes)
     for (const [name, index] of anchors) statements.anchor.run(name, index)
     for (const [name, text] of unpackRecords(batch)) setRecord(name, text)
-    statements.head.run(tree.size, Buffer.concat(tree.frontier().peaks))
     statements.commit.run()
     // Some drivers lower it behind the first write; so it is asked after one.
     if (!proven) requireDurable(db)
@@ -169,7 +170,6 @@ function prepareStatements(db: Database) {
   return {
     begin: db.prepare('BEGIN IMMEDIATE'),
     commit: db.prepare('COMMIT'),
-    size: db.prepare('SELECT size FROM head WHERE only = 1'),
     entry: db.prepare('INSERT INTO entries (idx, kind, payload, signature) VALUES (?, ?, ?, ?)'),
     tile: db.prepare('INSERT INTO tiles (place, root, hashes) VALUES (?, ?, ?)'),
     anchor: db.prepare(
@@ -180,7 +180,7 @@ function prepareStatements(db: Database) {
        DO UPDATE SET text = excluded.text, written = excluded.written, digest = excluded.digest`,
     ),
     remove: db.prepare('DELETE FROM records WHERE name = ?'),
-    head: db.prepare('UPDATE head SET size = ?, peaks = ? WHERE only = 1'),
+    head: db.prepare('UPDATE head SET size = ?, peaks = ? WHERE only = 1 AND size = ?'),
     checkpoint: db.prepare(
       'INSERT INTO checkpoint VALUES (1, ?) ON CONFLICT (only) DO UPDATE SET note = excluded.note',
     ),
