@@ -42,9 +42,9 @@ interface Room {
 
 const WORKSHOP = { paths: ['packages/*', 'tools', 'vectors'], dev: true, node: true } as const
 const gateway = (...names: string[]): string[] => names.map((name) => `packages/gateway/src/${name}`)
-const FROM_ANYWHERE = gateway('log.ts', 'error.ts', 'view.ts')
+const FROM_ANYWHERE = gateway('log.ts', 'error.ts', 'view.ts', 'exchange.ts')
 const DOOR = {
-  paths: [...FROM_ANYWHERE, ...gateway('tokens.ts', 'trace.ts')],
+  paths: [...FROM_ANYWHERE, ...gateway('tokens.ts', 'trace.ts', 'tools')],
   packages: ['kernel', 'evidence'],
   node: true,
 } as const
@@ -91,7 +91,7 @@ const ROOMS: readonly Room[] = [
     at: 'packages/gateway/src/cli',
     paths: [
       ...gateway('open.ts', 'rotate.ts', 'serve.ts', 'api', 'config.ts', 'keyring.ts', 'tokens.ts'),
-      ...gateway('webhook.ts', 'trace.ts'),
+      ...gateway('webhook.ts', 'trace.ts', 'mcp', 'tools'),
       ...FROM_ANYWHERE,
     ],
     packages: ['kernel', 'client', 'evidence', 'evidence/node'],
@@ -123,6 +123,9 @@ const ROOMS: readonly Room[] = [
     node: true,
   },
   { at: 'packages/gateway/src/view.ts', packages: ['evidence'] },
+  { at: 'packages/gateway/src/exchange.ts' },
+  // What tools say of themselves: shared by the doors that offer them and by whoever looks at them.
+  { at: 'packages/gateway/src/tools', packages: ['kernel', 'evidence'] },
   {
     at: 'packages/gateway/src/webhook.ts',
     paths: FROM_ANYWHERE,

@@ -22,12 +22,14 @@ export interface Caller {
   readonly workspace?: string
 }
 
-/** What an agent asks. Everything but `caller`, `door` and `assurance` is untrusted and may be anything. */
+/** What an agent asks. Everything but `caller`, `door`, `assurance` and `offered` is untrusted and may be anything. */
 export interface ToolCall {
   readonly caller: Caller
   readonly door: Door
   /** `enforced` if the gateway itself runs the tool, `advised` if the caller does. */
   readonly assurance: 'enforced' | 'advised'
+  /** Hash of the definition that the server behind this call offers for the tool, as the door has it from the server itself. */
+  readonly offered?: string
   readonly tool: unknown
   /** The arguments as a value. */
   readonly args?: unknown
@@ -55,6 +57,8 @@ export interface Intent {
   readonly session: string
   readonly door: Door
   readonly assurance: 'enforced' | 'advised'
+  /** Hash of the definition that the server behind this call offers, if the door knows. */
+  readonly offered: string | undefined
   readonly tool: string
   readonly args: Json
   /** The canonical text of the arguments: what is hashed, and what the tool gets. */
@@ -139,6 +143,7 @@ export function capture(call: ToolCall): Intent {
     session: session ?? owner ?? NOBODY,
     door,
     assurance,
+    offered: call.offered,
     tool: name,
     args: args.value,
     text: args.text,

@@ -37,6 +37,8 @@ export interface Catalogue {
   offered(tool: string): Definition | undefined
   /** Hash of the definition that a person pinned. */
   pinned(tool: string): string | undefined
+  /** Names of all tools that are offered or pinned, in order. */
+  names(): readonly string[]
   /** What is known of a tool under a policy; undefined if it is in no catalogue. */
   find(tool: string, policy: Policy): KnownTool | undefined
 }
@@ -81,6 +83,7 @@ export function createCatalogue(): Catalogue {
     },
     offered: (tool) => offers.get(tool),
     pinned: (tool) => pins.get(tool)?.hash,
+    names: () => [...new Set([...offers.keys(), ...pins.keys()])].sort(),
     find(tool, policy) {
       const known = remembered.get(policy) ?? new Map<string, KnownTool | undefined>()
       if (known.size === 0) remembered.set(policy, known)
@@ -92,6 +95,14 @@ export function createCatalogue(): Catalogue {
     },
   }
 }
+
+/** What is known of a tool when its door knows which definition the server behind this very call offers. */
+export function knownAs(tool: KnownTool | undefined, offered: string | undefined): KnownTool | undefined {
+  if (offered === undefined || tool?.offered === offered) return tool
+  return { ...(tool ?? NOTHING_KNOWN), offered }
+}
+
+const NOTHING_KNOWN: KnownTool = { declared: undefined, offered: undefined, pinned: undefined, schemas: [] }
 
 function find(
   tool: string,

@@ -4,6 +4,7 @@ import type { Decision, ReasonCode, Verdict } from '@tollgate/evidence'
 import { FLOOD_GUARD, floodName, recordFreeze } from './administer.ts'
 import { answerName, requestName } from './approvals.ts'
 import { NOBODY, type Intent, type Observation } from './call.ts'
+import { knownAs } from './catalogue.ts'
 import { receiptOf } from './decision.ts'
 import { foldIn } from './fold.ts'
 import { decide } from './guardian.ts'
@@ -104,7 +105,7 @@ function stateIn(turn: Turn, names: RecordNames): State {
 
 function takeSnapshot(kernel: Kernel, intent: Intent, time: number, before: State): Snapshot {
   const policy = policyOf(kernel, intent.tenant)
-  const tool = kernel.catalogue.find(intent.tool, policy)
+  const tool = knownAs(kernel.catalogue.find(intent.tool, policy), intent.offered)
   const posted = intent.browser?.observation_id !== undefined
   return snapshotOf(intent, {
     time,

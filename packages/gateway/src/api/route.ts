@@ -3,6 +3,7 @@
 import { performance } from 'node:perf_hooks'
 import type { JsonObject } from '@tollgate/evidence'
 import type { Kernel } from '@tollgate/kernel'
+import type { Asked, Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
 import type { Span } from '../trace.ts'
 import type { Identity, Role, Tokens } from '../tokens.ts'
@@ -32,28 +33,6 @@ export interface ApiOptions {
   readonly trace?: (span: Span) => void
   /** Who asks, for a caller in the same process. Tokens are then not looked at. */
   readonly identity?: Identity
-}
-
-/** A request, whichever way it came. */
-export interface Asked {
-  readonly method: string
-  /** The path as it was sent, without the query. */
-  readonly path: string
-  /** What follows the question mark; may be empty. */
-  readonly search: string
-  header(name: string): string | undefined
-  /** Reads the body, once. @throws Problem `body-too-large` beyond `limit` bytes. */
-  body(limit: number): Promise<Uint8Array>
-  /** Calls back once when the caller is gone, until the returned function is called. */
-  onGone(listener: () => void): () => void
-}
-
-/** What is answered. */
-export interface Reply {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  /** A text at once, or pieces as they are taken. */
-  readonly body: string | AsyncIterable<Uint8Array | string>
 }
 
 /** What a route knows when it answers. Everything in it has been checked. */
@@ -119,6 +98,8 @@ export interface Route {
   readonly problems?: readonly ProblemCode[]
   answer(question: Question): Reply | Promise<Reply>
 }
+
+export type { Asked, Reply }
 
 const JSON_HEADERS = { 'content-type': 'application/json' }
 

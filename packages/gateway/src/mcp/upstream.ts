@@ -1,0 +1,131 @@
+// A server that the gateway governs, as the rest of the door sees it: whichever transport it is reached by, and whichever era
+// of the protocol it speaks.
+
+import type { JsonObject } from '@tollgate/evidence'
+import type { RpcError } from './message.ts'
+
+/** How a server is reached. */
+export type ServerAddress =
+  | {
+      readonly transport: 'stdio'
+      readonly command: string
+      readonly args: readonly string[]
+      /** All of the environment it gets. */
+      readonly env: Readonly<Record<string, string>>
+      readonly cwd?: string
+    }
+  | {
+      readonly transport: 'http'
+      readonly url: string
+      /** Credentials and the like; never shown to anybody. */
+      readonly headers: Readonly<Record<string, string>>
+    }
+
+/** Who a server says it is. */
+export interface ServerHello {
+  readonly era: 'modern' | 'legacy'
+  /** The revision of the protocol that is spoken with it. */
+  readonly version: string
+  readonly capabilities: JsonObject
+  readonly info: JsonObject
+  readonly instructions: string | undefined
+}
+
+/** Whom the server is to believe it speaks with. */
+export interface ClientHello {
+  /** What the client can do: `sampling`, `elicitation`, `roots`. */
+  readonly capabilities: JsonObject
+  readonly info: JsonObject
+}
+
+/** What a server answered: our own text of it has been read strictly. */
+export type UpstreamAnswer =
+  | { readonly ok: true; readonly result: JsonObject }
+  | { readonly ok: false; readonly error: RpcError }
+
+/** What happens while a request is under way. */
+export interface Exchange {
+  /** The client no longer wants it. The server is told; the request then rejects. */
+  readonly signal?: AbortSignal
+  /** `notifications/progress` of this request, without its token. */
+  onProgress?(params: JsonObject): void
+  /** `notifications/message`, where it can be told that it belongs to this request. */
+  onMessage?(params: JsonObject): void
+  /**
+   * The server wants something from the client before it goes on: `sampling/createMessage`, `elicitation/create` or `roots/list`.
+   * A legacy server asks with a request of its own, a modern one with an interim result; here both look the same.
+   *
+   * @throws RpcFault, which the server is told.
+   */
+  onAsk?(method: string, params: JsonObject): Promise<JsonObject>
+  /** Least level of log messages, for a modern server. */
+  readonly logLevel?: string
+}
+
+/** What a server does that belongs to no request. */
+export interface UpstreamEvents {
+  /** `notifications/tools/list_changed` and its kin, `notifications/resources/updated`, `notifications/message`. */
+  onNotification(method: string, params: JsonObject): void
+  /** It has ended or cannot be reached. The next request starts or reaches it anew. */
+  onDown(): void
+}
+
+/** One connection to a server, for one client. */
+export interface Upstream {
+  /** Starts or reaches the server if that has not been done. @throws UpstreamFault. */
+  hello(): Promise<ServerHello>
+  /**
+   * Sends a request, once. `params` holds no `_meta` but what the server may see of the client's; what the era needs is added.
+   *
+   * @throws UpstreamFault if it is not known whether the server got it, or what came of it. Nothing is ever sent again.
+   */
+  request(method: string, params: JsonObject, exchange?: Exchange): Promise<UpstreamAnswer>
+  /** Tells the server something. What cannot be told is lost. */
+  notify(method: string, params: JsonObject): void
+  /** Says what the client wants to be told of (see `subscriptions/listen`); replaces what was said before. */
+  listen(wanted: Wanted): void
+  close(): Promise<void>
+}
+
+/** What a client wants to be told of. */
+export interface Wanted {
+  readonly tools: boolean
+  readonly prompts: boolean
+  readonly resources: boolean
+  /** URIs of resources. */
+  readonly uris: readonly string[]
+}
+
+/** Why a server did not answer. */
+export type UpstreamFaultCode =
+  /** It could not be started or reached; nothing was sent. */
+  | 'UNREACHABLE'
+  /** It ended, or the connection did, while the request was under way. */
+  | 'LOST'
+  /** It answered, but not with something that can be read: not strict JSON, too large, not the protocol. */
+  | 'GARBLED'
+  /** The client cancelled. */
+  | 'CANCELLED'
+  /** It did not answer in time. */
+  | 'SILENT'
+
+/** A server that did not answer. The message names the server, and never what it said. */
+export class UpstreamFault extends Error {
+  readonly code: UpstreamFaultCode
+  /** What could not be read, if anything was: to be hashed, and shown to nobody. */
+  readonly bytes: Uint8Array | undefined
+
+  constructor(code: UpstreamFaultCode, message: string, options: { cause?: unknown; bytes?: Uint8Array } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'UpstreamFault'
+    this.code = code
+    this.bytes = options.bytes
+  }
+}
+
+/** Makes the connection to a server for one client. Nothing is started before it is needed. */
+export type Connect = (
+  server: { readonly name: string; readonly address: ServerAddress },
+  client: ClientHello,
+  events: UpstreamEvents,
+) => Upstream
