@@ -28,8 +28,11 @@ export interface ToolCall {
   readonly door: Door
   /** `enforced` if the gateway itself runs the tool, `advised` if the caller does. */
   readonly assurance: 'enforced' | 'advised'
-  /** Hash of the definition that the server behind this call offers for the tool, as the door has it from the server itself. */
-  readonly offered?: string
+  /**
+   * Hash of the definition that the server behind this call offers for the tool, as the door has it from the server itself; null if
+   * it offers none.
+   */
+  readonly offered?: string | null
   readonly tool: unknown
   /** The arguments as a value. */
   readonly args?: unknown
@@ -57,8 +60,8 @@ export interface Intent {
   readonly session: string
   readonly door: Door
   readonly assurance: 'enforced' | 'advised'
-  /** Hash of the definition that the server behind this call offers, if the door knows. */
-  readonly offered: string | undefined
+  /** Hash of the definition that the server behind this call offers, if the door knows; null if it offers none. */
+  readonly offered: string | null | undefined
   readonly tool: string
   readonly args: Json
   /** The canonical text of the arguments: what is hashed, and what the tool gets. */

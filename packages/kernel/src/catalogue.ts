@@ -39,6 +39,8 @@ export interface Catalogue {
   pinned(tool: string): string | undefined
   /** Names of all tools that are offered or pinned, in order. */
   names(): readonly string[]
+  /** How often a pin was set or released: whoever shows tools looks here whether something has changed. */
+  readonly changes: number
   /** What is known of a tool under a policy; undefined if it is in no catalogue. */
   find(tool: string, policy: Policy): KnownTool | undefined
 }
@@ -65,8 +67,12 @@ export function createCatalogue(): Catalogue {
   // What is known of a tool, by policy and name. Few things change it, and then all of it is looked up anew.
   let remembered = new WeakMap<Policy, Map<string, KnownTool | undefined>>()
   const forget = (): void => void (remembered = new WeakMap())
+  let changes = 0
 
   return {
+    get changes() {
+      return changes
+    },
     offer(tool, definition) {
       offers.set(tool, definition)
       forget()
@@ -79,6 +85,7 @@ export function createCatalogue(): Catalogue {
     setPin(tool, pinned) {
       if (pinned) pins.set(tool, pinned)
       else pins.delete(tool)
+      changes++
       forget()
     },
     offered: (tool) => offers.get(tool),
@@ -96,8 +103,12 @@ export function createCatalogue(): Catalogue {
   }
 }
 
-/** What is known of a tool when its door knows which definition the server behind this very call offers. */
-export function knownAs(tool: KnownTool | undefined, offered: string | undefined): KnownTool | undefined {
+/** What is known of a tool when its door knows which definition the server behind this very call offers; null if none. */
+export function knownAs(
+  tool: KnownTool | undefined,
+  offered: string | null | undefined,
+): KnownTool | undefined {
+  if (offered === null) return undefined
   if (offered === undefined || tool?.offered === offered) return tool
   return { ...(tool ?? NOTHING_KNOWN), offered }
 }

@@ -10,6 +10,8 @@ export type RequestId = string | number
 export interface Request {
   readonly kind: 'request'
   readonly id: RequestId
+  /** The id that the client gave it, where the door gives it another so that those of several clients can be told apart. */
+  readonly said?: RequestId
   readonly method: string
   readonly params: JsonObject
 }
@@ -41,6 +43,8 @@ export interface Unreadable {
   readonly kind: 'unreadable'
   readonly id: RequestId | undefined
   readonly error: RpcError
+  /** What came: to be hashed, and shown to nobody. */
+  readonly source: Uint8Array | string
 }
 
 /** Codes of JSON-RPC and of the protocol. */
@@ -69,7 +73,7 @@ export class RpcFault extends Error {
 }
 
 /** Largest message, in bytes, either way. */
-export const MAX_MESSAGE = 8 << 20
+export const MAX_MESSAGE: number = 8 << 20
 
 // Members beyond these could mean something to another reader.
 const MEMBERS: readonly string[] = ['jsonrpc', 'id', 'method', 'params', 'result', 'error']
@@ -78,23 +82,26 @@ const MEMBERS: readonly string[] = ['jsonrpc', 'id', 'method', 'params', 'result
  * Reads one message. A batch is answered as unreadable: no revision that is spoken today has them, and each of its parts would
  * have to be judged alone.
  */
-export function parseMessage(text: Uint8Array | string, maxBytes: number = MAX_MESSAGE): Message | Unreadable {
+export function parseMessage(
+  text: Uint8Array | string,
+  maxBytes: number = MAX_MESSAGE,
+): Message | Unreadable {
   let value: Json
   try {
     value = parseJson(text, { maxBytes })
   } catch (fault) {
     const code = fault instanceof EvidenceError ? fault.code : 'not readable'
-    return unreadable(undefined, CODE.parse, `the message is not strict JSON (${code})`)
+    return unreadable(text, undefined, CODE.parse, `the message is not strict JSON (${code})`)
   }
-  if (Array.isArray(value)) return unreadable(undefined, CODE.invalidRequest, 'batches are not taken')
-  if (!isObject(value)) return unreadable(undefined, CODE.invalidRequest, 'a message is an object')
-  return readMessage(value)
+  if (Array.isArray(value)) return unreadable(text, undefined, CODE.invalidRequest, 'batches are not taken')
+  if (!isObject(value)) return unreadable(text, undefined, CODE.invalidRequest, 'a message is an object')
+  return readMessage(value, text)
 }
 
-function readMessage(value: JsonObject): Message | Unreadable {
+function readMessage(value: JsonObject, source: Uint8Array | string): Message | Unreadable {
   const { id, method, params, result, error } = value
   const known = isId(id) ? id : undefined
-  const refuse = (message: string): Unreadable => unreadable(known, CODE.invalidRequest, message)
+  const refuse = (message: string): Unreadable => unreadable(source, known, CODE.invalidRequest, message)
   if (!Object.keys(value).every((name) => MEMBERS.includes(name))) {
     return refuse('the message has a member that JSON-RPC does not know')
   }
@@ -108,7 +115,7 @@ function readMessage(value: JsonObject): Message | Unreadable {
     return refuse('`method` is not a name')
   }
   if (params !== undefined && !isObject(params)) {
-    return unreadable(known, CODE.invalidParams, '`params` is not an object')
+    return unreadable(source, known, CODE.invalidParams, '`params` is not an object')
   }
   const read = { method, params: params ?? NOTHING }
   return known === undefined ? { kind: 'notification', ...read } : { kind: 'request', id: known, ...read }
@@ -139,8 +146,13 @@ function readError(error: Json | undefined): RpcError | undefined {
 
 const NOTHING: JsonObject = {}
 
-function unreadable(id: RequestId | undefined, code: number, message: string): Unreadable {
-  return { kind: 'unreadable', id, error: { code, message } }
+function unreadable(
+  source: Uint8Array | string,
+  id: RequestId | undefined,
+  code: number,
+  message: string,
+): Unreadable {
+  return { kind: 'unreadable', id, error: { code, message }, source }
 }
 
 function isId(value: Json | undefined): value is RequestId {

@@ -21,6 +21,14 @@ export type ServerAddress =
       readonly headers: Readonly<Record<string, string>>
     }
 
+/** A server that can be reached. */
+export interface Server {
+  readonly name: string
+  readonly address: ServerAddress
+  /** Gets what it writes to its standard error; nobody reads that otherwise. */
+  readonly onStderr?: (text: string) => void
+}
+
 /** Who a server says it is. */
 export interface ServerHello {
   readonly era: 'modern' | 'legacy'
@@ -40,8 +48,7 @@ export interface ClientHello {
 
 /** What a server answered: our own text of it has been read strictly. */
 export type UpstreamAnswer =
-  | { readonly ok: true; readonly result: JsonObject }
-  | { readonly ok: false; readonly error: RpcError }
+  { readonly ok: true; readonly result: JsonObject } | { readonly ok: false; readonly error: RpcError }
 
 /** What happens while a request is under way. */
 export interface Exchange {
@@ -115,7 +122,11 @@ export class UpstreamFault extends Error {
   /** What could not be read, if anything was: to be hashed, and shown to nobody. */
   readonly bytes: Uint8Array | undefined
 
-  constructor(code: UpstreamFaultCode, message: string, options: { cause?: unknown; bytes?: Uint8Array } = {}) {
+  constructor(
+    code: UpstreamFaultCode,
+    message: string,
+    options: { cause?: unknown; bytes?: Uint8Array } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'UpstreamFault'
     this.code = code
@@ -124,8 +135,4 @@ export class UpstreamFault extends Error {
 }
 
 /** Makes the connection to a server for one client. Nothing is started before it is needed. */
-export type Connect = (
-  server: { readonly name: string; readonly address: ServerAddress },
-  client: ClientHello,
-  events: UpstreamEvents,
-) => Upstream
+export type Connect = (server: Server, client: ClientHello, events: UpstreamEvents) => Upstream

@@ -1,0 +1,304 @@
+// A conversation with one client, in either era: which requests are under way, what belongs to them, what the client is asked
+// and told. It knows nothing of how messages travel.
+
+import { canonicalize, type JsonObject } from '@tollgate/evidence'
+import type { Log } from '../log.ts'
+import { createAsks } from './asking.ts'
+import { decisionOf } from './denial.ts'
+import { describe, negotiate, type Description } from './describe.ts'
+import { keyOf, metaOf, modernSender, OURS, resultFor, UNNAMED, without, type Sender } from './era.ts'
+import type { Caller } from './govern.ts'
+import {
+  CODE,
+  errorOf,
+  formatError,
+  formatNotification,
+  formatResult,
+  isObject,
+  RpcFault,
+  type Message,
+  type Notification,
+  type Request,
+  type RequestId,
+  type RpcError,
+  type Unreadable,
+} from './message.ts'
+import { answer, type Reach, type Turn } from './proxy.ts'
+import type { OpenReach, Reached } from './reach.ts'
+import { beginRounds, type Round, type Rounds } from './rounds.ts'
+import { createTidings, type Tidings } from './tidings.ts'
+
+/** Where what belongs to one request goes: notifications and requests first, the answer last. */
+export interface Out {
+  /** `last` is the answer itself; `error` is what it holds, if it is one. */
+  send(message: string, last: boolean, error?: RpcError): void
+  /** There will be no answer: the client has cancelled. */
+  end?(): void
+}
+
+/** A conversation with one client. */
+export interface Conversation {
+  /** Takes a message. Never rejects; a request ends with its answer. */
+  take(message: Message | Unreadable, out: Out): Promise<void>
+  /** The client no longer waits for this request. */
+  abandon(id: RequestId): void
+  /** Where messages go that belong to no request; undefined: nowhere. */
+  attach(out: Out | undefined): void
+  /** Tells the client that other tools can be called than before. */
+  toolsChanged(): void
+  /** Ends its servers, and everything that is under way. */
+  close(): Promise<void>
+}
+
+/** What a conversation is made of. */
+export interface ConversationOptions {
+  readonly caller: Caller
+  readonly open: OpenReach
+  readonly log: Log
+}
+
+interface Underway {
+  readonly abort: AbortController
+  readonly out: Out
+  readonly logLevel: string | undefined
+}
+
+const MAX_UNDERWAY = 1024
+const MAX_PARKED = 64
+const MAX_REACHES = 8
+const ROUNDS: readonly string[] = ['tools/call', 'prompts/get', 'resources/read']
+
+/** Begins a conversation. Nothing is started before the client asks for something. */
+export function createConversation({ caller, open, log }: ConversationOptions): Conversation {
+  const underway = new Map<RequestId, Underway>()
+  const parked = new Map<string, Rounds>()
+  const reaches = new Map<string, Reached>()
+  const asks = createAsks()
+  const tidings: Tidings = createTidings(() => [...reaches.values()])
+  let legacy: Sender | undefined
+  let closed = false
+
+  /** The servers, as a client that can do this reaches them. */
+  function reachFor(sender: Sender): Reached {
+    const key = sender.era === 'legacy' ? 'legacy' : keyOf(sender.capabilities)
+    const known = reaches.get(key)
+    if (known) return known
+    const [oldest] = reaches
+    if (oldest && reaches.size >= MAX_REACHES) {
+      reaches.delete(oldest[0])
+      void oldest[1].close()
+    }
+    const reached = open(sender, {
+      onNotification: (method, params) => tidings.tell(method, params, messagesWanted),
+    })
+    reaches.set(key, reached)
+    return reached
+  }
+
+  /** Log messages that belong to no request go to those that want some. */
+  function messagesWanted(message: string): void {
+    for (const { out, logLevel } of underway.values()) if (logLevel !== undefined) out.send(message, false)
+  }
+
+  function take(message: Message | Unreadable, out: Out): Promise<void> {
+    switch (message.kind) {
+      case 'request':
+        return takeRequest(message, out)
+      case 'response':
+        asks.take(message)
+        return Promise.resolve()
+      case 'notification':
+        takeNotification(message)
+        return Promise.resolve()
+      case 'unreadable':
+        return takeUnreadable(message, out)
+    }
+  }
+
+  /** What cannot be read was perhaps a call: it is on the record that it was refused. */
+  async function takeUnreadable({ id, error, source }: Unreadable, out: Out): Promise<void> {
+    const { govern } = reachFor(legacy ?? STRANGER)
+    const decided = await govern.refuse(caller, source)
+    const told = { ...error, data: { [OURS.decision]: decisionOf(decided) } }
+    out.send(formatError(id, told), true, told)
+  }
+
+  async function takeRequest(request: Request, out: Out): Promise<void> {
+    const { id } = request
+    if (closed || underway.has(id) || underway.size >= MAX_UNDERWAY) {
+      const why = underway.has(id) ? 'a request with this id is under way' : 'too many requests are under way'
+      refuse(out, id, new RpcFault(CODE.invalidRequest, why))
+      return
+    }
+    const abort = new AbortController()
+    underway.set(id, { abort, out, logLevel: undefined })
+    try {
+      const text = await answerRequest(request, out, abort.signal)
+      if (text === undefined || abort.signal.aborted) out.end?.()
+      else out.send(formatResult(id, text), true)
+    } catch (fault) {
+      if (abort.signal.aborted) out.end?.()
+      else refuse(out, id, fault)
+    } finally {
+      underway.delete(id)
+    }
+  }
+
+  function refuse(out: Out, id: RequestId, fault: unknown): void {
+    const error = errorOf(fault)
+    if (!(fault instanceof RpcFault)) {
+      log('error', 'an MCP request could not be answered', {
+        fault: fault instanceof Error ? fault.name : typeof fault,
+      })
+    }
+    out.send(formatError(id, error), true, error)
+  }
+
+  /** The canonical text of the result; undefined if there is none to come. */
+  async function answerRequest(request: Request, out: Out, signal: AbortSignal): Promise<string | undefined> {
+    const { id, method, params } = request
+    const meta = metaOf(params)
+    const modern = modernSender(meta)
+    if (!modern) return answerLegacy(request, meta, out, signal)
+    if (method === 'subscriptions/listen') return tidings.listen(request, out, signal, reachFor(modern))
+    const reached = reachFor(modern)
+    underway.set(id, { ...underwayOf(id), logLevel: modern.logLevel })
+    if (method === 'server/discover') {
+      const { discovered, info } = await describe(reached)
+      return canonicalize(resultFor('modern', method, discovered, info))
+    }
+    const turn = turnOf(modern, meta, out, signal)
+    const got = ROUNDS.includes(method)
+      ? await inRounds(reached, request, turn)
+      : { done: await answer(reached, method, params, turn) }
+    const { info } = await describe(reached)
+    if ('done' in got) return canonicalize(resultFor('modern', method, got.done.result, info))
+    const { wishes, state } = got
+    const interim = { resultType: 'input_required', inputRequests: wishes, requestState: state }
+    return canonicalize(resultFor('modern', 'input_required', interim, info))
+  }
+
+  function underwayOf(id: RequestId): Underway {
+    const known = underway.get(id)
+    if (!known) throw new RpcFault(CODE.internal, 'the request is no longer under way')
+    return known
+  }
+
+  async function answerLegacy(
+    { method, params }: Request,
+    meta: JsonObject,
+    out: Out,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    if (method === 'ping') return '{}'
+    if (method === 'initialize') return initialize(params)
+    if (!legacy) {
+      throw method === 'server/discover'
+        ? new RpcFault(CODE.invalidParams, '`_meta` lacks the version of the protocol')
+        : new RpcFault(CODE.invalidRequest, 'the conversation begins with `initialize`')
+    }
+    const reached = reachFor(legacy)
+    const own = await tidings.legacyMethod(reached, method, params, signal)
+    if (own) return canonicalize(own)
+    const turn = turnOf({ ...legacy, logLevel: tidings.logLevel }, meta, out, signal)
+    const got = await answer(reached, method, params, turn)
+    return got.text ?? canonicalize(resultFor('legacy', method, got.result, {}))
+  }
+
+  async function initialize(params: JsonObject): Promise<string> {
+    const { capabilities, clientInfo, protocolVersion } = params
+    if (legacy) throw new RpcFault(CODE.invalidRequest, 'the conversation has begun already')
+    if (typeof protocolVersion !== 'string' || !isObject(capabilities)) {
+      throw new RpcFault(
+        CODE.invalidParams,
+        '`initialize` lacks the version or the capabilities of the client',
+      )
+    }
+    const sender: Sender = {
+      era: 'legacy',
+      capabilities,
+      info: isObject(clientInfo) ? clientInfo : UNNAMED,
+      logLevel: undefined,
+    }
+    const description: Description = await describe(reachFor(sender))
+    legacy = sender
+    return canonicalize(negotiate(description, protocolVersion))
+  }
+
+  /** A modern request that may take several rounds: begun, or gone on with. */
+  async function inRounds(reach: Reach, { method, params }: Request, turn: Turn): Promise<Round> {
+    const { requestState, inputResponses = {} } = params
+    const bare = without(params, 'requestState', 'inputResponses', '_meta')
+    const key = canonicalize({ method, params: bare })
+    if (requestState === undefined && params['inputResponses'] === undefined) {
+      return nextOf(
+        beginRounds(key, turn, (live) => answer(reach, method, { ...bare, _meta: turn.meta }, live)),
+        turn,
+      )
+    }
+    const known = typeof requestState === 'string' ? parked.get(requestState) : undefined
+    if (known?.key !== key || !isObject(inputResponses)) {
+      throw new RpcFault(CODE.invalidParams, '`requestState` is not that of such a request, or is over')
+    }
+    known.bring(inputResponses)
+    return nextOf(known, turn)
+  }
+
+  async function nextOf(one: Rounds, turn: Turn): Promise<Round> {
+    const got = await one.next(turn)
+    if ('done' in got) parked.delete(one.state)
+    else parked.set(one.state, one)
+    const [oldest] = parked.values()
+    if (parked.size > MAX_PARKED && oldest) {
+      parked.delete(oldest.state)
+      oldest.end()
+    }
+    return got
+  }
+
+  function turnOf(sender: Sender, meta: JsonObject, out: Out, signal: AbortSignal): Turn {
+    const token = meta['progressToken']
+    const known = typeof token === 'string' || typeof token === 'number'
+    const tell = (method: string, params: JsonObject): void =>
+      out.send(formatNotification(method, params), false)
+    return {
+      caller,
+      sender,
+      meta,
+      signal,
+      logLevel: sender.logLevel,
+      progress: known
+        ? (params) => tell('notifications/progress', { ...params, progressToken: token })
+        : undefined,
+      message: (params) => tell('notifications/message', params),
+      ask: (method, params) => asks.ask((message) => out.send(message, false), method, params, signal),
+    }
+  }
+
+  function takeNotification({ method, params }: Notification): void {
+    if (method === 'notifications/cancelled') {
+      const { requestId } = params
+      if (typeof requestId === 'string' || typeof requestId === 'number')
+        underway.get(requestId)?.abort.abort()
+    } else if (method === 'notifications/roots/list_changed') {
+      for (const { links } of reaches.values()) for (const { upstream } of links) upstream.notify(method, {})
+    }
+    // Anything else asks for nothing: a call without an id is not one.
+  }
+
+  return {
+    take,
+    abandon: (id) => underway.get(id)?.abort.abort(),
+    attach: (out) => tidings.attach(out),
+    toolsChanged: () => tidings.toolsChanged(),
+    async close() {
+      closed = true
+      asks.close()
+      for (const { abort } of underway.values()) abort.abort()
+      for (const each of parked.values()) each.end()
+      await Promise.all([...reaches.values()].map((reached) => reached.close()))
+    },
+  }
+}
+
+const STRANGER: Sender = { era: 'legacy', capabilities: {}, info: UNNAMED, logLevel: undefined }

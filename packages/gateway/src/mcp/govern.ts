@@ -1,0 +1,146 @@
+// The road from a client to a server: every call goes through the kernel, and what comes back is on the ledger before it is
+// handed on.
+
+import { canonicalize, parseJson, sha256Hex, type Effect, type JsonObject } from '@tollgate/evidence'
+import {
+  authorize,
+  enforce,
+  type Decided,
+  type Enforced,
+  type Kernel,
+  type ToolAnswer,
+} from '@tollgate/kernel'
+import { createRepeats, type Repeats } from './denial.ts'
+import type { RpcError } from './message.ts'
+import { UpstreamFault, type UpstreamAnswer } from './upstream.ts'
+
+/** Who calls, as the door has made sure of it. */
+export interface Caller {
+  readonly tenant: string
+  readonly principal: string
+}
+
+/** Something that is asked for. */
+export interface Order {
+  readonly caller: Caller
+  /** The name the policy knows it by. */
+  readonly tool: string
+  /** Hash of the definition that the server behind it offers; null if it offers none. */
+  readonly offered: string | null
+  readonly args: JsonObject
+  /** The client's own word, inside its principal. */
+  readonly session: unknown
+  readonly approval: unknown
+}
+
+/** What came of it. */
+export type Outcome =
+  | { readonly kind: 'denied'; readonly decided: Decided; readonly repeated: boolean }
+  | { readonly kind: 'done'; readonly result: JsonObject; readonly text: string; readonly receipt: string }
+  | { readonly kind: 'error'; readonly error: RpcError; readonly receipt: string }
+  /** It ran, or may have; there is nothing to hand on. */
+  | { readonly kind: 'withheld'; readonly why: string; readonly receipt: string }
+
+/** Governs calls. */
+export interface Govern {
+  /** Judges an order and, if it may, runs it, once. @throws KernelError `EFFECT_UNRECORDED`. */
+  run(order: Order, dispatch: (args: JsonObject) => Promise<UpstreamAnswer>): Promise<Outcome>
+  /** Puts something on record that could not even be read as a call. */
+  refuse(caller: Caller, source: Uint8Array | string): Promise<Decided>
+}
+
+/** What is handed on of an answer, and what the receipt says of it. */
+interface Delivery {
+  readonly text: string
+  readonly delivery: NonNullable<Effect['delivery']>
+}
+
+/** The one place where an answer can be looked at, changed or held back before anybody gets it. */
+export function deliver(answer: UpstreamAnswer): Delivery {
+  const text = answer.ok ? canonicalize(answer.result) : canonicalize({ ...answer.error })
+  return { text, delivery: 'full' }
+}
+
+/** Governs through a kernel. */
+export function createGovern(kernel: Kernel, now: () => number): Govern {
+  const repeats = createRepeats()
+  return {
+    async run(order, dispatch) {
+      const attempt = new Attempt(dispatch)
+      const { caller, tool, offered, args, session, approval } = order
+      const call = { caller, door: 'mcp', assurance: 'enforced', offered, tool, args } as const
+      const given = {
+        ...call,
+        ...(session !== undefined && { session_id: session }),
+        ...(approval !== undefined && { approval }),
+      }
+      const enforced = await enforce(kernel, given, ({ args: text }) => attempt.run(text))
+      if (!enforced.effect) return denied(order, enforced.decided, repeats, now())
+      return attempt.outcome(enforced.effect)
+    },
+    async refuse(caller, source) {
+      const call = { caller, door: 'mcp', assurance: 'enforced', tool: undefined, raw: source } as const
+      const { decided } = await authorize(kernel, call)
+      return decided
+    },
+  }
+}
+
+function denied(
+  { caller, tool, args, session }: Order,
+  decided: Decided,
+  repeats: Repeats,
+  now: number,
+): Outcome {
+  const who = `${caller.tenant}\n${caller.principal}\n${typeof session === 'string' ? session : ''}`
+  const key = sha256Hex(`${who}\n${tool}\n${decided.reason}\n${canonicalize(args)}`)
+  return { kind: 'denied', decided, repeated: repeats.seen(key, now) }
+}
+
+/** One run of a tool: what it answered is kept until the ledger has it. */
+class Attempt {
+  readonly #dispatch: (args: JsonObject) => Promise<UpstreamAnswer>
+  #answer: UpstreamAnswer | undefined
+  #text = ''
+  #why = 'the server did not answer in time; nobody knows what the call did'
+
+  constructor(dispatch: (args: JsonObject) => Promise<UpstreamAnswer>) {
+    this.#dispatch = dispatch
+  }
+
+  async run(args: string): Promise<ToolAnswer> {
+    try {
+      // Sound: the kernel only lets objects pass as arguments.
+      const answer = await this.#dispatch(parseJson(args) as JsonObject)
+      const { text, delivery } = deliver(answer)
+      this.#answer = answer
+      this.#text = text
+      const failed = !answer.ok || answer.result['isError'] === true
+      return { status: failed ? 'FAILED' : 'COMPLETED', output: new TextEncoder().encode(text), delivery }
+    } catch (fault) {
+      this.#why = whyOf(fault)
+      if (!(fault instanceof UpstreamFault) || fault.code !== 'GARBLED' || !fault.bytes) throw fault
+      // It answered. What it said is committed to, and handed to nobody.
+      return { status: 'COMPLETED', output: fault.bytes, delivery: 'withheld' }
+    }
+  }
+
+  outcome({ receipt, outcome }: NonNullable<Enforced['effect']>): Outcome {
+    const answer = this.#answer
+    if (!answer || outcome.status === 'UNKNOWN') return { kind: 'withheld', why: this.#why, receipt }
+    if (answer.ok) return { kind: 'done', result: answer.result, text: this.#text, receipt }
+    return { kind: 'error', error: answer.error, receipt }
+  }
+}
+
+const WHY: Readonly<Record<UpstreamFault['code'], string>> = {
+  UNREACHABLE: 'the server cannot be started or reached; nothing was sent to it',
+  LOST: 'the server went away while it worked; nobody knows what the call did',
+  GARBLED: 'the server answered something that cannot be read strictly, so it is withheld',
+  CANCELLED: 'the call was cancelled; nobody knows how far it got',
+  SILENT: 'the server did not answer in time; nobody knows what the call did',
+}
+
+function whyOf(fault: unknown): string {
+  return fault instanceof UpstreamFault ? WHY[fault.code] : 'the call broke off; nobody knows what it did'
+}

@@ -1,0 +1,121 @@
+// Listings: what servers offer, page by page; of several servers one after the other, under names that say whose they are.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import type { Link } from './link.ts'
+import { CODE, isObject, RpcFault } from './message.ts'
+import type { Answer, Reach, Turn } from './proxy.ts'
+import { UpstreamFault } from './upstream.ts'
+
+/** What can be listed, and the member of the result that holds it. */
+type Member = 'tools' | 'prompts' | 'resources' | 'resourceTemplates'
+
+/** One page of a listing. */
+export async function listAll(
+  reach: Reach,
+  method: string,
+  member: Member,
+  params: JsonObject,
+  turn: Turn,
+): Promise<Answer> {
+  const { cursor } = params
+  if (cursor !== undefined && typeof cursor !== 'string') throw badCursor()
+  const [only] = reach.links
+  if (!reach.merged && only) return { result: await page(only, method, member, cursor, turn) }
+  const { at, inner } = readCursor(cursor, reach.links)
+  const link = reach.links[at]
+  if (!link) return { result: { [member]: [] } }
+  const result = await pageOrNothing(link, method, member, inner, turn)
+  const next = result['nextCursor']
+  const following =
+    typeof next === 'string' ? cursorOf(at, next) : at + 1 < reach.links.length ? cursorOf(at + 1) : undefined
+  const items = itemsIn(result, member).map((item) => underItsServer(link, member, item))
+  return { result: { [member]: items, ...(following !== undefined && { nextCursor: following }) } }
+}
+
+const CAPABILITY: Readonly<Record<Member, string>> = {
+  tools: 'tools',
+  prompts: 'prompts',
+  resources: 'resources',
+  resourceTemplates: 'resources',
+}
+
+async function page(
+  link: Link,
+  method: string,
+  member: Member,
+  cursor: string | undefined,
+  turn: Turn,
+): Promise<JsonObject> {
+  const { capabilities } = await link.hello()
+  if (capabilities[CAPABILITY[member]] === undefined) {
+    throw new RpcFault(CODE.methodNotFound, `the server \`${link.name}\` has no ${CAPABILITY[member]}`)
+  }
+  // Names and descriptions are read by models: nothing is shown of a server that nobody has looked at.
+  if (member !== 'tools' && !(await link.isApproved())) return { [member]: [] }
+  const got = await link.upstream.request(method, cursor === undefined ? {} : { cursor }, {
+    signal: turn.signal,
+  })
+  if (!got.ok) throw new RpcFault(got.error.code, got.error.message, got.error.data)
+  return member === 'tools' ? governed(link, got.result) : got.result
+}
+
+/** Tools as a person has approved of them; the others as blocked. */
+function governed(link: Link, result: JsonObject): JsonObject {
+  const tools = itemsIn(result, 'tools')
+  const shown = link.take(tools)
+  const all = shown.length === tools.length && shown.every((tool, i) => tool === tools[i])
+  // What is blocked now may be approved in a moment.
+  return all ? result : { ...result, tools: shown, ...(result['ttlMs'] !== undefined && { ttlMs: 0 }) }
+}
+
+/** One server of several that is down, or has nothing of the kind, does not hide the others. */
+async function pageOrNothing(
+  link: Link,
+  method: string,
+  member: Member,
+  cursor: string | undefined,
+  turn: Turn,
+): Promise<JsonObject> {
+  try {
+    return await page(link, method, member, cursor, turn)
+  } catch (fault) {
+    const absent = fault instanceof UpstreamFault || fault instanceof RpcFault
+    if (absent && cursor === undefined) return { [member]: [] }
+    throw fault
+  }
+}
+
+function underItsServer(link: Link, member: Member, item: Json): Json {
+  if ((member !== 'tools' && member !== 'prompts') || !isObject(item)) return item
+  const { name } = item
+  return typeof name === 'string' ? { ...item, name: `${link.name}/${name}` } : item
+}
+
+function itemsIn(result: JsonObject, member: Member): readonly Json[] {
+  const items = result[member]
+  return Array.isArray(items) ? (items as readonly Json[]) : []
+}
+
+function cursorOf(at: number, inner?: string): string {
+  return Buffer.from(JSON.stringify(inner === undefined ? [at] : [at, inner])).toString('base64url')
+}
+
+function readCursor(
+  cursor: string | undefined,
+  links: readonly Link[],
+): { at: number; inner: string | undefined } {
+  if (cursor === undefined) return { at: 0, inner: undefined }
+  try {
+    const read: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    const [at, inner] = Array.isArray(read) ? (read as readonly unknown[]) : []
+    const right = typeof at === 'number' && Number.isInteger(at) && at >= 0 && at < links.length
+    if (right && (inner === undefined || typeof inner === 'string')) return { at, inner }
+  } catch {
+    // Not one of ours: the same answer as below.
+  }
+  throw badCursor()
+}
+
+function badCursor(): RpcFault {
+  return new RpcFault(CODE.invalidParams, 'the cursor is not one that was given out here')
+}

@@ -1,0 +1,62 @@
+// The servers that a client reaches: one link to each, made for this client and ended with it.
+
+import type { Kernel } from '@tollgate/kernel'
+import type { JsonObject } from '@tollgate/evidence'
+import type { Sender } from './era.ts'
+import type { Govern } from './govern.ts'
+import { createLink, type Link } from './link.ts'
+import type { Reach } from './proxy.ts'
+import type { Connect, Server } from './upstream.ts'
+
+/** Servers that have been reached for. */
+export interface Reached extends Reach {
+  close(): Promise<void>
+}
+
+/** What a server does that belongs to no request. */
+export interface ReachEvents {
+  onNotification(method: string, params: JsonObject): void
+}
+
+/** Makes the links for a client. Nothing is started before it is needed. */
+export type OpenReach = (sender: Sender, events: ReachEvents) => Reached
+
+/** Reaches some servers; `merged` if names are to carry the name of their server. */
+export function createOpenReach(options: {
+  readonly servers: readonly Server[]
+  readonly merged: boolean
+  readonly kernel: Kernel
+  readonly govern: Govern
+  readonly connect: Connect
+}): OpenReach {
+  const { servers, merged, kernel, govern, connect } = options
+  return ({ capabilities, info }, events) => {
+    const links = servers.map((server): Link => {
+      const link: Link = createLink(
+        server.name,
+        connect(
+          server,
+          { capabilities, info },
+          {
+            onNotification(method, params) {
+              // Also a change that nobody wants to be told of changes what may be called.
+              if (method === 'notifications/tools/list_changed') link.forget()
+              events.onNotification(method, params)
+            },
+            onDown: () => link.forget(),
+          },
+        ),
+        kernel.catalogue,
+      )
+      return link
+    })
+    return {
+      links,
+      merged,
+      govern,
+      async close() {
+        await Promise.all(links.map(({ upstream }) => upstream.close()))
+      },
+    }
+  }
+}
