@@ -29,6 +29,7 @@ function configOf() {
     passphraseCommand: undefined,
     webhooks: [],
     telemetry: undefined,
+    mcp: { servers: new Map() },
     limits: { body: 1 << 20, connections: 1024 },
     log: 'error',
   }

@@ -2,7 +2,6 @@
 // costs beside a server that answers with a constant; and whether any of it grows with the ledger.
 
 import { spawn, type ChildProcess } from 'node:child_process'
-import { generateKeyPairSync, sign } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
@@ -10,8 +9,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { DatabaseSync } from '@photostructure/sqlite'
-import type { Row } from './measure.ts'
+import { bareFloor } from './floor.ts'
+import { median, type Row } from './measure.ts'
 
 const RECEIPTS = Number(process.env.TOLLGATE_BENCH_RECEIPTS ?? 1_000_000)
 const CHILD = fileURLToPath(new URL('./gateway-child.mjs', import.meta.url))
@@ -81,37 +80,6 @@ async function* governed(data: string, folder: string): AsyncGenerator<Row> {
       pass: flight !== '128' || share >= 0.45,
     }
   }
-}
-
-/** Microseconds for one signature, and for one durable commit of one row. */
-function bareFloor(folder: string): {
-  signature(ms: number): number
-  commit(ms: number): number
-  close(): void
-} {
-  const key = generateKeyPairSync('ed25519').privateKey
-  const message = Buffer.alloc(1250, 7)
-  const db = new DatabaseSync(join(folder, 'bare.sqlite'))
-  db.exec(
-    'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (a INTEGER PRIMARY KEY, b BLOB)',
-  )
-  const insert = db.prepare('INSERT INTO t (b) VALUES (?)')
-  return {
-    signature: (ms) => each(ms, () => sign(null, message, key)),
-    commit: (ms) => each(ms, () => insert.run(message)),
-    // Kept as long as its statement is used: the driver closes a connection that nobody holds.
-    close: () => db.close(),
-  }
-}
-
-function each(milliseconds: number, work: () => unknown): number {
-  const began = performance.now()
-  let done = 0
-  while (performance.now() - began < milliseconds) {
-    work()
-    done++
-  }
-  return (1000 * (performance.now() - began)) / done
 }
 
 /** `POST /v1/evaluate` at 64 connections, in alternation with the same HTTP server answering a constant. */
@@ -293,9 +261,4 @@ async function only(name: string, data: string): Promise<Said> {
   const said = await child.next()
   await child.end()
   return said
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? NaN
 }

@@ -74,7 +74,8 @@ export function quantile(values: Float64Array, share: number): number {
   return values.toSorted()[Math.floor(values.length * share)] ?? NaN
 }
 
-function median(values: readonly number[]): number {
+/** The middle one. */
+export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] ?? NaN
 }

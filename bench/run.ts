@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util'
 import { evidenceRows } from './evidence.ts'
 import { gatewayRows } from './gateway.ts'
 import { kernelRows } from './kernel.ts'
+import { mcpRows } from './mcp.ts'
 import type { Row } from './measure.ts'
 
 type Measure = (say: (line: string) => void) => AsyncIterable<Row>
@@ -22,7 +23,7 @@ const AREAS: Readonly<Record<string, Measure>> = {
   evidence: evidenceRows,
   kernel: kernelRows,
   gateway: gatewayRows,
-  mcp: NONE,
+  mcp: mcpRows,
   ladder: NONE,
   llm: NONE,
   policy: NONE,

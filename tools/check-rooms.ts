@@ -43,6 +43,7 @@ interface Room {
 const WORKSHOP = { paths: ['packages/*', 'tools', 'vectors'], dev: true, node: true } as const
 const gateway = (...names: string[]): string[] => names.map((name) => `packages/gateway/src/${name}`)
 const FROM_ANYWHERE = gateway('log.ts', 'error.ts', 'view.ts', 'exchange.ts')
+const CONFIG = ['config.ts', 'config-reader.ts', 'config-text.ts', 'config-mcp.ts']
 const DOOR = {
   paths: [...FROM_ANYWHERE, ...gateway('tokens.ts', 'trace.ts', 'tools')],
   packages: ['kernel', 'evidence'],
@@ -157,9 +158,9 @@ const ROOMS: readonly Room[] = [
     packages: ['evidence', 'evidence/node'],
     node: true,
   },
-  ...['config.ts', 'config-reader.ts', 'config-text.ts'].map((name) => ({
+  ...CONFIG.map((name) => ({
     at: `packages/gateway/src/${name}`,
-    paths: [...gateway('config.ts', 'config-reader.ts', 'config-text.ts'), ...FROM_ANYWHERE],
+    paths: [...gateway(...CONFIG), ...FROM_ANYWHERE],
     packages: ['kernel', 'evidence'],
     npm: ['yaml'],
     node: true,

@@ -48,6 +48,13 @@ commit: ${commit}
 # Traces, by OTLP over HTTP.
 # telemetry: { endpoint: "http://127.0.0.1:4318" }
 
+# MCP servers, at /mcp and /mcp/NAME. A program gets a small environment and what is named here; \`pass-env\` and
+# \`headers-env\` name variables of the gateway's own environment, so that no secret is in this file.
+# mcp:
+#   servers:
+#     files: { command: [npx, -y, "@modelcontextprotocol/server-filesystem", /srv/files] }
+#     issues: { url: "https://mcp.example.com/mcp", headers-env: { authorization: ISSUES_AUTHORIZATION } }
+
 limits:
   body: 1MiB
   connections: 1024

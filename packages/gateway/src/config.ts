@@ -4,10 +4,12 @@ import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import process from 'node:process'
+import { readServers, type ServerConfig } from './config-mcp.ts'
 import { readConfigText, type ConfigMistake, type ConfigReader, type Place } from './config-reader.ts'
 import { GatewayError } from './error.ts'
 import type { Level } from './log.ts'
 
+export { SERVER_NAME, type ServerConfig } from './config-mcp.ts'
 export { defaultConfigText, type ConfigTextOptions } from './config-text.ts'
 
 /** How the gateway runs. */
@@ -44,6 +46,8 @@ export interface Config {
   }[]
   /** Where traces go, by OTLP over HTTP; undefined: nowhere. */
   readonly telemetry: { readonly endpoint: string } | undefined
+  /** The MCP servers that the gateway stands in front of, by name. */
+  readonly mcp: { readonly servers: ReadonlyMap<string, ServerConfig> }
   readonly limits: { readonly body: number; readonly connections: number }
   readonly log: Level
 }
@@ -138,6 +142,7 @@ const FIELDS = [
   'keys',
   'webhooks',
   'telemetry',
+  'mcp',
   'limits',
   'log',
 ] as const
@@ -167,6 +172,7 @@ function readFields(reader: ConfigReader, data: string): Config | undefined {
     passphraseCommand: fields.keys && readCommand(reader, fields.keys),
     webhooks: fields.webhooks ? readWebhooks(reader, fields.webhooks) : [],
     telemetry: fields.telemetry && readTelemetry(reader, fields.telemetry),
+    mcp: { servers: fields.mcp ? readMcp(reader, fields.mcp, data) : new Map() },
     limits: readLimits(reader, fields.limits),
     log: (fields.log && reader.word(fields.log, '`log`', LEVELS)) ?? 'info',
   }
@@ -285,6 +291,10 @@ function readTelemetry(reader: ConfigReader, place: Place): Config['telemetry'] 
   if (fields && !endpoint) reader.note(place, '`telemetry` needs `endpoint`, where OTLP over HTTP is taken')
   const url = endpoint && readUrl(reader, endpoint, '`endpoint`')
   return url === undefined ? undefined : { endpoint: url }
+}
+
+function readMcp(reader: ConfigReader, place: Place, data: string): ReadonlyMap<string, ServerConfig> {
+  return readServers(reader, place, data, (at, what) => readUrl(reader, at, what))
 }
 
 /** An address for HTTP. In the clear only to this machine, and never with a password in it. */

@@ -21,3 +21,13 @@ export interface Reply {
   /** A text at once, or pieces as they are taken. */
   readonly body: string | AsyncIterable<Uint8Array | string>
 }
+
+/** A way in, beside the API on the same socket. */
+export interface Door {
+  /** Answers what is for it; undefined if the path is not its own. What it rejects with is answered as the API would. */
+  answer(asked: Asked): Promise<Reply | undefined>
+  /** Ends streams that would never end by themselves, and takes nothing new. */
+  end(): void
+  /** Lets go of everything. */
+  close(): Promise<void>
+}

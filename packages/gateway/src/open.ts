@@ -10,7 +10,7 @@ import type { Log } from './log.ts'
 import { backupLedger as backupSqlite } from './store/sqlite/backup.ts'
 import { measureSyncs, type Durability } from './store/sqlite/durability.ts'
 import { fsckLedger as fsckSqlite, type FsckProgress, type FsckReport } from './store/sqlite/fsck.ts'
-import { isLocked } from './store/sqlite/lock.ts'
+import { isLocked, takeLock, type Lock } from './store/sqlite/lock.ts'
 import { createSqliteFile, openSqliteStore, openSqliteView, type SqliteStore } from './store/sqlite/store.ts'
 import { openTokens, type Tokens } from './tokens.ts'
 import { startUpkeep } from './upkeep.ts'
@@ -37,14 +37,27 @@ export interface Gateway {
 }
 
 /**
- * Founds the ledger of a data directory: makes the file, with genesis and the writer's key.
+ * Founds the ledger of a data directory: makes the file, with genesis and the writer's key. Keys may be made for it, while nobody
+ * else can: two that begin at once would each make some, and neither could found a ledger with two of them.
  *
- * @throws GatewayError `DATA_EXISTS` if there is one, `KEY_UNUSABLE` if a key is missing.
+ * @throws GatewayError `DATA_EXISTS` if there is one, `KEY_UNUSABLE` if a key is missing, `LEDGER_LOCKED` if another is at it.
  */
-export async function foundLedger(config: Config, keyring: Keyring): Promise<void> {
+export async function foundLedger(
+  config: Config,
+  keyring: Keyring | (() => Promise<Keyring>),
+): Promise<void> {
+  const lock = takeLock(config.data)
+  try {
+    await foundLocked(config, typeof keyring === 'function' ? await keyring() : keyring, lock)
+  } finally {
+    lock.release()
+  }
+}
+
+async function foundLocked(config: Config, keyring: Keyring, lock: Lock): Promise<void> {
   const [ledgerKey, writerKey] = [onlyKey(keyring, 'ledger'), onlyKey(keyring, 'writer')]
   createSqliteFile(config.data)
-  const store = await openStore(config, keyring)
+  const store = await openStore(config, keyring, lock)
   const { ledger: origin, writer, tenant, commit } = config
   const keys = { ledgerKey: ledgerKey.publicKey, writerKey: writerKey.publicKey }
   try {
@@ -99,9 +112,13 @@ export async function openGateway(config: Config, keyring: Keyring, log: Log): P
   }
 }
 
-function openStore({ data, ledger, writer, headGuard }: Config, { keys }: Keyring): Promise<SqliteStore> {
+function openStore(
+  { data, ledger, writer, headGuard }: Config,
+  { keys }: Keyring,
+  lock?: Lock,
+): Promise<SqliteStore> {
   const seeds = keys.map(({ seed }) => seed)
-  return openSqliteStore({ data, origin: ledger, writer, seeds, guard: headGuard })
+  return openSqliteStore({ data, origin: ledger, writer, seeds, guard: headGuard }, lock)
 }
 
 async function openKernelOn(store: SqliteStore, { ledger, writer, tenant, commit }: Config): Promise<Kernel> {

@@ -5,10 +5,11 @@ import { createServer, STATUS_CODES, type RequestListener, type Server, type Ser
 import { createServer as createTlsServer } from 'node:https'
 import { isIP, type AddressInfo, type Socket } from 'node:net'
 import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers'
-import { createApp, problemReply, type ApiOptions, type App } from './api/app.ts'
+import { createApp, problemReply, replyTo, SECURITY_HEADERS, type ApiOptions, type App } from './api/app.ts'
 import { listener, type Names } from './api/node.ts'
 import { Problem } from './api/problem.ts'
 import { GatewayError } from './error.ts'
+import type { Asked, Door, Reply } from './exchange.ts'
 
 /** Where and how to listen. */
 export interface ListenOptions {
@@ -34,12 +35,16 @@ export interface Served {
 }
 
 /**
- * Serves the API.
+ * Serves the API, and whatever else has its paths on the same socket: doors are asked before the API is, and closed with it.
  *
  * @throws GatewayError `LISTEN_REFUSED` if the address is not loopback and there is no TLS or no token, or if it cannot be
  * had.
  */
-export async function serve(api: ApiOptions, listen: ListenOptions): Promise<Served> {
+export async function serve(
+  api: ApiOptions,
+  listen: ListenOptions,
+  doors: readonly Door[] = [],
+): Promise<Served> {
   checkExposure(api, listen)
   const app = createApp(api)
   const names = namesOf(listen)
@@ -49,7 +54,7 @@ export async function serve(api: ApiOptions, listen: ListenOptions): Promise<Ser
   server.maxHeadersCount = 0
   // A peer that neither reads nor writes is dropped; streams say something every 15 seconds.
   server.timeout = 120_000
-  const answer = listener(app, names, api.log)
+  const answer = listener({ answer: (asked) => answerAt(doors, app, asked, api) }, names, api.log)
   const take: RequestListener = (request, response) => void answer(request, response)
   server.on('request', take)
   server.on('checkContinue', take)
@@ -62,7 +67,28 @@ export async function serve(api: ApiOptions, listen: ListenOptions): Promise<Ser
     throw exposed(`\`${listen.host}\` is \`${address}\`, which is not loopback`)
   }
   const host = isIP(listen.host) === 6 ? `[${listen.host}]` : listen.host
-  return { url: `${names.scheme}://${host}:${port}`, close: () => close(server, app, listen.grace ?? 10_000) }
+  return {
+    url: `${names.scheme}://${host}:${port}`,
+    async close() {
+      for (const door of doors) door.end()
+      await close(server, app, listen.grace ?? 10_000)
+      await Promise.all(doors.map((door) => door.close()))
+    },
+  }
+}
+
+/** Asks each door, then the API. A door that fails has answered: what it was asked is for nobody else. */
+async function answerAt(doors: readonly Door[], app: App, asked: Asked, api: ApiOptions): Promise<Reply> {
+  for (const door of doors) {
+    try {
+      const reply = await door.answer(asked)
+      if (reply) return { ...reply, headers: { ...SECURITY_HEADERS, ...reply.headers } }
+    } catch (fault) {
+      const reply = replyTo(fault, undefined, api)
+      return { ...reply, headers: { ...SECURITY_HEADERS, ...reply.headers } }
+    }
+  }
+  return app.answer(asked)
 }
 
 /** Beyond loopback anybody may knock: it takes a certificate, and a reason to know who is there. */

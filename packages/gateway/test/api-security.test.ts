@@ -1,6 +1,7 @@
 // Who may do what, as a table over every route. A route without a row fails.
 
 import { sha256Hex } from '@tollgate/evidence'
+import { definitionOf, pinTool } from '@tollgate/kernel'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { problemsOf } from '../src/api/openapi.ts'
 import { createApp } from '../src/api/app.ts'
@@ -16,7 +17,8 @@ interface Row {
   readonly status: number
 }
 
-// $decision is an ALLOW of agent:a, $request an ESCALATE of it, $token the hash of a token that nobody holds.
+// $decision is an ALLOW of agent:a, $request an ESCALATE of it, $token the hash of a token that nobody holds,
+// $offered the hash of the definition of fs/new, which nobody has pinned.
 const TABLE: Readonly<Record<string, Row>> = {
   evaluate: { body: { tool: 'fs/read_file' }, status: 200 },
   evaluateBrowser: { body: { tool_name: 'web/click' }, status: 200 },
@@ -36,6 +38,10 @@ const TABLE: Readonly<Record<string, Row>> = {
   showPolicy: { status: 200 },
   activatePolicy: { body: { text: 'tollgate: 1\nname: next\nrules: []\n' }, status: 200 },
   explainCall: { body: { tool: 'fs/read_file', principal: 'agent:a' }, status: 200 },
+  listTools: { status: 200 },
+  showTool: { url: '/v1/tools/definition?tool=fs/read_file', status: 200 },
+  pinTool: { body: { tool: 'fs/new', hash: '$offered' }, status: 200 },
+  unpinTool: { body: { tool: 'fs/read_file' }, status: 200 },
   showCheckpoint: { status: 200 },
   exportEvidence: { status: 200 },
   listTokens: { status: 200 },
@@ -55,6 +61,9 @@ test('every route has a row, and every row a route', () => {
 /** A rig with something of everything in it. */
 async function furnished(): Promise<ApiRig & { fill: (text: string) => string }> {
   const rig = await createApiRig()
+  const offered = definitionOf({ description: 'a tool' })
+  for (const tool of ['fs/read_file', 'fs/new']) rig.kernel.catalogue.offer(tool, offered)
+  await pinTool(rig.kernel, 'fs/read_file', offered.hash, 'user:ada')
   const call = { tool: 'fs/read_file', session_id: 's1' }
   const allowed = await rig.ask('agent', 'POST', '/v1/evaluate', call)
   const mail = { tool: 'mail/send', arguments: { to: 'a@example.com' }, session_id: 's1' }
@@ -64,6 +73,7 @@ async function furnished(): Promise<ApiRig & { fill: (text: string) => string }>
     $decision: String(allowed.json.receipt),
     $request: String(asked.json.approval),
     $token: spare.info.hash,
+    $offered: offered.hash,
   }
   return Object.assign(rig, { fill: (text: string) => text.replace(/\$\w+/g, (name) => names[name] ?? '') })
 }
@@ -228,6 +238,8 @@ describe('another principal', () => {
     'far-auditor GET /v1/evidence/export',
     'far-auditor GET /v1/evidence/export?from=0',
     'far-auditor GET /v1/evidence/export?to=1',
+    'far-auditor GET /v1/tools',
+    'far-operator GET /v1/tools/definition?tool=fs/read_file',
   ]
   test.each(forbidden)('%s is not allowed', async (line) => {
     const [person = '', method = '', url = ''] = line.split(' ')
@@ -251,6 +263,15 @@ describe('another principal', () => {
     expect(await approvals('agent')).toHaveLength(1)
     const own = (await rig.ask('far-admin', 'GET', '/v1/tokens')).json.tokens as { tenant: string }[]
     expect(new Set(own.map(({ tenant }) => tenant))).toEqual(new Set(['far']))
+  })
+
+  test('in another tenant cannot pin or unpin', async () => {
+    const rig = await furnished()
+    const before = rig.receipts().length
+    const pin = { tool: 'fs/new', hash: rig.fill('$offered') }
+    expect((await rig.ask('far-admin', 'POST', '/v1/tools/pin', pin)).status).toBe(403)
+    expect((await rig.ask('far-admin', 'POST', '/v1/tools/unpin', { tool: 'fs/read_file' })).status).toBe(403)
+    expect(rig.receipts().length).toBe(before)
   })
 
   test('in another tenant cannot answer, freeze everything, or touch the policy here', async () => {

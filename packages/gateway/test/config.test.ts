@@ -52,6 +52,7 @@ describe('readConfig', () => {
       passphraseCommand: undefined,
       webhooks: [],
       telemetry: undefined,
+      mcp: { servers: new Map() },
       limits: { body: 1 << 20, connections: 1024 },
       log: 'info',
     })

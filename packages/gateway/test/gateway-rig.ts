@@ -72,6 +72,7 @@ export function configFor(data: string, headGuard: string | undefined): Config {
     passphraseCommand: undefined,
     webhooks: [],
     telemetry: undefined,
+    mcp: { servers: new Map() },
     limits: { body: 1 << 20, connections: 1024 },
     log: 'error',
   }

@@ -65,6 +65,19 @@ describe('a legacy client', () => {
     expect(at(await client.request('initialize', hello), 'error', 'code')).toBe(-32600)
   })
 
+  test('need not wait for the answer to `initialize`', async () => {
+    const gate = await open()
+    const client = gate.client()
+    const hello = client.request('initialize', { protocolVersion: '2025-11-25', capabilities: {} })
+    const [first, second] = await Promise.all([
+      client.request('tools/list'),
+      client.request('initialize', {}),
+      hello,
+    ])
+    expect(at(first, 'result', 'tools', 0, 'name')).toBe('echo')
+    expect(at(second, 'error', 'code')).toBe(-32600)
+  })
+
   test('is told of progress under its own token, and of log messages', async () => {
     const server = plainServer()
     server.answer = (_method, _params, exchange) => {
@@ -198,7 +211,7 @@ describe('a modern client', () => {
     let last = two
     for (let round = 0; at(last, 'result', 'resultType') === 'input_required' && round < 5; round++) {
       const rest = { 'ask-1': { roots: [] }, 'ask-2': { action: 'decline' } }
-      const go = { ...CALL, inputResponses: rest, requestState: state }
+      const go = { ...CALL, inputResponses: rest, requestState: at(last, 'result', 'requestState') ?? null }
       last = await client.request('tools/call', modern(go, can))
     }
     expect(at(last, 'result')).toMatchObject({
@@ -324,6 +337,7 @@ describe('quarantine', () => {
     await gate.approve()
     const client = await gate.legacy()
     gate.server.tools = [{ ...ECHO, description: 'changed' }]
+    gate.server.events.at(-1)?.onNotification('notifications/tools/list_changed', {})
     await client.request('tools/call', CALL)
     gate.server.tools = [ECHO]
     const other = await gate.legacy()
@@ -333,6 +347,29 @@ describe('quarantine', () => {
       'TOOL_DEFINITION_CHANGED',
     )
     expect(at(await other.request('tools/call', CALL), 'result', 'answered')).toBe('tools/call')
+  })
+
+  test('wishes for HTTP headers stay between the gateway and the server', async () => {
+    const server = plainServer()
+    const properties = { region: { type: 'string', 'x-mcp-header': 'Region' } }
+    server.tools = [{ name: 'echo', inputSchema: { type: 'object', properties } }]
+    const gate = await open(server)
+    await gate.approve()
+    const listed = await (await gate.legacy()).request('tools/list')
+    expect(at(listed, 'result', 'tools', 0, 'inputSchema')).toEqual({
+      type: 'object',
+      properties: { region: { type: 'string' } },
+    })
+  })
+
+  test('servers are met before any client comes, so that a person can look at them', async () => {
+    const gate = await open()
+    const { catalogue } = gate.gateway.kernel
+    expect(catalogue.names()).toEqual([])
+    await gate.mcp.meet()
+    expect(catalogue.names()).toContain('plain/echo')
+    expect(catalogue.names()).toContain('second:prompts/get')
+    expect(gate.server.reached).toEqual([])
   })
 
   test('clients are told when a person approves something', async () => {

@@ -1,12 +1,10 @@
 // A conversation in this process with a server that is a plain object: what reached the server is written down.
 
-import type { JsonObject } from '@tollgate/evidence'
-import { parseReceipt, type Json, type Receipt } from '@tollgate/evidence'
+import { parseReceipt, type Json, type JsonObject, type Receipt } from '@tollgate/evidence'
 import { pinTool } from '@tollgate/kernel'
 import { silent } from '../src/log.ts'
 import type { Conversation, Out } from '../src/mcp/conversation.ts'
-import { FACULTIES, facultyName } from '../src/mcp/link.ts'
-import { createMcp, type Scope } from '../src/mcp/mcp.ts'
+import { createMcp, type Mcp, type Scope } from '../src/mcp/mcp.ts'
 import { parseMessage } from '../src/mcp/message.ts'
 import type { ClientHello, Connect, Exchange, UpstreamAnswer, UpstreamEvents } from '../src/mcp/upstream.ts'
 import type { Gateway } from '../src/open.ts'
@@ -115,6 +113,7 @@ export interface Client {
 /** A gateway in this process with its MCP door. */
 export interface Gate {
   readonly gateway: Gateway
+  readonly mcp: Mcp
   readonly server: PlainServer
   client(scope?: Scope, principal?: string): Client
   /** A client that has said `initialize`. */
@@ -147,6 +146,7 @@ export async function openGate(server: PlainServer = plainServer(), second = pla
   }
   return {
     gateway,
+    mcp,
     server,
     client,
     async legacy(capabilities = {}, scope) {

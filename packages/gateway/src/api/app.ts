@@ -100,7 +100,7 @@ export function problemReply(problem: Problem): Reply & { readonly body: string 
 }
 
 /** What is answered to a fault. One that is ours is written to the log, without its message: that may hold anything. */
-function replyTo(fault: unknown, route: Route | undefined, { log }: ApiOptions): Reply {
+export function replyTo(fault: unknown, route: Route | undefined, { log }: Pick<ApiOptions, 'log'>): Reply {
   const known = problemOf(fault)
   if (known) return problemReply(known)
   const { name, stack = '' } = fault instanceof Error ? fault : new Error()

@@ -19,7 +19,7 @@ const MAX_HEADERS = 64
 
 /** Answers requests that come over sockets. Never throws, and its promise never rejects. */
 export function listener(
-  app: App,
+  app: Pick<App, 'answer'>,
   names: Names,
   log: Log,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
@@ -50,6 +50,10 @@ const SINGLE: ReadonlySet<string> = new Set([
   'expect',
   'host',
   'last-event-id',
+  'mcp-method',
+  'mcp-name',
+  'mcp-protocol-version',
+  'mcp-session-id',
   'origin',
   'transfer-encoding',
 ])

@@ -24,6 +24,7 @@ export type ProblemCode =
   | 'request-timeout'
   | 'effect-refused'
   | 'approval-refused'
+  | 'pin-refused'
   | 'body-too-large'
   | 'url-too-long'
   | 'not-json'
@@ -59,6 +60,11 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemKind>> = {
   'request-timeout': { status: 408, title: 'The request did not arrive in time.' },
   'effect-refused': { status: 409, title: 'The effect cannot be reported.' },
   'approval-refused': { status: 409, title: 'The answer to the request is not accepted.' },
+  'pin-refused': {
+    status: 409,
+    title: 'The tool cannot be pinned or unpinned.',
+    remedy: 'Look at its definition again with `tollgate mcp show TOOL`.',
+  },
   'body-too-large': { status: 413, title: 'The body is too large.', remedy: 'Send less at a time.' },
   'url-too-long': { status: 414, title: 'The URL is too long.' },
   'not-json': {
@@ -135,6 +141,7 @@ const KERNEL_FAULTS: Partial<Record<KernelError['code'], ProblemCode>> = {
   EFFECT_REFUSED: 'effect-refused',
   APPROVAL_REFUSED: 'approval-refused',
   REQUEST_INVALID: 'request-invalid',
+  SCHEMA_REFUSED: 'pin-refused',
   LEDGER_POISONED: 'ledger-unavailable',
 }
 

@@ -18,6 +18,7 @@ import { problemsIn } from './schema.ts'
 import { sessionRoutes } from './sessions.ts'
 import { streamRoutes } from './stream.ts'
 import { tokenRoutes } from './tokens.ts'
+import { toolRoutes } from './tools.ts'
 
 /** Every route, in the order of the reference. */
 export const ROUTES: readonly Route[] = [
@@ -31,6 +32,7 @@ export const ROUTES: readonly Route[] = [
   ...freezeRoutes,
   ...policyRoutes,
   ...explainRoutes,
+  ...toolRoutes,
   ...evidenceRoutes,
   ...tokenRoutes,
   ...healthRoutes,

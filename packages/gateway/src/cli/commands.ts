@@ -4,6 +4,7 @@ import process from 'node:process'
 import { Command } from 'commander'
 import { collect, complaint, examples, local, port, remote, whole } from './forms.ts'
 import { addApprovals, addKeys, addPolicy, addReceipts, addTokens } from './groups.ts'
+import { addMcp } from './mcp-commands.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 
 /** What a command does; answers with the exit code. */
@@ -65,7 +66,8 @@ function lazily<O>(
     // Until there is an answer, the answer is that it failed.
     process.exitCode = 1
     const run = await load()
-    const args = given.filter((each): each is string => typeof each === 'string')
+    // A list of arguments comes as a list.
+    const args = given.flat().filter((each): each is string => typeof each === 'string')
     finish(await run(openTerminal(options.json === true), options, ...args))
   }
 }
@@ -94,6 +96,10 @@ function addSetup(program: Command, to: To): void {
     )
     .addOption(port('listen on this port instead of the configured one; 0 for any that is free'))
     .option('--watch', 'put a changed policy file in force by itself: for authoring only')
+    .option(
+      '--background',
+      'for programs that start it: takes any port if the configured one is taken, and makes no token',
+    )
     .addHelpText(
       'after',
       examples(
@@ -150,6 +156,7 @@ function addDaily(program: Command, to: To): void {
       .action(to(async () => (await import('./freeze.ts'))[name === 'freeze' ? 'runFreeze' : 'runUnfreeze']))
   }
   addPolicy(program, to)
+  addMcp(program, to)
 }
 
 function addEvidence(program: Command, to: To): void {

@@ -8,7 +8,7 @@ import process from 'node:process'
 import { activatePolicy, parsePolicy, policyOf } from '@tollgate/kernel'
 import { CONFIG_FILE, DEFAULT_PORT, defaultConfigText, readConfig, type Config } from '../config.ts'
 import { GatewayError } from '../error.ts'
-import { createKey, keysIn, listKeyFiles, openKeyring } from '../keyring.ts'
+import { createKey, keysIn, listKeyFiles, openKeyring, type Keyring } from '../keyring.ts'
 import { foundLedger, type Gateway } from '../open.ts'
 import { localUser } from './connect.ts'
 import { STARTER_POLICY } from './starter.ts'
@@ -70,13 +70,33 @@ async function createLedger(
   passphrase: string | undefined,
   made: (each: Made) => void,
 ): Promise<void> {
+  const file = join(config.data, 'ledger.sqlite')
+  try {
+    await foundLedger(config, () => {
+      if (existsSync(file)) throw new MadeMeanwhile()
+      return createKeys(config, passphrase, made)
+    })
+  } catch (fault) {
+    if (fault instanceof MadeMeanwhile) return
+    throw fault
+  }
+  made({ what: `the ledger ${config.ledger}`, where: file })
+}
+
+/** Another process has made the ledger since it was looked whether there is one. */
+class MadeMeanwhile extends Error {}
+
+async function createKeys(
+  config: Config,
+  passphrase: string | undefined,
+  made: (each: Made) => void,
+): Promise<Keyring> {
   refuseLost(config.data)
   for (const role of ['ledger', 'writer'] as const) {
     const { file } = await createKey(config.data, role, passphrase)
     made({ what: `the key that signs ${role === 'ledger' ? 'checkpoints' : 'receipts'}`, where: file })
   }
-  await foundLedger(config, await openKeyring(config))
-  made({ what: `the ledger ${config.ledger}`, where: join(config.data, 'ledger.sqlite') })
+  return openKeyring(config)
 }
 
 /** Keys without their ledger: a new one under the same key would be a second history. */

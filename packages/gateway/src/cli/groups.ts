@@ -82,6 +82,21 @@ export function addPolicy(program: Command, to: To): void {
     .argument('[file]', 'the file; that of the data directory if not given')
     .addHelpText('after', examples(['tollgate policy activate', '']))
     .action(to(async () => (await import('./policy.ts')).runActivate))
+  remote(policy, 'draft')
+    .summary('write a first policy for the tools that servers offer')
+    .description(
+      'Drafts a policy from what the servers say of their tools: reading is allowed, everything else asks a person.\nIt is printed, for you to read and change. Never overwrites a file.',
+    )
+    .option('--server <name>', 'only this server; may be given again', collect)
+    .option('--out <file>', 'a new file, instead of standard output')
+    .addHelpText(
+      'after',
+      examples(
+        ['tollgate policy draft', ''],
+        ['tollgate policy draft --server github --out policy.yaml', ''],
+      ),
+    )
+    .action(to(async () => (await import('./policy-draft.ts')).runDraft))
 }
 
 /** `keys`. */

@@ -6,6 +6,10 @@ import type { Config } from '../config.ts'
 import { GatewayError } from '../error.ts'
 import { openKeyring } from '../keyring.ts'
 import type { Log } from '../log.ts'
+import { createConnect } from '../mcp/connect.ts'
+import { createHttpDoor } from '../mcp/http.ts'
+import { openLocal, type LocalDoor } from '../mcp/local.ts'
+import { createMcp, type Mcp } from '../mcp/mcp.ts'
 import { openGateway, type Gateway } from '../open.ts'
 import { serve, type Served } from '../serve.ts'
 import { startTracer, type Tracer } from '../trace.ts'
@@ -13,6 +17,7 @@ import { startWebhooks, type Webhooks } from '../webhook.ts'
 import { VERSION } from './commands.ts'
 import { readIfThere } from './connect.ts'
 import { onInterrupt } from './interrupt.ts'
+import { serverAddresses } from './server-addresses.ts'
 
 /** A gateway whose door is open. */
 export interface RunningGateway {
@@ -33,12 +38,16 @@ export interface Life {
   readonly prepare?: (gateway: Gateway) => Promise<void>
   /** Runs when the door is open. If it fails, the gateway is closed again. */
   readonly opened?: (running: RunningGateway) => Promise<void>
+  /** A program has started it, and looks for it on the local socket: any port will do, but the socket there must be. */
+  readonly background?: boolean
   /** Runs when a signal ends it. SIGTERM is then an orderly end, and exits with 0. */
   readonly stopping?: () => void
 }
 
 /** Opens a gateway and its door. From its first moment on, a signal closes it in order. */
 export async function runGateway(config: Config, log: Log, life: Life = {}): Promise<RunningGateway> {
+  // What is missing for them is told before anything is opened.
+  const servers = serverAddresses(config)
   const gateway = await openGateway(config, await openKeyring(config), log)
   // Closed in the opposite order, also if opening stops half way.
   const ends: (() => Promise<unknown>)[] = [() => gateway.close()]
@@ -59,8 +68,14 @@ export async function runGateway(config: Config, log: Log, life: Life = {}): Pro
     if (tracer) ends.push(() => tracer.stop())
     const webhooks = webhooksOf(gateway, log)
     ends.push(() => webhooks.stop())
-    const served = await openDoor(gateway, log, tracer)
+    const mcp = createMcp({ kernel: gateway.kernel, log, servers, connect: createConnect({ log }) })
+    ends.push(() => mcp.close())
+    const served = await openDoor(gateway, mcp, log, tracer, life.background === true)
     ends.push(() => served.close())
+    const local = await openSocket(gateway, mcp, log, life.background === true)
+    if (local) ends.push(() => local.close())
+    // Not waited for: a server may have to be installed first.
+    void mcp.meet()
     const running = { gateway, url: served.url, close: end }
     await life.opened?.(running)
     return running
@@ -89,33 +104,72 @@ function webhooksOf({ config, kernel, view, watch }: Gateway, log: Log): Webhook
 }
 
 async function openDoor(
-  { config, kernel, view, tokens, ...gateway }: Gateway,
+  gateway: Gateway,
+  mcp: Mcp,
   log: Log,
   tracer: Tracer | undefined,
+  background: boolean,
 ): Promise<Served> {
-  const { listen, hosts, limits } = config
+  const { listen } = gateway.config
   try {
-    return await serve(
-      {
-        kernel,
-        view,
-        tokens,
-        checkpoint: () => gateway.checkpoint(),
-        watch: (listener) => gateway.watch(listener),
-        policyFile: () => readIfThere(config.policy),
-        version: VERSION,
-        log,
-        limits: { body: limits.body },
-        ...(tracer && { trace: (span) => tracer.record(span) }),
-      },
-      { ...listen, hosts, connections: limits.connections },
-    )
+    return await serveAt(listen.port, gateway, mcp, log, tracer)
   } catch (fault) {
     if (!(fault instanceof GatewayError) || fault.code !== 'LISTEN_REFUSED') throw fault
+    if (background && isTaken(fault)) {
+      log('warn', 'the port is taken; another is used for this run', { port: listen.port })
+      return serveAt(0, gateway, mcp, log, tracer)
+    }
     throw new GatewayError('LISTEN_REFUSED', fault.message, {
       cause: fault,
       hints: [...fault.hints, 'for this run only, take another port with `--port N`; 0 is any that is free'],
     })
+  }
+}
+
+function isTaken({ cause }: GatewayError): boolean {
+  // Sound: the member is tested before use.
+  return cause instanceof Error && (cause as NodeJS.ErrnoException).code === 'EADDRINUSE'
+}
+
+function serveAt(
+  port: number,
+  { config, kernel, view, tokens, ...gateway }: Gateway,
+  mcp: Mcp,
+  log: Log,
+  tracer: Tracer | undefined,
+): Promise<Served> {
+  const { listen, hosts, limits } = config
+  return serve(
+    {
+      kernel,
+      view,
+      tokens,
+      checkpoint: () => gateway.checkpoint(),
+      watch: (listener) => gateway.watch(listener),
+      policyFile: () => readIfThere(config.policy),
+      version: VERSION,
+      log,
+      limits: { body: limits.body },
+      ...(tracer && { trace: (span) => tracer.record(span) }),
+    },
+    { ...listen, port, hosts, connections: limits.connections },
+    [createHttpDoor({ mcp, tokens, log })],
+  )
+}
+
+/** Opens the local socket. A gateway whose agents come over HTTP can do without it. */
+async function openSocket(
+  { config, tokens }: Gateway,
+  mcp: Mcp,
+  log: Log,
+  background: boolean,
+): Promise<LocalDoor | undefined> {
+  try {
+    return await openLocal(config.data, { mcp, tokens, tenant: config.tenant, log })
+  } catch (fault) {
+    if (background || !(fault instanceof GatewayError)) throw fault
+    log('warn', '`tollgate mcp` cannot reach this gateway', { because: fault.message })
+    return undefined
   }
 }
 

@@ -4,8 +4,8 @@
 // there is no end to it.
 //
 // Everything else goes to standard error, after `tollgate:`, in lower case and without a full stop. What went wrong comes
-// first, then what to do, each in a line of its own. Nobody is asked anything: a command does what it was told or says why
-// not.
+// first, then what to do, each in a line of its own. Nobody is asked anything but whether they approve of a tool, and that only
+// on a terminal: a command does what it was told or says why not.
 //
 // Colours and progress are for people: only on a terminal, and colours not with NO_COLOR. A secret is shown once, where it
 // was asked for, and is never in an error.

@@ -18,6 +18,7 @@ import { welcome } from './welcome.ts'
 interface UpOptions extends DataOptions {
   readonly port?: number
   readonly watch?: boolean
+  readonly background?: boolean
 }
 
 /** Starts a gateway, says how to talk to it, and serves until a signal comes. */
@@ -27,13 +28,16 @@ export async function runUp(terminal: Terminal, options: UpOptions): Promise<num
   )
   const config = withPort(created, options.port)
   const log = createLog(config.log === 'debug' ? 'debug' : 'warn', (line) => void process.stderr.write(line))
+  const background = options.background === true
   const running = await runGateway(config, log, {
+    background,
     async prepare(gateway) {
       const policy = await activateFirst(gateway, readIfThere(config.policy))
       if (policy !== undefined) terminal.say(`put the policy \`${policy}\` in force`)
     },
     async opened(running) {
-      await announce(terminal, running, urlOf(created))
+      if (background) terminal.say(`the gateway is open at ${running.url}, as process ${process.pid}`)
+      else await announce(terminal, running, urlOf(created))
       if (options.watch === true) watchPolicy(terminal, running.gateway)
       else await tellPending(terminal, running.gateway)
     },

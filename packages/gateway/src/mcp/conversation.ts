@@ -1,7 +1,7 @@
 // A conversation with one client, in either era: which requests are under way, what belongs to them, what the client is asked
 // and told. It knows nothing of how messages travel.
 
-import { canonicalize, type JsonObject } from '@tollgate/evidence'
+import type { JsonObject } from '@tollgate/evidence'
 import type { Log } from '../log.ts'
 import { createAsks } from './asking.ts'
 import { decisionOf } from './denial.ts'
@@ -16,6 +16,7 @@ import {
   formatResult,
   isObject,
   RpcFault,
+  textOf,
   type Message,
   type Notification,
   type Request,
@@ -74,8 +75,12 @@ export function createConversation({ caller, open, log }: ConversationOptions): 
   const parked = new Map<string, Rounds>()
   const reaches = new Map<string, Reached>()
   const asks = createAsks()
-  const tidings: Tidings = createTidings(() => [...reaches.values()])
+  const tidings: Tidings = createTidings(
+    () => [...reaches.values()],
+    () => reaches.has('legacy'),
+  )
   let legacy: Sender | undefined
+  let starting: Promise<string> | undefined
   let closed = false
 
   /** The servers, as a client that can do this reaches them. */
@@ -92,6 +97,7 @@ export function createConversation({ caller, open, log }: ConversationOptions): 
       onNotification: (method, params) => tidings.tell(method, params, messagesWanted),
     })
     reaches.set(key, reached)
+    tidings.askServers()
     return reached
   }
 
@@ -165,17 +171,17 @@ export function createConversation({ caller, open, log }: ConversationOptions): 
     underway.set(id, { ...underwayOf(id), logLevel: modern.logLevel })
     if (method === 'server/discover') {
       const { discovered, info } = await describe(reached)
-      return canonicalize(resultFor('modern', method, discovered, info))
+      return textOf(resultFor('modern', method, discovered, info))
     }
     const turn = turnOf(modern, meta, out, signal)
     const got = ROUNDS.includes(method)
       ? await inRounds(reached, request, turn)
       : { done: await answer(reached, method, params, turn) }
     const { info } = await describe(reached)
-    if ('done' in got) return canonicalize(resultFor('modern', method, got.done.result, info))
+    if ('done' in got) return textOf(resultFor('modern', method, got.done.result, info))
     const { wishes, state } = got
     const interim = { resultType: 'input_required', inputRequests: wishes, requestState: state }
-    return canonicalize(resultFor('modern', 'input_required', interim, info))
+    return textOf(resultFor('modern', 'input_required', interim, info))
   }
 
   function underwayOf(id: RequestId): Underway {
@@ -191,7 +197,9 @@ export function createConversation({ caller, open, log }: ConversationOptions): 
     signal: AbortSignal,
   ): Promise<string | undefined> {
     if (method === 'ping') return '{}'
-    if (method === 'initialize') return initialize(params)
+    if (method === 'initialize') return (starting = initialize(params))
+    // Who does not wait for the answer to `initialize` is not sent away for it.
+    await starting?.catch(() => undefined)
     if (!legacy) {
       throw method === 'server/discover'
         ? new RpcFault(CODE.invalidParams, '`_meta` lacks the version of the protocol')
@@ -199,15 +207,15 @@ export function createConversation({ caller, open, log }: ConversationOptions): 
     }
     const reached = reachFor(legacy)
     const own = await tidings.legacyMethod(reached, method, params, signal)
-    if (own) return canonicalize(own)
+    if (own) return textOf(own)
     const turn = turnOf({ ...legacy, logLevel: tidings.logLevel }, meta, out, signal)
     const got = await answer(reached, method, params, turn)
-    return got.text ?? canonicalize(resultFor('legacy', method, got.result, {}))
+    return got.text ?? textOf(resultFor('legacy', method, got.result, {}))
   }
 
   async function initialize(params: JsonObject): Promise<string> {
     const { capabilities, clientInfo, protocolVersion } = params
-    if (legacy) throw new RpcFault(CODE.invalidRequest, 'the conversation has begun already')
+    if (legacy || starting) throw new RpcFault(CODE.invalidRequest, 'the conversation has begun already')
     if (typeof protocolVersion !== 'string' || !isObject(capabilities)) {
       throw new RpcFault(
         CODE.invalidParams,
@@ -220,16 +228,20 @@ export function createConversation({ caller, open, log }: ConversationOptions): 
       info: isObject(clientInfo) ? clientInfo : UNNAMED,
       logLevel: undefined,
     }
-    const description: Description = await describe(reachFor(sender))
-    legacy = sender
-    return canonicalize(negotiate(description, protocolVersion))
+    try {
+      const description: Description = await describe(reachFor(sender))
+      legacy = sender
+      return textOf(negotiate(description, protocolVersion))
+    } finally {
+      starting = undefined
+    }
   }
 
   /** A modern request that may take several rounds: begun, or gone on with. */
   async function inRounds(reach: Reach, { method, params }: Request, turn: Turn): Promise<Round> {
     const { requestState, inputResponses = {} } = params
     const bare = without(params, 'requestState', 'inputResponses', '_meta')
-    const key = canonicalize({ method, params: bare })
+    const key = textOf({ method, params: bare })
     if (requestState === undefined && params['inputResponses'] === undefined) {
       return nextOf(
         beginRounds(key, turn, (live) => answer(reach, method, { ...bare, _meta: turn.meta }, live)),
@@ -245,9 +257,10 @@ export function createConversation({ caller, open, log }: ConversationOptions): 
   }
 
   async function nextOf(one: Rounds, turn: Turn): Promise<Round> {
+    // Each round has a state of its own: what has been gone on with is not gone on with again.
+    parked.delete(one.state)
     const got = await one.next(turn)
-    if ('done' in got) parked.delete(one.state)
-    else parked.set(one.state, one)
+    if (!('done' in got)) parked.set(got.state, one)
     const [oldest] = parked.values()
     if (parked.size > MAX_PARKED && oldest) {
       parked.delete(oldest.state)

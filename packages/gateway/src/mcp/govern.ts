@@ -1,7 +1,7 @@
 // The road from a client to a server: every call goes through the kernel, and what comes back is on the ledger before it is
 // handed on.
 
-import { canonicalize, parseJson, sha256Hex, type Effect, type JsonObject } from '@tollgate/evidence'
+import { parseJson, sha256Hex, type Effect, type JsonObject } from '@tollgate/evidence'
 import {
   authorize,
   enforce,
@@ -11,7 +11,7 @@ import {
   type ToolAnswer,
 } from '@tollgate/kernel'
 import { createRepeats, type Repeats } from './denial.ts'
-import type { RpcError } from './message.ts'
+import { textOf, type RpcError } from './message.ts'
 import { UpstreamFault, type UpstreamAnswer } from './upstream.ts'
 
 /** Who calls, as the door has made sure of it. */
@@ -57,7 +57,7 @@ interface Delivery {
 
 /** The one place where an answer can be looked at, changed or held back before anybody gets it. */
 export function deliver(answer: UpstreamAnswer): Delivery {
-  const text = answer.ok ? canonicalize(answer.result) : canonicalize({ ...answer.error })
+  const text = answer.ok ? textOf(answer.result) : textOf({ ...answer.error })
   return { text, delivery: 'full' }
 }
 
@@ -93,7 +93,7 @@ function denied(
   now: number,
 ): Outcome {
   const who = `${caller.tenant}\n${caller.principal}\n${typeof session === 'string' ? session : ''}`
-  const key = sha256Hex(`${who}\n${tool}\n${decided.reason}\n${canonicalize(args)}`)
+  const key = sha256Hex(`${who}\n${tool}\n${decided.reason}\n${textOf(args)}`)
   return { kind: 'denied', decided, repeated: repeats.seen(key, now) }
 }
 

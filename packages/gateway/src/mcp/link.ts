@@ -2,6 +2,7 @@
 
 import { definitionOf, type Catalogue, type Definition } from '@tollgate/kernel'
 import type { Json, JsonObject } from '@tollgate/evidence'
+import { FACULTIES, isUsable } from '../tools/offer.ts'
 import { isObject } from './message.ts'
 import {
   UpstreamFault,
@@ -11,13 +12,6 @@ import {
   type UpstreamAnswer,
 } from './upstream.ts'
 
-/** What is governed of a server besides its tools: how data and instructions come in, and how they go out. */
-export const FACULTIES = [
-  'resources/read',
-  'prompts/get',
-  'sampling/createMessage',
-  'elicitation/create',
-] as const
 /** What is governed of a server besides its tools. */
 export type Faculty = (typeof FACULTIES)[number]
 
@@ -35,11 +29,12 @@ export interface Link {
   isApproved(): Promise<boolean>
   /** Takes note of tools as the server lists them; each is passed on as it is, or as blocked, or not at all. */
   take(tools: readonly Json[]): readonly JsonObject[]
+  /** Asks the server for all it offers, so that a person can look at it. @throws UpstreamFault. */
+  meet(): Promise<void>
   /** What the server offers has changed: it is asked anew. */
   forget(): void
 }
 
-const TOOL_NAME = /^[A-Za-z0-9_.\-/]{1,128}$/
 // A server that goes on for ever must not fill the memory.
 const MAX_PAGES = 100
 const MAX_TOOLS = 10_000
@@ -61,19 +56,20 @@ export function createLink(name: string, upstream: Upstream, catalogue: Catalogu
   let greeting: Promise<{ hello: ServerHello; faculty: Definition }> | undefined
 
   function greet(): Promise<{ hello: ServerHello; faculty: Definition }> {
-    greeting ??= upstream.hello().then((hello) => {
+    if (greeting) return greeting
+    greeting = upstream.hello().then((hello) => {
       const faculty = facultyDefinition(name, hello)
       for (const each of FACULTIES) catalogue.offer(facultyName(name, each), faculty)
       return { hello, faculty }
     })
     // A server that could not be reached is tried again by who comes next.
-    greeting.catch(() => (greeting = undefined))
+    greeting.then(ensureListed).catch(() => (greeting = undefined))
     return greeting
   }
 
   function take(tools: readonly Json[]): readonly JsonObject[] {
     return tools.flatMap((tool) => {
-      if (!isObject(tool) || typeof tool['name'] !== 'string' || !TOOL_NAME.test(tool['name'])) return []
+      if (!isObject(tool) || typeof tool['name'] !== 'string' || !isUsable(tool['name'])) return []
       if (hashes.size > MAX_TOOLS) return []
       const full = toolName(name, tool['name'])
       const definition = toolDefinition(name, tool)
@@ -119,6 +115,7 @@ export function createLink(name: string, upstream: Upstream, catalogue: Catalogu
       return catalogue.pinned(facultyName(name, 'resources/read')) === faculty.hash
     },
     take,
+    meet: () => ensureListed(),
     forget() {
       listing = undefined
       greeting = undefined

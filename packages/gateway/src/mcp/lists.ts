@@ -2,7 +2,8 @@
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import type { Link } from './link.ts'
-import { CODE, isObject, RpcFault } from './message.ts'
+import { without } from './era.ts'
+import { CODE, isObject, RpcFault, textOf } from './message.ts'
 import type { Answer, Reach, Turn } from './proxy.ts'
 import { UpstreamFault } from './upstream.ts'
 
@@ -62,10 +63,28 @@ async function page(
 /** Tools as a person has approved of them; the others as blocked. */
 function governed(link: Link, result: JsonObject): JsonObject {
   const tools = itemsIn(result, 'tools')
-  const shown = link.take(tools)
+  const shown = link.take(tools).map(withoutHeaders)
   const all = shown.length === tools.length && shown.every((tool, i) => tool === tools[i])
   // What is blocked now may be approved in a moment.
   return all ? result : { ...result, tools: shown, ...(result['ttlMs'] !== undefined && { ttlMs: 0 }) }
+}
+
+/** A tool without its wishes for HTTP headers: those are between us and the server, and its client sends them for it. */
+function withoutHeaders(tool: JsonObject): JsonObject {
+  const { inputSchema } = tool
+  if (!isObject(inputSchema) || !textOf(inputSchema).includes('"x-mcp-header"')) return tool
+  return { ...tool, inputSchema: bare(inputSchema) }
+}
+
+function bare(schema: JsonObject): JsonObject {
+  const { properties } = schema
+  const own = without(schema, 'x-mcp-header')
+  if (!isObject(properties)) return own
+  const inner = Object.entries(properties).map(([name, each]): [string, Json] => [
+    name,
+    isObject(each) ? bare(each) : each,
+  ])
+  return { ...own, properties: Object.fromEntries(inner) }
 }
 
 /** One server of several that is down, or has nothing of the kind, does not hide the others. */

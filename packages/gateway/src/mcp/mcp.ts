@@ -4,8 +4,10 @@ import type { Kernel } from '@tollgate/kernel'
 import type { Log } from '../log.ts'
 import { createConversation, type Conversation } from './conversation.ts'
 import { createGovern, type Caller } from './govern.ts'
+import { UNNAMED } from './era.ts'
+import { createLink } from './link.ts'
 import { createOpenReach } from './reach.ts'
-import type { Connect, Server, ServerAddress } from './upstream.ts'
+import { UpstreamFault, type Connect, type Server, type ServerAddress, type Upstream } from './upstream.ts'
 
 /** What a client may reach: all servers, one of them, or one that it brings itself. */
 export type Scope =
@@ -18,6 +20,8 @@ export interface Mcp {
   /** Begins a conversation; undefined if there is no such server. */
   converse(caller: Caller, scope: Scope): Conversation | undefined
   readonly servers: readonly string[]
+  /** Asks every server once for what it offers, so that a person can look at it before any client comes. Never rejects. */
+  meet(): Promise<void>
   close(): Promise<void>
 }
 
@@ -31,11 +35,14 @@ export interface McpOptions {
 
 // How soon clients are told that a person has approved something.
 const LOOKED_EVERY_MS = 1000
+// Some servers have tools only for clients that can do more.
+const EVERYTHING = { sampling: {}, elicitation: {}, roots: {} }
 
 /** Opens the door. */
 export function createMcp({ kernel, log, servers, connect }: McpOptions): Mcp {
   const govern = createGovern(kernel, () => kernel.host.now())
   const conversations = new Set<Conversation>()
+  const met = new Set<Upstream>()
   let seen = kernel.catalogue.changes
   const looking = setInterval(() => {
     if (seen === kernel.catalogue.changes) return
@@ -47,6 +54,23 @@ export function createMcp({ kernel, log, servers, connect }: McpOptions): Mcp {
     if (scope.kind === 'own') return [scope]
     const all = [...servers].map(([name, address]) => ({ name, address }))
     return scope.kind === 'all' ? all : all.filter(({ name }) => name === scope.name)
+  }
+
+  async function meetOne(server: Server): Promise<void> {
+    const quiet = { onNotification: () => undefined, onDown: () => undefined }
+    const upstream = connect(server, { capabilities: EVERYTHING, info: UNNAMED }, quiet)
+    met.add(upstream)
+    try {
+      await createLink(server.name, upstream, kernel.catalogue).meet()
+    } catch (fault) {
+      log('warn', 'an MCP server does not say what it offers', {
+        server: server.name,
+        fault: fault instanceof UpstreamFault ? fault.code : 'unknown',
+      })
+    } finally {
+      met.delete(upstream)
+      await upstream.close()
+    }
   }
 
   return {
@@ -67,9 +91,12 @@ export function createMcp({ kernel, log, servers, connect }: McpOptions): Mcp {
       conversations.add(kept)
       return kept
     },
+    async meet() {
+      await Promise.all([...servers].map(([name, address]) => meetOne({ name, address })))
+    },
     async close() {
       clearInterval(looking)
-      await Promise.all([...conversations].map((each) => each.close()))
+      await Promise.all([...conversations, ...met].map((each) => each.close()))
     },
   }
 }

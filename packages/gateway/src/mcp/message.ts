@@ -165,14 +165,19 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** The canonical text of what goes on in a message. @throws EvidenceError `JSON_TOO_LARGE` if it is more than a message may be. */
+export function textOf(value: Json): string {
+  return canonicalize(value, { maxLength: MAX_MESSAGE })
+}
+
 /** The text of a request. */
 export function formatRequest(id: RequestId, method: string, params: JsonObject): string {
-  return canonicalize({ jsonrpc: '2.0', id, method, params })
+  return textOf({ jsonrpc: '2.0', id, method, params })
 }
 
 /** The text of a notification. */
 export function formatNotification(method: string, params: JsonObject): string {
-  return canonicalize({ jsonrpc: '2.0', method, params })
+  return textOf({ jsonrpc: '2.0', method, params })
 }
 
 /** The text of an answer whose result is canonical JSON already. */
@@ -182,7 +187,7 @@ export function formatResult(id: RequestId, result: string): string {
 
 /** The text of an answer that is an error. */
 export function formatError(id: RequestId | undefined, { code, message, data }: RpcError): string {
-  return canonicalize({
+  return textOf({
     jsonrpc: '2.0',
     id: id ?? null,
     error: { code, message: message.toWellFormed(), ...(data !== undefined && { data }) },

@@ -13,7 +13,7 @@ export type Round = { readonly done: Answer } | { readonly wishes: JsonObject; r
 export interface Rounds {
   /** What a request must be the same as, to go on with this one. */
   readonly key: string
-  /** What the client shows to go on with it. */
+  /** What the client shows to go on with it; another in every round. */
   readonly state: string
   /** The next thing to tell the client, whose newest request is `turn`. @throws what the call threw. */
   next(turn: Turn): Promise<Round>
@@ -32,7 +32,7 @@ interface Wish {
 
 /** Begins a request. Whichever round it is in, it speaks to the newest request of the client's. */
 export function beginRounds(key: string, first: Turn, start: (live: Turn) => Promise<Answer>): Rounds {
-  const state = randomBytes(24).toString('base64url')
+  let state = newState()
   const wishes = new Map<string, Wish>()
   const abort = new AbortController()
   let newest = first
@@ -62,7 +62,9 @@ export function beginRounds(key: string, first: Turn, start: (live: Turn) => Pro
 
   return {
     key,
-    state,
+    get state() {
+      return state
+    },
     async next(turn) {
       newest = turn
       turn.signal.addEventListener('abort', end, { once: true })
@@ -71,7 +73,9 @@ export function beginRounds(key: string, first: Turn, start: (live: Turn) => Pro
       // What is asked for at the same time goes with the same answer.
       await new Promise((resolve) => setImmediate(resolve))
       turn.signal.removeEventListener('abort', end)
-      return wishes.size === 0 ? done : { wishes: wishesOf(wishes), state }
+      if (wishes.size === 0) return done
+      state = newState()
+      return { wishes: wishesOf(wishes), state }
     },
     bring(responses) {
       for (const [name, { resolve }] of [...wishes]) {
@@ -83,6 +87,10 @@ export function beginRounds(key: string, first: Turn, start: (live: Turn) => Pro
     },
     end,
   }
+}
+
+function newState(): string {
+  return randomBytes(24).toString('base64url')
 }
 
 function wishesOf(wishes: ReadonlyMap<string, Wish>): JsonObject {

@@ -25,6 +25,8 @@ export interface Tidings {
   ): Promise<JsonObject | undefined>
   /** Something may be called now that could not be, or the other way round. */
   toolsChanged(): void
+  /** Says to the servers what is wanted of them, after more of them can be reached. */
+  askServers(): void
   /** Least level of log messages that a legacy client wants. */
   readonly logLevel: string | undefined
 }
@@ -47,7 +49,7 @@ const MAX_URIS = 1000
 const MAX_LISTENERS = 16
 
 /** Tells nobody yet. */
-export function createTidings(reached: () => readonly Reached[]): Tidings {
+export function createTidings(reached: () => readonly Reached[], isLegacy: () => boolean): Tidings {
   const listeners = new Map<RequestId, Listener>()
   const subscribed = new Set<string>()
   let attached: Out | undefined
@@ -79,13 +81,14 @@ export function createTidings(reached: () => readonly Reached[]): Tidings {
     tellListeners(method, params)
   }
 
-  /** All that the listeners want, told to the servers. */
+  /** All that the listeners want, told to the servers. A legacy client is told of every list without having asked. */
   function askServers(): void {
     const all = [...listeners.values()].map(({ wanted }) => wanted)
     const wanted: Wanted = {
-      tools: all.some(({ tools }) => tools),
-      prompts: all.some(({ prompts }) => prompts),
-      resources: all.some(({ resources }) => resources),
+      // Whoever listens: a tool that has changed is blocked from then on.
+      tools: true,
+      prompts: isLegacy() || all.some(({ prompts }) => prompts),
+      resources: isLegacy() || all.some(({ resources }) => resources),
       uris: [...new Set([...all.flatMap(({ uris }) => uris), ...subscribed])],
     }
     for (const { links } of reached()) for (const { upstream } of links) upstream.listen(wanted)
@@ -159,6 +162,7 @@ export function createTidings(reached: () => readonly Reached[]): Tidings {
     attach: (out) => void (attached = out),
     tell,
     listen,
+    askServers,
     async legacyMethod(reach, method, params, signal) {
       if (method === 'logging/setLevel') return setLevel(reach, params, signal)
       if (method !== 'resources/subscribe' && method !== 'resources/unsubscribe') return undefined

@@ -8,6 +8,7 @@ import { createPrivately, faultOf } from './database.ts'
 
 /** A held lock. */
 export interface Lock {
+  /** Lets go of it; a second time does nothing. */
   release(): void
 }
 
@@ -21,8 +22,12 @@ export function takeLock(data: string): Lock {
     const db = new DatabaseSync(file, { timeout: 0 })
     holdExclusively(db)
     held.add(file)
+    let isReleased = false
     return {
       release() {
+        // Once: by then another may hold it.
+        if (isReleased) return
+        isReleased = true
         db.close()
         held.delete(file)
       },

@@ -7,7 +7,7 @@ import type { LedgerEntry, LedgerView, Page } from '../../view.ts'
 import { shareOf } from './share.ts'
 import { packBatch, packEntries } from './batch.ts'
 import { createDatabase, openForReading } from './database.ts'
-import { takeLock } from './lock.ts'
+import { takeLock, type Lock } from './lock.ts'
 import { openReader, type IdleRecord, type Reader } from './reader.ts'
 import { serviceIn } from './service.ts'
 import { startThread, type Thread } from './thread.ts'
@@ -41,9 +41,15 @@ export function createSqliteFile(data: string): void {
   createDatabase(data).close()
 }
 
-/** Opens the ledger in a data directory for writing; for one process at a time. @throws GatewayError. */
-export async function openSqliteStore(options: SqliteOptions): Promise<SqliteStore> {
-  const lock = takeLock(options.data)
+/**
+ * Opens the ledger in a data directory for writing; for one process at a time. A lock that is held already becomes the store's.
+ *
+ * @throws GatewayError.
+ */
+export async function openSqliteStore(
+  options: SqliteOptions,
+  lock: Lock = takeLock(options.data),
+): Promise<SqliteStore> {
   const threads = startThreads(options)
   try {
     // Sound: that is what the thread answers.

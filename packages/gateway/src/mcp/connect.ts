@@ -1,0 +1,62 @@
+// Connecting with servers, whichever way they are reached.
+
+import type { Log } from '../log.ts'
+import type { Times } from './channel.ts'
+import { MAX_MESSAGE } from './message.ts'
+import { createReconnecting } from './reconnect.ts'
+import { openHttp } from './upstream-http.ts'
+import { openStdio } from './upstream-stdio.ts'
+import type { Connect } from './upstream.ts'
+
+/** What connections need. */
+export interface ConnectOptions {
+  readonly log: Log
+  /** How long is waited for what; what is not given is as it should be. */
+  readonly times?: Partial<Times>
+  /** Largest message of a server, in bytes. 8 MiB if not given. */
+  readonly maxMessage?: number
+  /** Most bytes that may wait for a process to read them. 16 MiB if not given. */
+  readonly maxQueue?: number
+}
+
+const TIMES: Times = {
+  // The kernel gives up after 120 seconds.
+  patience: 110_000,
+  // `npx` may have to install first.
+  hello: 60_000,
+  silence: 3000,
+  grace: 2000,
+  backOff: 500,
+  longestBackOff: 30_000,
+  well: 60_000,
+}
+
+/** Makes connections. None starts anything before it is needed. */
+export function createConnect(options: ConnectOptions): Connect {
+  const { log, maxMessage = MAX_MESSAGE, maxQueue = 2 * MAX_MESSAGE } = options
+  const times = { ...TIMES, ...options.times }
+  return ({ name, address, onStderr }, client, events) => {
+    const shared = { name, log, events, maxMessage }
+    if (address.transport === 'http') {
+      // There is no process that has to be spared.
+      const own = { ...times, backOff: 0 }
+      return createReconnecting({
+        name,
+        client,
+        events,
+        log,
+        times: own,
+        open: (onEnd) => openHttp({ ...shared, times: own, address, onEnd }),
+      })
+    }
+    return createReconnecting({
+      name,
+      client,
+      events,
+      log,
+      times,
+      open: (onEnd) =>
+        openStdio({ ...shared, times, address, maxQueue, onEnd, ...(onStderr && { onStderr }) }),
+    })
+  }
+}

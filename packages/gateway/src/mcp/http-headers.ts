@@ -1,0 +1,110 @@
+// The headers that MCP has beside HTTP's: what they must say, and that they say the same as the body. Whoever routes or logs by a
+// header must not be told something else than what is done.
+
+import type { JsonObject } from '@tollgate/evidence'
+import type { Asked, Reply } from '../exchange.ts'
+import { LEGACY, META, MODERN, VERSIONS } from './era.ts'
+import { refusal } from './http-reply.ts'
+import { CODE, isObject, RpcFault, type Request } from './message.ts'
+
+/** Whether a message is of a revision without sessions, or claims to be of one that is not known at all. */
+export function isModern(asked: Asked, params: JsonObject): boolean {
+  return versionIn(params) !== undefined || !isLegacyVersion(asked)
+}
+
+/** Whether the header names a revision with sessions, or none, as the first of them did not have it. */
+export function isLegacyVersion(asked: Asked): boolean {
+  const version = asked.header('mcp-protocol-version')
+  return version === undefined || LEGACY.includes(version)
+}
+
+/** A revision that is not spoken here, and those that are. */
+function unsupported(requested: string): RpcFault {
+  return new RpcFault(CODE.unsupportedVersion, 'this revision of the protocol is not spoken here', {
+    supported: VERSIONS,
+    requested: requested.slice(0, 64).toWellFormed(),
+  })
+}
+
+/** Holds the headers of a request without a session against its body. @throws RpcFault, always answered with 400. */
+export function checkModern(asked: Asked, { method, params }: Request): void {
+  const header = asked.header('mcp-protocol-version')
+  const version = versionIn(params)
+  if (version === undefined) {
+    if (header !== undefined && header !== MODERN) throw unsupported(header)
+    throw new RpcFault(CODE.invalidParams, `\`_meta\` lacks \`${META.version}\``)
+  }
+  if (header !== version) throw mismatch('MCP-Protocol-Version', header)
+  if (version !== MODERN) throw unsupported(version)
+  if (!isObject(metaOf(params)[META.capabilities])) {
+    throw new RpcFault(CODE.invalidParams, `\`_meta\` lacks \`${META.capabilities}\``)
+  }
+  const said = asked.header('mcp-method')
+  if (said !== method) throw mismatch('Mcp-Method', said)
+  checkName(asked, method, params)
+}
+
+const NAMED: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+}
+
+function checkName(asked: Asked, method: string, params: JsonObject): void {
+  const member = Object.hasOwn(NAMED, method) ? NAMED[method] : undefined
+  const header = asked.header('mcp-name')
+  if (member === undefined) return
+  if (header === undefined || decoded(header) !== params[member]) throw mismatch('Mcp-Name', header)
+}
+
+function mismatch(name: string, header: string | undefined): RpcFault {
+  const what = header === undefined ? 'is missing' : 'does not say what the body says'
+  return new RpcFault(CODE.headerMismatch, `the header \`${name}\` ${what}`)
+}
+
+/** The value of a header that may be written in base64; undefined if it is written in a way that could be read differently. */
+function decoded(header: string): string | undefined {
+  const base64 = /^=\?base64\?(.*)\?=$/s.exec(header)?.[1]
+  if (base64 === undefined) return /^[\x20-\x7e]*$/.test(header) ? header : undefined
+  const bytes = Buffer.from(base64, 'base64')
+  if (bytes.toString('base64') !== base64) return undefined
+  const text = bytes.toString('utf8')
+  return Buffer.from(text, 'utf8').equals(bytes) ? text : undefined
+}
+
+function metaOf({ _meta: meta }: JsonObject): JsonObject {
+  return isObject(meta) ? meta : {}
+}
+
+function versionIn(params: JsonObject): string | undefined {
+  const version = metaOf(params)[META.version]
+  return typeof version === 'string' ? version : undefined
+}
+
+/** Why a body is not read, or its answer could not be; undefined if all is well. */
+export function bodyRefusal(asked: Asked): Reply | undefined {
+  const type = asked.header('content-type')?.split(';')[0]?.trim().toLowerCase()
+  const encoding = asked.header('content-encoding')?.trim().toLowerCase() ?? 'identity'
+  if (type !== 'application/json' || encoding !== 'identity') {
+    return refusal(415, 'send `Content-Type: application/json`, without a content encoding')
+  }
+  if (accepts(asked, 'application/json') && accepts(asked, STREAM)) return undefined
+  return refusal(406, 'send `Accept: application/json, text/event-stream`: the answer may be either')
+}
+
+/** Why a stream cannot be opened; undefined if it can. */
+export function streamRefusal(asked: Asked): Reply | undefined {
+  return accepts(asked, STREAM) ? undefined : refusal(406, 'send `Accept: text/event-stream`')
+}
+
+const STREAM = 'text/event-stream'
+
+function accepts(asked: Asked, type: string): boolean {
+  const header = asked.header('accept')
+  if (header === undefined) return true
+  const family = `${type.split('/')[0] ?? ''}/*`
+  return header.split(',').some((part) => {
+    const [range = '', ...options] = part.split(';').map((each) => each.trim().toLowerCase())
+    return ['*/*', family, type].includes(range) && !options.some((each) => /^q=0(?:\.0*)?$/.test(each))
+  })
+}

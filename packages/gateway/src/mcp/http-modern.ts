@@ -1,0 +1,177 @@
+// Requests of the revision without sessions: each stands for itself. What a principal asks goes through one conversation all the
+// same, so that servers are not started anew for every request; it is closed when nobody has asked for a while.
+
+import { performance } from 'node:perf_hooks'
+import type { Asked, Reply } from '../exchange.ts'
+import type { Conversation, Out } from './conversation.ts'
+import { META, metaOf } from './era.ts'
+import { checkModern } from './http-headers.ts'
+import type { HttpLimits } from './http-limits.ts'
+import type { Caller, OpenChannels } from './http-open.ts'
+import { accepted, errorReply, messageReply, refusal, streamReply } from './http-reply.ts'
+import type { Mcp, Scope } from './mcp.ts'
+import {
+  CODE,
+  errorOf,
+  formatError,
+  formatNotification,
+  parseMessage,
+  type Message,
+  type Request,
+  type RequestId,
+  type RpcError,
+  type Unreadable,
+} from './message.ts'
+
+/** Requests without sessions. */
+export interface Modern {
+  answer(asked: Asked, caller: Caller, scope: Scope, message: Message | Unreadable): Promise<Reply>
+  /** Closes what is idle. */
+  look(): void
+  close(): Promise<void>
+}
+
+interface Kept {
+  readonly conversation: Conversation
+  /** Requests under way. */
+  busy: number
+  /** When the last one ended. */
+  since: number
+}
+
+/** Makes it. */
+export function createModern(mcp: Mcp, open: () => OpenChannels, limits: HttpLimits): Modern {
+  const all = new Map<string, Kept>()
+  let asked = 0
+
+  function keptFor({ identity, owner }: Caller, scope: Scope): Kept | undefined {
+    const name = `${owner}\n${scope.kind === 'all' ? '' : scope.name}`
+    const known = all.get(name)
+    if (known) return known
+    const conversation = mcp.converse(identity, scope)
+    if (!conversation) return undefined
+    const kept = { conversation, busy: 0, since: performance.now() }
+    all.set(name, kept)
+    return kept
+  }
+
+  async function answer(
+    from: Asked,
+    caller: Caller,
+    scope: Scope,
+    message: Message | Unreadable,
+  ): Promise<Reply> {
+    // A closed stream is what cancels here; a notice would have to name a request of another exchange.
+    if (message.kind === 'notification') return accepted()
+    if (message.kind === 'response') return refusal(400, 'this revision has no requests to answer')
+    try {
+      if (message.kind === 'request') checkModern(from, message)
+    } catch (fault) {
+      return errorReply(400, errorOf(fault), message.id)
+    }
+    const kept = keptFor(caller, scope)
+    return kept ? ask(kept, from, caller, message) : noServer(scope)
+  }
+
+  async function ask(kept: Kept, from: Asked, caller: Caller, message: Request | Unreadable): Promise<Reply> {
+    // Clients count for themselves: two of them come with the same ids.
+    const id = `http-${++asked}`
+    const channel = open().open(from, caller, {
+      endless: message.kind === 'request' && message.method === 'subscriptions/listen',
+      over(why) {
+        kept.busy--
+        kept.since = performance.now()
+        if (why !== 'answered') kept.conversation.abandon(id)
+      },
+    })
+    if (!channel) return errorReply(429, TOO_MANY, message.id)
+    kept.busy++
+    const readable = message.kind === 'request'
+    const out = readable ? outAs(channel.out, id, message.id) : channel.out
+    kept.conversation.take(readable ? { ...message, id } : message, out).catch(() => {
+      channel.out.send(formatError(message.id, errorOf(undefined)), true, errorOf(undefined))
+    })
+    const opening = await channel.opening(limits.patience)
+    if (opening.kind === 'stream') return streamReply(channel.pieces())
+    if (opening.kind === 'ended') return endedReply(caller, message.id)
+    return messageReply(readable ? statusOf(opening.error) : 400, opening.text)
+  }
+
+  return {
+    answer,
+    look() {
+      const before = performance.now() - limits.conversationIdle
+      for (const [name, { busy, since, conversation }] of all) {
+        if (busy > 0 || since > before) continue
+        all.delete(name)
+        void conversation.close()
+      }
+    },
+    async close() {
+      await Promise.all([...all.values()].map(({ conversation }) => conversation.close()))
+      all.clear()
+    },
+  }
+}
+
+/** The way back, with the client's own id for the request wherever ours is. */
+function outAs(out: Out, id: RequestId, said: RequestId): Out {
+  const head = `{"id":${JSON.stringify(id)},`
+  const broken = errorOf(undefined)
+  return {
+    send(text, last, error) {
+      if (!last) out.send(subscribedAs(text, id, said), false)
+      else if (error) out.send(formatError(said, error), true, error)
+      else if (text.startsWith(head)) {
+        out.send(`{"id":${JSON.stringify(said)},${text.slice(head.length)}`, true)
+      } else {
+        // An answer to something else is nobody's to see.
+        out.send(formatError(said, broken), true, broken)
+      }
+    },
+    end: () => out.end?.(),
+  }
+}
+
+/** What a listener is told names the request by which it listens. */
+function subscribedAs(text: string, id: RequestId, said: RequestId): string {
+  if (!text.includes(META.subscription)) return text
+  const message = parseMessage(text)
+  if (message.kind !== 'notification') return text
+  const { method, params } = message
+  const meta = metaOf(params)
+  if (meta[META.subscription] !== id) return text
+  return formatNotification(method, { ...params, _meta: { ...meta, [META.subscription]: said } })
+}
+
+const STATUS: Readonly<Record<number, number>> = {
+  [CODE.headerMismatch]: 400,
+  [CODE.missingCapability]: 400,
+  [CODE.unsupportedVersion]: 400,
+  [CODE.invalidRequest]: 400,
+  [CODE.parse]: 400,
+  [CODE.methodNotFound]: 404,
+}
+
+function statusOf(error: RpcError | undefined): number {
+  return error === undefined ? 200 : (STATUS[error.code] ?? 200)
+}
+
+/** What is answered to one who has as many requests open as it may. */
+export const TOO_MANY: RpcError = {
+  code: CODE.invalidRequest,
+  message: 'there are as many requests open as there may be; close some, or wait until they are answered',
+}
+
+/** What is answered where there is nobody to converse with. */
+export function noServer({ kind }: Scope): Reply {
+  return refusal(404, kind === 'all' ? 'no server is configured' : 'there is no such server')
+}
+
+/** What is answered where there is no answer any more. */
+export function endedReply(caller: Caller, id: RequestId | undefined): Reply {
+  const [status, message] = caller.known()
+    ? [503, 'the gateway stops; what came of the request is on its ledger']
+    : [401, 'the token has been revoked']
+  return errorReply(status, { code: CODE.internal, message }, id)
+}

@@ -1,0 +1,116 @@
+// What is open at the HTTP door: requests that wait for their answer, and streams. Each ends when its token does, and nobody may
+// have so many that there is no connection left for others.
+
+import { clearInterval, setInterval } from 'node:timers'
+import type { Asked } from '../exchange.ts'
+import type { Identity, Tokens } from '../tokens.ts'
+import { createChannel, type Channel, type Ending } from './http-channel.ts'
+import type { HttpLimits } from './http-limits.ts'
+
+/** Who asks. */
+export interface Caller {
+  readonly identity: Identity
+  /** One name for a principal of a tenant. */
+  readonly owner: string
+  /** Whether the token still holds. */
+  known(): boolean
+}
+
+/** What is opened. */
+export interface Opened {
+  /** It has no end of its own. */
+  readonly endless: boolean
+  /** Told once when it ends. */
+  over(why: Ending): void
+}
+
+/** All that is open. */
+export interface OpenChannels {
+  /** Opens one more; undefined if the caller has as many as it may, or the gateway stops. */
+  open(asked: Asked, caller: Caller, opened: Opened): Channel | undefined
+  /** Ends what has no end of its own. */
+  end(): void
+  /** Ends everything. */
+  close(): void
+}
+
+const BEARER = /^bearer +([\w-]{1,128})$/i
+
+/** Who asks, by the token; undefined if there is none that is known. */
+export function callerOf(asked: Asked, tokens: Pick<Tokens, 'identify'>): Caller | undefined {
+  const token = BEARER.exec(asked.header('authorization') ?? '')?.[1] ?? ''
+  const identity = tokens.identify(token)
+  if (!identity) return undefined
+  const { role, tenant, principal } = identity
+  return {
+    identity,
+    owner: `${tenant}\n${principal}`,
+    known() {
+      const now = tokens.identify(token)
+      return now?.role === role && now.tenant === tenant && now.principal === principal
+    },
+  }
+}
+
+interface Entry {
+  readonly channel: Channel
+  readonly caller: Caller
+  readonly endless: boolean
+}
+
+/** Nothing is open. `look` is called about once a second. */
+export function createOpen(limits: HttpLimits, look: () => void): OpenChannels {
+  const entries = new Set<Entry>()
+  const counts = new Map<string, number>()
+  let stopping = false
+  let ticks = 0
+
+  function tick(): void {
+    ticks++
+    const beats = ticks % Math.max(1, Math.round(limits.heartbeat / limits.look)) === 0
+    for (const { channel, caller } of [...entries]) {
+      if (!caller.known()) channel.end('ended')
+      else if (beats) channel.beat()
+    }
+    look()
+  }
+
+  const timer = setInterval(tick, limits.look)
+  timer.unref()
+
+  function count(owner: string, change: number): void {
+    const left = (counts.get(owner) ?? 0) + change
+    if (left > 0) counts.set(owner, left)
+    else counts.delete(owner)
+  }
+
+  function open(asked: Asked, caller: Caller, opened: Opened): Channel | undefined {
+    if (stopping || (counts.get(caller.owner) ?? 0) >= limits.open) return undefined
+    const channel = createChannel(limits.unread, (why) => {
+      entries.delete(entry)
+      count(caller.owner, -1)
+      forget()
+      opened.over(why)
+    })
+    const entry = { channel, caller, endless: opened.endless }
+    entries.add(entry)
+    count(caller.owner, 1)
+    let forget = (): void => undefined
+    forget = asked.onGone(() => channel.end('gone'))
+    return channel
+  }
+
+  function endAll(which: (entry: Entry) => boolean): void {
+    stopping = true
+    for (const entry of [...entries].filter(which)) entry.channel.end('ended')
+  }
+
+  return {
+    open,
+    end: () => endAll(({ endless }) => endless),
+    close() {
+      clearInterval(timer)
+      endAll(() => true)
+    },
+  }
+}

@@ -1,0 +1,221 @@
+// What comes from a server: each message is read strictly and brought to the request it belongs to, or dropped and counted.
+
+import { canonicalize, type JsonObject } from '@tollgate/evidence'
+import type { Log } from '../log.ts'
+import { faultOf, type Call, type Calls } from './calls.ts'
+import { META, without } from './era.ts'
+import {
+  CODE,
+  errorOf,
+  formatError,
+  formatResult,
+  isObject,
+  parseMessage,
+  type Notification,
+  type Request,
+  type RequestId,
+  type Response,
+  type RpcError,
+  type Unreadable,
+} from './message.ts'
+import type { UpstreamAnswer, UpstreamEvents } from './upstream.ts'
+
+/** Where a message came from. */
+export interface Source {
+  /** The request whose stream it came on. */
+  readonly call?: Call
+  /** Whether answers may come from there. */
+  readonly answers: boolean
+}
+
+/** Takes messages of a server. */
+export interface Incoming {
+  take(bytes: Uint8Array, source: Source): void
+}
+
+/** What taking messages needs. */
+export interface IncomingOptions {
+  readonly name: string
+  readonly calls: Calls
+  readonly events: UpstreamEvents
+  readonly log: Log
+  readonly maxMessage: number
+  /** Undefined until it is known. */
+  readonly era: () => 'modern' | 'legacy' | undefined
+  /** Sends an answer to the server. */
+  readonly send: (message: string) => void
+  /** The server has said more that cannot be read than anybody should. */
+  readonly onTooMuch: () => void
+}
+
+/** What a server may ask of a client. */
+export const ASKS: readonly string[] = ['sampling/createMessage', 'elicitation/create', 'roots/list']
+
+const CHANGES: readonly string[] = [
+  'notifications/tools/list_changed',
+  'notifications/prompts/list_changed',
+  'notifications/resources/list_changed',
+  'notifications/resources/updated',
+]
+const MAX_GARBAGE = 100
+// Each is a question that may reach a person.
+const MAX_ASKS = 32
+
+/** Takes the messages of one channel. */
+export function createIncoming(options: IncomingOptions): Incoming {
+  const { name, calls, events, log, maxMessage, era, send, onTooMuch } = options
+  let garbage = 0
+  let strays = 0
+  let asks = 0
+
+  function take(bytes: Uint8Array, source: Source): void {
+    const message = parseMessage(bytes, maxMessage)
+    if (message.kind === 'response') takeResponse(message, source)
+    else if (message.kind === 'request') takeRequest(message, source)
+    else if (message.kind === 'notification') takeNotification(message, source)
+    else takeUnreadable(bytes, message, source)
+  }
+
+  function takeResponse(response: Response, source: Source): void {
+    const call = answered(response.id, source)
+    if (call) call.settle(answerOf(response))
+    else drop('an answer to nothing that was asked')
+  }
+
+  function answered(id: unknown, { call: own, answers }: Source): Call | undefined {
+    const call = answers ? calls.find(id) : undefined
+    return own === undefined || own === call ? call : undefined
+  }
+
+  /** An answer that cannot be read is one for whoever waits for it; anything else of the kind says nothing. */
+  function takeUnreadable(bytes: Uint8Array, { error }: Unreadable, source: Source): void {
+    const { id, isAnswer } = outlineOf(bytes)
+    const call = isAnswer ? answered(id, source) : undefined
+    if (call) call.fail(faultOf('GARBLED', name, error.message, { bytes }))
+    else if (!isAnswer && id !== undefined) refuse(id, error)
+    garbage++
+    if (isRound(garbage)) log('warn', 'a server says what cannot be read', { server: name, times: garbage })
+    if (garbage === MAX_GARBAGE) onTooMuch()
+  }
+
+  function drop(what: string): void {
+    strays++
+    if (isRound(strays)) log('warn', 'a server says what is not taken', { server: name, what, times: strays })
+  }
+
+  function refuse(id: RequestId, error: RpcError): void {
+    send(formatError(id, error))
+  }
+
+  function takeRequest({ id, method, params }: Request, { call }: Source): void {
+    if (method === 'ping') return send(formatResult(id, '{}'))
+    if (!ASKS.includes(method) || era() === 'modern') {
+      return refuse(id, { code: CODE.methodNotFound, message: 'the client has no such method' })
+    }
+    // Nothing on a shared way says which request a question belongs to; the oldest that can be asked is the likeliest.
+    const target = call ?? calls.all().find(({ exchange }) => exchange.onAsk !== undefined)
+    if (target?.exchange.onAsk === undefined || asks >= MAX_ASKS) {
+      return refuse(id, { code: CODE.internal, message: 'the client cannot be asked now' })
+    }
+    void ask(target, { id, method, params })
+  }
+
+  async function ask({ exchange }: Call, { id, method, params }: Omit<Request, 'kind'>): Promise<void> {
+    asks++
+    try {
+      send(formatResult(id, canonicalize(await exchange.onAsk?.(method, params))))
+    } catch (fault) {
+      refuse(id, errorOf(fault))
+    } finally {
+      asks--
+    }
+  }
+
+  function takeNotification({ method, params }: Notification, source: Source): void {
+    if (method === 'notifications/progress') takeProgress(params, source)
+    else if (method === 'notifications/message') takeLogMessage(params, source)
+    else if (CHANGES.includes(method)) takeChange(method, params, source)
+    else if (!QUIET.includes(method)) drop('a notification that the protocol does not have')
+  }
+
+  function takeProgress(params: JsonObject, { call: own }: Source): void {
+    const call = calls.find(params['progressToken'])
+    const isKnown = call?.exchange.onProgress !== undefined && (own === undefined || own === call)
+    if (!isKnown || typeof params['progress'] !== 'number') return drop('progress of nothing')
+    guard(() => call.exchange.onProgress?.(without(params, 'progressToken')))
+  }
+
+  function takeLogMessage(params: JsonObject, { call: own }: Source): void {
+    const exchange = (own ?? soleListener())?.exchange
+    guard(() => {
+      if (exchange?.onMessage) exchange.onMessage(params)
+      else events.onNotification('notifications/message', params)
+    })
+  }
+
+  /** On a shared way a modern server's log belongs to a request, and only where there is one can it be told to which. */
+  function soleListener(): Call | undefined {
+    const listeners = calls.all().filter(({ exchange }) => exchange.onMessage !== undefined)
+    return era() === 'modern' && listeners.length === 1 ? listeners[0] : undefined
+  }
+
+  function takeChange(method: string, params: JsonObject, { call: own }: Source): void {
+    if (era() !== 'modern') return guard(() => events.onNotification(method, params))
+    const meta = isObject(params['_meta']) ? params['_meta'] : {}
+    const call = calls.find(meta[META.subscription])
+    if (!call?.onChange || (own !== undefined && own !== call)) return drop('a change nobody asked for')
+    const { onChange } = call
+    guard(() => onChange(method, { ...params, _meta: without(meta, META.subscription) }))
+  }
+
+  /** What is done with a message is not the reader's fault. */
+  function guard(tell: () => void): void {
+    try {
+      tell()
+    } catch (cause) {
+      log('error', 'a message of a server could not be passed on', { server: name, because: nameOf(cause) })
+    }
+  }
+
+  return { take }
+}
+
+// Of the protocol, and nothing that anybody has to be told.
+const QUIET: readonly string[] = [
+  'notifications/cancelled',
+  'notifications/subscriptions/acknowledged',
+  'notifications/elicitation/complete',
+  'notifications/tasks/status',
+]
+
+function answerOf(response: Response): UpstreamAnswer {
+  return 'result' in response ? { ok: true, result: response.result } : { ok: false, error: response.error }
+}
+
+/**
+ * The id of a message that could not be read, and whether it looks like an answer. Lenient: it only says who is to be told
+ * that nothing could be read.
+ */
+export function outlineOf(bytes: Uint8Array): { id: RequestId | undefined; isAnswer: boolean } {
+  try {
+    const value: unknown = JSON.parse(
+      Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(),
+    )
+    if (typeof value !== 'object' || value === null) return { id: undefined, isAnswer: false }
+    const { id, method }: { id?: unknown; method?: unknown } = value
+    const isText = typeof id === 'string' && id.length <= 256
+    const isNumber = typeof id === 'number' && Number.isSafeInteger(id)
+    return { id: isText || isNumber ? id : undefined, isAnswer: method === undefined }
+  } catch {
+    return { id: undefined, isAnswer: false }
+  }
+}
+
+/** Logs are for people: the first time, the tenth, the hundredth. */
+function isRound(count: number): boolean {
+  return Number.isInteger(Math.log10(count))
+}
+
+function nameOf(cause: unknown): string {
+  return cause instanceof Error ? cause.name : 'unknown'
+}

@@ -1,0 +1,97 @@
+// The client's side of the revisions that begin with a handshake.
+
+import type { JsonObject } from '@tollgate/evidence'
+import { now } from './calls.ts'
+import { perform, type Channel } from './channel.ts'
+import { LEGACY, META, without } from './era.ts'
+import { formatNotification, isObject } from './message.ts'
+import type { ClientHello, Exchange, ServerHello, UpstreamAnswer, Wanted } from './upstream.ts'
+
+// Before it there was no way by HTTP that is spoken here.
+const OLDEST_STDIO = '2024-11-05'
+
+/** One greeted server: how it is spoken with. */
+export interface Spoken {
+  readonly hello: ServerHello
+  request(method: string, params: JsonObject, exchange: Exchange, deadline: number): Promise<UpstreamAnswer>
+  notify(method: string, params: JsonObject): void
+  listen(wanted: Wanted): void
+  /** Nothing more is listened to. */
+  stop(): void
+}
+
+/** The parameters of the handshake. */
+export function initializeParams({ capabilities, info }: ClientHello): JsonObject {
+  return { protocolVersion: LEGACY[0] ?? '', capabilities, clientInfo: info }
+}
+
+/** Reads the server's part of the handshake; undefined if it is none, or of a revision that is not spoken. */
+export function readInitialized(
+  result: JsonObject,
+  transport: Channel['transport'],
+): ServerHello | undefined {
+  const { protocolVersion: version, capabilities, serverInfo: info, instructions } = result
+  const versions = transport === 'stdio' ? [...LEGACY, OLDEST_STDIO] : LEGACY
+  if (typeof version !== 'string' || !versions.includes(version)) return undefined
+  if (!isObject(capabilities) || !isObject(info)) return undefined
+  if (instructions !== undefined && typeof instructions !== 'string') return undefined
+  return { era: 'legacy', version, capabilities, info, instructions }
+}
+
+/** Parameters with what the protocol adds to `_meta`. What the sender put there under the protocol's names is not passed on. */
+export function withMeta(params: JsonObject, added: JsonObject): JsonObject {
+  const { _meta } = params
+  const kept = isObject(_meta) ? without(_meta, 'progressToken', ...Object.values(META)) : {}
+  const meta = { ...kept, ...added }
+  return Object.keys(meta).length === 0 ? without(params, '_meta') : { ...params, _meta: meta }
+}
+
+/** The progress token, if anybody wants to hear of progress. */
+export function progressMeta(id: number, exchange: Exchange): JsonObject {
+  return exchange.onProgress === undefined ? {} : { progressToken: id }
+}
+
+const TOLD: readonly string[] = ['notifications/roots/list_changed', 'notifications/progress']
+
+/** Speaks with a server whose handshake is done. */
+export function speakLegacy(channel: Channel, hello: ServerHello, patience: number): Spoken {
+  const resources = hello.capabilities['resources']
+  const canSubscribe = isObject(resources) && resources['subscribe'] === true
+  let subscribed: readonly string[] = []
+
+  function request(
+    method: string,
+    params: JsonObject,
+    exchange: Exchange,
+    deadline: number,
+  ): Promise<UpstreamAnswer> {
+    return perform(channel, {
+      method,
+      params: (id) => withMeta(params, progressMeta(id, exchange)),
+      exchange,
+      deadline,
+    })
+  }
+
+  /** One after the other: the last wish must be the one that holds. That one fails is for the server to know. */
+  let changing: Promise<unknown> = Promise.resolve()
+  function change(method: string, uri: string): void {
+    const next = (): Promise<unknown> => request(method, { uri }, {}, now() + patience).catch(() => undefined)
+    changing = changing.then(next)
+  }
+
+  return {
+    hello,
+    request,
+    notify(method, params) {
+      if (TOLD.includes(method)) void channel.send(formatNotification(method, params))
+    },
+    listen({ uris }) {
+      if (!canSubscribe) return
+      for (const uri of subscribed) if (!uris.includes(uri)) change('resources/unsubscribe', uri)
+      for (const uri of uris) if (!subscribed.includes(uri)) change('resources/subscribe', uri)
+      subscribed = [...new Set(uris)]
+    },
+    stop: () => undefined,
+  }
+}

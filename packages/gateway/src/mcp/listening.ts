@@ -1,0 +1,87 @@
+// Being told of changes by a modern server: one request that stays open, and another in its place when the wish changes.
+
+import type { JsonObject } from '@tollgate/evidence'
+import { perform, type Channel } from './channel.ts'
+import { withMeta } from './legacy.ts'
+import type { UpstreamAnswer, UpstreamEvents, Wanted } from './upstream.ts'
+
+/** What is listened to. */
+export interface Listening {
+  /** Replaces what was wanted before. */
+  want(wanted: Wanted): void
+  stop(): void
+}
+
+/** Milliseconds before a stream that ended is asked for again; doubled each time it ends at once. */
+const FIRST_PAUSE = 1000
+const LONGEST_PAUSE = 30_000
+
+/** Listens to nothing yet. */
+export function createListening(
+  channel: Channel,
+  sender: JsonObject,
+  onChange: UpstreamEvents['onNotification'],
+  firstPause: number = FIRST_PAUSE,
+): Listening {
+  let current: AbortController | undefined
+  let key = '{}'
+
+  async function keepOpen(notifications: JsonObject, over: AbortSignal): Promise<void> {
+    for (let pause = firstPause; !over.aborted; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
+      const answer = await open(notifications, over).catch(() => undefined)
+      // It will not have it: asking again would be the same question.
+      if (answer?.ok === false) return
+      await idle(pause, over)
+    }
+  }
+
+  function open(notifications: JsonObject, signal: AbortSignal): Promise<UpstreamAnswer> {
+    return perform(channel, {
+      method: 'subscriptions/listen',
+      params: () => withMeta({ notifications }, sender),
+      exchange: { signal },
+      deadline: Infinity,
+      onChange: (method, params) => onChange(method, params),
+    })
+  }
+
+  return {
+    want(wanted) {
+      const notifications = filterOf(wanted)
+      if (JSON.stringify(notifications) === key) return
+      key = JSON.stringify(notifications)
+      const before = current
+      current = new AbortController()
+      if (key !== '{}') void keepOpen(notifications, current.signal)
+      // Only now, so that nothing happens between the two.
+      before?.abort()
+    },
+    stop() {
+      key = ''
+      current?.abort()
+    },
+  }
+}
+
+function filterOf({ tools, prompts, resources, uris }: Wanted): JsonObject {
+  return {
+    ...(tools && { toolsListChanged: true }),
+    ...(prompts && { promptsListChanged: true }),
+    ...(resources && { resourcesListChanged: true }),
+    ...(uris.length > 0 && { resourceSubscriptions: [...new Set(uris)] }),
+  }
+}
+
+function idle(milliseconds: number, over: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer)
+      over.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, milliseconds)
+    timer.unref()
+    if (over.aborted) done()
+    else over.addEventListener('abort', done, { once: true })
+  })
+}

@@ -1,0 +1,164 @@
+// Server-sent events: reading them from a stream of bytes with limits, and writing one.
+
+/** An event as it came: its type (`message` if it says none) and its data, whose lines are joined. */
+export interface SseEvent {
+  readonly type: string
+  readonly data: Uint8Array
+}
+
+/** Takes bytes as they come, and gives events. */
+export interface SseReader {
+  push(chunk: Uint8Array): void
+  /** Takes nothing more. */
+  stop(): void
+}
+
+/** What is done with events. */
+export interface SseSink {
+  /** An event that has ended. One that the stream cuts short is never given. */
+  onEvent(event: SseEvent): void
+  /** A line or an event is larger than it may be. Nothing more is taken. */
+  onOverflow(): void
+}
+
+const LF = 0x0a
+const CR = 0x0d
+const COLON = 0x3a
+const SPACE = 0x20
+const NEWLINE = Uint8Array.of(LF)
+
+/** Reads a stream of events, none larger than `limit` bytes. */
+export function createSseReader(limit: number, sink: SseSink): SseReader {
+  const lines = createLines(limit, { onLine, onOverflow })
+  let type = ''
+  let data: Uint8Array[] = []
+  let size = 0
+  let first = true
+
+  function onOverflow(): void {
+    data = []
+    sink.onOverflow()
+  }
+
+  function onLine(whole: Uint8Array): void {
+    const line = first ? withoutMark(whole) : whole
+    first = false
+    if (line.length === 0) dispatch()
+    else if (line[0] !== COLON) takeField(line)
+  }
+
+  function takeField(line: Uint8Array): void {
+    const colon = line.indexOf(COLON)
+    const name = textOf(colon < 0 ? line : line.subarray(0, colon))
+    const rest = colon < 0 ? EMPTY : line.subarray(colon + 1)
+    const value = rest[0] === SPACE ? rest.subarray(1) : rest
+    if (name === 'event') type = textOf(value)
+    if (name !== 'data') return
+    size += value.length + 1
+    if (size - 1 > limit) {
+      lines.stop()
+      onOverflow()
+      return
+    }
+    data.push(value, NEWLINE)
+  }
+
+  function dispatch(): void {
+    const joined = size > 0 ? Buffer.concat(data).subarray(0, size - 1) : EMPTY
+    const event = { type: type === '' ? 'message' : type, data: joined }
+    type = ''
+    data = []
+    size = 0
+    if (joined.length > 0) sink.onEvent(event)
+  }
+
+  return lines
+}
+
+interface Lines {
+  push(chunk: Uint8Array): void
+  stop(): void
+}
+
+/** Lines that end with LF, CR or both, which may come in two chunks. */
+function createLines(limit: number, sink: { onLine(line: Uint8Array): void; onOverflow(): void }): Lines {
+  let pieces: Uint8Array[] = []
+  let pending = 0
+  let afterCr = false
+  let stopped = false
+  const isStopped = (): boolean => stopped
+
+  function keep(piece: Uint8Array): void {
+    pending += piece.length
+    if (piece.length > 0) pieces.push(piece)
+    // The name of a field and what follows it come on top of its value.
+    if (pending <= limit + 64) return
+    stopped = true
+    pieces = []
+    sink.onOverflow()
+  }
+
+  function push(chunk: Uint8Array): void {
+    if (chunk.length === 0) return
+    const ends = createEnds(chunk)
+    let from = afterCr && chunk[0] === LF ? 1 : 0
+    afterCr = false
+    while (!isStopped()) {
+      const at = ends.after(from)
+      keep(chunk.subarray(from, at))
+      if (at === chunk.length || isStopped()) return
+      const line = Buffer.concat(pieces)
+      pieces = []
+      pending = 0
+      from = at + 1
+      if (chunk[at] === CR && from === chunk.length) afterCr = true
+      if (chunk[at] === CR && chunk[from] === LF) from++
+      sink.onLine(line)
+    }
+  }
+
+  return {
+    push,
+    stop() {
+      stopped = true
+      pieces = []
+    },
+  }
+}
+
+/** Where lines end in a chunk. Each kind of end is looked for once, however many there are of the other. */
+function createEnds(chunk: Uint8Array): { after(from: number): number } {
+  const next = { [LF]: -1, [CR]: -1 }
+  const find = (end: typeof LF | typeof CR, from: number): number => {
+    if (next[end] >= from) return next[end]
+    const at = chunk.indexOf(end, from)
+    return (next[end] = at < 0 ? chunk.length : at)
+  }
+  return { after: (from) => Math.min(find(LF, from), find(CR, from)) }
+}
+
+const EMPTY = new Uint8Array()
+
+function withoutMark(line: Uint8Array): Uint8Array {
+  const marked = line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf
+  return marked ? line.subarray(3) : line
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+}
+
+/** The text of an event. Data of several lines stays whole. */
+export function formatSse(data: string, options: { type?: string; id?: string } = {}): string {
+  const { type, id } = options
+  const lines = data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`)
+  return `${field('event', type)}${field('id', id)}${lines.join('')}\n`
+}
+
+/** A comment: keeps a stream alive, and means nothing. */
+export const SSE_COMMENT: string = ':\n\n'
+
+function field(name: string, value: string | undefined): string {
+  // A line break in here would be another field.
+  return value === undefined ? '' : `${name}: ${value.replaceAll(/[\r\n\0]/g, '')}\n`
+}

@@ -1,0 +1,178 @@
+// What a server answers to a POST: a JSON text, a stream of events, or a refusal.
+
+import type { Dispatcher } from 'undici'
+import { faultOf, type Call } from './calls.ts'
+import { outlineOf, type Incoming } from './incoming.ts'
+import { CODE, parseMessage, type RpcError } from './message.ts'
+import { createSseReader } from './sse.ts'
+
+/** Takes answers to POSTs. */
+export interface HttpAnswers {
+  /** Reads an answer, which settles the call. Rejects if the connection fails before that. */
+  take(response: Dispatcher.ResponseData, call: Call): Promise<void>
+  /** Takes the messages of a stream that belongs to no request; resolves at its end with how many there were. */
+  pumpAside(response: Dispatcher.ResponseData): Promise<number>
+  /** Lets an answer be. */
+  discard(response: Dispatcher.ResponseData): Promise<void>
+}
+
+/** What taking answers needs. */
+export interface HttpAnswersOptions {
+  readonly name: string
+  readonly incoming: Incoming
+  readonly maxMessage: number
+  /** Whether there is a session that can be lost. */
+  hasSession(): boolean
+  onSession(id: string): void
+  onSessionLost(): void
+  /** A request was refused without being read, as some servers do that have forgotten the session. */
+  onDoubt(): void
+}
+
+type Body = Dispatcher.ResponseData['body']
+
+const JSON_TYPE = 'application/json'
+const SSE_TYPE = 'text/event-stream'
+const SESSION_ID = /^[\x21-\x7e]{1,1024}$/
+// After its answer a stream should end by itself; the connection can then be used again.
+const LINGER = 1000
+
+/** Takes the answers of one channel. */
+export function createHttpAnswers(options: HttpAnswersOptions): HttpAnswers {
+  const { name, incoming, maxMessage } = options
+
+  async function take(response: Dispatcher.ResponseData, call: Call): Promise<void> {
+    const { statusCode, body } = response
+    const type = typeOf(response)
+    if (statusCode < 200 || statusCode > 299) return takeRefusal(response, call)
+    if (call.method === 'initialize') takeSession(response)
+    if (type === SSE_TYPE) return pump(body, call)
+    if (type === JSON_TYPE) {
+      takeJson(await bytesOf(body, maxMessage), call)
+      return
+    }
+    await discard(response)
+    call.fail(faultOf('GARBLED', name, 'its answer is neither JSON nor a stream of events'))
+  }
+
+  function takeSession({ headers }: Dispatcher.ResponseData): void {
+    const id = headers['mcp-session-id']
+    if (typeof id === 'string' && SESSION_ID.test(id)) options.onSession(id)
+  }
+
+  function takeJson(bytes: Uint8Array | undefined, call: Call): void {
+    if (!bytes) return call.fail(faultOf('GARBLED', name, `its answer has more than ${maxMessage} bytes`))
+    incoming.take(bytes, { call, answers: true })
+    call.fail(faultOf('GARBLED', name, 'its answer is to another question', { bytes }))
+  }
+
+  async function takeRefusal(response: Dispatcher.ResponseData, call: Call): Promise<void> {
+    const { statusCode: status, body } = response
+    const bytes = typeOf(response) === JSON_TYPE ? await bytesOf(body, maxMessage) : undefined
+    if (!bytes) await discard(response)
+    const error = bytes && errorIn(bytes, call, status)
+    const isUnknown = error?.code === CODE.methodNotFound
+    if (status === 404 && options.hasSession() && !isUnknown) lose(call)
+    else if (status === 400 && options.hasSession() && !isOurs(bytes, call)) doubt(call, error)
+    else if (error) call.settle({ ok: false, error })
+    else if (call.method === 'server/discover' && status >= 400 && status < 500) call.settle(UNKNOWN)
+    else call.fail(faultOf('GARBLED', name, `it answered with status ${status}`, bytes && { bytes }))
+  }
+
+  function lose(call: Call): void {
+    options.onSessionLost()
+    call.fail(faultOf('LOST', name, 'it has forgotten the session'))
+  }
+
+  /** One question that harms nobody tells whether it was the request or the session that was refused. */
+  function doubt(call: Call, error: RpcError | undefined): void {
+    if (call.method === 'ping') return lose(call)
+    if (error) call.settle({ ok: false, error })
+    else call.fail(faultOf('GARBLED', name, 'it answered with status 400'))
+    options.onDoubt()
+  }
+
+  /** Reads a stream until it ends. The call is settled by what is in it, or by its end. */
+  async function pump(body: Body, call: Call): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const reader = createSseReader(maxMessage, {
+      onEvent: ({ type, data }) => {
+        if (type === 'message' && !call.over) incoming.take(data, { call, answers: true })
+      },
+      onOverflow: () => {
+        call.fail(faultOf('GARBLED', name, `an event has more than ${maxMessage} bytes`))
+        body.destroy()
+      },
+    })
+    try {
+      for await (const chunk of chunksOf(body)) {
+        reader.push(chunk)
+        if (call.over) timer ??= setTimeout(() => body.destroy(), LINGER)
+      }
+      call.fail(faultOf('LOST', name, 'its stream ended before it answered'))
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async function pumpAside({ body }: Dispatcher.ResponseData): Promise<number> {
+    let count = 0
+    const reader = createSseReader(maxMessage, {
+      onEvent: ({ type, data }) => {
+        count++
+        if (type === 'message') incoming.take(data, { answers: false })
+      },
+      onOverflow: () => body.destroy(),
+    })
+    for await (const chunk of chunksOf(body)) reader.push(chunk)
+    return count
+  }
+
+  return { take, pumpAside, discard }
+}
+
+// As a server says that knows nothing of this era.
+const UNKNOWN = { ok: false, error: { code: CODE.methodNotFound, message: 'it was refused' } } as const
+
+/** The error in a refusal: one to this request, or one that can be to no other. */
+function errorIn(bytes: Uint8Array, call: Call, status: number): RpcError | undefined {
+  const message = parseMessage(bytes)
+  if (message.kind !== 'response' || !('error' in message)) return undefined
+  const fits = message.id === call.id || (message.id === undefined && status < 500)
+  return fits ? message.error : undefined
+}
+
+function isOurs(bytes: Uint8Array | undefined, { id }: Call): boolean {
+  return bytes !== undefined && outlineOf(bytes).id === id
+}
+
+/** The type of an answer, without its parameters. */
+export function typeOf({ headers }: Dispatcher.ResponseData): string {
+  const type = headers['content-type']
+  return typeof type === 'string' ? (type.split(';')[0] ?? '').trim().toLowerCase() : ''
+}
+
+/** All of a body; undefined if that is more than `limit` bytes. */
+async function bytesOf(body: Body, limit: number): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of chunksOf(body)) {
+    size += chunk.length
+    if (size > limit) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function chunksOf(body: Body): AsyncIterable<Uint8Array> {
+  // Sound: without an encoding a body gives bytes.
+  return body as AsyncIterable<Uint8Array>
+}
+
+async function discard({ body }: Dispatcher.ResponseData): Promise<void> {
+  try {
+    await body.dump({ limit: 16_384, signal: AbortSignal.timeout(LINGER) })
+  } catch {
+    body.destroy()
+  }
+}

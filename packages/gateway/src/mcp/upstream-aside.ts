@@ -1,0 +1,64 @@
+// The stream of a legacy server for what belongs to no request. A server need not have one.
+
+import type { Dispatcher } from 'undici'
+import { typeOf } from './upstream-answers.ts'
+
+/** What the stream needs. */
+export interface AsideOptions {
+  /** Asks for the stream. */
+  readonly reach: () => Promise<Dispatcher.ResponseData>
+  /** Reads it to its end; how many messages there were. */
+  readonly pump: (response: Dispatcher.ResponseData) => Promise<number>
+  /** Whether the channel has ended. */
+  readonly isOver: () => boolean
+}
+
+/** A stream that is opened again when it ends. */
+export interface Aside {
+  open(): Promise<void>
+  /** It is not opened again. */
+  stop(): void
+}
+
+const FIRST_PAUSE = 1000
+const LONGEST_PAUSE = 30_000
+
+/** The stream of a channel, not opened yet. */
+export function createAside({ reach, pump, isOver }: AsideOptions): Aside {
+  let wake: () => void = () => undefined
+
+  /** How many messages there were; undefined if the server has no such stream. */
+  async function once(): Promise<number | undefined> {
+    try {
+      const response = await reach()
+      if (response.statusCode === 200 && typeOf(response) === 'text/event-stream') return await pump(response)
+      response.body.destroy()
+      return undefined
+    } catch {
+      return 0
+    }
+  }
+
+  function idle(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, milliseconds)
+      timer.unref()
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  async function open(): Promise<void> {
+    let pause = FIRST_PAUSE
+    while (!isOver()) {
+      const count = await once()
+      if (count === undefined || isOver()) return
+      pause = count > 0 ? FIRST_PAUSE : Math.min(2 * pause, LONGEST_PAUSE)
+      await idle(pause)
+    }
+  }
+
+  return { open, stop: () => wake() }
+}

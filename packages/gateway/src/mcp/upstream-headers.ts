@@ -1,0 +1,140 @@
+// Headers of the modern era: what a request is about, told again outside of its body.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { isObject } from './message.ts'
+
+/** A value as a header can hold it: as it is, or coded where it could be misread. */
+export function headerValue(value: string): string {
+  const isPlain = /^[\x20-\x7e\t]*$/.test(value) && value.trim() === value
+  const looksCoded = value.startsWith('=?base64?') && value.endsWith('?=')
+  if (isPlain && !looksCoded) return value
+  return `=?base64?${Buffer.from(value, 'utf8').toString('base64')}?=`
+}
+
+const NAMED: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+}
+
+/** The headers that every request of the era has. */
+export function requestHeaders(version: string, method: string, params: JsonObject): Record<string, string> {
+  const name = params[NAMED[method] ?? '']
+  return {
+    'mcp-protocol-version': version,
+    'mcp-method': method,
+    ...(typeof name === 'string' && { 'mcp-name': headerValue(name) }),
+  }
+}
+
+/** An argument that a tool wants in a header too. */
+interface Mirrored {
+  readonly header: string
+  readonly path: readonly string[]
+}
+
+/** What the tools of a server want in headers. */
+export interface ParamHeaders {
+  /** Takes note of a page of tools. Tools that want what cannot be are left out: calls of them could not be made. */
+  learn(result: JsonObject, isFirst: boolean): JsonObject
+  /** The headers of a call. */
+  headersFor(params: JsonObject): Record<string, string>
+}
+
+const MAX_TOOLS = 10_000
+
+/** Knows no tools yet. */
+export function createParamHeaders(onRefused: (tool: string) => void): ParamHeaders {
+  const known = new Map<string, readonly Mirrored[]>()
+
+  function isUsable(tool: Json): boolean {
+    if (!isObject(tool) || typeof tool['name'] !== 'string') return true
+    const found = mirroredIn(tool['inputSchema'])
+    if (found === undefined) onRefused(tool['name'])
+    else if (found.length > 0 && known.size < MAX_TOOLS) known.set(tool['name'], found)
+    return found !== undefined
+  }
+
+  return {
+    learn(result, isFirst) {
+      const { tools } = result
+      if (!Array.isArray(tools)) return result
+      if (isFirst) known.clear()
+      // Sound: what is an array and JSON is an array of JSON.
+      const usable = (tools as readonly Json[]).filter(isUsable)
+      return usable.length === tools.length ? result : { ...result, tools: usable }
+    },
+    headersFor({ name, arguments: given }) {
+      const mirrored = known.get(typeof name === 'string' ? name : '') ?? []
+      return Object.fromEntries(
+        mirrored.flatMap(({ header, path }) => {
+          const value = textAt(given, path)
+          return value === undefined ? [] : [[header, headerValue(value)]]
+        }),
+      )
+    },
+  }
+}
+
+function textAt(value: Json | undefined, path: readonly string[]): string | undefined {
+  const found = path.reduce<Json | undefined>(
+    (inner, key) => (isObject(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
+    value,
+  )
+  if (typeof found === 'string') return found
+  if (typeof found === 'boolean') return String(found)
+  return typeof found === 'number' && Number.isSafeInteger(found) ? String(found) : undefined
+}
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/
+const MARK = 'x-mcp-header'
+
+/** What a schema wants in headers; undefined if it says so in a way that the protocol does not have. */
+function mirroredIn(schema: Json | undefined): readonly Mirrored[] | undefined {
+  const found = marksUnder(schema, [])
+  if (found.length !== countMarks(schema)) return undefined
+  const names = new Set(found.map(({ header }) => header))
+  return names.size === found.length ? found : undefined
+}
+
+/** The marks that are where they may be: on plain properties, reached by `properties` alone. */
+function marksUnder(schema: Json | undefined, path: readonly string[]): readonly Mirrored[] {
+  const properties = isObject(schema) ? schema['properties'] : undefined
+  if (!isObject(properties)) return []
+  return Object.entries(properties).flatMap(([key, property]) => {
+    const here = [...path, key]
+    if (!isObject(property)) return []
+    const { [MARK]: mark, type } = property
+    const fits = typeof mark === 'string' && TOKEN.test(mark) && PLAIN.includes(type ?? null)
+    // Names of headers are the same in any case.
+    const own = fits ? [{ header: `mcp-param-${mark.toLowerCase()}`, path: here }] : []
+    return [...own, ...marksUnder(property, here)]
+  })
+}
+
+const PLAIN: readonly Json[] = ['string', 'integer', 'boolean']
+
+/** Every mark in a schema, wherever it is. A property may be called so itself, which is no mark. */
+function countMarks(value: Json | undefined, isSchema = true): number {
+  if (Array.isArray(value)) return sum(value.map((each: Json) => countMarks(each)))
+  if (!isObject(value)) return 0
+  const own = isSchema && Object.hasOwn(value, MARK) ? 1 : 0
+  const inner = Object.entries(value).map(([key, each]) => {
+    return DATA.includes(key) && isSchema ? 0 : countMarks(each, !(isSchema && MAPS.includes(key)))
+  })
+  return own + sum(inner)
+}
+
+// Members whose keys are names, and members that are values: neither is a schema.
+const MAPS: readonly string[] = [
+  'properties',
+  '$defs',
+  'definitions',
+  'patternProperties',
+  'dependentSchemas',
+]
+const DATA: readonly string[] = ['default', 'const', 'enum', 'examples']
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0)
+}

@@ -1,0 +1,97 @@
+// A channel to a server that is a process of ours: one message a line, either way.
+
+import { createCalls, faultOf, type Call } from './calls.ts'
+import type { Channel, ChannelOptions } from './channel.ts'
+import { startChild } from './child.ts'
+import { createIncoming } from './incoming.ts'
+import { createLineReader } from './lines.ts'
+import { formatNotification, formatRequest } from './message.ts'
+import type { ServerAddress, UpstreamFaultCode } from './upstream.ts'
+
+/** What a channel to a process is opened with. */
+export interface StdioOptions extends ChannelOptions {
+  readonly address: ServerAddress & { readonly transport: 'stdio' }
+  /** Most bytes that may wait for the process to read them. */
+  readonly maxQueue: number
+  /** What it says beside the protocol. */
+  readonly onStderr?: (text: string) => void
+}
+
+/** Starts a process and opens a channel to it. */
+export function openStdio(options: StdioOptions): Channel {
+  const { name, log, events, times, address, maxMessage, maxQueue, onStderr, onEnd } = options
+  const calls = createCalls()
+  let spoken: 'modern' | 'legacy' | undefined
+  let hasEnded = false
+  let closing: Promise<void> | undefined
+
+  const incoming = createIncoming({
+    name,
+    calls,
+    events,
+    log,
+    maxMessage,
+    era: () => spoken,
+    send: write,
+    onTooMuch: () => giveUp('GARBLED', 'it says too much that is not the protocol'),
+  })
+  const lines = createLineReader(maxMessage, {
+    onLine: (line) => {
+      if (!isBlank(line)) incoming.take(line, { answers: true })
+    },
+    onOverflow: () => giveUp('GARBLED', `a line has more than ${maxMessage} bytes`),
+  })
+  const child = startChild({
+    address,
+    grace: times.grace,
+    maxQueue,
+    onOutput: (chunk) => lines.push(chunk),
+    onEnd: (because) => giveUp('LOST', because),
+    ...(onStderr && { onStderr }),
+  })
+
+  /** The end of it, whoever began it: nothing more is taken, and what is under way fails. */
+  function giveUp(code: UpstreamFaultCode, because: string): void {
+    if (hasEnded) return
+    hasEnded = true
+    lines.stop()
+    child.kill()
+    calls.failAll(faultOf(code, name, because))
+    onEnd()
+  }
+
+  function write(message: string): void {
+    if (hasEnded || child.write(message)) return
+    giveUp('LOST', 'it does not read what it is sent')
+  }
+
+  function close(): Promise<void> {
+    hasEnded = true
+    lines.stop()
+    calls.failAll(faultOf('LOST', name, 'the connection was closed'))
+    return child.close()
+  }
+
+  return {
+    name,
+    transport: 'stdio',
+    calls,
+    speak: (era) => (spoken = era),
+    post(call: Call, params) {
+      if (hasEnded) call.fail(faultOf('UNREACHABLE', name, 'it has ended'))
+      else write(formatRequest(call.id, call.method, params))
+    },
+    send(message) {
+      write(message)
+      return Promise.resolve()
+    },
+    cancel({ id, method }) {
+      if (method !== 'initialize') write(formatNotification('notifications/cancelled', { requestId: id }))
+    },
+    close: () => (closing ??= close()),
+  }
+}
+
+function isBlank(line: Uint8Array): boolean {
+  return line.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)
+}

@@ -1,0 +1,118 @@
+// What has changed from the definition that was pinned to the one that is offered, for a person to read: by place, with hidden
+// characters made visible, and never more than can be read.
+
+import { canonicalize, type Json, type JsonObject } from '@tollgate/evidence'
+import type { Definition } from '@tollgate/kernel'
+import { visible } from './hidden.ts'
+import { hunksOf } from './hunks.ts'
+import { isObject, saidIn } from './offer.ts'
+
+/** Most lines of a diff. */
+export const MOST_LINES = 100
+/** Longest line; what is longer goes on in the next. */
+const WIDTH = 400
+/** A value that is longer is not shown to its end. */
+const MOST_SHOWN = 1 << 15
+
+/**
+ * The lines of a diff. Places are JSON pointers: `+ /annotations/title: …` was added, `- …` removed, `~ /description` changed, and
+ * after it come `-` and `+` with what was and what is. Empty if the two are the same.
+ */
+export function diffOf(pinned: Definition, offered: Definition): readonly string[] {
+  if (pinned.hash === offered.hash) return []
+  const lines = new Lines()
+  compare(saidIn(pinned), saidIn(offered), '', lines)
+  // What we added around it is part of the hash as well.
+  if (lines.all.length === 0) compare(pinned.content, offered.content, '', lines)
+  return lines.all
+}
+
+/** Lines, up to the most there may be. */
+class Lines {
+  readonly all: string[] = []
+
+  get isFull(): boolean {
+    return this.all.length >= MOST_LINES
+  }
+
+  /** Adds a text after a mark, in as many lines as it needs. */
+  add(mark: string, text: string): void {
+    for (let from = 0; from < text.length || from === 0; from += WIDTH)
+      this.#push(mark + text.slice(from, from + WIDTH))
+  }
+
+  #push(line: string): void {
+    if (this.all.length < MOST_LINES - 1) this.all.push(line)
+    else if (!this.isFull) this.all.push('… and more than can be shown here; look at both definitions')
+  }
+}
+
+function compare(before: Json, after: Json, at: string, lines: Lines): void {
+  if (lines.isFull) return
+  if (isObject(before) && isObject(after)) compareObjects(before, after, at, lines)
+  else if (isList(before) && isList(after)) compareLists(before, after, at, lines)
+  else if (typeof before === 'string' && typeof after === 'string') compareTexts(before, after, at, lines)
+  else if (before !== after) {
+    lines.add('~ ', place(at))
+    lines.add('  - ', shown(before))
+    lines.add('  + ', shown(after))
+  }
+}
+
+function compareObjects(before: JsonObject, after: JsonObject, at: string, lines: Lines): void {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
+  for (const name of names) {
+    const below = `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    const [was, is] = [memberOf(before, name), memberOf(after, name)]
+    if (was === undefined) lines.add('+ ', `${place(below)}: ${shown(is ?? null)}`)
+    else if (is === undefined) lines.add('- ', `${place(below)}: ${shown(was)}`)
+    else compare(was, is, below, lines)
+  }
+}
+
+function memberOf(value: JsonObject, name: string): Json | undefined {
+  return Object.hasOwn(value, name) ? value[name] : undefined
+}
+
+/** Lists from both ends, so that one item more does not look like a change of all that follow. */
+function compareLists(before: readonly Json[], after: readonly Json[], at: string, lines: Lines): void {
+  const [was, is] = [before.map(textOf), after.map(textOf)]
+  const start = was.findIndex((text, i) => text !== is[i])
+  const from = start === -1 ? was.length : start
+  let end = 0
+  while (end < Math.min(was.length, is.length) - from && was.at(-1 - end) === is.at(-1 - end)) end++
+  const [lost, gained] = [before.slice(from, before.length - end), after.slice(from, after.length - end)]
+  const both = Math.min(lost.length, gained.length)
+  for (let i = 0; i < both; i++) compare(lost[i] ?? null, gained[i] ?? null, `${at}/${from + i}`, lines)
+  for (let i = both; i < lost.length; i++)
+    lines.add('- ', `${place(`${at}/${from + i}`)}: ${shown(lost[i] ?? null)}`)
+  for (let i = both; i < gained.length; i++) {
+    lines.add('+ ', `${place(`${at}/${from + i}`)}: ${shown(gained[i] ?? null)}`)
+  }
+}
+
+function compareTexts(before: string, after: string, at: string, lines: Lines): void {
+  if (before === after) return
+  lines.add('~ ', place(at))
+  for (const { was, is } of hunksOf(before, after)) {
+    if (was !== undefined) lines.add('  - ', visible(was.slice(0, MOST_SHOWN)))
+    if (is !== undefined) lines.add('  + ', visible(is.slice(0, MOST_SHOWN)))
+  }
+}
+
+function textOf(value: Json): string {
+  return canonicalize(value)
+}
+
+function shown(value: Json): string {
+  const text = JSON.stringify(value)
+  return visible(text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text)
+}
+
+function place(at: string): string {
+  return at === '' ? '(the whole)' : visible(at.slice(0, 200))
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value)
+}

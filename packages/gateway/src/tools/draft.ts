@@ -1,0 +1,144 @@
+// The text of a first policy for tools that nobody has written rules for: what each seems to do, reading allowed, everything else
+// asked of a person. It is a draft: every guess stands beside its reason, to be read.
+
+import type { JsonObject } from '@tollgate/evidence'
+import { guess, type Guess } from './effect.ts'
+import { excerpt } from './hidden.ts'
+import { isUsable, saidIn, serverOf, textOf, toolOf, type Offer } from './offer.ts'
+
+interface Drafted {
+  readonly name: string
+  readonly said: JsonObject
+  readonly guess: Guess
+}
+
+const SERVER = /^[a-z0-9][a-z0-9_-]{0,31}$/
+
+/** Most offers that a draft is made of: a policy has its limits, and so has its reader. */
+const MOST_OFFERS = 2000
+
+/** The text of a policy. It parses without mistakes, whatever the definitions say. */
+export function draftPolicy(all: readonly Offer[], name = 'draft'): string {
+  const offers = all.slice(0, MOST_OFFERS)
+  const servers = [...new Set(offers.map((offer) => serverOf(offer.name)))]
+    .filter((each) => SERVER.test(each))
+    .sort()
+  const tools = new Map(servers.map((server) => [server, toolsOf(offers, server)]))
+  const left = offers.filter(({ name: each }) => !isDraftable(each))
+  return [
+    HEAD,
+    `tollgate: 1\nname: ${JSON.stringify(name)}\n`,
+    PRINCIPALS,
+    TOOLS,
+    ...(servers.length === 0 ? ['tools: {}\n'] : ['tools:']),
+    ...servers.map((server) => section(server, tools.get(server) ?? [])),
+    ...left.map((each) => `  # left out, for its name: ${excerpt(each.name, 160)}`),
+    ...(all.length > offers.length ? [`  # left out: ${all.length - offers.length} more tools`] : []),
+    RULES,
+    ...(servers.length === 0 ? ['rules: []\n'] : ['rules:']),
+    ...servers.map((server) => rulesOf(server, tools.get(server) ?? [])),
+    GATES,
+  ].join('\n')
+}
+
+function isDraftable(name: string): boolean {
+  const tool = toolOf(name)
+  return SERVER.test(serverOf(name)) && (tool === undefined || isUsable(tool))
+}
+
+function toolsOf(offers: readonly Offer[], server: string): readonly Drafted[] {
+  const own = offers.filter(({ name }) => serverOf(name) === server && isDraftable(name))
+  const byName = new Map(own.map((offer) => [offer.name, offer]))
+  return [...byName.values()].flatMap(({ name, definition }) => {
+    const tool = toolOf(name)
+    const said = saidIn(definition)
+    return tool === undefined ? [] : [{ name, said, guess: guess(tool, said) }]
+  })
+}
+
+const HEAD = `# A first policy, drafted from what the servers say of their tools. Servers may be wrong, or lie: read every line.
+#
+# \`tollgate policy check FILE\` tells mistakes, \`tollgate policy activate FILE\` puts it in force.`
+
+const PRINCIPALS = `# How far principals are trusted.
+principals:
+  "agent:*": { tier: standard }
+`
+
+const TOOLS = `# What each tool does. Review the effect of each; "review" marks where the draft knows too little.
+# Effects: read, write, delete, execute, send, pay, admin.
+# Where a tool reaches no network whatever its arguments say, add \`destinations: none\`: without it a call whose arguments name a
+# host is denied unless \`gates.egress\` allows the host.`
+
+const RULES = `
+# In order; the first that fits decides, and if none fits the call is denied.`
+
+const GATES = `# What watches over every call, whatever the rules say.
+gates:
+  # Where data may go. What is on no list is denied.
+  egress: { allow: [], ask: [] }
+`
+
+function section(server: string, tools: readonly Drafted[]): string {
+  return [`  # ${server}`, ...tools.map(declaration), ...facultiesOf(server), ''].join('\n')
+}
+
+function declaration({ name, said, guess: each }: Drafted): string {
+  const { effect, because, destinations, sinks } = each
+  const fields = [
+    `effect: ${effect}`,
+    ...(destinations.length > 0 ? [`destinations: [${destinations.map(quoted).join(', ')}]`] : []),
+    ...(sinks.length > 0 ? [`sinks: [${sinks.map(quoted).join(', ')}]`] : []),
+  ]
+  const description = excerpt(textOf(said, 'description'), 90)
+  return [
+    ...(description === '' ? [] : [`  # “${description}”`]),
+    ...[`${effect}: ${because}`, ...doubtsOf(each)].map((line) => `  #   ${line}`),
+    `  ${quoted(name)}: { ${fields.join(', ')} }`,
+  ].join('\n')
+}
+
+function doubtsOf({ effect, isOpen, destinations, showsSecrets }: Guess): readonly string[] {
+  return [
+    ...(effect === 'admin' ? ['review: the strictest class stands here until you say what it does'] : []),
+    ...(isOpen && destinations.length === 0
+      ? ['review: it may reach the network; name the arguments that say where in `destinations`']
+      : []),
+    ...(showsSecrets ? ['review: what it answers may hold secrets; a person is asked first'] : []),
+  ]
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text)
+}
+
+/** What else of a server is governed. What goes to the client's model or to its person leaves the server. */
+function facultiesOf(server: string): readonly string[] {
+  return [
+    `  ${quoted(`${server}:resources/read`)}: { effect: read }`,
+    `  ${quoted(`${server}:prompts/get`)}: { effect: read }`,
+    `  ${quoted(`${server}:sampling/createMessage`)}: { effect: send }   # the server asks the client’s model`,
+    `  ${quoted(`${server}:elicitation/create`)}: { effect: send }   # the server asks the person`,
+  ]
+}
+
+function rulesOf(server: string, tools: readonly Drafted[]): string {
+  const secret = tools.filter(({ guess: { effect, showsSecrets } }) => effect === 'read' && showsSecrets)
+  const all = `[${quoted(`${server}/*`)}, ${quoted(`${server}:*`)}]`
+  return [
+    ...(secret.length === 0
+      ? []
+      : [
+          `  - id: ${server}-secrets`,
+          `    require: [${secret.map(({ name }) => quoted(name)).join(', ')}]`,
+          '    because: what it answers may hold secrets',
+        ]),
+    `  - id: ${server}-reading`,
+    `    allow: ${all}`,
+    `    when: 'effect == "read"'`,
+    `  - id: ${server}-acting`,
+    `    require: ${all}`,
+    '    expires: 15m',
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,107 @@
+// Characters that a person does not see and a model reads: where they are in a text, and how to make them visible.
+
+/** How much a kind of hidden character is to be feared: some of them have honest uses. */
+export type Suspicion = 'medium' | 'high'
+
+/** A hidden character in a text. */
+export interface Hidden {
+  /** Its place, in UTF-16 units from 0. */
+  readonly at: number
+  readonly point: number
+  readonly what: string
+  readonly suspicion: Suspicion
+}
+
+type Kind = readonly [from: number, to: number, what: string, suspicion: Suspicion]
+
+// In order. Whatever else Unicode calls a format character is caught by its class.
+const KINDS: readonly Kind[] = [
+  [0x00, 0x1f, 'control character', 'high'],
+  [0x7f, 0x9f, 'control character', 'high'],
+  [0xad, 0xad, 'soft hyphen', 'medium'],
+  [0x34f, 0x34f, 'joiner', 'medium'],
+  [0x61c, 0x61c, 'direction control', 'high'],
+  [0x115f, 0x1160, 'blank letter', 'high'],
+  [0x17b4, 0x17b5, 'blank letter', 'high'],
+  [0x180b, 0x180f, 'variation selector', 'medium'],
+  [0x200b, 0x200d, 'zero-width character', 'high'],
+  [0x200e, 0x200f, 'direction control', 'high'],
+  [0x2028, 0x2029, 'line separator', 'medium'],
+  [0x202a, 0x202e, 'direction control', 'high'],
+  [0x2060, 0x2065, 'zero-width character', 'high'],
+  [0x2066, 0x2069, 'direction control', 'high'],
+  [0x206a, 0x206f, 'format character', 'medium'],
+  [0x2800, 0x2800, 'blank letter', 'medium'],
+  [0x3164, 0x3164, 'blank letter', 'high'],
+  [0xfe00, 0xfe0f, 'variation selector', 'medium'],
+  [0xfeff, 0xfeff, 'zero-width character', 'high'],
+  [0xffa0, 0xffa0, 'blank letter', 'high'],
+  [0xfff0, 0xfffb, 'format character', 'medium'],
+  [0xe0000, 0xe007f, 'tag character', 'high'],
+  [0xe0080, 0xe00ff, 'format character', 'high'],
+  [0xe0100, 0xe01ef, 'variation selector', 'high'],
+  [0xe01f0, 0xe0fff, 'format character', 'high'],
+]
+
+const FORMAT = /^\p{Cf}$/u
+const PICTURE = /^[\p{Extended_Pictographic}\p{Emoji_Modifier}0-9#*]$/u
+
+/** The hidden characters of a text, the first `most` of them. Line breaks and tabs are hidden only where `oneLine` says so. */
+export function hiddenIn(text: string, most = 1000, oneLine = false): readonly Hidden[] {
+  const found: Hidden[] = []
+  let before = 0
+  for (let at = 0; at < text.length && found.length < most;) {
+    const point = text.codePointAt(at) ?? 0
+    const kind = kindOf(point)
+    const next = at + (point > 0xffff ? 2 : 1)
+    if (kind && !isHonest(point, before, text.codePointAt(next), oneLine)) {
+      found.push({ at, point, what: kind[2], suspicion: kind[3] })
+    }
+    // A selector belongs to the picture before it.
+    if (point !== 0xfe0f) before = point
+    at = next
+  }
+  return found
+}
+
+function kindOf(point: number): Kind | undefined {
+  // Nearly every character of nearly every text.
+  if (point > 0x1f && point < 0x7f) return undefined
+  const known = KINDS.find(([from, to]) => point >= from && point <= to)
+  if (known) return known
+  return FORMAT.test(String.fromCodePoint(point)) ? [point, point, 'format character', 'medium'] : undefined
+}
+
+/** Line breaks of a text, and what pictures are made of. */
+function isHonest(point: number, before: number, next: number | undefined, oneLine: boolean): boolean {
+  if (point === 0x0a || point === 0x09 || point === 0x0d) return !oneLine
+  if (point === 0xfe0e || point === 0xfe0f) return isPicture(before)
+  return point === 0x200d && isPicture(before) && next !== undefined && isPicture(next)
+}
+
+function isPicture(point: number): boolean {
+  return point > 0 && PICTURE.test(String.fromCodePoint(point))
+}
+
+/** A character as it is written to be seen: `\u{200b}`. */
+export function escaped(point: number): string {
+  return `\\u{${point.toString(16)}}`
+}
+
+/** A text as one line in which nothing is hidden. Line breaks are written `\n`. */
+export function visible(text: string): string {
+  let shown = ''
+  let from = 0
+  for (const { at, point } of hiddenIn(text, Infinity, true)) {
+    shown += text.slice(from, at) + (point === 0x0a ? '\\n' : point === 0x09 ? '\\t' : escaped(point))
+    from = at + (point > 0xffff ? 2 : 1)
+  }
+  return shown + text.slice(from)
+}
+
+/** The beginning of a text, as one line in which nothing is hidden. */
+export function excerpt(text: string, most = 80): string {
+  // Cut before anything is done with it: it may be as long as a message can be.
+  const shown = visible(text.slice(0, most).toWellFormed())
+  return text.length > most ? `${shown}…` : shown
+}

@@ -1,0 +1,142 @@
+// Looks through what servers offer, each definition alone and all of them beside each other, and tells what a person should
+// know before pinning it. The definitions are a stranger's: what is too large is told, not looked through.
+
+import { problemsInSchema, type Definition } from '@tollgate/kernel'
+import type { Finding } from './finding.ts'
+import { excerpt, escaped, hiddenIn, visible, type Hidden } from './hidden.ts'
+import { findingsOfNames } from './inspect-names.ts'
+import { hintOf, isUsable, saidIn, serverOf, textOf, toolOf, type Offer } from './offer.ts'
+import { mentionsIn } from './mentions.ts'
+import { textsIn, type Placed } from './texts.ts'
+import { sayingsOfDescription, sayingsOfName } from './words.ts'
+
+/** A finding without the name of whom it is about. */
+type Note = Omit<Finding, 'tool'>
+
+/** Longest definition that is looked through, in characters of its canonical text. */
+const MAX_LENGTH = 1 << 18
+/** And of all of them together. */
+const MAX_TOTAL = 1 << 23
+const MOST_NOTES = 20
+const LONG = 2000
+const VERY_LONG = 8000
+
+/** Everything that is found in a set of offers. Tools in the order given; what is about a server carries its name alone. */
+export function inspect(offers: readonly Offer[]): readonly Finding[] {
+  const readable = readableOf(offers)
+  const seen = new Set<string>()
+  const alone = offers.flatMap((offer) => {
+    const about = toolOf(offer.name) === undefined ? serverOf(offer.name) : offer.name
+    // All faculties of a server have the same definition, which is told once.
+    const key = `${about}\n${offer.definition.hash}`
+    if (seen.has(key)) return []
+    seen.add(key)
+    const notes = readable.has(offer) ? notesOn(offer) : [TOO_LARGE]
+    return notes.map((note) => ({ ...note, tool: about }))
+  })
+  const names = findingsOfNames(offers.map(({ name }) => name))
+  return [...alone, ...names, ...mentionsIn(offers.filter((offer) => readable.has(offer)))]
+}
+
+/** What is small enough to be looked through: each by itself, and all that came before it together. */
+function readableOf(offers: readonly Offer[]): ReadonlySet<Offer> {
+  const readable = new Set<Offer>()
+  let total = 0
+  for (const offer of offers) {
+    const { length } = offer.definition.text
+    if (length > MAX_LENGTH || total + length > MAX_TOTAL) continue
+    total += length
+    readable.add(offer)
+  }
+  return readable
+}
+
+// A definition does not change; the same object says the same, however often somebody asks.
+const remembered = new WeakMap<Definition, readonly Note[]>()
+
+function notesOn(offer: Offer): readonly Note[] {
+  const before = remembered.get(offer.definition)
+  if (before) return before
+  const notes = notesIn(offer)
+  remembered.set(offer.definition, notes)
+  return notes
+}
+
+const TOO_LARGE: Note = {
+  code: 'DEFINITION_TOO_LARGE',
+  severity: 'high',
+  message: `it is not looked through: it has more than ${MAX_LENGTH >> 10} KiB, or all before it more than ${MAX_TOTAL >> 20} MiB`,
+}
+
+function notesIn({ name, definition }: Offer): readonly Note[] {
+  const tool = toolOf(name)
+  const texts = [...textsIn(saidIn(definition))]
+  const notes = [
+    ...(tool === undefined ? [] : nameNotes(tool)),
+    ...TEXT_CHECKS.flatMap((check) => texts.flatMap(check)),
+    ...(tool === undefined ? [] : [...schemaNotes(definition), ...hintNotes(tool, definition)]),
+  ]
+  return notes.slice(0, MOST_NOTES)
+}
+
+// Every text goes through each of these. What looks for orders to a model in a text goes here.
+const TEXT_CHECKS: readonly ((text: Placed) => readonly Note[])[] = [hiddenNotes, lengthNotes]
+
+function nameNotes(tool: string): readonly Note[] {
+  if (isUsable(tool)) return []
+  const message = `the name \`${excerpt(tool)}\` is not of letters, digits, \`_\`, \`-\`, \`.\` and \`/\` alone, at most 128; nobody can call it`
+  return [{ code: 'TOOL_NAME_UNUSABLE', severity: 'medium', message }]
+}
+
+const MOST_HIDDEN = 10_000
+
+function hiddenNotes({ at, text, isName }: Placed): readonly Note[] {
+  const found = hiddenIn(text, MOST_HIDDEN, isName || at === '/name' || at === '/title')
+  const [first] = found
+  if (!first) return []
+  const kinds = [...new Set(found.map(({ what }) => what))].join(', ')
+  const count = found.length === 1 ? 'a hidden character' : `${found.length} hidden characters`
+  const where = `\`${excerpt(at)}\`${isName ? ' (its name)' : ''}`
+  return [
+    {
+      code: 'HIDDEN_CHARACTERS',
+      severity: found.some(({ suspicion }) => suspicion === 'high') ? 'high' : 'medium',
+      message: `${where} has ${count} (${kinds}): ${around(text, first)}`,
+    },
+  ]
+}
+
+/** What stands around the first hidden character, with everything in it made visible. */
+function around(text: string, { at, point }: Hidden): string {
+  const before = visible(text.slice(Math.max(0, at - 20), at).toWellFormed())
+  const after = visible(text.slice(at, at + 40).toWellFormed())
+  return `${escaped(point)} at character ${at}, in \`${before}${after}\``
+}
+
+function lengthNotes({ at, text, isName }: Placed): readonly Note[] {
+  if (isName || text.length <= LONG) return []
+  const severity = text.length > VERY_LONG ? 'medium' : 'low'
+  const message = `\`${excerpt(at)}\` has ${text.length} characters; read all of it before you trust it`
+  return [{ code: 'TEXT_VERY_LONG', severity, message }]
+}
+
+function schemaNotes({ content }: Definition): readonly Note[] {
+  const schema = content['inputSchema']
+  const [problem, ...more] = schema === undefined ? [] : problemsInSchema(schema)
+  if (problem === undefined) return []
+  const rest = more.length === 0 ? '' : ` (and ${more.length} more)`
+  const message = `it cannot be pinned: its \`inputSchema\` is refused: ${excerpt(problem, 200)}${rest}`
+  return [{ code: 'SCHEMA_REFUSED', severity: 'medium', message }]
+}
+
+function hintNotes(tool: string, definition: Definition): readonly Note[] {
+  const said = saidIn(definition)
+  if (hintOf(said, 'readOnlyHint') !== true) return []
+  const [inName] = sayingsOfName(tool).filter(({ effect }) => effect !== 'read')
+  const [inText] = sayingsOfDescription(textOf(said, 'description')).filter(({ effect }) => effect !== 'read')
+  const word = inName ?? inText
+  if (!word) return []
+  const where = inName ? 'name' : 'description'
+  const message = `the server calls it read-only, but its ${where} says \`${excerpt(word.word)}\``
+  return [{ code: 'READ_ONLY_DOUBTFUL', severity: inName ? 'medium' : 'low', message }]
+}
