@@ -260,7 +260,10 @@ async function httpWay(url: string, headers: Readonly<Record<string, string>>): 
   await ask('{"jsonrpc":"2.0","method":"notifications/initialized"}')
   return {
     call: async () => expectEcho(await ask(textOf(ids++, 'tools/call', CALL))),
-    close: () => Promise.resolve(agent.destroy()),
+    close() {
+      agent.destroy()
+      return Promise.resolve()
+    },
   }
 }
 

@@ -3,7 +3,7 @@ import type { JsonObject } from '@tollgate/evidence'
 import { setFreeze } from '@tollgate/kernel'
 import { afterEach, describe, expect, test } from 'vitest'
 import { RpcFault } from '../src/mcp/message.ts'
-import { UpstreamFault } from '../src/mcp/upstream.ts'
+import { UpstreamFault } from '../src/mcp/server/upstream.ts'
 import { at, ECHO, modernMeta, openGate, plainServer, type Gate } from './mcp-rig.ts'
 
 const gates: Gate[] = []
@@ -26,6 +26,12 @@ async function trail(gate: Gate): Promise<readonly string[]> {
     if (receipt.kind === 'decision') return [`${receipt.verdict} ${receipt.tool} ${receipt.reason_code}`]
     return receipt.kind === 'effect' ? [`${receipt.status} ${receipt.delivery}`] : []
   })
+}
+
+/** The text of a result. */
+function textIn(answer: JsonObject): string {
+  const text = at(answer, 'result', 'content', 0, 'text')
+  return typeof text === 'string' ? text : ''
 }
 
 describe('a legacy client', () => {
@@ -116,9 +122,9 @@ describe('a legacy client', () => {
 
   test('is asked by the server, on the record, and only for what it can do', async () => {
     const server = plainServer()
-    server.answer = async (_method, _params, { onAsk }) => {
-      const got = await onAsk?.('elicitation/create', { message: 'Name?', requestedSchema: {} })
-      const roots = await onAsk?.('roots/list', {}).catch((fault: unknown) => ({
+    server.answer = async (_method, _params, exchange) => {
+      const got = await exchange.onAsk?.('elicitation/create', { message: 'Name?', requestedSchema: {} })
+      const roots = await exchange.onAsk?.('roots/list', {}).catch((fault: unknown) => ({
         refused: fault instanceof RpcFault,
       }))
       return { ok: true, result: { got: got ?? null, roots: roots ?? null } }
@@ -186,11 +192,11 @@ describe('a modern client', () => {
 
   test('is asked in rounds, as one call with one decision and one effect', async () => {
     const server = plainServer()
-    server.answer = async (_method, _params, { onAsk }) => {
-      const first = await onAsk?.('elicitation/create', { message: 'Name?' })
+    server.answer = async (_method, _params, exchange) => {
+      const first = await exchange.onAsk?.('elicitation/create', { message: 'Name?' })
       const both = await Promise.all([
-        onAsk?.('roots/list', {}),
-        onAsk?.('elicitation/create', { message: 'Age?' }),
+        exchange.onAsk?.('roots/list', {}),
+        exchange.onAsk?.('elicitation/create', { message: 'Age?' }),
       ])
       return { ok: true, result: { first: first ?? null, second: both[1] ?? null } }
     }
@@ -224,8 +230,8 @@ describe('a modern client', () => {
 
   test('goes on only with its own request', async () => {
     const server = plainServer()
-    server.answer = async (_method, _params, { onAsk }) => {
-      await onAsk?.('elicitation/create', { message: 'Name?' })
+    server.answer = async (_method, _params, exchange) => {
+      await exchange.onAsk?.('elicitation/create', { message: 'Name?' })
       return { ok: true, result: {} }
     }
     const gate = await open(server)
@@ -390,12 +396,12 @@ describe('what does not pass', () => {
     const client = await gate.legacy()
     const call = { name: 'other', arguments: { secret: 'hunter2' } }
     const first = await client.request('tools/call', call)
-    const text = String(at(first, 'result', 'content', 0, 'text'))
+    const text = textIn(first)
     expect(text).toMatch(/^Denied \(POLICY_VIOLATION\)/)
     expect(text).toMatch(/What to do: /)
     expect(text).toMatch(/Receipt: [0-9a-f]{64}/)
     expect(JSON.stringify(first)).not.toContain('hunter2')
-    const again = String(at(await client.request('tools/call', call), 'result', 'content', 0, 'text'))
+    const again = textIn(await client.request('tools/call', call))
     expect(again).toMatch(/^Denied again/)
     expect(again.length).toBeLessThan(text.length)
     expect(gate.server.reached).toEqual([])
@@ -412,11 +418,13 @@ describe('what does not pass', () => {
 
   test('resources and prompts are denied with an error, sampling and elicitation towards the server', async () => {
     const server = plainServer()
-    server.answer = async (_method, _params, { onAsk }) => {
-      const got = await onAsk?.('elicitation/create', { message: 'Name?' })
-      const sampled = await onAsk?.('sampling/createMessage', { messages: [] }).catch((fault: unknown) => ({
-        fault: fault instanceof Error ? fault.message : '',
-      }))
+    server.answer = async (_method, _params, exchange) => {
+      const got = await exchange.onAsk?.('elicitation/create', { message: 'Name?' })
+      const sampled = await exchange
+        .onAsk?.('sampling/createMessage', { messages: [] })
+        .catch((fault: unknown) => ({
+          fault: fault instanceof Error ? fault.message : '',
+        }))
       return { ok: true, result: { got: got ?? null, sampled: sampled ?? null } }
     }
     const gate = await open(server)

@@ -2,8 +2,8 @@
 
 import { createConnection, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createHttpDoor } from '../src/mcp/http.ts'
-import type { HttpLimits } from '../src/mcp/http-limits.ts'
+import { createHttpDoor } from '../src/mcp/client/http.ts'
+import type { HttpLimits } from '../src/mcp/client/http-limits.ts'
 import { formatNotification, formatResult } from '../src/mcp/message.ts'
 import { serve } from '../src/serve.ts'
 import { createApiRig, type ApiRig, type Person } from './api-rig.ts'

@@ -6,7 +6,13 @@ import { silent } from '../src/log.ts'
 import type { Conversation, Out } from '../src/mcp/conversation.ts'
 import { createMcp, type Mcp, type Scope } from '../src/mcp/mcp.ts'
 import { parseMessage } from '../src/mcp/message.ts'
-import type { ClientHello, Connect, Exchange, UpstreamAnswer, UpstreamEvents } from '../src/mcp/upstream.ts'
+import type {
+  ClientHello,
+  Connect,
+  Exchange,
+  UpstreamAnswer,
+  UpstreamEvents,
+} from '../src/mcp/server/upstream.ts'
 import type { Gateway } from '../src/open.ts'
 import { activate, createSite } from './gateway-rig.ts'
 
@@ -193,7 +199,7 @@ function clientOf(conversation: Conversation): Client {
         send(message, last) {
           const value = read(message)
           came.push(value)
-          if (last || value['id'] === undefined || !client.onAsk) return
+          if (last || value.id === undefined || !client.onAsk) return
           void conversation.take(parseMessage(JSON.stringify(client.onAsk(value))), out)
         },
       }

@@ -7,7 +7,12 @@ import { plainJson } from '../src/cli/mcp-jsonc.ts'
 import { packageFindings } from '../src/cli/mcp-packages.ts'
 import { rosterOf } from '../src/cli/mcp-roster.ts'
 import { scan } from '../src/cli/mcp-scan.ts'
-import { UpstreamFault, type Connect, type Upstream, type UpstreamAnswer } from '../src/mcp/upstream.ts'
+import {
+  UpstreamFault,
+  type Connect,
+  type Upstream,
+  type UpstreamAnswer,
+} from '../src/mcp/server/upstream.ts'
 
 const ENVIRONMENT = { PATH: '/bin', HOME: '/home/x', TOLLGATE_TOKEN: 'tg_secret', GIVEN: 'value' }
 

@@ -187,8 +187,8 @@ async function expectJudged(): Promise<void> {
       : [],
   )
   const reached = gate.server.reached.map(({ params }) => {
-    const name = String(params['name'])
-    return `plain/${name} ${sha256Hex(canonicalize(params['arguments'] ?? null))}`
+    const { name } = params
+    return `plain/${typeof name === 'string' ? name : ''} ${sha256Hex(canonicalize(params.arguments ?? null))}`
   })
   expect(reached).toEqual(allowed)
 }
@@ -200,7 +200,7 @@ describe('does not reach the server', () => {
     expect(gate.server.reached).toHaveLength(before)
     // Who waits for an answer gets one; it is an error, or says that it was not allowed.
     for (const answer of came)
-      expect(answer['error'] !== undefined || at(answer, 'result', 'isError') === true).toBe(true)
+      expect(answer.error !== undefined || at(answer, 'result', 'isError') === true).toBe(true)
     await expectJudged()
   })
 

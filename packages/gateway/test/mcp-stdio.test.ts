@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '@tollgate/evidence'
-import type { ConnectOptions } from '../src/mcp/connect.ts'
+import type { ConnectOptions } from '../src/mcp/server/connect.ts'
 import { CODE, RpcFault } from '../src/mcp/message.ts'
 import {
   closeUpstreams,

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '@tollgate/evidence'
-import type { ConnectOptions } from '../src/mcp/connect.ts'
-import { UpstreamFault } from '../src/mcp/upstream.ts'
+import type { ConnectOptions } from '../src/mcp/server/connect.ts'
+import { UpstreamFault } from '../src/mcp/server/upstream.ts'
 import {
   closeStandIns,
   startHttp,

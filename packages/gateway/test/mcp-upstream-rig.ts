@@ -2,9 +2,14 @@
 
 import { fileURLToPath } from 'node:url'
 import type { Json, JsonObject } from '@tollgate/evidence'
-import { createConnect, type ConnectOptions } from '../src/mcp/connect.ts'
+import { createConnect, type ConnectOptions } from '../src/mcp/server/connect.ts'
 import { isObject } from '../src/mcp/message.ts'
-import { UpstreamFault, type ServerAddress, type Upstream, type UpstreamAnswer } from '../src/mcp/upstream.ts'
+import {
+  UpstreamFault,
+  type ServerAddress,
+  type Upstream,
+  type UpstreamAnswer,
+} from '../src/mcp/server/upstream.ts'
 
 export const EVERYTHING: string = fileURLToPath(
   new URL('../../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', import.meta.url),

@@ -1,7 +1,7 @@
 // Reading the configuration of an MCP client: `mcpServers` as Claude and Cursor write it, `servers` as VS Code does. What is found
 // in the file itself is told here; a value that may be a secret is never repeated.
 
-import type { ServerAddress } from '../mcp/upstream.ts'
+import type { ServerAddress } from '../mcp/server/upstream.ts'
 import type { Severity } from '../tools/finding.ts'
 import { isEntry, textsIn, type Entry } from './mcp-entry.ts'
 import { plainJson } from './mcp-jsonc.ts'

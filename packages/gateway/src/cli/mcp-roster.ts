@@ -3,7 +3,7 @@
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { definitionOf } from '@tollgate/kernel'
-import { UpstreamFault, type Connect, type ServerAddress, type Upstream } from '../mcp/upstream.ts'
+import { UpstreamFault, type Connect, type ServerAddress, type Upstream } from '../mcp/server/upstream.ts'
 import { isObject, type Offer } from '../tools/offer.ts'
 import { VERSION } from './commands.ts'
 

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import process from 'node:process'
 import { silent } from '../log.ts'
-import type { Connect } from '../mcp/upstream.ts'
+import type { Connect } from '../mcp/server/upstream.ts'
 import { isAtLeast, type Finding, type Severity } from '../tools/finding.ts'
 import { inspect } from '../tools/inspect.ts'
 import { finding, readClientConfig, type ConfigFinding, type Configured } from './mcp-config.ts'
@@ -20,7 +20,7 @@ interface ScanOptions {
 /** Scans the servers of a configuration; 1 if something as grave as `--fail-on` is found. */
 export async function runScan(terminal: Terminal, { failOn }: ScanOptions, file = ''): Promise<number> {
   const servers = readClientConfig(readFileSync(file, 'utf8'), process.env)
-  const { createConnect } = await import('../mcp/connect.ts')
+  const { createConnect } = await import('../mcp/server/connect.ts')
   const asked = servers.filter(({ address }) => address).length
   terminal.say(`starting or reaching ${counted(asked, 'server')} to list what is offered; no tool is called`)
   const scanned = await scan(createConnect({ log: silent }), servers)

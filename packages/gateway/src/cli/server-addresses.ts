@@ -3,7 +3,7 @@
 import process from 'node:process'
 import type { Config, ServerConfig } from '../config.ts'
 import { GatewayError } from '../error.ts'
-import type { ServerAddress } from '../mcp/upstream.ts'
+import type { ServerAddress } from '../mcp/server/upstream.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

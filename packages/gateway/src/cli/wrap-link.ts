@@ -4,8 +4,8 @@ import { createConnection, type Socket } from 'node:net'
 import { clearTimeout, setTimeout } from 'node:timers'
 import { GatewayError } from '../error.ts'
 import { createLineReader } from '../mcp/lines.ts'
-import { formatJoin, GOODBYE, parseWelcome, STDERR, type Join } from '../mcp/local-join.ts'
-import { checkSocket } from '../mcp/local-path.ts'
+import { formatJoin, GOODBYE, parseWelcome, STDERR, type Join } from '../mcp/client/local-join.ts'
+import { checkSocket } from '../mcp/client/local-path.ts'
 import { MAX_MESSAGE } from '../mcp/message.ts'
 
 /** A gateway that was joined. */

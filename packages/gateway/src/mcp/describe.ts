@@ -5,7 +5,7 @@ import { LEGACY, VERSIONS } from './era.ts'
 import type { Link } from './link.ts'
 import { isObject } from './message.ts'
 import type { Reach } from './proxy.ts'
-import { UpstreamFault, type ServerHello } from './upstream.ts'
+import { UpstreamFault, type ServerHello } from './server/upstream.ts'
 
 /** What a client is told. */
 export interface Description {

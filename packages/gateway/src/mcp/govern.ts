@@ -12,7 +12,7 @@ import {
 } from '@tollgate/kernel'
 import { createRepeats, type Repeats } from './denial.ts'
 import { textOf, type RpcError } from './message.ts'
-import { UpstreamFault, type UpstreamAnswer } from './upstream.ts'
+import { UpstreamFault, type UpstreamAnswer } from './server/upstream.ts'
 
 /** Who calls, as the door has made sure of it. */
 export interface Caller {

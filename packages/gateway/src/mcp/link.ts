@@ -10,7 +10,7 @@ import {
   type ServerHello,
   type Upstream,
   type UpstreamAnswer,
-} from './upstream.ts'
+} from './server/upstream.ts'
 
 /** What is governed of a server besides its tools. */
 export type Faculty = (typeof FACULTIES)[number]

@@ -5,7 +5,7 @@ import type { Link } from './link.ts'
 import { without } from './era.ts'
 import { CODE, isObject, RpcFault, textOf } from './message.ts'
 import type { Answer, Reach, Turn } from './proxy.ts'
-import { UpstreamFault } from './upstream.ts'
+import { UpstreamFault } from './server/upstream.ts'
 
 /** What can be listed, and the member of the result that holds it. */
 type Member = 'tools' | 'prompts' | 'resources' | 'resourceTemplates'

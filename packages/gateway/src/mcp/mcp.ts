@@ -7,7 +7,13 @@ import { createGovern, type Caller } from './govern.ts'
 import { UNNAMED } from './era.ts'
 import { createLink } from './link.ts'
 import { createOpenReach } from './reach.ts'
-import { UpstreamFault, type Connect, type Server, type ServerAddress, type Upstream } from './upstream.ts'
+import {
+  UpstreamFault,
+  type Connect,
+  type Server,
+  type ServerAddress,
+  type Upstream,
+} from './server/upstream.ts'
 
 /** What a client may reach: all servers, one of them, or one that it brings itself. */
 export type Scope =

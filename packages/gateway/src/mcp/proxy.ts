@@ -8,7 +8,7 @@ import type { Caller, Govern, Outcome } from './govern.ts'
 import { facultyName, toolName, type Faculty, type Link } from './link.ts'
 import { listAll } from './lists.ts'
 import { CODE, isObject, RpcFault } from './message.ts'
-import { UpstreamFault, type Exchange, type UpstreamAnswer } from './upstream.ts'
+import { UpstreamFault, type Exchange, type UpstreamAnswer } from './server/upstream.ts'
 
 /** A request of a client, under way. */
 export interface Turn {

@@ -6,7 +6,7 @@ import type { Sender } from './era.ts'
 import type { Govern } from './govern.ts'
 import { createLink, type Link } from './link.ts'
 import type { Reach } from './proxy.ts'
-import type { Connect, Server } from './upstream.ts'
+import type { Connect, Server } from './server/upstream.ts'
 
 /** Servers that have been reached for. */
 export interface Reached extends Reach {

@@ -6,7 +6,7 @@ import { META } from './era.ts'
 import { CODE, formatNotification, isObject, RpcFault, type Request, type RequestId } from './message.ts'
 import { holderOf, passOn, requireApproval } from './proxy.ts'
 import type { Reached } from './reach.ts'
-import type { Wanted } from './upstream.ts'
+import type { Wanted } from './server/upstream.ts'
 
 /** Tells a client. */
 export interface Tidings {

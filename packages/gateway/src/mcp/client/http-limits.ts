@@ -1,6 +1,6 @@
 // The limits of the HTTP door.
 
-import { MAX_MESSAGE } from './message.ts'
+import { MAX_MESSAGE } from '../message.ts'
 
 /** How much of what. Times are in milliseconds. */
 export interface HttpLimits {

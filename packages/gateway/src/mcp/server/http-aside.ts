@@ -1,7 +1,7 @@
 // The stream of a legacy server for what belongs to no request. A server need not have one.
 
 import type { Dispatcher } from 'undici'
-import { typeOf } from './upstream-answers.ts'
+import { typeOf } from './http-answers.ts'
 
 /** What the stream needs. */
 export interface AsideOptions {

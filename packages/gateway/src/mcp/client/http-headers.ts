@@ -2,10 +2,10 @@
 // header must not be told something else than what is done.
 
 import type { JsonObject } from '@tollgate/evidence'
-import type { Asked, Reply } from '../exchange.ts'
-import { LEGACY, META, MODERN, VERSIONS } from './era.ts'
+import type { Asked, Reply } from '../../exchange.ts'
+import { LEGACY, META, MODERN, VERSIONS } from '../era.ts'
 import { refusal } from './http-reply.ts'
-import { CODE, isObject, RpcFault, type Request } from './message.ts'
+import { CODE, isObject, RpcFault, type Request } from '../message.ts'
 
 /** Whether a message is of a revision without sessions, or claims to be of one that is not known at all. */
 export function isModern(asked: Asked, params: JsonObject): boolean {

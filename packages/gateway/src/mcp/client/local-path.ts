@@ -6,7 +6,7 @@ import { lstatSync, mkdirSync, type Stats } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import process from 'node:process'
-import { GatewayError } from '../error.ts'
+import { GatewayError } from '../../error.ts'
 
 /** Whether sockets are pipes with names of their own, and not files. */
 export const HAS_PIPES: boolean = process.platform === 'win32'

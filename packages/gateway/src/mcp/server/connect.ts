@@ -1,11 +1,11 @@
 // Connecting with servers, whichever way they are reached.
 
-import type { Log } from '../log.ts'
+import type { Log } from '../../log.ts'
 import type { Times } from './channel.ts'
-import { MAX_MESSAGE } from './message.ts'
+import { MAX_MESSAGE } from '../message.ts'
 import { createReconnecting } from './reconnect.ts'
-import { openHttp } from './upstream-http.ts'
-import { openStdio } from './upstream-stdio.ts'
+import { openHttp } from './http.ts'
+import { openStdio } from './stdio.ts'
 import type { Connect } from './upstream.ts'
 
 /** What connections need. */

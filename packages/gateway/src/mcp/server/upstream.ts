@@ -2,7 +2,7 @@
 // of the protocol it speaks.
 
 import type { JsonObject } from '@tollgate/evidence'
-import type { RpcError } from './message.ts'
+import type { RpcError } from '../message.ts'
 
 /** How a server is reached. */
 export type ServerAddress =

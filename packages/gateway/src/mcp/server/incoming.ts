@@ -1,9 +1,9 @@
 // What comes from a server: each message is read strictly and brought to the request it belongs to, or dropped and counted.
 
 import { canonicalize, type JsonObject } from '@tollgate/evidence'
-import type { Log } from '../log.ts'
+import type { Log } from '../../log.ts'
 import { faultOf, type Call, type Calls } from './calls.ts'
-import { META, without } from './era.ts'
+import { META, without } from '../era.ts'
 import {
   CODE,
   errorOf,
@@ -17,7 +17,7 @@ import {
   type Response,
   type RpcError,
   type Unreadable,
-} from './message.ts'
+} from '../message.ts'
 import type { UpstreamAnswer, UpstreamEvents } from './upstream.ts'
 
 /** Where a message came from. */

@@ -3,8 +3,8 @@
 import type { Dispatcher } from 'undici'
 import { faultOf, type Call } from './calls.ts'
 import { outlineOf, type Incoming } from './incoming.ts'
-import { CODE, parseMessage, type RpcError } from './message.ts'
-import { createSseReader } from './sse.ts'
+import { CODE, parseMessage, type RpcError } from '../message.ts'
+import { createSseReader } from '../sse.ts'
 
 /** Takes answers to POSTs. */
 export interface HttpAnswers {

@@ -1,8 +1,8 @@
 // Requests of the revisions with sessions.
 
 import { performance } from 'node:perf_hooks'
-import type { Asked, Reply } from '../exchange.ts'
-import type { Out } from './conversation.ts'
+import type { Asked, Reply } from '../../exchange.ts'
+import type { Out } from '../conversation.ts'
 import type { Channel, Ending } from './http-channel.ts'
 import { isLegacyVersion, streamRefusal } from './http-headers.ts'
 import type { HttpLimits } from './http-limits.ts'
@@ -10,8 +10,8 @@ import { endedReply, noServer, TOO_MANY } from './http-modern.ts'
 import type { Caller, OpenChannels } from './http-open.ts'
 import { accepted, errorReply, messageReply, refusal, streamReply } from './http-reply.ts'
 import { createSessions, type Session } from './http-sessions.ts'
-import type { Mcp, Scope } from './mcp.ts'
-import { CODE, errorOf, formatError, type Message, type Request } from './message.ts'
+import type { Mcp, Scope } from '../mcp.ts'
+import { CODE, errorOf, formatError, type Message, type Request } from '../message.ts'
 
 /** Requests with sessions. */
 export interface Legacy {

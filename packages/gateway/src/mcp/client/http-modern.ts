@@ -2,14 +2,14 @@
 // same, so that servers are not started anew for every request; it is closed when nobody has asked for a while.
 
 import { performance } from 'node:perf_hooks'
-import type { Asked, Reply } from '../exchange.ts'
-import type { Conversation, Out } from './conversation.ts'
-import { META, metaOf } from './era.ts'
+import type { Asked, Reply } from '../../exchange.ts'
+import type { Conversation, Out } from '../conversation.ts'
+import { META, metaOf } from '../era.ts'
 import { checkModern } from './http-headers.ts'
 import type { HttpLimits } from './http-limits.ts'
 import type { Caller, OpenChannels } from './http-open.ts'
 import { accepted, errorReply, messageReply, refusal, streamReply } from './http-reply.ts'
-import type { Mcp, Scope } from './mcp.ts'
+import type { Mcp, Scope } from '../mcp.ts'
 import {
   CODE,
   errorOf,
@@ -21,7 +21,7 @@ import {
   type RequestId,
   type RpcError,
   type Unreadable,
-} from './message.ts'
+} from '../message.ts'
 
 /** Requests without sessions. */
 export interface Modern {

@@ -1,7 +1,7 @@
 // Answers of the HTTP door. What is refused is told as JSON-RPC, which is what clients of this protocol read.
 
-import type { Reply } from '../exchange.ts'
-import { CODE, formatError, type RequestId, type RpcError } from './message.ts'
+import type { Reply } from '../../exchange.ts'
+import { CODE, formatError, type RequestId, type RpcError } from '../message.ts'
 
 const JSON_HEADERS = { 'content-type': 'application/json' }
 // Whatever passes it on is to do so at once.

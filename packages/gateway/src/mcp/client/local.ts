@@ -4,11 +4,11 @@
 import { chmodSync, lstatSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { createConnection, createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
-import { GatewayError } from '../error.ts'
+import { GatewayError } from '../../error.ts'
 import { formatWelcome } from './local-join.ts'
 import { checkSocket, HAS_PIPES, prepareFolder, socketPath } from './local-path.ts'
 import { createVisit, type LocalLimits, type LocalOptions, type Visit } from './local-visit.ts'
-import { MAX_MESSAGE } from './message.ts'
+import { MAX_MESSAGE } from '../message.ts'
 
 export { socketPath, type LocalLimits, type LocalOptions }
 

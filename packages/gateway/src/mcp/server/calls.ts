@@ -1,6 +1,6 @@
 // Requests under way to a server: each has an id of ours, one answer, and an end in time.
 
-import { CODE, type RpcError } from './message.ts'
+import { CODE, type RpcError } from '../message.ts'
 import { UpstreamFault, type Exchange, type UpstreamAnswer, type UpstreamFaultCode } from './upstream.ts'
 import type { JsonObject } from '@tollgate/evidence'
 

@@ -1,17 +1,17 @@
 // The door for MCP clients that come over HTTP: `/mcp` for every server, `/mcp/{server}` for one. Both eras of the protocol are
 // spoken on the same path, and who asks is known before anything of the body is read.
 
-import type { Asked, Door, Reply } from '../exchange.ts'
-import type { Log } from '../log.ts'
-import type { Tokens } from '../tokens.ts'
+import type { Asked, Door, Reply } from '../../exchange.ts'
+import type { Log } from '../../log.ts'
+import type { Tokens } from '../../tokens.ts'
 import { bodyRefusal, isModern } from './http-headers.ts'
 import { createLegacy } from './http-legacy.ts'
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts'
 import { createModern } from './http-modern.ts'
 import { callerOf, createOpen, type Caller, type OpenChannels } from './http-open.ts'
 import { refusal } from './http-reply.ts'
-import type { Mcp, Scope } from './mcp.ts'
-import { parseMessage } from './message.ts'
+import type { Mcp, Scope } from '../mcp.ts'
+import { parseMessage } from '../message.ts'
 
 /** What the door is made of. */
 export interface HttpDoorOptions {

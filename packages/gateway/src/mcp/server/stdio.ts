@@ -4,8 +4,8 @@ import { createCalls, faultOf, type Call } from './calls.ts'
 import type { Channel, ChannelOptions } from './channel.ts'
 import { startChild } from './child.ts'
 import { createIncoming } from './incoming.ts'
-import { createLineReader } from './lines.ts'
-import { formatNotification, formatRequest } from './message.ts'
+import { createLineReader } from '../lines.ts'
+import { formatNotification, formatRequest } from '../message.ts'
 import type { ServerAddress, UpstreamFaultCode } from './upstream.ts'
 
 /** What a channel to a process is opened with. */

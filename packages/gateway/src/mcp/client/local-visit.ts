@@ -2,13 +2,13 @@
 
 import type { Socket } from 'node:net'
 import { clearTimeout, setTimeout } from 'node:timers'
-import type { Log } from '../log.ts'
-import type { Tokens } from '../tokens.ts'
-import type { Conversation, Out } from './conversation.ts'
-import { createLineReader } from './lines.ts'
+import type { Log } from '../../log.ts'
+import type { Tokens } from '../../tokens.ts'
+import type { Conversation, Out } from '../conversation.ts'
+import { createLineReader } from '../lines.ts'
 import { formatWelcome, GOODBYE, parseJoin, STDERR, type Join, type Welcome } from './local-join.ts'
-import type { Mcp } from './mcp.ts'
-import { CODE, formatError, MAX_MESSAGE, parseMessage, type Request, type RpcError } from './message.ts'
+import type { Mcp } from '../mcp.ts'
+import { CODE, formatError, MAX_MESSAGE, parseMessage, type Request, type RpcError } from '../message.ts'
 
 /** What the local door is made of. */
 export interface LocalOptions {

@@ -1,7 +1,7 @@
 // A way to a server that is open: messages go and come on it until it ends. Both transports look like this.
 
 import type { JsonObject } from '@tollgate/evidence'
-import type { Log } from '../log.ts'
+import type { Log } from '../../log.ts'
 import { cancelled, faultOf, silent, startTimer, type Call, type Calls, type OnChange } from './calls.ts'
 import type { Exchange, UpstreamAnswer, UpstreamEvents, UpstreamFault } from './upstream.ts'
 

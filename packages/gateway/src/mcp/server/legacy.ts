@@ -3,8 +3,8 @@
 import type { JsonObject } from '@tollgate/evidence'
 import { now } from './calls.ts'
 import { perform, type Channel } from './channel.ts'
-import { LEGACY, META, without } from './era.ts'
-import { formatNotification, isObject } from './message.ts'
+import { LEGACY, META, without } from '../era.ts'
+import { formatNotification, isObject } from '../message.ts'
 import type { ClientHello, Exchange, ServerHello, UpstreamAnswer, Wanted } from './upstream.ts'
 
 // Before it there was no way by HTTP that is spoken here.

@@ -1,7 +1,7 @@
 // Headers of the modern era: what a request is about, told again outside of its body.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
-import { isObject } from './message.ts'
+import { isObject } from '../message.ts'
 
 /** A value as a header can hold it: as it is, or coded where it could be misread. */
 export function headerValue(value: string): string {

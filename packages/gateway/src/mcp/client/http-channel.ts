@@ -1,8 +1,8 @@
 // The way from a conversation back to one HTTP request: a single object if the answer comes first, else a stream of events.
 
 import { clearTimeout, setTimeout } from 'node:timers'
-import type { Out } from './conversation.ts'
-import type { RpcError } from './message.ts'
+import type { Out } from '../conversation.ts'
+import type { RpcError } from '../message.ts'
 
 /** How the answer begins. */
 export type Opening =

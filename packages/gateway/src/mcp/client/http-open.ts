@@ -2,8 +2,8 @@
 // have so many that there is no connection left for others.
 
 import { clearInterval, setInterval } from 'node:timers'
-import type { Asked } from '../exchange.ts'
-import type { Identity, Tokens } from '../tokens.ts'
+import type { Asked } from '../../exchange.ts'
+import type { Identity, Tokens } from '../../tokens.ts'
 import { createChannel, type Channel, type Ending } from './http-channel.ts'
 import type { HttpLimits } from './http-limits.ts'
 

@@ -4,11 +4,11 @@
 import { canonicalBytes, type JsonObject } from '@tollgate/evidence'
 import { faultOf, notAskable, silent, within } from './calls.ts'
 import { perform, type Asked, type Channel } from './channel.ts'
-import { META, MODERN, without } from './era.ts'
+import { META, MODERN, without } from '../era.ts'
 import { ASKS } from './incoming.ts'
 import { progressMeta, withMeta, type Spoken } from './legacy.ts'
 import { createListening } from './listening.ts'
-import { CODE, errorOf, isObject, RpcFault } from './message.ts'
+import { CODE, errorOf, isObject, RpcFault } from '../message.ts'
 import type { ClientHello, Exchange, ServerHello, UpstreamAnswer, UpstreamEvents } from './upstream.ts'
 
 /** Whom a request is from. */

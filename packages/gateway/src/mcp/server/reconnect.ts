@@ -1,7 +1,7 @@
 // A connection to a server that outlives its channels: a server that ended is started or reached anew when it is next needed,
 // but never more often than is good for anybody. Nothing that was sent on one channel is sent again on another.
 
-import type { Log } from '../log.ts'
+import type { Log } from '../../log.ts'
 import { faultOf, now, within } from './calls.ts'
 import type { Channel, Times } from './channel.ts'
 import { greet } from './greet.ts'

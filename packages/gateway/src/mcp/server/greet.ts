@@ -5,9 +5,9 @@
 
 import { faultOf, within, withResolvers, type Call } from './calls.ts'
 import { perform, post, type Channel, type Times } from './channel.ts'
-import { LEGACY, MODERN } from './era.ts'
+import { LEGACY, MODERN } from '../era.ts'
 import { initializeParams, readInitialized, speakLegacy, type Spoken } from './legacy.ts'
-import { CODE, formatNotification, isObject } from './message.ts'
+import { CODE, formatNotification, isObject } from '../message.ts'
 import { readDiscovered, senderMeta, speakModern } from './modern.ts'
 import type { ClientHello, ServerHello, UpstreamAnswer, UpstreamEvents, UpstreamFault } from './upstream.ts'
 

@@ -3,7 +3,7 @@
 
 import { isAbsolute } from 'node:path'
 import { canonicalize, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
-import { isObject, parseMessage, type Request } from './message.ts'
+import { isObject, parseMessage, type Request } from '../message.ts'
 
 /** Who joins. */
 export interface Join {
