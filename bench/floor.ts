@@ -14,7 +14,7 @@ export function bareFloor(folder: string): {
   const message = Buffer.alloc(1250, 7)
   const db = new DatabaseSync(join(folder, 'bare.sqlite'))
   db.exec(
-    'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (a INTEGER PRIMARY KEY, b BLOB)',
+    'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE IF NOT EXISTS t (a INTEGER PRIMARY KEY, b BLOB)',
   )
   const insert = db.prepare('INSERT INTO t (b) VALUES (?)')
   return {

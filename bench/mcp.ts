@@ -221,7 +221,8 @@ async function stdioWay(args: readonly string[]): Promise<Way> {
   return {
     call: async () => expectEcho(await ask('tools/call', CALL)),
     async close() {
-      child.stdin.end()
+      // The bare proxy does not end by itself.
+      child.kill()
       await once(child, 'exit')
     },
   }

@@ -160,7 +160,8 @@ const ROOMS: readonly Room[] = [
   },
   ...CONFIG.map((name) => ({
     at: `packages/gateway/src/${name}`,
-    paths: [...gateway(...CONFIG), ...FROM_ANYWHERE],
+    // How servers may be called is one thing, wherever they are named.
+    paths: [...gateway(...CONFIG, 'tools/offer.ts'), ...FROM_ANYWHERE],
     packages: ['kernel', 'evidence'],
     npm: ['yaml'],
     node: true,

@@ -184,11 +184,11 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   ),
   NO_POLICY_DEFINED: deny(
     'No policy is active, so nothing is allowed.',
-    'Write a policy and activate it with `tollgate policy activate`.',
+    'Write a policy, or begin with `tollgate policy draft`, and activate it with `tollgate policy activate`.',
   ),
   NO_RULE_MATCHED: deny(
     'No rule of the policy mentions this call.',
-    'Add a rule; `tollgate policy check` shows why the others did not match.',
+    'Add a rule, or begin with `tollgate policy draft`; `tollgate policy check` shows why the others did not match.',
   ),
   POLICY_VIOLATION: deny(
     'A policy rule forbids this call.',

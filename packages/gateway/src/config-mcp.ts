@@ -3,6 +3,7 @@
 import { resolve } from 'node:path'
 import { isMap, isScalar, type Node } from 'yaml'
 import type { ConfigReader, Place } from './config-reader.ts'
+import { isServerName } from './tools/offer.ts'
 
 /** A server as the configuration names it. Values of secrets are not in it, only the names of the variables that hold them. */
 export type ServerConfig =
@@ -25,8 +26,6 @@ export type ServerConfig =
       readonly headersEnv: Readonly<Record<string, string>>
     }
 
-/** How a server may be called. */
-export const SERVER_NAME: RegExp = /^[a-z0-9][a-z0-9_-]{0,31}$/
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/
 const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/
 // What the transport says itself: another value would be another message.
@@ -44,7 +43,7 @@ export function readServers(
   const servers = reader.fields(place, ['servers'])?.servers
   const all = new Map<string, ServerConfig>()
   for (const { name, at, value } of servers ? entries(reader, servers, '`servers`', 'server') : []) {
-    if (!SERVER_NAME.test(name)) {
+    if (!isServerName(name)) {
       reader.note(
         at,
         'a server is called by small letters, digits, `-` and `_`, such as `github`; at most 32 of them',

@@ -9,7 +9,7 @@ import { readConfigText, type ConfigMistake, type ConfigReader, type Place } fro
 import { GatewayError } from './error.ts'
 import type { Level } from './log.ts'
 
-export { SERVER_NAME, type ServerConfig } from './config-mcp.ts'
+export type { ServerConfig } from './config-mcp.ts'
 export { defaultConfigText, type ConfigTextOptions } from './config-text.ts'
 
 /** How the gateway runs. */

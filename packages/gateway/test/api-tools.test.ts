@@ -3,6 +3,7 @@
 import type { JsonObject } from '@tollgate/evidence'
 import { definitionOf, type Definition } from '@tollgate/kernel'
 import { describe, expect, test } from 'vitest'
+import { MOST_LISTED, MOST_SERVERS, type Listing } from '../src/tools/listing.ts'
 import { createApiRig, script, type ApiRig } from './api-rig.ts'
 
 const SCHEMA = { type: 'object', properties: { path: { type: 'string' } } }
@@ -121,6 +122,44 @@ describe('tools', () => {
     )
   })
 
+  test('whose server is another program under the same name are changed, and that is grave', async () => {
+    const from = (origin: string): Definition =>
+      definitionOf({
+        kind: 'tool',
+        server: 'fs',
+        origin,
+        tool: { name: 'read_file', inputSchema: SCHEMA },
+        inputSchema: SCHEMA,
+      })
+    const rig = await createApiRig()
+    const [own, other] = [from('npx @a/fs'), from('npx @evil/fs')]
+    rig.kernel.catalogue.offer('fs/read_file', own)
+    await script(
+      rig,
+      `operator POST /v1/tools/pin {"tool":"fs/read_file","hash":"${own.hash}"}
+       status 200
+       operator GET /v1/tools/definition?tool=fs/read_file
+       body origin "npx @a/fs"
+       body findings []`,
+    )
+    rig.kernel.catalogue.offer('fs/read_file', other)
+    await script(
+      rig,
+      `operator GET /v1/tools/definition?tool=fs/read_file
+       body state "changed"
+       body origin "npx @evil/fs"
+       body offered_definition.origin "npx @evil/fs"
+       body diff ["~ origin","  - npx @a/fs","  + npx @evil/fs"]
+       body findings.0.code "SERVER_ELSEWHERE"
+       body findings.0.severity "high"
+       body findings.0.tool "fs"
+       auditor GET /v1/tools
+       body servers.0.findings.0.code "SERVER_ELSEWHERE"
+       body servers.0.tools.0.origin "npx @evil/fs"
+       has approved was \`npx @a/fs\`, and this is \`npx @evil/fs\``,
+    )
+  })
+
   test('are looked through anew when their server offers something else', async () => {
     const rig = await check(`auditor GET /v1/tools\nbody servers.0.tools.1.findings []`)
     rig.kernel.catalogue.offer('fs/read_file', tool('read_file', { title: 'x\u200b' }))
@@ -167,5 +206,66 @@ describe('tools', () => {
       auditor POST /v1/tools/unpin {"tool":"fs/read_file"}
       status 403
     `)
+  })
+})
+
+describe('many thousands of names', () => {
+  const offer = (rig: ApiRig, server: string, count: number): void => {
+    const definition = tool('x')
+    for (let i = 0; i < count; i++) rig.kernel.catalogue.offer(`${server}/t${i}`, definition)
+  }
+  const list = async (rig: ApiRig, query = ''): Promise<Listing> => {
+    const { json }: { json: unknown } = await rig.ask('auditor', 'GET', `/v1/tools${query}`)
+    // Sound: the rig holds the answer against the description of the route.
+    return json as Listing
+  }
+
+  test('of one server are listed as far as an answer goes, and take no room of another', async () => {
+    const rig = await createApiRig()
+    offer(rig, 'flood', 20_000)
+    offer(rig, 'small', 3)
+    const { servers, more } = await list(rig)
+    expect(servers.map((each) => [each.server, each.tools.length, each.more])).toEqual([
+      ['flood', MOST_LISTED / 2, 20_000 - MOST_LISTED / 2],
+      ['small', 3, 0],
+    ])
+    expect(more).toBe(20_000 - MOST_LISTED / 2)
+  })
+
+  test('leave what was approved and has changed in sight', async () => {
+    const rig = await createApiRig()
+    rig.kernel.catalogue.offer('fs/zz_last', tool('zz_last'))
+    await script(
+      rig,
+      `operator POST /v1/tools/pin {"tool":"fs/zz_last","hash":"${tool('zz_last').hash}"}\nstatus 200`,
+    )
+    offer(rig, 'fs', 5000)
+    rig.kernel.catalogue.offer('fs/zz_last', tool('zz_last', { description: 'Other' }))
+    const [server] = (await list(rig)).servers
+    expect(server?.tools.find((each) => each.tool === 'fs/zz_last')?.state).toBe('changed')
+    expect(server?.tools.map((each) => each.tool)).toEqual(server?.tools.map((each) => each.tool).toSorted())
+  })
+
+  test('can be asked for by server, by name and by how they stand', async () => {
+    const rig = await createApiRig()
+    offer(rig, 'flood', 5000)
+    offer(rig, 'small', 3)
+    const one = await list(rig, '?tool=flood/t4999')
+    expect(one.servers.map((each) => each.tools.map(({ tool: name }) => name))).toEqual([['flood/t4999']])
+    expect(one.more).toBe(0)
+    const flood = await list(rig, '?server=flood')
+    expect(flood.servers.map((each) => each.tools.length)).toEqual([MOST_LISTED])
+    expect(await list(rig, '?state=pinned')).toEqual({ servers: [], more: 0 })
+    expect(await list(rig, '?server=none')).toEqual({ servers: [], more: 0 })
+    await script(rig, `auditor GET /v1/tools?state=odd\nstatus 400`)
+  })
+
+  test('of servers are bounded too', async () => {
+    const rig = await createApiRig()
+    for (let i = 0; i < 1000; i++) offer(rig, `s${i}`, 12)
+    const { servers, more } = await list(rig)
+    expect(servers).toHaveLength(MOST_SERVERS)
+    expect(servers.reduce((sum, { tools }) => sum + tools.length, 0) + more).toBe(12_000)
+    expect(servers.reduce((sum, { tools }) => sum + tools.length, 0)).toBeLessThanOrEqual(MOST_LISTED)
   })
 })

@@ -6,12 +6,14 @@ import { silent } from '../src/log.ts'
 import type { Conversation, Out } from '../src/mcp/conversation.ts'
 import { createMcp, type Mcp, type Scope } from '../src/mcp/mcp.ts'
 import { parseMessage } from '../src/mcp/message.ts'
-import type {
-  ClientHello,
-  Connect,
-  Exchange,
-  UpstreamAnswer,
-  UpstreamEvents,
+import {
+  UpstreamFault,
+  type ClientHello,
+  type Connect,
+  type Exchange,
+  type UpstreamAnswer,
+  type UpstreamEvents,
+  type Wanted,
 } from '../src/mcp/server/upstream.ts'
 import type { Gateway } from '../src/open.ts'
 import { activate, createSite } from './gateway-rig.ts'
@@ -26,11 +28,23 @@ export interface Reached {
 export interface PlainServer {
   readonly reached: Reached[]
   tools: JsonObject[]
+  /** Answers a listing instead of `tools`. */
+  onList: (() => JsonObject[]) | undefined
+  /** What it says beside its tools when it lists them. */
+  beside: JsonObject
   capabilities: JsonObject
   instructions: string | undefined
   era: 'modern' | 'legacy'
   /** Answers what is no listing of tools. */
   answer: (method: string, params: JsonObject, exchange: Exchange) => Promise<UpstreamAnswer>
+  /** What it says of itself. */
+  info: JsonObject
+  /** Which connection it is; another one means that it was started anew. */
+  incarnation: number
+  /** Says hello only after this. */
+  slow: Promise<void>
+  /** What it was told that somebody wants to hear, newest last. */
+  readonly wanted: Wanted[]
   /** What it was told of its client, newest last. */
   readonly clients: ClientHello[]
   readonly events: UpstreamEvents[]
@@ -53,9 +67,15 @@ export function plainServer(): PlainServer {
     reached: [],
     tools: [ECHO, { name: 'other', inputSchema: { type: 'object', properties: { secret: {} } } }],
     capabilities: { tools: {}, resources: {}, prompts: {}, completions: {}, logging: {} },
+    onList: undefined,
+    beside: {},
     instructions: 'Be kind.',
     era: 'legacy',
     answer: (method, params) => Promise.resolve({ ok: true, result: { answered: method, params } }),
+    info: { name: 'plain', version: '1' },
+    incarnation: 1,
+    slow: Promise.resolve(),
+    wanted: [],
     clients: [],
     events: [],
   }
@@ -69,21 +89,32 @@ export function connectTo(servers: Readonly<Record<string, PlainServer>>): Conne
     server.clients.push(client)
     server.events.push(events)
     return {
-      hello: () =>
-        Promise.resolve({
+      get incarnation() {
+        return server.incarnation
+      },
+      async hello() {
+        await server.slow
+        return {
           era: server.era,
           version: server.era === 'modern' ? '2026-07-28' : '2025-11-25',
           capabilities: server.capabilities,
-          info: { name: 'plain', version: '1' },
+          info: server.info,
           instructions: server.instructions,
-        }),
+        }
+      },
       request(method, params, exchange = {}) {
-        if (method === 'tools/list') return Promise.resolve({ ok: true, result: { tools: server.tools } })
+        if (exchange.only !== undefined && exchange.only !== server.incarnation) {
+          return Promise.reject(new UpstreamFault('UNREACHABLE', 'another connection'))
+        }
+        if (method === 'tools/list' && params.cursor === undefined) {
+          const tools = server.onList?.() ?? server.tools
+          return Promise.resolve({ ok: true, result: { tools, ...server.beside } })
+        }
         server.reached.push({ method, params })
         return server.answer(method, params, exchange)
       },
       notify: (method, params) => void server.reached.push({ method, params }),
-      listen: () => undefined,
+      listen: (wanted) => void server.wanted.push(wanted),
       close: () => Promise.resolve(),
     }
   }

@@ -179,6 +179,7 @@ function standIn(answer: Answer, hello: Partial<Upstream> = {}): StandIn {
     asked: [],
     closed: 0,
     connect: () => ({
+      incarnation: 1,
       hello: () =>
         Promise.resolve({
           era: 'legacy',

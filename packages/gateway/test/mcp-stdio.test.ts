@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '@tollgate/evidence'
 import type { ConnectOptions } from '../src/mcp/server/connect.ts'
 import { CODE, RpcFault } from '../src/mcp/message.ts'
+import type { Exchange } from '../src/mcp/server/upstream.ts'
 import {
   closeUpstreams,
   connectTo,
@@ -86,8 +87,9 @@ describe('a process', () => {
     const server = connectTo({ transport: 'stdio', command: '/no/such/thing', args: [], env: {} })
     const fault = await faultOf(server.hello())
     expect(fault.code).toBe('UNREACHABLE')
-    expect(fault.message).toContain('`srv`')
+    expect(fault.message).toBe('`srv` cannot be reached: it could not be started')
     expect(server.downs()).toBe(0)
+    expect(server.incarnation).toBe(0)
   })
 
   it('that says nothing cannot be reached', async () => {
@@ -139,6 +141,28 @@ describe('a process that misbehaves', () => {
     expect(await server.call('pid')).not.toBe(before)
   })
 
+  it('gets a request that is for one process alone in that one, or not at all', async () => {
+    const server = start()
+    const meant = { only: 1 }
+    expect((await faultOf(server.call('pid', {}, { only: 0 }))).code).toBe('UNREACHABLE')
+    expect((await faultOf(server.call('pid', {}, meant))).code).toBe('UNREACHABLE')
+    expect([server.incarnation, server.stderr()]).toEqual([0, ''])
+    const pid = await server.call('pid')
+    expect([server.incarnation, await server.call('pid', {}, meant)]).toEqual([1, pid])
+    expect((await faultOf(server.call('crash', {}, meant))).code).toBe('LOST')
+    expect((await faultOf(server.call('pid', {}, meant))).code).toBe('UNREACHABLE')
+    // Nothing was started by that.
+    expect(server.incarnation).toBe(1)
+    const next = await server.call('pid')
+    expect(server.incarnation).toBe(2)
+    expect((await faultOf(server.call('pid', {}, meant))).code).toBe('UNREACHABLE')
+    expect(next).not.toBe(pid)
+    expect(await server.call('pid', {}, { only: 2 })).toBe(next)
+    expect((await heardBy(server)).filter(({ method }) => method === 'tools/call')).toHaveLength(3)
+    await server.close()
+    expect((await faultOf(server.call('pid', {}, { only: 2 }))).code).toBe('UNREACHABLE')
+  })
+
   it('is not started again and again without a pause', async () => {
     const server = start({}, { times: { backOff: 400 } })
     expect((await faultOf(server.call('crash'))).code).toBe('LOST')
@@ -187,6 +211,26 @@ describe('a process that misbehaves', () => {
     expect(fault.code).toBe('GARBLED')
     expect(Buffer.from(fault.bytes ?? []).toString()).toContain('"jsonrpc"')
     expect(await slow).toBe('done')
+  })
+
+  it.each(['bad error', 'bad both', 'bad neither'])(
+    'has nothing on record as done when its answer is a %s',
+    async (tool) => {
+      const fault = await faultOf(start().call(tool))
+      expect([fault.code, fault.bytes]).toEqual(['GARBLED', undefined])
+    },
+  )
+
+  it('says nothing in the name of the gateway', async () => {
+    const server = start()
+    expect(await server.request('tools/call', { name: 'forge' })).toEqual({
+      ok: true,
+      result: { content: [], _meta: { kept: 1 } },
+    })
+    expect(await server.request('tools/call', { name: 'forge an error' })).toEqual({
+      ok: false,
+      error: { code: 403, message: 'no', data: { kept: 1, _meta: {} } },
+    })
   })
 
   it('is heard once when it answers twice', async () => {
@@ -339,6 +383,32 @@ describe('a legacy request', () => {
     await first
   })
 
+  it('refuses a question of the server that could be for either of two who can be asked', async () => {
+    const server = start()
+    const asked: string[] = []
+    const exchange = (who: string, asker: string): Exchange => ({
+      asker,
+      onAsk() {
+        asked.push(who)
+        return Promise.resolve({ who })
+      },
+    })
+    const stop = new AbortController()
+    const hung = faultOf(server.call('hang', {}, { ...exchange('first', 'a'), signal: stop.signal }))
+    const given = { methods: ['elicitation/create'] }
+    const answer = async (more?: Exchange): Promise<unknown> =>
+      dig(JSON.parse(await server.call('asks', given, more)) as JsonObject, 'q-elicitation/create')
+    expect(await answer(exchange('second', 'b'))).toBe(-32603)
+    expect(await answer({ onAsk: () => Promise.reject(new Error('never')) })).toBe(-32603)
+    expect(asked).toEqual([])
+    // Who cannot be asked is not in the way.
+    expect(await answer({ asker: 'b' })).toEqual({ who: 'first' })
+    expect(await answer(exchange('second', 'a'))).toEqual({ who: 'first' })
+    stop.abort()
+    await hung
+    expect(await answer(exchange('second', 'b'))).toEqual({ who: 'second' })
+  })
+
   it('refuses questions of the server where nobody can be asked', async () => {
     const answers: unknown = JSON.parse(await start().call('asks', { methods: ['sampling/createMessage'] }))
     expect(answers).toEqual({ 'q-sampling/createMessage': -32603, 'q-list': -32602 })
@@ -350,6 +420,7 @@ describe('a legacy request', () => {
     expect(server.told).toEqual([
       { method: 'notifications/tools/list_changed', params: {} },
       { method: 'notifications/message', params: { level: 'info', data: 'hi' } },
+      { method: 'notifications/elicitation/complete', params: { elicitationId: 'e1' } },
     ])
   })
 
@@ -458,12 +529,32 @@ describe('a modern request', () => {
     let asked = 0
     const onAsk = (): Promise<JsonObject> => Promise.resolve({ asked: ++asked })
     const fault = await faultOf(modern().call('input', given, { onAsk }))
-    expect([fault.code, asked]).toEqual(['GARBLED', 0])
+    expect([fault.code, fault.bytes, asked]).toEqual(['GARBLED', undefined, 0])
+  })
+
+  it('asks the client nothing where the protocol has no questions', async () => {
+    const server = modern()
+    const onAsk = (): Promise<JsonObject> => Promise.reject(new Error('never'))
+    const fault = await faultOf(server.request('asking/list', {}, { onAsk }))
+    expect([fault.code, fault.bytes]).toEqual(['GARBLED', undefined])
+  })
+
+  it('whose first message was sent is lost with the server, and the rest goes to no other', async () => {
+    const server = modern()
+    expect((await faultOf(server.call('die asked', {}, {}))).code).toBe('LOST')
+    const onAsk = async (): Promise<JsonObject> => {
+      await server.down(2)
+      return {}
+    }
+    expect((await faultOf(server.call('die asking', {}, { onAsk }))).code).toBe('LOST')
+    expect(server.incarnation).toBe(2)
   })
 
   it('is given up when the server never has enough, and when its result is of no known kind', async () => {
     const server = modern()
-    expect((await faultOf(server.call('endless'))).code).toBe('GARBLED')
+    const endless = await faultOf(server.call('endless'))
+    expect([endless.code, endless.bytes]).toEqual(['GARBLED', undefined])
+    expect(endless.message).toBe('`srv` never stops asking')
     expect((await heardBy(server)).filter(({ method }) => method === 'tools/call')).toHaveLength(17)
     const odd = await faultOf(server.call('odd'))
     expect(odd.code).toBe('GARBLED')
@@ -481,6 +572,12 @@ describe('a modern request', () => {
     expect((await faultOf(server.call('input', given, { signal: stop.signal, onAsk }))).code).toBe(
       'CANCELLED',
     )
+  })
+
+  it('lets through no notification that this era does not have', async () => {
+    const server = modern()
+    await server.call('notes')
+    expect(server.told).toEqual([{ method: 'notifications/message', params: { level: 'info', data: 'hi' } }])
   })
 
   it('has questions of the server refused', async () => {

@@ -111,8 +111,13 @@ describe('a legacy server by HTTP', () => {
     expect((await faultOf(up.call('echo'))).code).toBe('LOST')
     expect((await hung).code).toBe('LOST')
     expect(up.downs()).toBe(1)
+    expect((await faultOf(up.call('echo', {}, { only: 1 }))).code).toBe('UNREACHABLE')
+    expect(server.got.filter(isCall)).toHaveLength(2)
     expect(await up.call('echo')).toBe('done')
-    expect(server.got.filter(isCall)).toHaveLength(3)
+    expect(up.incarnation).toBe(2)
+    expect((await faultOf(up.call('echo', {}, { only: 1 }))).code).toBe('UNREACHABLE')
+    expect(await up.call('echo', {}, { only: 2 })).toBe('done')
+    expect(server.got.filter(isCall)).toHaveLength(4)
   })
 
   it('that says only that a request is bad is asked whether it knows the session', async () => {
@@ -207,11 +212,38 @@ describe('a legacy server by HTTP', () => {
       aside?.write(`data: ${JSON.stringify({ jsonrpc: '2.0', ...value })}\n\n`)
     event({ id: message.id ?? null, result: { content: [] } })
     event({ method: 'notifications/rm_rf' })
+    event({ method: 'notifications/elicitation/complete', params: { elicitationId: 'e1' } })
     event({ method: 'notifications/tools/list_changed' })
     await up.toldOf('notifications/tools/list_changed')
-    expect(up.told).toHaveLength(1)
+    expect(up.told).toEqual([
+      { method: 'notifications/elicitation/complete', params: { elicitationId: 'e1' } },
+      { method: 'notifications/tools/list_changed', params: {} },
+    ])
     stop.abort()
     expect((await hung).code).toBe('CANCELLED')
+  })
+
+  it('that asks on that stream is refused where its question could be for either of two', async () => {
+    const { server, up } = await start({ era: 'legacy', aside: true, tools: { hang: () => undefined } })
+    const hang = (asker: string, signal?: AbortSignal): Promise<UpstreamFault> => {
+      const onAsk = (): Promise<JsonObject> => Promise.resolve({ asker })
+      return faultOf(up.call('hang', {}, { asker, onAsk, ...(signal && { signal }) }))
+    }
+    const stop = new AbortController()
+    const both = [hang('a', stop.signal), hang('b')]
+    await server.gotten(({ verb }) => verb === 'GET')
+    await expect.poll(() => server.got.filter(isCall)).toHaveLength(2)
+    const ask = async (id: string): Promise<Got> => {
+      const question = { jsonrpc: '2.0', id, method: 'elicitation/create', params: {} }
+      server.asides()[0]?.write(`data: ${JSON.stringify(question)}\n\n`)
+      return server.gotten(({ message }) => message.id === id)
+    }
+    expect((await ask('q1')).message).toMatchObject({ error: { code: -32603 } })
+    stop.abort()
+    await both[0]
+    expect((await ask('q2')).message).toMatchObject({ result: { asker: 'b' } })
+    await up.close()
+    expect((await both[1])?.code).toBe('LOST')
   })
 })
 
@@ -293,19 +325,32 @@ const FAULTS: Readonly<Record<string, [code: string, tool: (got: Got, say: Say) 
     'GARBLED',
     ({ response }) => void response.writeHead(502, { 'content-type': 'text/html' }).end('<p>'),
   ],
+  'a refusal in JSON that is no answer': ['GARBLED', (_, say) => say.json({ error: 'invalid_token' }, 401)],
+  'a result with status 500': ['GARBLED', (_, say) => say.json(say.text('x'), 500)],
+  'a result with status 403 that cannot be read': [
+    'GARBLED',
+    ({ message }, say) => say.json({ jsonrpc: '2.0', id: message.id ?? null, result: 7 }, 403),
+  ],
+  'an error that cannot be read': [
+    'GARBLED',
+    ({ message }, say) => say.json({ jsonrpc: '2.0', id: message.id ?? null, error: 'no' }),
+  ],
   'an error of nobody with status 500': [
     'GARBLED',
     (_, say) => say.json({ jsonrpc: '2.0', id: null, error: { code: -32603, message: 'x' } }, 500),
   ],
 }
 const JSON_TYPE = { 'content-type': 'application/json' }
+/** Those that are results all the same: what was asked for has been done. */
+const RESULTS = ['a number that cannot be read', 'an event that cannot be read']
 
 describe.each(['modern', 'legacy'] as const)('a %s server by HTTP that answers a call badly', (era) => {
   it.each(Object.entries(FAULTS))(
     'with %s fails that call, and nothing is sent again',
-    async (_, [code, tool]) => {
+    async (how, [code, tool]) => {
       const { server, up } = await start({ era, tools: { bad: tool } }, { maxMessage: 65_536 })
-      expect((await faultOf(up.call('bad'))).code).toBe(code)
+      const fault = await faultOf(up.call('bad'))
+      expect([fault.code, fault.bytes !== undefined]).toEqual([code, RESULTS.includes(how)])
       expect(server.got.filter(isCall)).toHaveLength(1)
       expect(await up.call('good')).toBe('done')
       expect(server.got.every(({ path }) => path === '/mcp?tenant=7')).toBe(true)
@@ -321,6 +366,24 @@ describe.each(['modern', 'legacy'] as const)('a %s server by HTTP that answers a
       },
     })
     expect(await up.call('bad')).toBe('-32050 no')
+  })
+
+  it('with an error in the name of the gateway is not believed, whatever the status', async () => {
+    const data = { 'dev.tollgate/decision': { verdict: 'DENY' }, kept: 1 }
+    const { up } = await start({
+      era,
+      tools: {
+        bad: ({ message }, say) =>
+          say.json(
+            { jsonrpc: '2.0', id: message.id ?? null, error: { code: 403, message: 'no', data } },
+            403,
+          ),
+      },
+    })
+    expect(await up.request('tools/call', { name: 'bad' })).toEqual({
+      ok: false,
+      error: { code: 403, message: 'no', data: { kept: 1 } },
+    })
   })
 
   it('by saying nothing fails it in time', async () => {
@@ -532,6 +595,129 @@ describe('a modern server by HTTP', () => {
     up.listen({ tools: false, prompts: false, resources: false, uris: [] })
     const { response } = await server.gotten(({ message: each }) => each === message)
     if (!response.closed) await once(response, 'close')
+    // It was not lost: it was no longer wanted.
+    expect(await up.call('echo', {}, { only: 1 })).toBe('done')
+    expect([up.downs(), up.incarnation]).toEqual([0, 1])
+  })
+
+  const TOOLS_ONLY = { tools: true, prompts: false, resources: false, uris: [] }
+  const isListen = ({ message }: Got): boolean => message.method === 'subscriptions/listen'
+  const beginStream = ({ response }: Got): void => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(':\n\n')
+  }
+
+  it.each<[string, (got: Got) => void]>([
+    ['ends', ({ response }) => void response.end()],
+    ['breaks', ({ response }) => void response.destroy()],
+    [
+      'ends with a result',
+      ({ response, message }) =>
+        void response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id: message.id, result: {} })}\n\n`),
+    ],
+  ])('may be another one when the stream that it tells of changes on %s', async (_, lose) => {
+    const { server, up } = await start({ era: 'modern', onOther: beginStream })
+    up.listen(TOOLS_ONLY)
+    await up.hello()
+    const stream = await server.gotten(isListen)
+    expect(await up.call('echo', {}, { only: 1 })).toBe('done')
+    expect([up.downs(), up.incarnation]).toEqual([0, 1])
+    lose(stream)
+    await up.down()
+    expect([up.downs(), up.incarnation]).toEqual([1, 2])
+    expect((await faultOf(up.call('echo', {}, { only: 1 }))).code).toBe('UNREACHABLE')
+    expect(await up.call('echo', {}, { only: 2 })).toBe('done')
+    expect(server.got.filter(isCall)).toHaveLength(2)
+  })
+
+  it.each([404, 500])('may be another one when it refuses to tell of changes with %i', async (status) => {
+    const { up } = await start({
+      era: 'modern',
+      onOther({ response, message: { id } }) {
+        const error = { code: -32_601, message: 'no' }
+        const body = status === 404 ? { jsonrpc: '2.0', id, error } : {}
+        response.writeHead(status, JSON_TYPE).end(JSON.stringify(body))
+      },
+    })
+    up.listen(TOOLS_ONLY)
+    await up.hello()
+    await up.down()
+    expect([up.downs(), up.incarnation]).toEqual([1, 2])
+    expect((await faultOf(up.call('echo', {}, { only: 1 }))).code).toBe('UNREACHABLE')
+  })
+
+  it('that may be another one is asked once more who it is, and what is under way goes on', async () => {
+    const says = [{ instructions: 'first' }, { instructions: 'second' }]
+    let finish: () => void = () => undefined
+    const { server, up } = await start({
+      era: 'modern',
+      onOther: beginStream,
+      onDiscover({ message, response }) {
+        const result = { supportedVersions: ['2026-07-28'], capabilities: {}, ...says.shift() }
+        response.writeHead(200, JSON_TYPE).end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }))
+      },
+      tools: { slow: (_, say) => void (finish = () => say.done('slowly')) },
+    })
+    up.listen(TOOLS_ONLY)
+    expect((await up.hello()).instructions).toBe('first')
+    const slow = up.call('slow')
+    await server.gotten(isCall)
+    const { response } = await server.gotten(isListen)
+    response.end()
+    await up.down()
+    const hellos = await Promise.all([up.hello(), up.hello()])
+    expect(hellos.map(({ instructions }) => instructions)).toEqual(['second', 'second'])
+    finish()
+    expect(await slow).toBe('slowly')
+    expect(methodsOf(server).filter((method) => method === 'server/discover')).toHaveLength(2)
+  })
+
+  it('that has become a legacy one is greeted as one', async () => {
+    let isModern = true
+    const { server, up } = await start({
+      era: 'legacy',
+      onDiscover({ message: { id }, response }) {
+        const result = { supportedVersions: ['2026-07-28'], capabilities: {} }
+        const error = { code: -32_601, message: 'no' }
+        response.writeHead(200, JSON_TYPE)
+        response.end(JSON.stringify({ jsonrpc: '2.0', id, ...(isModern ? { result } : { error }) }))
+      },
+    })
+    up.listen(TOOLS_ONLY)
+    // It knows no session, so it refuses to be listened to.
+    expect((await up.hello()).era).toBe('modern')
+    await up.down()
+    isModern = false
+    expect((await faultOf(up.hello())).code).toBe('UNREACHABLE')
+    expect((await up.hello()).era).toBe('legacy')
+    expect([up.downs(), up.incarnation, server.sessions.size]).toEqual([2, 3, 1])
+  })
+
+  it('that may be another one gets no further message of a request that was for the first', async () => {
+    const { server, up } = await start({
+      era: 'modern',
+      onOther: beginStream,
+      tools: {
+        ask: ({ message }, say) => {
+          const inputRequests = { a: { method: 'roots/list' } }
+          say.json({
+            jsonrpc: '2.0',
+            id: message.id ?? null,
+            result: { resultType: 'input_required', inputRequests },
+          })
+        },
+      },
+    })
+    up.listen(TOOLS_ONLY)
+    await up.hello()
+    const { response } = await server.gotten(isListen)
+    const onAsk = async (): Promise<JsonObject> => {
+      response.end()
+      await up.down()
+      return {}
+    }
+    expect((await faultOf(up.call('ask', {}, { only: 1, onAsk }))).code).toBe('LOST')
+    expect(server.got.filter(isCall)).toHaveLength(1)
   })
 })
 

@@ -102,6 +102,9 @@ export function connectTo(address: ServerAddress, options: Partial<ConnectOption
 
   return {
     ...upstream,
+    get incarnation() {
+      return upstream.incarnation
+    },
     told,
     logged,
     stderr: () => stderr,

@@ -319,7 +319,7 @@ describe('without a gateway', () => {
     const both = [wrap(data, ['node', server]), wrap(data, ['node', server])] as const
     for (const each of both) each.send(request(0, 'initialize', INITIALIZE))
     for (const each of both)
-      expect(await each.next()).toMatchObject({ id: 0, result: { serverInfo: { name: 's' } } })
+      expect(await each.next()).toMatchObject({ id: 0, result: { serverInfo: { name: 'server' } } })
     const [pid = 0, ...others] = started(data)
     expect(others).toEqual([])
     expect(readFileSync(join(data, 'gateway.log'), 'utf8')).not.toMatch(/tg_[a-z]+_/)

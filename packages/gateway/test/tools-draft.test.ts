@@ -86,6 +86,7 @@ describe('a draft', () => {
     expect(effects(policy)).toEqual({
       'fs/get': 'read',
       'fs/delete': 'delete',
+      'fs:completion/complete': 'read',
       'fs:resources/read': 'read',
       'fs:prompts/get': 'read',
       'fs:sampling/createMessage': 'send',
@@ -132,6 +133,23 @@ describe('a draft', () => {
       Object.keys(effects(parsed(text))).filter((name) => name.includes('/') && !name.includes(':')),
     ).toEqual(['x/get'])
     for (const name of ['x/*', '*/a']) expect(text).toContain(`left out, for its name: ${name}`)
+  })
+
+  test('tells a few of the names that it leaves out, and how many more', () => {
+    const text = draftPolicy([tool('x/get'), ...Array.from({ length: 500 }, (_, i) => tool(`x/a ${i}`))])
+    expect(effects(parsed(text))).toHaveProperty('x/get')
+    expect(text).toContain('# left out, for its name: x/a 19\n')
+    expect(text).not.toContain('x/a 20')
+    expect(text).toContain('# left out, for their names: 480 more tools')
+  })
+
+  test('can be read, whichever character a description has', () => {
+    const points = Array.from({ length: 0x10000 / 64 }, (_, i) => i * 64)
+    const offers = points.map((from) => {
+      const codes = Array.from({ length: 64 }, (_, i) => from + i)
+      return tool(`x/t${from}`, { description: String.fromCharCode(...codes).toWellFormed() })
+    })
+    expect(parsePolicy(draftPolicy(offers)).ok).toBe(true)
   })
 
   test('can be read, whatever servers say', () => {

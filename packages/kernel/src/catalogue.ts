@@ -25,8 +25,8 @@ export interface KnownTool {
 
 /** The catalogue of a kernel. Pins outlive a restart; what is offered is offered anew. */
 export interface Catalogue {
-  /** Notes the definition that a server offers for a tool now. */
-  offer(tool: string, definition: Definition): void
+  /** Notes the definition that a server offers for a tool now; false if there is no room for another. */
+  offer(tool: string, definition: Definition): boolean
   /** Notes that a server no longer offers the tool. */
   withdraw(tool: string): void
   /** Compiles the schema of a definition that a person pins; never of any other. @throws KernelError `SCHEMA_REFUSED`. */
@@ -53,6 +53,7 @@ export interface Pinned {
 
 // Names that strangers invent must not fill the memory.
 const MAX_REMEMBERED = 4096
+const MAX_OFFERED = 64 << 20
 
 /** A definition from a server, made canonical. @throws EvidenceError if it is not plain JSON. */
 export function definitionOf(content: JsonObject): Definition {
@@ -68,16 +69,24 @@ export function createCatalogue(): Catalogue {
   let remembered = new WeakMap<Policy, Map<string, KnownTool | undefined>>()
   const forget = (): void => void (remembered = new WeakMap())
   let changes = 0
+  let size = 0
 
   return {
     get changes() {
       return changes
     },
     offer(tool, definition) {
+      const before = offers.get(tool)
+      if (before?.hash === definition.hash) return true
+      const grown = size - (before?.text.length ?? 0) + definition.text.length
+      if (grown > MAX_OFFERED) return false
+      size = grown
       offers.set(tool, definition)
       forget()
+      return true
     },
     withdraw(tool) {
+      size -= offers.get(tool)?.text.length ?? 0
       offers.delete(tool)
       forget()
     },

@@ -1,11 +1,12 @@
 // What the servers behind the gateway offer, and pinning: a definition that nobody has looked at is used by nobody.
 
 import { pinTool, unpinTool, type Kernel } from '@tollgate/kernel'
+import { withElsewhere } from '../tools/elsewhere.ts'
 import { SEVERITIES, TOOL_FINDINGS } from '../tools/finding.ts'
 import { listTools, showTool, STATES } from '../tools/listing.ts'
 import { Problem } from './problem.ts'
 import { json, kernelOf, queryIn, textIn, type Question, type Reply, type Route } from './route.ts'
-import { ANYTHING, HASH, list, NAME, object, orNull, said, TEXT, word, type Schema } from './schema.ts'
+import { ANYTHING, COUNT, HASH, list, NAME, object, orNull, said, TEXT, word, type Schema } from './schema.ts'
 
 const FINDING: Schema = object({
   code: word(...Object.keys(TOOL_FINDINGS)),
@@ -21,6 +22,9 @@ const TOOL: Readonly<Record<string, Schema>> = {
     word(...STATES),
     '`new` and `changed` are blocked until they are pinned; `gone` is pinned, and not offered now.',
   ),
+  origin: orNull(
+    said(TEXT, 'Where the server that offers it comes from: the program that runs, or the address.'),
+  ),
   offered: orNull(said(HASH, 'Hash of the definition that is offered now.')),
   pinned: orNull(said(HASH, 'Hash of the definition that a person pinned.')),
   findings: list(FINDING),
@@ -30,6 +34,7 @@ const SERVER: Schema = object({
   server: TEXT,
   findings: said(list(FINDING), 'What was found in what the server says of itself.'),
   tools: list(object(TOOL)),
+  more: said(COUNT, 'How many tools it has besides: an answer holds so many and no more.'),
 })
 
 /** The kernel, for those whose gateway it is: pins hold for every tenant, and other tenants may have servers of their own. */
@@ -39,16 +44,24 @@ function ownKernel({ options, identity }: Question): Kernel {
   throw new Problem('role-forbidden', 'only the tenant that runs the gateway sees its tools and pins them')
 }
 
-function listAll(question: Question): Reply {
-  return json(200, { servers: listTools(ownKernel(question).catalogue) })
+async function listAll(question: Question): Promise<Reply> {
+  const { catalogue } = ownKernel(question)
+  const [server, tool, asked] = ['server', 'tool', 'state'].map((name) => queryIn(question, name))
+  const state = STATES.find((each) => each === asked)
+  const listing = listTools(catalogue, { server, tool, state })
+  return json(200, await withElsewhere(listing, catalogue, (name) => pinnedText(question, name)))
+}
+
+/** What the ledger keeps as the pinned definition. */
+function pinnedText({ options }: Question, tool: string): Promise<string | undefined> {
+  return options.view.record(`pin\n${tool}`)
 }
 
 async function show(question: Question): Promise<Reply> {
   const { catalogue } = ownKernel(question)
   const tool = queryIn(question, 'tool')
   if (tool === undefined) throw new Problem('request-invalid', '`?tool` is missing')
-  const text =
-    catalogue.pinned(tool) === undefined ? undefined : await question.options.view.record(`pin\n${tool}`)
+  const text = catalogue.pinned(tool) === undefined ? undefined : await pinnedText(question, tool)
   const shown = showTool(catalogue, tool, text)
   if (!shown) throw new Problem('not-found', 'the tool is neither offered nor pinned')
   return json(200, shown)
@@ -83,7 +96,21 @@ export const toolRoutes: readonly Route[] = [
     id: 'listTools',
     about: 'The tools that servers offer or people have pinned, how each stands, and what is found in them.',
     roles: ['operator', 'admin', 'auditor'],
-    answers: { 200: { about: 'By server.', schema: object({ servers: list(SERVER) }) } },
+    query: {
+      server: said(NAME, 'Only those of this server.'),
+      tool: said(NAME, 'Only this one.'),
+      state: said(word(...STATES), 'Only those that stand so.'),
+    },
+    answers: {
+      200: {
+        about:
+          'By server. Where there are more than an answer holds, what somebody has to look at comes first.',
+        schema: object({
+          servers: list(SERVER),
+          more: said(COUNT, 'How many tools there are besides, in all.'),
+        }),
+      },
+    },
     problems: ['gateway-needed'],
     answer: listAll,
   },

@@ -6,6 +6,7 @@
 
 import { readFileSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
+import { join } from 'node:path'
 import process from 'node:process'
 import { DEFAULT_PORT, defaultData, readConfig, type Config } from '../config.ts'
 import { silent } from '../log.ts'
@@ -221,6 +222,7 @@ function needsToken(config: Config): CommandError {
   return new CommandError(
     `a gateway runs on \`${config.data}\`, and only it can do this`,
     'set TOLLGATE_TOKEN to an operator or admin token, as `tollgate init` showed once; then this command asks the gateway',
+    `if none was ever shown, because \`tollgate mcp\` started the gateway for a client: stop it (\`${join(config.data, 'gateway.log')}\` names its process) and run \`tollgate up\` once in a terminal, which shows one`,
     'or stop the gateway first',
   )
 }

@@ -3,11 +3,11 @@
 import process from 'node:process'
 import { createInterface } from 'node:readline'
 import { isAtLeast, type Finding } from '../tools/finding.ts'
-import type { ListedServer, ShownTool } from '../tools/listing.ts'
+import type { ListedTool, Listing, ShownTool } from '../tools/listing.ts'
 import { ask } from './ask.ts'
 import type { GatewayOptions } from './commands.ts'
 import { connect, type Connection } from './connect.ts'
-import { definitionsOf, find, sayIfAlone, serversOf, type Named } from './mcp-names.ts'
+import { definitionsOf, find, listingOf, sayIfAlone, warnOfMore, type Named } from './mcp-names.ts'
 import { present } from './mcp-present.ts'
 import { shown } from './table.ts'
 import { CommandError, UsageError, type Terminal } from './terminal.ts'
@@ -25,9 +25,11 @@ export async function runApprove(
 ): Promise<number> {
   const connection = await connect(options, 'write')
   try {
-    const servers = await serversOf(connection)
-    if (servers.length === 0) sayIfAlone(terminal, connection)
-    const tools = await candidates(terminal, connection, namedIn(servers, names))
+    const listing = await listingOf(connection)
+    if (listing.servers.length === 0) sayIfAlone(terminal, connection)
+    const named = await namedIn(connection, listing, names)
+    warnOfMore(terminal, named, 'what is not shown below stays as it is; run this again for the rest')
+    const tools = await candidates(terminal, connection, named)
     if (tools.length === 0) {
       terminal.data({ pinned: [] }, '')
       terminal.say('nothing to approve: all that is offered is approved already')
@@ -46,8 +48,12 @@ export async function runApprove(
   }
 }
 
-function namedIn(servers: readonly ListedServer[], names: readonly string[]): readonly Named[] {
-  return names.map((name) => find(servers, name))
+function namedIn(
+  connection: Connection,
+  listing: Listing,
+  names: readonly string[],
+): Promise<readonly Named[]> {
+  return Promise.all(names.map((name) => find(connection, listing, name)))
 }
 
 /** What is offered and not approved. What was named alone and cannot be approved is told. */
@@ -163,10 +169,10 @@ export async function runRevoke(
 ): Promise<number> {
   const connection = await connect(options, 'write')
   try {
-    const named = namedIn(await serversOf(connection), names)
-    const tools = new Map(named.flatMap((one) => one.tools.map((tool) => [tool.tool, tool])))
-    const pinned = [...tools.values()].filter(({ pinned: hash }) => hash !== null)
-    const orders = pinned.map(({ tool }) => ({ tool, body: { tool } }))
+    const named = await namedIn(connection, await listingOf(connection), names)
+    const lists = await Promise.all(named.map((each) => approvedOf(terminal, connection, each)))
+    const pinned = [...new Set(lists.flat().map(({ tool }) => tool))]
+    const orders = pinned.map((tool) => ({ tool, body: { tool } }))
     const done = await each(terminal, connection, '/v1/tools/unpin', orders)
     terminal.data({ unpinned: done }, () =>
       done.map(({ tool, receipt }) => `${receipt}  ${shown(tool)}`).join('\n'),
@@ -178,4 +184,19 @@ export async function runRevoke(
   } finally {
     await connection.close()
   }
+}
+
+/** What is approved of what somebody named; of a server that offers more than can be told at once, all of it the same. */
+async function approvedOf(
+  terminal: Terminal,
+  connection: Connection,
+  { server, tools, isServer }: Named,
+): Promise<readonly ListedTool[]> {
+  if (!isServer || server.more === 0) return tools.filter(({ pinned }) => pinned !== null)
+  const states = ['pinned', 'changed', 'gone'] as const
+  const listings = await Promise.all(
+    states.map((state) => listingOf(connection, { server: server.server, state })),
+  )
+  if (listings.some(({ more }) => more > 0)) terminal.warn('there is more to revoke; run this again for it')
+  return listings.flatMap(({ servers }) => servers.flatMap((each) => each.tools))
 }

@@ -1,10 +1,10 @@
 // `tollgate mcp list`: the servers, their tools, and how each stands.
 
 import { gravestFirst, SEVERITIES, type Finding } from '../tools/finding.ts'
-import type { ListedServer, ListedTool, State } from '../tools/listing.ts'
+import type { ListedServer, ListedTool, Listing, State } from '../tools/listing.ts'
 import type { GatewayOptions } from './commands.ts'
 import { connect } from './connect.ts'
-import { sayIfAlone, serversOf } from './mcp-names.ts'
+import { listingOf, sayIfAlone } from './mcp-names.ts'
 import { shown, table } from './table.ts'
 import type { Colors, Terminal } from './terminal.ts'
 
@@ -12,17 +12,17 @@ import type { Colors, Terminal } from './terminal.ts'
 export async function runList(terminal: Terminal, options: GatewayOptions): Promise<number> {
   const connection = await connect(options, 'read')
   try {
-    const servers = await serversOf(connection)
-    terminal.data({ servers }, () => format(servers, terminal.paint))
+    const listing = await listingOf(connection)
+    terminal.data(listing, () => format(listing.servers, terminal.paint))
     if (!terminal.json) sayIfAlone(terminal, connection)
-    advise(terminal, servers)
+    advise(terminal, listing)
     return 0
   } finally {
     await connection.close()
   }
 }
 
-function advise(terminal: Terminal, servers: readonly ListedServer[]): void {
+function advise(terminal: Terminal, { servers, more }: Listing): void {
   const tools = servers.flatMap((each) => each.tools)
   const count = (state: State): number => tools.filter((each) => each.state === state).length
   if (tools.length === 0) {
@@ -37,6 +37,12 @@ function advise(terminal: Terminal, servers: readonly ListedServer[]): void {
     terminal.warn(
       `${count('changed')} changed since they were approved: every call is denied`,
       '`tollgate mcp show TOOL` shows what changed',
+    )
+  }
+  if (more > 0) {
+    terminal.warn(
+      `${more} more are not listed: no answer holds so many`,
+      '`tollgate mcp show SERVER` lists more of one server; see whether it means to offer that many',
     )
   }
 }

@@ -1,6 +1,6 @@
 // Servers and tools as a person names them: `SERVER`, `SERVER/TOOL`, or `SERVER:METHOD` for what else of a server is governed.
 
-import type { ListedServer, ListedTool, ShownTool } from '../tools/listing.ts'
+import type { ListedServer, ListedTool, Listing, ShownTool, Wanted } from '../tools/listing.ts'
 import { nearest } from '../tools/near.ts'
 import { ask, queryOf } from './ask.ts'
 import type { Connection } from './connect.ts'
@@ -15,9 +15,9 @@ export interface Named {
   readonly isServer: boolean
 }
 
-/** The servers that the gateway knows of. */
-export async function serversOf(connection: Connection): Promise<readonly ListedServer[]> {
-  return (await ask<{ readonly servers: readonly ListedServer[] }>(connection, '/v1/tools')).servers
+/** What the gateway knows of, or the part of it that is wanted. */
+export function listingOf(connection: Connection, wanted: Wanted = {}): Promise<Listing> {
+  return ask(connection, `/v1/tools?${queryOf({ ...wanted }).toString()}`)
 }
 
 /** A tool with its definitions. */
@@ -25,13 +25,30 @@ export function definitionsOf(connection: Connection, tool: string): Promise<Sho
   return ask(connection, `/v1/tools/definition?${queryOf({ tool }).toString()}`)
 }
 
-/** Finds what somebody named. @throws CommandError with what they may have meant. */
-export function find(servers: readonly ListedServer[], name: string): Named {
+/** Finds what somebody named, also where the listing does not reach. @throws CommandError with what they may have meant. */
+export async function find(connection: Connection, { servers, more }: Listing, name: string): Promise<Named> {
+  const here = findIn(servers, name)
+  if (here && (!here.isServer || here.server.more === 0)) return here
+  // A listing has room for a part of each server; asked for alone, there is more of it.
+  const further = more > 0 ? await lookFurther(connection, name) : undefined
+  return further ?? here ?? notFound(servers, name)
+}
+
+async function lookFurther(connection: Connection, name: string): Promise<Named | undefined> {
+  const ofServer = await listingOf(connection, { server: name })
+  return findIn([...ofServer.servers, ...(await listingOf(connection, { tool: name })).servers], name)
+}
+
+function findIn(servers: readonly ListedServer[], name: string): Named | undefined {
   for (const server of servers) {
     if (server.server === name) return { server, tools: server.tools, isServer: true }
     const tool = server.tools.find((each) => each.tool === name)
     if (tool) return { server, tools: [tool], isServer: false }
   }
+  return undefined
+}
+
+function notFound(servers: readonly ListedServer[], name: string): never {
   const names = servers.flatMap(({ server, tools }) => [server, ...tools.map(({ tool }) => tool)])
   const near = nearest(name, names)
   throw new CommandError(
@@ -39,6 +56,14 @@ export function find(servers: readonly ListedServer[], name: string): Named {
     ...(near === undefined ? [] : [`did you mean \`${shown(near)}\`?`]),
     '`tollgate mcp list` shows what there is',
   )
+}
+
+/** Says that not all of what was named is there. */
+export function warnOfMore(terminal: Terminal, named: readonly Named[], remedy: string): void {
+  for (const { server, isServer } of named) {
+    if (!isServer || server.more === 0) continue
+    terminal.warn(`\`${shown(server.server)}\` has ${server.more} more than can be told at once`, remedy)
+  }
 }
 
 /** Says why there may be less than somebody expects, where the data directory is asked and not a gateway. */

@@ -37,7 +37,7 @@ const MOST_SHOWN = 2000
 
 /** A tool in a few lines: what it says it is, what it takes, and what changed. */
 function brief(tool: ShownTool, names: string, paint: Colors): string {
-  const { state, offered, offered_definition, diff } = tool
+  const { state, origin, offered, offered_definition, diff } = tool
   const said = saidIn({ content: offered_definition ?? {} })
   const { inputSchema, annotations } = said
   const properties = isObject(inputSchema) ? inputSchema['properties'] : undefined
@@ -45,6 +45,7 @@ function brief(tool: ShownTool, names: string, paint: Colors): string {
   const text = textOf(said, 'description') || textOf(said, 'instructions')
   return [
     `${paint.bold(shown(names))}  ${state}  ${paint.dim((offered ?? '').slice(0, 16))}`,
+    ...(origin === null ? [] : [`  from: ${shown(origin)}`]),
     ...(text === '' ? [] : [`  “${excerpt(text, MOST_SHOWN)}”`]),
     ...(args.length === 0
       ? []

@@ -3,11 +3,11 @@
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { visible } from '../tools/hidden.ts'
 import type { ListedServer, ShownTool } from '../tools/listing.ts'
-import { isObject, saidIn, textOf } from '../tools/offer.ts'
+import { isObject, originIn, saidIn, textOf } from '../tools/offer.ts'
 import type { GatewayOptions } from './commands.ts'
 import { connect, type Connection } from './connect.ts'
 import { findingLines, painted } from './mcp-list.ts'
-import { definitionsOf, find, serversOf } from './mcp-names.ts'
+import { definitionsOf, find, listingOf } from './mcp-names.ts'
 import { pairs, shown, table } from './table.ts'
 import type { Colors, Terminal } from './terminal.ts'
 
@@ -15,7 +15,7 @@ import type { Colors, Terminal } from './terminal.ts'
 export async function runShow(terminal: Terminal, options: GatewayOptions, name = ''): Promise<number> {
   const connection = await connect(options, 'read')
   try {
-    const { server, tools, isServer } = find(await serversOf(connection), name)
+    const { server, tools, isServer } = await find(connection, await listingOf(connection), name)
     const [only] = tools
     if (isServer || !only) return await showServer(terminal, connection, server)
     const tool = await definitionsOf(connection, only.tool)
@@ -32,13 +32,16 @@ async function showServer(terminal: Terminal, connection: Connection, server: Li
   const definition = said?.offered_definition ?? said?.pinned_definition ?? null
   terminal.data({ ...server, definition }, () => serverText(server, definition, terminal.paint))
   if (!terminal.json) terminal.say('`tollgate mcp show SERVER/TOOL` shows one of its tools')
+  if (server.more > 0) terminal.warn(`it has ${server.more} more, which are not listed`)
   return 0
 }
 
 function serverText(server: ListedServer, definition: JsonObject | null, paint: Colors): string {
   const rows = server.tools.map((each) => [shown(each.tool), painted(each, paint)])
   const findings = [...server.findings, ...server.tools.flatMap((each) => each.findings)]
+  const origin = definition ? originIn({ content: definition }) : undefined
   return [
+    ...(origin === undefined ? [] : [pairs([['from', shown(origin)]]), '']),
     ...(definition ? said(saidIn({ content: definition })) : []),
     ...(findings.length > 0 ? ['findings:', ...findingLines(findings, paint), ''] : []),
     table(['TOOL', 'STATE'], rows),
@@ -56,10 +59,12 @@ const STANDING = {
 export function toolText(tool: ShownTool, paint: Colors): string {
   const { state, offered, pinned, findings, diff } = tool
   const definition = tool.offered_definition ?? tool.pinned_definition
+  const origin = definition ? originIn({ content: definition }) : undefined
   return [
     pairs([
       ['tool', paint.bold(shown(tool.tool))],
       ['state', STANDING[state]],
+      ...(origin === undefined ? [] : [['from', shown(origin)] as const]),
       ...(offered === null ? [] : [['offered', offered] as const]),
       ...(pinned === null ? [] : [['pinned', pinned] as const]),
     ]),

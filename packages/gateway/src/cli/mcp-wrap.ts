@@ -9,7 +9,7 @@ import { GatewayError } from '../error.ts'
 import { createLineReader } from '../mcp/lines.ts'
 import type { Join } from '../mcp/client/local-join.ts'
 import { socketPath } from '../mcp/client/local.ts'
-import { SERVER_NAME } from '../config.ts'
+import { isServerName } from '../tools/offer.ts'
 import type { DataOptions } from './commands.ts'
 import { dataOf } from './connect.ts'
 import { onInterrupt } from './interrupt.ts'
@@ -91,7 +91,7 @@ function joinOf({ name }: WrapOptions, [command, ...args]: readonly string[]): J
     )
   }
   const called = name ?? serverNameOf([command, ...args])
-  if (!SERVER_NAME.test(called)) {
+  if (!isServerName(called)) {
     throw new UsageError(
       `\`${called}\` cannot be the name of a server`,
       'use small letters, digits, `-` and `_`, at most 32',

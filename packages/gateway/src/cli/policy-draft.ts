@@ -6,7 +6,7 @@ import { draftPolicy } from '../tools/draft.ts'
 import type { Offer } from '../tools/offer.ts'
 import type { GatewayOptions } from './commands.ts'
 import { connect, type Connection } from './connect.ts'
-import { definitionsOf, find, serversOf } from './mcp-names.ts'
+import { definitionsOf, find, listingOf, warnOfMore } from './mcp-names.ts'
 import { word } from './table.ts'
 import { CommandError, type Terminal } from './terminal.ts'
 
@@ -19,7 +19,7 @@ interface DraftOptions extends GatewayOptions {
 export async function runDraft(terminal: Terminal, options: DraftOptions): Promise<number> {
   const connection = await connect(options, 'read')
   try {
-    const offers = await offersOf(connection, options.server)
+    const offers = await offersOf(terminal, connection, options.server)
     if (offers.length === 0) {
       throw new CommandError(
         'no server has offered a tool yet, so there is nothing to draft from',
@@ -42,13 +42,14 @@ function write(terminal: Terminal, file: string, text: string): void {
 }
 
 async function offersOf(
+  terminal: Terminal,
   connection: Connection,
   wanted: readonly string[] | undefined,
 ): Promise<readonly Offer[]> {
-  const servers = await serversOf(connection)
-  const chosen = wanted
-    ? wanted.map((name) => find(servers, name))
-    : servers.map(({ server }) => find(servers, server))
+  const listing = await listingOf(connection)
+  const names = wanted ?? listing.servers.map(({ server }) => server)
+  const chosen = await Promise.all(names.map((name) => find(connection, listing, name)))
+  warnOfMore(terminal, chosen, 'the draft has no line for them')
   const tools = new Map(chosen.flatMap((each) => each.tools.map((tool) => [tool.tool, tool])))
   const offers: Offer[] = []
   for (const { tool, offered, pinned } of tools.values()) {

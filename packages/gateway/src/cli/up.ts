@@ -63,6 +63,7 @@ async function announce(terminal: Terminal, { gateway, url }: RunningGateway, us
     agent,
     command: commandName(),
     data: data === defaultData() ? '' : ` --data ${word(data)}`,
+    directory: data === defaultData() ? undefined : data,
     admin: admin === undefined ? undefined : { token: admin, of: `user:${localUser()}` },
     elsewhere: url !== usual,
   })

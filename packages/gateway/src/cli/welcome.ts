@@ -7,6 +7,8 @@ export interface Welcome {
   readonly command: string
   /** The option that names the data directory; empty if it is the default one. */
   readonly data: string
+  /** The data directory; undefined if it is the default one. */
+  readonly directory: string | undefined
   /** A token for the calls, good for this run only. */
   readonly agent: string
   /** The first admin token and whose it is; undefined if there was one before. */
@@ -32,6 +34,15 @@ export function welcome(about: Welcome): readonly string[] {
       `${command} approvals approve ID${data}`,
     ),
     ...section(
+      'An MCP server behind the gateway: in the configuration of the client, put this in front of its command;',
+      entry(about),
+    ),
+    ...section(
+      'once the client has connected, look at what the server offers, and approve of it:',
+      `${command} mcp list${data}`,
+      `${command} mcp approve NAME${data}`,
+    ),
+    ...section(
       'The evidence: what happened, who can vouch for it, and a check that needs no gateway:',
       `${command} receipts list${data}`,
       `${command} keys trust${data} > trust.json`,
@@ -55,6 +66,14 @@ function settings({ admin, elsewhere, url }: Welcome): readonly string[] {
 
 function section(title: string, ...commands: readonly string[]): readonly string[] {
   return ['', title, '', ...commands.map((command) => `  ${command}`)]
+}
+
+/** A server in the configuration of a client. */
+function entry({ command, directory }: Welcome): string {
+  const [program, ...words] = command.split(' ')
+  const where = directory === undefined ? [] : ['--data', directory]
+  const server = ['npx', '-y', '@modelcontextprotocol/server-everything']
+  return `"everything": ${JSON.stringify({ command: program, args: [...words, 'mcp', ...where, '--', ...server] })}`
 }
 
 function call({ url, agent }: Welcome, tool: string, args: object): string {

@@ -5,9 +5,20 @@ import type { JsonObject } from '@tollgate/evidence'
 import type { Log } from '../log.ts'
 import { createAsks } from './asking.ts'
 import { decisionOf } from './denial.ts'
-import { describe, negotiate, type Description } from './describe.ts'
-import { keyOf, metaOf, modernSender, OURS, resultFor, UNNAMED, without, type Sender } from './era.ts'
-import type { Caller } from './govern.ts'
+import { describe, infoOf, negotiate } from './describe.ts'
+import {
+  capabilitiesFor,
+  infoFor,
+  interimFor,
+  keyOf,
+  metaOf,
+  modernSender,
+  OURS,
+  resultFor,
+  without,
+  type Sender,
+} from './era.ts'
+import type { Caller, Govern } from './govern.ts'
 import {
   CODE,
   errorOf,
@@ -24,7 +35,7 @@ import {
   type RpcError,
   type Unreadable,
 } from './message.ts'
-import { answer, type Reach, type Turn } from './proxy.ts'
+import { answer, type Turn } from './proxy.ts'
 import type { OpenReach, Reached } from './reach.ts'
 import { beginRounds, type Round, type Rounds } from './rounds.ts'
 import { createTidings, type Tidings } from './tidings.ts'
@@ -55,6 +66,7 @@ export interface Conversation {
 export interface ConversationOptions {
   readonly caller: Caller
   readonly open: OpenReach
+  readonly govern: Govern
   readonly log: Log
 }
 
@@ -62,6 +74,8 @@ interface Underway {
   readonly abort: AbortController
   readonly out: Out
   readonly logLevel: string | undefined
+  /** The servers that it uses. */
+  readonly reached: Reached | undefined
 }
 
 const MAX_UNDERWAY = 1024
@@ -70,7 +84,7 @@ const MAX_REACHES = 8
 const ROUNDS: readonly string[] = ['tools/call', 'prompts/get', 'resources/read']
 
 /** Begins a conversation. Nothing is started before the client asks for something. */
-export function createConversation({ caller, open, log }: ConversationOptions): Conversation {
+export function createConversation({ caller, open, govern, log }: ConversationOptions): Conversation {
   const underway = new Map<RequestId, Underway>()
   const parked = new Map<string, Rounds>()
   const reaches = new Map<string, Reached>()
@@ -88,22 +102,30 @@ export function createConversation({ caller, open, log }: ConversationOptions): 
     const key = sender.era === 'legacy' ? 'legacy' : keyOf(sender.capabilities)
     const known = reaches.get(key)
     if (known) return known
-    const [oldest] = reaches
-    if (oldest && reaches.size >= MAX_REACHES) {
-      reaches.delete(oldest[0])
-      void oldest[1].close()
-    }
+    if (reaches.size >= MAX_REACHES) makeRoom()
     const reached = open(sender, {
-      onNotification: (method, params) => tidings.tell(method, params, messagesWanted),
+      onNotification: (link, method, params) => tidings.tell(link, method, params, messagesWanted),
     })
     reaches.set(key, reached)
     tidings.askServers()
     return reached
   }
 
+  /** Lets go of the servers that nobody uses at the moment. What is under way goes on. */
+  function makeRoom(): void {
+    const used = new Set<object | undefined>([...underway.values()].map(({ reached }) => reached))
+    for (const each of parked.values()) used.add(each.reached)
+    const idle = [...reaches].find(([, reached]) => !used.has(reached))
+    if (!idle) throw new RpcFault(CODE.internal, 'clients of too many kinds ask at the same time')
+    reaches.delete(idle[0])
+    void idle[1].close()
+  }
+
   /** Log messages that belong to no request go to those that want some. */
   function messagesWanted(message: string): void {
-    for (const { out, logLevel } of underway.values()) if (logLevel !== undefined) out.send(message, false)
+    const wanting = [...underway.values()].filter(({ logLevel }) => logLevel !== undefined)
+    // Of several nobody knows whose it is, and they may be of different clients.
+    if (wanting.length === 1) wanting[0]?.out.send(message, false)
   }
 
   function take(message: Message | Unreadable, out: Out): Promise<void> {
@@ -123,7 +145,6 @@ export function createConversation({ caller, open, log }: ConversationOptions): 
 
   /** What cannot be read was perhaps a call: it is on the record that it was refused. */
   async function takeUnreadable({ id, error, source }: Unreadable, out: Out): Promise<void> {
-    const { govern } = reachFor(legacy ?? STRANGER)
     const decided = await govern.refuse(caller, source)
     const told = { ...error, data: { [OURS.decision]: decisionOf(decided) } }
     out.send(formatError(id, told), true, told)
@@ -137,7 +158,7 @@ export function createConversation({ caller, open, log }: ConversationOptions): 
       return
     }
     const abort = new AbortController()
-    underway.set(id, { abort, out, logLevel: undefined })
+    underway.set(id, { abort, out, logLevel: undefined, reached: undefined })
     try {
       const text = await answerRequest(request, out, abort.signal)
       if (text === undefined || abort.signal.aborted) out.end?.()
@@ -147,6 +168,8 @@ export function createConversation({ caller, open, log }: ConversationOptions): 
       else refuse(out, id, fault)
     } finally {
       underway.delete(id)
+      // Also what was still being asked on its behalf is over.
+      abort.abort()
     }
   }
 
@@ -166,22 +189,19 @@ export function createConversation({ caller, open, log }: ConversationOptions): 
     const meta = metaOf(params)
     const modern = modernSender(meta)
     if (!modern) return answerLegacy(request, meta, out, signal)
-    if (method === 'subscriptions/listen') return tidings.listen(request, out, signal, reachFor(modern))
     const reached = reachFor(modern)
-    underway.set(id, { ...underwayOf(id), logLevel: modern.logLevel })
+    underway.set(id, { ...underwayOf(id), logLevel: modern.logLevel, reached })
+    if (method === 'subscriptions/listen') return tidings.listen(request, out, signal, reached)
     if (method === 'server/discover') {
-      const { discovered, info } = await describe(reached)
-      return textOf(resultFor('modern', method, discovered, info))
+      return textOf(resultFor('modern', method, await describe(reached), infoOf(reached)))
     }
-    const turn = turnOf(modern, meta, out, signal)
+    const turn = turnOf(modern, meta, out, signal, `modern ${id}`)
     const got = ROUNDS.includes(method)
       ? await inRounds(reached, request, turn)
       : { done: await answer(reached, method, params, turn) }
-    const { info } = await describe(reached)
+    const info = infoOf(reached)
     if ('done' in got) return textOf(resultFor('modern', method, got.done.result, info))
-    const { wishes, state } = got
-    const interim = { resultType: 'input_required', inputRequests: wishes, requestState: state }
-    return textOf(resultFor('modern', 'input_required', interim, info))
+    return textOf(interimFor(got.wishes, got.state, info))
   }
 
   function underwayOf(id: RequestId): Underway {
@@ -191,7 +211,7 @@ export function createConversation({ caller, open, log }: ConversationOptions): 
   }
 
   async function answerLegacy(
-    { method, params }: Request,
+    { id, method, params }: Request,
     meta: JsonObject,
     out: Out,
     signal: AbortSignal,
@@ -206,9 +226,10 @@ export function createConversation({ caller, open, log }: ConversationOptions): 
         : new RpcFault(CODE.invalidRequest, 'the conversation begins with `initialize`')
     }
     const reached = reachFor(legacy)
+    underway.set(id, { ...underwayOf(id), reached })
     const own = await tidings.legacyMethod(reached, method, params, signal)
     if (own) return textOf(own)
-    const turn = turnOf({ ...legacy, logLevel: tidings.logLevel }, meta, out, signal)
+    const turn = turnOf({ ...legacy, logLevel: tidings.logLevel }, meta, out, signal, 'legacy')
     const got = await answer(reached, method, params, turn)
     return got.text ?? textOf(resultFor('legacy', method, got.result, {}))
   }
@@ -224,27 +245,27 @@ export function createConversation({ caller, open, log }: ConversationOptions): 
     }
     const sender: Sender = {
       era: 'legacy',
-      capabilities,
-      info: isObject(clientInfo) ? clientInfo : UNNAMED,
+      capabilities: capabilitiesFor(capabilities),
+      info: infoFor(clientInfo),
       logLevel: undefined,
     }
     try {
-      const description: Description = await describe(reachFor(sender))
+      const described = await describe(reachFor(sender))
       legacy = sender
-      return textOf(negotiate(description, protocolVersion))
+      return textOf(negotiate(described, protocolVersion))
     } finally {
       starting = undefined
     }
   }
 
   /** A modern request that may take several rounds: begun, or gone on with. */
-  async function inRounds(reach: Reach, { method, params }: Request, turn: Turn): Promise<Round> {
+  async function inRounds(reach: Reached, { method, params }: Request, turn: Turn): Promise<Round> {
     const { requestState, inputResponses = {} } = params
     const bare = without(params, 'requestState', 'inputResponses', '_meta')
     const key = textOf({ method, params: bare })
     if (requestState === undefined && params['inputResponses'] === undefined) {
       return nextOf(
-        beginRounds(key, turn, (live) => answer(reach, method, { ...bare, _meta: turn.meta }, live)),
+        beginRounds(key, turn, reach, (live) => answer(reach, method, { ...bare, _meta: turn.meta }, live)),
         turn,
       )
     }
@@ -269,7 +290,7 @@ export function createConversation({ caller, open, log }: ConversationOptions): 
     return got
   }
 
-  function turnOf(sender: Sender, meta: JsonObject, out: Out, signal: AbortSignal): Turn {
+  function turnOf(sender: Sender, meta: JsonObject, out: Out, signal: AbortSignal, asker: string): Turn {
     const token = meta['progressToken']
     const known = typeof token === 'string' || typeof token === 'number'
     const tell = (method: string, params: JsonObject): void =>
@@ -279,6 +300,7 @@ export function createConversation({ caller, open, log }: ConversationOptions): 
       sender,
       meta,
       signal,
+      asker,
       logLevel: sender.logLevel,
       progress: known
         ? (params) => tell('notifications/progress', { ...params, progressToken: token })
@@ -313,5 +335,3 @@ export function createConversation({ caller, open, log }: ConversationOptions): 
     },
   }
 }
-
-const STRANGER: Sender = { era: 'legacy', capabilities: {}, info: UNNAMED, logLevel: undefined }

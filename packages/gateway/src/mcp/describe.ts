@@ -1,4 +1,4 @@
-// What a client is told of the servers it reaches: one as it is, several as one.
+// What a client is told of the servers it reaches: one as it is, several as one; and of each only what a person has approved.
 
 import type { JsonObject } from '@tollgate/evidence'
 import { LEGACY, VERSIONS } from './era.ts'
@@ -7,73 +7,71 @@ import { isObject } from './message.ts'
 import type { Reach } from './proxy.ts'
 import { UpstreamFault, type ServerHello } from './server/upstream.ts'
 
-/** What a client is told. */
-export interface Description {
-  readonly info: JsonObject
-  /** The result of `server/discover`. */
-  readonly discovered: JsonObject
+/** The result of `server/discover`, which `initialize` is made from too. @throws UpstreamFault if a single server is down. */
+export async function describe(reach: Reach): Promise<JsonObject> {
+  const { links, merged } = reach
+  const hellos = await Promise.all(links.map((link) => (merged ? orNothing(link) : link.hello())))
+  const seen = hellos.filter((each) => each !== undefined)
+  const instructions = links.flatMap(({ approved, instructions: said }) =>
+    approved && said !== undefined ? [said] : [],
+  )
+  return {
+    supportedVersions: VERSIONS,
+    capabilities: seen.reduce<JsonObject>((all, hello) => ({ ...all, ...capabilitiesOf(hello) }), {}),
+    serverInfo: infoOf(reach),
+    ...(instructions.length > 0 && { instructions: instructions.join('\n\n') }),
+  }
 }
 
-/** Describes what is reached. @throws UpstreamFault if it is a single server that cannot be reached. */
-export async function describe({ links, merged }: Reach): Promise<Description> {
-  const known = await Promise.all(links.map((link) => (merged ? orNothing(look(link)) : look(link))))
-  const seen = known.filter((each) => each !== undefined)
-  const [only] = seen
-  const info = !merged && only ? only.hello.info : MERGED
-  const instructions = seen.flatMap((each) => (each.instructions === undefined ? [] : [each.instructions]))
-  return {
-    info,
-    discovered: {
-      supportedVersions: VERSIONS,
-      capabilities: seen.reduce<JsonObject>((all, { hello }) => ({ ...all, ...capabilitiesOf(hello) }), {}),
-      serverInfo: info,
-      ...(instructions.length > 0 && { instructions: instructions.join('\n\n') }),
-    },
-  }
+/** What the other end is called. Asks nobody: an answer must not fail for want of a name. */
+export function infoOf({ links, merged }: Reach): JsonObject {
+  const [only] = links
+  return merged || !only ? MERGED : only.info
 }
 
 const MERGED: JsonObject = { name: 'tollgate', title: 'Tollgate', version: '1' }
+// One server of several that takes longer does not keep the others waiting.
+const PATIENCE_MS = 3000
 
-interface Seen {
-  readonly hello: ServerHello
-  /** Only if a person has approved of them: they are read by a model. */
-  readonly instructions: string | undefined
-}
-
-async function look(link: Link): Promise<Seen> {
-  const hello = await link.hello()
-  return { hello, instructions: (await link.isApproved()) ? hello.instructions : undefined }
-}
-
-async function orNothing(looking: Promise<Seen>): Promise<Seen | undefined> {
+async function orNothing(link: Link): Promise<ServerHello | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), PATIENCE_MS)
+  })
   try {
-    return await looking
+    return await Promise.race([link.hello(), late])
   } catch (fault) {
     if (fault instanceof UpstreamFault) return undefined
     throw fault
+  } finally {
+    clearTimeout(timer)
   }
 }
 
-/** What of a server's capabilities goes through this door. What is not governed does not. */
+/** What of a server's capabilities goes through this door, in our own words. What is not governed does not. */
 function capabilitiesOf({ capabilities }: ServerHello): JsonObject {
   const { tools, resources, prompts, completions, logging } = capabilities
   return {
     // Also approving a tool changes the list.
     ...(isObject(tools) && { tools: { listChanged: true } }),
-    ...(isObject(resources) && { resources }),
-    ...(isObject(prompts) && { prompts }),
-    ...(isObject(completions) && { completions }),
-    ...(isObject(logging) && { logging }),
+    ...(isObject(resources) && { resources: flags(resources, 'subscribe', 'listChanged') }),
+    ...(isObject(prompts) && { prompts: flags(prompts, 'listChanged') }),
+    ...(isObject(completions) && { completions: {} }),
+    ...(isObject(logging) && { logging: {} }),
   }
 }
 
+function flags(said: JsonObject, ...names: readonly string[]): JsonObject {
+  return Object.fromEntries(names.filter((name) => said[name] === true).map((name) => [name, true]))
+}
+
 /** The answer to `initialize`. */
-export function negotiate({ info, discovered }: Description, requested: string): JsonObject {
-  const { capabilities, instructions } = discovered
+export function negotiate(discovered: JsonObject, requested: string): JsonObject {
+  const { capabilities, serverInfo, instructions } = discovered
   return {
     protocolVersion: LEGACY.includes(requested) ? requested : (LEGACY[0] ?? ''),
     capabilities: capabilities ?? {},
-    serverInfo: info,
+    serverInfo: serverInfo ?? {},
     ...(instructions !== undefined && { instructions }),
   }
 }

@@ -54,13 +54,51 @@ export function modernSender(meta: JsonObject): Sender | undefined {
   }
   const capabilities = meta[META.capabilities]
   if (!isObject(capabilities)) throw missing(META.capabilities)
-  const info = meta[META.clientInfo]
-  const level = meta[META.logLevel]
   return {
     era: 'modern',
-    capabilities,
-    info: isObject(info) ? info : UNNAMED,
-    logLevel: typeof level === 'string' ? level : undefined,
+    capabilities: capabilitiesFor(capabilities),
+    info: infoFor(meta[META.clientInfo]),
+    logLevel: LEVELS.find((level) => level === meta[META.logLevel]),
+  }
+}
+
+/** Levels of log messages. */
+export const LEVELS: readonly string[] = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+]
+
+const FORMS: Readonly<Record<string, readonly string[]>> = {
+  sampling: ['context', 'tools'],
+  elicitation: ['form', 'url'],
+  roots: ['listChanged'],
+}
+
+/** What servers are told that a client can do: the words of the protocol, and nothing that the client could write into them. */
+export function capabilitiesFor(said: JsonObject): JsonObject {
+  const known = Object.entries(FORMS).flatMap(([name, members]): [string, Json][] => {
+    const value = said[name]
+    if (!isObject(value)) return []
+    const kept = members.filter((member) => isObject(value[member]) || value[member] === true)
+    return [[name, Object.fromEntries(kept.map((member) => [member, member === 'listChanged' ? true : {}]))]]
+  })
+  return Object.fromEntries(known)
+}
+
+const SHORT = /^[\x20-\x7e]{1,64}$/
+
+/** What servers are told that a client is called. */
+export function infoFor(said: Json | undefined): JsonObject {
+  const { name, version } = isObject(said) ? said : UNNAMED
+  return {
+    name: typeof name === 'string' && SHORT.test(name) ? name : 'unnamed',
+    version: typeof version === 'string' && SHORT.test(version) ? version : '0',
   }
 }
 
@@ -71,20 +109,12 @@ function missing(key: string): RpcFault {
   return new RpcFault(CODE.invalidParams, `\`_meta\` lacks \`${key}\``)
 }
 
-// The only keys that go on to a server as they came: everything else in there would reach it without having been judged.
-const TRACE: Readonly<Record<string, RegExp>> = {
-  traceparent: /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/,
-  tracestate: /^[\x21-\x7e ]{1,512}$/,
-}
+// The only key that goes on to a server as it came: everything else in there would reach it without having been judged.
+const TRACE = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
 /** What a server may see of a client's `_meta`. */
-export function metaForServer(meta: JsonObject): JsonObject | undefined {
-  const kept = Object.entries(TRACE).filter(([name, form]) => {
-    const value = meta[name]
-    return typeof value === 'string' && form.test(value)
-  })
-  if (kept.length === 0) return undefined
-  return Object.fromEntries(kept.map(([name]) => [name, meta[name] ?? null]))
+export function metaForServer({ traceparent }: JsonObject): JsonObject | undefined {
+  return typeof traceparent === 'string' && TRACE.test(traceparent) ? { traceparent } : undefined
 }
 
 const LISTS: readonly string[] = [
@@ -96,23 +126,41 @@ const LISTS: readonly string[] = [
   'server/discover',
 ]
 
-/** A result as the era of its reader has it. */
+/** A result as the era of its reader has it. Whether more is asked for is never a server's word. */
 export function resultFor(
   era: Sender['era'],
   method: string,
   result: JsonObject,
   serverInfo: JsonObject,
 ): JsonObject {
-  if (era === 'legacy') return without(result, 'ttlMs', 'cacheScope', 'resultType')
-  const meta = isObject(result['_meta']) ? result['_meta'] : {}
+  const own = without(result, ...INTERIM)
+  if (era === 'legacy') return without(own, 'ttlMs', 'cacheScope')
+  const meta = isObject(own['_meta']) ? own['_meta'] : {}
+  const { ttlMs } = own
   return {
-    // Nobody knows how long a server of the other era stands by what it said.
-    ...(LISTS.includes(method) && { ttlMs: 0, cacheScope: 'private' }),
+    ...own,
+    // What one principal was given is for no shared cache. How long a server of the other era stands by it nobody knows.
+    ...(LISTS.includes(method) && {
+      ttlMs: typeof ttlMs === 'number' ? Math.max(0, Math.min(ttlMs, MAX_TTL)) : 0,
+      cacheScope: 'private',
+    }),
     resultType: 'complete',
-    ...result,
     _meta: { ...meta, [META.serverInfo]: serverInfo },
   }
 }
+
+/** An interim answer of a modern request: what the client is asked for. */
+export function interimFor(wishes: JsonObject, state: string, serverInfo: JsonObject): JsonObject {
+  return {
+    resultType: 'input_required',
+    inputRequests: wishes,
+    requestState: state,
+    _meta: { [META.serverInfo]: serverInfo },
+  }
+}
+
+const MAX_TTL = 60_000
+const INTERIM = ['resultType', 'inputRequests', 'requestState']
 
 /** An object without some of its members. */
 export function without(value: JsonObject, ...names: readonly string[]): JsonObject {

@@ -120,6 +120,7 @@ class Attempt {
     } catch (fault) {
       this.#why = whyOf(fault)
       if (!(fault instanceof UpstreamFault) || fault.code !== 'GARBLED' || !fault.bytes) throw fault
+      this.#why = 'the server answered something that cannot be read strictly, so it is withheld'
       // It answered. What it said is committed to, and handed to nobody.
       return { status: 'COMPLETED', output: fault.bytes, delivery: 'withheld' }
     }
@@ -136,7 +137,7 @@ class Attempt {
 const WHY: Readonly<Record<UpstreamFault['code'], string>> = {
   UNREACHABLE: 'the server cannot be started or reached; nothing was sent to it',
   LOST: 'the server went away while it worked; nobody knows what the call did',
-  GARBLED: 'the server answered something that cannot be read strictly, so it is withheld',
+  GARBLED: 'the server did not answer as the protocol has it; nobody knows what the call did',
   CANCELLED: 'the call was cancelled; nobody knows how far it got',
   SILENT: 'the server did not answer in time; nobody knows what the call did',
 }

@@ -1,19 +1,25 @@
 // One server, for one client: the connection to it, what it offers, and whether a person has approved of that.
 
+import { performance } from 'node:perf_hooks'
 import { definitionOf, type Catalogue, type Definition } from '@tollgate/kernel'
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { FACULTIES, isUsable } from '../tools/offer.ts'
+import { originOf } from '../tools/origin.ts'
 import { isObject } from './message.ts'
-import {
-  UpstreamFault,
-  type Exchange,
-  type ServerHello,
-  type Upstream,
-  type UpstreamAnswer,
-} from './server/upstream.ts'
+import { UpstreamFault, type Server, type ServerHello, type Upstream } from './server/upstream.ts'
 
 /** What is governed of a server besides its tools. */
 export type Faculty = (typeof FACULTIES)[number]
+
+/** What a server offers under some name, and on which connection it did. */
+export interface Offered {
+  /** Hash of the definition; null if there is none. */
+  readonly hash: string | null
+  /** The connection it is offered on. */
+  readonly incarnation: number
+  /** See `Link`. */
+  readonly generation: number
+}
 
 /** A server, for one client. */
 export interface Link {
@@ -21,23 +27,47 @@ export interface Link {
   readonly upstream: Upstream
   /** Who the server is. What it offers of faculties is then in the catalogue. @throws UpstreamFault. */
   hello(): Promise<ServerHello>
-  /** Hash of the definition that the server offers for a tool; null if it offers none. @throws UpstreamFault. */
-  offered(tool: string): Promise<string | null>
-  /** Hash of what the server says of itself. @throws UpstreamFault. */
-  facultyHash(): Promise<string>
-  /** Whether a person has approved of the server as it is now. @throws UpstreamFault. */
-  isApproved(): Promise<boolean>
+  /** What the server offers as a tool. @throws UpstreamFault. */
+  offered(tool: string): Promise<Offered>
+  /** What the server says of itself. @throws UpstreamFault. */
+  faculty(): Promise<Offered>
+  /** Whether a person has approved of what the server said of itself when it was last asked, for one faculty. */
+  isPinned(faculty: Faculty): boolean
+  /** The same for all of them. */
+  readonly approved: boolean
+  /** What the server is called, as far as a client may know. */
+  readonly info: JsonObject
+  /** What the server wants models to know of it. Only for those who have approved of it. */
+  readonly instructions: string | undefined
   /** Takes note of tools as the server lists them; each is passed on as it is, or as blocked, or not at all. */
   take(tools: readonly Json[]): readonly JsonObject[]
+  /** Cursors that the server has given out to this client: no other text goes to it as one. */
+  readonly cursors: Cursors
+  /** How often what was known has been forgotten. What was looked up in an earlier one no longer holds. */
+  readonly generation: number
   /** Asks the server for all it offers, so that a person can look at it. @throws UpstreamFault. */
   meet(): Promise<void>
   /** What the server offers has changed: it is asked anew. */
   forget(): void
+  /** The server is gone: also what it is has to be asked anew. */
+  lose(): void
+}
+
+/** Cursors that were given out. */
+export interface Cursors {
+  keep(cursor: Json | undefined): void
+  has(cursor: string): boolean
 }
 
 // A server that goes on for ever must not fill the memory.
 const MAX_PAGES = 100
-const MAX_TOOLS = 10_000
+const MAX_TOOLS = 2000
+const MAX_CURSORS = 1000
+const MAX_DEFINITION = 256 << 10
+const MAX_BYTES = 8 << 20
+const MAX_ATTEMPTS = 3
+// A server that says nothing of its changes is asked again after this time.
+const FRESH_MS = 60_000
 
 /** The name that the policy and the catalogue have for a tool of a server. */
 export function toolName(server: string, tool: string): string {
@@ -49,96 +79,200 @@ export function facultyName(server: string, faculty: Faculty): string {
   return `${server}:${faculty}`
 }
 
-/** Links a client with a server. */
-export function createLink(name: string, upstream: Upstream, catalogue: Catalogue): Link {
-  const hashes = new Map<string, string>()
-  let listing: Promise<void> | undefined
-  let greeting: Promise<{ hello: ServerHello; faculty: Definition }> | undefined
+interface Greeted {
+  readonly hello: ServerHello
+  readonly definition: Definition
+  readonly incarnation: number
+}
 
-  function greet(): Promise<{ hello: ServerHello; faculty: Definition }> {
+interface Listed {
+  readonly incarnation: number
+  readonly generation: number
+  readonly until: number
+}
+
+/** Links a client with a server. */
+export function createLink(server: Server, upstream: Upstream, catalogue: Catalogue): Link {
+  const { name } = server
+  const origin = originOf(server.address)
+  const hashes = new Map<string, string>()
+  let bytes = 0
+  let generation = 0
+  let greeting: Promise<Greeted> | undefined
+  let greeted: Greeted | undefined
+  let listing: Promise<Listed> | undefined
+
+  function greet(): Promise<Greeted> {
     if (greeting) return greeting
     greeting = upstream.hello().then((hello) => {
-      const faculty = facultyDefinition(name, hello)
-      for (const each of FACULTIES) catalogue.offer(facultyName(name, each), faculty)
-      return { hello, faculty }
+      const definition = facultyDefinition(name, origin, hello)
+      for (const each of FACULTIES) catalogue.offer(facultyName(name, each), definition)
+      greeted = { hello, definition, incarnation: upstream.incarnation }
+      return greeted
     })
     // A server that could not be reached is tried again by who comes next.
-    greeting.then(ensureListed).catch(() => (greeting = undefined))
+    greeting.then(listOnce).catch(() => (greeting = undefined))
     return greeting
   }
 
+  /** The definition of a tool, taken note of; undefined if it cannot be one. */
+  function note(tool: Json): { tool: JsonObject; own: string; hash: string } | undefined {
+    if (!isObject(tool) || typeof tool['name'] !== 'string' || !isUsable(tool['name'])) return undefined
+    const own = tool['name']
+    if (hashes.size >= MAX_TOOLS && !hashes.has(own)) return undefined
+    const definition = toolDefinition(name, origin, tool)
+    if (!definition || bytes + definition.text.length > MAX_BYTES) return undefined
+    if (!catalogue.offer(toolName(name, own), definition)) return undefined
+    bytes += hashes.get(own) === definition.hash ? 0 : definition.text.length
+    hashes.set(own, definition.hash)
+    return { tool, own, hash: definition.hash }
+  }
+
   function take(tools: readonly Json[]): readonly JsonObject[] {
-    return tools.flatMap((tool) => {
-      if (!isObject(tool) || typeof tool['name'] !== 'string' || !isUsable(tool['name'])) return []
-      if (hashes.size > MAX_TOOLS) return []
-      const full = toolName(name, tool['name'])
-      const definition = toolDefinition(name, tool)
-      hashes.set(tool['name'], definition.hash)
-      catalogue.offer(full, definition)
-      return [catalogue.pinned(full) === definition.hash ? tool : blocked(full, tool['name'], catalogue)]
+    return tools.flatMap((each) => {
+      const noted = note(each)
+      if (!noted) return []
+      const full = toolName(name, noted.own)
+      return [catalogue.pinned(full) === noted.hash ? noted.tool : blocked(full, noted.own, catalogue)]
     })
   }
 
-  /** Reads all of what the server offers, once. */
-  async function list(): Promise<void> {
-    const { hello } = await greet()
-    if (hello.capabilities['tools'] === undefined) return
-    const found: Json[] = []
-    let cursor: Json | undefined
-    for (let page = 0; page < MAX_PAGES; page++) {
-      const result = await resultOf(name, upstream, 'tools/list', cursor === undefined ? {} : { cursor })
-      if (Array.isArray(result['tools'])) found.push(...(result['tools'] as readonly Json[]))
-      cursor = result['nextCursor']
-      if (cursor === undefined || found.length > MAX_TOOLS) break
+  /** Reads all of what the server offers. If that changes meanwhile, it is read again: only the newest counts. */
+  async function list(): Promise<Listed> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const began = generation
+      const { hello, incarnation } = await greet()
+      const tools = hello.capabilities['tools'] === undefined ? [] : await allTools(name, upstream)
+      if (began !== generation || upstream.incarnation !== incarnation) continue
+      replace(tools)
+      return { incarnation, generation, until: performance.now() + FRESH_MS }
     }
-    hashes.clear()
-    take(found)
+    throw new UpstreamFault('UNREACHABLE', `\`${name}\` changes faster than it can be asked what it offers`)
   }
 
-  function ensureListed(): Promise<void> {
-    listing ??= list()
-    listing.catch(() => (listing = undefined))
-    return listing
+  /** What the server no longer offers is withdrawn. */
+  function replace(tools: readonly Json[]): void {
+    const before = new Map(hashes)
+    hashes.clear()
+    bytes = 0
+    for (const tool of tools) note(tool)
+    for (const [own, hash] of before) {
+      const full = toolName(name, own)
+      if (!hashes.has(own) && catalogue.offered(full)?.hash === hash) catalogue.withdraw(full)
+    }
   }
+
+  function listOnce(): Promise<Listed> {
+    const current = (listing ??= list())
+    current.catch(() => {
+      if (listing === current) listing = undefined
+    })
+    return current
+  }
+
+  /** The listing, while it is fresh. */
+  async function listed(): Promise<Listed> {
+    const current = listOnce()
+    const known = await current
+    if (performance.now() < known.until && known.generation === generation) return known
+    if (listing === current) listing = undefined
+    return listOnce()
+  }
+
+  const isPinned = (faculty: Faculty): boolean =>
+    greeted !== undefined && catalogue.pinned(facultyName(name, faculty)) === greeted.definition.hash
+  const isApproved = (): boolean => FACULTIES.every(isPinned)
 
   return {
     name,
     upstream,
     hello: async () => (await greet()).hello,
     async offered(tool) {
-      await ensureListed()
-      return hashes.get(tool) ?? null
+      const { incarnation, generation: at } = await listed()
+      return { hash: hashes.get(tool) ?? null, incarnation, generation: at }
     },
-    facultyHash: async () => (await greet()).faculty.hash,
-    async isApproved() {
-      const { faculty } = await greet()
-      return catalogue.pinned(facultyName(name, 'resources/read')) === faculty.hash
+    async faculty() {
+      const { definition, incarnation } = await greet()
+      return { hash: definition.hash, incarnation, generation }
+    },
+    get generation() {
+      return generation
+    },
+    isPinned,
+    get approved() {
+      return isApproved()
+    },
+    get info() {
+      return isApproved() && greeted ? infoOf(greeted.hello) : { name, version: '0' }
+    },
+    get instructions() {
+      return greeted?.hello.instructions
     },
     take,
-    meet: () => ensureListed(),
+    cursors: createCursors(),
+    async meet() {
+      await listOnce()
+    },
     forget() {
+      generation++
       listing = undefined
       greeting = undefined
+    },
+    lose() {
+      this.forget()
+      // Until it is asked again nobody knows whether it is still what was approved.
+      greeted = undefined
     },
   }
 }
 
-/** The definition of a tool: all of what its server says of it. */
-function toolDefinition(server: string, tool: JsonObject): Definition {
+async function allTools(name: string, upstream: Upstream): Promise<readonly Json[]> {
+  const found: Json[] = []
+  let cursor: Json | undefined
+  for (let page = 0; page < MAX_PAGES && found.length <= MAX_TOOLS; page++) {
+    const answer = await upstream.request('tools/list', cursor === undefined ? {} : { cursor })
+    if (!answer.ok) throw new UpstreamFault('GARBLED', `\`${name}\` does not list its tools`)
+    if (Array.isArray(answer.result['tools'])) found.push(...(answer.result['tools'] as readonly Json[]))
+    cursor = answer.result['nextCursor']
+    if (cursor === undefined) break
+  }
+  return found
+}
+
+/** The definition of a tool: all of what its server says of it. Undefined if it is too large to be looked at. */
+function toolDefinition(server: string, origin: string, tool: JsonObject): Definition | undefined {
   const { inputSchema } = tool
-  return definitionOf({ kind: 'tool', server, tool, ...(inputSchema !== undefined && { inputSchema }) })
+  try {
+    const schema = inputSchema === undefined ? {} : { inputSchema }
+    const definition = definitionOf({ kind: 'tool', server, origin, tool, ...schema })
+    return definition.text.length > MAX_DEFINITION ? undefined : definition
+  } catch {
+    // More than canonical JSON may hold: as good as not offered.
+    return undefined
+  }
 }
 
 /** What a server says of itself, without the version: a new one that says the same is no news. */
-function facultyDefinition(server: string, { info, instructions }: ServerHello): Definition {
-  const { name, title } = info
+function facultyDefinition(server: string, origin: string, hello: ServerHello): Definition {
+  const { name, title } = hello.info
   return definitionOf({
     kind: 'server',
     server,
-    instructions: instructions ?? null,
+    origin,
+    instructions: hello.instructions ?? null,
     name: typeof name === 'string' ? name : null,
     title: typeof title === 'string' ? title : null,
   })
+}
+
+/** Of what a server is called, what a person has seen, and the version. */
+function infoOf({ info }: ServerHello): JsonObject {
+  const { name, title, version } = info
+  return {
+    name: typeof name === 'string' ? name : '',
+    ...(typeof title === 'string' && { title }),
+    version: typeof version === 'string' ? version.slice(0, 64) : '0',
+  }
 }
 
 /** A tool as it is listed until a person approves it: nothing of what its server says of it reaches a model. */
@@ -151,15 +285,16 @@ function blocked(full: string, name: string, catalogue: Catalogue): JsonObject {
   return { name, description, inputSchema: { type: 'object' } }
 }
 
-/** The result of a request; an error of the server's is as good as no answer. */
-export async function resultOf(
-  server: string,
-  upstream: Upstream,
-  method: string,
-  params: JsonObject,
-  exchange?: Exchange,
-): Promise<JsonObject> {
-  const answer: UpstreamAnswer = await upstream.request(method, params, exchange)
-  if (answer.ok) return answer.result
-  throw new UpstreamFault('GARBLED', `\`${server}\` does not answer \`${method}\``)
+function createCursors(): Cursors {
+  const kept = new Set<string>()
+  return {
+    keep(cursor) {
+      if (typeof cursor !== 'string') return
+      kept.delete(cursor)
+      kept.add(cursor)
+      const [oldest] = kept
+      if (kept.size > MAX_CURSORS && oldest !== undefined) kept.delete(oldest)
+    },
+    has: (cursor) => kept.has(cursor),
+  }
 }

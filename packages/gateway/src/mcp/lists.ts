@@ -1,11 +1,11 @@
 // Listings: what servers offer, page by page; of several servers one after the other, under names that say whose they are.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
-import type { Link } from './link.ts'
+import type { Faculty, Link } from './link.ts'
 import { without } from './era.ts'
-import { CODE, isObject, RpcFault, textOf } from './message.ts'
+import { CODE, isObject, RpcFault, textOf, type RpcError } from './message.ts'
 import type { Answer, Reach, Turn } from './proxy.ts'
-import { UpstreamFault } from './server/upstream.ts'
+import { UpstreamFault, type UpstreamAnswer } from './server/upstream.ts'
 
 /** What can be listed, and the member of the result that holds it. */
 type Member = 'tools' | 'prompts' | 'resources' | 'resourceTemplates'
@@ -52,21 +52,63 @@ async function page(
     throw new RpcFault(CODE.methodNotFound, `the server \`${link.name}\` has no ${CAPABILITY[member]}`)
   }
   // Names and descriptions are read by models: nothing is shown of a server that nobody has looked at.
-  if (member !== 'tools' && !(await link.isApproved())) return { [member]: [] }
-  const got = await link.upstream.request(method, cursor === undefined ? {} : { cursor }, {
-    signal: turn.signal,
-  })
-  if (!got.ok) throw new RpcFault(got.error.code, got.error.message, got.error.data)
-  return member === 'tools' ? governed(link, got.result) : got.result
+  const faculty = FACULTY[member]
+  if (faculty && !link.isPinned(faculty)) return { [member]: [] }
+  if (cursor !== undefined && !link.cursors.has(cursor)) throw badCursor()
+  const got = await newest(link, method, cursor, turn)
+  if (!got.ok) throw faultFor(link, got.error)
+  const { nextCursor, ttlMs, cacheScope } = got.result
+  link.cursors.keep(nextCursor)
+  const items = itemsIn(got.result, member)
+  return {
+    ...(member === 'tools' ? governed(link, items, ttlMs) : { [member]: items, ...lasting(ttlMs) }),
+    ...(typeof nextCursor === 'string' && { nextCursor }),
+    ...(cacheScope === 'public' && { cacheScope: 'private' }),
+  }
+}
+
+const MAX_ATTEMPTS = 5
+
+/** An answer from before a change must not stand for what is offered now: then it is asked again. */
+async function newest(
+  link: Link,
+  method: string,
+  cursor: string | undefined,
+  { signal }: Turn,
+): Promise<UpstreamAnswer> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const { generation } = link
+    const got = await link.upstream.request(method, cursor === undefined ? {} : { cursor }, { signal })
+    if (generation === link.generation) return got
+  }
+  throw new RpcFault(CODE.internal, `what \`${link.name}\` offers changes faster than it can be asked`)
+}
+
+const FACULTY: Readonly<Partial<Record<Member, Faculty>>> = {
+  prompts: 'prompts/get',
+  resources: 'resources/read',
+  resourceTemplates: 'resources/read',
+}
+
+function lasting(ttlMs: Json | undefined): JsonObject {
+  return typeof ttlMs === 'number' ? { ttlMs } : {}
+}
+
+/** An error of a server in its own words, if a person has approved of the server. */
+function faultFor(link: Link, { code, message, data }: RpcError): RpcFault {
+  if (link.approved) return new RpcFault(code, message, data)
+  return new RpcFault(CODE.internal, `the server \`${link.name}\` does not answer`)
 }
 
 /** Tools as a person has approved of them; the others as blocked. */
-function governed(link: Link, result: JsonObject): JsonObject {
-  const tools = itemsIn(result, 'tools')
-  const shown = link.take(tools).map(withoutHeaders)
-  const all = shown.length === tools.length && shown.every((tool, i) => tool === tools[i])
+function governed(link: Link, tools: readonly Json[], ttlMs: Json | undefined): JsonObject {
+  const taken = link.take(tools)
+  const all = taken.length === tools.length && taken.every((tool, i) => tool === tools[i])
   // What is blocked now may be approved in a moment.
-  return all ? result : { ...result, tools: shown, ...(result['ttlMs'] !== undefined && { ttlMs: 0 }) }
+  return {
+    tools: taken.map(withoutHeaders),
+    ...(all ? lasting(ttlMs) : lasting(ttlMs === undefined ? undefined : 0)),
+  }
 }
 
 /** A tool without its wishes for HTTP headers: those are between us and the server, and its client sends them for it. */

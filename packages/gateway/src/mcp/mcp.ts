@@ -67,7 +67,7 @@ export function createMcp({ kernel, log, servers, connect }: McpOptions): Mcp {
     const upstream = connect(server, { capabilities: EVERYTHING, info: UNNAMED }, quiet)
     met.add(upstream)
     try {
-      await createLink(server.name, upstream, kernel.catalogue).meet()
+      await createLink(server, upstream, kernel.catalogue).meet()
     } catch (fault) {
       log('warn', 'an MCP server does not say what it offers', {
         server: server.name,
@@ -86,12 +86,12 @@ export function createMcp({ kernel, log, servers, connect }: McpOptions): Mcp {
       if (within.length === 0) return undefined
       const merged = scope.kind === 'all'
       const open = createOpenReach({ servers: within, merged, kernel, govern, connect })
-      const conversation = createConversation({ caller, open, log })
+      const conversation = createConversation({ caller, open, govern, log })
       const kept = {
         ...conversation,
         async close() {
-          conversations.delete(kept)
           await conversation.close()
+          conversations.delete(kept)
         },
       }
       conversations.add(kept)

@@ -2,12 +2,13 @@
 // knows is refused.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
-import { denialFault, denialResult, withheldResult } from './denial.ts'
+import type { Decided } from '@tollgate/kernel'
+import { decisionOf, denialFault, denialResult, withheldResult } from './denial.ts'
 import { metaForServer, OURS, without, type Sender } from './era.ts'
 import type { Caller, Govern, Outcome } from './govern.ts'
-import { facultyName, toolName, type Faculty, type Link } from './link.ts'
+import { facultyName, toolName, type Faculty, type Link, type Offered } from './link.ts'
 import { listAll } from './lists.ts'
-import { CODE, isObject, RpcFault } from './message.ts'
+import { CODE, isObject, RpcFault, textOf } from './message.ts'
 import { UpstreamFault, type Exchange, type UpstreamAnswer } from './server/upstream.ts'
 
 /** A request of a client, under way. */
@@ -16,6 +17,8 @@ export interface Turn {
   readonly sender: Sender
   readonly meta: JsonObject
   readonly signal: AbortSignal
+  /** Who would be asked, if the server asks something back. */
+  readonly asker: string
   /** Least level of log messages that the client wants. */
   readonly logLevel: string | undefined
   /** Tells the client how far it is; undefined if it does not want to know. */
@@ -67,16 +70,27 @@ const METHODS: Readonly<Record<string, Method>> = {
 
 async function callTool(reach: Reach, params: JsonObject, turn: Turn): Promise<Answer> {
   const { name, arguments: args = {} } = params
-  if (!hasOnly(params, ['name', 'arguments']) || typeof name !== 'string' || !isObject(args)) {
+  const target = typeof name === 'string' ? targetOf(reach, name) : undefined
+  if (!hasOnly(params, ['name', 'arguments']) || !target || !isObject(args)) {
     // Not a call that everybody reads the same: on the record as that.
-    const decided = await reach.govern.refuse(turn.caller, JSON.stringify(params))
-    return { result: denialResult(decided, false) }
+    return { result: denialResult(await refuse(reach, params, turn), false) }
   }
-  const { link, own } = targetOf(reach, name)
+  const { link, own } = target
   const offered = await link.offered(own)
   const outcome = await reach.govern.run(
-    { ...orderOf(turn), tool: toolName(link.name, own), offered, args },
-    (judged) => send(link, 'tools/call', { name: own, arguments: judged }, turn, reach.govern),
+    { ...orderOf(turn), tool: toolName(link.name, own), offered: offered.hash, args },
+    (judged) =>
+      send(
+        {
+          link,
+          method: 'tools/call',
+          params: { name: own, arguments: judged },
+          offered,
+          again: () => link.offered(own),
+        },
+        turn,
+        reach.govern,
+      ),
   )
   if (outcome.kind === 'denied') return { result: denialResult(outcome.decided, outcome.repeated) }
   if (outcome.kind === 'withheld')
@@ -86,35 +100,49 @@ async function callTool(reach: Reach, params: JsonObject, turn: Turn): Promise<A
 
 async function readResource(reach: Reach, params: JsonObject, turn: Turn): Promise<Answer> {
   const { uri } = params
-  if (!hasOnly(params, ['uri']) || typeof uri !== 'string') throw malformed()
-  const link = await holderOf(reach, uri)
-  return use(reach, link, 'resources/read', { uri }, turn, (judged) => judged)
+  if (!hasOnly(params, ['uri']) || typeof uri !== 'string') throw await malformed(reach, params, turn)
+  return use(reach, await holderOf(reach, uri, turn.signal), 'resources/read', { uri }, turn)
 }
 
 async function getPrompt(reach: Reach, params: JsonObject, turn: Turn): Promise<Answer> {
   const { name, arguments: args = {} } = params
-  if (!hasOnly(params, ['name', 'arguments']) || typeof name !== 'string' || !isObject(args))
-    throw malformed()
-  const { link, own } = targetOf(reach, name)
-  return use(reach, link, 'prompts/get', { name: own, arguments: args }, turn, (judged) => judged)
+  const target = typeof name === 'string' ? targetOf(reach, name) : undefined
+  if (!hasOnly(params, ['name', 'arguments']) || !target || !isObject(args)) {
+    throw await malformed(reach, params, turn)
+  }
+  return use(reach, target.link, 'prompts/get', { name: target.own, arguments: args }, turn)
 }
 
-/** Uses a faculty of a server, if it may be used. */
+async function complete(reach: Reach, params: JsonObject, turn: Turn): Promise<Answer> {
+  const { ref } = params
+  const { name, uri } = isObject(ref) ? ref : {}
+  const target =
+    typeof name === 'string'
+      ? targetOf(reach, name)
+      : typeof uri === 'string'
+        ? { link: await holderOf(reach, uri, turn.signal), own: undefined }
+        : undefined
+  if (!hasOnly(params, ['ref', 'argument', 'context']) || !isObject(ref) || !target) {
+    throw await malformed(reach, params, turn)
+  }
+  const { link, own } = target
+  const mine = own === undefined ? params : { ...params, ref: { ...ref, name: own } }
+  return use(reach, link, 'completion/complete', mine, turn)
+}
+
+/** Uses a faculty of a server, if it may be used. What is judged is what is sent. */
 async function use(
   { govern }: Reach,
   link: Link,
   faculty: Faculty,
   args: JsonObject,
   turn: Turn,
-  paramsOf: (judged: JsonObject) => JsonObject,
 ): Promise<Answer> {
-  const order = {
-    ...orderOf(turn),
-    tool: facultyName(link.name, faculty),
-    offered: await link.facultyHash(),
-    args,
-  }
-  const outcome = await govern.run(order, (judged) => send(link, faculty, paramsOf(judged), turn, govern))
+  const offered = await link.faculty()
+  const order = { ...orderOf(turn), tool: facultyName(link.name, faculty), offered: offered.hash, args }
+  const outcome = await govern.run(order, (judged) =>
+    send({ link, method: faculty, params: judged, offered, again: () => link.faculty() }, turn, govern),
+  )
   if (outcome.kind === 'denied') throw denialFault(outcome.decided)
   return answerOf(outcome)
 }
@@ -126,48 +154,58 @@ function answerOf(outcome: Exclude<Outcome, { kind: 'denied' }>): Answer {
   throw new RpcFault(code, message, data)
 }
 
-/** Completion says what a server has, so it is for servers that a person has approved. */
-async function complete(reach: Reach, params: JsonObject, turn: Turn): Promise<Answer> {
-  const { ref } = params
-  if (!hasOnly(params, ['ref', 'argument', 'context']) || !isObject(ref)) throw malformed()
-  const name = ref['name']
-  const uri = ref['uri']
-  const { link, own } =
-    typeof name === 'string'
-      ? targetOf(reach, name)
-      : { link: await holderOf(reach, typeof uri === 'string' ? uri : ''), own: undefined }
-  await requireApproval(link)
-  const mine = own === undefined ? params : { ...params, ref: { ...ref, name: own } }
-  return passOn(link, 'completion/complete', mine, turn)
-}
-
 /** Passes a request on that is not governed. */
-export async function passOn(link: Link, method: string, params: JsonObject, turn: Turn): Promise<Answer> {
-  const got = await link.upstream.request(method, params, { signal: turn.signal })
-  if (got.ok) return { result: got.result }
+export async function passOn(
+  link: Link,
+  method: string,
+  params: JsonObject,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  const got = await link.upstream.request(method, params, { signal })
+  if (got.ok) return got.result
   throw new RpcFault(got.error.code, got.error.message, got.error.data)
 }
 
 /** @throws RpcFault unless a person has approved of the server as it is. */
-export async function requireApproval(link: Link): Promise<void> {
-  if (await link.isApproved()) return
+export async function requireApproval(link: Link, faculty: Faculty): Promise<void> {
+  await link.hello()
+  if (link.isPinned(faculty)) return
   throw new RpcFault(
     CODE.invalidParams,
     `no person has approved the server \`${link.name}\` yet: \`tollgate mcp approve ${link.name}\``,
   )
 }
 
+/** A judged request: for the connection on which the server offered what was judged, and for no other. */
+interface Judged {
+  readonly link: Link
+  readonly method: string
+  readonly params: JsonObject
+  readonly offered: Offered
+  /** Looks up once more what is offered. */
+  readonly again: () => Promise<Offered>
+}
+
+/** What was judged may have changed while the decision was written: then it must still be the same. @throws UpstreamFault. */
+async function stillOffered(link: Link, offered: Offered, again: () => Promise<Offered>): Promise<Offered> {
+  if (link.generation === offered.generation) return offered
+  const now = await again()
+  if (now.hash === offered.hash) return now
+  throw new UpstreamFault('UNREACHABLE', `what \`${link.name}\` offers has changed meanwhile`)
+}
+
 /** Sends a judged request to its server, and lets the server ask back. */
-function send(
-  link: Link,
-  method: string,
-  params: JsonObject,
+async function send(
+  { link, method, params, offered, again }: Judged,
   turn: Turn,
   govern: Govern,
 ): Promise<UpstreamAnswer> {
+  const { incarnation } = await stillOffered(link, offered, again)
   const meta = metaForServer(turn.meta)
   const exchange: Exchange = {
     signal: turn.signal,
+    only: incarnation,
+    asker: turn.asker,
     ...(turn.progress && { onProgress: turn.progress }),
     ...(turn.logLevel !== undefined && { logLevel: turn.logLevel }),
     onMessage: (said) => turn.message(said),
@@ -194,16 +232,20 @@ async function askBack(
   if (capability === undefined || turn.sender.capabilities[capability] === undefined) {
     throw new RpcFault(CODE.methodNotFound, 'the client cannot be asked for this')
   }
-  if (method === 'roots/list') return turn.ask(method, params)
+  if (method === 'roots/list') return turn.ask(method, {})
   // Sound: the two that are left are faculties.
   const faculty = method as Faculty
+  const { hash } = await link.faculty()
   const order = {
     ...orderOf(turn),
     tool: facultyName(link.name, faculty),
-    offered: await link.facultyHash(),
+    offered: hash,
     args: without(params, '_meta'),
   }
-  const outcome = await govern.run(order, async () => ({ ok: true, result: await turn.ask(method, params) }))
+  const outcome = await govern.run(order, async (judged) => ({
+    ok: true,
+    result: await turn.ask(method, judged),
+  }))
   if (outcome.kind === 'done') return outcome.result
   if (outcome.kind === 'denied' && faculty === 'elicitation/create') return { action: 'decline' }
   throw new RpcFault(CODE.internal, 'the request was not allowed')
@@ -215,43 +257,68 @@ function orderOf({ caller, meta }: Turn): Common {
   return { caller, session: meta[OURS.session], approval: meta[OURS.approval] }
 }
 
-/** The server that a name is for, and the name that it has there. */
-export function targetOf({ links, merged }: Reach, name: string): { link: Link; own: string } {
+/** The server that a name is for, and the name that it has there; undefined if there is none. */
+function targetOf({ links, merged }: Reach, name: string): { link: Link; own: string } | undefined {
   const [only] = links
-  if (!merged && only) return { link: only, own: name }
+  if (!merged) return only && { link: only, own: name }
   const slash = name.indexOf('/')
   const link = links.find((each) => each.name === name.slice(0, Math.max(slash, 0)))
-  if (link) return { link, own: name.slice(slash + 1) }
-  throw new RpcFault(CODE.invalidParams, 'the name is not that of a server, a slash, and a name')
+  return link && { link, own: name.slice(slash + 1) }
 }
 
-/** The server that has a resource. Where there are several, the one that lists it. */
-export async function holderOf({ links, merged }: Reach, uri: string): Promise<Link> {
+const SEARCH_MS = 10_000
+
+/**
+ * The server that has a resource. Where there are several: the one that lists it, else the one that has a template for it, among
+ * those that a person has approved. @throws RpcFault if there is none, or if two could be meant.
+ */
+export async function holderOf({ links, merged }: Reach, uri: string, signal: AbortSignal): Promise<Link> {
   const [only] = links
   if (!merged && only) return only
-  for (const link of links) if (await lists(link, uri)) return link
-  throw new RpcFault(CODE.invalidParams, 'no server lists this resource')
+  const within = AbortSignal.any([signal, AbortSignal.timeout(SEARCH_MS)])
+  const claims = await Promise.all(links.map((link) => claimOf(link, uri, within)))
+  for (const kind of ['listed', 'template'] as const) {
+    const holders = links.filter((_, i) => claims[i] === kind)
+    const [holder] = holders
+    if (holders.length > 1) break
+    if (holder) return holder
+  }
+  throw new RpcFault(CODE.invalidParams, 'no server has this resource, or more than one has')
 }
 
-async function lists(link: Link, uri: string): Promise<boolean> {
+async function claimOf(
+  link: Link,
+  uri: string,
+  signal: AbortSignal,
+): Promise<'listed' | 'template' | undefined> {
   try {
     const { capabilities } = await link.hello()
-    if (capabilities['resources'] === undefined) return false
-    const resources = await listed(link, 'resources/list', 'resources')
-    if (resources.some((each) => each['uri'] === uri)) return true
-    const templates = await listed(link, 'resources/templates/list', 'resourceTemplates')
-    return templates.some(({ uriTemplate }) => typeof uriTemplate === 'string' && fits(uriTemplate, uri))
+    if (capabilities['resources'] === undefined || !link.isPinned('resources/read')) return undefined
+    const resources = await listed(link, 'resources/list', 'resources', signal)
+    if (resources.some((each) => each['uri'] === uri)) return 'listed'
+    const templates = await listed(link, 'resources/templates/list', 'resourceTemplates', signal)
+    const fitting = templates.some(
+      ({ uriTemplate }) => typeof uriTemplate === 'string' && fits(uriTemplate, uri),
+    )
+    return fitting ? 'template' : undefined
   } catch {
     // A server that is down holds nothing at the moment.
-    return false
+    return undefined
   }
 }
 
-async function listed(link: Link, method: string, member: string): Promise<readonly JsonObject[]> {
+const MAX_ITEMS = 10_000
+
+async function listed(
+  link: Link,
+  method: string,
+  member: string,
+  signal: AbortSignal,
+): Promise<readonly JsonObject[]> {
   const found: JsonObject[] = []
   let cursor: Json | undefined
-  for (let page = 0; page < 20; page++) {
-    const got = await link.upstream.request(method, cursor === undefined ? {} : { cursor })
+  for (let page = 0; page < 20 && found.length < MAX_ITEMS; page++) {
+    const got = await link.upstream.request(method, cursor === undefined ? {} : { cursor }, { signal })
     if (!got.ok) break
     const items = got.result[member]
     if (Array.isArray(items)) found.push(...(items as readonly Json[]).filter(isObject))
@@ -278,8 +345,16 @@ function hasOnly(params: JsonObject, names: readonly string[]): boolean {
   return Object.keys(params).every((name) => names.includes(name))
 }
 
-function malformed(): RpcFault {
-  return new RpcFault(CODE.invalidParams, '`params` is not what this method takes')
+/** On the record: something was asked for that not everybody reads the same. */
+function refuse({ govern }: Reach, params: JsonObject, turn: Turn): Promise<Decided> {
+  return govern.refuse(turn.caller, textOf(params))
+}
+
+async function malformed(reach: Reach, params: JsonObject, turn: Turn): Promise<RpcFault> {
+  const decided = await refuse(reach, params, turn)
+  return new RpcFault(CODE.invalidParams, '`params` is not what this method takes', {
+    [OURS.decision]: decisionOf(decided),
+  })
 }
 
 function faultOf({ code, message }: UpstreamFault): RpcFault {

@@ -15,7 +15,7 @@ export interface Reached extends Reach {
 
 /** What a server does that belongs to no request. */
 export interface ReachEvents {
-  onNotification(method: string, params: JsonObject): void
+  onNotification(link: Link, method: string, params: JsonObject): void
 }
 
 /** Makes the links for a client. Nothing is started before it is needed. */
@@ -33,7 +33,7 @@ export function createOpenReach(options: {
   return ({ capabilities, info }, events) => {
     const links = servers.map((server): Link => {
       const link: Link = createLink(
-        server.name,
+        server,
         connect(
           server,
           { capabilities, info },
@@ -41,9 +41,9 @@ export function createOpenReach(options: {
             onNotification(method, params) {
               // Also a change that nobody wants to be told of changes what may be called.
               if (method === 'notifications/tools/list_changed') link.forget()
-              events.onNotification(method, params)
+              events.onNotification(link, method, params)
             },
-            onDown: () => link.forget(),
+            onDown: () => link.lose(),
           },
         ),
         kernel.catalogue,

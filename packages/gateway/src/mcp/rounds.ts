@@ -15,6 +15,8 @@ export interface Rounds {
   readonly key: string
   /** What the client shows to go on with it; another in every round. */
   readonly state: string
+  /** The servers that it uses. */
+  readonly reached: object
   /** The next thing to tell the client, whose newest request is `turn`. @throws what the call threw. */
   next(turn: Turn): Promise<Round>
   /** What the client brought; what is missing is asked for again. */
@@ -31,7 +33,12 @@ interface Wish {
 }
 
 /** Begins a request. Whichever round it is in, it speaks to the newest request of the client's. */
-export function beginRounds(key: string, first: Turn, start: (live: Turn) => Promise<Answer>): Rounds {
+export function beginRounds(
+  key: string,
+  first: Turn,
+  reached: object,
+  start: (live: Turn) => Promise<Answer>,
+): Rounds {
   let state = newState()
   const wishes = new Map<string, Wish>()
   const abort = new AbortController()
@@ -62,6 +69,7 @@ export function beginRounds(key: string, first: Turn, start: (live: Turn) => Pro
 
   return {
     key,
+    reached,
     get state() {
       return state
     },

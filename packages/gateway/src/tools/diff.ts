@@ -1,11 +1,12 @@
 // What has changed from the definition that was pinned to the one that is offered, for a person to read: by place, with hidden
 // characters made visible, and never more than can be read.
 
-import { canonicalize, type Json, type JsonObject } from '@tollgate/evidence'
+import type { Json, JsonObject } from '@tollgate/evidence'
 import type { Definition } from '@tollgate/kernel'
+import { createNumbering, type Numbering } from './alike.ts'
 import { visible } from './hidden.ts'
 import { hunksOf } from './hunks.ts'
-import { isObject, saidIn } from './offer.ts'
+import { isObject, originIn, saidIn } from './offer.ts'
 
 /** Most lines of a diff. */
 export const MOST_LINES = 100
@@ -13,14 +14,18 @@ export const MOST_LINES = 100
 const WIDTH = 400
 /** A value that is longer is not shown to its end. */
 const MOST_SHOWN = 1 << 15
+/** A place that is longer is not shown to its end. */
+const LONGEST_PLACE = 200
 
 /**
  * The lines of a diff. Places are JSON pointers: `+ /annotations/title: …` was added, `- …` removed, `~ /description` changed, and
- * after it come `-` and `+` with what was and what is. Empty if the two are the same.
+ * after it come `-` and `+` with what was and what is. `~ origin`, which is no pointer, is where the server comes from: that we say,
+ * and not the server. Empty if the two are the same.
  */
 export function diffOf(pinned: Definition, offered: Definition): readonly string[] {
   if (pinned.hash === offered.hash) return []
   const lines = new Lines()
+  compareTexts(originIn(pinned) ?? '(unknown)', originIn(offered) ?? '(unknown)', 'origin', lines)
   compare(saidIn(pinned), saidIn(offered), '', lines)
   // What we added around it is part of the hash as well.
   if (lines.all.length === 0) compare(pinned.content, offered.content, '', lines)
@@ -30,6 +35,8 @@ export function diffOf(pinned: Definition, offered: Definition): readonly string
 /** Lines, up to the most there may be. */
 class Lines {
   readonly all: string[] = []
+  /** Shared by both sides, so that what is the same has the same number. */
+  readonly numberOf: Numbering = createNumbering()
 
   get isFull(): boolean {
     return this.all.length >= MOST_LINES
@@ -48,11 +55,11 @@ class Lines {
 }
 
 function compare(before: Json, after: Json, at: string, lines: Lines): void {
-  if (lines.isFull) return
+  if (lines.isFull || lines.numberOf(before) === lines.numberOf(after)) return
   if (isObject(before) && isObject(after)) compareObjects(before, after, at, lines)
   else if (isList(before) && isList(after)) compareLists(before, after, at, lines)
   else if (typeof before === 'string' && typeof after === 'string') compareTexts(before, after, at, lines)
-  else if (before !== after) {
+  else {
     lines.add('~ ', place(at))
     lines.add('  - ', shown(before))
     lines.add('  + ', shown(after))
@@ -62,7 +69,8 @@ function compare(before: Json, after: Json, at: string, lines: Lines): void {
 function compareObjects(before: JsonObject, after: JsonObject, at: string, lines: Lines): void {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
   for (const name of names) {
-    const below = `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    if (lines.isFull) return
+    const below = under(at, name.slice(0, LONGEST_PLACE).replaceAll('~', '~0').replaceAll('/', '~1'))
     const [was, is] = [memberOf(before, name), memberOf(after, name)]
     if (was === undefined) lines.add('+ ', `${place(below)}: ${shown(is ?? null)}`)
     else if (is === undefined) lines.add('- ', `${place(below)}: ${shown(was)}`)
@@ -76,18 +84,18 @@ function memberOf(value: JsonObject, name: string): Json | undefined {
 
 /** Lists from both ends, so that one item more does not look like a change of all that follow. */
 function compareLists(before: readonly Json[], after: readonly Json[], at: string, lines: Lines): void {
-  const [was, is] = [before.map(textOf), after.map(textOf)]
-  const start = was.findIndex((text, i) => text !== is[i])
+  const [was, is] = [before.map(lines.numberOf), after.map(lines.numberOf)]
+  const start = was.findIndex((number, i) => number !== is[i])
   const from = start === -1 ? was.length : start
   let end = 0
   while (end < Math.min(was.length, is.length) - from && was.at(-1 - end) === is.at(-1 - end)) end++
   const [lost, gained] = [before.slice(from, before.length - end), after.slice(from, after.length - end)]
-  const both = Math.min(lost.length, gained.length)
-  for (let i = 0; i < both; i++) compare(lost[i] ?? null, gained[i] ?? null, `${at}/${from + i}`, lines)
-  for (let i = both; i < lost.length; i++)
-    lines.add('- ', `${place(`${at}/${from + i}`)}: ${shown(lost[i] ?? null)}`)
-  for (let i = both; i < gained.length; i++) {
-    lines.add('+ ', `${place(`${at}/${from + i}`)}: ${shown(gained[i] ?? null)}`)
+  for (let i = 0; i < Math.max(lost.length, gained.length) && !lines.isFull; i++) {
+    const below = under(at, String(from + i))
+    const [item, other] = [lost[i], gained[i]]
+    if (item === undefined) lines.add('+ ', `${place(below)}: ${shown(other ?? null)}`)
+    else if (other === undefined) lines.add('- ', `${place(below)}: ${shown(item)}`)
+    else compare(item, other, below, lines)
   }
 }
 
@@ -100,17 +108,18 @@ function compareTexts(before: string, after: string, at: string, lines: Lines): 
   }
 }
 
-function textOf(value: Json): string {
-  return canonicalize(value)
-}
-
 function shown(value: Json): string {
   const text = JSON.stringify(value)
   return visible(text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text)
 }
 
+/** A place below another. One that is longer than can be shown does not grow: names are a stranger's, and long. */
+function under(at: string, name: string): string {
+  return at.length > LONGEST_PLACE ? at : `${at}/${name}`
+}
+
 function place(at: string): string {
-  return at === '' ? '(the whole)' : visible(at.slice(0, 200))
+  return at === '' ? '(the whole)' : visible(at.slice(0, LONGEST_PLACE).toWellFormed())
 }
 
 function isList(value: Json): value is readonly Json[] {

@@ -4,7 +4,7 @@
 import type { JsonObject } from '@tollgate/evidence'
 import { guess, type Guess } from './effect.ts'
 import { excerpt } from './hidden.ts'
-import { isUsable, saidIn, serverOf, textOf, toolOf, type Offer } from './offer.ts'
+import { FACULTIES, isServerName, isUsable, saidIn, serverOf, textOf, toolOf, type Offer } from './offer.ts'
 
 interface Drafted {
   readonly name: string
@@ -12,17 +12,16 @@ interface Drafted {
   readonly guess: Guess
 }
 
-const SERVER = /^[a-z0-9][a-z0-9_-]{0,31}$/
-
 /** Most offers that a draft is made of: a policy has its limits, and so has its reader. */
 const MOST_OFFERS = 2000
+
+/** Most names that are told to be left out: YAML takes hundreds of comments in a row for too long a key. */
+const MOST_LEFT_OUT = 20
 
 /** The text of a policy. It parses without mistakes, whatever the definitions say. */
 export function draftPolicy(all: readonly Offer[], name = 'draft'): string {
   const offers = all.slice(0, MOST_OFFERS)
-  const servers = [...new Set(offers.map((offer) => serverOf(offer.name)))]
-    .filter((each) => SERVER.test(each))
-    .sort()
+  const servers = [...new Set(offers.map((offer) => serverOf(offer.name)))].filter(isServerName).sort()
   const tools = new Map(servers.map((server) => [server, toolsOf(offers, server)]))
   const left = offers.filter(({ name: each }) => !isDraftable(each))
   return [
@@ -32,7 +31,10 @@ export function draftPolicy(all: readonly Offer[], name = 'draft'): string {
     TOOLS,
     ...(servers.length === 0 ? ['tools: {}\n'] : ['tools:']),
     ...servers.map((server) => section(server, tools.get(server) ?? [])),
-    ...left.map((each) => `  # left out, for its name: ${excerpt(each.name, 160)}`),
+    ...left.slice(0, MOST_LEFT_OUT).map((each) => `  # left out, for its name: ${excerpt(each.name, 160)}`),
+    ...(left.length > MOST_LEFT_OUT
+      ? [`  # left out, for their names: ${left.length - MOST_LEFT_OUT} more tools`]
+      : []),
     ...(all.length > offers.length ? [`  # left out: ${all.length - offers.length} more tools`] : []),
     RULES,
     ...(servers.length === 0 ? ['rules: []\n'] : ['rules:']),
@@ -43,7 +45,7 @@ export function draftPolicy(all: readonly Offer[], name = 'draft'): string {
 
 function isDraftable(name: string): boolean {
   const tool = toolOf(name)
-  return SERVER.test(serverOf(name)) && (tool === undefined || isUsable(tool))
+  return isServerName(serverOf(name)) && (tool === undefined || isUsable(tool))
 }
 
 function toolsOf(offers: readonly Offer[], server: string): readonly Drafted[] {
@@ -112,14 +114,18 @@ function quoted(text: string): string {
   return JSON.stringify(text)
 }
 
-/** What else of a server is governed. What goes to the client's model or to its person leaves the server. */
+// What goes to the client's model or to its person leaves the server.
+const EFFECTS: Readonly<Record<(typeof FACULTIES)[number], string>> = {
+  'resources/read': '{ effect: read }',
+  'prompts/get': '{ effect: read }',
+  'completion/complete': '{ effect: read }   # what is typed goes to the server while it is typed',
+  'sampling/createMessage': '{ effect: send }   # the server asks the client’s model',
+  'elicitation/create': '{ effect: send }   # the server asks the person',
+}
+
+/** What else of a server is governed. */
 function facultiesOf(server: string): readonly string[] {
-  return [
-    `  ${quoted(`${server}:resources/read`)}: { effect: read }`,
-    `  ${quoted(`${server}:prompts/get`)}: { effect: read }`,
-    `  ${quoted(`${server}:sampling/createMessage`)}: { effect: send }   # the server asks the client’s model`,
-    `  ${quoted(`${server}:elicitation/create`)}: { effect: send }   # the server asks the person`,
-  ]
+  return FACULTIES.map((faculty) => `  ${quoted(`${server}:${faculty}`)}: ${EFFECTS[faculty]}`)
 }
 
 function rulesOf(server: string, tools: readonly Drafted[]): string {

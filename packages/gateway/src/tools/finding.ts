@@ -12,6 +12,7 @@ export const TOOL_FINDINGS = {
   TOOL_NAME_SHARED: 'Another server offers a tool of the same name.',
   TOOL_NAME_CONFUSABLE: 'The name looks like that of another tool.',
   TOOL_NAME_NEAR: 'The name differs in one letter from that of another tool.',
+  SERVER_ELSEWHERE: 'Another program now goes by the name of a server that was approved.',
   OTHER_TOOL_NAMED: 'The text speaks of a tool of another server.',
   HIDDEN_CHARACTERS: 'The text has characters that a person does not see.',
   TEXT_VERY_LONG: 'The text is longer than anybody reads.',

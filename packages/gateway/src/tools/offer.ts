@@ -14,9 +14,17 @@ export interface Offer {
 export const FACULTIES = [
   'resources/read',
   'prompts/get',
+  'completion/complete',
   'sampling/createMessage',
   'elicitation/create',
 ] as const
+
+const SERVER = /^[a-z0-9][a-z0-9_-]{0,31}$/
+
+/** Whether a server may be called so. */
+export function isServerName(name: string): boolean {
+  return SERVER.test(name)
+}
 
 const USABLE = /^[A-Za-z0-9_.\-/]{1,128}$/
 
@@ -44,7 +52,12 @@ export function saidIn({ content }: Pick<Definition, 'content'>): JsonObject {
   return Object.fromEntries(Object.entries(content).filter(([name]) => !OURS.includes(name)))
 }
 
-const OURS = ['kind', 'server']
+const OURS = ['kind', 'server', 'origin']
+
+/** Where the server of a definition comes from; undefined if that was not noted. */
+export function originIn({ content }: Pick<Definition, 'content'>): string | undefined {
+  return textOf(content, 'origin') || undefined
+}
 
 /** Whether a value is an object of JSON. */
 export function isObject(value: Json | undefined): value is JsonObject {

@@ -4,6 +4,7 @@
 import type { Asked, Door, Reply } from '../../exchange.ts'
 import type { Log } from '../../log.ts'
 import type { Tokens } from '../../tokens.ts'
+import { isServerName } from '../../tools/offer.ts'
 import { bodyRefusal, isModern } from './http-headers.ts'
 import { createLegacy } from './http-legacy.ts'
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts'
@@ -21,7 +22,7 @@ export interface HttpDoorOptions {
   readonly limits?: Partial<HttpLimits>
 }
 
-const PATH = /^\/mcp(?:\/([a-z0-9][a-z0-9_-]{0,31}))?$/
+const PATH = /^\/mcp(?:\/([^/]+))?$/
 const CHALLENGE = { 'www-authenticate': 'Bearer realm="tollgate"' }
 
 /** Opens the door. */
@@ -51,13 +52,14 @@ export function createHttpDoor({ mcp, tokens, log, limits: given = {} }: HttpDoo
   async function answer(asked: Asked): Promise<Reply | undefined> {
     const path = PATH.exec(asked.path)
     if (!path) return undefined
+    const [, name] = path
+    if (name !== undefined && !isServerName(name)) return undefined
     const caller = callerOf(asked, tokens)
     if (!caller) return unknownToken()
     const { role } = caller.identity
     if (role !== 'agent') {
       return refusal(403, `the token has the role \`${role}\`; agents come with the role \`agent\``)
     }
-    const [, name] = path
     const scope: Scope = name === undefined ? { kind: 'all' } : { kind: 'server', name }
     if (asked.method === 'POST') return post(asked, caller, scope)
     if (asked.method === 'GET') return legacy.listen(asked, caller)

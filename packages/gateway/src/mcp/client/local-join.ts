@@ -3,6 +3,7 @@
 
 import { isAbsolute } from 'node:path'
 import { canonicalize, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
+import { isServerName } from '../../tools/offer.ts'
 import { isObject, parseMessage, type Request } from '../message.ts'
 
 /** Who joins. */
@@ -30,7 +31,6 @@ export const STDERR = '!'
 /** The line by which a gateway says that it stops because it was told to. */
 export const GOODBYE = '.'
 
-const NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/
 const REQUIRED = ['tollgate', 'name', 'command', 'args', 'env', 'cwd']
 const OPTIONAL = ['token', 'initialize']
 const MAX_ARGS = 1024
@@ -54,7 +54,7 @@ export function parseJoin(line: Uint8Array): Join | string {
   if (names.some((name) => ![...REQUIRED, ...OPTIONAL].includes(name)))
     return 'the line has an unknown member'
   const { name, command, args, env, cwd, token } = value
-  if (typeof name !== 'string' || !NAME.test(name)) return 'the name is not one of a server'
+  if (typeof name !== 'string' || !isServerName(name)) return 'the name is not one of a server'
   if (!isText(command) || command === '') return 'the command is not a text'
   if (!Array.isArray(args) || args.length > MAX_ARGS || !args.every(isText))
     return 'the arguments are not texts'

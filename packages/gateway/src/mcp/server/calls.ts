@@ -1,6 +1,7 @@
 // Requests under way to a server: each has an id of ours, one answer, and an end in time.
 
 import { CODE, type RpcError } from '../message.ts'
+import { withoutClaims } from './claims.ts'
 import { UpstreamFault, type Exchange, type UpstreamAnswer, type UpstreamFaultCode } from './upstream.ts'
 import type { JsonObject } from '@tollgate/evidence'
 
@@ -67,7 +68,7 @@ function createCall(asked: Pick<Call, 'id' | 'method' | 'exchange' | 'onChange'>
     get over() {
       return over
     },
-    settle: (answer) => once(() => resolve(answer)),
+    settle: (answer) => once(() => resolve(withoutClaims(answer))),
     fail: (fault) => once(() => reject(fault)),
   }
 }
@@ -128,7 +129,7 @@ export function cancelled(name: string): UpstreamFault {
 
 /** The server did not answer in time. */
 export function silent(name: string): UpstreamFault {
-  return new UpstreamFault('SILENT', `\`${name}\` did not answer in time`)
+  return faultOf('SILENT', name)
 }
 
 const WORDS: Readonly<Record<UpstreamFaultCode, string>> = {
@@ -147,7 +148,13 @@ export function faultOf(
   options: { cause?: unknown; bytes?: Uint8Array } = {},
 ): UpstreamFault {
   const message = `\`${name}\` ${WORDS[code]}${more === undefined ? '' : `: ${more}`}`
-  return new UpstreamFault(code, message, options)
+  const because = more ?? (code === 'UNREACHABLE' ? undefined : `it ${WORDS[code]}`)
+  return new UpstreamFault(code, message, { ...options, ...(because !== undefined && { because }) })
+}
+
+/** A server that answered, but not with anything that tells what became of the request. */
+export function strayed(name: string, how: string): UpstreamFault {
+  return new UpstreamFault('GARBLED', `\`${name}\` ${how}`, { because: `it ${how}` })
 }
 
 /** An answer that says why there is none. */

@@ -20,6 +20,8 @@ export interface GreetOptions {
   readonly deadline: number
   /** Whether the modern question is asked. */
   readonly probe: boolean
+  /** A modern server by HTTP no longer tells of changes. */
+  readonly onUntold: () => void
 }
 
 /** Finds out how to speak with a server. @throws UpstreamFault. */
@@ -57,9 +59,9 @@ function initialize(channel: Channel, { client, deadline }: GreetOptions): Promi
   return perform(channel, { method: 'initialize', params: () => params, exchange: {}, deadline })
 }
 
-function beginModern(channel: Channel, hello: ServerHello, { client, events }: GreetOptions): Spoken {
+function beginModern(channel: Channel, hello: ServerHello, options: GreetOptions): Spoken {
   channel.speak('modern', hello.version)
-  return speakModern(channel, hello, client, events)
+  return speakModern(channel, hello, options)
 }
 
 async function beginLegacy(channel: Channel, hello: ServerHello, { times }: GreetOptions): Promise<Spoken> {

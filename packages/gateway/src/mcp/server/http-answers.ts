@@ -1,8 +1,9 @@
 // What a server answers to a POST: a JSON text, a stream of events, or a refusal.
 
 import type { Dispatcher } from 'undici'
-import { faultOf, type Call } from './calls.ts'
-import { outlineOf, type Incoming } from './incoming.ts'
+import { faultOf, strayed, type Call } from './calls.ts'
+import type { Incoming } from './incoming.ts'
+import { outlineOf } from './outline.ts'
 import { CODE, parseMessage, type RpcError } from '../message.ts'
 import { createSseReader } from '../sse.ts'
 
@@ -63,7 +64,7 @@ export function createHttpAnswers(options: HttpAnswersOptions): HttpAnswers {
   function takeJson(bytes: Uint8Array | undefined, call: Call): void {
     if (!bytes) return call.fail(faultOf('GARBLED', name, `its answer has more than ${maxMessage} bytes`))
     incoming.take(bytes, { call, answers: true })
-    call.fail(faultOf('GARBLED', name, 'its answer is to another question', { bytes }))
+    call.fail(strayed(name, 'did not answer what it was asked'))
   }
 
   async function takeRefusal(response: Dispatcher.ResponseData, call: Call): Promise<void> {
@@ -76,7 +77,7 @@ export function createHttpAnswers(options: HttpAnswersOptions): HttpAnswers {
     else if (status === 400 && options.hasSession() && !isOurs(bytes, call)) doubt(call, error)
     else if (error) call.settle({ ok: false, error })
     else if (call.method === 'server/discover' && status >= 400 && status < 500) call.settle(UNKNOWN)
-    else call.fail(faultOf('GARBLED', name, `it answered with status ${status}`, bytes && { bytes }))
+    else call.fail(strayed(name, `answered with status ${status}`))
   }
 
   function lose(call: Call): void {
@@ -88,7 +89,7 @@ export function createHttpAnswers(options: HttpAnswersOptions): HttpAnswers {
   function doubt(call: Call, error: RpcError | undefined): void {
     if (call.method === 'ping') return lose(call)
     if (error) call.settle({ ok: false, error })
-    else call.fail(faultOf('GARBLED', name, 'it answered with status 400'))
+    else call.fail(strayed(name, 'answered with status 400'))
     options.onDoubt()
   }
 

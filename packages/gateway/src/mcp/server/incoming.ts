@@ -4,6 +4,7 @@ import { canonicalize, type JsonObject } from '@tollgate/evidence'
 import type { Log } from '../../log.ts'
 import { faultOf, type Call, type Calls } from './calls.ts'
 import { META, without } from '../era.ts'
+import { outlineOf } from './outline.ts'
 import {
   CODE,
   errorOf,
@@ -57,6 +58,7 @@ const CHANGES: readonly string[] = [
   'notifications/resources/list_changed',
   'notifications/resources/updated',
 ]
+const ELICITED = 'notifications/elicitation/complete'
 const MAX_GARBAGE = 100
 // Each is a question that may reach a person.
 const MAX_ASKS = 32
@@ -89,9 +91,9 @@ export function createIncoming(options: IncomingOptions): Incoming {
 
   /** An answer that cannot be read is one for whoever waits for it; anything else of the kind says nothing. */
   function takeUnreadable(bytes: Uint8Array, { error }: Unreadable, source: Source): void {
-    const { id, isAnswer } = outlineOf(bytes)
+    const { id, isAnswer, isResult } = outlineOf(bytes)
     const call = isAnswer ? answered(id, source) : undefined
-    if (call) call.fail(faultOf('GARBLED', name, error.message, { bytes }))
+    if (call) call.fail(faultOf('GARBLED', name, error.message, isResult ? { bytes } : {}))
     else if (!isAnswer && id !== undefined) refuse(id, error)
     garbage++
     if (isRound(garbage)) log('warn', 'a server says what cannot be read', { server: name, times: garbage })
@@ -112,12 +114,21 @@ export function createIncoming(options: IncomingOptions): Incoming {
     if (!ASKS.includes(method) || era() === 'modern') {
       return refuse(id, { code: CODE.methodNotFound, message: 'the client has no such method' })
     }
-    // Nothing on a shared way says which request a question belongs to; the oldest that can be asked is the likeliest.
-    const target = call ?? calls.all().find(({ exchange }) => exchange.onAsk !== undefined)
+    const target = call ?? likeliestAsked()
     if (target?.exchange.onAsk === undefined || asks >= MAX_ASKS) {
       return refuse(id, { code: CODE.internal, message: 'the client cannot be asked now' })
     }
     void ask(target, { id, method, params })
+  }
+
+  /**
+   * Nothing on a shared way says which request a question belongs to; the oldest that can be asked is the likeliest. Where
+   * that might ask the wrong one, nobody is asked.
+   */
+  function likeliestAsked(): Call | undefined {
+    const askable = calls.all().filter(({ exchange }) => exchange.onAsk !== undefined)
+    const askers = new Set(askable.map(({ exchange }) => exchange.asker))
+    return askers.size > 1 ? undefined : askable[0]
   }
 
   async function ask({ exchange }: Call, { id, method, params }: Omit<Request, 'kind'>): Promise<void> {
@@ -135,6 +146,7 @@ export function createIncoming(options: IncomingOptions): Incoming {
     if (method === 'notifications/progress') takeProgress(params, source)
     else if (method === 'notifications/message') takeLogMessage(params, source)
     else if (CHANGES.includes(method)) takeChange(method, params, source)
+    else if (method === ELICITED) takeElicited(params)
     else if (!QUIET.includes(method)) drop('a notification that the protocol does not have')
   }
 
@@ -168,6 +180,12 @@ export function createIncoming(options: IncomingOptions): Incoming {
     guard(() => onChange(method, { ...params, _meta: without(meta, META.subscription) }))
   }
 
+  /** What was asked for at an address has been done there. The modern era has no such word. */
+  function takeElicited({ elicitationId }: JsonObject): void {
+    if (era() !== 'legacy' || typeof elicitationId !== 'string') return drop('the end of no question')
+    guard(() => events.onNotification(ELICITED, { elicitationId }))
+  }
+
   /** What is done with a message is not the reader's fault. */
   function guard(tell: () => void): void {
     try {
@@ -184,31 +202,11 @@ export function createIncoming(options: IncomingOptions): Incoming {
 const QUIET: readonly string[] = [
   'notifications/cancelled',
   'notifications/subscriptions/acknowledged',
-  'notifications/elicitation/complete',
   'notifications/tasks/status',
 ]
 
 function answerOf(response: Response): UpstreamAnswer {
   return 'result' in response ? { ok: true, result: response.result } : { ok: false, error: response.error }
-}
-
-/**
- * The id of a message that could not be read, and whether it looks like an answer. Lenient: it only says who is to be told
- * that nothing could be read.
- */
-export function outlineOf(bytes: Uint8Array): { id: RequestId | undefined; isAnswer: boolean } {
-  try {
-    const value: unknown = JSON.parse(
-      Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(),
-    )
-    if (typeof value !== 'object' || value === null) return { id: undefined, isAnswer: false }
-    const { id, method }: { id?: unknown; method?: unknown } = value
-    const isText = typeof id === 'string' && id.length <= 256
-    const isNumber = typeof id === 'number' && Number.isSafeInteger(id)
-    return { id: isText || isNumber ? id : undefined, isAnswer: method === undefined }
-  } catch {
-    return { id: undefined, isAnswer: false }
-  }
 }
 
 /** Logs are for people: the first time, the tenth, the hundredth. */

@@ -10,10 +10,20 @@ import type { ClientHello, Exchange, ServerHello, UpstreamAnswer, Wanted } from 
 // Before it there was no way by HTTP that is spoken here.
 const OLDEST_STDIO = '2024-11-05'
 
+/** What a request keeps to. */
+export interface Limits {
+  /** A time of `now()`. */
+  readonly deadline: number
+  /** Whether the connection is still the one that is meant. Asked before each message but the first. */
+  readonly holds: () => boolean
+}
+
 /** One greeted server: how it is spoken with. */
 export interface Spoken {
   readonly hello: ServerHello
-  request(method: string, params: JsonObject, exchange: Exchange, deadline: number): Promise<UpstreamAnswer>
+  /** Asks once more who it is; undefined if it no longer says that it is of this era. @throws UpstreamFault. */
+  askAgain?(deadline: number): Promise<ServerHello | undefined>
+  request(method: string, params: JsonObject, exchange: Exchange, limits: Limits): Promise<UpstreamAnswer>
   notify(method: string, params: JsonObject): void
   listen(wanted: Wanted): void
   /** Nothing more is listened to. */
@@ -63,7 +73,7 @@ export function speakLegacy(channel: Channel, hello: ServerHello, patience: numb
     method: string,
     params: JsonObject,
     exchange: Exchange,
-    deadline: number,
+    { deadline }: Pick<Limits, 'deadline'>,
   ): Promise<UpstreamAnswer> {
     return perform(channel, {
       method,
@@ -76,7 +86,8 @@ export function speakLegacy(channel: Channel, hello: ServerHello, patience: numb
   /** One after the other: the last wish must be the one that holds. That one fails is for the server to know. */
   let changing: Promise<unknown> = Promise.resolve()
   function change(method: string, uri: string): void {
-    const next = (): Promise<unknown> => request(method, { uri }, {}, now() + patience).catch(() => undefined)
+    const next = (): Promise<unknown> =>
+      request(method, { uri }, {}, { deadline: now() + patience }).catch(() => undefined)
     changing = changing.then(next)
   }
 

@@ -16,19 +16,21 @@ export interface Listening {
 const FIRST_PAUSE = 1000
 const LONGEST_PAUSE = 30_000
 
-/** Listens to nothing yet. */
+/** Listens to nothing yet. `onLost` is called each time that changes are no longer told although they are wanted. */
 export function createListening(
   channel: Channel,
   sender: JsonObject,
   onChange: UpstreamEvents['onNotification'],
-  firstPause: number = FIRST_PAUSE,
+  onLost: () => void,
 ): Listening {
   let current: AbortController | undefined
   let key = '{}'
 
   async function keepOpen(notifications: JsonObject, over: AbortSignal): Promise<void> {
-    for (let pause = firstPause; !over.aborted; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
+    const isOver = (): boolean => over.aborted
+    for (let pause = FIRST_PAUSE; !isOver(); pause = Math.min(2 * pause, LONGEST_PAUSE)) {
       const answer = await open(notifications, over).catch(() => undefined)
+      if (!isOver()) onLost()
       // It will not have it: asking again would be the same question.
       if (answer?.ok === false) return
       await idle(pause, over)

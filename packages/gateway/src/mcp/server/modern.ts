@@ -2,14 +2,21 @@
 // of the client says so in an interim result.
 
 import { canonicalBytes, type JsonObject } from '@tollgate/evidence'
-import { faultOf, notAskable, silent, within } from './calls.ts'
+import { faultOf, notAskable, silent, strayed, within } from './calls.ts'
 import { perform, type Asked, type Channel } from './channel.ts'
 import { META, MODERN, without } from '../era.ts'
 import { ASKS } from './incoming.ts'
-import { progressMeta, withMeta, type Spoken } from './legacy.ts'
+import { progressMeta, withMeta, type Limits, type Spoken } from './legacy.ts'
 import { createListening } from './listening.ts'
 import { CODE, errorOf, isObject, RpcFault } from '../message.ts'
-import type { ClientHello, Exchange, ServerHello, UpstreamAnswer, UpstreamEvents } from './upstream.ts'
+import {
+  UpstreamFault,
+  type ClientHello,
+  type Exchange,
+  type ServerHello,
+  type UpstreamAnswer,
+  type UpstreamEvents,
+} from './upstream.ts'
 
 /** Whom a request is from. */
 export function senderMeta({ capabilities, info }: ClientHello): JsonObject {
@@ -30,52 +37,93 @@ const MAX_ROUNDS = 16
 const MAX_QUESTIONS = 16
 const MAY_ASK: readonly string[] = ['tools/call', 'prompts/get', 'resources/read']
 
+/** What speaking with such a server needs. */
+export interface ModernOptions {
+  readonly client: ClientHello
+  readonly events: UpstreamEvents
+  /** A server by HTTP no longer tells of changes. */
+  readonly onUntold: () => void
+}
+
 /** Speaks with a server of this era. */
-export function speakModern(
-  channel: Channel,
-  hello: ServerHello,
-  client: ClientHello,
-  events: UpstreamEvents,
-): Spoken {
+export function speakModern(channel: Channel, hello: ServerHello, options: ModernOptions): Spoken {
+  const { client, events, onUntold } = options
   const { name } = channel
   const sender = senderMeta(client)
-  const listening = createListening(channel, sender, (method, params) =>
-    events.onNotification(method, params),
+  const listening = createListening(
+    channel,
+    sender,
+    (method, params) => events.onNotification(method, params),
+    // A process is the same for as long as it runs.
+    () => channel.transport === 'http' && onUntold(),
   )
 
   async function request(
     method: string,
     params: JsonObject,
     exchange: Exchange,
-    deadline: number,
+    limits: Limits,
   ): Promise<UpstreamAnswer> {
     let more: JsonObject = {}
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const asked: Asked = {
-        method,
-        params: (id) => withMeta({ ...params, ...more }, metaFor(id, sender, exchange)),
-        exchange,
-        deadline,
-      }
-      const answer = await perform(channel, asked)
+      const answer = await sendRound(round, method, { ...params, ...more }, exchange, limits)
       if (!answer.ok) return answer
       const { resultType: type = 'complete' } = answer.result
       if (type === 'complete') {
         const result = without(answer.result, 'resultType')
         return { ok: true, result: channel.learn?.(method, params, result) ?? result }
       }
-      if (type !== 'input_required' || !MAY_ASK.includes(method)) throw garbled(name, answer.result)
-      const questions = readQuestions(name, answer.result)
-      const limits = { signal: exchange.signal, deadline, late: () => silent(name), name }
-      const replies = await within(askAll(questions, exchange), limits)
+      if (type !== 'input_required') throw ofNoKind(name, answer.result)
+      const replies = await reply(method, answer.result, exchange, limits)
       if ('ok' in replies) return replies
       more = { ...replies.given, ...stateOf(answer.result) }
     }
-    throw faultOf('GARBLED', name, 'it never has enough of asking')
+    throw strayed(name, 'never stops asking')
+  }
+
+  /** One message of a request. After the first, nobody knows what a server that is gone has done. */
+  async function sendRound(
+    round: number,
+    method: string,
+    params: JsonObject,
+    exchange: Exchange,
+    { deadline, holds }: Limits,
+  ): Promise<UpstreamAnswer> {
+    const asked: Asked = {
+      method,
+      params: (id) => withMeta(params, metaFor(id, sender, exchange)),
+      exchange,
+      deadline,
+    }
+    if (round === 0) return perform(channel, asked)
+    if (!holds()) throw faultOf('LOST', name, 'it may be another by now')
+    return perform(channel, asked).catch((fault: unknown) => {
+      const isGone = fault instanceof UpstreamFault && fault.code === 'UNREACHABLE'
+      throw isGone ? faultOf('LOST', name, fault.because, { cause: fault }) : fault
+    })
+  }
+
+  function reply(
+    method: string,
+    result: JsonObject,
+    exchange: Exchange,
+    { deadline }: Limits,
+  ): Promise<{ given: JsonObject } | UpstreamAnswer> {
+    const questions = MAY_ASK.includes(method) ? readQuestions(result) : undefined
+    if (!questions) throw strayed(name, 'asked for what the protocol does not have')
+    const limits = { signal: exchange.signal, deadline, late: () => silent(name), name }
+    return within(askAll(questions, exchange), limits)
+  }
+
+  async function askAgain(deadline: number): Promise<ServerHello | undefined> {
+    const params = (): JsonObject => ({ _meta: sender })
+    const answer = await perform(channel, { method: 'server/discover', params, exchange: {}, deadline })
+    return answer.ok ? readDiscovered(answer.result) : undefined
   }
 
   return {
     hello,
+    askAgain,
     request,
     // No client has anything to tell in this era but that it gives up, which it says by doing so.
     notify: () => undefined,
@@ -93,7 +141,8 @@ function metaFor(id: number, sender: JsonObject, exchange: Exchange): JsonObject
   }
 }
 
-function garbled(name: string, result: JsonObject): Error {
+/** A result all the same: whatever was asked for has been done. */
+function ofNoKind(name: string, result: JsonObject): UpstreamFault {
   return faultOf('GARBLED', name, 'its result is of no kind that the protocol has', {
     bytes: canonicalBytes(result, { maxLength: Infinity }),
   })
@@ -105,20 +154,18 @@ interface Question {
   readonly params: JsonObject
 }
 
-/** What a server wants to know. @throws UpstreamFault if it wants what no client has, or does not say what. */
-function readQuestions(name: string, result: JsonObject): readonly Question[] {
-  const { inputRequests, requestState } = result
-  const isState = requestState === undefined || typeof requestState === 'string'
-  if (!isState || (inputRequests === undefined && requestState === undefined)) throw garbled(name, result)
-  if (inputRequests === undefined) return []
-  if (!isObject(inputRequests)) throw garbled(name, result)
+/** What a server wants to know; undefined if it wants what no client has, or does not say what. */
+function readQuestions({ inputRequests, requestState }: JsonObject): readonly Question[] | undefined {
+  if (requestState !== undefined && typeof requestState !== 'string') return undefined
+  if (inputRequests === undefined) return requestState === undefined ? undefined : []
+  if (!isObject(inputRequests)) return undefined
   const entries = Object.entries(inputRequests)
-  if (entries.length > MAX_QUESTIONS) throw garbled(name, result)
-  return entries.map(([key, question]) => {
+  const questions = entries.flatMap(([key, question]) => {
     const { method, params = {} } = isObject(question) ? question : {}
-    if (typeof method !== 'string' || !ASKS.includes(method) || !isObject(params)) throw garbled(name, result)
-    return { key, method, params }
+    const isKnown = typeof method === 'string' && ASKS.includes(method) && isObject(params)
+    return isKnown ? [{ key, method, params }] : []
   })
+  return entries.length <= MAX_QUESTIONS && questions.length === entries.length ? questions : undefined
 }
 
 function stateOf({ requestState }: JsonObject): JsonObject {

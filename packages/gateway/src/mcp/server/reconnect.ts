@@ -2,6 +2,7 @@
 // but never more often than is good for anybody. Nothing that was sent on one channel is sent again on another.
 
 import type { Log } from '../../log.ts'
+import { createBackOff } from './back-off.ts'
 import { faultOf, now, within } from './calls.ts'
 import type { Channel, Times } from './channel.ts'
 import { greet } from './greet.ts'
@@ -9,6 +10,7 @@ import type { Spoken } from './legacy.ts'
 import {
   UpstreamFault,
   type ClientHello,
+  type ServerHello,
   type Upstream,
   type UpstreamEvents,
   type Wanted,
@@ -35,6 +37,8 @@ export function createReconnecting(options: ReconnectOptions): Upstream {
   let up: Spoken | undefined
   let wanted: Wanted | undefined
   let isClosed = false
+  let incarnation = 0
+  let known: { readonly of: number; readonly hello: Promise<ServerHello> } | undefined
   // A server that ends at the first question of an era it does not know is not asked it twice in a row.
   let probe = true
 
@@ -56,7 +60,9 @@ export function createReconnecting(options: ReconnectOptions): Upstream {
     try {
       own = open(() => ended(own))
       channel = own
-      const spoken = await greet(own, { client, events, times, probe, deadline: now() + times.hello })
+      const deadline = now() + times.hello
+      const onUntold = (): void => untold(own)
+      const spoken = await greet(own, { client, events, times, probe, deadline, onUntold })
       // What ends while it is being greeted makes the greeting fail; this is for what ends in the same moment.
       if (channel !== own) throw faultOf('UNREACHABLE', name, 'it has ended')
       begin(spoken)
@@ -70,6 +76,8 @@ export function createReconnecting(options: ReconnectOptions): Upstream {
 
   function begin(spoken: Spoken): void {
     up = spoken
+    incarnation++
+    known = { of: incarnation, hello: Promise.resolve(spoken.hello) }
     backOff.isUp()
     if (wanted) spoken.listen(wanted)
   }
@@ -80,6 +88,41 @@ export function createReconnecting(options: ReconnectOptions): Upstream {
     channel = undefined
     if (!up) return
     drop(own)
+    tellDown()
+  }
+
+  /** What serves the next request may be another server than the one that was listened to. */
+  function untold(own: Channel | undefined): void {
+    if (!up || own !== channel) return
+    incarnation++
+    tellDown()
+  }
+
+  /** Who the server is that is there now. */
+  async function helloNow(): Promise<ServerHello> {
+    for (;;) {
+      const spoken = await ready()
+      const of = incarnation
+      if (known?.of !== of) known = { of, hello: ask(spoken) }
+      const asked = known
+      const hello = await asked.hello.catch((cause: unknown) => {
+        if (known === asked) known = undefined
+        throw unreachable(name, cause)
+      })
+      if (of === incarnation) return hello
+    }
+  }
+
+  /** Asks a server that may be another one by now who it is. One that is of another era is greeted anew. */
+  async function ask(spoken: Spoken): Promise<ServerHello> {
+    const own = channel
+    const hello = await spoken.askAgain?.(now() + times.hello)
+    if (hello) return hello
+    if (up === spoken) ended(own)
+    throw faultOf('UNREACHABLE', name, 'it is no longer the server that it was')
+  }
+
+  function tellDown(): void {
     try {
       events.onDown()
     } catch {
@@ -101,13 +144,28 @@ export function createReconnecting(options: ReconnectOptions): Upstream {
     void closing.finally(() => closings.delete(closing))
   }
 
+  /** The server that is there, if it is still the one that is meant. At once: nothing may happen before it is used. */
+  function still(only: number): Spoken {
+    if (up && only === incarnation) return up
+    throw faultOf('UNREACHABLE', name, 'it has ended or changed since')
+  }
+
+  function any(signal: AbortSignal | undefined, deadline: number): Promise<Spoken> {
+    const late = (): UpstreamFault => faultOf('UNREACHABLE', name, 'it is not there yet')
+    return within(ready(), { signal, deadline, late, name })
+  }
+
   return {
-    hello: async () => (await ready()).hello,
+    get incarnation() {
+      return incarnation
+    },
+    hello: helloNow,
     async request(method, params, exchange = {}) {
+      const { only, signal } = exchange
       const deadline = now() + times.patience
-      const late = (): UpstreamFault => faultOf('UNREACHABLE', name, 'it is not there yet')
-      const spoken = await within(ready(), { signal: exchange.signal, deadline, late, name })
-      return spoken.request(method, params, exchange, deadline)
+      const spoken = only === undefined ? await any(signal, deadline) : still(only)
+      const holds = (): boolean => only === undefined || (up === spoken && only === incarnation)
+      return spoken.request(method, params, exchange, { deadline, holds })
     },
     notify: (method, params) => up?.notify(method, params),
     listen(next) {
@@ -127,38 +185,10 @@ export function createReconnecting(options: ReconnectOptions): Upstream {
 
 /** Whatever went wrong before a server was there: nothing of the request was sent. */
 function unreachable(name: string, cause: unknown): UpstreamFault {
-  const because =
-    cause instanceof Error
-      ? cause.message.replace(/^`[^`]*` (cannot be reached: )?/, 'it ').replace(/^it it /, 'it ')
-      : undefined
+  const because = cause instanceof UpstreamFault ? cause.because : undefined
   return faultOf('UNREACHABLE', name, because, { cause })
 }
 
 function isLost(cause: unknown): boolean {
   return cause instanceof UpstreamFault && cause.code === 'LOST'
-}
-
-interface BackOff {
-  /** Milliseconds until the next start. */
-  wait(): number
-  isUp(): void
-  isDown(): void
-}
-
-/** At once the first time, and then later each time, until it has been well for a while. */
-function createBackOff({ backOff, longestBackOff, well }: Times): BackOff {
-  let failures = 0
-  let upSince: number | undefined
-  let notBefore = 0
-  return {
-    wait: () => notBefore - now(),
-    isUp: () => (upSince = now()),
-    isDown() {
-      if (upSince !== undefined && now() - upSince >= well) failures = 0
-      upSince = undefined
-      const pause = failures === 0 ? 0 : Math.min(backOff * 2 ** (failures - 1), longestBackOff)
-      failures = Math.min(failures + 1, 30)
-      notBefore = now() + pause
-    },
-  }
 }

@@ -65,20 +65,35 @@ export interface Exchange {
    * @throws RpcFault, which the server is told.
    */
   onAsk?(method: string, params: JsonObject): Promise<JsonObject>
+  /** Who would be asked. A question that cannot be told to belong to one of several requests with different askers goes nowhere. */
+  readonly asker?: string
   /** Least level of log messages, for a modern server. */
   readonly logLevel?: string
+  /** Only on the connection that was this one (see `incarnation`): else UNREACHABLE, and nothing is started or sent. */
+  readonly only?: number
 }
 
 /** What a server does that belongs to no request. */
 export interface UpstreamEvents {
-  /** `notifications/tools/list_changed` and its kin, `notifications/resources/updated`, `notifications/message`. */
+  /**
+   * `notifications/tools/list_changed` and its kin, `notifications/resources/updated`, `notifications/message`, and of a legacy
+   * server `notifications/elicitation/complete`.
+   */
   onNotification(method: string, params: JsonObject): void
-  /** It has ended or cannot be reached. The next request starts or reaches it anew. */
+  /**
+   * What was known of it need no longer hold. It has ended or cannot be reached, and the next request starts or reaches it
+   * anew; or it no longer tells of changes.
+   */
   onDown(): void
 }
 
 /** One connection to a server, for one client. */
 export interface Upstream {
+  /**
+   * How often a connection has been made; 0 before the first. It grows with every new process, session or channel, and when a
+   * modern server by HTTP stops telling of changes: it may be another one from then on.
+   */
+  readonly incarnation: number
   /** Starts or reaches the server if that has not been done. @throws UpstreamFault. */
   hello(): Promise<ServerHello>
   /**
@@ -119,18 +134,21 @@ export type UpstreamFaultCode =
 /** A server that did not answer. The message names the server, and never what it said. */
 export class UpstreamFault extends Error {
   readonly code: UpstreamFaultCode
-  /** What could not be read, if anything was: to be hashed, and shown to nobody. */
+  /** A result that could not be read: to be hashed, and shown to nobody. Where there is none, nobody knows what was done. */
   readonly bytes: Uint8Array | undefined
+  /** Why, of what the message says: for a message that names the server already. */
+  readonly because: string | undefined
 
   constructor(
     code: UpstreamFaultCode,
     message: string,
-    options: { cause?: unknown; bytes?: Uint8Array } = {},
+    options: { cause?: unknown; bytes?: Uint8Array; because?: string } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'UpstreamFault'
     this.code = code
     this.bytes = options.bytes
+    this.because = options.because
   }
 }
 
