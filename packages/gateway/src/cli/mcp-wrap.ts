@@ -5,6 +5,7 @@
 import { resolve } from 'node:path'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { lineWriter } from '../mcp/lines.ts'
 import { GatewayError } from '../error.ts'
 import { createLineReader } from '../mcp/lines.ts'
 import type { Join } from '../mcp/client/local-join.ts'
@@ -39,7 +40,7 @@ export async function runWrap(
     data,
     join: (events, again, mayStart) =>
       reach(data, { ...join, ...(again && { initialize: again }) }, events, mayStart),
-    write: (line) => stdout.write(`${line}\n`),
+    write: lineWriter(stdout),
     stderr: (text) => void stderr.write(text),
     say: (sentence) => terminal.say(sentence),
   })

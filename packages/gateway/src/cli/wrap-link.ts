@@ -3,7 +3,7 @@
 import { createConnection, type Socket } from 'node:net'
 import { clearTimeout, setTimeout } from 'node:timers'
 import { GatewayError } from '../error.ts'
-import { createLineReader } from '../mcp/lines.ts'
+import { createLineReader, lineWriter } from '../mcp/lines.ts'
 import { formatJoin, GOODBYE, parseWelcome, STDERR, type Join } from '../mcp/client/local-join.ts'
 import { checkSocket } from '../mcp/client/local-path.ts'
 import { MAX_MESSAGE } from '../mcp/message.ts'
@@ -102,11 +102,9 @@ function connect(path: string): Promise<Socket> {
 }
 
 function linkOn(socket: Socket): Link {
+  const write = lineWriter(socket)
   return {
-    send(line) {
-      socket.write(line)
-      socket.write('\n')
-    },
+    send: (line) => void write(line),
     pause: () => void socket.pause(),
     resume: () => void socket.resume(),
     end: () => void socket.end(),

@@ -78,6 +78,7 @@ interface Underway {
   readonly reached: Reached | undefined
 }
 
+const OVER = 'over'
 const MAX_UNDERWAY = 1024
 const MAX_PARKED = 64
 const MAX_REACHES = 8
@@ -168,8 +169,8 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
       else refuse(out, id, fault)
     } finally {
       underway.delete(id)
-      // Also what was still being asked on its behalf is over.
-      abort.abort()
+      // Also what was still being asked on its behalf is over. A reason of ours: the usual one would be made anew each time.
+      abort.abort(OVER)
     }
   }
 

@@ -68,3 +68,28 @@ export function createLineReader(limit: number, sink: LineSink): LineReader {
     },
   }
 }
+
+/** Where lines are written. */
+export interface LineTarget {
+  write(text: string | Uint8Array): boolean
+  cork(): void
+  uncork(): void
+}
+
+/** Writes lines. What is written in one turn of the loop leaves together: to hand over each alone costs more than to make it. */
+export function lineWriter(target: LineTarget): (line: string | Uint8Array) => boolean {
+  let corked = false
+  return (line) => {
+    if (!corked) {
+      corked = true
+      target.cork()
+      process.nextTick(() => {
+        corked = false
+        target.uncork()
+      })
+    }
+    if (typeof line === 'string') return target.write(`${line}\n`)
+    target.write(line)
+    return target.write('\n')
+  }
+}

@@ -5,7 +5,7 @@ import { clearTimeout, setTimeout } from 'node:timers'
 import type { Log } from '../../log.ts'
 import type { Tokens } from '../../tokens.ts'
 import type { Conversation, Out } from '../conversation.ts'
-import { createLineReader } from '../lines.ts'
+import { createLineReader, lineWriter } from '../lines.ts'
 import { formatWelcome, GOODBYE, parseJoin, STDERR, type Join, type Welcome } from './local-join.ts'
 import type { Mcp } from '../mcp.ts'
 import { CODE, formatError, MAX_MESSAGE, parseMessage, type Request, type RpcError } from '../message.ts'
@@ -55,9 +55,11 @@ export function createVisit(
   const deadline = setTimeout(() => drop('says nothing'), limits.deadline)
   const out: Out = { send: write }
 
+  const writeLine = lineWriter(socket)
+
   function write(line: string): void {
     if (stage === 'over' || !socket.writable) return
-    socket.write(`${line}\n`)
+    writeLine(line)
     // What it does not read piles up here, for all others to feel.
     if (socket.writableLength > limits.unread) drop('does not read')
   }

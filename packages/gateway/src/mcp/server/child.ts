@@ -2,6 +2,7 @@
 
 import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { lineWriter } from '../lines.ts'
 import type { ServerAddress } from './upstream.ts'
 
 /** A process of a server. */
@@ -64,11 +65,12 @@ export function startChild(options: ChildOptions): Child {
   child.stdout.on('end', () => setImmediate(() => end('it closed its output')))
   drain(child, options.onStderr)
 
+  const write = lineWriter(child.stdin)
   return {
     write(line) {
       if (hasEnded || !child.stdin.writable) return true
       if (child.stdin.writableLength + line.length > maxQueue) return false
-      child.stdin.write(`${line}\n`)
+      write(line)
       return true
     },
     async close() {
