@@ -3,7 +3,7 @@
 import type { Finding } from '../tools/finding.ts'
 import { excerpt } from '../tools/hidden.ts'
 import type { ShownTool } from '../tools/listing.ts'
-import { isObject, saidIn, textOf } from '../tools/offer.ts'
+import { saidIn, textOf } from '../tools/offer.ts'
 import { findingLines } from './mcp-list.ts'
 import { diffLines, toolText } from './mcp-show.ts'
 import { shown } from './table.ts'
@@ -35,24 +35,23 @@ function namesOf({ tool, kind, offered }: ShownTool, tools: readonly ShownTool[]
 /** From here on a text is a finding by its length alone. */
 const MOST_SHOWN = 2000
 
-/** A tool in a few lines: what it says it is, what it takes, and what changed. */
+/** A tool in a few lines: all that is about to be approved, long texts cut. */
 function brief(tool: ShownTool, names: string, paint: Colors): string {
   const { state, origin, offered, offered_definition, diff } = tool
   const said = saidIn({ content: offered_definition ?? {} })
-  const { inputSchema, annotations } = said
-  const properties = isObject(inputSchema) ? inputSchema['properties'] : undefined
-  const args = isObject(properties) ? Object.keys(properties).map((name) => excerpt(name, 40)) : []
   const text = textOf(said, 'description') || textOf(said, 'instructions')
+  // Orders to a model may stand in any of them; the description of a parameter is the usual place.
+  const rest = Object.entries(said).filter(([name, value]) => value !== null && !TOLD.includes(name))
   return [
     `${paint.bold(shown(names))}  ${state}  ${paint.dim((offered ?? '').slice(0, 16))}`,
     ...(origin === null ? [] : [`  from: ${shown(origin)}`]),
     ...(text === '' ? [] : [`  “${excerpt(text, MOST_SHOWN)}”`]),
-    ...(args.length === 0
-      ? []
-      : [`  takes: ${args.slice(0, 30).join(', ')}${args.length > 30 ? ', …' : ''}`]),
-    ...(isObject(annotations) ? [`  its server says: ${excerpt(JSON.stringify(annotations), 200)}`] : []),
+    ...rest.map(([name, value]) => `  ${excerpt(name, 40)}: ${excerpt(JSON.stringify(value), MOST_SHOWN)}`),
     ...(diff.length > 0
       ? ['  changed since it was approved:', ...diffLines(diff, paint).map((line) => `  ${line}`)]
       : []),
   ].join('\n')
 }
+
+// The name stands above, and the others in quotes below it.
+const TOLD = ['name', 'description', 'instructions']
