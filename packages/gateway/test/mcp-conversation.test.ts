@@ -1,21 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { JsonObject } from '@tollgate/evidence'
 import { setFreeze } from '@tollgate/kernel'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { RpcFault } from '../src/mcp/message.ts'
 import { UpstreamFault } from '../src/mcp/server/upstream.ts'
-import { at, ECHO, modernMeta, openGate, plainServer, type Gate } from './mcp-rig.ts'
-
-const gates: Gate[] = []
-afterEach(async () => {
-  for (const gate of gates.splice(0)) await gate.close()
-})
-
-async function open(...args: Parameters<typeof openGate>): Promise<Gate> {
-  const gate = await openGate(...args)
-  gates.push(gate)
-  return gate
-}
+import { at, ECHO, modernMeta, gateForTest, plainServer, type Gate } from './mcp-rig.ts'
 
 const CALL = { name: 'echo', arguments: { text: 'hello' } }
 
@@ -36,7 +25,7 @@ function textIn(answer: JsonObject): string {
 
 describe('a legacy client', () => {
   test('gets the answer of the server, and the ledger has decision and effect before', async () => {
-    const gate = await open()
+    const gate = await gateForTest()
     await gate.approve()
     const client = await gate.legacy()
     const answer = await client.request('tools/call', CALL)
@@ -47,7 +36,7 @@ describe('a legacy client', () => {
   })
 
   test('agrees on a revision: its own if it is spoken, else the newest with a handshake', async () => {
-    const gate = await open()
+    const gate = await gateForTest()
     for (const [asked, got] of [
       ['2025-03-26', '2025-03-26'],
       ['2025-06-18', '2025-06-18'],
@@ -62,7 +51,7 @@ describe('a legacy client', () => {
   })
 
   test('begins with `initialize`, once', async () => {
-    const gate = await open()
+    const gate = await gateForTest()
     const client = gate.client()
     expect(at(await client.request('tools/list'), 'error', 'code')).toBe(-32600)
     expect(at(await client.request('ping'), 'result')).toEqual({})
@@ -72,7 +61,7 @@ describe('a legacy client', () => {
   })
 
   test('need not wait for the answer to `initialize`', async () => {
-    const gate = await open()
+    const gate = await gateForTest()
     const client = gate.client()
     const hello = client.request('initialize', { protocolVersion: '2025-11-25', capabilities: {} })
     const [first, second] = await Promise.all([
@@ -84,6 +73,22 @@ describe('a legacy client', () => {
     expect(at(second, 'error', 'code')).toBe(-32600)
   })
 
+  test('may begin again after `initialize` could not be answered, also as one that can do more', async () => {
+    const gate = await gateForTest()
+    const client = gate.client()
+    expect(at(await client.request('initialize', {}), 'error', 'code')).toBe(-32602)
+    const hello = { protocolVersion: '2025-11-25', capabilities: {} }
+    gate.server.slow = Promise.reject(new UpstreamFault('UNREACHABLE', 'not there yet'))
+    expect(at(await client.request('initialize', hello), 'error')).toMatchObject({
+      message: 'not there yet',
+      data: { upstream: 'UNREACHABLE' },
+    })
+    gate.server.slow = Promise.resolve()
+    const able = { ...hello, capabilities: { sampling: {} } }
+    expect(at(await client.request('initialize', able), 'result', 'protocolVersion')).toBe('2025-11-25')
+    expect(gate.server.clients.at(-1)?.capabilities).toEqual({ sampling: {} })
+  })
+
   test('is told of progress under its own token, and of log messages', async () => {
     const server = plainServer()
     server.answer = (_method, _params, exchange) => {
@@ -91,7 +96,7 @@ describe('a legacy client', () => {
       exchange.onMessage?.({ level: 'info', data: 'x' })
       return Promise.resolve({ ok: true, result: {} })
     }
-    const gate = await open(server)
+    const gate = await gateForTest(server)
     await gate.approve()
     const client = await gate.legacy()
     const params = { ...CALL, _meta: { progressToken: 'mine' } }
@@ -110,7 +115,7 @@ describe('a legacy client', () => {
       new Promise((_, reject) => {
         signal?.addEventListener('abort', () => reject(new UpstreamFault('CANCELLED', 'cancelled')))
       })
-    const gate = await open(server)
+    const gate = await gateForTest(server)
     await gate.approve()
     const client = await gate.legacy()
     const sent = client.send(JSON.stringify({ jsonrpc: '2.0', id: 9, method: 'tools/call', params: CALL }))
@@ -129,7 +134,7 @@ describe('a legacy client', () => {
       }))
       return { ok: true, result: { got: got ?? null, roots: roots ?? null } }
     }
-    const gate = await open(server)
+    const gate = await gateForTest(server)
     await gate.approve()
     const client = await gate.legacy({ elicitation: {} })
     client.onAsk = ({ id, method }) => ({
@@ -159,7 +164,7 @@ describe('a modern client', () => {
   })
 
   test('needs no handshake, and its results say what they are', async () => {
-    const gate = await open()
+    const gate = await gateForTest()
     await gate.approve()
     const client = gate.client()
     const discovered = await client.request('server/discover', modern({}))
@@ -179,7 +184,7 @@ describe('a modern client', () => {
   })
 
   test('is refused in another revision, or without what every request has', async () => {
-    const gate = await open()
+    const gate = await gateForTest()
     const client = gate.client()
     const old = { _meta: { ...modernMeta(), 'io.modelcontextprotocol/protocolVersion': '2031-01-01' } }
     expect(at(await client.request('tools/list', old), 'error')).toMatchObject({
@@ -200,7 +205,7 @@ describe('a modern client', () => {
       ])
       return { ok: true, result: { first: first ?? null, second: both[1] ?? null } }
     }
-    const gate = await open(server)
+    const gate = await gateForTest(server)
     await gate.approve()
     const client = gate.client()
     const can = { elicitation: {}, roots: {} }
@@ -234,7 +239,7 @@ describe('a modern client', () => {
       await exchange.onAsk?.('elicitation/create', { message: 'Name?' })
       return { ok: true, result: {} }
     }
-    const gate = await open(server)
+    const gate = await gateForTest(server)
     await gate.approve()
     const client = gate.client()
     const can = { elicitation: {} }
@@ -254,7 +259,7 @@ describe('a modern client', () => {
   })
 
   test('listens until it cancels, and is told under the id of its request', async () => {
-    const gate = await open()
+    const gate = await gateForTest()
     await gate.approve()
     const client = gate.client()
     const listening = client.send(
@@ -285,7 +290,7 @@ describe('a modern client', () => {
 
 describe('quarantine', () => {
   test('shows nothing that an unapproved server says, and a call waits for a person', async () => {
-    const gate = await open()
+    const gate = await gateForTest()
     const client = await gate.legacy()
     const listed = await client.request('tools/list')
     expect(JSON.stringify(listed)).not.toContain('Says what it is told')
@@ -304,7 +309,7 @@ describe('quarantine', () => {
   })
 
   test('keeps the instructions of a server until a person has approved them', async () => {
-    const gate = await open()
+    const gate = await gateForTest()
     const hello = { protocolVersion: '2025-11-25', capabilities: {} }
     expect(at(await gate.client().request('initialize', hello), 'result', 'instructions')).toBeUndefined()
     await gate.approve()
@@ -314,7 +319,7 @@ describe('quarantine', () => {
   })
 
   test('blocks a definition that has changed in any part, for this client', async () => {
-    const gate = await open()
+    const gate = await gateForTest()
     await gate.approve()
     const client = await gate.legacy()
     for (const changed of [
@@ -337,7 +342,7 @@ describe('quarantine', () => {
   })
 
   test('a tool that another client is offered unchanged does not pass for this one', async () => {
-    const gate = await open()
+    const gate = await gateForTest()
     await gate.approve()
     const client = await gate.legacy()
     gate.server.tools = [{ ...ECHO, description: 'changed' }]
@@ -357,7 +362,7 @@ describe('quarantine', () => {
     const server = plainServer()
     const properties = { region: { type: 'string', 'x-mcp-header': 'Region' } }
     server.tools = [{ name: 'echo', inputSchema: { type: 'object', properties } }]
-    const gate = await open(server)
+    const gate = await gateForTest(server)
     await gate.approve()
     const listed = await (await gate.legacy()).request('tools/list')
     expect(at(listed, 'result', 'tools', 0, 'inputSchema')).toEqual({
@@ -367,7 +372,7 @@ describe('quarantine', () => {
   })
 
   test('servers are met before any client comes, so that a person can look at them', async () => {
-    const gate = await open()
+    const gate = await gateForTest()
     const { catalogue } = gate.gateway.kernel
     expect(catalogue.names()).toEqual([])
     await gate.mcp.meet()
@@ -377,7 +382,7 @@ describe('quarantine', () => {
   })
 
   test('clients are told when a person approves something', async () => {
-    const gate = await open()
+    const gate = await gateForTest()
     const client = await gate.legacy()
     await client.request('tools/list')
     await gate.approve()
@@ -389,7 +394,7 @@ describe('quarantine', () => {
 
 describe('what does not pass', () => {
   test('a denied call says why, what to do and where it is on record, and no value of the arguments', async () => {
-    const gate = await open()
+    const gate = await gateForTest()
     await gate.approve()
     const client = await gate.legacy()
     const call = { name: 'other', arguments: { secret: 'hunter2' } }
@@ -406,7 +411,7 @@ describe('what does not pass', () => {
   })
 
   test('a tool that the server does not offer is not found, whatever the policy says', async () => {
-    const gate = await open()
+    const gate = await gateForTest()
     await gate.approve()
     const client = await gate.legacy()
     const answer = await client.request('tools/call', { name: 'invented', arguments: {} })
@@ -425,7 +430,7 @@ describe('what does not pass', () => {
         }))
       return { ok: true, result: { got: got ?? null, sampled: sampled ?? null } }
     }
-    const gate = await open(server)
+    const gate = await gateForTest(server)
     await gate.approve()
     const frozen = {
       scope: 'tool',
@@ -456,7 +461,7 @@ describe('what does not pass', () => {
   test('a call whose server goes away has no result, and its effect is unknown', async () => {
     const server = plainServer()
     server.answer = () => Promise.reject(new UpstreamFault('LOST', 'gone'))
-    const gate = await open(server)
+    const gate = await gateForTest(server)
     await gate.approve()
     const client = await gate.legacy()
     const answer = await client.request('tools/call', CALL)
@@ -471,7 +476,7 @@ describe('what does not pass', () => {
       Promise.reject(
         new UpstreamFault('GARBLED', 'garbled', { bytes: new TextEncoder().encode('{"a":1,"a":2}') }),
       )
-    const gate = await open(server)
+    const gate = await gateForTest(server)
     await gate.approve()
     const client = await gate.legacy()
     const answer = await client.request('tools/call', CALL)
@@ -483,7 +488,7 @@ describe('what does not pass', () => {
     const server = plainServer()
     server.answer = () =>
       Promise.resolve({ ok: false, error: { code: -32050, message: 'no', data: { a: 1 } } })
-    const gate = await open(server)
+    const gate = await gateForTest(server)
     await gate.approve()
     const client = await gate.legacy()
     expect(at(await client.request('tools/call', CALL), 'error')).toEqual({
@@ -498,7 +503,7 @@ describe('what does not pass', () => {
 describe('several servers as one', () => {
   test('tools are listed page by page under the names of their servers, and called by them', async () => {
     const second = plainServer()
-    const gate = await open(plainServer(), second)
+    const gate = await gateForTest(plainServer(), second)
     const client = await gate.legacy({}, { kind: 'all' })
     const names: unknown[] = []
     let cursor: JsonObject = {}

@@ -3,19 +3,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { JsonObject } from '@tollgate/evidence'
 import { pinTool, setFreeze } from '@tollgate/kernel'
-import { afterEach, describe, expect, test } from 'vitest'
-import { at, ECHO, modernMeta, openGate, plainServer, type Client, type Gate } from './mcp-rig.ts'
-
-const gates: Gate[] = []
-afterEach(async () => {
-  for (const gate of gates.splice(0)) await gate.close()
-})
-
-async function open(...args: Parameters<typeof openGate>): Promise<Gate> {
-  const gate = await openGate(...args)
-  gates.push(gate)
-  return gate
-}
+import { describe, expect, test } from 'vitest'
+import { at, ECHO, modernMeta, gateForTest, plainServer, type Client } from './mcp-rig.ts'
 
 const CALL = { name: 'echo', arguments: { text: 'hello' } }
 const modern = (params: JsonObject, capabilities: JsonObject = {}, more: JsonObject = {}): JsonObject => ({
@@ -35,7 +24,7 @@ describe('towards clients', () => {
     const server = plainServer()
     server.answer = () => Promise.resolve({ ok: true, result: { ...INTERIM, content: [] } })
     server.beside = INTERIM
-    const gate = await open(server)
+    const gate = await gateForTest(server)
     await gate.approve()
     const client = gate.client()
     for (const [method, params] of [
@@ -51,7 +40,7 @@ describe('towards clients', () => {
 
   test('a call that ran is answered, also if its server is gone right after it', async () => {
     const server = plainServer()
-    const gate = await open(server)
+    const gate = await gateForTest(server)
     await gate.approve()
     const client = gate.client()
     await client.request('tools/list', modern({}))
@@ -75,7 +64,7 @@ describe('towards clients', () => {
     server.beside = { note: 'EVIL', _meta: { note: 'EVIL' } }
     server.instructions = 'EVIL'
     server.answer = () => Promise.resolve({ ok: false, error: { code: 1, message: 'EVIL', data: 'EVIL' } })
-    const gate = await open(server)
+    const gate = await gateForTest(server)
     const heard: unknown[] = []
     const old = gate.client()
     heard.push(await old.request('initialize', HELLO))
@@ -96,7 +85,7 @@ describe('towards clients', () => {
   })
 
   test('each faculty is approved by itself', async () => {
-    const gate = await open()
+    const gate = await gateForTest()
     const client = await gate.legacy()
     const { kernel } = gate.gateway
     const offered = kernel.catalogue.offered('plain:resources/read')
@@ -113,7 +102,7 @@ describe('towards clients', () => {
       await exchange.onAsk?.('elicitation/create', { message: 'Name?', _meta: { hidden: 'EVIL' } })
       return { ok: true, result: {} }
     }
-    const gate = await open(server)
+    const gate = await gateForTest(server)
     await gate.approve()
     const answer = await gate.client().request('tools/call', modern(CALL, { elicitation: {} }))
     expect(at(answer, 'result', 'inputRequests', 'ask-0', 'params')).toEqual({ message: 'Name?' })
@@ -122,7 +111,7 @@ describe('towards clients', () => {
   test('one server of several that never says hello does not keep the others waiting', async () => {
     const second = plainServer()
     second.slow = new Promise(() => undefined)
-    const gate = await open(plainServer(), second)
+    const gate = await gateForTest(plainServer(), second)
     await gate.approve()
     const client = gate.client({ kind: 'all' })
     const params = { ...CALL, name: 'plain/echo' }
@@ -132,7 +121,7 @@ describe('towards clients', () => {
   test('a definition that is too large hides itself and no other', async () => {
     const server = plainServer()
     server.tools = [{ name: 'huge', description: 'x'.repeat(5 << 20) }, ECHO]
-    const gate = await open(server)
+    const gate = await gateForTest(server)
     const listed = await (await gate.legacy()).request('tools/list')
     expect(at(listed, 'result', 'tools', 0, 'name')).toBe('echo')
     expect(at(listed, 'result', 'tools', 1)).toBeUndefined()
@@ -142,7 +131,7 @@ describe('towards clients', () => {
 describe('towards servers', () => {
   test('no text of a client reaches a server beside what was judged', async () => {
     const server = plainServer()
-    const gate = await open(server)
+    const gate = await gateForTest(server)
     await gate.approve()
     server.reached.length = 0
     const client = gate.client()
@@ -168,7 +157,7 @@ describe('towards servers', () => {
     server.beside = { nextCursor: 'page-2' }
     server.answer = (_method, params) =>
       Promise.resolve({ ok: true, result: { tools: [], was: params.cursor ?? null } })
-    const gate = await open(server)
+    const gate = await gateForTest(server)
     const client = await gate.legacy()
     expect(at(await client.request('tools/list'), 'result', 'nextCursor')).toBe('page-2')
     expect(at(await client.request('tools/list', { cursor: 'page-2' }), 'result', 'tools')).toEqual([])
@@ -176,7 +165,7 @@ describe('towards servers', () => {
   })
 
   test('completion is governed: frozen, it does not pass', async () => {
-    const gate = await open()
+    const gate = await gateForTest()
     await gate.approve()
     const client = await gate.legacy()
     const params = { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'a', value: 'x' } }
@@ -196,7 +185,7 @@ describe('towards servers', () => {
   })
 
   test('a call is for the connection that offered the tool, and for no other', async () => {
-    const gate = await open()
+    const gate = await gateForTest()
     await gate.approve()
     const client = await gate.legacy()
     await client.request('tools/call', CALL)
@@ -210,22 +199,37 @@ describe('towards servers', () => {
   })
 
   test('a call that was judged before a change is not sent after it', async () => {
-    const gate = await open()
+    const gate = await gateForTest()
     await gate.approve()
     const client = await gate.legacy()
-    await client.request('tools/list')
-    // While the decision is being written the server says that its tools have changed.
-    const calling = client.request('tools/call', CALL)
-    await nextTurn()
-    gate.server.events.at(-1)?.onNotification('notifications/tools/list_changed', {})
+    await client.request('tools/call', CALL)
     const before = gate.server.reached.length
-    const answer = await calling
-    const sent = gate.server.reached.length > before
-    expect(sent).toBe(at(answer, 'result', 'isError') !== true)
+    // The decision has just been written, and nothing has been sent yet.
+    const stop = gate.gateway.watch(() => {
+      stop()
+      gate.server.tools = [{ ...ECHO, description: 'changed' }]
+      gate.server.events.at(-1)?.onNotification('notifications/tools/list_changed', {})
+    })
+    const answer = await client.request('tools/call', CALL)
+    expect(at(answer, 'result', 'content', 0, 'text')).toMatch(/nothing was sent/)
+    expect(gate.server.reached).toHaveLength(before)
+  })
+
+  test('a call that was judged before a change is sent if its own tool is as it was', async () => {
+    const gate = await gateForTest()
+    await gate.approve()
+    const client = await gate.legacy()
+    await client.request('tools/call', CALL)
+    const stop = gate.gateway.watch(() => {
+      stop()
+      gate.server.tools = [ECHO]
+      gate.server.events.at(-1)?.onNotification('notifications/tools/list_changed', {})
+    })
+    expect(at(await client.request('tools/call', CALL), 'result', 'answered')).toBe('tools/call')
   })
 
   test('an old listing that comes late does not undo a newer one', async () => {
-    const gate = await open()
+    const gate = await gateForTest()
     await gate.approve()
     const client = await gate.legacy()
     await client.request('tools/call', CALL)
@@ -252,7 +256,7 @@ describe('towards servers', () => {
       Promise.resolve({ ok: true, result: { resources: [{ uri, name: uri }], resourceTemplates: [] } })
     plain.answer = lists('file:///a')
     second.answer = lists('file:///b')
-    const gate = await open(plain, second)
+    const gate = await gateForTest(plain, second)
     await gate.mcp.meet()
     await gate.approve()
     const client = gate.client({ kind: 'all' })
@@ -286,7 +290,7 @@ describe('towards servers', () => {
         ok: true,
         result: method === 'resources/list' ? { resources: [{ uri: 'vault://key' }] } : {},
       })
-    const gate = await open(plain, second)
+    const gate = await gateForTest(plain, second)
     await gate.mcp.meet()
     await gate.approve()
     const client = gate.client({ kind: 'all' })
@@ -307,7 +311,7 @@ describe('among clients', () => {
       await held
       return { ok: true, result: { done: true } }
     }
-    const gate = await open(server)
+    const gate = await gateForTest(server)
     await gate.approve()
     const client: Client = gate.client()
     const slow = client.request('tools/call', modern(CALL))
@@ -324,7 +328,7 @@ describe('among clients', () => {
   })
 
   test('an unreadable line before `initialize` does not settle what the client can do', async () => {
-    const gate = await open()
+    const gate = await gateForTest()
     const client = gate.client()
     await client.send('{')
     await client.request('initialize', { ...HELLO, capabilities: { sampling: {} } })

@@ -2,6 +2,7 @@
 
 import { parseReceipt, type Json, type JsonObject, type Receipt } from '@tollgate/evidence'
 import { pinTool } from '@tollgate/kernel'
+import { onTestFinished } from 'vitest'
 import { silent } from '../src/log.ts'
 import type { Conversation, Out } from '../src/mcp/conversation.ts'
 import { createMcp, type Mcp, type Scope } from '../src/mcp/mcp.ts'
@@ -215,6 +216,13 @@ export async function openGate(server: PlainServer = plainServer(), second = pla
       await gateway.close()
     },
   }
+}
+
+/** The same, closed again when the test has ended. */
+export async function gateForTest(...servers: Parameters<typeof openGate>): Promise<Gate> {
+  const gate = await openGate(...servers)
+  onTestFinished(() => gate.close())
+  return gate
 }
 
 function clientOf(conversation: Conversation): Client {

@@ -1,16 +1,9 @@
 // Calls that ask whether they may run. The caller runs the tool: every answer is advised.
 
 import { performance } from 'node:perf_hooks'
-import {
-  parseJson,
-  reasonOf,
-  RUNGS,
-  VERDICTS,
-  type Door,
-  type Json,
-  type JsonObject,
-} from '@tollgate/evidence'
+import { parseJson, RUNGS, VERDICTS, type Door, type Json, type JsonObject } from '@tollgate/evidence'
 import { authorize, type Decided, type ToolCall } from '@tollgate/kernel'
+import { verdictOf } from '../verdict.ts'
 import { unknownToken } from './auth.ts'
 import { Problem } from './problem.ts'
 import { json, kernelOf, traceFrom, type Question, type Reply, type Route } from './route.ts'
@@ -197,23 +190,6 @@ function sorted(
 
 function known(members: Members, name: string): string | undefined {
   return Object.hasOwn(members, name) ? members[name] : undefined
-}
-
-/** A decision as it is answered. */
-export function verdictOf(decided: Decided): Readonly<Record<string, string | null>> {
-  const reason = reasonOf(decided.reason)
-  return {
-    verdict: decided.verdict,
-    reason_code: decided.reason,
-    message: reason?.sentence ?? '',
-    remedy: reason?.remedy ?? '',
-    rung: decided.rung,
-    rule: decided.rule ?? null,
-    detail: decided.detail ?? null,
-    receipt: decided.receipt ?? null,
-    approval: decided.approval ?? null,
-    expires: decided.expires ?? null,
-  }
 }
 
 const JUDGED = 'The verdict. DENY and ESCALATE are answers, not errors.'

@@ -3,14 +3,12 @@
 
 import type { JsonObject } from '@tollgate/evidence'
 import type { Log } from '../log.ts'
+import { verdictOf } from '../verdict.ts'
 import { createAsks } from './asking.ts'
-import { decisionOf } from './denial.ts'
 import { describe, infoOf, negotiate } from './describe.ts'
 import {
-  capabilitiesFor,
-  infoFor,
   interimFor,
-  keyOf,
+  legacySender,
   metaOf,
   modernSender,
   OURS,
@@ -38,6 +36,7 @@ import {
 import { answer, type Turn } from './proxy.ts'
 import type { OpenReach, Reached } from './reach.ts'
 import { beginRounds, type Round, type Rounds } from './rounds.ts'
+import { UpstreamFault } from './server/upstream.ts'
 import { createTidings, type Tidings } from './tidings.ts'
 
 /** Where what belongs to one request goes: notifications and requests first, the answer last. */
@@ -92,7 +91,7 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
   const asks = createAsks()
   const tidings: Tidings = createTidings(
     () => [...reaches.values()],
-    () => reaches.has('legacy'),
+    () => [...reaches.keys()].some((key) => key.startsWith('legacy ')),
   )
   let legacy: Sender | undefined
   let starting: Promise<string> | undefined
@@ -100,7 +99,7 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
 
   /** The servers, as a client that can do this reaches them. */
   function reachFor(sender: Sender): Reached {
-    const key = sender.era === 'legacy' ? 'legacy' : keyOf(sender.capabilities)
+    const key = `${sender.era} ${textOf(sender.capabilities)}`
     const known = reaches.get(key)
     if (known) return known
     if (reaches.size >= MAX_REACHES) makeRoom()
@@ -147,7 +146,7 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
   /** What cannot be read was perhaps a call: it is on the record that it was refused. */
   async function takeUnreadable({ id, error, source }: Unreadable, out: Out): Promise<void> {
     const decided = await govern.refuse(caller, source)
-    const told = { ...error, data: { [OURS.decision]: decisionOf(decided) } }
+    const told = { ...error, data: { [OURS.decision]: verdictOf(decided) } }
     out.send(formatError(id, told), true, told)
   }
 
@@ -175,8 +174,8 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
   }
 
   function refuse(out: Out, id: RequestId, fault: unknown): void {
-    const error = errorOf(fault)
-    if (!(fault instanceof RpcFault)) {
+    const error = fault instanceof UpstreamFault ? downError(fault) : errorOf(fault)
+    if (!(fault instanceof RpcFault || fault instanceof UpstreamFault)) {
       log('error', 'an MCP request could not be answered', {
         fault: fault instanceof Error ? fault.name : typeof fault,
       })
@@ -218,7 +217,11 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
     signal: AbortSignal,
   ): Promise<string | undefined> {
     if (method === 'ping') return '{}'
-    if (method === 'initialize') return (starting = initialize(params))
+    if (method === 'initialize') {
+      if (legacy || starting) throw new RpcFault(CODE.invalidRequest, 'the conversation has begun already')
+      const { sender, requested } = legacySender(params)
+      return (starting = begin(sender, requested))
+    }
     // Who does not wait for the answer to `initialize` is not sent away for it.
     await starting?.catch(() => undefined)
     if (!legacy) {
@@ -235,25 +238,12 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
     return got.text ?? textOf(resultFor('legacy', method, got.result, {}))
   }
 
-  async function initialize(params: JsonObject): Promise<string> {
-    const { capabilities, clientInfo, protocolVersion } = params
-    if (legacy || starting) throw new RpcFault(CODE.invalidRequest, 'the conversation has begun already')
-    if (typeof protocolVersion !== 'string' || !isObject(capabilities)) {
-      throw new RpcFault(
-        CODE.invalidParams,
-        '`initialize` lacks the version or the capabilities of the client',
-      )
-    }
-    const sender: Sender = {
-      era: 'legacy',
-      capabilities: capabilitiesFor(capabilities),
-      info: infoFor(clientInfo),
-      logLevel: undefined,
-    }
+  /** Begins with a legacy client. If it fails, the client may begin again. */
+  async function begin(sender: Sender, requested: string): Promise<string> {
     try {
       const described = await describe(reachFor(sender))
       legacy = sender
-      return textOf(negotiate(described, protocolVersion))
+      return textOf(negotiate(described, requested))
     } finally {
       starting = undefined
     }
@@ -335,4 +325,9 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
       await Promise.all([...reaches.values()].map((reached) => reached.close()))
     },
   }
+}
+
+/** What is answered for a server that does not answer: which one, and how it failed. */
+function downError({ code, message }: UpstreamFault): RpcError {
+  return { code: CODE.internal, message, data: { upstream: code } }
 }

@@ -2,24 +2,9 @@
 
 import { reasonOf, type JsonObject } from '@tollgate/evidence'
 import type { Decided } from '@tollgate/kernel'
+import { verdictOf } from '../verdict.ts'
 import { OURS } from './era.ts'
 import { RpcFault } from './message.ts'
-
-/** A decision as a program reads it. */
-export function decisionOf(decided: Decided): JsonObject {
-  const reason = reasonOf(decided.reason)
-  return {
-    verdict: decided.verdict,
-    reason_code: decided.reason,
-    message: reason?.sentence ?? '',
-    remedy: reason?.remedy ?? '',
-    rung: decided.rung,
-    rule: decided.rule ?? null,
-    detail: decided.detail ?? null,
-    receipt: decided.receipt ?? null,
-    approval: decided.approval ?? null,
-  }
-}
 
 /** The text for a model. The second time the same is denied it is told so, and nothing else. */
 export function denialText(decided: Decided, repeated: boolean): string {
@@ -56,7 +41,7 @@ export function denialResult(decided: Decided, repeated: boolean): JsonObject {
   return {
     content: [{ type: 'text', text: denialText(decided, repeated) }],
     isError: true,
-    _meta: { [OURS.decision]: decisionOf(decided) },
+    _meta: { [OURS.decision]: verdictOf(decided) },
   }
 }
 
@@ -71,7 +56,7 @@ const DENIED = 403
 
 /** A denial where the protocol has no result for one. */
 export function denialFault(decided: Decided): RpcFault {
-  return new RpcFault(DENIED, denialText(decided, false), { [OURS.decision]: decisionOf(decided) })
+  return new RpcFault(DENIED, denialText(decided, false), { [OURS.decision]: verdictOf(decided) })
 }
 
 /** Remembers what was denied of late, so that who asks again is answered shortly. */

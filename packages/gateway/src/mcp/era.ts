@@ -1,6 +1,6 @@
 // The two eras of the protocol, towards clients: what a request says of who sends it, and how an answer has to look.
 
-import { canonicalize, type Json, type JsonObject } from '@tollgate/evidence'
+import type { Json, JsonObject } from '@tollgate/evidence'
 import { CODE, isObject, RpcFault } from './message.ts'
 
 /** The revision without a handshake. */
@@ -62,6 +62,23 @@ export function modernSender(meta: JsonObject): Sender | undefined {
   }
 }
 
+/** The sender of `initialize`, and the revision it wants. @throws RpcFault. */
+export function legacySender({ capabilities, clientInfo, protocolVersion }: JsonObject): {
+  readonly sender: Sender
+  readonly requested: string
+} {
+  if (typeof protocolVersion !== 'string' || !isObject(capabilities)) {
+    throw new RpcFault(CODE.invalidParams, '`initialize` lacks the version or the capabilities of the client')
+  }
+  const sender: Sender = {
+    era: 'legacy',
+    capabilities: capabilitiesFor(capabilities),
+    info: infoFor(clientInfo),
+    logLevel: undefined,
+  }
+  return { sender, requested: protocolVersion }
+}
+
 /** Levels of log messages. */
 export const LEVELS: readonly string[] = [
   'debug',
@@ -81,7 +98,7 @@ const FORMS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** What servers are told that a client can do: the words of the protocol, and nothing that the client could write into them. */
-export function capabilitiesFor(said: JsonObject): JsonObject {
+function capabilitiesFor(said: JsonObject): JsonObject {
   const known = Object.entries(FORMS).flatMap(([name, members]): [string, Json][] => {
     const value = said[name]
     if (!isObject(value)) return []
@@ -94,7 +111,7 @@ export function capabilitiesFor(said: JsonObject): JsonObject {
 const SHORT = /^[\x20-\x7e]{1,64}$/
 
 /** What servers are told that a client is called. */
-export function infoFor(said: Json | undefined): JsonObject {
+function infoFor(said: Json | undefined): JsonObject {
   const { name, version } = isObject(said) ? said : UNNAMED
   return {
     name: typeof name === 'string' && SHORT.test(name) ? name : 'unnamed',
@@ -166,9 +183,4 @@ const INTERIM = ['resultType', 'inputRequests', 'requestState']
 export function without(value: JsonObject, ...names: readonly string[]): JsonObject {
   if (!names.some((name) => value[name] !== undefined)) return value
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)))
-}
-
-/** A text that is the same for the same value. */
-export function keyOf(value: Json): string {
-  return canonicalize(value)
 }

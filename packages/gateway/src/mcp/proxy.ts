@@ -1,11 +1,13 @@
 // What each method of the protocol means here: what is governed goes down the road, what is not is passed on, and what nobody
 // knows is refused.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import type { JsonObject } from '@tollgate/evidence'
 import type { Decided } from '@tollgate/kernel'
-import { decisionOf, denialFault, denialResult, withheldResult } from './denial.ts'
+import { verdictOf } from '../verdict.ts'
+import { denialFault, denialResult, withheldResult } from './denial.ts'
 import { metaForServer, OURS, without, type Sender } from './era.ts'
 import type { Caller, Govern, Outcome } from './govern.ts'
+import { holderOf } from './holder.ts'
 import { facultyName, toolName, type Faculty, type Link, type Offered } from './link.ts'
 import { listAll } from './lists.ts'
 import { CODE, isObject, RpcFault, textOf } from './message.ts'
@@ -43,15 +45,11 @@ export interface Reach {
   readonly merged: boolean
 }
 
-/** Answers a request that is for servers. @throws RpcFault. */
+/** Answers a request that is for servers. @throws RpcFault or UpstreamFault. */
 export async function answer(reach: Reach, method: string, params: JsonObject, turn: Turn): Promise<Answer> {
   const known = Object.hasOwn(METHODS, method) ? METHODS[method] : undefined
   if (!known) throw new RpcFault(CODE.methodNotFound, 'this method is not known here')
-  try {
-    return await known(reach, without(params, '_meta'), turn)
-  } catch (fault) {
-    throw fault instanceof UpstreamFault ? faultOf(fault) : fault
-  }
+  return known(reach, without(params, '_meta'), turn)
 }
 
 type Method = (reach: Reach, params: JsonObject, turn: Turn) => Promise<Answer>
@@ -266,81 +264,6 @@ function targetOf({ links, merged }: Reach, name: string): { link: Link; own: st
   return link && { link, own: name.slice(slash + 1) }
 }
 
-const SEARCH_MS = 10_000
-
-/**
- * The server that has a resource. Where there are several: the one that lists it, else the one that has a template for it, among
- * those that a person has approved. @throws RpcFault if there is none, or if two could be meant.
- */
-export async function holderOf({ links, merged }: Reach, uri: string, signal: AbortSignal): Promise<Link> {
-  const [only] = links
-  if (!merged && only) return only
-  const within = AbortSignal.any([signal, AbortSignal.timeout(SEARCH_MS)])
-  const claims = await Promise.all(links.map((link) => claimOf(link, uri, within)))
-  for (const kind of ['listed', 'template'] as const) {
-    const holders = links.filter((_, i) => claims[i] === kind)
-    const [holder] = holders
-    if (holders.length > 1) break
-    if (holder) return holder
-  }
-  throw new RpcFault(CODE.invalidParams, 'no server has this resource, or more than one has')
-}
-
-async function claimOf(
-  link: Link,
-  uri: string,
-  signal: AbortSignal,
-): Promise<'listed' | 'template' | undefined> {
-  try {
-    const { capabilities } = await link.hello()
-    if (capabilities['resources'] === undefined || !link.isPinned('resources/read')) return undefined
-    const resources = await listed(link, 'resources/list', 'resources', signal)
-    if (resources.some((each) => each['uri'] === uri)) return 'listed'
-    const templates = await listed(link, 'resources/templates/list', 'resourceTemplates', signal)
-    const fitting = templates.some(
-      ({ uriTemplate }) => typeof uriTemplate === 'string' && fits(uriTemplate, uri),
-    )
-    return fitting ? 'template' : undefined
-  } catch {
-    // A server that is down holds nothing at the moment.
-    return undefined
-  }
-}
-
-const MAX_ITEMS = 10_000
-
-async function listed(
-  link: Link,
-  method: string,
-  member: string,
-  signal: AbortSignal,
-): Promise<readonly JsonObject[]> {
-  const found: JsonObject[] = []
-  let cursor: Json | undefined
-  for (let page = 0; page < 20 && found.length < MAX_ITEMS; page++) {
-    const got = await link.upstream.request(method, cursor === undefined ? {} : { cursor }, { signal })
-    if (!got.ok) break
-    const items = got.result[member]
-    if (Array.isArray(items)) found.push(...(items as readonly Json[]).filter(isObject))
-    cursor = got.result['nextCursor']
-    if (cursor === undefined) break
-  }
-  return found
-}
-
-/** Whether a URI can come of a template: the fixed parts, in their order. */
-export function fits(template: string, uri: string): boolean {
-  const parts = template.split(/\{[^{}]*\}/)
-  let at = 0
-  for (const [i, part] of parts.entries()) {
-    const found = uri.indexOf(part, at)
-    if (found < 0 || (i === 0 && found !== 0)) return false
-    at = found + part.length
-  }
-  const last = parts.at(-1) ?? ''
-  return last === '' || uri.endsWith(last)
-}
-
 function hasOnly(params: JsonObject, names: readonly string[]): boolean {
   return Object.keys(params).every((name) => names.includes(name))
 }
@@ -353,10 +276,6 @@ function refuse({ govern }: Reach, params: JsonObject, turn: Turn): Promise<Deci
 async function malformed(reach: Reach, params: JsonObject, turn: Turn): Promise<RpcFault> {
   const decided = await refuse(reach, params, turn)
   return new RpcFault(CODE.invalidParams, '`params` is not what this method takes', {
-    [OURS.decision]: decisionOf(decided),
+    [OURS.decision]: verdictOf(decided),
   })
-}
-
-function faultOf({ code, message }: UpstreamFault): RpcFault {
-  return new RpcFault(CODE.internal, message, { upstream: code })
 }

@@ -3,9 +3,10 @@
 import type { Json, JsonObject } from '@tollgate/evidence'
 import type { Out } from './conversation.ts'
 import { LEVELS, META, without } from './era.ts'
+import { holderOf } from './holder.ts'
 import type { Link } from './link.ts'
 import { CODE, formatNotification, isObject, RpcFault, type Request, type RequestId } from './message.ts'
-import { holderOf, passOn, requireApproval } from './proxy.ts'
+import { passOn, requireApproval } from './proxy.ts'
 import type { Reached } from './reach.ts'
 import type { Wanted } from './server/upstream.ts'
 

@@ -1,0 +1,81 @@
+// Which server has a resource: a URI does not say whose it is.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import type { Link } from './link.ts'
+import { CODE, isObject, RpcFault } from './message.ts'
+import type { Reach } from './proxy.ts'
+
+const SEARCH_MS = 10_000
+
+/**
+ * The server that has a resource. Where there are several: the one that lists it, else the one that has a template for it, among
+ * those that a person has approved. @throws RpcFault if there is none, or if two could be meant.
+ */
+export async function holderOf({ links, merged }: Reach, uri: string, signal: AbortSignal): Promise<Link> {
+  const [only] = links
+  if (!merged && only) return only
+  const within = AbortSignal.any([signal, AbortSignal.timeout(SEARCH_MS)])
+  const claims = await Promise.all(links.map((link) => claimOf(link, uri, within)))
+  for (const kind of ['listed', 'template'] as const) {
+    const holders = links.filter((_, i) => claims[i] === kind)
+    const [holder] = holders
+    if (holders.length > 1) break
+    if (holder) return holder
+  }
+  throw new RpcFault(CODE.invalidParams, 'no server has this resource, or more than one has')
+}
+
+async function claimOf(
+  link: Link,
+  uri: string,
+  signal: AbortSignal,
+): Promise<'listed' | 'template' | undefined> {
+  try {
+    const { capabilities } = await link.hello()
+    if (capabilities['resources'] === undefined || !link.isPinned('resources/read')) return undefined
+    const resources = await listed(link, 'resources/list', 'resources', signal)
+    if (resources.some((each) => each['uri'] === uri)) return 'listed'
+    const templates = await listed(link, 'resources/templates/list', 'resourceTemplates', signal)
+    const fitting = templates.some(
+      ({ uriTemplate }) => typeof uriTemplate === 'string' && fits(uriTemplate, uri),
+    )
+    return fitting ? 'template' : undefined
+  } catch {
+    // A server that is down holds nothing at the moment.
+    return undefined
+  }
+}
+
+const MAX_ITEMS = 10_000
+
+async function listed(
+  link: Link,
+  method: string,
+  member: string,
+  signal: AbortSignal,
+): Promise<readonly JsonObject[]> {
+  const found: JsonObject[] = []
+  let cursor: Json | undefined
+  for (let page = 0; page < 20 && found.length < MAX_ITEMS; page++) {
+    const got = await link.upstream.request(method, cursor === undefined ? {} : { cursor }, { signal })
+    if (!got.ok) break
+    const items = got.result[member]
+    if (Array.isArray(items)) found.push(...(items as readonly Json[]).filter(isObject))
+    cursor = got.result['nextCursor']
+    if (cursor === undefined) break
+  }
+  return found
+}
+
+/** Whether a URI can come of a template: the fixed parts, in their order. */
+function fits(template: string, uri: string): boolean {
+  const parts = template.split(/\{[^{}]*\}/)
+  let at = 0
+  for (const [i, part] of parts.entries()) {
+    const found = uri.indexOf(part, at)
+    if (found < 0 || (i === 0 && found !== 0)) return false
+    at = found + part.length
+  }
+  const last = parts.at(-1) ?? ''
+  return last === '' || uri.endsWith(last)
+}
