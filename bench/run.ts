@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util'
 import { evidenceRows } from './evidence.ts'
 import { gatewayRows } from './gateway.ts'
 import { kernelRows } from './kernel.ts'
+import { ladderRows } from './ladder.ts'
 import { mcpRows } from './mcp.ts'
 import type { Row } from './measure.ts'
 
@@ -24,7 +25,7 @@ const AREAS: Readonly<Record<string, Measure>> = {
   kernel: kernelRows,
   gateway: gatewayRows,
   mcp: mcpRows,
-  ladder: NONE,
+  ladder: ladderRows,
   llm: NONE,
   policy: NONE,
   defence: NONE,

@@ -1,9 +1,11 @@
-// Writes docs/reasons.md, docs/findings.md and docs/http.md from the tables in the source; with --check, only compares.
+// Writes docs/reasons.md, docs/findings.md and docs/http.md from the tables in the source, and the parts of docs/gates.md that
+// stand between markers; with --check, only compares.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { FINDINGS, STAGES } from '../packages/evidence/src/findings.ts'
 import { REASONS, VERDICTS } from '../packages/evidence/src/reasons.ts'
 import { httpReference } from '../packages/gateway/src/api/reference.ts'
+import { THREAT_CODES } from '../packages/kernel/src/threat/finding.ts'
 
 const NOTICE = '<!-- Made by `npm run docs` from the source. Do not edit. -->'
 
@@ -50,10 +52,49 @@ function findings(): string {
   return ['# Findings', '', NOTICE, '', lead, '', sections.join('\n\n'), ''].join('\n')
 }
 
+function threatCodes(): string {
+  const codes = Object.entries(THREAT_CODES)
+  return table(
+    ['code', 'class', 'meaning'],
+    codes.map(([code, { class: kind, about }]) => [`\`${code}\``, kind, about]),
+  )
+}
+
+/** A table as prettier writes it, for a page that is formatted. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((_, i) => Math.max(...[head, ...rows].map((row) => row[i]?.length ?? 0)))
+  const line = (row: readonly string[]): string =>
+    `| ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n')
+}
+
+const EXAMPLES = ['examples/policies/eu-transfer.yaml', 'examples/policies/card-data.yaml'] as const
+
+/** The page with each of its parts as it is now. @throws Error if a part has no place on the page. */
+async function gates(): Promise<string> {
+  let page = withPart(await readFile('docs/gates.md', 'utf8'), 'threat-codes', threatCodes())
+  for (const path of EXAMPLES) {
+    page = withPart(page, path, `\`\`\`yaml\n${await readFile(path, 'utf8')}\`\`\``)
+  }
+  return page
+}
+
+/** Puts a text between the markers of its name. */
+function withPart(page: string, name: string, text: string): string {
+  const [begin, end] = [
+    `<!-- begin ${name}: made by \`npm run docs\`, do not edit -->`,
+    `<!-- end ${name} -->`,
+  ]
+  const [start, stop] = [page.indexOf(begin), page.indexOf(end)]
+  if (start < 0 || stop < start) throw new Error(`docs/gates.md has no place for ${name}`)
+  return `${page.slice(0, start + begin.length)}\n\n${text}\n\n${page.slice(stop)}`
+}
+
 const DOCUMENTS = {
   'docs/reasons.md': reasons(),
   'docs/findings.md': findings(),
   'docs/http.md': httpReference(),
+  'docs/gates.md': await gates(),
 }
 
 async function stale(path: string, text: string): Promise<boolean> {

@@ -1,4 +1,5 @@
-// Crimes between receipts that belong together: decisions and their effects, escalations and their approvals.
+// Crimes between receipts that belong together: decisions and their effects, escalations and their approvals, delegations and
+// the calls under them.
 
 import {
   answer,
@@ -8,8 +9,9 @@ import {
   AT,
   DENIED,
   entryOf,
+  POLICY,
 } from '../../packages/evidence/test/audit-story.ts'
-import { effect, hash, unknownEffect, type Draft, type TestLedger } from '../../packages/evidence/test/ledger.ts'
+import { decision, effect, hash, unknownEffect, type Draft, type TestLedger } from '../../packages/evidence/test/ledger.ts'
 import { ADDED, fails, sealedCrime, type Made, type Plan } from './plan.ts'
 
 /** Receipts that follow each other after the open decision of the story; each may rest on the one before it. */
@@ -27,6 +29,29 @@ function answered(given: 'GRANTED' | 'REFUSED', use: (ledger: TestLedger, approv
     const { id } = await ledger.append(ASKED)
     const { id: approval } = await ledger.append(answer(id, given))
     await use(ledger, approval)
+  })
+}
+
+/** A delegation to the agent of the story. */
+const GRANT = {
+  kind: 'delegation',
+  op: 'grant',
+  delegation_hash: hash('delegation'),
+  delegator: 'agent:planner',
+  delegate: 'agent:ci',
+  expires: '2026-02-01T00:00:00.000Z',
+  by: 'agent:planner',
+} as const
+
+/** A call that was allowed under it. */
+function delegated(): Draft {
+  return decision(POLICY, { delegation: GRANT.delegation_hash })
+}
+
+function delegation(changes: Partial<Record<keyof typeof GRANT, string>>): ReturnType<typeof sealedCrime> {
+  return sealedCrime(async (ledger) => {
+    await ledger.append({ ...GRANT, ...changes } as Draft)
+    await ledger.append(delegated())
   })
 }
 
@@ -204,6 +229,36 @@ export const PAIRS: readonly Plan[] = [
       const { id } = await ledger.append(ASKED)
       const { id: approval } = await ledger.append({ ...answer(id), approver: 'agent:ci' } as Draft)
       await ledger.append(approved(approval))
+    }),
+  ),
+  fails(
+    'delegation-unknown',
+    'a call was allowed under a delegation that nobody gave',
+    [`DELEGATION_NOT_GRANTED at ${ADDED}`],
+    followed(() => delegated()),
+  ),
+  fails(
+    'delegation-of-another',
+    'a call was allowed under a delegation that was given to another agent',
+    [`DELEGATION_NOT_GRANTED at ${ADDED + 1}`],
+    delegation({ delegate: 'agent:other' }),
+  ),
+  fails(
+    'delegation-expired',
+    'a call was allowed under a delegation that had ended',
+    [`DELEGATION_NOT_GRANTED at ${ADDED + 1}`],
+    delegation({ expires: '2026-01-05T00:00:00.000Z' }),
+  ),
+  fails(
+    'delegation-of-a-revoked-one',
+    'a call was allowed under a delegation that hangs from one that was revoked',
+    [`DELEGATION_NOT_GRANTED at ${ADDED + 3}`],
+    sealedCrime(async (ledger) => {
+      const first = { ...GRANT, delegation_hash: hash('first'), delegate: GRANT.delegator, delegator: 'user:olga' }
+      await ledger.append(first)
+      await ledger.append({ ...GRANT, parent: hash('first') })
+      await ledger.append({ ...first, op: 'revoke' })
+      await ledger.append(delegated())
     }),
   ),
 ]

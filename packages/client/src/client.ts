@@ -2,6 +2,7 @@
 
 import { textOf } from './answer.ts'
 import { approvalsOf, type Approvals } from './approvals.ts'
+import { delegationsOf, type Delegations } from './delegations.ts'
 import type { ToolDenied } from './error.ts'
 import { ask, captureCall, type Evaluation, type ToolCall } from './evaluate.ts'
 import { exchange } from './exchange.ts'
@@ -45,7 +46,8 @@ export interface Client extends Operations {
    */
   evaluate(call: ToolCall, options?: { readonly signal?: AbortSignal }): Promise<Evaluation>
   /**
-   * Reports what an allowed call did, by the id of the decision's receipt.
+   * Reports what an allowed call did, by the id of the decision's receipt. The answer says what of the output may be handed
+   * on: give the agent that, and nothing else.
    *
    * @throws TollgateError `effect-refused` if there is no such call of this principal, or it was reported before.
    */
@@ -55,10 +57,11 @@ export interface Client extends Operations {
     options?: { readonly signal?: AbortSignal },
   ): Promise<Reported>
   /**
-   * Wraps a tool: every call of the result asks the gateway, runs the tool only on ALLOW, and reports what it did.
+   * Wraps a tool: every call of the result asks the gateway, runs the tool only on ALLOW, reports what it did, and returns
+   * what may be handed on of it: the result, or what is left of it once the gateway has cut something out.
    *
    * @throws (each call) ToolDenied, ApprovalRequired, ApprovalTimedOut or another TollgateError, and nothing was run;
-   * EffectUnreported, and it was; whatever the tool throws.
+   * EffectUnreported or Withheld, and it was; whatever the tool throws.
    */
   guard<A, R>(
     name: string,
@@ -68,6 +71,7 @@ export interface Client extends Operations {
   guard<A, R>(name: string, tool: Tool<A, R>, options: GuardOptions): Guarded<A, R | ToolDenied>
   readonly receipts: Receipts
   readonly approvals: Approvals
+  readonly delegations: Delegations
   /** The newest signed head of the ledger, as text. `openCheckpoint` of `@tollgate/evidence` checks it. */
   checkpoint(options?: { readonly signal?: AbortSignal }): Promise<string>
 }
@@ -102,6 +106,7 @@ export function createClient(options: ClientOptions): Client {
     guard,
     receipts,
     approvals,
+    delegations: delegationsOf(connection),
     checkpoint: async ({ signal } = {}) =>
       textOf(await exchange(connection, { method: 'GET', path: '/v1/checkpoint', signal })),
   }

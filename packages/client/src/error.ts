@@ -15,6 +15,7 @@ export type ClientErrorCode =
   | 'approval-required'
   | 'approval-timed-out'
   | 'effect-unreported'
+  | 'output-withheld'
   | 'receipt-unproven'
 
 /** What else is known of a fault. */
@@ -153,5 +154,48 @@ export class EffectUnreported extends TollgateError {
     this.outcome = ended.outcome
     this.result = ended.result
     this.failure = ended.failure
+  }
+}
+
+/** What is known of an output that is not handed on. */
+export interface WithheldOutput {
+  /** Id of the effect's receipt; null if the answer that named it was lost. */
+  readonly receipt: string | null
+  /** Classes of data that were found in it, or that the tool is declared to return. */
+  readonly labels: readonly string[]
+  /** What the threat scanner found in it. */
+  readonly findings: readonly string[]
+}
+
+/**
+ * The tool ran and that is recorded, but what came out must not be handed on: the policy withholds it, or the answer that
+ * said what may be handed on was lost. Code `output-withheld`.
+ *
+ * The output is not in here, so that this can be shown to a model. Do not run the tool again because of this.
+ */
+export class Withheld extends TollgateError implements WithheldOutput {
+  readonly tool: string
+  /** Id of the decision that allowed the call. */
+  readonly decision: string
+  readonly receipt: string | null
+  readonly labels: readonly string[]
+  readonly findings: readonly string[]
+
+  constructor(tool: string, decision: string, { receipt, labels, findings }: WithheldOutput) {
+    super('output-withheld', `\`${tool}\` ran, and its output is withheld`, {
+      remedy: 'Do not run it again. The receipt says what was found; a person may look at the output itself.',
+    })
+    this.name = 'Withheld'
+    this.tool = tool
+    this.decision = decision
+    this.receipt = receipt
+    this.labels = labels
+    this.findings = findings
+  }
+
+  /** What a model may be told. */
+  toJSON(): object {
+    const { tool, message, remedy, receipt, labels, findings } = this
+    return { withheld: true, tool, message, remedy, receipt, labels, findings }
   }
 }

@@ -21,6 +21,19 @@ export interface ToolCall {
   readonly context?: { readonly environment?: string; readonly workspace?: string; readonly tenant?: string }
   /** Id of the approval request that the call relies on. */
   readonly approval?: string
+  /** Id of the delegation that the call is made under. */
+  readonly delegation?: string
+  /**
+   * Texts that led to the call, in their order. They are scanned and remembered as hashes, never kept: what a tool has named
+   * first stays untrusted, whoever repeats it.
+   */
+  readonly sources?: readonly Source[]
+}
+
+/** A text that led to a call: what the user said, or what a tool or a page did. */
+export interface Source {
+  readonly source_channel: 'USER' | 'TOOL_OUTPUT'
+  readonly text: string
 }
 
 interface Judged {
@@ -86,6 +99,7 @@ export interface CapturedCall {
     readonly session: string | undefined
     readonly principal: string | undefined
     readonly tenant: string | undefined
+    readonly delegation: string | undefined
   }
   /** Every member, with its JSON text. */
   readonly members: readonly (readonly [name: string, text: string])[]
@@ -101,8 +115,9 @@ export function captureCall(call: ToolCall, session: string | undefined): Captur
   const args = captured('arguments', given)
   const others = Object.entries({ tool, ...rest, session_id }).filter(([, value]) => value !== undefined)
   const members = others.map(([name, value]) => [name, captured(name, value)] as const)
-  const { principal, context, delegation_session_id } = rest
-  const said = { session: session_id ?? delegation_session_id, principal, tenant: context?.tenant }
+  const { principal, context, delegation_session_id, delegation } = rest
+  const where = { session: session_id ?? delegation_session_id, tenant: context?.tenant }
+  const said = { ...where, principal, delegation }
   return { tool, args, said, members: [...members, ['arguments', args]] }
 }
 

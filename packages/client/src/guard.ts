@@ -1,15 +1,15 @@
 // Wrapping a tool: ask, run, report. A function runs at most once a call, only after an ALLOW that was believed, and only
 // with the arguments that were judged.
 
-import type { Trust } from '@tollgate/evidence'
+import type { Json, Trust } from '@tollgate/evidence'
 import { strange } from './answer.ts'
 import { USUAL_WAIT, type ApprovalRequest, type Approvals } from './approvals.ts'
-import { ApprovalRequired, EffectUnreported, ToolDenied, TollgateError } from './error.ts'
+import { ApprovalRequired, EffectUnreported, ToolDenied, TollgateError, Withheld } from './error.ts'
 import { ask, captureCall, withApproval, type CapturedCall, type ToolCall } from './evaluate.ts'
 import { reasonOf, waited } from './host.ts'
 import { prove, USUAL_SKEW, type Claim } from './prove.ts'
 import type { Receipts } from './receipts.ts'
-import { reportEffect, type EffectReport } from './report.ts'
+import { reportEffect, type EffectReport, type Reported } from './report.ts'
 import type { Spent } from './spent.ts'
 import type { Connection } from './transport.ts'
 
@@ -38,7 +38,7 @@ export interface ApprovalOptions {
 /** What holds for every call of a guarded tool. */
 export interface GuardOptions extends Pick<
   ToolCall,
-  'session_id' | 'delegation_session_id' | 'principal' | 'context'
+  'session_id' | 'delegation_session_id' | 'principal' | 'context' | 'delegation'
 > {
   readonly approval?: ApprovalOptions
   /**
@@ -62,12 +62,9 @@ export interface GuardOptions extends Pick<
 }
 
 /** What holds for one call of a guarded tool. */
-export interface CallOptions {
+export interface CallOptions extends Pick<ToolCall, 'session_id' | 'approval' | 'delegation' | 'sources'> {
   /** Aborts asking and waiting. Once the tool has begun it is up to the tool, and what it did is reported all the same. */
   readonly signal?: AbortSignal | undefined
-  readonly session_id?: string
-  /** Id of the approval request that the call relies on. */
-  readonly approval?: string
 }
 
 /** What a guard works with. */
@@ -86,9 +83,10 @@ export function createGuard<A, R>(
   tool: Tool<A, R>,
   options: GuardOptions = {},
 ): Guarded<A, R | ToolDenied> {
-  return async (args, { signal, session_id, approval } = {}) => {
+  return async (args, { signal, session_id, approval, delegation, sources } = {}) => {
     const { approval: waiting = {}, onDenied, onUnreported, trust, skew = USUAL_SKEW, ...usual } = options
-    const call = { ...usual, tool: name, arguments: args, ...given({ session_id, approval }) }
+    const own = given({ session_id, approval, delegation, sources })
+    const call = { ...usual, ...own, tool: name, arguments: args }
     const captured = captureCall(call, gate.session)
     const permission = await obtain(gate, captured, waiting, signal)
     if (permission instanceof ToolDenied) {
@@ -104,11 +102,11 @@ export function createGuard<A, R>(
     // Our own copy of what was judged: whatever the caller does to its object meanwhile, the tool gets this.
     // Sound: the canonical text of an `A` that is plain JSON data reads as an `A`.
     const work = (): R | Promise<R> => tool(JSON.parse(captured.args) as A, { receipt, signal })
-    return runAndReport(gate, receipt, work, onUnreported)
+    return runAndReport(gate, { tool: name, decision: receipt }, work, onUnreported)
   }
 }
 
-function given(members: Readonly<Record<string, string | undefined>>): object {
+function given(members: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 }
 
@@ -169,22 +167,28 @@ function use(
   return receipt
 }
 
+/** A call that was allowed. */
+interface Allowance {
+  readonly tool: string
+  readonly decision: string
+}
+
 async function runAndReport<R>(
   { connection }: Gate,
-  decision: string,
+  { tool, decision }: Allowance,
   work: () => R | Promise<R>,
   onUnreported: GuardOptions['onUnreported'],
 ): Promise<R> {
   const tell = async (
     effect: EffectReport,
     ended: { result?: unknown; failure?: unknown },
-  ): Promise<void> => {
+  ): Promise<Reported | undefined> => {
     try {
       // Without the caller's signal: the tool ran, and that is reported also to one who no longer waits.
-      await reportEffect(connection, decision, effect)
+      return await reportEffect(connection, decision, effect)
     } catch (cause) {
-      if (onUnreported !== 'return')
-        throw new EffectUnreported(decision, { outcome: effect.status, ...ended }, cause)
+      if (onUnreported === 'return') return undefined
+      throw new EffectUnreported(decision, { outcome: effect.status, ...ended }, cause)
     }
   }
   let result: R
@@ -194,6 +198,23 @@ async function runAndReport<R>(
     await tell({ status: 'FAILED' }, { failure })
     throw failure
   }
-  await tell({ status: 'COMPLETED', output: result }, { result })
-  return result
+  const reported = await tell({ status: 'COMPLETED', output: result }, { result })
+  return reported ? handOn(result, reported, { tool, decision }) : result
+}
+
+/** What may be handed on of a result. @throws Withheld if that is nothing, or nobody knows what it is. */
+function handOn<R>(result: R, reported: Reported, { tool, decision }: Allowance): R {
+  const { delivery, output } = reported
+  // Of nothing, nothing can be withheld.
+  if (delivery === 'full' || result === undefined) return result
+  if (delivery !== 'redacted' || output === undefined) throw new Withheld(tool, decision, reported)
+  // What is left has the shape of the result, with other texts in it; so it stands in for an `R`.
+  return inTheFormOf(result, output) as R
+}
+
+/** Bytes are reported as their text, and come back as bytes. */
+function inTheFormOf(result: unknown, output: Json): unknown {
+  const bytes = typeof output === 'string' ? new TextEncoder().encode(output) : new Uint8Array()
+  if (result instanceof Uint8Array) return bytes
+  return result instanceof ArrayBuffer ? bytes.buffer : output
 }

@@ -2,17 +2,20 @@
 
 export type { Answered, ApprovalRequest, Approvals, ApprovalStatus, WaitOptions } from './approvals.ts'
 export { createClient, type Client, type ClientOptions } from './client.ts'
+export type { DelegationLink, Delegations, RegisteredDelegation } from './delegations.ts'
 export {
   ApprovalRequired,
   ApprovalTimedOut,
   EffectUnreported,
   ToolDenied,
   TollgateError,
+  Withheld,
   type ClientErrorCode,
   type Denial,
   type ErrorFacts,
+  type WithheldOutput,
 } from './error.ts'
-export type { Allowed, Denied, Escalated, Evaluation, ToolCall } from './evaluate.ts'
+export type { Allowed, Denied, Escalated, Evaluation, Source, ToolCall } from './evaluate.ts'
 export type { ApprovalOptions, CallOptions, GuardOptions, Guarded, Run, Tool } from './guard.ts'
 export type { Fetch } from './host.ts'
 export type {

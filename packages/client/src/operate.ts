@@ -56,6 +56,7 @@ export interface GatewayStatus {
   /** Why nothing passes any more; null if all is well. */
   readonly poisoned: string | null
   readonly since: string
+  readonly tenant: string
   readonly principal: string | null
   readonly role: (typeof ROLES)[number]
 }
@@ -138,6 +139,7 @@ function readStatus(status: JsonObject): GatewayStatus {
     size: count(status['size'], 'size'),
     poisoned: orNull(text)(status['poisoned'], 'poisoned'),
     since: time(status['since'], 'since'),
+    tenant: text(status['tenant'], 'tenant'),
     principal: orNull(text)(status['principal'], 'principal'),
     role: word(...ROLES)(status['role'], 'role'),
   }

@@ -61,14 +61,15 @@ function isAllow(receipt: Receipt, allowed: Allowed): receipt is Decision {
 
 /** Whether a decision is on this call: of everything that was sent and that a receipt says. */
 function isFor(receipt: Decision, { tool, args, said }: CapturedCall): boolean {
-  const { session, principal, tenant } = said
+  const { session, principal, tenant, delegation } = said
   return (
     receipt.tool === tool &&
     receipt.commit === 'plain' &&
     receipt.args_hash === sha256Hex(args) &&
     (session === undefined || receipt.session.id === session) &&
     (principal === undefined || receipt.principal === principal) &&
-    (tenant === undefined || receipt.tenant === tenant)
+    (tenant === undefined || receipt.tenant === tenant) &&
+    receipt.delegation === delegation
   )
 }
 

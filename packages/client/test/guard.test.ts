@@ -172,7 +172,7 @@ describe('an allowed call', () => {
     ['null', null, 'null'],
     ['nothing', undefined, ''],
     ['what JSON leaves out', { at: new Date(0), not: undefined }, '{"at":"1970-01-01T00:00:00.000Z"}'],
-    ['what JSON cannot hold', { big: 1n }, ''],
+    ['what JSON cannot hold', { big: 1n }, canonicalize({ bytes: 0, sha256: sha256Hex('') })],
     [
       'more than half a mebibyte',
       'x'.repeat(600_000),
@@ -677,6 +677,9 @@ describe('reporting', () => {
     const { receipt } = await client.evaluate({ tool: 'fs/read_file' })
     expect(await client.report(receipt ?? '', { status: 'COMPLETED' })).toEqual({
       receipt: gateway.ledger.entries.at(-1)?.id,
+      delivery: 'full',
+      labels: [],
+      findings: [],
     })
     await expect(client.report(receipt ?? '', { status: 'COMPLETED' })).rejects.toMatchObject({
       code: 'effect-refused',

@@ -4,7 +4,7 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { canonicalize, sha256Hex, type Decision } from '../../evidence/src/index.ts'
-import { createClient, EffectUnreported, type Client } from '../src/index.ts'
+import { createClient, EffectUnreported, Withheld, type Client } from '../src/index.ts'
 import type { Fault } from './stand-in-faults.ts'
 import { AGENT_TOKEN, OPERATOR_TOKEN, startStandIn, type Asked, type StandIn } from './stand-in.ts'
 
@@ -51,9 +51,19 @@ const spoiled: fc.Arbitrary<Fault | undefined> = fc.oneof(
   }),
 )
 
+// An answer that does not say what may be handed on.
+const misdelivered: fc.Arbitrary<Fault> = fc.record({
+  kind: fc.constant('members' as const),
+  members: fc.oneof(
+    fc.record({ delivery: fc.constantFrom('FULL', '', null, true, 'redacted', undefined) }),
+    fc.record({ output: fc.constantFrom(1, 'x', null) }),
+    fc.record({ labels: fc.constantFrom(null, 'x', [1]) }),
+  ),
+})
+
 const weather: fc.Arbitrary<Weather> = fc.record({
   evaluate: fc.array(spoiled, { maxLength: 8 }),
-  effects: fc.array(lost, { maxLength: 6 }),
+  effects: fc.array(fc.oneof({ weight: 4, arbitrary: lost }, misdelivered), { maxLength: 6 }),
   approvals: fc.array(lost, { maxLength: 4 }),
 })
 const calls = fc.array(fc.record({ tool: fc.constantFrom(...TOOLS), throws: fc.boolean() }), {
@@ -152,7 +162,8 @@ async function holdFor(
     (thrown: unknown) => ({ thrown }),
   )
   checkRuns(gateway, { tool, number, runs })
-  const reported = 'thrown' in ended ? ended.thrown === failure : true
+  const withheld = 'thrown' in ended && ended.thrown instanceof Withheld
+  const reported = withheld || ('thrown' in ended ? ended.thrown === failure : true)
   const unreported = 'thrown' in ended && ended.thrown instanceof EffectUnreported
   expect(runs.length, 'a call ends normally, or as unreported, exactly if its tool ran').toBe(
     reported || unreported ? 1 : 0,

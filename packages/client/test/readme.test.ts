@@ -89,12 +89,15 @@ describe('the README', () => {
 
   it('speaks of every name that can be called', () => {
     const made = client.createClient({ url: 'https://a', token: 't' })
-    const functions = Object.keys(client).filter((name) => !/^(Approval|Effect|Tool|Tollgate)/.test(name))
+    const functions = Object.keys(client).filter(
+      (name) => !/^(Approval|Effect|Tool|Tollgate|Withheld)/.test(name),
+    )
     const names = [
       ...functions,
       ...Object.keys(made),
       ...Object.keys(made.receipts),
       ...Object.keys(made.approvals),
+      ...Object.keys(made.delegations),
     ]
     const [, table = ''] = /## The names\n([^]*?)\nMembers/.exec(text) ?? []
     for (const name of names) expect(table, name).toContain(name)

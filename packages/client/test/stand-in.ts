@@ -12,6 +12,7 @@ import {
   parseJson,
   reasonOf,
   sha256Hex,
+  type Json,
   type JsonObject,
   type Receipt,
   type Sealed,
@@ -52,10 +53,21 @@ export interface Reply {
 export interface StandInOptions {
   /** The reason code for a call; its verdict goes with it. */
   readonly judge?: (call: JsonObject) => string
+  /** What the gateway finds in an output, and what it says may be handed on. */
+  readonly inspect?: (output: Json | undefined) => Inspected
   /** What goes wrong with a request. */
   readonly fault?: (asked: Asked) => Fault | undefined
   /** Other pages, for a browser. */
   readonly pages?: Readonly<Record<string, { readonly type: string; readonly text: string }>>
+}
+
+/** What the gateway finds in an output. */
+export interface Inspected {
+  readonly delivery: 'full' | 'redacted' | 'withheld'
+  readonly labels?: readonly string[]
+  readonly findings?: readonly string[]
+  /** What is left, if it is redacted. */
+  readonly output?: Json
 }
 
 export interface StandIn {
@@ -89,6 +101,7 @@ export function judgeByName({ tool }: JsonObject): string {
 
 export async function startStandIn(options: StandInOptions = {}): Promise<StandIn> {
   const { judge = judgeByName, fault = () => undefined, pages = {} } = options
+  const { inspect = (): Inspected => ({ delivery: 'full' }) } = options
   const ledger = await createLedger({ origin: 'tollgate.example/stand-in' })
   await begin(ledger)
   const open = new Set<string>()
@@ -162,18 +175,24 @@ export async function startStandIn(options: StandInOptions = {}): Promise<StandI
   }
 
   async function report({ body }: Asked): Promise<Reply> {
-    const { decision: of, status, output, output_base64: encoded } = body
+    const { decision: of, status, output_base64: encoded, output_digest: digest } = body
+    const output = body.output === undefined ? digest : body.output
     if (typeof of !== 'string' || !open.delete(of)) return problem(409, 'effect-refused', 'it is not open')
     const bytes =
       output === undefined ? Buffer.from(textIn(encoded), 'base64') : Buffer.from(canonicalize(output))
+    const found = inspect(output)
+    const { delivery, labels = [], findings = [], output: left } = found
     const { id } = await append(
       effect(of, {
+        delivery,
+        ...(labels.length > 0 && { labels }),
+        ...(findings.length > 0 && { findings }),
         status: status === 'FAILED' ? 'FAILED' : 'COMPLETED',
         effect_hash: sha256Hex(bytes),
         reported_by: 'caller',
       }),
     )
-    return json(201, { receipt: id })
+    return json(201, { receipt: id, delivery, labels, findings, ...(left !== undefined && { output: left }) })
   }
 
   function shown(id: string, { receipt, status, answer }: Waiting): object {
@@ -260,7 +279,7 @@ export async function startStandIn(options: StandInOptions = {}): Promise<StandI
   function fits(index: number, query: URLSearchParams): boolean {
     // Sound: receipts are objects; what a kind does not have is undefined.
     const receipt = ledger.entries[index]?.receipt as unknown as Record<string, unknown>
-    return ['kind', 'tool', 'verdict', 'principal'].every(
+    return ['kind', 'tool', 'verdict', 'principal', 'decision'].every(
       (name) => !query.has(name) || receipt[name] === query.get(name),
     )
   }
@@ -401,6 +420,7 @@ function statusOf({ origin, size }: TestLedger): object {
     size,
     poisoned: null,
     since,
+    tenant: 'default',
     principal: 'agent:ci',
     role: 'agent',
   }

@@ -9,7 +9,15 @@ import type { FindingCode } from './findings.ts'
 import { sha256Hex } from './hash.ts'
 import { IdTable, type Slot } from './ids.ts'
 import type { PublicKey } from './keys.ts'
-import { NO_HASH, type Approval, type Decision, type Effect, type KeyChange, type Receipt } from './kinds.ts'
+import {
+  NO_HASH,
+  type Approval,
+  type Decision,
+  type Delegation,
+  type Effect,
+  type KeyChange,
+  type Receipt,
+} from './kinds.ts'
 import type { Contents } from './manifest.ts'
 import { introducedKey } from './pack.ts'
 import type { NoteKey } from './note.ts'
@@ -80,6 +88,8 @@ export class Audit {
   readonly #asked = new Map<Slot, { readonly principal: string; readonly call: string }>()
   /** Approvals that were granted and not used yet. */
   readonly #grants = new Map<Slot, Grant>()
+  /** The newest word on each delegation, by tenant and id. */
+  readonly #delegations = new Map<string, Delegation>()
 
   constructor(contents: Contents, accuse: Accuse) {
     this.#contents = contents
@@ -110,11 +120,13 @@ export class Audit {
       case 'key':
         this.#changeKey(index, receipt)
         break
+      case 'delegation':
+        this.#delegations.set(`${receipt.tenant}\n${receipt.delegation_hash}`, receipt)
+        break
       case 'genesis':
       case 'freeze':
       case 'pin':
       case 'token':
-      case 'delegation':
       case 'session':
       case 'observe':
       case 'recovery':
@@ -203,8 +215,25 @@ export class Audit {
     }
     if (decision.verdict === 'ALLOW') this.open++
     if (decision.approval !== undefined) this.#useApproval(index, decision, decision.approval)
+    if (decision.verdict === 'ALLOW' && decision.delegation !== undefined) {
+      this.#checkDelegation(index, decision, decision.delegation)
+    }
     if (decision.policy_hash !== NO_HASH) this.policies.add(decision.policy_hash)
     this.#checkPolicy(index, decision)
+  }
+
+  /** A delegation, and all that it hangs from, must have been given and must still hold. One that is not shown is taken to. */
+  #checkDelegation(index: number, { tenant, principal, time }: Decision, id: string): void {
+    let delegate = principal
+    let next: string | undefined = id
+    for (let links = 0; next !== undefined; links++) {
+      const word = this.#delegations.get(`${tenant}\n${next}`)
+      if (!word && !this.#seesAllBefore(index)) return
+      const holds = word?.op === 'grant' && word.delegate === delegate && word.expires >= time
+      if (!holds || links === MAX_LINKS) return this.#accuse('DELEGATION_NOT_GRANTED', index)
+      delegate = word.delegator
+      next = word.parent
+    }
   }
 
   /** Only what a range shows without a gap tells which policy was active; elsewhere others may have come and gone. */
@@ -313,6 +342,9 @@ interface Place {
   readonly slot: Slot
   readonly marks: number
 }
+
+// A chain of delegations is no longer than this, see `MAX_DELEGATION_DEPTH`.
+const MAX_LINKS = 9
 
 // In an honest pack few references lead outside of it. Remembering more would let a forger choose how much memory we use.
 const MAX_ABSENT = 200_000

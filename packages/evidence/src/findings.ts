@@ -76,6 +76,7 @@ export type FindingCode =
   | 'APPROVAL_REUSED'
   | 'APPROVAL_FOR_ANOTHER_CALL'
   | 'APPROVAL_BY_REQUESTER'
+  | 'DELEGATION_NOT_GRANTED'
   | 'POLICY_CHANGED'
   | 'POLICY_NOT_ACTIVE'
   | 'PAYLOAD_CHANGED'
@@ -177,6 +178,10 @@ export const FINDINGS: Readonly<Record<FindingCode, FindingRule>> = {
     'An approval was used for another call than the one that was asked about.',
   ),
   APPROVAL_BY_REQUESTER: wrong('pairing', 'A principal approved its own request.'),
+  DELEGATION_NOT_GRANTED: wrong(
+    'pairing',
+    'A call was allowed under a delegation that was not given to its principal, had ended, or was revoked.',
+  ),
   POLICY_CHANGED: wrong('policy', 'A policy text is not the one its digest names.'),
   POLICY_NOT_ACTIVE: wrong('policy', 'A decision was made under a policy that was not active.'),
   PAYLOAD_CHANGED: wrong('policy', 'A disclosed payload is not the one its digest names.'),

@@ -21,6 +21,15 @@ export {
   type Head,
 } from './checkpoint.ts'
 export { fromBase64, fromHex, toBase64, toHex } from './bytes.ts'
+export {
+  DELEGATION_PAYLOAD_TYPE,
+  MAX_DELEGATION_DEPTH,
+  openDelegation,
+  signDelegation,
+  type DelegationStatement,
+  type OpenedDelegation,
+  type SignedDelegation,
+} from './delegation.ts'
 export { EvidenceError, type EvidenceErrorCode } from './error.ts'
 export {
   FINDINGS,
@@ -43,9 +52,9 @@ export {
 export {
   DOORS,
   EFFECT_CLASSES,
-  KINDS,
   NO_HASH,
   RUNGS,
+  TIERS,
   type Approval,
   type Browser,
   type Commit,
@@ -66,8 +75,10 @@ export {
   type Recovery,
   type Rung,
   type SessionChange,
+  type Tier,
   type TokenChange,
 } from './kinds.ts'
+export { KINDS } from './shapes.ts'
 export type { Contents, ListedMember, Manifest, Range } from './manifest.ts'
 export {
   consistencyProof,

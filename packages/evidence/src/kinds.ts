@@ -1,33 +1,16 @@
-// The kinds of receipt: for each its type, its field table and the rules between fields. A new need is a new kind or a
-// new field in this file, never a second shape.
+// The kinds of receipt, as types. A new need is a new kind or a new field here and in `shapes.ts`, never a second shape.
 
-import { isOrigin } from './checkpoint.ts'
-import {
-  bytes32,
-  count,
-  decimal,
-  flag,
-  form,
-  hash,
-  list,
-  moment,
-  only,
-  optional,
-  record,
-  shape,
-  text,
-  textThat,
-  word,
-  type Field,
-  type Fields,
-  type Shape,
-} from './fields.ts'
-import { reasonOf, VERDICTS, type ReasonCode, type Verdict } from './reasons.ts'
+import type { ReasonCode, Verdict } from './reasons.ts'
 
 /** What a tool does to the world, mildest first. */
 export const EFFECT_CLASSES = ['read', 'write', 'delete', 'execute', 'send', 'pay', 'admin'] as const
 /** What a tool does to the world. */
 export type EffectClass = (typeof EFFECT_CLASSES)[number]
+
+/** Tiers, lowest first. */
+export const TIERS = ['observer', 'standard', 'elevated', 'admin'] as const
+/** How much a principal is trusted with. */
+export type Tier = (typeof TIERS)[number]
 
 /** The ways a call can come in. */
 export const DOORS = ['mcp', 'llm', 'hook', 'http', 'sdk', 'browser'] as const
@@ -124,6 +107,20 @@ export interface Decision extends Common {
   readonly approval?: string
   /** Id of the delegation it was made under. */
   readonly delegation?: string
+  /** What a person is asked about: of each rung that asks its name, its reason, and what exactly. */
+  readonly asks?: readonly string[]
+  /** Labels that the data of the call carries. */
+  readonly labels?: readonly string[]
+  /** What the threat scanner found in the call, and in what came with it. */
+  readonly findings?: readonly string[]
+  /** Ids of the compliance rules that applied. */
+  readonly compliance?: readonly string[]
+  /** The tier that an approval has raised the session to, and until when. */
+  readonly elevation?: { readonly tier: Tier; readonly until: string }
+  /** The principal's trust from here on, if this changed it. */
+  readonly trust?: string
+  /** Hash of what is remembered of the session's data from here on, if this changed it. */
+  readonly provenance_hash?: string
   /** When an advised ALLOW ends. */
   readonly expires?: string
   readonly trajectory_risk_score: string
@@ -156,6 +153,14 @@ export interface Effect extends Common {
   readonly delivery: 'full' | 'redacted' | 'withheld'
   /** It came after the effect had been closed as UNKNOWN. */
   readonly late?: true
+  /** Labels that the output carries. */
+  readonly labels?: readonly string[]
+  /** What the threat scanner found in the output. */
+  readonly findings?: readonly string[]
+  /** The principal's trust from here on, if this changed it. */
+  readonly trust?: string
+  /** Hash of what is remembered of the session's data from here on, if this changed it. */
+  readonly provenance_hash?: string
 }
 
 /** A person's answer to an escalated call. */
@@ -230,7 +235,10 @@ export interface Delegation extends Common {
   readonly delegation_hash: string
   readonly delegator: string
   readonly delegate: string
+  /** Id of the delegation that this one narrows. */
+  readonly parent?: string
   readonly expires: string
+  readonly by: string
 }
 
 /** A session opened or closed; closing states how many decisions it held. */
@@ -279,231 +287,3 @@ export type Kind = Receipt['kind']
 
 /** `prev_receipt_hash` of a writer's first receipt, and `policy_hash` while no policy is active. */
 export const NO_HASH: string = '0'.repeat(64)
-
-type Own<R extends Receipt> = Readonly<Record<Exclude<keyof R, keyof Common>, Field>>
-
-const name = text(256)
-const sentence = text(500)
-const writer = form('a name of a-z, 0-9, dot and dash, at most 63 long', /^[a-z0-9][a-z0-9.-]{0,62}$/)
-const origin = textThat('the name of a ledger', isOrigin)
-const commit = word('plain', 'salted', 'raw')
-
-const common = {
-  v: only(1),
-  ledger: origin,
-  tenant: name,
-  writer,
-  seq: count(),
-  lamport_clock: count(),
-  prev_receipt_hash: hash,
-  causes: list(hash, 16),
-  time: moment,
-  key: hash,
-} satisfies Readonly<Record<keyof Common, Field>>
-
-const browser = {
-  sentinel_risk: optional(count(100)),
-  sentinel_findings: list(form('a finding code', /^[A-Z][A-Z0-9_]{0,63}$/), 32),
-  dom_hash: optional(hash),
-  visual_text_hash: optional(hash),
-  planner_ref: optional(name),
-  destination_host: optional(text(260)),
-} satisfies Readonly<Record<keyof Browser, Field>>
-
-const own = {
-  genesis: {
-    kind: word('genesis'),
-    public_key: bytes32,
-    commit: word('plain', 'salted'),
-    succeeds: optional(record({ ledger: origin, checkpoint_hash: hash, because: sentence })),
-  } satisfies Own<Genesis>,
-  decision: {
-    kind: word('decision'),
-    principal: name,
-    session: record({ id: name, seq: count() }),
-    door: word(...DOORS),
-    assurance: word('enforced', 'advised'),
-    tool: name,
-    effect_class: word(...EFFECT_CLASSES),
-    args_hash: hash,
-    commit,
-    definition_hash: optional(hash),
-    verdict: word(...VERDICTS),
-    reason_code: textThat('a reason code of the table', (code) => reasonOf(code) !== undefined),
-    rung: word(...RUNGS),
-    rule: optional(text(100)),
-    policy_hash: hash,
-    ladder: hash,
-    state_hash: hash,
-    next_state_hash: hash,
-    evidence: hash,
-    approval: optional(hash),
-    delegation: optional(hash),
-    expires: optional(moment),
-    trajectory_risk_score: decimal,
-    session_centroid_hash: hash,
-    risk_accumulation_window: count(10_000),
-    browser: optional(record(browser)),
-  } satisfies Own<Decision>,
-  effect: {
-    kind: word('effect'),
-    decision: hash,
-    status: word('COMPLETED', 'FAILED', 'UNKNOWN', 'CANCELLED'),
-    cause: optional(word('crash', 'timeout', 'lost')),
-    effect_hash: optional(hash),
-    commit,
-    reported_by: word('gateway', 'caller'),
-    delivery: word('full', 'redacted', 'withheld'),
-    late: optional(only(true)),
-  } satisfies Own<Effect>,
-  approval: {
-    kind: word('approval'),
-    decision: hash,
-    answer: word('GRANTED', 'REFUSED'),
-    approver: name,
-    expires: moment,
-  } satisfies Own<Approval>,
-  freeze: {
-    kind: word('freeze'),
-    scope: word('all', 'principal', 'tool', 'session'),
-    target: optional(name),
-    frozen: flag,
-    by: name,
-    because: optional(sentence),
-    denials: optional(count()),
-  } satisfies Own<Freeze>,
-  policy: {
-    kind: word('policy'),
-    policy_hash: hash,
-    name,
-    by: name,
-  } satisfies Own<PolicyActivation>,
-  key: {
-    kind: word('key'),
-    op: word('add', 'retire'),
-    role: word('ledger', 'writer'),
-    of: optional(writer),
-    public_key: bytes32,
-  } satisfies Own<KeyChange>,
-  pin: {
-    kind: word('pin'),
-    op: word('pin', 'unpin'),
-    tool: name,
-    definition_hash: hash,
-    by: name,
-  } satisfies Own<Pin>,
-  token: {
-    kind: word('token'),
-    op: word('issue', 'revoke'),
-    token_hash: hash,
-    role: word('agent', 'sentinel', 'operator', 'admin', 'auditor'),
-    principal: optional(name),
-    groups: optional(list(name, 32)),
-    expires: optional(moment),
-    by: name,
-  } satisfies Own<TokenChange>,
-  delegation: {
-    kind: word('delegation'),
-    op: word('grant', 'revoke'),
-    delegation_hash: hash,
-    delegator: name,
-    delegate: name,
-    expires: moment,
-  } satisfies Own<Delegation>,
-  session: {
-    kind: word('session'),
-    op: word('open', 'close'),
-    session: name,
-    principal: name,
-    scope_hash: optional(hash),
-    decisions: optional(count()),
-  } satisfies Own<SessionChange>,
-  observe: {
-    kind: word('observe'),
-    on: flag,
-    until: optional(moment),
-    by: name,
-  } satisfies Own<Observe>,
-  recovery: {
-    kind: word('recovery'),
-    closed: count(),
-    because: sentence,
-  } satisfies Own<Recovery>,
-} satisfies Record<Kind, Fields>
-
-/** The names of all kinds. */
-// Sound: the table has exactly the kinds as its keys, checked above.
-export const KINDS: readonly Kind[] = Object.keys(own) as Kind[]
-
-/** The shape of every kind, the common fields included. */
-// Sound: built from every kind there is.
-export const SHAPES: Readonly<Record<Kind, Shape>> = Object.fromEntries(
-  KINDS.map((kind): [Kind, Shape] => [kind, shape({ ...common, ...own[kind] })]),
-) as Record<Kind, Shape>
-
-/** What is wrong between the fields of a receipt, each being right by itself; undefined if nothing is. */
-export function contradictionIn(receipt: Receipt): string | undefined {
-  switch (receipt.kind) {
-    case 'decision':
-      return contradictionInDecision(receipt)
-    case 'effect':
-      return contradictionInEffect(receipt)
-    case 'freeze':
-      return (
-        needs((receipt.scope === 'all') !== (receipt.target !== undefined), '`target` goes with a scope') ??
-        needs(!receipt.frozen || receipt.denials === undefined, '`denials` goes with lifting')
-      )
-    case 'key':
-      return needs((receipt.role === 'writer') === (receipt.of !== undefined), '`of` goes with writers')
-    case 'session':
-      return needs(
-        (receipt.op === 'close') === (receipt.decisions !== undefined),
-        '`decisions` goes with closing',
-      )
-    case 'observe':
-      return needs(receipt.on === (receipt.until !== undefined), '`until` goes with switching on')
-    case 'genesis':
-    case 'approval':
-    case 'policy':
-    case 'pin':
-    case 'token':
-    case 'delegation':
-    case 'recovery':
-      return undefined
-  }
-}
-
-function contradictionInDecision(decision: Decision): string | undefined {
-  return (
-    needs(
-      reasonOf(decision.reason_code)?.verdict === decision.verdict,
-      '`reason_code` belongs to another verdict',
-    ) ??
-    needs(
-      (decision.verdict === 'ALLOW' && decision.assurance === 'advised') === (decision.expires !== undefined),
-      '`expires` goes with an advised ALLOW',
-    ) ??
-    needs(
-      decision.policy_hash !== NO_HASH || decision.verdict === 'DENY',
-      'without a policy only DENY is possible',
-    ) ??
-    needs(
-      (decision.reason_code === 'APPROVAL_GRANTED') === (decision.approval !== undefined),
-      '`approval` goes with APPROVAL_GRANTED',
-    )
-  )
-}
-
-function contradictionInEffect({ status, cause, effect_hash, late }: Effect): string | undefined {
-  const ended = status === 'COMPLETED' || status === 'FAILED'
-  return (
-    needs((status === 'UNKNOWN') === (cause !== undefined), '`cause` goes with UNKNOWN') ??
-    needs(status !== 'COMPLETED' || effect_hash !== undefined, 'COMPLETED needs `effect_hash`') ??
-    needs(ended || effect_hash === undefined, '`effect_hash` goes with an effect that ended') ??
-    needs(ended || late === undefined, '`late` goes with an effect that ended')
-  )
-}
-
-function needs(held: boolean, otherwise: string): string | undefined {
-  return held ? undefined : otherwise
-}

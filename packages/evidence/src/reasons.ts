@@ -16,12 +16,14 @@ export interface Reason {
 export type ReasonCode =
   | 'RULE_ALLOWED'
   | 'APPROVAL_GRANTED'
-  | 'OBSERVE_MODE_ALLOWED'
   | 'APPROVAL_REQUIRED'
   | 'TOOL_NOT_PINNED'
   | 'EGRESS_APPROVAL_REQUIRED'
-  | 'TASK_SCOPE_EXCEEDED'
   | 'TAINT_APPROVAL_REQUIRED'
+  | 'THREAT_APPROVAL_REQUIRED'
+  | 'ELEVATION_REQUIRED'
+  | 'TEMPORAL_INTERVENTION'
+  | 'COMPLIANCE_APPROVAL_REQUIRED'
   | 'AMBIGUOUS_INPUT'
   | 'SYSTEM_FROZEN'
   | 'AGENT_KILLED'
@@ -40,8 +42,10 @@ export type ReasonCode =
   | 'COGNITIVE_FIREWALL_PLANNER_REF_REQUIRED'
   | 'DATA_EGRESS_BLOCKED'
   | 'TAINTED_DATA_EGRESS_DENY'
+  | 'UNTRUSTED_VALUE_DENY'
   | 'PROMPT_INJECTION_DETECTED'
   | 'UNICODE_OBFUSCATION_DETECTED'
+  | 'COMMAND_ATTACK_DETECTED'
   | 'DELEGATION_INVALID'
   | 'DELEGATION_SCOPE_VIOLATION'
   | 'SESSION_RISK_MEMORY_DENY'
@@ -51,7 +55,8 @@ export type ReasonCode =
   | 'NO_RULE_MATCHED'
   | 'POLICY_VIOLATION'
   | 'POLICY_EVALUATION_ERROR'
-  | 'TEMPORAL_INTERVENTION'
+  | 'OUTSIDE_HOURS'
+  | 'RATE_EXCEEDED'
   | 'BUDGET_EXCEEDED'
   | 'COMPLIANCE_VIOLATION'
   | 'APPROVAL_TIMEOUT'
@@ -68,10 +73,6 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
     'A person approved exactly this call.',
     'Nothing to do. The approval is used up; the same call needs a new one.',
   ),
-  OBSERVE_MODE_ALLOWED: allow(
-    'No rule matched, and observe mode let the call pass on the record.',
-    'Write a rule for this tool before observe mode ends; afterwards the call is denied.',
-  ),
 
   APPROVAL_REQUIRED: escalate(
     'The policy asks a person before this call.',
@@ -85,13 +86,25 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
     'The call sends data to a destination that a person must approve.',
     'Wait for the approval, or add the destination to `gates.egress.allow`.',
   ),
-  TASK_SCOPE_EXCEEDED: escalate(
-    'The call has a side effect outside the task its session was opened for.',
-    'Open a session for the wider task, or have a person approve this call.',
-  ),
   TAINT_APPROVAL_REQUIRED: escalate(
     'Data from an untrusted source would flow into this call.',
     'Have a person look at the data and approve, or leave the data out.',
+  ),
+  THREAT_APPROVAL_REQUIRED: escalate(
+    'Text in the call, or that came with it, looks like an attack.',
+    'Have a person look at the text and approve, or leave it out.',
+  ),
+  ELEVATION_REQUIRED: escalate(
+    'The tier of the principal is too low for this class of effect, and a person may raise it for a time.',
+    'Wait for the approval; it raises the tier in this session for as long as the policy says.',
+  ),
+  TEMPORAL_INTERVENTION: escalate(
+    'The calls of this principal come in a burst.',
+    'Slow down; have a person look at what the agent is doing, and approve if it is wanted.',
+  ),
+  COMPLIANCE_APPROVAL_REQUIRED: escalate(
+    'A compliance rule asks a person before this class of data is handled this way.',
+    'Wait for the approval, or leave the data out.',
   ),
 
   AMBIGUOUS_INPUT: deny(
@@ -154,6 +167,10 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
     'Labelled or suspicious data would leave through this call.',
     'Leave the data out, or change its label in the policy.',
   ),
+  UNTRUSTED_VALUE_DENY: deny(
+    'The call would act on a value that only untrusted text has named.',
+    'Check the value by another way and name it yourself; look at where the agent has read it.',
+  ),
   PROMPT_INJECTION_DETECTED: deny(
     'Untrusted text in the call gives instructions to the agent.',
     'Look at where the text came from before you let the agent go on.',
@@ -161,6 +178,10 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   UNICODE_OBFUSCATION_DETECTED: deny(
     'The call hides text in invisible, reordered or look-alike characters.',
     'Send the text without such characters.',
+  ),
+  COMMAND_ATTACK_DETECTED: deny(
+    'The arguments carry an attack on a command line, a path or a query.',
+    'Look at where the argument came from; write plain values, without shell or path tricks.',
   ),
   DELEGATION_INVALID: deny(
     'The delegation is missing, expired, revoked or wrongly signed.',
@@ -198,10 +219,11 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
     'The condition of a rule failed while it was evaluated.',
     'Correct the rule that the receipt names; numbers in arguments are doubles (`1.0`).',
   ),
-  TEMPORAL_INTERVENTION: deny(
-    'A rate or a time window does not permit the call now.',
-    'Try again later; the answer says when.',
+  OUTSIDE_HOURS: deny(
+    'The policy does not permit this call at this time of the day or week.',
+    'Try again when the hours open; the answer says when.',
   ),
+  RATE_EXCEEDED: deny('The calls come faster than a rate permits.', 'Try again later; the answer says when.'),
   BUDGET_EXCEEDED: deny('The budget for this is used up.', 'Wait for the next period, or raise the budget.'),
   COMPLIANCE_VIOLATION: deny(
     'The class of the data may not be handled this way or in this place.',

@@ -1,16 +1,19 @@
 // Receipts: a canonical payload in a DSSE envelope, signed with Ed25519. Sealing and opening stand side by side.
 
-import { ascii, concat, decodeUtf8, fromBase64, latin1, toBase64, utf8, utf8Length } from './bytes.ts'
-import { parseCanonical } from './canonical.ts'
+import { ascii, latin1, utf8, utf8Length } from './bytes.ts'
+import { envelopeForm, isSignedBy, readPayload, type Enveloped, type PayloadForm } from './dsse.ts'
 import { EvidenceError, shown } from './error.ts'
 import { isObject, problemWith, writeShape, type Shape } from './fields.ts'
 import { sha256Hex } from './hash.ts'
 import type { Json } from './json.ts'
-import { verifySignature, type PublicKey, type SigningKey } from './keys.ts'
-import { contradictionIn, SHAPES, type Kind, type Receipt } from './kinds.ts'
+import type { PublicKey, SigningKey } from './keys.ts'
+import type { Kind, Receipt } from './kinds.ts'
+import { contradictionIn, SHAPES } from './shapes.ts'
 
 /** The DSSE payload type; the version of the format is part of it. */
 export const PAYLOAD_TYPE = 'application/vnd.tollgate.receipt+json;v=1'
+
+const FORM = envelopeForm(PAYLOAD_TYPE)
 
 /** Longest payload, in bytes. Larger material is put behind hashes. */
 export const MAX_PAYLOAD_BYTES: number = 16 * 1024
@@ -59,7 +62,7 @@ export function encodeReceipt(receipt: Receipt): Encoded {
     throw new EvidenceError('RECEIPT_TOO_LARGE', `the payload is larger than ${MAX_PAYLOAD_BYTES} bytes`)
   }
   // The payload is the end of what is signed, so one piece of memory is enough for both.
-  const whole = preAuthenticationHead(length) + text
+  const whole = FORM.head(length) + text
   // As many bytes as characters: plain ASCII, which most receipts are, and which is written faster as such.
   const message = length === text.length ? ascii(whole) : utf8(whole)
   const payload = message.subarray(message.length - length)
@@ -95,7 +98,7 @@ function envelop({ receipt, id, payload }: Identified, signature: Uint8Array): S
  * them together again, byte for byte. Checks nothing.
  */
 export function formatEnvelope(payload: Uint8Array, keyId: string, signature: Uint8Array): Uint8Array {
-  return ascii(BEFORE + toBase64(payload) + BETWEEN + keyId + KEY_END + toBase64(signature) + AFTER)
+  return FORM.format(payload, keyId, signature)
 }
 
 /**
@@ -132,30 +135,19 @@ export function parseReceipt(envelope: Uint8Array | string): Parsed {
 
 /** Whether the receipt's signature is of this key. */
 export function signatureHolds(
-  { payload, signature }: Pick<Parsed, 'payload' | 'signature'>,
+  parsed: Pick<Parsed, 'payload' | 'signature'>,
   key: PublicKey,
 ): Promise<boolean> {
-  return verifySignature(key, concat(ascii(preAuthenticationHead(payload.length)), payload), signature)
+  return isSignedBy(key, FORM, parsed)
 }
 
 /** A payload's receipt. It must be the canonical text of one, to the byte. */
 function parsePayload(payload: Uint8Array): Receipt {
-  const text = decodeUtf8(payload)
-  const value = text === undefined ? null : parseLeniently(text)
-  // Whatever the lenient parser made of the text: only one text is the canonical form of that, and it must be this one.
-  if (text === undefined || writeReceipt(value) !== text) explain(parseCanonical(payload, MAX_PAYLOAD_BYTES))
   // Sound: only a receipt is written as one.
-  return value as unknown as Receipt
+  return readPayload(payload, RECEIPT) as unknown as Receipt
 }
 
-function parseLeniently(text: string): Json {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    // The strict parser says what is wrong.
-    return null
-  }
-}
+const RECEIPT: PayloadForm = { maxBytes: MAX_PAYLOAD_BYTES, write: writeReceipt, explain }
 
 /** The canonical text of a receipt; undefined for anything else. */
 function writeReceipt(value: Json): string | undefined {
@@ -182,39 +174,15 @@ function explain(value: Json): never {
   throw malformed(`${named(kind)}: ${problem}`)
 }
 
-// The envelope has one canonical spelling, so it is matched as text instead of being parsed.
-const BEFORE = '{"payload":"'
-const BETWEEN = `","payloadType":"${PAYLOAD_TYPE}","signatures":[{"keyid":"`
-const KEY_END = '","sig":"'
-const AFTER = '"}]}'
-const TAIL_LENGTH = BETWEEN.length + 64 + KEY_END.length + 88 + AFTER.length
-const KEY_AT = BETWEEN.length
-const SIGNATURE_AT = KEY_AT + 64 + KEY_END.length
-
-function openEnvelope(envelope: Uint8Array | string): {
-  payload: Uint8Array
-  keyId: string
-  signature: Uint8Array
-} {
+function openEnvelope(envelope: Uint8Array | string): Enveloped {
   if (envelope.length > MAX_ENVELOPE_BYTES) {
     throw new EvidenceError('RECEIPT_TOO_LARGE', `the envelope is larger than ${MAX_ENVELOPE_BYTES} bytes`)
   }
   const bytes = typeof envelope === 'string' ? utf8(envelope) : envelope
-  // Pieces of the bytes become text by themselves: cutting up one long text makes every later step slower.
-  const end = Math.max(bytes.length - TAIL_LENGTH, 0)
-  const start = latin1(bytes.subarray(0, BEFORE.length))
-  const tail = latin1(bytes.subarray(end))
-  const framed =
-    start === BEFORE &&
-    end >= BEFORE.length &&
-    tail.startsWith(BETWEEN) &&
-    tail.startsWith(KEY_END, KEY_AT + 64) &&
-    tail.endsWith(AFTER)
-  if (!framed) throw strangeEnvelope(latin1(bytes))
-  const payload = fromBase64(latin1(bytes.subarray(BEFORE.length, end)))
-  const signature = fromBase64(tail.slice(SIGNATURE_AT, SIGNATURE_AT + 88))
-  if (!payload || signature?.length !== 64) throw malformed('the envelope is not base64 where it should be')
-  return { payload, keyId: tail.slice(KEY_AT, KEY_AT + 64), signature }
+  const opened = FORM.open(bytes)
+  if (opened === 'not of this form') throw strangeEnvelope(latin1(bytes))
+  if (opened === 'not base64') throw malformed('the envelope is not base64 where it should be')
+  return opened
 }
 
 function strangeEnvelope(text: string): EvidenceError {
@@ -224,11 +192,6 @@ function strangeEnvelope(text: string): EvidenceError {
     )?.[1]
   if (version === undefined || version === '1') return malformed('not a receipt envelope in canonical form')
   return new EvidenceError('RECEIPT_VERSION_UNKNOWN', `version \`${version}\` is not known here`)
-}
-
-/** What stands before a payload when it is signed (DSSE): its type and its length cannot be taken for another's. */
-function preAuthenticationHead(length: number): string {
-  return `DSSEv1 ${PAYLOAD_TYPE.length} ${PAYLOAD_TYPE} ${length} `
 }
 
 function named(value: Json | undefined): string {

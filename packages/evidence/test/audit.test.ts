@@ -204,6 +204,42 @@ describe('an approval', () => {
   })
 })
 
+describe('a delegation', () => {
+  const grant = {
+    kind: 'delegation',
+    op: 'grant',
+    delegation_hash: hash('delegation'),
+    delegator: 'agent:planner',
+    delegate: 'agent:ci',
+    expires: '2026-02-01T00:00:00.000Z',
+    by: 'agent:planner',
+  } as const
+  const call = decision(POLICY, { delegation: grant.delegation_hash })
+
+  it('that was given to the principal carries its calls, until it is revoked', async () => {
+    const ledger = await story()
+    for (const draft of [grant, call, { ...grant, op: 'revoke' } as const, call]) await ledger.append(draft)
+    expect(audited(ledger).said).toEqual([`DELEGATION_NOT_GRANTED at ${AT.next + 3}`])
+  })
+
+  it('says nothing against a call that was denied under it', async () => {
+    const ledger = await story()
+    await ledger.append({ ...DENIED, delegation: hash('unknown') } as Draft)
+    expect(audited(ledger).said).toEqual([])
+  })
+
+  it('that is not shown is taken to have been given, but not one from another tenant where all is shown', async () => {
+    const ledger = await story()
+    await ledger.append(grant)
+    await ledger.append(call)
+    expect(audited(ledger, from(AT.next + 1, ledger)).said).toEqual([])
+    const other = await story()
+    await other.append({ ...grant, tenant: 'acme' })
+    await other.append(call)
+    expect(audited(other).said).toEqual([`DELEGATION_NOT_GRANTED at ${AT.next + 1}`])
+  })
+})
+
 describe('what was hidden on purpose', () => {
   /** Two policies, one after the other, then a decision; the receipt of the second policy is left out of the part. */
   async function hiddenPolicy(decidedUnder: 'first' | 'second'): Promise<Audit & { said: string[] }> {

@@ -6,7 +6,7 @@ import { cosignCheckpoint, parseCheckpoint, sealCheckpoint } from '../src/checkp
 import { EvidenceError } from '../src/error.ts'
 import { sha256 } from '../src/hash.ts'
 import { parseJson } from '../src/json.ts'
-import { KINDS } from '../src/kinds.ts'
+import { KINDS } from '../src/shapes.ts'
 import { formatNote, formatVkey, noteKey, parseNote, parseVkey } from '../src/note.ts'
 import { formatProof, parseProof } from '../src/proof.ts'
 import { parseReceipt, PAYLOAD_TYPE, sealReceipt } from '../src/receipt.ts'

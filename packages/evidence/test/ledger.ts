@@ -342,6 +342,7 @@ export async function demoLedger(options: LedgerOptions = {}): Promise<TestLedge
     delegator: 'agent:ci',
     delegate: 'agent:sub',
     expires: '2026-01-06T00:00:00.000Z',
+    by: 'agent:ci',
   })
   await ledger.append({ kind: 'observe', on: true, until: '2026-01-05T12:00:00.000Z', by: 'admin:ann' })
   await ledger.append({

@@ -3,7 +3,8 @@ import { concat, fromBase64, toBase64, toHex, utf8 } from '../src/bytes.ts'
 import { canonicalBytes, canonicalize } from '../src/canonical.ts'
 import { sha256Hex } from '../src/hash.ts'
 import { verifySignature, type SigningKey } from '../src/keys.ts'
-import { KINDS, NO_HASH, SHAPES, type Decision, type Kind, type Receipt } from '../src/kinds.ts'
+import { NO_HASH, type Decision, type Kind, type Receipt } from '../src/kinds.ts'
+import { KINDS, SHAPES } from '../src/shapes.ts'
 import {
   encodeReceipt,
   MAX_ENVELOPE_BYTES,
@@ -655,11 +656,11 @@ describe('fields', () => {
 describe('contradictions', () => {
   const denied = { verdict: 'DENY', reason_code: 'NO_RULE_MATCHED' }
 
-  /** The sample decision as an enforced one: without `expires`, and with `approval` only where the reason needs it. */
+  /** The sample decision as an enforced one: without `expires`, and with `approval` only where the reason fits. */
   async function checkEnforced(changes: Changes, code = 'accepted'): Promise<void> {
-    const { approval, ...bare } = without('decision', 'expires') as Decision
+    const { approval, elevation, ...bare } = without('decision', 'expires') as Decision
     const reason = changes.reason_code ?? bare.reason_code
-    const approved = reason === 'APPROVAL_GRANTED' ? { approval } : {}
+    const approved = reason === 'APPROVAL_GRANTED' ? { approval, elevation } : {}
     const receipt = { ...bare, ...approved, assurance: 'enforced', ...changes } as unknown as Receipt
     expect(
       outcomeOf(() => encodeReceipt(receipt)),
@@ -711,6 +712,13 @@ describe('contradictions', () => {
     for (const [code, { verdict }] of Object.entries(REASONS))
       if (code !== 'APPROVAL_GRANTED')
         await checkEnforced({ verdict, reason_code: code, approval }, 'RECEIPT_MALFORMED')
+  })
+
+  it('a decision raises a tier only by an approval at the rung of privilege', async () => {
+    const elevation = { tier: 'elevated', until: '2026-02-01T00:15:00.000Z' }
+    await checkEnforced({ elevation })
+    await checkEnforced({ rung: 'policy', elevation }, 'RECEIPT_MALFORMED')
+    await checkEnforced({ ...denied, elevation }, 'RECEIPT_MALFORMED')
   })
 
   it('an effect has a cause if it is UNKNOWN, a hash if it is COMPLETED, and is late only if it ended', () => {

@@ -7,7 +7,10 @@ import {
   parseJson,
   sealCheckpoint,
   sha256Hex,
+  signDelegation,
+  toBase64,
   type Decision,
+  type DelegationStatement,
   type Json,
   type Receipt,
   type SigningKey,
@@ -36,6 +39,8 @@ import type { EntryFilter, LedgerEntry, LedgerView } from '../src/view.ts'
 export const ORIGIN = 'ledger.example/api'
 export const START: number = Date.UTC(2026, 0, 5, 9, 0, 0)
 
+const keys = new Map<string, Promise<SigningKey>>()
+
 export const POLICY = `
 tollgate: 1
 name: test
@@ -54,6 +59,35 @@ gates:
   browser: { domains: [example.com], max-sentinel-risk: 50 }
 `
 
+/** The same, where agent:a may delegate. */
+export const DELEGATING: string = `${POLICY}
+principals:
+  "agent:a": { tier: standard, key: ${toBase64((await fixedKey('agent:a')).publicKey.bytes)} }
+  "agent:only": { tier: standard, delegate-only: true }
+`
+
+/** A delegation that `agent:a` has signed, or whoever `signer` names. */
+export async function delegated(
+  given: Partial<DelegationStatement> = {},
+  signer = 'agent:a',
+): Promise<{ readonly id: string; readonly envelope: string }> {
+  const statement: DelegationStatement = {
+    v: 1,
+    ledger: ORIGIN,
+    tenant: 'default',
+    delegator: 'agent:a',
+    delegate: 'agent:c',
+    tools: ['fs/*'],
+    until: new Date(START + 3_600_000).toISOString(),
+    depth: 1,
+    parent: null,
+    nonce: 'one',
+    ...given,
+  }
+  const { id, envelope } = await signDelegation(statement, await fixedKey(signer))
+  return { id, envelope: Buffer.from(envelope).toString() }
+}
+
 /** Who is who, by the name that tests use. */
 export const PEOPLE = {
   agent: { role: 'agent', tenant: 'default', principal: 'agent:a' },
@@ -69,8 +103,6 @@ export const PEOPLE = {
 } as const satisfies Readonly<Record<string, { role: Role; tenant: string; principal: string }>>
 
 export type Person = keyof typeof PEOPLE
-
-const keys = new Map<string, Promise<SigningKey>>()
 
 function fixedKey(name: string): Promise<SigningKey> {
   const seed = new Uint8Array(Buffer.from(sha256Hex(`tollgate gateway test key: ${name}`), 'hex'))

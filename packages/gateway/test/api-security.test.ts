@@ -8,7 +8,7 @@ import { createApp } from '../src/api/app.ts'
 import { ROUTES } from '../src/api/routes.ts'
 import type { Route } from '../src/api/route.ts'
 import { ROLES, type Role } from '../src/tokens.ts'
-import { createApiRig, type ApiRig, type Person } from './api-rig.ts'
+import { createApiRig, delegated, DELEGATING, type ApiRig, type Person } from './api-rig.ts'
 
 /** A request that a route's own roles get an answer to, and what comes of it. */
 interface Row {
@@ -18,7 +18,8 @@ interface Row {
 }
 
 // $decision is an ALLOW of agent:a, $request an ESCALATE of it, $token the hash of a token that nobody holds,
-// $offered the hash of the definition of fs/new, which nobody has pinned.
+// $offered the hash of the definition of fs/new, which nobody has pinned, $delegation one from agent:a to agent:c, and
+// $envelope another that nobody has handed in yet.
 const TABLE: Readonly<Record<string, Row>> = {
   evaluate: { body: { tool: 'fs/read_file' }, status: 200 },
   evaluateBrowser: { body: { tool_name: 'web/click' }, status: 200 },
@@ -33,6 +34,11 @@ const TABLE: Readonly<Record<string, Row>> = {
   approveRequest: { url: '/v1/approvals/$request/approve', status: 200 },
   denyRequest: { url: '/v1/approvals/$request/deny', status: 200 },
   showSession: { url: '/v1/sessions/s1?principal=agent:a', status: 200 },
+  showPrincipal: { url: '/v1/principals/agent:a', status: 200 },
+  registerDelegation: { body: { envelope: '$envelope' }, status: 201 },
+  listDelegations: { status: 200 },
+  showDelegation: { url: '/v1/delegations/$delegation', status: 200 },
+  revokeDelegation: { url: '/v1/delegations/$delegation/revoke', status: 200 },
   listFreezes: { status: 200 },
   setFreeze: { body: { scope: 'tool', target: 'x', frozen: true }, status: 200 },
   showPolicy: { status: 200 },
@@ -60,7 +66,7 @@ test('every route has a row, and every row a route', () => {
 
 /** A rig with something of everything in it. */
 async function furnished(): Promise<ApiRig & { fill: (text: string) => string }> {
-  const rig = await createApiRig()
+  const rig = await createApiRig({ policy: DELEGATING })
   const offered = definitionOf({ description: 'a tool' })
   for (const tool of ['fs/read_file', 'fs/new']) rig.kernel.catalogue.offer(tool, offered)
   await pinTool(rig.kernel, 'fs/read_file', offered.hash, 'user:ada')
@@ -69,11 +75,16 @@ async function furnished(): Promise<ApiRig & { fill: (text: string) => string }>
   const mail = { tool: 'mail/send', arguments: { to: 'a@example.com' }, session_id: 's1' }
   const asked = await rig.ask('agent', 'POST', '/v1/evaluate', mail)
   const spare = await rig.tokens.issue({ role: 'agent', tenant: 'default', principal: 'agent:x' }, 'test')
+  const registered = await delegated()
+  await rig.ask('operator', 'POST', '/v1/delegations', { envelope: registered.envelope })
   const names: Readonly<Record<string, string>> = {
     $decision: String(allowed.json.receipt),
     $request: String(asked.json.approval),
     $token: spare.info.hash,
     $offered: offered.hash,
+    $delegation: registered.id,
+    // It stands inside of a text.
+    $envelope: JSON.stringify((await delegated({ nonce: 'two' })).envelope).slice(1, -1),
   }
   return Object.assign(rig, { fill: (text: string) => text.replace(/\$\w+/g, (name) => names[name] ?? '') })
 }
@@ -220,6 +231,13 @@ describe('another principal', () => {
     'far-auditor GET /v1/sessions/s1?principal=agent:a',
     'far-auditor GET /v1/evidence/export?receipt=$decision',
     'far-admin DELETE /v1/tokens/$token',
+    'other GET /v1/principals/agent:a',
+    'other GET /v1/delegations/$delegation',
+    'other POST /v1/delegations/$delegation/revoke',
+    'far-agent GET /v1/delegations/$delegation',
+    'far-agent POST /v1/delegations/$delegation/revoke',
+    'far-auditor GET /v1/delegations/$delegation',
+    'far-admin POST /v1/delegations/$delegation/revoke',
   ]
   test.each(hidden)('%s is not found, as if it did not exist', async (line) => {
     const rig = await furnished()
@@ -261,8 +279,27 @@ describe('another principal', () => {
     expect(await approvals('other')).toEqual([])
     expect(await approvals('far-operator')).toEqual([])
     expect(await approvals('agent')).toHaveLength(1)
+    const delegations = async (person: Person): Promise<unknown> =>
+      (await rig.ask(person, 'GET', '/v1/delegations')).json.delegations
+    expect(await delegations('other')).toEqual([])
+    expect(await delegations('far-auditor')).toEqual([])
+    expect(await delegations('agent')).toHaveLength(1)
     const own = (await rig.ask('far-admin', 'GET', '/v1/tokens')).json.tokens as { tenant: string }[]
     expect(new Set(own.map(({ tenant }) => tenant))).toEqual(new Set(['far']))
+  })
+
+  test('neither hands in a delegation between others, nor one of another tenant', async () => {
+    const rig = await furnished()
+    const before = rig.receipts().length
+    const { envelope } = await delegated({ nonce: 'two' })
+    const handedIn = async (person: Person): Promise<unknown[]> => {
+      const { status, json } = await rig.ask(person, 'POST', '/v1/delegations', { envelope })
+      return [status, json.code]
+    }
+    expect(await handedIn('other')).toEqual([403, 'role-forbidden'])
+    expect(await handedIn('far-agent')).toEqual([409, 'delegation-refused'])
+    expect(await handedIn('far-admin')).toEqual([409, 'delegation-refused'])
+    expect(rig.receipts().length).toBe(before)
   })
 
   test('in another tenant cannot pin or unpin', async () => {
@@ -421,7 +458,7 @@ describe('without a kernel', () => {
     'showCheckpoint',
     'exportEvidence',
   ]
-  const works = new Set([...reading, 'showSession', 'showStatus', 'isAlive', 'showMetrics', 'showOpenApi'])
+  const works = new Set([...reading, 'showStatus', 'isAlive', 'showMetrics', 'showOpenApi'])
 
   test.each(ROUTES.map((route) => [route.id, works.has(route.id) ? 200 : 503, route] as const))(
     '%s answers %i',

@@ -30,15 +30,17 @@ function beTold() {
 
 async function main() {
   let gateway
+  let size
   try {
     gateway = await openGateway(config, keyring, (level, message) => say('L', level, message))
+    size = await gateway.view.size()
   } catch (cause) {
     say('X', cause.code ?? cause.constructor.name, because(cause))
     process.exit(3)
   }
   let commits = 0
   gateway.watch(() => commits++)
-  say('S', await gateway.view.size())
+  say('S', size)
   if (held) writeSync(1, 'open\n')
   await { storm, steps }[mode](gateway)
   say('B', commits)

@@ -176,7 +176,9 @@ export async function sweep(
 }
 
 /** What is wrong with how a fault ended. */
-export function wrongIn({ point, outcome, after, reason, violations }: Finding): readonly string[] {
+export function wrongIn({ point, outcome, reason, violations, ...rest }: Finding): readonly string[] {
+  // A read that fails is told to whoever reads; what is written does not rest on it.
+  const after = point.call === 'pread64' ? 0 : rest.after
   const where = `${point.call} ${point.nth} of the ${point.on}, ${point.fault}`
   const wrong = violations.map((violation) => `${where}: ${violation}`)
   // SQLite asks again after EINTR; a kill has nobody left who could say anything.

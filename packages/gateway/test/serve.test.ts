@@ -41,6 +41,9 @@ describe('over a socket', () => {
       await ask(rig, 'POST', '/v1/effects', { decision: String(there.receipt), status: 'COMPLETED' }),
     ).toEqual({
       receipt: rig.store.entries.at(-1)?.id,
+      delivery: 'full',
+      labels: [],
+      findings: [],
     })
   })
 

@@ -19,6 +19,8 @@ export interface ApprovalRequest {
   readonly reason: ReasonCode
   readonly rung: Rung
   readonly rule: string | null
+  /** Everything that stood in the way: rung, reason and what exactly, of each objection. */
+  readonly asks: readonly string[]
   /** Who may answer; nobody named means any approver. */
   readonly approvers: readonly string[]
   /** When it is too late to answer, in milliseconds. */
@@ -92,14 +94,14 @@ export function answerName(id: string): string {
  * on which page. What the Sentinel says of that page is judged anew each time, and is not part of it.
  */
 export function bindingOf(intent: Intent, effect: EffectClass, definition: string | undefined): string {
-  const { tenant, principal, session, door, assurance, tool, hash, context, browser } = intent
+  const { tenant, principal, session, door, assurance, tool, hash, context, browser, delegation } = intent
   const page = browser && [
     browser.destination ?? null,
     browser.observation?.url ?? null,
     browser.side_effect ?? null,
   ]
   const call = [tenant, principal ?? NOBODY, session, door, assurance, tool, effect, definition ?? null, hash]
-  return sha256Hex(canonicalize([...call, context, page ?? null]))
+  return sha256Hex(canonicalize([...call, context, page ?? null, delegation ?? null]))
 }
 
 /** What stands in the way of a call. */
@@ -107,14 +109,18 @@ export interface Obstacle {
   readonly reason: ReasonCode
   readonly rung: Rung
   readonly rule?: Rule
+  readonly asks?: readonly string[]
 }
 
-/** Whether a request was opened for what stands in the way now: the same rung and rule, with the same approvers. */
+/** Whether a request was opened for what stands in the way now: the same objections and rule, with the same approvers. */
 export function isFor(request: ApprovalRequest, now: Obstacle): boolean {
-  const { reason, rung, rule, approvers } = request
-  const named = now.rule?.approvers ?? []
-  const same = approvers.length === named.length && approvers.every((name, i) => name === named[i])
+  const { reason, rung, rule, asks, approvers } = request
+  const same = isSame(approvers, now.rule?.approvers ?? []) && isSame(asks, now.asks ?? [])
   return same && reason === now.reason && rung === now.rung && rule === (now.rule?.id ?? null)
+}
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((each, i) => each === b[i])
 }
 
 /** How a request stands at a time. */

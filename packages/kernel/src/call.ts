@@ -48,6 +48,19 @@ export interface ToolCall {
   readonly browser?: unknown
   /** Id of the approval that the call relies on. */
   readonly approval?: unknown
+  /** Id of the delegation that the call is made under. */
+  readonly delegation?: unknown
+  /** Texts that led to the call: `{ source_channel, text }` each, see `Source`. */
+  readonly sources?: unknown
+}
+
+/** Where a text came from, in the caller's words: a claim. What a tool or a page said is never more than that. */
+export const SOURCE_CHANNELS = ['USER', 'TOOL_OUTPUT'] as const
+
+/** A text that led to the call. */
+export interface Source {
+  readonly source_channel: (typeof SOURCE_CHANNELS)[number]
+  readonly text: string
 }
 
 /** The captured call. */
@@ -74,6 +87,8 @@ export interface Intent {
   readonly misplaced: boolean
   readonly browser: BrowserCall | undefined
   readonly approval: string | undefined
+  readonly delegation: string | undefined
+  readonly sources: readonly Source[]
   /** Why the call cannot be read, if it cannot. Names the part, never the content. */
   readonly unreadable: string | undefined
 }
@@ -136,6 +151,9 @@ export function capture(call: ToolCall): Intent {
     ...(workspace !== undefined && { workspace }),
   }
   const browser = captureBrowser(call.browser)
+  const delegation = optional(call.delegation, 'delegation')
+  const sources = captureSources(call.sources)
+  if (sources === undefined) faults.push('sources')
   if (tool === undefined) faults.push('tool')
   if (context === undefined) faults.push('context')
   if (args.fault !== undefined) faults.push(args.fault)
@@ -156,6 +174,8 @@ export function capture(call: ToolCall): Intent {
     misplaced: Object.entries(known).some(([name, at]) => (context?.[name as keyof Context] ?? at) !== at),
     browser,
     approval: claim,
+    delegation,
+    sources: sources ?? [],
     unreadable: faults.length === 0 ? undefined : faults.join(', '),
   }
 }
@@ -217,6 +237,37 @@ function captureContext(value: unknown): Context | undefined {
   const fits = Object.entries(copied).every(([name, member]) => known.includes(name) && isName(member))
   // Sound: every member is one of the three and a name.
   return fits ? copied : undefined
+}
+
+const MAX_SOURCES = 64
+const MAX_SOURCES_LENGTH = 1 << 18
+const NO_SOURCES: readonly Source[] = []
+
+/** Our own copy of what led to the call; undefined if it is not what it should be. */
+function captureSources(value: unknown): readonly Source[] | undefined {
+  if (value === undefined) return NO_SOURCES
+  const copied = copyList(value)
+  if (!copied || copied.length > MAX_SOURCES) return undefined
+  const sources = copied.map(readSource).filter((source) => source !== undefined)
+  return sources.length === copied.length ? sources : undefined
+}
+
+function copyList(value: unknown): readonly Json[] | undefined {
+  try {
+    const copied = parseJson(canonicalize(value, { maxLength: MAX_SOURCES_LENGTH }))
+    // Sound: `Array.isArray` does not narrow a readonly array.
+    return Array.isArray(copied) ? (copied as readonly Json[]) : undefined
+  } catch {
+    // Not plain data, or too much of it.
+    return undefined
+  }
+}
+
+function readSource(item: Json): Source | undefined {
+  if (!isRecord(item) || Object.keys(item).length !== 2) return undefined
+  const { source_channel: said, text } = item
+  const source_channel = SOURCE_CHANNELS.find((channel) => channel === said)
+  return source_channel !== undefined && typeof text === 'string' ? { source_channel, text } : undefined
 }
 
 function captureBrowser(value: unknown): BrowserCall | undefined {

@@ -3,18 +3,22 @@
 import { sha256Hex, type Browser, type Decision } from '@tollgate/evidence'
 import { NOBODY, type BrowserCall, type Intent } from './call.ts'
 import { readHttpUrl } from './destinations/url.ts'
+import { appliedRules } from './compliance.ts'
+import { codesOf } from './content.ts'
+import { elevationBy, type Left } from './fold.ts'
 import { ladderHash } from './guardian.ts'
 import type { Header } from './ledger.ts'
 import { decimal, type RiskMemory } from './risk.ts'
 import { centroidText, type State } from './session.ts'
-import { definitionIn, type Commitment, type Settled } from './settle.ts'
+import { definitionIn, wasRead, type Commitment, type Settled } from './settle.ts'
 import type { Snapshot } from './snapshot.ts'
+import { trustText } from './trust.ts'
 
 /** What a receipt is made from, besides intent and snapshot. */
 export interface Parts {
   readonly settled: Settled
   readonly before: State
-  readonly after: State
+  readonly left: Left
   readonly hash: Commitment
   readonly expires: string | undefined
 }
@@ -23,7 +27,8 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** The decision's receipt, written as one object: put together from parts it takes longer to make and to check. */
 export function receiptOf(header: Header, intent: Intent, snapshot: Snapshot, parts: Parts): Decision {
-  const { settled, before, after, hash, expires } = parts
+  const { settled, before, left, hash, expires } = parts
+  const { after, data, trust } = left
   const { policy } = snapshot
   const definition = definitionIn(snapshot)
   const browser = browserOf(intent, snapshot)
@@ -66,8 +71,40 @@ export function receiptOf(header: Header, intent: Intent, snapshot: Snapshot, pa
   if (settled.uses?.answer) receipt.approval = settled.uses.answer.id
   if (expires !== undefined) receipt.expires = expires
   if (browser) receipt.browser = browser
+  if (intent.delegation !== undefined && isHash(intent.delegation)) receipt.delegation = intent.delegation
+  if (settled.verdict === 'ESCALATE' && settled.asks) receipt.asks = settled.asks
+  if (data) receipt.provenance_hash = data.hash
+  if (trust) receipt.trust = trustText(trust)
+  if (wasRead(settled)) addFound(receipt, intent, snapshot)
+  const raisedTo = elevationBy(settled, snapshot)
+  if (raisedTo) receipt.elevation = { tier: raisedTo.tier, until: new Date(raisedTo.until).toISOString() }
   return receipt
 }
+
+const HASH = /^[0-9a-f]{64}$/
+
+function isHash(text: string): boolean {
+  return HASH.test(text)
+}
+
+/** What the rungs found in the call: labels, findings, and the compliance rules that applied. */
+function addFound(receipt: Writable<Decision>, intent: Intent, snapshot: Snapshot): void {
+  const { taint, threat, compliance } = snapshot.policy.gates
+  if (!taint && !threat && !compliance) return
+  try {
+    const labels = snapshot.labels()
+    const findings = codesOf([...snapshot.texts(), ...snapshot.untrusted()].flatMap((text) => text.findings))
+    const rules = appliedRules(intent, snapshot).map(({ id }) => id)
+    if (labels.length > 0) receipt.labels = labels
+    if (findings.length > 0) receipt.findings = findings
+    if (rules.length > 0) receipt.compliance = rules.slice(0, MOST_RULES)
+  } catch {
+    // The rungs have failed for the same reason, unless an earlier one denied: the receipt names one of them.
+  }
+}
+
+// As many as a receipt holds.
+const MOST_RULES = 16
 
 let lastCentroid = ''
 
@@ -114,6 +151,8 @@ function evidenceOf(intent: Intent, snapshot: Snapshot, hashes: readonly string[
       definitionIn(snapshot) ?? null,
       snapshot.policy.hash,
       ...hashes,
+      ...(intent.delegation === undefined ? [] : [intent.delegation]),
+      ...intent.sources.flatMap(({ source_channel, text }) => [source_channel, text]),
       ...(browser ? seenInBrowser(browser, snapshot) : []),
     ]),
   )

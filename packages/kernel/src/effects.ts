@@ -1,12 +1,24 @@
-// What tools did: each allowed call is closed by one effect, also if nobody ever says what came of it.
+// What tools did: the effect that closes an allowed call, and what it leaves behind.
 
-import { saltedHash, sha256Hex, toHex, type Effect, type Recovery } from '@tollgate/evidence'
-import { NOBODY, type Caller } from './call.ts'
-import { KernelError } from './error.ts'
-import { forgetRequest } from './approvals.ts'
-import type { Kernel } from './kernel.ts'
-import type { Appended, Turn } from './ledger.ts'
+import { saltedHash, sha256Hex, toHex, type Effect, type Json } from '@tollgate/evidence'
+import { heardBlindly, inspect, UNINSPECTED, type Inspection } from './inspect.ts'
+import { policyOf, type Kernel } from './kernel.ts'
+import type { Appended, Read, Turn } from './ledger.ts'
 import { lateName, openingName, openingText, type Opening } from './openings.ts'
+import {
+  changedData,
+  provenanceName,
+  readKeptProvenance,
+  readTrustState,
+  trustName,
+  type ChangedData,
+  type KeptProvenance,
+} from './records.ts'
+import type { Policy } from './policy/parse.ts'
+import { remembersData } from './policy/uses.ts'
+import { hear, type Heard } from './taint/provenance.ts'
+import type { TrustSettings } from './policy/settings/trust.ts'
+import { effectOutcome, moved, trustText, type TrustState } from './trust.ts'
 
 /** What a tool did, as far as it is known. */
 export type Outcome =
@@ -15,6 +27,8 @@ export type Outcome =
       /** The output's bytes; only their hash is recorded. */
       readonly output: Uint8Array
       readonly delivery?: Effect['delivery']
+      /** What was found in it. */
+      readonly inspection?: Inspection
     }
   | { readonly status: 'UNKNOWN'; readonly cause: NonNullable<Effect['cause']> }
   | { readonly status: 'CANCELLED' }
@@ -25,34 +39,140 @@ export interface Circumstances {
   readonly late?: boolean
 }
 
+/**
+ * An allowed call that is about to be closed, and the policy that says what is to be remembered of it: the one that was in
+ * force when its records were asked for.
+ */
+export interface Due {
+  readonly opening: Opening
+  readonly policy: Policy
+}
+
+/** An allowed call that is to be closed now. */
+export function dueNow(kernel: Kernel, opening: Opening): Due {
+  return { opening, policy: policyOf(kernel, opening.tenant) }
+}
+
 /** Appends an effect in a turn. Taking the opening out of memory is left to the caller, after all that can fail. */
 export function recordEffect(
   kernel: Kernel,
   turn: Turn,
-  opening: Opening,
+  due: Due,
   outcome: Outcome,
   { reportedBy, late = false }: Circumstances,
 ): Appended {
+  const { opening } = due
   const { id, tenant } = opening
   const hash = 'output' in outcome ? commitOutput(kernel, opening, outcome.output) : undefined
-  const appended = turn.append({ causes: [opening] }, (header): Effect => ({
-    ...header,
-    kind: 'effect',
-    tenant,
-    decision: id,
-    status: outcome.status,
-    ...(outcome.status === 'UNKNOWN' && { cause: outcome.cause }),
-    ...(hash && { effect_hash: hash.effect }),
-    commit: hash?.salt === undefined ? 'plain' : 'salted',
-    reported_by: reportedBy,
-    delivery: ('delivery' in outcome ? outcome.delivery : undefined) ?? 'full',
-    ...(late && { late: true as const }),
-  }))
+  const left = leftBy(kernel, turn, due, outcome)
+  const { labels = [], findings = [] } = inspectionIn(outcome) ?? {}
+  const appended = turn.append(
+    { causes: [opening], anchors: anchorsOf(left, opening) },
+    (header): Effect => ({
+      ...header,
+      kind: 'effect',
+      tenant,
+      decision: id,
+      status: outcome.status,
+      ...(outcome.status === 'UNKNOWN' && { cause: outcome.cause }),
+      ...(hash && { effect_hash: hash.effect }),
+      commit: hash?.salt === undefined ? 'plain' : 'salted',
+      reported_by: reportedBy,
+      delivery: ('delivery' in outcome ? outcome.delivery : undefined) ?? 'full',
+      ...(late && { late: true as const }),
+      ...(labels.length > 0 && { labels }),
+      ...(findings.length > 0 && { findings }),
+      ...(left.data && { provenance_hash: left.data.hash }),
+      ...(left.trust && { trust: trustText(left.trust) }),
+    }),
+  )
   if (late) turn.write(lateName(id), undefined, undefined)
   else turn.put(openingName(opening), undefined)
   if (outcome.status === 'UNKNOWN') turn.write(lateName(id), openingText(opening), openingText(opening))
   if (hash?.salt !== undefined) turn.put(`salt\n${appended.id}`, hash.salt)
+  if (left.data) turn.write(provenanceName(opening, opening.session), left.data, left.data.text)
+  if (left.trust) turn.write(trustName(opening), left.trust, undefined)
   return appended
+}
+
+/** What was found in the output, if there is one and it was looked through. */
+export function inspectionIn(outcome: Outcome): Inspection | undefined {
+  return 'output' in outcome ? outcome.inspection : undefined
+}
+
+/** What an effect leaves behind, where it changes anything. */
+interface Left {
+  readonly data: ChangedData | undefined
+  readonly trust: TrustState | undefined
+}
+
+function leftBy(kernel: Kernel, turn: Turn, due: Due, outcome: Outcome): Left {
+  const { trust } = due.policy.gates
+  return {
+    data: remembersData(due.policy) ? dataAfter(kernel, turn, due, outcome) : undefined,
+    trust: trust && trustAfter(turn, trust, due.opening, outcome),
+  }
+}
+
+function dataAfter(kernel: Kernel, turn: Turn, due: Due, outcome: Outcome): ChangedData | undefined {
+  const { opening } = due
+  // Sound: under this name only such records are kept, and it was asked for.
+  const data = turn.read(provenanceName(opening, opening.session)) as KeptProvenance
+  const heard = heardIn(kernel, due, outcome)
+  return changedData(data, () => hear(data.value, () => toHex(kernel.host.salt()), heard))
+}
+
+function trustAfter(
+  turn: Turn,
+  settings: TrustSettings,
+  opening: Opening,
+  { status }: Outcome,
+): TrustState | undefined {
+  // Sound: under this name only such records are kept, and it was asked for.
+  const trusted = turn.read(trustName(opening)) as TrustState
+  const outcome = effectOutcome(status)
+  const next = outcome ? moved(trusted, outcome, turn.time, settings) : trusted
+  return next === trusted ? undefined : next
+}
+
+/** What the session is to remember of an effect. One of which nobody knows what it was counts as done. */
+function heardIn(kernel: Kernel, due: Due, outcome: Outcome): readonly Heard[] {
+  if (outcome.status === 'CANCELLED') return []
+  return inspectionIn(outcome)?.heard ?? heardBlindly(returnsOf(kernel, due))
+}
+
+/** What is known of an output that did not come along. */
+export function unseenFor({ policy }: Due): Inspection | undefined {
+  return remembersData(policy) ? UNINSPECTED : undefined
+}
+
+/** Labels that the answers of a tool carry by declaration. */
+function returnsOf({ catalogue }: Kernel, { opening, policy }: Due): readonly string[] {
+  return catalogue.find(opening.tool, policy)?.declared?.returns ?? []
+}
+
+function anchorsOf({ data, trust }: Left, opening: Opening): readonly string[] {
+  return [...(data ? [provenanceName(opening, opening.session)] : []), ...(trust ? [trustName(opening)] : [])]
+}
+
+/** The records that an effect may change. */
+export function readsFor({ opening, policy }: Due): readonly Read[] {
+  return [
+    ...(remembersData(policy)
+      ? [{ name: provenanceName(opening, opening.session), parse: readKeptProvenance }]
+      : []),
+    ...(policy.gates.trust ? [{ name: trustName(opening), parse: readTrustState }] : []),
+  ]
+}
+
+/** Looks through what a tool has answered to an allowed call, before anybody gets it. */
+export function inspectFor(kernel: Kernel, due: Due, content: Json): Inspection {
+  try {
+    return inspect(content, { policy: due.policy, returns: returnsOf(kernel, due) })
+  } catch {
+    // Why it failed may hold what the tool said.
+    return UNINSPECTED
+  }
 }
 
 function commitOutput(
@@ -63,136 +183,4 @@ function commitOutput(
   if (!salted) return { effect: sha256Hex(output), salt: undefined }
   const salt = kernel.host.salt()
   return { effect: saltedHash('effect', salt, output), salt: toHex(salt) }
-}
-
-/** A caller's word on what an advised call did. */
-export interface EffectReport {
-  readonly caller: Caller
-  /** Id of the decision. */
-  readonly decision: string
-  readonly status: 'COMPLETED' | 'FAILED'
-  readonly output: Uint8Array
-}
-
-/**
- * Records what the caller says an advised call did. Only its own principal can say so, once; after the decision has been
- * closed as UNKNOWN, once more, as `late`.
- *
- * @throws KernelError `EFFECT_REFUSED` if there is no such call to report on, `REQUEST_INVALID` if it is no effect, or
- * `LEDGER_POISONED`.
- */
-export async function reportEffect(kernel: Kernel, report: EffectReport): Promise<Appended> {
-  const { caller, decision, status, output: given } = report
-  const ended: unknown = status
-  if ((ended !== 'COMPLETED' && ended !== 'FAILED') || !((given as unknown) instanceof Uint8Array)) {
-    throw new KernelError('REQUEST_INVALID', 'an effect is COMPLETED or FAILED, and its output is bytes')
-  }
-  // Copied once: what is hashed is what was given, whatever happens to the caller's bytes meanwhile.
-  const output = Uint8Array.from(given)
-  return close(kernel, decision, { status, output }, 'caller', (opening) => {
-    const own = opening.tenant === caller.tenant && opening.principal === (caller.principal ?? NOBODY)
-    return own && opening.assurance === 'advised'
-  })
-}
-
-const ID = /^[0-9a-f]{64}$/
-
-/** Closes an allowed call with its effect; once more, as `late`, if it had been closed as UNKNOWN. */
-export function close(
-  kernel: Kernel,
-  id: string,
-  outcome: Outcome,
-  reportedBy: Effect['reported_by'],
-  mine: (opening: Opening) => boolean = () => true,
-): Promise<Appended> {
-  const lateRecord = lateName(id)
-  if (!ID.test(id)) return Promise.reject(notOpen())
-  return kernel.ledger.append({
-    reserved: true,
-    reads: kernel.openings.get(id) ? [] : [{ name: lateRecord, parse: ({ record }) => record }],
-    run: (turn) => {
-      const open = kernel.openings.get(id)
-      const opening = open ?? readOpening(turn.read(lateRecord))
-      if (!opening || !mine(opening)) throw notOpen()
-      const expired = open !== undefined && (open.expires ?? turn.time) < turn.time
-      const late = open === undefined || expired
-      // An UNKNOWN is followed by what became known, never by another UNKNOWN.
-      if (late && !('output' in outcome)) throw notOpen()
-      if (expired) recordUnknown(kernel, turn, opening, 'lost')
-      const appended = recordEffect(kernel, turn, opening, outcome, { reportedBy, late })
-      kernel.openings.remove(id)
-      return appended
-    },
-  })
-}
-
-function notOpen(): KernelError {
-  return new KernelError('EFFECT_REFUSED', 'there is no call of yours with this id whose effect is open')
-}
-
-function readOpening(record: unknown): Opening | undefined {
-  // Sound: only `openingText` is ever stored under such a name.
-  return typeof record === 'string' ? (JSON.parse(record) as Opening) : undefined
-}
-
-// In one turn; the rest goes with the next.
-const MOST_AT_ONCE = 100
-
-/**
- * Closes advised calls that nobody reported on in time, and forgets requests that ended long ago. Every call does this in
- * passing; a gateway without traffic should do it once in a while.
- */
-export async function closeExpired(kernel: Kernel): Promise<void> {
-  if (!mustCloseSome(kernel)) return
-  await kernel.ledger.append({
-    reserved: true,
-    run: (turn) => {
-      const stale = kernel.approvals.stale(turn.time, MOST_AT_ONCE)
-      const expired = kernel.openings.expired(turn.time, MOST_AT_ONCE)
-      for (const opening of expired) recordUnknown(kernel, turn, opening, 'lost')
-      for (const request of stale) {
-        forgetRequest(turn, request)
-        kernel.approvals.remove(request)
-      }
-      for (const { id } of expired) kernel.openings.remove(id)
-    },
-  })
-}
-
-/** Whether `closeExpired` has anything to do. */
-export function mustCloseSome({ host, approvals, openings }: Kernel): boolean {
-  const now = host.now()
-  return openings.hasExpired(now) || approvals.hasStale(now)
-}
-
-/** Closes what a crash left open. Advised calls that may still be reported stay open. */
-export async function recover(kernel: Kernel): Promise<void> {
-  if (kernel.openings.size === 0) return
-  await kernel.ledger.append({
-    reserved: true,
-    run: (turn) => {
-      const lost = kernel.openings.all().filter(({ expires }) => expires === null || expires < turn.time)
-      if (lost.length === 0) return
-      const closed = lost.map((opening) =>
-        recordUnknown(kernel, turn, opening, opening.expires === null ? 'crash' : 'lost'),
-      )
-      turn.append({ causes: closed.slice(-16) }, (header): Recovery => ({
-        ...header,
-        kind: 'recovery',
-        tenant: kernel.tenant,
-        closed: closed.length,
-        because: 'The gateway was started again with calls still open.',
-      }))
-      for (const { id } of lost) kernel.openings.remove(id)
-    },
-  })
-}
-
-function recordUnknown(
-  kernel: Kernel,
-  turn: Turn,
-  opening: Opening,
-  cause: NonNullable<Effect['cause']>,
-): Appended {
-  return recordEffect(kernel, turn, opening, { status: 'UNKNOWN', cause }, { reportedBy: 'gateway' })
 }

@@ -1,15 +1,16 @@
 // The only road from an agent to a tool.
 
-import type { Effect } from '@tollgate/evidence'
+import type { Effect, Json } from '@tollgate/evidence'
 import { FLOOD_OF_ALL, floodName } from './administer.ts'
 import { capture, NOBODY, type Intent, type ToolCall } from './call.ts'
-import { close, closeExpired, mustCloseSome, type Outcome } from './effects.ts'
+import { close, closeExpired, mustCloseSome, openingOf } from './closing.ts'
+import { dueNow, inspectFor, type Outcome } from './effects.ts'
 import { KernelError } from './error.ts'
 import { judge, type Decided, type Judged } from './judge.ts'
 import type { Kernel } from './kernel.ts'
-import type { Turn } from './ledger.ts'
+import type { Appended, Turn } from './ledger.ts'
 import { refilled } from './rates.ts'
-import { readPrincipal, readSession, recordNames } from './session.ts'
+import { withRecords } from './recall.ts'
 
 declare const minted: unique symbol
 
@@ -40,6 +41,9 @@ export interface Order {
 export interface ToolAnswer {
   readonly status: 'COMPLETED' | 'FAILED'
   readonly output: Uint8Array
+  /** The output as a value, to be looked through before anybody gets it; what may be handed on is in the outcome. */
+  readonly content?: Json
+  /** Set by a door that hands on nothing, or not all. */
   readonly delivery?: Effect['delivery']
 }
 
@@ -89,15 +93,12 @@ export async function authorize(kernel: Kernel, call: ToolCall): Promise<Authori
     if (flood) return await refuseFlood(kernel, flood)
     if (mustCloseSome(kernel)) await closeExpired(kernel)
     // Decided inside its turn, so that two calls of one session cannot both pass on the same old risk.
-    const names = recordNames(intent)
-    const judged = await kernel.ledger.append<Judged | Flood>({
-      reads: [
-        { name: names.session, parse: readSession },
-        { name: names.principal, parse: readPrincipal },
-      ],
+    const judged = await withRecords<Judged | Flood>(
+      kernel,
+      intent,
       // Asked again in its turn: while it waited for its records, others may have used up what its principal had left.
-      run: (turn) => floodOf(kernel, intent) ?? judge(kernel, intent, names, turn),
-    })
+      (turn, names) => floodOf(kernel, intent) ?? judge(kernel, intent, names, turn),
+    )
     if ('reason' in judged) return await refuseFlood(kernel, judged)
     const { decided, opening } = judged
     return {
@@ -173,18 +174,30 @@ async function waitFor(kernel: Kernel, { receipt }: Permit, run: () => Promise<T
       resolve({ known, recorded })
     }
     stop = kernel.host.after(kernel.patience, () => end({ status: 'UNKNOWN', cause: 'timeout' }))
-    attempt(run).then(end, () => end({ status: 'UNKNOWN', cause: 'lost' }))
+    attempt(kernel, receipt, run).then(end, () => end({ status: 'UNKNOWN', cause: 'lost' }))
   })
 }
 
 /** Runs the tool and makes its answer our own: read once, bytes copied, nothing else taken over. */
-async function attempt(run: () => Promise<ToolAnswer>): Promise<Outcome> {
+async function attempt(kernel: Kernel, receipt: string, run: () => Promise<ToolAnswer>): Promise<Outcome> {
   const answer: unknown = await run()
   if (typeof answer !== 'object' || answer === null) return LOST
-  const { status, output, delivery } = answer as Partial<Record<keyof ToolAnswer, unknown>>
+  const { status, output, delivery, content } = answer as Partial<Record<keyof ToolAnswer, unknown>>
   if ((status !== 'COMPLETED' && status !== 'FAILED') || !(output instanceof Uint8Array)) return LOST
   if (!isDelivery(delivery)) return LOST
-  return { status, output: Uint8Array.from(output), ...(delivery !== undefined && { delivery }) }
+  const known: Outcome = { status, output: Uint8Array.from(output), ...(delivery && { delivery }) }
+  const opening = content === undefined ? undefined : await openingOf(kernel, receipt)
+  if (!opening) return known
+  // Sound: a door gives what it has read as JSON; what is not makes the inspection fail, and is withheld.
+  const inspection = inspectFor(kernel, dueNow(kernel, opening), content as Json)
+  return { ...known, inspection, delivery: lesser(delivery, inspection.delivery) }
+}
+
+const DELIVERIES = ['full', 'redacted', 'withheld'] as const
+
+/** The one that hands on less. */
+function lesser(given: Effect['delivery'] | undefined, found: Effect['delivery']): Effect['delivery'] {
+  return DELIVERIES[Math.max(DELIVERIES.indexOf(given ?? 'full'), DELIVERIES.indexOf(found))] ?? 'withheld'
 }
 
 const LOST: Outcome = { status: 'UNKNOWN', cause: 'lost' }
@@ -195,7 +208,7 @@ function isDelivery(value: unknown): value is Effect['delivery'] | undefined {
 
 async function record(kernel: Kernel, receipt: string, outcome: Outcome): Promise<string> {
   try {
-    return (await close(kernel, receipt, outcome, 'gateway')).id
+    return (await closeById(kernel, receipt, outcome)).id
   } catch (cause) {
     // The tool already ran. A ledger that cannot say so no longer tells the truth: nothing more may pass.
     kernel.ledger.poison(cause)
@@ -203,6 +216,12 @@ async function record(kernel: Kernel, receipt: string, outcome: Outcome): Promis
       cause,
     })
   }
+}
+
+async function closeById(kernel: Kernel, receipt: string, outcome: Outcome): Promise<Appended> {
+  const opening = kernel.openings.get(receipt) ?? (await openingOf(kernel, receipt))
+  if (!opening) throw new KernelError('EFFECT_REFUSED', 'there is no open call of this id')
+  return close(kernel, dueNow(kernel, opening), outcome, 'gateway')
 }
 
 async function recordLate(
@@ -213,7 +232,7 @@ async function recordLate(
 ): Promise<void> {
   try {
     await first
-    await close(kernel, receipt, outcome, 'gateway')
+    await closeById(kernel, receipt, outcome)
   } catch (cause) {
     // Nobody waits for it any more, but it happened: the same holds as for any effect.
     kernel.ledger.poison(cause)

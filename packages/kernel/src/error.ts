@@ -11,6 +11,7 @@ export type KernelErrorCode =
   | 'EFFECT_REFUSED'
   | 'PERMIT_INVALID'
   | 'APPROVAL_REFUSED'
+  | 'DELEGATION_REFUSED'
   | 'REQUEST_INVALID'
   | 'STATE_MALFORMED'
 

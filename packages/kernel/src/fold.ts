@@ -1,61 +1,126 @@
-// What a decision leaves behind: the records of its session and its principal, with this call counted in.
+// What a decision leaves behind: every record that it rests on, with this call counted in.
 
-import type { ReasonCode, Verdict } from '@tollgate/evidence'
+import type { ReasonCode } from '@tollgate/evidence'
 import type { ApprovalRequest } from './approvals.ts'
 import type { Intent } from './call.ts'
-import { rateName, refilled, taken } from './rates.ts'
-import { eased } from './risk.ts'
+import { costOf, nextLimits } from './limits.ts'
+import type { Limit, LimitScope, TemporalSettings } from './policy/settings/temporal.ts'
+import { eased, type Leak } from './risk.ts'
 import {
   keepPrincipal,
+  keepTenant,
   stateOf,
   stateText,
+  type Allowances,
+  type Elevation,
   type Kept,
   type PrincipalState,
   type SessionState,
   type State,
+  type TenantState,
 } from './session.ts'
-import type { Settled } from './settle.ts'
+import { wasRead, type Settled } from './settle.ts'
 import type { RiskTurn, Snapshot } from './snapshot.ts'
+import { changedData, type ChangedData } from './records.ts'
+import { hear, type Provenance } from './taint/provenance.ts'
+import { moved, outcomeOf, type TrustState } from './trust.ts'
 
-/** The state once this decision is counted in, and its text. */
-export function foldIn(
-  intent: Intent,
-  snapshot: Snapshot,
-  settled: Settled,
-  before: State,
-): { after: State; text: string } {
-  const { time, policy } = snapshot
-  const { halfLife } = policy.gates.sessionRisk
+/** What a decision leaves behind. A part of the state that it did not change is the very same object as before. */
+export interface Left {
+  readonly after: State
+  /** The text of `after`. */
+  readonly text: string
+  /** What is remembered of the session's data from now on, if the decision changed it. */
+  readonly data: ChangedData | undefined
+  /** How far the principal is trusted from now on, if the decision changed it. */
+  readonly trust: TrustState | undefined
+}
+
+/** Counts a decision in. */
+export function foldIn(intent: Intent, snapshot: Snapshot, settled: Settled, before: State): Left {
+  const { time } = snapshot
   // Only what still waits, or is used up now, was counted when it was first sent.
   const turn = turnOrNothing(snapshot, settled.waits ?? settled.uses)
-  // A person looked at this call: it does not count against the session, and halves what does.
-  const approved = settled.uses !== undefined
-  const { session, principal } = before
+  const { session, principal, tenant, lineage } = before
   const source = turn.source && settled.verdict === 'ALLOW'
-  const nextSession: SessionState = {
-    seq: session.seq + 1,
-    risk: approved
-      ? { ...session.risk, turns: session.risk.turns + 1, leak: eased(session.risk.leak, time, halfLife) }
-      : turn.risk,
-    source: session.source || source,
-    denials: nextDenials(session.denials, settled),
-    broken: session.broken,
+  const spend = spendingOf(intent, snapshot, settled)
+  const records = {
+    session: nextSession(session, { settled, turn, source, spend }, snapshot),
+    principal: nextPrincipal(principal, {
+      leak: easedIf(settled, principal.value.leak, turn.leak, snapshot),
+      source: source ? time : principal.value.source,
+      limits: spend('principal', principal.value.limits),
+      broken: principal.value.broken,
+    }),
+    tenant: tenant && nextTenant(tenant, spend('tenant', tenant.value.limits)),
+    lineage: lineage && nextLineage(lineage, settled, turn.lineage ?? lineage.value.leak, snapshot),
   }
-  const next = nextPrincipal(principal, {
-    leak: approved ? eased(principal.value.leak, time, halfLife) : turn.leak,
-    source: source ? time : principal.value.source,
-    rates: nextRates(principal.value, snapshot, intent.tool, settled.verdict),
-    broken: principal.value.broken,
-  })
-  const text = stateText(nextSession, next)
-  return { after: stateOf(nextSession, next, text), text }
+  const text = stateText(records)
+  return {
+    after: stateOf(records, text),
+    text,
+    data: snapshot.data && wasRead(settled) ? changedData(snapshot.data, () => heardOf(snapshot)) : undefined,
+    trust: nextTrust(snapshot, settled),
+  }
+}
+
+type Spend = (scope: LimitScope, before: Allowances) => Allowances
+
+interface SessionTurn {
+  readonly settled: Settled
+  readonly turn: RiskTurn
+  readonly source: boolean
+  readonly spend: Spend
+}
+
+function nextSession(before: SessionState, now: SessionTurn, snapshot: Snapshot): SessionState {
+  const { settled, turn, source, spend } = now
+  const { risk } = before
+  // A person looked at this call: it does not count against the session, and halves what does.
+  const leak = easedIf(settled, risk.leak, turn.risk.leak, snapshot)
+  return {
+    seq: before.seq + 1,
+    risk: settled.uses ? { ...risk, turns: risk.turns + 1, leak } : turn.risk,
+    source: before.source || source,
+    denials: nextDenials(before.denials, settled),
+    limits: spend('session', before.limits),
+    elevated: elevationBy(settled, snapshot) ?? before.elevated,
+    broken: before.broken,
+  }
+}
+
+/** The sum after this call; if a person vouched for it, half of what it was before. */
+function easedIf({ uses }: Settled, before: Leak, counted: Leak, { time, policy }: Snapshot): Leak {
+  return uses ? eased(before, time, policy.gates.sessionRisk.halfLife) : counted
+}
+
+/** The elevation that an approval brings: only one that was asked for as such, and as far as it was needed. */
+export function elevationBy({ uses, rung }: Settled, snapshot: Snapshot): Elevation | undefined {
+  const settings = snapshot.policy.gates.privilege
+  if (!uses || rung !== 'privilege' || !settings?.elevation) return undefined
+  return { tier: settings.needs[snapshot.effect], until: snapshot.time + settings.elevation.lasts }
 }
 
 /** The principal's record after the call; the very same if nothing in it has changed. */
 function nextPrincipal(before: Kept<PrincipalState>, next: PrincipalState): Kept<PrincipalState> {
-  const { leak, source, rates } = before.value
-  const same = leak === next.leak && source === next.source && rates === next.rates
+  const { leak, source, limits } = before.value
+  const same = leak === next.leak && source === next.source && limits === next.limits
   return same ? before : keepPrincipal(next)
+}
+
+function nextTenant(before: Kept<TenantState>, limits: Allowances): Kept<TenantState> {
+  return limits === before.value.limits ? before : keepTenant({ ...before.value, limits })
+}
+
+/** Who delegated the call answers for its risk, and gains by a person's approval of it. */
+function nextLineage(
+  before: Kept<PrincipalState>,
+  settled: Settled,
+  counted: Leak,
+  snapshot: Snapshot,
+): Kept<PrincipalState> {
+  const leak = easedIf(settled, before.value.leak, counted, snapshot)
+  return nextPrincipal(before, { ...before.value, leak })
 }
 
 /** The turn's part in the memory of risk. A call that is denied because this fails leaves the memory as it was. */
@@ -64,8 +129,28 @@ function turnOrNothing(snapshot: Snapshot, request: ApprovalRequest | undefined)
     return request ? snapshot.turn() : snapshot.counted()
   } catch {
     // The session-risk rung has failed for the same reason, unless an earlier one denied: the call does not pass.
-    return { risk: snapshot.session.risk, leak: snapshot.principal.leak, source: false }
+    const { session, principal, lineage } = snapshot
+    return { risk: session.risk, leak: principal.leak, lineage: lineage?.leak, source: false }
   }
+}
+
+/**
+ * What is remembered of the session's data once this call has been heard: what the agent says in its arguments counts as its
+ * own, unless untrusted text has said it before.
+ */
+function heardOf(snapshot: Snapshot): Provenance | undefined {
+  const before = snapshot.provenance()
+  if (!before) return before
+  const values = snapshot.texts().flatMap((text) => text.values)
+  return values.length === 0 ? before : hear(before, snapshot.key, [{ origin: 'said', labels: [], values }])
+}
+
+function nextTrust({ trusted, policy, time }: Snapshot, settled: Settled): TrustState | undefined {
+  const outcome = outcomeOf(settled.verdict, settled.reason)
+  const settings = policy.gates.trust
+  if (!trusted || !settings || outcome === undefined || settled.waits) return undefined
+  const next = moved(trusted, outcome, time, settings)
+  return next === trusted ? undefined : next
 }
 
 // Denials that say something about the session, not about a rung that is closed for everybody.
@@ -76,7 +161,9 @@ const SAY_NOTHING: ReadonlySet<ReasonCode> = new Set([
   'TOOL_FROZEN',
   'SESSION_FROZEN',
   'NO_POLICY_DEFINED',
-  'TEMPORAL_INTERVENTION',
+  'OUTSIDE_HOURS',
+  'RATE_EXCEEDED',
+  'BUDGET_EXCEEDED',
 ])
 
 function nextDenials(denials: number, { verdict, reason }: Settled): number {
@@ -84,18 +171,32 @@ function nextDenials(denials: number, { verdict, reason }: Settled): number {
   return verdict === 'DENY' && !SAY_NOTHING.has(reason) ? Math.min(9, denials + 1) : denials
 }
 
-/** Only calls that pass are taken from their rates. */
-function nextRates(
-  { rates }: PrincipalState,
-  { policy, time }: Snapshot,
-  tool: string,
-  verdict: Verdict,
-): PrincipalState['rates'] {
-  if (verdict !== 'ALLOW' || policy.gates.rates.length === 0) return rates
-  return Object.fromEntries(
-    policy.gates.rates.map((rate) => [
-      rateName(rate),
-      (rate.tools.matches(tool) ? taken : refilled)(rate, rates[rateName(rate)], time),
-    ]),
-  )
+/** How a call is taken from the limits of a scope. The record of a tenant holds those by tool as well. */
+function spendingOf(
+  { tool, args }: Intent,
+  { policy, tool: known, time }: Snapshot,
+  settled: Settled,
+): Spend {
+  const { limits } = policy.gates.temporal
+  if (limits.length === 0) return (_, before) => before
+  const passed = settled.verdict === 'ALLOW'
+  const cost = passed ? costOf(known?.declared?.cost, args) : 0
+  return (scope, before) => {
+    const own = ownLimits(policy.gates.temporal, scope)
+    return own.length === 0 ? before : nextLimits(own, before, tool, time, { passed, cost })
+  }
+}
+
+const grouped = new WeakMap<TemporalSettings, Map<string, readonly Limit[]>>()
+
+/** The limits that a record keeps, found once for a policy. */
+function ownLimits(settings: TemporalSettings, scope: LimitScope): readonly Limit[] {
+  const known = grouped.get(settings) ?? new Map<string, readonly Limit[]>()
+  if (known.size === 0) grouped.set(settings, known)
+  let own = known.get(scope)
+  if (!own) {
+    own = settings.limits.filter((limit) => (limit.scope === 'tool' ? 'tenant' : limit.scope) === scope)
+    known.set(scope, own)
+  }
+  return own
 }

@@ -13,7 +13,7 @@ import { freeze } from './gates/freeze.ts'
 import { AFTER_POLICY, BEFORE_POLICY } from './gates/index.ts'
 import type { Gate, Objection, Standing } from './gates/gate.ts'
 import { firstMatch, type Subject } from './policy/evaluate.ts'
-import type { Policy, Rule, Tier } from './policy/parse.ts'
+import type { Policy, Rule } from './policy/parse.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** What was decided, by which rung, and why. */
@@ -25,6 +25,8 @@ export interface Judgement {
   readonly rule?: Rule
   /** For the caller: what exactly. Never part of a receipt. */
   readonly detail?: string
+  /** Everything that a person is asked about, if the verdict is ESCALATE: rung, reason and what exactly, of each objection. */
+  readonly asks?: readonly string[]
 }
 
 /** What the policy rung says: the only one that can grant. */
@@ -86,11 +88,23 @@ export function decide(intent: Intent, snapshot: Snapshot, ladder: typeof LADDER
     if (word === undefined) continue
     if (word.verdict === 'DENY') return { ...word, rung: rung.name }
     // Whoever lifts the first escalation lifts them all, so the rule that names approvers stays with it.
-    if (word.verdict === 'ESCALATE') held = { ...word, rung: rung.name, ...held, ...ruleOf(word) }
+    if (word.verdict === 'ESCALATE') held = hold(held, rung.name, word)
     else granted = { ...word, rung: rung.name }
   }
   return held ?? granted ?? { verdict: 'DENY', reason: 'GATE_FAILED', rung: 'policy' }
 }
+
+/** Takes one more escalation to those that are held: the first one speaks for all, and a person is asked about each. */
+function hold(held: Judgement | undefined, rung: Rung, word: PolicyWord): Judgement {
+  const { verdict, reason, detail, about } = { about: undefined, detail: undefined, ...word }
+  // The first that says what exactly is told.
+  const first = { ...(detail !== undefined && { detail }), ...(held ?? { verdict, reason, rung }) }
+  const ask = [rung, reason, ...(about === undefined ? [] : [about])].join(' ')
+  return { ...first, ...ruleOf(word), asks: [...(held?.asks ?? []), ask.slice(0, MOST_ASKED)] }
+}
+
+// As long as a receipt can have it.
+const MOST_ASKED = 500
 
 function ruleOf(word: PolicyWord): { rule?: Rule } {
   return word.rule === undefined ? {} : { rule: word.rule }
@@ -129,7 +143,7 @@ export function subjectOf(intent: Intent, snapshot: Snapshot): Subject {
     tool: intent.tool,
     effect: snapshot.effect,
     principal,
-    tier: tierOf(principal, snapshot.policy),
+    tier: snapshot.tier(),
     session: intent.session,
     door: intent.door,
     tenant: intent.tenant,
@@ -138,10 +152,8 @@ export function subjectOf(intent: Intent, snapshot: Snapshot): Subject {
     args: intent.args,
     time: snapshot.time,
     destinations: () => snapshot.destinations(),
+    labels: () => snapshot.labels(),
+    trust: () => snapshot.trust(),
     risk: () => snapshot.assessment().score,
   }
-}
-
-function tierOf(principal: string, { principals }: Policy): Tier {
-  return principals.find(({ name }) => name.matches(principal))?.tier ?? 'observer'
 }

@@ -15,12 +15,14 @@ export { inputName, type Answer, type ApprovalRequest, type Approvals } from './
 export {
   capture,
   NOBODY,
+  SOURCE_CHANNELS,
   UNREADABLE,
   type BrowserCall,
   type Caller,
   type Context,
   type Intent,
   type Observation,
+  type Source,
   type ToolCall,
 } from './call.ts'
 export {
@@ -31,7 +33,10 @@ export {
   type KnownTool,
   type Pinned,
 } from './catalogue.ts'
-export { closeExpired, reportEffect, type EffectReport, type Outcome } from './effects.ts'
+export { registerDelegation, revokeDelegation, type HandedIn, type Registration } from './delegate.ts'
+export { chainOf, isDelegateOnly, type Delegations, type RegisteredDelegation } from './delegations.ts'
+export { closeExpired, reportEffect, type EffectReport, type Reported } from './closing.ts'
+export { inspectionIn, type Outcome } from './effects.ts'
 export {
   authorize,
   complete,
@@ -46,7 +51,9 @@ export {
 export { KernelError, type KernelErrorCode } from './error.ts'
 export type { Freezes, FreezeView } from './freezes.ts'
 export type { Gate, Objection, Standing } from './gates/gate.ts'
+export { foresee, type Foreseen } from './foresee.ts'
 export { foundingBatch, type Founding } from './genesis.ts'
+export { inspect, type Inspection } from './inspect.ts'
 export {
   decide,
   describeLadder,
@@ -67,25 +74,62 @@ export {
   type KernelOptions,
 } from './kernel.ts'
 export type { Appended, Ledger } from './ledger.ts'
+export { leftOf } from './limits.ts'
 export { createMemoryStore, type MemoryStore } from './memory-store.ts'
 export { explain, type Explained, type Match, type Subject } from './policy/evaluate.ts'
 export {
   CONDITION_VARIABLES,
   parsePolicy,
-  TIERS,
   type Action,
   type ParsedPolicy,
   type Policy,
   type PolicyContext,
   type Rule,
-  type Tier,
   type ToolDeclaration,
 } from './policy/parse.ts'
 export type { Mistake } from './policy/read.ts'
-export type { GateSettings, Rate } from './policy/settings.ts'
+export type { GateSettings } from './policy/settings.ts'
+export type { ComplianceRule, ComplianceSettings } from './policy/settings/compliance.ts'
+export type { PrivilegeSettings } from './policy/settings/privilege.ts'
+export type { TaintSettings } from './policy/settings/taint.ts'
+export type { Limit, LimitScope, TemporalSettings } from './policy/settings/temporal.ts'
+export type { ThreatSettings } from './policy/settings/threat.ts'
+export type { TrustSettings } from './policy/settings/trust.ts'
+export {
+  principalName,
+  provenanceName,
+  readKeptProvenance,
+  readPrincipal,
+  readSession,
+  readTrustState,
+  sessionName,
+  trustName,
+  type KeptProvenance,
+  type Owner,
+} from './records.ts'
 export { closeSessions, type IdleSession } from './retention.ts'
 export { assess, DEFAULT_RISK, ONE, remember, type Assessment, type Axes, type RiskSettings } from './risk.ts'
 export { problemsInSchema } from './schema.ts'
-export { NEW_PRINCIPAL, NEW_SESSION, type PrincipalState, type SessionState } from './session.ts'
+export {
+  NEW_PRINCIPAL,
+  NEW_SESSION,
+  NEW_TENANT,
+  type Allowances,
+  type Elevation,
+  type PrincipalState,
+  type SessionState,
+  type TenantState,
+} from './session.ts'
 export { snapshotOf, type Snapshot, type World } from './snapshot.ts'
 export type { Batch, Entry, Store, Stored } from './store.ts'
+export type { Provenance } from './taint/provenance.ts'
+export {
+  SEVERITIES,
+  THREAT_CLASSES,
+  THREAT_CODES,
+  type Severity,
+  type ThreatClass,
+  type ThreatFinding,
+} from './threat/finding.ts'
+export { scanText } from './threat/scan.ts'
+export { NEW_TRUST, POINT, trustAt, trustText, type TrustState } from './trust.ts'

@@ -1,27 +1,30 @@
 // One call's turn: the newest state, the decision, the receipt, and the state it leaves behind.
 
-import type { Decision, ReasonCode, Verdict } from '@tollgate/evidence'
+import { toHex, type Decision, type ReasonCode, type Verdict } from '@tollgate/evidence'
 import { FLOOD_GUARD, floodName, recordFreeze } from './administer.ts'
 import { answerName, requestName } from './approvals.ts'
 import { NOBODY, type Intent, type Observation } from './call.ts'
 import { knownAs } from './catalogue.ts'
 import { receiptOf } from './decision.ts'
-import { foldIn } from './fold.ts'
+import { chainOf } from './delegations.ts'
+import { foldIn, type Left } from './fold.ts'
 import { decide } from './guardian.ts'
 import { policyOf, type Kernel } from './kernel.ts'
 import type { Appended, Turn } from './ledger.ts'
 import { openingName, openingText, type Opening } from './openings.ts'
 import { taken } from './rates.ts'
+import type { KeptProvenance, RecordNames } from './records.ts'
 import {
   stateOf,
   type Kept,
   type PrincipalState,
-  type RecordNames,
   type SessionState,
   type State,
+  type TenantState,
 } from './session.ts'
 import { commitTo, keepRequest, settle, wasAsked, type Commitment, type Settled } from './settle.ts'
 import { snapshotOf, type Snapshot } from './snapshot.ts'
+import type { TrustState } from './trust.ts'
 
 /** How long an advised ALLOW may be used, in milliseconds. */
 export const ADVISED_FOR = 60_000
@@ -52,29 +55,23 @@ export interface Judged {
 /** Decides one call in its turn. What it decides on, it changes: the next call of the session finds this one counted. */
 export function judge(kernel: Kernel, intent: Intent, names: RecordNames, turn: Turn): Judged {
   const before = stateIn(turn, names)
-  const snapshot = takeSnapshot(kernel, intent, turn.time, before)
+  const snapshot = takeSnapshot(kernel, intent, { names, turn }, before)
   const settled = settle(kernel, intent, snapshot, decide(intent, snapshot, kernel.ladder))
-  const { after, text } = foldIn(intent, snapshot, settled, before)
+  const left = foldIn(intent, snapshot, settled, before)
+  const changes = changesOf(before, left, names)
   const hash = commitTo(kernel, intent, snapshot, settled)
   const lasts = settled.verdict === 'ALLOW' && intent.assurance === 'advised'
   const expires = lasts ? new Date(turn.time + ADVISED_FOR).toISOString() : undefined
-  // Most calls leave the principal's record as it was. Its last decision then still speaks for it.
-  const changed = after.principal !== before.principal
   const appended = turn.append(
     {
       causes: settled.uses?.answer ? [settled.uses.answer] : [],
-      anchors: [
-        names.session,
-        ...(changed ? [names.principal] : []),
-        ...(settled.uses ? [answerName(settled.uses.id)] : []),
-      ],
+      anchors: [...changes.map(({ name }) => name), ...(settled.uses ? [answerName(settled.uses.id)] : [])],
       ...(settled.verdict === 'ESCALATE' && !settled.waits && { anchorOwn: requestName('') }),
     },
-    (header) => receiptOf(header, intent, snapshot, { settled, before, after, hash, expires }),
+    (header) => receiptOf(header, intent, snapshot, { settled, before, left, hash, expires }),
   )
   // Nothing from here on can fail, so what is kept in memory and what is written stay one.
-  turn.write(names.session, after, text)
-  if (changed) turn.write(names.principal, after.principal, text)
+  for (const { name, value, text } of changes) turn.write(name, value, text)
   if (hash.salt !== undefined) turn.put(`salt\n${appended.id}`, hash.salt)
   const request = keepRequest(kernel, intent, snapshot, { settled, appended, hash }, turn)
   const opening = settled.verdict === 'ALLOW' ? open(kernel, intent, appended, hash, turn) : undefined
@@ -94,16 +91,59 @@ export function judge(kernel: Kernel, intent: Intent, names: RecordNames, turn: 
   }
 }
 
-/** The state to decide on. It is the one that the session's last decision left, unless another session changed the principal. */
-function stateIn(turn: Turn, names: RecordNames): State {
-  // Sound: under these names only the two kinds of record are kept, and both were asked for.
-  const known = turn.read(names.session) as State | SessionState
-  const principal = turn.read(names.principal) as Kept<PrincipalState>
-  if (!('session' in known)) return stateOf(known, principal)
-  return known.principal === principal ? known : stateOf(known.session, principal)
+/** A record that a decision changes: what is kept in memory, and what is stored. */
+interface Change {
+  readonly name: string
+  readonly value: unknown
+  readonly text: string | undefined
 }
 
-function takeSnapshot(kernel: Kernel, intent: Intent, time: number, before: State): Snapshot {
+/** What a decision changes. Most leave all but the session's record as it was; its last decision then still speaks for it. */
+function changesOf(before: State, { after, text, data, trust }: Left, names: RecordNames): readonly Change[] {
+  const changes: Change[] = [{ name: names.session, value: after, text }]
+  for (const part of ['principal', 'tenant', 'lineage'] as const) {
+    const name = names[part]
+    if (name !== undefined && after[part] !== before[part]) changes.push({ name, value: after[part], text })
+  }
+  if (names.provenance !== undefined && data) {
+    changes.push({ name: names.provenance, value: data, text: data.text })
+  }
+  // The receipt itself says what it is from now on: there is nothing to store.
+  if (names.trust !== undefined && trust) changes.push({ name: names.trust, value: trust, text: undefined })
+  return changes
+}
+
+/** The state to decide on. It is the one that the session's last decision left, unless another session changed a part of it. */
+function stateIn(turn: Turn, names: RecordNames): State {
+  // Sound: under these names only such records are kept, and all were asked for.
+  const known = turn.read(names.session) as State | SessionState
+  const principal = turn.read(names.principal) as Kept<PrincipalState>
+  const tenant = readIf(turn, names.tenant) as Kept<TenantState> | undefined
+  const lineage = readIf(turn, names.lineage) as Kept<PrincipalState> | undefined
+  if (!('session' in known)) return stateOf({ session: known, principal, tenant, lineage })
+  const same = known.principal === principal && known.tenant === tenant && known.lineage === lineage
+  return same ? known : stateOf({ session: known.session, principal, tenant, lineage })
+}
+
+function readIf(turn: Turn, name: string | undefined): unknown {
+  return name === undefined ? undefined : turn.read(name)
+}
+
+/** What a snapshot is taken of, besides the kernel and the call. */
+interface Moment {
+  readonly names: RecordNames
+  readonly turn: Turn
+}
+
+/** Everything that a call is judged by, as of its turn. */
+export function takeSnapshot(
+  kernel: Kernel,
+  intent: Intent,
+  { names, turn }: Moment,
+  before: State = stateIn(turn, names),
+): Snapshot {
+  const { time } = turn
+  const { tenant, delegation } = intent
   const policy = policyOf(kernel, intent.tenant)
   const tool = knownAs(kernel.catalogue.find(intent.tool, policy), intent.offered)
   const posted = intent.browser?.observation_id !== undefined
@@ -114,6 +154,13 @@ function takeSnapshot(kernel: Kernel, intent: Intent, time: number, before: Stat
     tool,
     session: before.session,
     principal: before.principal.value,
+    tenant: before.tenant?.value,
+    lineage: before.lineage?.value,
+    chain: delegation === undefined ? undefined : chainOf(kernel.delegations, tenant, delegation),
+    // Sound: under these names only such records are kept.
+    data: readIf(turn, names.provenance) as KeptProvenance | undefined,
+    key: () => toHex(kernel.host.salt()),
+    trusted: readIf(turn, names.trust) as TrustState | undefined,
     observation: posted ? postedObservation(kernel, intent, time) : intent.browser?.observation,
     observed: posted ? 'sentinel' : 'agent',
     asked: wasAsked(kernel, intent, tool, time),
@@ -139,6 +186,8 @@ function open(kernel: Kernel, intent: Intent, appended: Appended, hash: Commitme
     clock: appended.clock,
     tenant: intent.tenant,
     principal: intent.principal ?? NOBODY,
+    session: intent.session,
+    tool: intent.tool,
     assurance: intent.assurance,
     expires: intent.assurance === 'advised' ? turn.time + ADVISED_FOR : null,
     salted: hash.commit === 'salted',

@@ -3,7 +3,8 @@
 import { NO_HASH } from '@tollgate/evidence'
 import { createApprovals, type Approvals } from './approvals.ts'
 import { createCatalogue, type Catalogue } from './catalogue.ts'
-import { recover } from './effects.ts'
+import { recover } from './closing.ts'
+import { createDelegations, type Delegations } from './delegations.ts'
 import { createFreezes, type Freezes } from './freezes.ts'
 import { describeLadder, LADDER, type RungStanding } from './guardian.ts'
 import { createLedger, type Ledger } from './ledger.ts'
@@ -61,6 +62,7 @@ export interface Kernel {
   readonly catalogue: Catalogue
   readonly freezes: Freezes
   readonly approvals: Approvals
+  readonly delegations: Delegations
   readonly openings: Openings
   readonly observations: Observations
   /** What is left of the denials each principal may cause, by tenant and name. A restart fills them up again. */
@@ -86,7 +88,12 @@ export const NO_POLICY: Policy = {
     egress: { allow: [], ask: [], deny: [] },
     sessionRisk: DEFAULT_RISK,
     browser: { domains: [], maxSentinelRisk: 0, observation: 'sentinel' },
-    rates: [],
+    taint: undefined,
+    threat: undefined,
+    trust: undefined,
+    privilege: undefined,
+    temporal: { limits: [], hours: [] },
+    compliance: undefined,
   },
 }
 
@@ -122,6 +129,7 @@ export async function openKernel(options: KernelOptions): Promise<Kernel> {
     catalogue: createCatalogue(),
     freezes: createFreezes(),
     approvals: createApprovals(),
+    delegations: createDelegations(),
     openings: createOpenings(),
     observations: createObservations(),
     denials: new Map(),
@@ -129,7 +137,7 @@ export async function openKernel(options: KernelOptions): Promise<Kernel> {
     ladder: LADDER,
     policies: new Map(),
   }
-  await takeUp(kernel)
+  await takeUp(kernel, head ? Date.parse(head.time) : 0)
   await recover(kernel)
   return kernel
 }

@@ -7,6 +7,8 @@ import type { Appended } from './ledger.ts'
 export interface Opening extends Appended {
   readonly tenant: string
   readonly principal: string
+  readonly session: string
+  readonly tool: string
   readonly assurance: 'enforced' | 'advised'
   /** When an advised one ends unreported, in milliseconds; null for an enforced one. */
   readonly expires: number | null
@@ -44,9 +46,11 @@ export function lateName(id: string): string {
   return `late\n${id}`
 }
 
-/** An opening as it is stored: JSON, of which only the two names need a writer. */
-export function openingText({ id, clock, tenant, principal, assurance, expires, salted }: Opening): string {
-  const owner = `"tenant":${JSON.stringify(tenant)},"principal":${JSON.stringify(principal)}`
+/** An opening as it is stored: JSON, of which only the names need a writer. */
+export function openingText(opening: Opening): string {
+  const { id, clock, tenant, principal, session, tool, assurance, expires, salted } = opening
+  const caller = `"tenant":${JSON.stringify(tenant)},"principal":${JSON.stringify(principal)}`
+  const owner = `${caller},"session":${JSON.stringify(session)},"tool":${JSON.stringify(tool)}`
   return `{"id":"${id}","clock":${clock},${owner},"assurance":"${assurance}","expires":${expires},"salted":${salted}}`
 }
 

@@ -1,14 +1,11 @@
 // Rates: a bucket that holds so many calls and refills at that rate. Whole numbers only.
 
-import type { Rate } from './policy/settings.ts'
 import type { Allowance } from './session.ts'
 
 /** How many calls in how many milliseconds. */
-export type Pace = Pick<Rate, 'calls' | 'period'>
-
-/** Under what name it is kept what is left of a rate. Another pace is another rate. */
-export function rateName({ name, calls, period }: Rate): string {
-  return `${name} ${calls}/${period}`
+export interface Pace {
+  readonly calls: number
+  readonly period: number
 }
 
 /** What is left of a rate now. Counted in calls × milliseconds: a call costs the period, a millisecond brings the calls. */
@@ -21,8 +18,8 @@ export function refilled({ calls, period }: Pace, allowance: Allowance | undefin
   return { left, at: time }
 }
 
-/** What is left once one more call was taken, never below nothing. */
-export function taken(pace: Pace, allowance: Allowance | undefined, time: number): Allowance {
+/** What is left once one more call, or so many of them, was taken, never below nothing. */
+export function taken(pace: Pace, allowance: Allowance | undefined, time: number, calls = 1): Allowance {
   const { left, at } = refilled(pace, allowance, time)
-  return { left: Math.max(0, left - pace.period), at }
+  return { left: Math.max(0, left - calls * pace.period), at }
 }

@@ -13,6 +13,7 @@ import {
 } from '@tollgate/evidence'
 import { answerName, requestName, type Answer, type ApprovalRequest } from './approvals.ts'
 import { definitionOf, type Catalogue, type Pinned } from './catalogue.ts'
+import { DELEGATIONS, takeUpDelegation } from './delegation-records.ts'
 import { KernelError } from './error.ts'
 import { GENESIS } from './genesis.ts'
 import type { Kernel } from './kernel.ts'
@@ -34,8 +35,8 @@ export async function genesisOf(store: Store, origin: string): Promise<Genesis> 
   )
 }
 
-/** Takes up freezes, floods, requests, open calls, pins and policies. */
-export async function takeUp(kernel: Kernel): Promise<void> {
+/** Takes up freezes, floods, requests, open calls, pins, policies and delegations; `time` is that of the newest receipt. */
+export async function takeUp(kernel: Kernel, time: number): Promise<void> {
   for (const { anchor } of await allOf(kernel, 'freeze\n', 'anchors')) takeUpFreeze(kernel, anchor)
   for (const { name, record } of await allOf(kernel, 'flood\n', 'records')) {
     const count = Number(record)
@@ -45,6 +46,8 @@ export async function takeUp(kernel: Kernel): Promise<void> {
   for (const opening of await openingsOf(kernel)) kernel.openings.add(opening)
   for (const stored of await allOf(kernel, 'pin\n', 'anchors')) takeUpPin(kernel, stored)
   for (const stored of await allOf(kernel, 'policy\n', 'anchors')) takeUpPolicy(kernel, stored)
+  for (const stored of await allOf(kernel, DELEGATIONS, 'anchors'))
+    await takeUpDelegation(kernel, stored, time)
 }
 
 interface Found {
@@ -104,6 +107,7 @@ function readRequest(
     request.reason === decision.reason_code &&
     request.rung === decision.rung &&
     request.rule === (decision.rule ?? null) &&
+    JSON.stringify(request.asks) === JSON.stringify(decision.asks) &&
     request.until <= Date.parse(decision.time) + request.lasts
   if (!opened) return undefined
   // Sound: only an answer, or the decision that used it, anchors its name.

@@ -2,7 +2,9 @@
 
 import type { SessionChange } from '@tollgate/evidence'
 import type { Kernel } from './kernel.ts'
-import { NEW_SESSION, readSession, type SessionState, type State } from './session.ts'
+import { provenanceName, readSession } from './records.ts'
+import { NEW_SESSION, type SessionState, type State } from './session.ts'
+import { NO_PROVENANCE } from './taint/provenance.ts'
 
 /** A session as the store has it: the name of its record, and how many decisions it has had. */
 export interface IdleSession {
@@ -23,7 +25,8 @@ export async function closeSessions(kernel: Kernel, sessions: readonly IdleSessi
       const idle = sessions.filter(({ name, seq }) => seq > 0 && sessionIn(turn.read(name)).seq === seq)
       for (const { name, seq } of idle) {
         const [, tenant = '', principal = '', session = ''] = name.split('\n')
-        turn.append({ anchors: [name] }, (header): SessionChange => ({
+        const data = provenanceName({ tenant, principal }, session)
+        turn.append({ anchors: [name, data] }, (header): SessionChange => ({
           ...header,
           kind: 'session',
           tenant,
@@ -33,6 +36,7 @@ export async function closeSessions(kernel: Kernel, sessions: readonly IdleSessi
           decisions: seq,
         }))
         turn.write(name, { ...NEW_SESSION, seq }, undefined)
+        turn.write(data, { value: NO_PROVENANCE, broken: false }, undefined)
       }
       return idle.length
     },

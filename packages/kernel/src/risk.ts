@@ -122,16 +122,25 @@ export interface Assessment {
   readonly tooRisky: boolean
 }
 
-/** Judges a memory in which the turn in question is already counted; `carried` is the principal's own sum. */
-export function assess(memory: RiskMemory, carried: Leak, time: number, settings: RiskSettings): Assessment {
+/**
+ * Judges a memory in which the turn in question is already counted; `carried` are the sums of the principal itself and, if
+ * the call was delegated, of whom it works for.
+ */
+export function assess(
+  memory: RiskMemory,
+  carried: readonly Leak[],
+  time: number,
+  settings: RiskSettings,
+): Assessment {
   const { threshold, window, halfLife, carry } = settings
-  const own = Math.max(memory.average, leaked(memory.leak, time, halfLife))
-  const inherited = Math.floor((leaked(carried, time, halfLife) * carry) / ONE)
-  return {
-    score: Math.max(own, inherited),
-    window: Math.min(memory.turns, window),
-    tooRisky: (own >= threshold && memory.leak.turns >= 2) || (inherited >= threshold && carried.turns >= 2),
+  let score = Math.max(memory.average, leaked(memory.leak, time, halfLife))
+  let tooRisky = score >= threshold && memory.leak.turns >= 2
+  for (const leak of carried) {
+    const inherited = Math.floor((leaked(leak, time, halfLife) * carry) / ONE)
+    score = Math.max(score, inherited)
+    tooRisky ||= inherited >= threshold && leak.turns >= 2
   }
+  return { score, window: Math.min(memory.turns, window), tooRisky }
 }
 
 /** A fraction as receipts write it: four places, the rest cut off. */

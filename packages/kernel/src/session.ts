@@ -1,11 +1,18 @@
-// What is remembered of a session and of a principal between calls: the fold over their decisions.
+// What is remembered between calls, of a session, a principal and a tenant: the fold over their decisions.
 //
-// The records live in the private store, and the newest decision of each says, in `next_state_hash`, what they must be.
+// The records live in the private store, and the newest decision on each says, in `next_state_hash`, what they must be.
 
-import { canonicalize, parseJson, sha256Hex, type Decision, type SessionChange } from '@tollgate/evidence'
-import { NOBODY, type Intent } from './call.ts'
+import { sha256Hex, type Tier } from '@tollgate/evidence'
 import { EMPTY_LEAK, NO_MEMORY, type Leak, type RiskMemory } from './risk.ts'
-import type { Stored } from './store.ts'
+
+/** What is left of a limit, see `limits.ts`. */
+export interface Allowance {
+  readonly left: number
+  readonly at: number
+}
+
+/** What is left of each limit, by its name. */
+export type Allowances = Readonly<Record<string, Allowance>>
 
 /** What is remembered of one session. */
 export interface SessionState {
@@ -16,8 +23,18 @@ export interface SessionState {
   readonly source: boolean
   /** Turns since the last that no gate denied; at most 9. */
   readonly denials: number
+  /** What is left of the limits that go by session. */
+  readonly limits: Allowances
+  /** The tier that a person raised it to, and until when, in milliseconds. */
+  readonly elevated: Elevation | null
   /** Its record was once lost or changed: no side effect passes in it any more. */
   readonly broken: boolean
+}
+
+/** A tier for a time. */
+export interface Elevation {
+  readonly tier: Tier
+  readonly until: number
 }
 
 /** What is remembered of one principal, over all its sessions. */
@@ -25,23 +42,43 @@ export interface PrincipalState {
   readonly leak: Leak
   /** When it last read something sensitive; 0 for never. */
   readonly source: number
-  /** For each rate of the policy, what is left of it. */
-  readonly rates: Readonly<Record<string, Allowance>>
+  /** What is left of the limits that go by principal. */
+  readonly limits: Allowances
   /** Its record was once lost or changed: no side effect passes for it any more. */
   readonly broken: boolean
 }
 
-/** What is left of a rate: refilled with time, see `temporal`. */
-export interface Allowance {
-  readonly left: number
-  readonly at: number
+/** What is remembered of one tenant, over all its principals. */
+export interface TenantState {
+  /** What is left of the limits that go by tool or by tenant. */
+  readonly limits: Allowances
+  /** Its record was once lost or changed: no side effect passes in it any more. */
+  readonly broken: boolean
 }
 
+const NO_LIMITS: Allowances = {}
+
 /** A session without history. */
-export const NEW_SESSION: SessionState = { seq: 0, risk: NO_MEMORY, source: false, denials: 0, broken: false }
+export const NEW_SESSION: SessionState = {
+  seq: 0,
+  risk: NO_MEMORY,
+  source: false,
+  denials: 0,
+  limits: NO_LIMITS,
+  elevated: null,
+  broken: false,
+}
 
 /** A principal without history. */
-export const NEW_PRINCIPAL: PrincipalState = { leak: EMPTY_LEAK, source: 0, rates: {}, broken: false }
+export const NEW_PRINCIPAL: PrincipalState = {
+  leak: EMPTY_LEAK,
+  source: 0,
+  limits: NO_LIMITS,
+  broken: false,
+}
+
+/** A tenant without history. */
+export const NEW_TENANT: TenantState = { limits: NO_LIMITS, broken: false }
 
 /** A record beside its canonical text, for one that changes less often than it is written. */
 export interface Kept<T> {
@@ -54,38 +91,74 @@ export function keepPrincipal(value: PrincipalState): Kept<PrincipalState> {
   return { value, text: principalText(value) }
 }
 
-/** Both records that a decision rests on, or leaves behind. */
-export interface State {
+/** Writes a tenant's record down. */
+export function keepTenant(value: TenantState): Kept<TenantState> {
+  return { value, text: `{"broken":${value.broken},"limits":${limitsText(value.limits)}}` }
+}
+
+/** The records that a decision rests on, or leaves behind. */
+export interface Records {
   readonly session: SessionState
   readonly principal: Kept<PrincipalState>
-  /** What the decision's receipt says of it: SHA-256 of the text of both. */
+  /** Only where the policy has limits that go by tool or tenant. */
+  readonly tenant: Kept<TenantState> | undefined
+  /** The record of the principal that the call was delegated by, at the root; only for a delegated call. */
+  readonly lineage: Kept<PrincipalState> | undefined
+}
+
+/** The records, and what the decision's receipt says of them: SHA-256 of the text of all. */
+export interface State extends Records {
   readonly hash: string
 }
 
-/** The state of a session, its principal's record included. */
-export function stateOf(
-  session: SessionState,
-  principal: Kept<PrincipalState>,
-  text: string = stateText(session, principal),
-): State {
-  return { session, principal, hash: sha256Hex(text) }
+/** The state that these records make. */
+export function stateOf(records: Records, text: string = stateText(records)): State {
+  const { session, principal, tenant, lineage } = records
+  return { session, principal, tenant, lineage, hash: sha256Hex(text) }
 }
 
-/** What is stored, the same under the name of each record: a decision commits to both at once. */
-export function stateText(session: SessionState, { text }: Kept<PrincipalState>): string {
-  return `${sessionText(session)}\n${text}`
+/** What is stored, the same under the name of each record: a decision commits to all of them at once. A line each. */
+export function stateText({ session, principal, tenant, lineage }: Records): string {
+  const own = `${sessionText(session)}\n${principal.text}`
+  // Most calls rest on these two alone.
+  return tenant || lineage ? `${own}\n${tenant?.text ?? ''}\n${lineage?.text ?? ''}` : own
 }
 
-// The canonical text of the records, written out: every call writes both, and the general writer takes five times as long.
+// The canonical text of the records, written out: every call writes some, and the general writer takes five times as long.
 
-function sessionText({ seq, risk, source, denials, broken }: SessionState): string {
+function sessionText({ seq, risk, source, denials, limits, elevated, broken }: SessionState): string {
   const { average, centroid, leak, turns } = risk
   const memory = `{"average":${average},"centroid":${centroidText(centroid)},"leak":${leakText(leak)},"turns":${turns}}`
-  return `{"broken":${broken},"denials":${denials},"risk":${memory},"seq":${seq},"source":${source}}`
+  const raised = elevated ? `{"tier":"${elevated.tier}","until":${elevated.until}}` : 'null'
+  return `{"broken":${broken},"denials":${denials},"elevated":${raised},"limits":${limitsText(limits)},"risk":${memory},"seq":${seq},"source":${source}}`
 }
 
-function principalText({ leak, source, rates, broken }: PrincipalState): string {
-  return `{"broken":${broken},"leak":${leakText(leak)},"rates":${canonicalize(rates)},"source":${source}}`
+function principalText({ leak, source, limits, broken }: PrincipalState): string {
+  return `{"broken":${broken},"leak":${leakText(leak)},"limits":${limitsText(limits)},"source":${source}}`
+}
+
+function limitsText(limits: Allowances): string {
+  if (limits === NO_LIMITS) return '{}'
+  let text = ''
+  for (const name of Object.keys(limits).sort()) {
+    const { at, left } = limits[name] ?? FORGOTTEN
+    text += `,${nameText(name)}:{"at":${at},"left":${left}}`
+  }
+  return `{${text.slice(1)}}`
+}
+
+const FORGOTTEN: Allowance = { left: 0, at: 0 }
+
+// The names of a policy's limits come again and again.
+const MOST_NAMES = 1000
+const nameTexts = new Map<string, string>()
+
+function nameText(name: string): string {
+  const known = nameTexts.get(name)
+  if (known !== undefined) return known
+  const text = JSON.stringify(name)
+  if (nameTexts.size < MOST_NAMES) nameTexts.set(name, text)
+  return text
 }
 
 function leakText({ sum, at, turns }: Leak): string {
@@ -95,60 +168,4 @@ function leakText({ sum, at, turns }: Leak): string {
 /** The canonical text of a centroid. */
 export function centroidText([exfiltration, privilege, compliance]: RiskMemory['centroid']): string {
   return `[${exfiltration},${privilege},${compliance}]`
-}
-
-/** The names of the two records a call rests on. Names hold no control characters, so the parts stay apart. */
-export interface RecordNames {
-  readonly session: string
-  readonly principal: string
-}
-
-/** The names of the records a call rests on. */
-export function recordNames({ tenant, principal, session }: NamedBy): RecordNames {
-  const owner = `${tenant}\n${principal ?? NOBODY}`
-  return { session: `session\n${owner}\n${session}`, principal: `principal\n${owner}` }
-}
-
-type NamedBy = Pick<Intent, 'tenant' | 'principal' | 'session'>
-
-/** A session's record as it comes from the store; broken if it is not what its last decision left behind. */
-export function readSession(stored: Stored): SessionState {
-  const anchor = readAnchor(stored.anchor)
-  if (anchor === undefined && stored.record === undefined) return NEW_SESSION
-  // Closed on the record: what was remembered of it is gone for good, and nothing is missing.
-  if (anchor?.closed === true && stored.record === undefined) return { ...NEW_SESSION, seq: anchor.seq }
-  const [text] = readState(stored.record, anchor?.next) ?? []
-  if (text === undefined) return { ...NEW_SESSION, seq: (anchor?.seq ?? -1) + 1, broken: true }
-  // Sound: only `stateText` makes texts with such a hash.
-  return JSON.parse(text) as SessionState
-}
-
-/** A principal's record as it comes from the store; broken if it is not what its last decision left behind. */
-export function readPrincipal(stored: Stored): Kept<PrincipalState> {
-  const anchor = readAnchor(stored.anchor)
-  if (anchor === undefined && stored.record === undefined) return keepPrincipal(NEW_PRINCIPAL)
-  const [, text] = readState(stored.record, anchor?.next) ?? []
-  if (text === undefined) return keepPrincipal({ ...NEW_PRINCIPAL, broken: true })
-  // Sound: only `stateText` makes texts with such a hash.
-  return { value: JSON.parse(text) as PrincipalState, text }
-}
-
-/** Both texts of a stored state, if it is the one that the newest decision on it left behind. */
-function readState(text: string | undefined, next: string | undefined): string[] | undefined {
-  return text === undefined || sha256Hex(text.toWellFormed()) !== next ? undefined : text.split('\n')
-}
-
-/** What the newest receipt on a record says it must be. */
-interface Anchor {
-  readonly next: string
-  readonly seq: number
-  readonly closed: boolean
-}
-
-function readAnchor(payload: Uint8Array | undefined): Anchor | undefined {
-  if (payload === undefined) return undefined
-  // Sound: an anchor is the payload of a decision or a closing that this writer appended; else no hash will fit.
-  const receipt = parseJson(payload) as unknown as Decision | SessionChange
-  if (receipt.kind === 'session') return { next: '', seq: receipt.decisions ?? 0, closed: true }
-  return { next: receipt.next_state_hash, seq: receipt.session.seq, closed: false }
 }

@@ -1,6 +1,14 @@
 // What approvals do to a decision: they lift an escalation, or a new request is opened for it.
 
-import { canonicalize, fromHex, saltedHash, toHex, type Commit, type ReasonCode } from '@tollgate/evidence'
+import {
+  canonicalize,
+  fromHex,
+  saltedHash,
+  toHex,
+  type Commit,
+  type ReasonCode,
+  type Rung,
+} from '@tollgate/evidence'
 import {
   bearingOf,
   bindingOf,
@@ -26,6 +34,14 @@ export interface Settled extends Judgement {
   readonly uses?: ApprovalRequest
   /** The request that already waits for an answer. */
   readonly waits?: ApprovalRequest
+}
+
+// What stops a call before anybody looks into it: nobody's flood of calls is read word by word.
+const BEFORE_READING: ReadonlySet<Rung> = new Set(['capture', 'freeze', 'schema', 'context', 'identity'])
+
+/** Whether the texts of the call were of any use for its decision. */
+export function wasRead({ verdict, rung }: Judgement): boolean {
+  return verdict !== 'DENY' || !BEFORE_READING.has(rung)
 }
 
 /** Lets an approval lift an escalation. It must be for exactly this intent, and hold now. */
@@ -60,7 +76,7 @@ export function settle(kernel: Kernel, intent: Intent, snapshot: Snapshot, judge
   const { tenant, principal } = intent
   if (kernel.approvals.asking(tenant, principal ?? NOBODY, snapshot.time) < MAX_ASKING) return judgement
   const detail = `${MAX_ASKING} requests of this principal already wait for an answer`
-  return { ...denied(judgement, 'TEMPORAL_INTERVENTION'), detail }
+  return { ...denied(judgement, 'RATE_EXCEEDED'), detail }
 }
 
 /** Whether a request is about this call, by what its receipt says; a binding alone is only a record's word. */
@@ -145,6 +161,7 @@ export function keepRequest(
     reason: settled.reason,
     rung: settled.rung,
     rule: settled.rule?.id ?? null,
+    asks: settled.asks ?? [],
     approvers: settled.rule?.approvers ?? [],
     until: turn.time + lasts,
     lasts,

@@ -1,13 +1,19 @@
 // Everything a gate may know besides the intent, as of one moment. What takes work is worked out once, when it is asked for.
 
-import type { EffectClass } from '@tollgate/evidence'
-import type { Intent, Observation } from './call.ts'
+import { TIERS, type EffectClass, type Tier } from '@tollgate/evidence'
+import { NOBODY, type Intent, type Observation } from './call.ts'
 import type { KnownTool } from './catalogue.ts'
+import { readText, readTexts, type ReadText } from './content.ts'
+import type { RegisteredDelegation } from './delegations.ts'
 import { destinationsIn, type Destination } from './destinations/find.ts'
 import { matchesHost } from './destinations/pattern.ts'
+import { flowOf, type Flow } from './flow.ts'
 import type { FreezeView } from './freezes.ts'
 import type { Policy } from './policy/parse.ts'
 import type { GateSettings } from './policy/settings.ts'
+import type { LimitScope } from './policy/settings/temporal.ts'
+import { remembersData } from './policy/uses.ts'
+import type { KeptProvenance } from './records.ts'
 import {
   assess,
   grown,
@@ -18,8 +24,12 @@ import {
   type Leak,
   type RiskMemory,
 } from './risk.ts'
-import type { PrincipalState, SessionState } from './session.ts'
+import type { Allowances, PrincipalState, SessionState, TenantState } from './session.ts'
 import { axesOf, isSink, isSource, topicsOfCall } from './signals.ts'
+import { heardIn } from './inspect.ts'
+import { hear, type Heard, type Provenance } from './taint/provenance.ts'
+import { valuesIn } from './taint/values.ts'
+import { NEW_TRUST, trustAt, type TrustState } from './trust.ts'
 
 /** What a snapshot is made of. */
 export interface World {
@@ -29,6 +39,18 @@ export interface World {
   readonly tool: KnownTool | undefined
   readonly session: SessionState
   readonly principal: PrincipalState
+  /** What is remembered of the tenant; undefined where the policy has no use for it. */
+  readonly tenant: TenantState | undefined
+  /** What is remembered of who the call was delegated by in the beginning; undefined if it was not. */
+  readonly lineage: PrincipalState | undefined
+  /** From the delegation that the call names up to its root; undefined if it names none, or one that is not known. */
+  readonly chain: readonly RegisteredDelegation[] | undefined
+  /** What is remembered of the session's data; undefined where the policy has no use for it. */
+  readonly data: KeptProvenance | undefined
+  /** 64 hexadecimal digits that nobody can guess, for data that is remembered from now on. */
+  readonly key: () => string
+  /** How far the principal was last trusted; undefined where the policy has no use for it. */
+  readonly trusted: TrustState | undefined
   /** What the Sentinel says of the page, and who brought it. */
   readonly observation: Observation | undefined
   readonly observed: 'sentinel' | 'agent'
@@ -41,6 +63,8 @@ export interface RiskTurn {
   readonly risk: RiskMemory
   /** The principal's sum. */
   readonly leak: Leak
+  /** The sum of who the call was delegated by in the beginning. */
+  readonly lineage: Leak | undefined
   /** Whether the call is about something sensitive. */
   readonly source: boolean
 }
@@ -60,6 +84,21 @@ export interface Snapshot extends World {
   /** The session with this turn counted in, whoever has been asked. */
   counted(): RiskTurn
   assessment(): Assessment
+  /** What is left of the limits of a scope. */
+  limitsOf(scope: LimitScope): Allowances
+  /** The principal's tier, or what a person has raised the session to while that lasts. */
+  tier(): Tier
+  /** How far the principal is trusted now, in units of `trust.ts`; as at the beginning where the policy has no use for it. */
+  trust(): number
+  /** The texts of the arguments, read; none where the policy has no use for them. */
+  texts(): readonly ReadText[]
+  /** The texts that came with the call, read, from tools and pages only. */
+  untrusted(): readonly ReadText[]
+  /** What is remembered of the session's data, with what came with this call; undefined where the policy has no use for it. */
+  provenance(): Provenance | undefined
+  flow(): Flow
+  /** Labels that the data of the call carries. */
+  labels(): readonly string[]
 }
 
 /** The snapshot for one intent. */
@@ -75,6 +114,12 @@ class LazySnapshot implements Snapshot {
   readonly tool: KnownTool | undefined
   readonly session: SessionState
   readonly principal: PrincipalState
+  readonly tenant: TenantState | undefined
+  readonly lineage: PrincipalState | undefined
+  readonly chain: readonly RegisteredDelegation[] | undefined
+  readonly data: KeptProvenance | undefined
+  readonly key: () => string
+  readonly trusted: TrustState | undefined
   readonly observation: Observation | undefined
   readonly observed: 'sentinel' | 'agent'
   readonly asked: boolean
@@ -85,6 +130,10 @@ class LazySnapshot implements Snapshot {
   #egress: 'inside' | 'ask' | 'outside' | undefined
   #counted: RiskTurn | undefined
   #assessment: Assessment | undefined
+  #texts: readonly ReadText[] | undefined
+  #untrusted: readonly ReadText[] | undefined
+  #provenance: Provenance | undefined
+  #flow: Flow | undefined
 
   constructor(intent: Intent, world: World) {
     this.time = world.time
@@ -93,6 +142,12 @@ class LazySnapshot implements Snapshot {
     this.tool = world.tool
     this.session = world.session
     this.principal = world.principal
+    this.tenant = world.tenant
+    this.lineage = world.lineage
+    this.chain = world.chain
+    this.data = world.data
+    this.key = world.key
+    this.trusted = world.trusted
     this.observation = world.observation
     this.observed = world.observed
     this.asked = world.asked
@@ -118,9 +173,92 @@ class LazySnapshot implements Snapshot {
   }
 
   assessment(): Assessment {
-    const { risk, leak } = this.turn()
-    return (this.#assessment ??= assess(risk, leak, this.time, this.policy.gates.sessionRisk))
+    const { risk, leak, lineage } = this.turn()
+    const carried = lineage ? [leak, lineage] : [leak]
+    return (this.#assessment ??= assess(risk, carried, this.time, this.policy.gates.sessionRisk))
   }
+
+  limitsOf(scope: LimitScope): Allowances {
+    if (scope === 'session') return this.session.limits
+    if (scope === 'principal') return this.principal.limits
+    // Read wherever the policy has such limits; a rung that finds it missing fails, and denies.
+    if (!this.tenant) throw new TypeError('the record of the tenant was not read')
+    return this.tenant.limits
+  }
+
+  tier(): Tier {
+    return tierOf(this.#intent.principal ?? NOBODY, this)
+  }
+
+  trust(): number {
+    const { trusted, policy, time } = this
+    const settings = policy.gates.trust
+    if (!settings) return NEW_TRUST.score
+    // As in `limitsOf`.
+    if (!trusted) throw new TypeError('the trust of the principal was not read')
+    return trustAt(trusted, time, settings.halfLife)
+  }
+
+  texts(): readonly ReadText[] {
+    return (this.#texts ??= remembersData(this.policy) ? readTexts(this.#intent.args) : [])
+  }
+
+  untrusted(): readonly ReadText[] {
+    return (this.#untrusted ??= this.data ? readUntrusted(this.#intent) : [])
+  }
+
+  provenance(): Provenance | undefined {
+    if (!this.data) return undefined
+    return (this.#provenance ??= hear(this.data.value, this.key, heardWith(this.#intent, this)))
+  }
+
+  flow(): Flow {
+    return (this.#flow ??= flowOf(this.texts(), this.#intent.args, this))
+  }
+
+  labels(): readonly string[] {
+    return this.flow().labels
+  }
+}
+
+function readUntrusted({ sources }: Intent): readonly ReadText[] {
+  return sources.flatMap(({ source_channel, text }) =>
+    source_channel === 'TOOL_OUTPUT' ? [readText('', text)] : [],
+  )
+}
+
+/**
+ * What came with the call, in its order. What the user is said to have said is the caller's claim: it makes a value the
+ * user's only if no tool has named it before.
+ */
+function heardWith({ sources, door }: Intent, snapshot: Snapshot): readonly Heard[] {
+  if (sources.length === 0) return []
+  const untrusted = [...snapshot.untrusted()]
+  const page = door === 'browser' ? ['page'] : []
+  return sources.flatMap(({ source_channel, text }) => {
+    if (source_channel === 'USER') return [{ origin: 'said', labels: [], values: valuesIn(text) }]
+    const read = untrusted.shift()
+    return read ? heardIn(read, page) : []
+  })
+}
+
+/**
+ * The tier of a principal: what the policy says, and under a delegation no more than it says of anybody on the chain; unless a
+ * person has raised the session and that still lasts.
+ */
+function tierOf(principal: string, { policy, session, time, chain = [] }: Snapshot): Tier {
+  const parties = [principal, ...chain.map(({ statement }) => statement.delegator)]
+  const own = Math.min(...parties.map((each) => TIERS.indexOf(declaredTier(each, policy))))
+  const { elevated } = session
+  const most = policy.gates.privilege?.elevation?.upTo
+  // As far as the policy that is in force now lets a person raise it.
+  const lasts = elevated && most !== undefined && elevated.until >= time
+  const raised = lasts ? Math.min(TIERS.indexOf(elevated.tier), TIERS.indexOf(most)) : 0
+  return TIERS[Math.max(own, raised)] ?? 'observer'
+}
+
+function declaredTier(principal: string, { principals }: Policy): Tier {
+  return principals.find(({ name }) => name.matches(principal))?.tier ?? 'observer'
 }
 
 /** What a tool does; not said means the strictest. */
@@ -155,8 +293,9 @@ function egressOf(
 }
 
 /** A turn that adds nothing. */
-function uncounted({ source }: RiskTurn, { session, principal }: Snapshot): RiskTurn {
-  return { risk: { ...session.risk, turns: session.risk.turns + 1 }, leak: principal.leak, source }
+function uncounted({ source }: RiskTurn, { session, principal, lineage }: Snapshot): RiskTurn {
+  const risk = { ...session.risk, turns: session.risk.turns + 1 }
+  return { risk, leak: principal.leak, lineage: lineage?.leak, source }
 }
 
 function turnOf(intent: Intent, snapshot: Snapshot): RiskTurn {
@@ -172,9 +311,12 @@ function turnOf(intent: Intent, snapshot: Snapshot): RiskTurn {
     afterSource: session.source || recent,
     denials: session.denials,
   })
+  const signal = signalOf(axes)
   return {
     risk: remember(session.risk, axes, time, settings),
-    leak: grown(principal.leak, signalOf(axes), time, settings.halfLife),
+    leak: grown(principal.leak, signal, time, settings.halfLife),
+    // Whoever it works for answers for it: risk cannot be spread over many delegates.
+    lineage: snapshot.lineage && grown(snapshot.lineage.leak, signal, time, settings.halfLife),
     source: isSource(topics),
   }
 }

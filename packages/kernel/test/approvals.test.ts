@@ -331,7 +331,7 @@ describe('a request', () => {
       await decide(rig, { ...MAIL, args: { ...MAIL.args, text: `${i}` }, session_id: `s${i}` })
     expect(await decide(rig, { ...MAIL, args: { ...MAIL.args, text: 'more' } })).toMatchObject({
       verdict: 'DENY',
-      reason: 'TEMPORAL_INTERVENTION',
+      reason: 'RATE_EXCEEDED',
     })
     expect(rig.kernel.approvals.list(rig.host.time)).toHaveLength(100)
     // Those that nobody answered in time no longer wait.

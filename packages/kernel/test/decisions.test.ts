@@ -1,6 +1,7 @@
 import { REASONS, type ReasonCode } from '@tollgate/evidence'
 import { describe, expect, it } from 'vitest'
-import { describeLadder, NO_POLICY } from '../src/index.ts'
+import { describeLadder, LADDER, NO_POLICY } from '../src/index.ts'
+import { THREAT_CLASSES, THREAT_CODES } from '../src/threat/finding.ts'
 import { parseVector, readVectors, runVector, type Expected } from './decisions.ts'
 
 const vectors = readVectors()
@@ -14,34 +15,45 @@ describe('decision vectors', () => {
   }
 })
 
-/** Codes that no call can reach yet, by what is not built. */
-const NOT_BUILT: Readonly<Partial<Record<ReasonCode, string>>> = {
-  TAINT_APPROVAL_REQUIRED: 'taint',
-  TAINTED_DATA_EGRESS_DENY: 'taint',
-  PROMPT_INJECTION_DETECTED: 'threat',
-  UNICODE_OBFUSCATION_DETECTED: 'threat',
-  DELEGATION_INVALID: 'delegation',
-  DELEGATION_SCOPE_VIOLATION: 'delegation',
-  TRUST_INSUFFICIENT: 'trust',
-  INSUFFICIENT_PRIVILEGE: 'privilege',
-  TASK_SCOPE_EXCEEDED: 'scope',
-  COMPLIANCE_VIOLATION: 'compliance',
-  BUDGET_EXCEEDED: 'budgets',
-  OBSERVE_MODE_ALLOWED: 'observe mode',
-}
+/** The rungs that have their place and nothing behind it yet. */
+const NOT_BUILT = ['scope']
+const built = LADDER.map(({ name }) => name).filter((name) => !NOT_BUILT.includes(name))
 
 describe('the vectors together', () => {
-  it('reach every reason code but those of what is not built, and none of these', () => {
+  it('reach every reason code', () => {
     const reached = new Set(expectations.map(({ decision }) => decision?.reason))
     // Sound: the keys of the table are the codes.
     const codes = Object.keys(REASONS) as ReasonCode[]
-    expect(codes.filter((code) => !reached.has(code)).sort()).toEqual(Object.keys(NOT_BUILT).sort())
+    expect(codes.filter((code) => !reached.has(code))).toEqual([])
   })
 
   it('show of every rung that is built that it objects, that it is silent, and that it denies when it fails', () => {
-    const built = describeLadder(NO_POLICY).filter(({ standing }) => standing !== 'not yet configurable')
-    expect(built.length).toBeGreaterThan(0)
-    expect(built.flatMap(({ rung }) => missingOf(rung))).toEqual([])
+    const empty = describeLadder(NO_POLICY).filter(({ standing }) => standing === 'not yet configurable')
+    expect(empty.map(({ rung }) => rung)).toEqual(NOT_BUILT)
+    expect(built.flatMap((rung) => missingOf(rung))).toEqual([])
+  })
+
+  it('are more than 300, and at least three for every rung', () => {
+    expect(vectors.length).toBeGreaterThan(300)
+    const by = (rung: string): number =>
+      vectors.filter(({ steps }) => steps.some(({ expected }) => expected?.decision?.rung === rung)).length
+    expect(['capture', ...built].filter((rung) => by(rung) < 3)).toEqual([])
+  })
+
+  it('show of every rung that asks that a person lifts what it asks about', () => {
+    const by = (test: (reason: ReasonCode) => boolean): string[] => [
+      ...new Set(expectations.flatMap(({ decision: d }) => (d && test(d.reason) ? [d.rung] : []))),
+    ]
+    const asking = by((reason) => REASONS[reason].verdict === 'ESCALATE')
+    const lifted = by((reason) => reason === 'APPROVAL_GRANTED')
+    expect(asking).toContain('compliance')
+    expect(asking.filter((rung) => !lifted.includes(rung))).toEqual([])
+  })
+
+  it('show every class of finding', () => {
+    const words = expectations.flatMap(({ lines }) => lines.flatMap((line) => line.split(/[^A-Z_]+/)))
+    const shown = new Set(words.map((word) => THREAT_CODES[word]?.class))
+    expect(THREAT_CLASSES.filter((each) => !shown.has(each))).toEqual([])
   })
 
   it('have each a fact of its own', () => {
@@ -128,6 +140,49 @@ REFUSED
     'a call of many that did not pass',
     `${CALL.replace('"s1"', '"s1", "times": 2, "raw": "{"')}${ALLOWED}`,
   )
+
+  const WATCHED = `-- policy.yaml --
+tools: { fs/read: { effect: read, returns: [personal] } }
+rules: [{ id: reading, allow: fs/read }]
+gates: { taint: { results: { secret: redact } }, trust: {} }
+`
+  const ANSWERED = CALL.replace('"fs/read"', '"fs/read", "output": "hello"')
+  const HANDED_ON = 'delivery full\neffect-labels personal\neffect-findings (none)\neffect-trust 501.0000\n'
+  finds(
+    'nothing wrong with a result that is as expected',
+    `${WATCHED}${ANSWERED}${ALLOWED}${HANDED_ON}result contains hello\nresult lacks goodbye\nlabels (none)\n`,
+    0,
+  )
+  finds('other labels', `${WATCHED}${ANSWERED}${ALLOWED}labels personal\n`)
+  finds('another delivery', `${WATCHED}${ANSWERED}${ALLOWED}delivery redacted\n`)
+  finds('other labels of the effect', `${WATCHED}${ANSWERED}${ALLOWED}effect-labels (none)\n`)
+  finds('another trust after the effect', `${WATCHED}${ANSWERED}${ALLOWED}effect-trust 500.0000\n`)
+  finds('something that is not handed on', `${WATCHED}${ANSWERED}${ALLOWED}result contains goodbye\n`)
+  finds('something that is handed on', `${WATCHED}${ANSWERED}${ALLOWED}result lacks hello\n`)
+  finds('a result where the tool gave none', `${WATCHED}${CALL}${ALLOWED}result lacks hello\n`)
+  finds(
+    'a delegation that was accepted',
+    `${POLICY.replace('tools:', 'principals: { "agent:a": { tier: standard, key: KEY(agent:a) } }\ntools:')}
+-- delegate --
+{ "by": "agent:a", "to": "agent:b", "until": "1h" }
+-- expect --
+REFUSED
+`,
+  )
+
+  it('refuses an answer for a tool that the caller runs by itself', async () => {
+    const call = ANSWERED.replace('"output"', '"assurance": "advised", "output"')
+    const vector = parseVector('a-case', `# a fact\n${POLICY}${call}${ALLOWED}`)
+    await expect(runVector(vector)).rejects.toThrow('only advised')
+  })
+
+  it('refuses to change records of a kind that there is not', async () => {
+    const vector = parseVector(
+      'a-case',
+      `# a fact\n${POLICY}${CALL}${ALLOWED}-- lose-state --\neverything\n${CALL}${ALLOWED}`,
+    )
+    await expect(runVector(vector)).rejects.toThrow('write one of')
+  })
 
   it('refuses a call with a key it does not know', async () => {
     const vector = parseVector('a-case', `# a fact\n${POLICY}${CALL.replace('session', 'sesion')}${ALLOWED}`)

@@ -3,14 +3,20 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import {
+  canonicalize,
   DOORS,
   parseJson,
   reasonOf,
   sha256Hex,
+  signDelegation,
+  toBase64,
   type Decision,
+  type DelegationStatement,
+  type Effect,
   type Json,
   type JsonObject,
   type ReasonCode,
+  type Receipt,
 } from '@tollgate/evidence'
 import {
   activatePolicy,
@@ -20,20 +26,24 @@ import {
   LADDER,
   pinTool,
   postObservation,
+  registerDelegation,
+  revokeDelegation,
   setFreeze,
   standings,
   type Authorization,
   type Decided,
+  type Enforced,
   type FreezeOrder,
   type Intent,
   type Kernel,
   type MemoryStore,
   type Snapshot,
   type Store,
+  type ToolAnswer,
   type ToolCall,
 } from '../src/index.ts'
 import { parseDuration } from '../src/policy/read.ts'
-import { createRig, policyOf, type Rig } from './rig.ts'
+import { createRig, fixedKey, ORIGIN, policyOf, type Rig } from './rig.ts'
 
 /** One case. */
 export interface Vector {
@@ -160,6 +170,8 @@ interface Stage {
   readonly requests: string[]
   /** Ids of what Sentinels posted. */
   readonly observations: string[]
+  /** Ids of the delegations, in the order they were signed, also of those that were refused. */
+  readonly delegations: string[]
   storeFails: boolean
 }
 
@@ -170,6 +182,7 @@ async function setUp(steps: readonly Step[]): Promise<Stage> {
     silent: new Set(),
     requests: [],
     observations: [],
+    delegations: [],
     storeFails: false,
   }
   const between = (store: MemoryStore): Store => ({
@@ -218,8 +231,8 @@ type Act = (stage: Stage, text: string) => unknown
 
 const STEPS = {
   quota: () => undefined,
-  'policy.yaml': ({ rig }, text) => activatePolicy(rig.kernel, policyOf(text), 'user:olga'),
-  'acme.yaml': ({ rig }, text) => activatePolicy(rig.kernel, policyOf(text), 'user:olga', 'acme'),
+  'policy.yaml': (stage, text) => activate(stage, text, 'default'),
+  'acme.yaml': (stage, text) => activate(stage, text, 'acme'),
   'call.json': () => undefined,
   approve: (stage, text) => answer(stage, text, true),
   refuse: (stage, text) => answer(stage, text, false),
@@ -237,6 +250,11 @@ const STEPS = {
   },
   observe: ({ rig, observations }, text) =>
     void observations.push(postObservation(rig.kernel, 'default', parseJson(text))),
+  delegate: (stage, text) => delegate(stage, text),
+  revoke({ rig, delegations }, text) {
+    const id = named(readText(readObject(text, ['delegation']), 'delegation'), delegations)
+    return revokeDelegation(rig.kernel, 'default', id, 'user:olga')
+  },
   restart: (stage) => restart(stage),
   break: ({ broken }, text) => void broken.add(readRung(text)),
   'break-store': (stage) => void (stage.storeFails = true),
@@ -254,6 +272,56 @@ async function restart(stage: Stage): Promise<void> {
   stage.storeFails = false
   await stage.rig.reopen()
   stage.rig.kernel = watched(stage)
+}
+
+/** Activates a policy. `KEY(agent:planner)` in it is that principal's fixed public key, in base64. */
+async function activate({ rig }: Stage, text: string, tenant: string): Promise<void> {
+  let policy = text
+  for (const [mark, name = ''] of text.matchAll(/KEY\(([^)\n]+)\)/g)) {
+    const { publicKey } = await fixedKey(name)
+    policy = policy.replaceAll(mark, toBase64(publicKey.bytes))
+  }
+  await activatePolicy(rig.kernel, policyOf(policy), 'user:olga', tenant)
+}
+
+const DELEGATE_KEYS = [
+  'by',
+  'to',
+  'tools',
+  'until',
+  'depth',
+  'parent',
+  'effects',
+  'session',
+  'key',
+  'tenant',
+] as const
+
+/** Signs a delegation with the fixed key of its delegator, or of whom `key` names, and hands it in. */
+async function delegate({ rig, delegations }: Stage, text: string): Promise<void> {
+  const order = readObject(text, DELEGATE_KEYS)
+  const { tools = ['*'], depth = 0, parent, effects, session } = order
+  // Sound: what is not of the form of a statement is refused when it is signed, whatever it is.
+  const statement = {
+    v: 1,
+    ledger: ORIGIN,
+    tenant: order.tenant ?? 'default',
+    delegator: readText(order, 'by'),
+    delegate: readText(order, 'to'),
+    tools,
+    ...(effects !== undefined && { effects }),
+    until: new Date(rig.host.time + readWait(readText(order, 'until'))).toISOString(),
+    depth,
+    parent: parent === undefined ? null : named(readText(order, 'parent'), delegations),
+    ...(session !== undefined && { session }),
+    nonce: `n-${delegations.length}`,
+  } as unknown as DelegationStatement
+  const { id, envelope } = await signDelegation(
+    statement,
+    await fixedKey(readText(order, 'key' in order ? 'key' : 'by')),
+  )
+  delegations.push(id)
+  await registerDelegation(rig.kernel, envelope, { tenant: 'default', by: 'user:olga' })
 }
 
 function answer({ rig, requests }: Stage, text: string, granted: boolean): Promise<unknown> {
@@ -281,13 +349,15 @@ function offer({ kernel }: Rig, order: JsonObject): void {
   kernel.catalogue.offer(readText(order, 'tool'), definitionOf(order.definition as JsonObject))
 }
 
-/** Changes the private records of sessions or of principals behind the kernel's back, which then starts again. */
+const RECORDS = ['session', 'principal', 'tenant', 'provenance', 'delegation'] as const
+
+/** Changes the private records of one kind behind the kernel's back, which then starts again. */
 async function changeRecords(
   stage: Stage,
   kind: string,
   change: (text: string) => string | undefined,
 ): Promise<void> {
-  if (kind !== 'session' && kind !== 'principal') throw new Error('write `session` or `principal`')
+  if (!RECORDS.some((each) => each === kind)) throw new Error(`write one of ${RECORDS.join(', ')}`)
   // Sound: the store in memory keeps them in a plain map, which it shows as one that only reads.
   const records = stage.rig.store.records as Map<string, string>
   const names = [...records.keys()].filter((name) => name.startsWith(`${kind}\n`))
@@ -314,43 +384,91 @@ interface Outcome {
   /** The arguments as the tool got them. */
   readonly dispatched: string | undefined
   readonly receipt: Decision | undefined
+  /** What followed, if the gateway ran the tool. */
+  readonly followed: Followed | undefined
+}
+
+/** What a tool did: what it was made to answer, what is on the ledger of it, and what is handed on. */
+interface Followed {
+  readonly answer: ToolAnswer
+  readonly effect: Effect
+  readonly handedOn: Json | undefined
 }
 
 async function takeCall(stage: Stage, { text, expected }: Step): Promise<readonly string[]> {
-  const { call, times } = readCall(stage, text)
+  const { call, answer, times } = readCall(stage, text)
   for (let sent = 1; sent < times; sent++) {
-    const { told } = await send(stage, call)
+    const { told } = await send(stage, call, answer)
     if (told.verdict !== 'ALLOW')
       return [`the call is ${told.verdict} ${told.reason} when it comes the ${sent}. time`]
   }
-  const outcome = await send(stage, call)
+  const outcome = await send(stage, call, answer)
   const { approval } = outcome.told
   if (approval !== undefined && !stage.requests.includes(approval)) stage.requests.push(approval)
   const facts = factsOf(outcome, stage)
   return [
     ...disagreements(outcome),
-    ...missingFrom(facts, outcome.told.detail ?? '', expected?.lines ?? []),
+    ...wronglyHandedOn(outcome),
+    ...missingFrom(facts, outcome.told.detail ?? '', expected?.lines ?? [], resultOf(outcome)),
     ...(outcome.receipt || expected?.lines.includes('no receipt') ? [] : ['there is no receipt']),
   ]
 }
 
-async function send({ rig, silent }: Stage, call: Partial<ToolCall>): Promise<Outcome> {
+async function send({ rig, silent }: Stage, call: Partial<ToolCall>, answer: ToolAnswer): Promise<Outcome> {
   silent.clear()
   let dispatched: string | undefined
-  const { decided, ran } =
+  const { decided, ran, effect } =
     call.assurance === 'advised'
       ? await rig
           .authorize(call)
-          .then((given: Authorization) => ({ ...given, ran: given.permit !== undefined }))
+          .then((given: Authorization) => ({ ...given, ran: given.permit !== undefined, effect: undefined }))
       : await rig
           .enforce(call, ({ args }) => {
             dispatched = args
-            return Promise.resolve({ status: 'COMPLETED', output: new Uint8Array([1]) })
+            return Promise.resolve(answer)
           })
           .then((enforced) => ({ ...enforced, ran: dispatched !== undefined }))
-  const entry = rig.store.entries.find(({ id }) => id === decided.receipt)
-  const receipt = entry?.receipt.kind === 'decision' ? entry.receipt : undefined
-  return { told: decided, passed: ran, dispatched, receipt }
+  const receipt = receiptIn(rig, decided.receipt)
+  return {
+    told: decided,
+    passed: ran,
+    dispatched,
+    receipt: receipt?.kind === 'decision' ? receipt : undefined,
+    followed: followedBy(rig, answer, effect),
+  }
+}
+
+function receiptIn({ store }: Rig, id: string | undefined): Receipt | undefined {
+  return store.entries.find((entry) => entry.id === id)?.receipt
+}
+
+function followedBy(rig: Rig, answer: ToolAnswer, effect: Enforced['effect']): Followed | undefined {
+  const receipt = receiptIn(rig, effect?.receipt)
+  if (!effect || receipt?.kind !== 'effect') return undefined
+  const { outcome } = effect
+  const inspection = 'inspection' in outcome ? outcome.inspection : undefined
+  return { answer, effect: receipt, handedOn: inspection?.content }
+}
+
+/** Where the effect on the ledger, what the tool answered and what is handed on do not agree. */
+function wronglyHandedOn({ passed, followed }: Outcome): readonly string[] {
+  if (!followed) return passed ? ['the tool ran, and there is no effect on the ledger'] : []
+  const { answer, effect, handedOn } = followed
+  const wrong: string[] = []
+  if (effect.status !== answer.status) wrong.push(`the tool ${answer.status}, on record ${effect.status}`)
+  if (effect.effect_hash !== sha256Hex(answer.output) && effect.commit === 'plain')
+    wrong.push('the hash of the output on record is of something else')
+  if (answer.content === undefined) return wrong
+  const same = handedOn !== undefined && canonicalize(handedOn) === canonicalize(answer.content)
+  const delivery = handedOn === undefined ? 'withheld' : same ? 'full' : 'redacted'
+  if (effect.delivery !== delivery) wrong.push(`${delivery}, but on record it is ${effect.delivery}`)
+  return wrong
+}
+
+/** What is handed on of the tool's answer, as text; nothing if it is withheld. */
+function resultOf({ followed }: Outcome): string | undefined {
+  if (followed?.answer.content === undefined) return undefined
+  return followed.handedOn === undefined ? '' : canonicalize(followed.handedOn)
 }
 
 /** Where what the caller was told, what is on the ledger and what happened do not agree. */
@@ -386,7 +504,7 @@ const BROWSER_FIELDS = [
 ] as const
 
 /** Every line that would be true of a call. */
-function factsOf({ told, receipt }: Outcome, { rig, silent }: Stage): readonly string[] {
+function factsOf({ told, receipt, followed }: Outcome, { rig, silent }: Stage): readonly string[] {
   const rule = told.rule === undefined ? '' : ` rule ${told.rule}`
   const decision = `${told.verdict} ${told.reason} by ${told.rung}${rule}`
   if (!receipt) return [decision, 'no receipt']
@@ -402,7 +520,26 @@ function factsOf({ told, receipt }: Outcome, { rig, silent }: Stage): readonly s
     `expires ${receipt.expires ?? '(none)'}`,
     ...active.filter(({ rung }) => silent.has(rung)).map(({ rung }) => `silent ${rung}`),
     ...BROWSER_FIELDS.map((field) => `browser ${field} ${browserField(receipt, field)}`),
+    `labels ${listText(receipt.labels)}`,
+    `findings ${listText(receipt.findings)}`,
+    `compliance ${listText(receipt.compliance)}`,
+    `trust ${receipt.trust ?? '(none)'}`,
+    `elevation ${receipt.elevation?.tier ?? '(none)'}`,
+    ...(followed ? effectFacts(followed.effect) : []),
   ]
+}
+
+function effectFacts({ delivery, labels, findings, trust }: Effect): readonly string[] {
+  return [
+    `delivery ${delivery}`,
+    `effect-labels ${listText(labels)}`,
+    `effect-findings ${listText(findings)}`,
+    `effect-trust ${trust ?? '(none)'}`,
+  ]
+}
+
+function listText(names: readonly string[] | undefined): string {
+  return names === undefined || names.length === 0 ? '(none)' : names.join(', ')
 }
 
 function browserField({ browser }: Decision, field: (typeof BROWSER_FIELDS)[number]): string {
@@ -412,11 +549,19 @@ function browserField({ browser }: Decision, field: (typeof BROWSER_FIELDS)[numb
 }
 
 /** The expected lines that do not hold, each with what holds instead. */
-function missingFrom(facts: readonly string[], detail: string, lines: readonly string[]): readonly string[] {
+function missingFrom(
+  facts: readonly string[],
+  detail: string,
+  lines: readonly string[],
+  result?: string,
+): readonly string[] {
   return lines.flatMap((line, i) => {
-    const part = /^detail contains (.+)$/.exec(line)?.[1]
-    if (part !== undefined)
-      return detail.includes(part) ? [] : [`\`${line}\`, but the detail is \`${detail}\``]
+    const [, of, verb, part] = /^(detail|result) (contains|lacks) (.+)$/.exec(line) ?? []
+    if (part !== undefined && (of === 'result' || verb === 'contains')) {
+      const text = of === 'detail' ? detail : result
+      const holds = text?.includes(part) === (verb === 'contains')
+      return holds ? [] : [`\`${line}\`, but the ${of} is \`${text ?? '(none)'}\``]
+    }
     const word = line.split(' ', 1)[0] ?? ''
     const instead = i === 0 ? facts.slice(0, 1) : facts.filter((fact) => fact.startsWith(`${word} `))
     if (i === 0 ? facts[0] === line : facts.slice(1).includes(line)) return []
@@ -438,12 +583,23 @@ const CALL_KEYS = [
   'context',
   'browser',
   'approval',
+  'delegation',
+  'sources',
+  'output',
+  'fails',
   'times',
 ] as const
 
-function readCall(stage: Stage, text: string): { call: Partial<ToolCall>; times: number } {
+interface ReadCall {
+  readonly call: Partial<ToolCall>
+  /** What the tool answers. */
+  readonly answer: ToolAnswer
+  readonly times: number
+}
+
+function readCall(stage: Stage, text: string): ReadCall {
   const given = readObject(text, CALL_KEYS)
-  const { principal, credential, tool, args, context, browser, approval, times = 1 } = given
+  const { principal, credential, tool, args, context, browser, approval, delegation, times = 1 } = given
   const owner = credential === undefined ? principal : credential
   if (typeof times !== 'number') throw new Error('`times` is a number')
   const raw = given.raw === undefined ? {} : { raw: readText(given, 'raw') }
@@ -463,8 +619,21 @@ function readCall(stage: Stage, text: string): { call: Partial<ToolCall>; times:
     context,
     browser: isObject(browser) ? readBrowser(browser, stage) : browser,
     approval: typeof approval === 'string' ? named(approval, stage.requests) : approval,
+    delegation: typeof delegation === 'string' ? named(delegation, stage.delegations) : delegation,
+    sources: given.sources,
   }
-  return { call, times }
+  return { call, answer: readAnswer(given), times }
+}
+
+/** What the tool answers: its `output` as a value, or a byte that nobody looks into. */
+function readAnswer({ output, fails = false, assurance }: JsonObject): ToolAnswer {
+  if (typeof fails !== 'boolean') throw new Error('`fails` is true or false')
+  if (assurance === 'advised' && (output !== undefined || fails)) {
+    throw new Error('who is only advised runs the tool by themselves; leave out `output` and `fails`')
+  }
+  const status = fails ? 'FAILED' : 'COMPLETED'
+  if (output === undefined) return { status, output: new Uint8Array([1]) }
+  return { status, output: new TextEncoder().encode(canonicalize(output)), content: output }
 }
 
 function readBrowser(browser: JsonObject, { observations }: Stage): JsonObject {

@@ -334,7 +334,7 @@ gates: { temporal: { rate: { "fs/*": 100/h } } }
   it('what is not durable yet counts for what is decided after it', async () => {
     const rig = await createRig({ policy: RATE.replace('100/h', '1/h') })
     const [first, second] = await Promise.all([rig.authorize(), rig.authorize()])
-    expect([first.decided.verdict, second.decided.reason]).toEqual(['ALLOW', 'TEMPORAL_INTERVENTION'])
+    expect([first.decided.verdict, second.decided.reason]).toEqual(['ALLOW', 'RATE_EXCEEDED'])
   })
 
   it('no permit exists before its own decision is durable', async () => {

@@ -1,178 +1,41 @@
-// The kernel's side of the comparison: a store without signatures, and real policies, calls and rungs made from a world's data.
+// The kernel's side of the comparison: real calls and rungs made from a world's data, and what the model is told.
 
-import { sha256Hex, type ChainHead, type Decision, type EffectClass } from '@tollgate/evidence'
+import { sha256Hex, type EffectClass } from '@tollgate/evidence'
 import type { ToolCall } from '../src/call.ts'
-import { parseHostPattern, type HostPattern } from '../src/destinations/pattern.ts'
 import type { Gate, Objection } from '../src/gates/gate.ts'
 import { LADDER } from '../src/guardian.ts'
 import type { Kernel } from '../src/kernel.ts'
-import type { Values } from '../src/policy/condition.ts'
-import { glob } from '../src/policy/glob.ts'
-import type { Policy, Rule, ToolDeclaration } from '../src/policy/parse.ts'
-import { ONE } from '../src/risk.ts'
 import { axesOf } from '../src/signals.ts'
-import type { Batch, Store } from '../src/store.ts'
-import { BIT } from '../src/words.ts'
+import { BIT, type Topic } from '../src/words.ts'
+import { factsOf, recipient } from './model-texts.ts'
 import { WORDS } from './model-world.ts'
-import type { CallSpec, ModelCall, ModelPolicy, ModelRule } from './model-world.ts'
+import type { CallSpec, ModelCall, PlacedText } from './model-world.ts'
 
-/** A store that keeps everything and signs nothing. */
-export interface PlainStore extends Store {
-  /** The newest decision. */
-  readonly decision: Decision | undefined
-  lose(name: string): void
-}
-
-/** A store that begins with these receipts. */
-export function createPlainStore(founding: Batch): PlainStore {
-  const records = new Map<string, string>()
-  const anchors = new Map<string, Uint8Array>()
-  let head: ChainHead | undefined
-  let decision: Decision | undefined
-  const write = (batch: Batch): Promise<void> => {
-    if (batch.after !== head?.id) throw new Error('the batch does not follow the newest receipt')
-    for (const { encoded, anchors: names } of batch.entries) {
-      const { receipt, id, payload } = encoded
-      head = { id, seq: receipt.seq, lamport_clock: receipt.lamport_clock, time: receipt.time }
-      if (receipt.kind === 'decision') decision = receipt
-      for (const name of names) anchors.set(name, payload)
-    }
-    for (const [name, text] of batch.records) {
-      if (text === undefined) records.delete(name)
-      else records.set(name, text)
-    }
-    return Promise.resolve()
-  }
-  void write(founding)
+function membersOf({ form, answers, n, word, hosts, body, memo, amount }: CallSpec): Record<string, unknown> {
   return {
-    get decision() {
-      return decision
-    },
-    lose: (name) => void records.delete(name),
-    head: () => Promise.resolve(head),
-    write,
-    load: (names) =>
-      Promise.resolve(names.map((name) => ({ record: records.get(name), anchor: anchors.get(name) }))),
-    list(prefix, of) {
-      const names = of === 'records' ? records.keys() : anchors.keys()
-      return Promise.resolve([...names].filter((name) => name.startsWith(prefix)).sort())
-    },
-  }
-}
-
-/** What the arguments hold, for the fakes below to look at. */
-interface Args {
-  readonly form: CallSpec['form']
-  readonly answers: CallSpec['answers']
-}
-
-function argsIn(value: unknown): Args {
-  // Sound: both made by `argsOf`.
-  return (Array.isArray(value) ? value[0] : value) as Args
-}
-
-function argsOf({ form, answers, n, word, hosts }: CallSpec): unknown {
-  const args = {
     form,
     answers,
     n,
     note: word,
-    ...(hosts.length > 0 && { to: hosts.map((host) => `x@${host}`) }),
-  }
-  return form === 'no object' ? [args] : args
-}
-
-const patterns = new Map<string, HostPattern>()
-
-function patternOf(host: string): HostPattern {
-  let pattern = patterns.get(host)
-  if (!pattern) {
-    const parsed = parseHostPattern(host)
-    if (typeof parsed === 'string') throw new Error(parsed)
-    patterns.set(host, (pattern = parsed))
-  }
-  return pattern
-}
-
-/** The kernel's policy. Its text says nothing: conditions and schemas are told by the arguments how to answer. */
-export function policyOf(policy: ModelPolicy, number: number): Policy {
-  const text = `model policy ${number}`
-  const { allow, ask, deny } = policy.egress
-  return {
-    name: text,
-    text,
-    hash: sha256Hex(text),
-    context: policy.context,
-    principals: [],
-    tools: policy.tools.map(toolOf),
-    rules: policy.rules.map(ruleOf),
-    gates: {
-      egress: { allow: allow.map(patternOf), ask: ask.map(patternOf), deny: deny.map(patternOf) },
-      sessionRisk: policy.risk,
-      browser: { domains: [patternOf('ok.test')], maxSentinelRisk: 70, observation: 'any' },
-      rates: policy.rates.map(({ tools, calls, period }) => ({
-        name: tools,
-        tools: glob(tools),
-        calls,
-        period,
-      })),
-    },
+    ...(hosts.length > 0 && { to: hosts.map((host) => recipient(host).text) }),
+    ...(body && { body: factsOf(body).text }),
+    ...(memo && { memo: factsOf(memo).text }),
+    ...(amount !== undefined && { amount }),
   }
 }
 
-function toolOf({ name, effect, schema, offline, browser }: ModelPolicy['tools'][number]): ToolDeclaration {
-  const check = (value: unknown): { at: string; problem: string } | undefined => {
-    const { form } = argsIn(value)
-    if (form === 'breaks the check') throw new Error('the check breaks')
-    return form === 'misfits' ? { at: '', problem: 'does not fit' } : undefined
-  }
-  return {
-    name: glob(name),
-    effect,
-    sinks: [],
-    destinations: offline ? 'none' : ['to'],
-    salted: false,
-    browser,
-    schema: schema ? { check } : undefined,
-  }
-}
-
-function ruleOf({
-  id,
-  action,
-  tools,
-  principals,
-  sessions,
-  doors,
-  when,
-  approvers,
-  expires,
-}: ModelRule): Rule {
-  const test = (values: Values): boolean => {
-    if (!when || 'risk' in when) return Math.round(Number(values.risk) * ONE) >= (when?.risk ?? 0)
-    const answer = argsIn(values.args).answers[when.answer]
-    if (typeof answer !== 'boolean') throw new Error('the condition fails')
-    return answer
-  }
-  return {
-    id,
-    line: 1,
-    action,
-    tools: tools.map(glob),
-    principals: principals.map(glob),
-    sessions: sessions.map(glob),
-    doors,
-    when: when && { source: 'generated', uses: new Set(['risk' in when ? 'risk' : 'args']), test },
-    because: undefined,
-    approvers,
-    expires,
-  }
+function argsOf(spec: CallSpec): unknown {
+  return spec.form === 'no object' ? [membersOf(spec)] : membersOf(spec)
 }
 
 const HASH = sha256Hex('a page')
 
 /** The call as the kernel gets it. */
-export function toolCallOf(spec: CallSpec, approval: string | undefined): ToolCall {
+export function toolCallOf(
+  spec: CallSpec,
+  approval: string | undefined,
+  delegation: string | undefined,
+): ToolCall {
   const { tenant, principal, claimed, session_id, delegation_session_id, door, assurance, tool, page } = spec
   const garbled = spec.form === 'unreadable' && tool !== '(unreadable)'
   return {
@@ -197,13 +60,26 @@ export function toolCallOf(spec: CallSpec, approval: string | undefined): ToolCa
       ...(page.planned && { planner_ref: 'plan-1' }),
     },
     approval,
+    delegation,
+    ...(spec.sources.length > 0 && {
+      sources: spec.sources.map(({ channel, text }) => ({
+        source_channel: channel,
+        text: factsOf(text).text,
+      })),
+    }),
   }
 }
 
 /** What the model is told: facts that the kernel has to find out for itself, and the axes, from the kernel's own table. */
-export function modelCallOf(spec: CallSpec, approval: number | undefined): ModelCall {
+export function modelCallOf(
+  spec: CallSpec,
+  approval: number | undefined,
+  delegation: number | undefined,
+): ModelCall {
   const garbled = spec.form === 'unreadable' && spec.tool !== '(unreadable)'
-  const topics: readonly (keyof typeof BIT)[] = garbled ? [] : WORDS[spec.word]
+  const texts = garbled ? [] : textsOf(spec)
+  const own: readonly Topic[] = garbled ? [] : WORDS[spec.word]
+  const topics = [...own, ...texts.flatMap(({ facts }) => facts.topics)]
   const bits = topics.reduce((sum, topic) => sum | BIT[topic], 0)
   return {
     tenant: spec.tenant,
@@ -215,17 +91,31 @@ export function modelCallOf(spec: CallSpec, approval: number | undefined): Model
     claimed: spec.claimed,
     session: spec.session_id ?? spec.delegation_session_id ?? spec.principal ?? '(nobody)',
     args: JSON.stringify(argsOf(spec)),
+    members: garbled ? [] : Object.keys(membersOf(spec)),
+    texts,
+    sources: spec.sources.map(({ channel, text }) => ({ said: channel === 'USER', facts: factsOf(text) })),
+    amount: garbled ? undefined : spec.amount,
     hosts: garbled ? [] : spec.hosts,
     pages: spec.page ? [spec.page.host ?? 'no url'] : [],
     acts: spec.page?.acts,
     answers: spec.answers,
     context: spec.context,
     approval,
+    delegation,
     replaced: spec.replaced,
     page: (effect, browser, declared) => pageSays(spec, effect, browser === true, declared),
     sensitive: topics.includes('credentials') || topics.includes('personal'),
     axes: (facts) => axesOf(bits, facts),
   }
+}
+
+/** The texts of the arguments in which there is something to find, in their order. */
+function textsOf({ hosts, body, memo }: CallSpec): readonly PlacedText[] {
+  return [
+    ...hosts.map((host) => ({ path: 'to', facts: recipient(host) })),
+    ...(body ? [{ path: 'body', facts: factsOf(body) }] : []),
+    ...(memo ? [{ path: 'memo', facts: factsOf(memo) }] : []),
+  ]
 }
 
 function pageSays(

@@ -1,34 +1,15 @@
 // The ladder of the model: every rung's rule once more, and the order in which they count. Shares nothing but types with
 // the kernel.
 
-import type { ReasonCode, Rung, Verdict } from '@tollgate/evidence'
-import type { ModelRule } from './model-world.ts'
+import type { Rung } from '@tollgate/evidence'
+import { fits } from './model-glob.ts'
+import type { ModelCondition, ModelRule } from './model-policy.ts'
+import { askDelegation, askPrivilege, askRisk, askTemporal, askTrust } from './model-rungs-caller.ts'
+import { askCompliance, askTaint, askThreat } from './model-rungs-data.ts'
+import { reachesTrust } from './model-trust.ts'
+import { ask, deny, type Heard, type Word } from './model-words.ts'
 import type { Scene } from './model.ts'
-import { fill, nameOf } from './model-risk.ts'
 
-/** What a rung says. */
-export interface Word {
-  readonly verdict: Verdict
-  readonly reason: ReasonCode
-  readonly rule?: ModelRule | undefined
-}
-/** What was decided, and by which rung. */
-export type Heard = Word & { readonly rung: Rung }
-
-/** Whether a name fits a pattern in which `*` stands for anything. */
-export function matches(pattern: string, name: string): boolean {
-  if (pattern === '' || (name === '' && !pattern.startsWith('*'))) return name === pattern
-  if (!pattern.startsWith('*'))
-    return pattern.startsWith(name.charAt(0)) && matches(pattern.slice(1), name.slice(1))
-  return matches(pattern.slice(1), name) || (name !== '' && matches(pattern, name.slice(1)))
-}
-function fits(patterns: readonly string[], name = '(nobody)'): boolean {
-  return patterns.length === 0 || patterns.some((pattern) => matches(pattern, name))
-}
-
-/** A denial. */
-export const deny = (reason: ReasonCode): Word => ({ verdict: 'DENY', reason })
-const ask = (reason: ReasonCode): Word => ({ verdict: 'ESCALATE', reason })
 const silent = (): undefined => undefined
 
 const LADDER: readonly (readonly [Rung, (scene: Scene) => Word | undefined])[] = [
@@ -41,16 +22,16 @@ const LADDER: readonly (readonly [Rung, (scene: Scene) => Word | undefined])[] =
     ({ call, effect, tool }) => call.page(effect, tool?.browser, tool && !tool.offline ? call.hosts : []),
   ],
   ['egress', askEgress],
-  ['taint', silent],
-  ['threat', silent],
-  ['delegation', silent],
+  ['taint', askTaint],
+  ['threat', askThreat],
+  ['delegation', askDelegation],
   ['session-risk', askRisk],
-  ['trust', silent],
-  ['privilege', silent],
+  ['trust', askTrust],
+  ['privilege', askPrivilege],
   ['scope', silent],
   ['policy', askPolicy],
-  ['temporal', askRates],
-  ['compliance', silent],
+  ['temporal', askTemporal],
+  ['compliance', askCompliance],
 ]
 
 /** The first DENY; if there is none, the first ESCALATE, with the rule that asks; else what the policy says. */
@@ -66,9 +47,15 @@ export function climb(scene: Scene): Heard {
   })
   const denial = words.find(({ verdict }) => verdict === 'DENY')
   const asking = words.filter(({ verdict }) => verdict === 'ESCALATE')
-  const held = asking[0] && { ...asking[0], rule: asking.find(({ rule }) => rule)?.rule }
+  const asks = asking.map(({ rung, reason, about }) => [rung, reason, ...(about ? [about] : [])].join(' '))
+  const held = asking[0] && { ...asking[0], rule: asking.find(({ rule }) => rule)?.rule, asks }
   const granted = words.find(({ verdict }) => verdict === 'ALLOW')
   return denial ?? held ?? granted ?? { ...deny('GATE_FAILED'), rung: 'policy' }
+}
+
+/** Whether anybody looked into the call: what is stopped at the door is not read. */
+export function wasRead({ verdict, rung }: Heard): boolean {
+  return verdict !== 'DENY' || !['capture', 'freeze', 'schema', 'context', 'identity'].includes(rung)
 }
 
 function askSchema({ call: { form }, tool, offered, pinned }: Scene): Word | undefined {
@@ -92,13 +79,11 @@ function askEgress({ hosts, outside, policy: { egress } }: Scene): Word | undefi
   if (outside) return deny('DATA_EGRESS_BLOCKED')
   return hosts.every((host) => egress.allow.includes(host)) ? undefined : ask('EGRESS_APPROVAL_REQUIRED')
 }
-function askRisk({ call, session, principal, effect, tooRisky }: Scene): Word | undefined {
-  if ((session.broken || principal.broken) && (effect !== 'read' || call.acts)) return deny('STATE_MISMATCH')
-  return tooRisky ? deny('SESSION_RISK_MEMORY_DENY') : undefined
-}
-function askPolicy({ call, policy, score }: Scene): Word {
+
+function askPolicy(scene: Scene): Word {
+  const { call, policy } = scene
   const answer = ({ when }: ModelRule): boolean | 'throws' | undefined =>
-    when === undefined || ('risk' in when ? score >= when.risk : call.answers[when.answer])
+    when === undefined || holdsFor(when, scene)
   const rule = policy.rules
     .filter(({ tools, doors }) => fits(tools, call.tool) && fits(doors, call.door))
     .filter(({ principals, sessions }) => fits(principals, call.principal) && fits(sessions, call.session))
@@ -108,8 +93,14 @@ function askPolicy({ call, policy, score }: Scene): Word {
   if (rule.action === 'allow') return { verdict: 'ALLOW', reason: 'RULE_ALLOWED', rule }
   return { ...(rule.action === 'deny' ? deny('POLICY_VIOLATION') : ask('APPROVAL_REQUIRED')), rule }
 }
-function askRates({ call, policy, principal, time }: Scene): Word | undefined {
-  const own = policy.rates.filter(({ tools }) => matches(tools, call.tool))
-  const spent = own.some((rate) => fill(rate, principal.rates.get(nameOf(rate)), time).left < rate.period)
-  return spent ? deny('TEMPORAL_INTERVENTION') : undefined
+function holdsFor(
+  when: ModelCondition,
+  { call, policy, score, flow, tier, trust, time }: Scene,
+): boolean | 'throws' | undefined {
+  if ('answer' in when) return call.answers[when.answer]
+  if ('risk' in when) return score >= when.risk
+  if ('label' in when) return flow.labels.includes(when.label)
+  if ('tier' in when) return tier === when.tier
+  // Whom nobody keeps a score of stands in the middle.
+  return policy.trust ? reachesTrust(trust, time, policy.trust, when.trust) : when.trust <= 500
 }

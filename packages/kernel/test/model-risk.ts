@@ -57,24 +57,35 @@ interface Remembered {
   readonly leak: Leak
 }
 
-/** Session and principal with one more turn counted in, unless there is none to count, and what they amount to. */
+/** What one more turn comes to. */
+export interface Weighed {
+  readonly average: number
+  readonly own: Leak
+  /** The sums of the principal, and of whom it works for if it does. */
+  readonly carried: readonly Leak[]
+  readonly score: number
+  readonly tooRisky: boolean
+}
+
+/** Session and carried sums with one more turn counted in, unless there is none to count, and what they amount to. */
 export function weigh(
   session: Remembered,
-  principal: Pick<Remembered, 'leak'>,
+  leaks: readonly Leak[],
   axes: Axes | undefined,
   time: number,
   { threshold, window, baseline, halfLife, carry }: RiskSettings,
-): { average: number; own: Leak; carried: Leak; score: number; tooRisky: boolean } {
+): Weighed {
   const signal = axes ? signalOf(axes) : 0
   const step = share(Math.max(0, signal - baseline) - session.average, 2, window + 1)
   const average = session.average + (axes ? step : 0)
   const own = grow(session.leak, signal, time, halfLife)
-  const carried = grow(principal.leak, signal, time, halfLife)
+  const carried = leaks.map((leak) => grow(leak, signal, time, halfLife))
   const ownScore = Math.max(average, leftOf(own, time, halfLife))
-  const carriedScore = share(leftOf(carried, time, halfLife), carry, ONE)
+  const inherited = carried.map((leak) => share(leftOf(leak, time, halfLife), carry, ONE))
   const tooRisky =
-    (ownScore >= threshold && own.turns > 1) || (carriedScore >= threshold && carried.turns > 1)
-  return { average, own, carried, score: Math.max(ownScore, carriedScore), tooRisky }
+    (ownScore >= threshold && own.turns > 1) ||
+    carried.some(({ turns }, i) => (inherited[i] ?? 0) >= threshold && turns > 1)
+  return { average, own, carried, score: Math.max(ownScore, ...inherited), tooRisky }
 }
 
 /** A bucket that fills up evenly; without a past it is full. */
@@ -86,9 +97,4 @@ export function fill({ calls, period }: Pace, bucket: Bucket | undefined, time: 
 /** A bucket that one call was taken from. */
 export function take(pace: Pace, bucket: Bucket | undefined, time: number): Bucket {
   return { left: Math.max(0, fill(pace, bucket, time).left - pace.period), at: time }
-}
-
-/** Another pace is another rate. */
-export function nameOf({ tools, calls, period }: Pace & { readonly tools: string }): string {
-  return `${tools} ${calls} ${period}`
 }

@@ -3,10 +3,11 @@
 import type { Door, EffectClass, Rung } from '@tollgate/evidence'
 import type { Context } from '../src/call.ts'
 import type { Objection } from '../src/gates/gate.ts'
-import type { Action, PolicyContext } from '../src/policy/parse.ts'
-import type { Axes, RiskSettings } from '../src/risk.ts'
+import type { Axes } from '../src/risk.ts'
 import type { Facts } from '../src/signals.ts'
+import type { ModelPolicy } from './model-policy.ts'
 import type { Pace } from './model-risk.ts'
+import type { TextFacts, TextName } from './model-texts.ts'
 
 /** What a call says, as data: the real call and what the model is told are both made from it. */
 export interface CallSpec {
@@ -23,14 +24,28 @@ export interface CallSpec {
   readonly n: number
   readonly word: Word
   readonly hosts: readonly string[]
+  readonly body?: TextName
+  readonly memo?: TextName
+  readonly amount?: Amount
+  readonly sources: readonly SourceSpec[]
   /** How each condition of the policy answers. */
   readonly answers: readonly (boolean | 'throws')[]
   readonly context: Context
   readonly page?: Page
   /** The request it relies on, counted from the newest; -1 for one that never was. */
   readonly approval?: number
+  /** The delegation it is made under, counted from the newest; -1 for one that never was. */
+  readonly delegation?: number
   /** Rungs that are replaced by one that says this, whatever it is asked. */
   readonly replaced: Partial<Record<Rung, 'throws' | Objection>>
+}
+
+export type Amount = number | string | readonly number[]
+
+/** A text that led to a call, and who is said to have said it. */
+export interface SourceSpec {
+  readonly channel: 'USER' | 'TOOL_OUTPUT'
+  readonly text: TextName
 }
 
 /** What a browser call brings. Without a host its page cannot be read; without a risk the Sentinel is silent. */
@@ -41,19 +56,39 @@ export interface Page {
   readonly acts: boolean
 }
 
+/** A text of the arguments, at its place. */
+export interface PlacedText {
+  readonly path: string
+  readonly facts: TextFacts
+}
+
 /** What the model is told about a call. */
 export interface ModelCall extends Pick<
   CallSpec,
-  'tenant' | 'principal' | 'door' | 'assurance' | 'tool' | 'form' | 'hosts'
+  | 'tenant'
+  | 'principal'
+  | 'door'
+  | 'assurance'
+  | 'tool'
+  | 'form'
+  | 'hosts'
+  | 'answers'
+  | 'context'
+  | 'replaced'
 > {
   readonly claimed: string | undefined
   readonly session: string
   readonly args: string
-  readonly answers: CallSpec['answers']
-  readonly context: Context
+  /** Names of its arguments. */
+  readonly members: readonly string[]
+  /** Its texts in which there is something to find. */
+  readonly texts: readonly PlacedText[]
+  readonly sources: readonly { readonly said: boolean; readonly facts: TextFacts }[]
+  readonly amount: Amount | undefined
   /** Number of the request that it relies on. */
   readonly approval: number | undefined
-  readonly replaced: CallSpec['replaced']
+  /** Number of the delegation that it is made under. */
+  readonly delegation: number | undefined
   /** Where the page is that it acts on. */
   readonly pages: readonly string[]
   /** It says of itself that it has a side effect. */
@@ -70,43 +105,12 @@ export interface ModelCall extends Pick<
   readonly axes: (facts: Facts) => Axes
 }
 
-export interface ModelRule {
-  readonly id: string
-  readonly action: Action
-  readonly tools: readonly string[]
-  readonly principals: readonly string[]
-  readonly sessions: readonly string[]
-  readonly doors: readonly Door[]
-  /** The number of a condition, or: the risk is at least so much. */
-  readonly when: { readonly answer: number } | { readonly risk: number } | undefined
-  readonly approvers: readonly string[]
-  readonly expires: number
-}
-
-export interface ModelTool {
-  readonly name: string
-  readonly effect: EffectClass
-  readonly schema: boolean
-  readonly offline: boolean
-  readonly browser: boolean
-}
-
-export interface ModelPolicy {
-  /** There is no policy; these are the settings without one. */
-  readonly none?: true
-  readonly context: PolicyContext
-  readonly tools: readonly ModelTool[]
-  readonly rules: readonly ModelRule[]
-  readonly egress: Readonly<Record<'allow' | 'ask' | 'deny', readonly string[]>>
-  readonly risk: RiskSettings
-  readonly rates: readonly (Pace & { readonly tools: string })[]
-}
-
-/** Whose record: a session's, or without one the principal's. */
+/** Whose record: a session's, with what is remembered of its data; a principal's; or a tenant's. */
 export interface Lost {
+  readonly kind: 'session' | 'provenance' | 'principal' | 'tenant'
   readonly tenant: string
   readonly principal: string | undefined
-  readonly session?: string
+  readonly session: string
 }
 
 /** A person's answer to a request. */
@@ -118,6 +122,34 @@ export interface Reply {
   readonly groups: readonly string[]
 }
 
+/** What a delegator signs. `planted`: it is put into the kernel unchecked, and gone with the next restart. */
+export interface DelegationSpec {
+  readonly tenant: string
+  readonly delegator: string
+  readonly delegate: string
+  readonly tools: readonly string[]
+  readonly effects?: readonly EffectClass[]
+  readonly session?: string
+  /** Milliseconds from now to its last. */
+  readonly lasts: number
+  readonly depth: number
+  /** What it hangs from, counted from the newest; -1 for one that never was. */
+  readonly parent?: number
+  /** Which of its keys the delegator signs with. */
+  readonly key: number
+  readonly planted: boolean
+}
+
+/** What came of an allowed call. Without texts nobody looks into what came back. */
+export interface EffectSpec {
+  /** Which call, counted from the newest that was allowed. */
+  readonly call: number
+  readonly status: 'COMPLETED' | 'FAILED' | 'UNKNOWN' | 'CANCELLED'
+  readonly texts?: readonly TextName[]
+  /** Somebody else than its caller says so. */
+  readonly stranger: boolean
+}
+
 export type Event =
   /** `behind`: the host's clock is that much late, for this call only. */
   | { readonly do: 'call'; readonly call: CallSpec; readonly behind: number }
@@ -126,9 +158,14 @@ export type Event =
   | ({ readonly do: 'answer' } & Reply)
   | { readonly do: 'freeze'; readonly frozen: boolean; readonly target: FreezeTarget }
   | { readonly do: 'activate'; readonly policy: number; readonly tenants: readonly string[] }
-  | { readonly do: 'restart'; readonly lost?: Lost }
+  /** `delegation`: the record of this one is lost, counted from the newest. */
+  | { readonly do: 'restart'; readonly lost?: Lost; readonly delegation?: number }
   | { readonly do: 'offer'; readonly tool: string; readonly version: string }
   | { readonly do: 'withdraw' | 'pin' | 'unpin'; readonly tool: string }
+  | ({ readonly do: 'delegate' } & DelegationSpec)
+  | { readonly do: 'revoke'; readonly tenant: string; readonly delegation: number }
+  | ({ readonly do: 'effect' } & EffectSpec)
+  | { readonly do: 'close'; readonly whose: Omit<Lost, 'kind'> }
 
 export interface FreezeTarget {
   readonly scope: 'all' | 'principal' | 'tool' | 'session'
@@ -142,17 +179,6 @@ export interface World {
   readonly salted: boolean
   readonly policies: readonly ModelPolicy[]
   readonly events: readonly Event[]
-}
-
-/** The settings while there is no policy: the defaults, and nothing allowed. */
-export const NO_MODEL_POLICY: ModelPolicy = {
-  none: true,
-  context: { environments: [], tenants: [], workspaces: [] },
-  tools: [],
-  rules: [],
-  egress: { allow: [], ask: [], deny: [] },
-  risk: { threshold: 380_000, window: 8, baseline: 150_000, halfLife: 3_600_000, carry: 500_000 },
-  rates: [],
 }
 
 /** Words of the arguments, by the topics that they speak of. */

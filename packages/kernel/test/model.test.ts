@@ -2,7 +2,12 @@
 
 import type { ReasonCode } from '@tollgate/evidence'
 import { expect, it } from 'vitest'
+import { readText } from '../src/content.ts'
+import { destinationsIn } from '../src/destinations/find.ts'
+import { BIT, topicsIn, type Topic } from '../src/words.ts'
 import { compare, seedFromOutside, type Run } from './model-run.ts'
+import { recipient, TEXTS, type TextFacts } from './model-texts.ts'
+import { WORDS } from './model-world.ts'
 
 async function check(cases: number, seed: number): Promise<Run> {
   const run = await compare(cases, seed)
@@ -11,56 +16,143 @@ async function check(cases: number, seed: number): Promise<Run> {
   return run
 }
 
-// How often each reason must come up at least, for the comparison to say anything about it.
-const OFTEN: readonly ReasonCode[] = [
-  'RULE_ALLOWED',
-  'APPROVAL_REQUIRED',
-  'EGRESS_APPROVAL_REQUIRED',
-  'NO_RULE_MATCHED',
-  'POLICY_VIOLATION',
-  'SESSION_RISK_MEMORY_DENY',
-  'TEMPORAL_INTERVENTION',
-  'DATA_EGRESS_BLOCKED',
-  'SCHEMA_VIOLATION',
-  'CONTEXT_MISMATCH',
-  'GATE_FAILED',
-  'NO_POLICY_DEFINED',
-  'DENY_TOOL_NOT_FOUND',
-  'QUOTA_EXCEEDED',
-  'APPROVAL_INVALID',
-  'APPROVAL_GRANTED',
-  'IDENTITY_MISSING',
-  'IDENTITY_ISOLATION_VIOLATION',
-]
-const SOMETIMES: readonly ReasonCode[] = [
-  'APPROVAL_REFUSED',
-  'APPROVAL_TIMEOUT',
-  'POLICY_EVALUATION_ERROR',
-  'SYSTEM_FROZEN',
-  'AGENT_KILLED',
-  'TOOL_FROZEN',
-  'SESSION_FROZEN',
-  'TOOL_NOT_PINNED',
-  'TOOL_DEFINITION_CHANGED',
-  'TASK_SCOPE_EXCEEDED',
-  'TAINT_APPROVAL_REQUIRED',
-  'COMPLIANCE_VIOLATION',
-  'STATE_MISMATCH',
-  'AMBIGUOUS_INPUT',
-  'COGNITIVE_FIREWALL_INVALID_URL',
-  'COGNITIVE_FIREWALL_DOMAIN_DENY',
-  'COGNITIVE_FIREWALL_SENTINEL_DENY',
-  'COGNITIVE_FIREWALL_PLANNER_REF_REQUIRED',
-]
+// How often each reason must come up at least, for the comparison to say anything about it. A store that fails is not
+// compared here.
+const LEAST: Readonly<Record<Exclude<ReasonCode, 'LEDGER_UNAVAILABLE'>, number>> = {
+  RULE_ALLOWED: 100,
+  APPROVAL_GRANTED: 80,
+  APPROVAL_REQUIRED: 100,
+  TOOL_NOT_PINNED: 30,
+  EGRESS_APPROVAL_REQUIRED: 100,
+  TAINT_APPROVAL_REQUIRED: 40,
+  THREAT_APPROVAL_REQUIRED: 50,
+  ELEVATION_REQUIRED: 50,
+  TEMPORAL_INTERVENTION: 25,
+  COMPLIANCE_APPROVAL_REQUIRED: 50,
+  AMBIGUOUS_INPUT: 10,
+  SYSTEM_FROZEN: 10,
+  AGENT_KILLED: 10,
+  TOOL_FROZEN: 10,
+  SESSION_FROZEN: 10,
+  QUOTA_EXCEEDED: 50,
+  DENY_TOOL_NOT_FOUND: 100,
+  TOOL_DEFINITION_CHANGED: 10,
+  SCHEMA_VIOLATION: 50,
+  CONTEXT_MISMATCH: 100,
+  IDENTITY_MISSING: 25,
+  IDENTITY_ISOLATION_VIOLATION: 50,
+  COGNITIVE_FIREWALL_INVALID_URL: 10,
+  COGNITIVE_FIREWALL_DOMAIN_DENY: 10,
+  COGNITIVE_FIREWALL_SENTINEL_DENY: 10,
+  COGNITIVE_FIREWALL_PLANNER_REF_REQUIRED: 10,
+  DATA_EGRESS_BLOCKED: 100,
+  TAINTED_DATA_EGRESS_DENY: 40,
+  UNTRUSTED_VALUE_DENY: 25,
+  PROMPT_INJECTION_DETECTED: 50,
+  UNICODE_OBFUSCATION_DETECTED: 25,
+  COMMAND_ATTACK_DETECTED: 25,
+  DELEGATION_INVALID: 100,
+  DELEGATION_SCOPE_VIOLATION: 40,
+  SESSION_RISK_MEMORY_DENY: 100,
+  TRUST_INSUFFICIENT: 50,
+  INSUFFICIENT_PRIVILEGE: 50,
+  NO_POLICY_DEFINED: 50,
+  NO_RULE_MATCHED: 100,
+  POLICY_VIOLATION: 100,
+  POLICY_EVALUATION_ERROR: 10,
+  OUTSIDE_HOURS: 30,
+  RATE_EXCEEDED: 100,
+  BUDGET_EXCEEDED: 50,
+  COMPLIANCE_VIOLATION: 50,
+  APPROVAL_TIMEOUT: 5,
+  APPROVAL_REFUSED: 10,
+  APPROVAL_INVALID: 20,
+  GATE_FAILED: 10,
+  STATE_MISMATCH: 40,
+}
+// What else must come up, so that the rules behind it are compared at all.
+const ALSO: Readonly<Record<string, number>> = {
+  labels: 100,
+  findings: 100,
+  compliance: 50,
+  trust: 100,
+  elevation: 5,
+  late: 5,
+  'effect COMPLETED': 100,
+  'effect FAILED': 10,
+  'effect UNKNOWN': 10,
+  'effect CANCELLED': 5,
+  'delivery full': 100,
+  'delivery redacted': 20,
+  'delivery withheld': 20,
+  'delegation true': 50,
+  'delegation false': 50,
+  'delegation planted': 20,
+  'broken session': 5,
+  'broken principal': 10,
+  'broken tenant': 5,
+  'broken lineage': 5,
+  'broken remembered': 2,
+}
 
 it('decides 20,000 calls as the model does, for every reason there is', async () => {
-  const { reasons } = await check(20_000, seedFromOutside() ?? 1)
-  const rarer = (codes: readonly ReasonCode[], least: number): readonly ReasonCode[] =>
-    codes.filter((code) => (reasons.get(code) ?? 0) < least)
-  expect(rarer(OFTEN, 100)).toEqual([])
-  expect(rarer(SOMETIMES, 10)).toEqual([])
+  const { seen } = await check(20_000, seedFromOutside() ?? 1)
+  const least = [
+    ...Object.entries(LEAST).map(([code, n]) => [`reason ${code}`, n] as const),
+    ...Object.entries(ALSO),
+  ]
+  const rarer = least.filter(([name, n]) => (seen.get(name) ?? 0) < n)
+  expect(rarer.map(([name]) => `${name}: ${seen.get(name) ?? 0}`)).toEqual([])
 })
 
 it('decides 5,000 calls that nobody has seen before as the model does', async () => {
   await check(5000, seedFromOutside() ?? Date.now() % 2 ** 32)
 })
+
+const NOTHING = { values: [], findings: [], labels: [], hosts: [] } as const
+const words = Object.entries(WORDS).map(([text, topics]): TextFacts => ({
+  ...NOTHING,
+  text,
+  topics: [...topics].sort(),
+}))
+const names = [
+  'form',
+  'answers',
+  'n',
+  'note',
+  'to',
+  'body',
+  'memo',
+  'amount',
+  'fits',
+  'throws',
+  'breaks the check',
+]
+
+it.each([
+  ...Object.values(TEXTS),
+  ...['ok.test', 'ask.test', 'bad.test', 'far.test'].map(recipient),
+  ...words,
+  ...names.map((text): TextFacts => ({ ...NOTHING, text, topics: [] })),
+])('finds in $text what the model is told', (facts: TextFacts) => {
+  expect(factsIn(facts.text)).toEqual(facts)
+})
+
+function factsIn(text: string): TextFacts {
+  const { findings, values, marks } = readText('', text)
+  const bits = topicsIn(text)
+  return {
+    text,
+    values: values.map((value) => value.text),
+    findings: findings.map(({ class: kind, code, severity, start, end }) => ({
+      class: kind,
+      code,
+      severity,
+      holds: values.flatMap((value, i) => (start < value.end && value.start < end ? [i] : [])),
+    })),
+    labels: marks.map(({ label }) => label),
+    hosts: destinationsIn({ text }, []).map(({ host }) => host),
+    // Sound: the topics are the table's own keys.
+    topics: (Object.keys(BIT) as Topic[]).filter((topic) => (bits & BIT[topic]) !== 0).sort(),
+  }
+}

@@ -129,7 +129,7 @@ gates:
       ['outside', 13, 'require'],
     ])
     expect(policy.gates.sessionRisk).toMatchObject({ threshold: 380_000, window: 8 })
-    expect(policy.gates.rates).toMatchObject([{ name: 'mail/*', calls: 20, period: 3_600_000 }])
+    expect(policy.gates.temporal.limits).toMatchObject([{ name: 'mail/*', calls: 20, period: 3_600_000 }])
     expect(policy.rules[3]).toMatchObject({ approvers: ['ops'], expires: 900_000 })
   })
 
@@ -146,7 +146,7 @@ rules:
   - { id: two, allow: a, when: 'args.x >' }
 gates:
   egress: { alow: [x] }
-  taint: {}
+  scope: {}
 `).map((each) => each.slice(0, 60)),
     ).toEqual([
       expect.stringMatching(/^1: `tollgate`, the version/),
@@ -158,7 +158,7 @@ gates:
       expect.stringMatching(/^8: the rule has no `id`/),
       expect.stringMatching(/^9: `when`:/),
       expect.stringMatching(/^11: `alow` is not known here; did you mean `allow`/),
-      expect.stringMatching(/^12: the rung `taint` is not configurable yet/),
+      expect.stringMatching(/^12: the rung `scope` is not configurable yet/),
     ])
   })
 
@@ -199,10 +199,8 @@ gates:
     check(`${RULES}gates: { browser: { max-sentinel-risk: 101 } }`, /from 0 to 100/)
     check(`${RULES}gates: { temporal: { rate: { x: fast } } }`, /a rate is written/)
     check(`${RULES}gates: { temporal: { rate: { x: 999999/366d } } }`, /a rate is written/)
-    check(`${RULES}gates: { temporal: { budget: {} } }`, /only `rate` is configurable yet/)
-    for (const later of ['taint', 'threat', 'delegation', 'trust', 'privilege', 'scope', 'compliance']) {
-      check(`${RULES}gates: { ${later}: {} }`, new RegExp(`the rung \`${later}\` is not configurable yet`))
-    }
+    check(`${RULES}gates: { scope: {} }`, /the rung `scope` is not configurable yet/)
+    check(`${RULES}gates: { delegation: {} }`, /is configured under `principals`/)
   })
 
   it('names what is wrong with a tool', () => {
@@ -210,6 +208,26 @@ gates:
     check(`${RULES}tools: { x: { commit: hidden } }`, /`commit` must be one of/)
     check(`${RULES}tools: { x: { browser: maybe } }`, /true or false/)
     check(`${RULES}tools: [x]`, /must be a mapping/)
+    check(`${RULES}tools: { x: { returns: [Secret] } }`, /label/)
+    check(`${RULES}tools: { x: { takes: [personal] } }`, /must be a mapping/)
+    check(`${RULES}tools: { x: { takes: { body: [Secret] } } }`, /label/)
+    const many = Array.from({ length: 28 }, (_, i) => `l${i}`)
+    check(`${RULES}tools: { x: { returns: [${many.join(', ')}] } }`, /more than 27 different labels/)
+    check(`${RULES}tools: { x: { cost: -1 } }`, /`cost` must be/)
+    check(`${RULES}tools: { x: { cost: [amount] } }`, /`cost`, a number or the path of an argument,/)
+  })
+
+  it('names what is wrong with a principal', () => {
+    check(`${RULES}principals: { a: { key: x } }`, /`tier` is missing/)
+    check(`${RULES}principals: { a: { tier: standard, key: x } }`, /not an Ed25519 public key/)
+    check(`${RULES}principals: { a: { tier: standard, delegate-only: 1 } }`, /true or false/)
+    const key = `"${'A'.repeat(43)}="`
+    check(`${RULES}principals: { a: { tier: standard, key: ${key} } }`, /not an Ed25519 public key/)
+    const strong = '"11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="'
+    check(`${RULES}principals: { a: { tier: standard, key: ${strong} } }`)
+    check(`${RULES}principals: { "a:*": { tier: standard, key: ${strong} } }`, /belongs to one principal/)
+    const twice = `{ a: { tier: standard, key: ${strong} }, b: { tier: standard, key: ${strong} } }`
+    check(`${RULES}principals: ${twice}`, /another principal has the same `key`/)
   })
 
   it('is read by people: no aliases, anchors, tags, merged keys or keys twice', () => {
@@ -478,6 +496,12 @@ rules:
       tool: undefined,
       session: NEW_SESSION,
       principal: NEW_PRINCIPAL,
+      tenant: undefined,
+      lineage: undefined,
+      chain: undefined,
+      data: undefined,
+      key: () => '',
+      trusted: undefined,
       observation: undefined,
       observed: 'agent',
       asked: false,
@@ -505,19 +529,27 @@ describe('the ladder', () => {
       'identity: active',
       'browser: not configured',
       'egress: active',
-      'taint: not yet configurable',
-      'threat: not yet configurable',
-      'delegation: not yet configurable',
+      'taint: not configured',
+      'threat: not configured',
+      'delegation: not configured',
       'session-risk: active',
-      'trust: not yet configurable',
-      'privilege: not yet configurable',
+      'trust: not configured',
+      'privilege: not configured',
       'scope: not yet configurable',
       'policy: active',
       'temporal: not configured',
-      'compliance: not yet configurable',
+      'compliance: not configured',
     ])
     const configured = policyOf(`${RULES}context: { environments: [prod] }
-gates: { browser: { domains: [example.com] }, temporal: { rate: { x: 1/h } } }`)
+principals: { agent:worker: { tier: standard, delegate-only: true } }
+gates:
+  browser: { domains: [example.com] }
+  taint: {}
+  threat: {}
+  trust: {}
+  privilege: {}
+  temporal: { rate: { x: 1/h } }
+  compliance: { rules: [{ id: a, then: allow }] }`)
     expect(text(configured).filter((line) => line.endsWith('not configured'))).toEqual([])
   })
 

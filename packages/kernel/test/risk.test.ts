@@ -4,7 +4,6 @@ import {
   assess,
   decimal,
   DEFAULT_RISK,
-  EMPTY_LEAK,
   grown,
   leaked,
   NO_MEMORY,
@@ -32,7 +31,7 @@ function play(
   let score = 0
   turns.forEach((axes, i) => {
     memory = remember(memory, axes, i * step, DEFAULT_RISK)
-    const assessment = assess(memory, EMPTY_LEAK, i * step, DEFAULT_RISK)
+    const assessment = assess(memory, [], i * step, DEFAULT_RISK)
     score = assessment.score
     if (assessment.tooRisky) denied ??= i + 1
   })
@@ -88,7 +87,7 @@ describe('the arithmetic', () => {
         for (const [axes, step] of turns) {
           time += step
           memory = remember(memory, axes, time, DEFAULT_RISK)
-          const { score, window } = assess(memory, memory.leak, time, DEFAULT_RISK)
+          const { score, window } = assess(memory, [memory.leak], time, DEFAULT_RISK)
           for (const number of [score, memory.average, memory.leak.sum, ...memory.centroid]) {
             expect(Number.isSafeInteger(number) && number >= 0 && number <= ONE).toBe(true)
           }

@@ -2,7 +2,7 @@
 
 import { performance } from 'node:perf_hooks'
 import { parseJson, RUNGS, VERDICTS, type Door, type Json, type JsonObject } from '@tollgate/evidence'
-import { authorize, type Decided, type ToolCall } from '@tollgate/kernel'
+import { authorize, SOURCE_CHANNELS, type Decided, type ToolCall } from '@tollgate/kernel'
 import { verdictOf } from '../verdict.ts'
 import { unknownToken } from './auth.ts'
 import { Problem } from './problem.ts'
@@ -49,6 +49,11 @@ export const CALL: Readonly<Record<string, Schema>> = {
   'principal?': said(NAME, 'Whom the call says it is from; anybody but the owner of the token is denied.'),
   'context?': CONTEXT,
   'approval?': said(HASH, 'The request whose approval the call relies on.'),
+  'delegation?': said(HASH, 'The delegation that the call is made under.'),
+  'sources?': said(
+    list(object({ source_channel: word(...SOURCE_CHANNELS), text: TEXT }), 64),
+    'Texts that led to the call, in their order: what the user said, what tools and pages said. They are scanned and remembered as hashes, never kept. What a tool has named first stays untrusted, whoever repeats it.',
+  ),
 }
 
 const SEEN: Readonly<Record<string, Schema>> = { 'dom_hash?': HASH, 'visual_text_hash?': HASH }
@@ -145,6 +150,8 @@ const CALL_MEMBERS: Members = {
   principal: 'principal',
   context: 'context',
   approval: 'approval',
+  delegation: 'delegation',
+  sources: 'sources',
 }
 const BROWSER_MEMBERS: Members = {
   tool_name: 'tool',
@@ -153,6 +160,8 @@ const BROWSER_MEMBERS: Members = {
   principal: 'principal',
   context: 'context',
   approval: 'approval',
+  delegation: 'delegation',
+  sources: 'sources',
 }
 const PAGE_MEMBERS: Members = {
   planner_ref: 'planner_ref',

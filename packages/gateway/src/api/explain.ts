@@ -1,27 +1,15 @@
 // Why a call would be judged as it would: the same ladder, without a receipt and without being counted.
 
 import { DOORS, reasonOf, RUNGS, VERDICTS, type Door } from '@tollgate/evidence'
-import {
-  capture,
-  decide,
-  explain,
-  NOBODY,
-  policyOf,
-  snapshotOf,
-  subjectOf,
-  type Explained,
-} from '@tollgate/kernel'
+import { foresee, type Explained } from '@tollgate/kernel'
 import { CALL } from './evaluate.ts'
 import { json, kernelOf, textIn, type Question, type Reply, type Route } from './route.ts'
 import { COUNT, list, NAME, object, orNull, said, TEXT, word } from './schema.ts'
-import { readSession } from './sessions.ts'
 
 async function show(question: Question): Promise<Reply> {
   const { options, identity, body } = question
-  const kernel = kernelOf(options)
-  const { tenant } = identity
-  const intent = capture({
-    caller: { tenant, principal: textIn(body, 'principal') },
+  const { policy, judgement, rules } = await foresee(kernelOf(options), {
+    caller: { tenant: identity.tenant, principal: textIn(body, 'principal') },
     // Sound: the schema allows the doors only.
     door: (textIn(body, 'door') ?? 'http') as Door,
     assurance: 'advised',
@@ -29,23 +17,11 @@ async function show(question: Question): Promise<Reply> {
     args: body['arguments'],
     session_id: body['session_id'],
     delegation_session_id: body['delegation_session_id'],
+    delegation: body['delegation'],
+    sources: body['sources'],
     context: body['context'],
   })
-  const { principal = NOBODY, session } = intent
-  const known = await readSession(question, { tenant, principal, session })
-  const policy = policyOf(kernel, tenant)
-  const snapshot = snapshotOf(intent, {
-    time: kernel.host.now(),
-    policy,
-    freezes: kernel.freezes,
-    tool: kernel.catalogue.find(intent.tool, policy),
-    session: known.session,
-    principal: known.principal,
-    observation: undefined,
-    observed: 'agent',
-    asked: false,
-  })
-  const { verdict, reason, rung, rule, detail } = decide(intent, snapshot, kernel.ladder)
+  const { verdict, reason, rung, rule, detail } = judgement
   return json(200, {
     verdict,
     reason_code: reason,
@@ -55,7 +31,7 @@ async function show(question: Question): Promise<Reply> {
     rule: rule?.id ?? null,
     detail: detail ?? null,
     policy: policy.hash,
-    rules: intent.unreadable === undefined ? explain(policy, subjectOf(intent, snapshot)).map(ruleOf) : [],
+    rules: rules.map(ruleOf),
   })
 }
 

@@ -26,6 +26,7 @@ async function status({ options, identity, metrics }: Question): Promise<Reply> 
     size: await view.size(),
     poisoned: kernel?.ledger.poisoned ?? null,
     since: metrics.since,
+    tenant: identity.tenant,
     principal: identity.principal,
     role: identity.role,
   })
@@ -53,6 +54,7 @@ export const healthRoutes: readonly Route[] = [
           size: said(COUNT, 'How many entries it has.'),
           poisoned: orNull(said(TEXT, 'Why nothing can be recorded any more.')),
           since: said(TIME, 'When the gateway was started.'),
+          tenant: NAME,
           principal: NAME,
           role: word(...ROLES),
         }),

@@ -25,6 +25,7 @@ export type ProblemCode =
   | 'effect-refused'
   | 'approval-refused'
   | 'pin-refused'
+  | 'delegation-refused'
   | 'body-too-large'
   | 'url-too-long'
   | 'not-json'
@@ -64,6 +65,11 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemKind>> = {
     status: 409,
     title: 'The tool cannot be pinned or unpinned.',
     remedy: 'Look at its definition again with `tollgate mcp show TOOL`.',
+  },
+  'delegation-refused': {
+    status: 409,
+    title: 'The delegation is not registered.',
+    remedy: 'Sign another; `tollgate delegations list` shows how those that are registered stand.',
   },
   'body-too-large': { status: 413, title: 'The body is too large.', remedy: 'Send less at a time.' },
   'url-too-long': { status: 414, title: 'The URL is too long.' },
@@ -140,6 +146,7 @@ export function problemBody({ code, detail, options }: Problem): Readonly<Record
 const KERNEL_FAULTS: Partial<Record<KernelError['code'], ProblemCode>> = {
   EFFECT_REFUSED: 'effect-refused',
   APPROVAL_REFUSED: 'approval-refused',
+  DELEGATION_REFUSED: 'delegation-refused',
   REQUEST_INVALID: 'request-invalid',
   SCHEMA_REFUSED: 'pin-refused',
   LEDGER_POISONED: 'ledger-unavailable',

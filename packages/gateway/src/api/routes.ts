@@ -1,6 +1,7 @@
 // Every route there is, and how a path finds its own.
 
 import { approvalRoutes } from './approvals.ts'
+import { delegationRoutes } from './delegations.ts'
 import { effectRoutes } from './effects.ts'
 import { evaluateRoutes } from './evaluate.ts'
 import { evidenceRoutes } from './evidence.ts'
@@ -11,6 +12,7 @@ import { metricsRoutes } from './metrics.ts'
 import { observationRoutes } from './observations.ts'
 import { openApiRoutes } from './openapi.ts'
 import { policyRoutes } from './policy.ts'
+import { principalRoutes } from './principals.ts'
 import { Problem } from './problem.ts'
 import { receiptRoutes } from './receipts.ts'
 import type { Route } from './route.ts'
@@ -29,6 +31,8 @@ export const ROUTES: readonly Route[] = [
   ...streamRoutes,
   ...approvalRoutes,
   ...sessionRoutes,
+  ...principalRoutes,
+  ...delegationRoutes,
   ...freezeRoutes,
   ...policyRoutes,
   ...explainRoutes,

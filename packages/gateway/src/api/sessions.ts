@@ -1,123 +1,158 @@
-// What is remembered of a session: how many decisions it has had, and its risk.
+// What is remembered of a session: how many decisions it has had, its risk, its data, and in whose name it acts.
 
-import { parseJson, sha256Hex, type Decision, type SessionChange } from '@tollgate/evidence'
-import { NEW_PRINCIPAL, NEW_SESSION, ONE, type PrincipalState, type SessionState } from '@tollgate/kernel'
-import type { LedgerView } from '../view.ts'
+import { parseJson, sha256Hex, TIERS, type Decision, type SessionChange } from '@tollgate/evidence'
+import {
+  ONE,
+  policyOf,
+  provenanceName,
+  readKeptProvenance,
+  readSession,
+  readTrustState,
+  sessionName,
+  trustAt,
+  trustName,
+  trustText,
+  type Kernel,
+  type KeptProvenance,
+  type SessionState,
+  type Stored,
+} from '@tollgate/kernel'
+import { LINEAGE, lineageOf } from './lineage.ts'
 import { Problem } from './problem.ts'
 import { READERS, receiptOf } from './receipts.ts'
-import { json, queryIn, type Question, type Reply, type Route } from './route.ts'
-import { COUNT, FLAG, HASH, NAME, object, said, TEXT, TIME, type Schema } from './schema.ts'
+import { json, kernelOf, queryIn, type Question, type Reply, type Route } from './route.ts'
+import {
+  COUNT,
+  FLAG,
+  HASH,
+  list,
+  NAME,
+  object,
+  orNull,
+  said,
+  TEXT,
+  TIME,
+  word,
+  type Schema,
+} from './schema.ts'
 
 /** Whose session, and which. */
-export interface SessionKey {
+interface SessionKey {
   readonly tenant: string
   readonly principal: string
   readonly session: string
 }
 
 /** What the ledger and its private records know of a session. */
-export interface KnownSession {
-  /** Its newest decision and that one's id; undefined if it has had none. */
-  readonly newest: { readonly id: string; readonly decision: Decision } | undefined
+interface KnownSession {
+  /** Its newest decision and that one's id. */
+  readonly newest: { readonly id: string; readonly decision: Decision }
   readonly session: SessionState
-  readonly principal: PrincipalState
+  readonly data: KeptProvenance
+  /** How far its principal is trusted now; null where the policy has no use for it. */
+  readonly trust: string | null
 }
 
-/** Reads a session. A record that is not what its newest decision left behind counts as broken, as it does on the road. */
-export async function readSession(question: Question, key: SessionKey): Promise<KnownSession> {
-  const { view } = question.options
-  const owner = `${key.tenant}\n${key.principal}`
-  const { record, last, decided } = await readRecord(question, key, `session\n${owner}\n${key.session}`)
-  const whole = await view.record(`principal\n${owner}`)
-  const own = whole?.split('\n')[1]
+/** Reads a session as the kernel does; undefined if it has had no decision. */
+async function recall(question: Question, key: SessionKey): Promise<KnownSession | undefined> {
+  const kernel = kernelOf(question.options)
+  const names = [sessionName(key, key.session), provenanceName(key, key.session), trustName(key)]
+  const [session = NOTHING, data = NOTHING, trust = NOTHING] = await question.inTurn(() =>
+    kernel.store.load(names),
+  )
+  const newest = await newestIn(question, key, session)
+  if (!newest) return undefined
   return {
-    newest: decided,
-    session: stateIn(record, last),
-    // Sound: only the kernel's own texts are stored under such a name.
-    principal: own === undefined ? NEW_PRINCIPAL : (JSON.parse(own) as PrincipalState),
+    newest,
+    session: readSession(session),
+    data: readKeptProvenance(data),
+    trust: trustNow(kernel, key.tenant, trust),
   }
 }
 
-/** What is stored of a session, and what the ledger last says of it. */
-interface Found {
-  readonly record: string | undefined
-  readonly last: Decision | SessionChange | undefined
-  readonly decided: KnownSession['newest']
-}
+const NOTHING: Stored = { record: undefined, anchor: undefined }
 
-/** With a kernel, as the kernel finds it; where the ledger is only read, by looking through its newest entries. */
-async function readRecord({ options, inTurn }: Question, key: SessionKey, name: string): Promise<Found> {
-  const { view, kernel } = options
-  const [stored] = kernel ? await inTurn(() => kernel.store.load([name])) : []
-  if (!stored?.anchor) {
-    const decided = await newestOf(view, key)
-    return { record: stored ? stored.record : await view.record(name), last: decided?.decision, decided }
-  }
+async function newestIn(
+  { options }: Question,
+  key: SessionKey,
+  { anchor }: Stored,
+): Promise<KnownSession['newest'] | undefined> {
   // Sound: only decisions, and the closing of a session, anchor such names.
-  const last = parseJson(stored.anchor) as unknown as Decision | SessionChange
-  const decided =
-    last.kind === 'decision' ? { id: sha256Hex(stored.anchor), decision: last } : await newestOf(view, key)
-  return { record: stored.record, last, decided }
-}
-
-async function newestOf(view: LedgerView, key: SessionKey): Promise<KnownSession['newest']> {
-  const { entries } = await view.page({
-    filter: { ...key, kind: 'decision' },
-    direction: 'back',
-    limit: 1,
-  })
+  const last = anchor && (parseJson(anchor) as unknown as Decision | SessionChange)
+  if (anchor && last?.kind === 'decision') return { id: sha256Hex(anchor), decision: last }
+  const filter = { ...key, kind: 'decision' } as const
+  const { entries } = await options.view.page({ filter, direction: 'back', limit: 1 })
+  const [entry] = entries
   // Sound: the filter asks for decisions.
-  return entries[0] && { id: entries[0].id, decision: receiptOf(entries[0]) as Decision }
+  return entry && { id: entry.id, decision: receiptOf(entry) as Decision }
 }
 
-function stateIn(text: string | undefined, last: Found['last']): SessionState {
-  if (text === undefined && last === undefined) return NEW_SESSION
-  // Closed on the record: what was remembered of it is gone for good, and nothing is missing.
-  if (text === undefined && last?.kind === 'session') return { ...NEW_SESSION, seq: last.decisions ?? 0 }
-  const newest = last?.kind === 'decision' ? last : undefined
-  const sound = text !== undefined && sha256Hex(text.toWellFormed()) === newest?.next_state_hash
-  if (!sound) return { ...NEW_SESSION, seq: (newest?.session.seq ?? -1) + 1, broken: true }
-  // Sound: only the kernel makes texts with such a hash.
-  return JSON.parse(text.split('\n')[0] ?? '') as SessionState
+/** How far a principal is trusted now; null where the policy has no use for it. */
+export function trustNow(kernel: Kernel, tenant: string, stored: Stored): string | null {
+  const { trust } = policyOf(kernel, tenant).gates
+  if (!trust) return null
+  return trustText({ score: trustAt(readTrustState(stored), kernel.host.now(), trust.halfLife) })
 }
 
 async function show(question: Question): Promise<Reply> {
-  const { identity, params } = question
-  const { tenant, role } = identity
-  const principal = queryIn(question, 'principal') ?? (role === 'agent' ? identity.principal : undefined)
-  if (principal === undefined) {
-    throw new Problem('request-invalid', '`?principal` is missing', { remedy: 'Say whose session it is.' })
-  }
-  if (role === 'agent' && principal !== identity.principal) throw new Problem('not-found')
+  const { options, identity, params } = question
+  const { tenant } = identity
+  const principal = principalIn(question)
   const id = params['id'] ?? ''
-  const { newest, session } = await readSession(question, { tenant, principal, session: id })
-  if (!newest) throw new Problem('not-found')
-  const [exfiltration, privilege, compliance] = session.risk.centroid
+  const known = await recall(question, { tenant, principal, session: id })
+  if (!known) throw new Problem('not-found')
+  const { newest, session, data, trust } = known
+  const where = { kernel: kernelOf(options), view: options.view, tenant }
   return json(200, {
     id,
     principal,
     decisions: session.seq,
-    broken: session.broken,
+    broken: session.broken || data.broken,
     source: session.source,
     recent_denials: session.denials,
-    risk: {
-      turns: session.risk.turns,
-      trajectory_risk_score: newest.decision.trajectory_risk_score,
-      average: decimal(session.risk.average),
-      sum: decimal(session.risk.leak.sum),
-      exfiltration: decimal(exfiltration),
-      privilege: decimal(privilege),
-      compliance: decimal(compliance),
-    },
+    labels: data.value.labels,
+    elevated: elevationIn(session, where.kernel.host.now()),
+    trust,
+    risk: { ...riskIn(session), trajectory_risk_score: newest.decision.trajectory_risk_score },
+    lineage: await lineageOf(where, newest.decision.delegation),
     last: { receipt: newest.id, time: newest.decision.time },
   })
+}
+
+/** Whose session is asked about. */
+function principalIn(question: Question): string {
+  const { role, principal: own } = question.identity
+  const principal = queryIn(question, 'principal') ?? (role === 'agent' ? own : undefined)
+  if (principal === undefined) {
+    throw new Problem('request-invalid', '`?principal` is missing', { remedy: 'Say whose session it is.' })
+  }
+  if (role === 'agent' && principal !== own) throw new Problem('not-found')
+  return principal
+}
+
+function elevationIn({ elevated }: SessionState, now: number): { tier: string; until: string } | null {
+  if (!elevated || elevated.until < now) return null
+  return { tier: elevated.tier, until: new Date(elevated.until).toISOString() }
+}
+
+function riskIn({ risk }: SessionState): Readonly<Record<string, unknown>> {
+  const [exfiltration, privilege, compliance] = risk.centroid
+  return {
+    turns: risk.turns,
+    average: decimal(risk.average),
+    sum: decimal(risk.leak.sum),
+    exfiltration: decimal(exfiltration),
+    privilege: decimal(privilege),
+    compliance: decimal(compliance),
+  }
 }
 
 function decimal(value: number): string {
   return (value / ONE).toFixed(4)
 }
 
-const DECIMAL: Schema = { type: 'string', pattern: '^[0-9]+\\.[0-9]{4}$' }
+/** A number with four places. */
+export const DECIMAL: Schema = { type: 'string', pattern: '^[0-9]+\\.[0-9]{4}$' }
 
 /** Sessions. */
 export const sessionRoutes: readonly Route[] = [
@@ -139,6 +174,22 @@ export const sessionRoutes: readonly Route[] = [
           broken: said(FLAG, 'Its record was lost or changed: no side effect passes in it any more.'),
           source: said(FLAG, 'Something sensitive was read in it.'),
           recent_denials: said(COUNT, 'Turns since the last that no gate denied; at most 9.'),
+          labels: said(
+            list(TEXT),
+            'Classes of data that it has read, as far as the policy has them followed.',
+          ),
+          elevated: orNull(
+            said(
+              object({ tier: word(...TIERS), until: TIME }),
+              'The tier that a person has raised it to, while that lasts.',
+            ),
+          ),
+          trust: orNull(
+            said(
+              DECIMAL,
+              'How far its principal is trusted now, of 1000; null where the policy does not ask.',
+            ),
+          ),
           risk: object({
             turns: COUNT,
             trajectory_risk_score: said(TEXT, 'As the newest decision has it.'),
@@ -148,10 +199,15 @@ export const sessionRoutes: readonly Route[] = [
             privilege: DECIMAL,
             compliance: DECIMAL,
           }),
+          lineage: said(
+            LINEAGE,
+            'The delegation that its newest decision was made under, and all that it hangs from, the root last; empty if there was none.',
+          ),
           last: object({ receipt: HASH, time: TIME }),
         }),
       },
     },
+    problems: ['gateway-needed'],
     answer: show,
   },
 ]

@@ -2,6 +2,7 @@
 
 import process from 'node:process'
 import { Command } from 'commander'
+import { addDelegations, addSessions } from './delegation-commands.ts'
 import { collect, complaint, examples, local, port, remote, whole } from './forms.ts'
 import { addApprovals, addKeys, addPolicy, addReceipts, addTokens } from './groups.ts'
 import { addMcp } from './mcp-commands.ts'
@@ -134,6 +135,8 @@ function addDaily(program: Command, to: To): void {
     .action(to(async () => (await import('./status.ts')).runStatus))
   addReceipts(program, to)
   addApprovals(program, to)
+  addSessions(program, to)
+  addDelegations(program, to)
   for (const [name, act] of [
     ['freeze', 'stops'],
     ['unfreeze', 'lets pass again'],

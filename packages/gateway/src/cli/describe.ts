@@ -1,6 +1,6 @@
 // Receipts in a line each, for people.
 
-import type { Receipt } from '@tollgate/evidence'
+import type { Delegation, Receipt } from '@tollgate/evidence'
 import { moment, shown } from './table.ts'
 import type { Colors } from './terminal.ts'
 
@@ -33,8 +33,11 @@ function about(receipt: Receipt, paint: Colors): string {
       const by = rule === undefined ? rung : `${rung}, rule ${shown(rule)}`
       return `${painted(verdict, paint)} ${shown(tool)} for ${shown(principal)}: ${reason_code} by ${by}`
     }
-    case 'effect':
-      return `${painted(receipt.status, paint)} of ${receipt.decision.slice(0, 8)}, reported by the ${receipt.reported_by}`
+    case 'effect': {
+      const { status, decision, reported_by, delivery } = receipt
+      const handed = delivery === 'full' ? '' : `, ${delivery}`
+      return `${painted(status, paint)} of ${decision.slice(0, 8)}, reported by the ${reported_by}${handed}`
+    }
     case 'approval':
       return `${painted(receipt.answer, paint)} for ${receipt.decision.slice(0, 8)} by ${shown(receipt.approver)}`
     case 'freeze': {
@@ -51,7 +54,7 @@ function about(receipt: Receipt, paint: Colors): string {
     case 'token':
       return `${receipt.op} ${receipt.role} token ${receipt.token_hash.slice(0, 8)} of ${shown(receipt.principal ?? 'nobody')} by ${shown(receipt.by)}`
     case 'delegation':
-      return `${receipt.op} ${shown(receipt.delegator)} to ${shown(receipt.delegate)}`
+      return delegated(receipt)
     case 'session':
       return `${receipt.op} ${shown(receipt.session)} of ${shown(receipt.principal)}`
     case 'observe':
@@ -59,4 +62,12 @@ function about(receipt: Receipt, paint: Colors): string {
     case 'recovery':
       return `after a restart, ${receipt.closed} calls closed as UNKNOWN`
   }
+}
+
+function delegated({ op, delegator, delegate, delegation_hash, expires, parent, by }: Delegation): string {
+  const which = delegation_hash.slice(0, 8)
+  const between = `${shown(delegator)} to ${shown(delegate)}`
+  if (op === 'revoke') return `${which} from ${between} revoked by ${shown(by)}`
+  const above = parent === undefined ? '' : `, below ${parent.slice(0, 8)}`
+  return `${which} from ${between} until ${moment(expires)}${above}, handed in by ${shown(by)}`
 }

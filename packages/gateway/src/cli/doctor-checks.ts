@@ -2,7 +2,7 @@
 
 import { existsSync, statfsSync } from 'node:fs'
 import { parseReceipt } from '@tollgate/evidence'
-import { describeLadder } from '@tollgate/kernel'
+import { describeLadder, type Policy } from '@tollgate/kernel'
 import type { Config } from '../config.ts'
 import { openKeyring } from '../keyring.ts'
 import { isRunning, measureDurability, openView } from '../open.ts'
@@ -160,8 +160,28 @@ async function checkPolicy(view: LedgerView, config: Config): Promise<readonly F
     const names = ladder.flatMap(({ rung, standing: stands }) => (stands === how ? [rung] : []))
     return { level: 'ok', about: 'rungs', found: `${how}: ${names.join(', ') || 'none'}` }
   })
-  return [standing, ...pending, ...rungs]
+  return [standing, ...pending, ...rungs, ...unwatched(active)]
 }
+
+/** What a policy leaves unwatched, and the line that would change it. */
+function unwatched({ gates }: Policy): readonly Finding[] {
+  const missing = UNWATCHED.filter(([name]) => gates[name] === undefined)
+  if (missing.length === 0) return []
+  const lines = missing.map(([name]) => `\`${name}: {}\``).join(' and ')
+  return [
+    {
+      level: 'warn',
+      about: 'rungs',
+      found: missing.map(([name, what]) => `${name} is not configured: ${what}`).join('; '),
+      remedy: [`add ${lines} under \`gates\` in policy.yaml, then run \`tollgate policy activate\``],
+    },
+  ]
+}
+
+const UNWATCHED = [
+  ['threat', 'orders and attacks in texts pass unseen'],
+  ['taint', 'secrets may leave'],
+] as const
 
 async function checkTokens(view: LedgerView): Promise<readonly Finding[]> {
   const names = await view.recordNames('token\n')

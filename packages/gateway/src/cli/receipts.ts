@@ -4,6 +4,7 @@ import { accepted, ask, queryOf } from './ask.ts'
 import { connect, type Connection } from './connect.ts'
 import type { GatewayOptions } from './commands.ts'
 import { describe, type ShownEntry } from './describe.ts'
+import { detail } from './detail.ts'
 import { UsageError, type Terminal } from './terminal.ts'
 
 /** Which receipts are wanted. */
@@ -79,8 +80,7 @@ export async function runShow(terminal: Terminal, options: ShowOptions, which = 
       return 0
     }
     const entry = await ask<ShownEntry & { readonly envelope: string }>(connection, `/v1/receipts/${id}`)
-    const text = options.envelope === true ? entry.envelope : JSON.stringify(entry.receipt, null, 2)
-    terminal.data(entry, text)
+    terminal.data(entry, () => (options.envelope === true ? entry.envelope : detail(entry, terminal.paint)))
     return 0
   } finally {
     await connection.close()

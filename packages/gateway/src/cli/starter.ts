@@ -45,6 +45,17 @@ rules:
 gates:
   # Where data may go. \`ask\` lets a person decide; what is on no list is denied.
   egress: { allow: ["example.com"], ask: ["partner.example"] }
+  # Orders to the agent, attacks on tools and disguised text, in arguments and in what tools answer. With {}, what is certain
+  # is denied or cut out, and what is likely asks a person.
+  threat: {}
+  # Classes of data. Keys and passwords do not leave, and are cut out of what tools answer; for what is personal a person is
+  # asked. Inside is not leaving. A value that only a flagged text has named acts nowhere.
+  taint: { deny: [secret], ask: [personal], internal: ["example.com"], results: { secret: redact } }
+  # What a tier may do: standard reads, writes and sends. For more, a person raises the session, for a while.
+  privilege: { elevation: { up-to: elevated, for: 15m } }
+  # Everybody begins in the middle, at 500 of 1000. What is denied or refused costs, attacks cost most, and half of it is
+  # forgotten in a day. Below these scores, calls of the class are denied.
+  trust: { needs: { write: 300, delete: 300, execute: 300, send: 300, pay: 400, admin: 400 } }
   # Calls that are harmless one by one, and together are not.
   session-risk: { threshold: 0.38, window: 8 }
   temporal: { rate: { "demo/post_note": 60/h } }

@@ -5,6 +5,8 @@ import type { LedgerView } from '../view.ts'
 import type { GatewayOptions } from './commands.ts'
 import { ask } from './ask.ts'
 import { connect, type Connection } from './connect.ts'
+import type { Earned } from './earned.ts'
+import type { ShownPage } from './receipts.ts'
 import { moment, pairs, shown } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -29,6 +31,7 @@ interface Details {
   readonly policy: { readonly name: string; readonly file: string } | undefined
   readonly freezes: readonly Frozen[] | undefined
   readonly waiting: number | undefined
+  readonly earned: Earned | undefined
 }
 
 /** Shows the status; 1 if the ledger is poisoned. */
@@ -37,9 +40,10 @@ export async function runStatus(terminal: Terminal, options: GatewayOptions): Pr
   try {
     const status = await ask<Status>(connection, '/v1/status')
     const details = connection.local
-      ? await localDetails(connection.local)
+      ? await localDetails(connection, connection.local)
       : await remoteDetails(connection, status)
-    terminal.data({ ...status, ...details }, () => format(status, details))
+    const rows = details.earned && (await import('./earned.ts')).earnedRows(details.earned)
+    terminal.data({ ...status, ...details }, () => format(status, details, rows))
     await warn(terminal, status, details)
     return status.poisoned === null ? 0 : 1
   } finally {
@@ -47,7 +51,11 @@ export async function runStatus(terminal: Terminal, options: GatewayOptions): Pr
   }
 }
 
-function format(status: Status, { gateway, policy, freezes, waiting }: Details): string {
+function format(
+  status: Status,
+  { gateway, policy, freezes, waiting }: Details,
+  earned: readonly (readonly [string, string])[] = [],
+): string {
   return pairs([
     ['gateway', gateway],
     ['version', status.version],
@@ -58,6 +66,7 @@ function format(status: Status, { gateway, policy, freezes, waiting }: Details):
       ? [['frozen', freezes.length === 0 ? 'nothing' : freezes.map(named).join(', ')] as const]
       : []),
     ...(waiting === undefined ? [] : [['waiting', `${waiting} for a person`] as const]),
+    ...earned,
   ])
 }
 
@@ -78,7 +87,10 @@ async function warn(terminal: Terminal, { poisoned }: Status, { policy }: Detail
   if (notice) terminal.warn(...notice)
 }
 
-async function localDetails({ config, view }: NonNullable<Connection['local']>): Promise<Details> {
+async function localDetails(
+  connection: Connection,
+  { config, view }: NonNullable<Connection['local']>,
+): Promise<Details> {
   const [{ policyStanding }, { isRunning }] = await Promise.all([
     import('./standing.ts'),
     import('../open.ts'),
@@ -89,6 +101,7 @@ async function localDetails({ config, view }: NonNullable<Connection['local']>):
     policy: { name: active?.name ?? '(none)', file },
     freezes: await freezesIn(view),
     waiting: undefined,
+    earned: await earnedOn(connection, active?.gates.trust?.halfLife),
   }
 }
 
@@ -107,20 +120,39 @@ async function freezesIn(view: LedgerView): Promise<readonly Frozen[]> {
   return [...frozen.values()]
 }
 
+/** Who has earned or lost trust, and what a person has raised. */
+async function earnedOn(connection: Connection, halfLife: number | undefined): Promise<Earned> {
+  const { earnedIn, LOOKED_AT } = await import('./earned.ts')
+  const { receipts } = await ask<ShownPage>(connection, `/v1/receipts?limit=${LOOKED_AT}`)
+  return earnedIn(receipts, halfLife, new Date().getTime())
+}
+
 interface ShownPolicy {
   readonly name: string
+  readonly text: string
   readonly pending: { readonly mistakes: readonly unknown[] } | null
+}
+
+const NO_DETAILS: Details = {
+  gateway: 'running',
+  policy: undefined,
+  freezes: undefined,
+  waiting: undefined,
+  earned: undefined,
 }
 
 async function remoteDetails(connection: Connection, { role }: Status): Promise<Details> {
   // An agent or a sentinel may not ask for the rest.
   const may = role === 'operator' || role === 'admin' || role === 'auditor'
-  if (!may) return { gateway: 'running', policy: undefined, freezes: undefined, waiting: undefined }
-  const [{ name, pending }, { freezes }, { approvals }] = await Promise.all([
+  if (!may) return NO_DETAILS
+  const [{ name, pending, text }, { freezes }, { approvals }, { parsePolicy }] = await Promise.all([
     ask<ShownPolicy>(connection, '/v1/policy'),
     ask<{ readonly freezes: readonly Frozen[] }>(connection, '/v1/freeze'),
     ask<{ readonly approvals: readonly unknown[] }>(connection, '/v1/approvals'),
+    import('@tollgate/kernel'),
   ])
+  const parsed = parsePolicy(text)
+  const earned = await earnedOn(connection, parsed.ok ? parsed.policy.gates.trust?.halfLife : undefined)
   const file = pending === null ? 'in force' : pending.mistakes.length > 0 ? 'mistaken' : 'pending'
-  return { gateway: 'running', policy: { name, file }, freezes, waiting: approvals.length }
+  return { gateway: 'running', policy: { name, file }, freezes, waiting: approvals.length, earned }
 }

@@ -24,6 +24,7 @@ export const META = {
 export const OURS = {
   session: 'dev.tollgate/session',
   approval: 'dev.tollgate/approval',
+  delegation: 'dev.tollgate/delegation',
   decision: 'dev.tollgate/decision',
 } as const
 

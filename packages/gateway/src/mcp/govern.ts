@@ -1,12 +1,14 @@
 // The road from a client to a server: every call goes through the kernel, and what comes back is on the ledger before it is
 // handed on.
 
-import { parseJson, sha256Hex, type Effect, type JsonObject } from '@tollgate/evidence'
+import { parseJson, sha256Hex, type JsonObject } from '@tollgate/evidence'
 import {
   authorize,
   enforce,
+  inspectionIn,
   type Decided,
   type Enforced,
+  type Inspection,
   type Kernel,
   type ToolAnswer,
 } from '@tollgate/kernel'
@@ -31,6 +33,9 @@ export interface Order {
   /** The client's own word, inside its principal. */
   readonly session: unknown
   readonly approval: unknown
+  readonly delegation: unknown
+  /** Who answers it. What a client answers to a server is its own word, and is not looked through. */
+  readonly answeredBy: 'server' | 'client'
 }
 
 /** What came of it. */
@@ -49,30 +54,19 @@ export interface Govern {
   refuse(caller: Caller, source: Uint8Array | string): Promise<Decided>
 }
 
-/** What is handed on of an answer, and what the receipt says of it. */
-interface Delivery {
-  readonly text: string
-  readonly delivery: NonNullable<Effect['delivery']>
-}
-
-/** The one place where an answer can be looked at, changed or held back before anybody gets it. */
-export function deliver(answer: UpstreamAnswer): Delivery {
-  const text = answer.ok ? textOf(answer.result) : textOf({ ...answer.error })
-  return { text, delivery: 'full' }
-}
-
 /** Governs through a kernel. */
 export function createGovern(kernel: Kernel, now: () => number): Govern {
   const repeats = createRepeats()
   return {
     async run(order, dispatch) {
-      const attempt = new Attempt(dispatch)
-      const { caller, tool, offered, args, session, approval } = order
+      const attempt = new Attempt(dispatch, order.answeredBy === 'server')
+      const { caller, tool, offered, args, session, approval, delegation } = order
       const call = { caller, door: 'mcp', assurance: 'enforced', offered, tool, args } as const
       const given = {
         ...call,
         ...(session !== undefined && { session_id: session }),
         ...(approval !== undefined && { approval }),
+        ...(delegation !== undefined && { delegation }),
       }
       const enforced = await enforce(kernel, given, ({ args: text }) => attempt.run(text))
       if (!enforced.effect) return denied(order, enforced.decided, repeats, now())
@@ -100,23 +94,28 @@ function denied(
 /** One run of a tool: what it answered is kept until the ledger has it. */
 class Attempt {
   readonly #dispatch: (args: JsonObject) => Promise<UpstreamAnswer>
+  readonly #isRead: boolean
   #answer: UpstreamAnswer | undefined
   #text = ''
   #why = 'the server did not answer in time; nobody knows what the call did'
 
-  constructor(dispatch: (args: JsonObject) => Promise<UpstreamAnswer>) {
+  constructor(dispatch: (args: JsonObject) => Promise<UpstreamAnswer>, isRead: boolean) {
     this.#dispatch = dispatch
+    this.#isRead = isRead
   }
 
   async run(args: string): Promise<ToolAnswer> {
     try {
       // Sound: the kernel only lets objects pass as arguments.
       const answer = await this.#dispatch(parseJson(args) as JsonObject)
-      const { text, delivery } = deliver(answer)
       this.#answer = answer
-      this.#text = text
+      this.#text = textOf(saidIn(answer))
       const failed = !answer.ok || answer.result['isError'] === true
-      return { status: failed ? 'FAILED' : 'COMPLETED', output: new TextEncoder().encode(text), delivery }
+      return {
+        status: failed ? 'FAILED' : 'COMPLETED',
+        output: new TextEncoder().encode(this.#text),
+        ...(this.#isRead && { content: toBeRead(answer) }),
+      }
     } catch (fault) {
       this.#why = whyOf(fault)
       if (!(fault instanceof UpstreamFault) || fault.code !== 'GARBLED' || !fault.bytes) throw fault
@@ -129,9 +128,37 @@ class Attempt {
   outcome({ receipt, outcome }: NonNullable<Enforced['effect']>): Outcome {
     const answer = this.#answer
     if (!answer || outcome.status === 'UNKNOWN') return { kind: 'withheld', why: this.#why, receipt }
-    if (answer.ok) return { kind: 'done', result: answer.result, text: this.#text, receipt }
+    const inspection = inspectionIn(outcome)
+    if (!inspection || inspection.delivery === 'full') return this.#handOn(answer, this.#text, receipt)
+    if (inspection.content === undefined) return { kind: 'withheld', why: withheldFor(inspection), receipt }
+    // Sound: what was given to be read is an object, and so is what is left of it.
+    const left = inspection.content as JsonObject
+    if (answer.ok) return this.#handOn({ ok: true, result: left }, textOf(left), receipt)
+    return this.#handOn({ ok: false, error: { ...answer.error, ...left } }, '', receipt)
+  }
+
+  #handOn(answer: UpstreamAnswer, text: string, receipt: string): Outcome {
+    if (answer.ok) return { kind: 'done', result: answer.result, text, receipt }
     return { kind: 'error', error: answer.error, receipt }
   }
+}
+
+/** What the server said, as it is committed to. */
+function saidIn(answer: UpstreamAnswer): JsonObject {
+  return answer.ok ? answer.result : { ...answer.error }
+}
+
+/** What an agent would read of it. The code of an error is the protocol's. */
+function toBeRead(answer: UpstreamAnswer): JsonObject {
+  if (answer.ok) return answer.result
+  const { message, data } = answer.error
+  return { message, ...(data !== undefined && { data }) }
+}
+
+/** Why an answer is held back: classes of data and codes of findings, never what it says. */
+function withheldFor({ labels, findings }: Inspection): string {
+  const found = [...findings, ...labels.map((label) => `label ${label}`)].join(', ')
+  return `the policy withholds what the server answered (${found}); the call itself was done`
 }
 
 const WHY: Readonly<Record<UpstreamFault['code'], string>> = {

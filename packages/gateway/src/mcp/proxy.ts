@@ -239,6 +239,7 @@ async function askBack(
     tool: facultyName(link.name, faculty),
     offered: hash,
     args: without(params, '_meta'),
+    answeredBy: 'client' as const,
   }
   const outcome = await govern.run(order, async (judged) => ({
     ok: true,
@@ -249,10 +250,19 @@ async function askBack(
   throw new RpcFault(CODE.internal, 'the request was not allowed')
 }
 
-type Common = Pick<Parameters<Govern['run']>[0], 'caller' | 'session' | 'approval'>
+type Common = Pick<
+  Parameters<Govern['run']>[0],
+  'caller' | 'session' | 'approval' | 'delegation' | 'answeredBy'
+>
 
 function orderOf({ caller, meta }: Turn): Common {
-  return { caller, session: meta[OURS.session], approval: meta[OURS.approval] }
+  return {
+    caller,
+    session: meta[OURS.session],
+    approval: meta[OURS.approval],
+    delegation: meta[OURS.delegation],
+    answeredBy: 'server',
+  }
 }
 
 /** The server that a name is for, and the name that it has there; undefined if there is none. */

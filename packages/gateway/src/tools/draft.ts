@@ -79,6 +79,18 @@ const GATES = `# What watches over every call, whatever the rules say.
 gates:
   # Where data may go. What is on no list is denied.
   egress: { allow: [], ask: [] }
+  # Orders to the agent, attacks on tools and disguised text, in arguments and in what tools answer. With {}, what is certain
+  # is denied or cut out, and what is likely asks a person.
+  threat: {}
+  # Classes of data. Keys and passwords do not leave, and are cut out of what tools answer; for what is personal a person is
+  # asked. Name your own hosts in \`internal\`: going there is not leaving.
+  taint: { deny: [secret], ask: [personal], internal: [], results: { secret: redact } }
+  # What a tier may do: standard reads, writes and sends. For more, a person raises the session, for a while; each call still
+  # needs its rule.
+  privilege: { elevation: { up-to: admin, for: 15m } }
+  # Everybody begins in the middle, at 500 of 1000. What is denied or refused costs, attacks cost most, and half of it is
+  # forgotten in a day. Below these scores, calls of the class are denied.
+  trust: { needs: { write: 300, delete: 300, execute: 300, send: 300, pay: 400, admin: 400 } }
 `
 
 function section(server: string, tools: readonly Drafted[]): string {

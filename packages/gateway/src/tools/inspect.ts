@@ -8,6 +8,7 @@ import { findingsOfNames } from './inspect-names.ts'
 import { hintOf, isUsable, saidIn, serverOf, textOf, toolOf, type Offer } from './offer.ts'
 import { mentionsIn } from './mentions.ts'
 import { textsIn, type Placed } from './texts.ts'
+import { threatNotes } from './threats.ts'
 import { sayingsOfDescription, sayingsOfName } from './words.ts'
 
 /** A finding without the name of whom it is about. */
@@ -79,8 +80,8 @@ function notesIn({ name, definition }: Offer): readonly Note[] {
   return notes.slice(0, MOST_NOTES)
 }
 
-// Every text goes through each of these. What looks for orders to a model in a text goes here.
-const TEXT_CHECKS: readonly ((text: Placed) => readonly Note[])[] = [hiddenNotes, lengthNotes]
+// Every text goes through each of these.
+const TEXT_CHECKS: readonly ((text: Placed) => readonly Note[])[] = [hiddenNotes, threatNotes, lengthNotes]
 
 function nameNotes(tool: string): readonly Note[] {
   if (isUsable(tool)) return []

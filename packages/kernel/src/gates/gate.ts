@@ -11,6 +11,11 @@ export interface Objection {
   readonly reason: ReasonCode
   /** For the caller: what exactly, without any value of the arguments. Never part of a receipt. */
   readonly detail?: string
+  /**
+   * What a person is asked about, where the reason alone does not say it: what was approved for one thing is no answer to
+   * another. Never a value of the arguments.
+   */
+  readonly about?: string
 }
 
 /** How a rung stands under a policy. */
@@ -31,8 +36,13 @@ export function deny(reason: ReasonCode, detail?: string): Objection {
 }
 
 /** An objection that a person may lift. */
-export function escalate(reason: ReasonCode, detail?: string): Objection {
-  return detail === undefined ? { verdict: 'ESCALATE', reason } : { verdict: 'ESCALATE', reason, detail }
+export function escalate(reason: ReasonCode, detail?: string, about?: string): Objection {
+  return {
+    verdict: 'ESCALATE',
+    reason,
+    ...(detail !== undefined && { detail }),
+    ...(about !== undefined && { about }),
+  }
 }
 
 /** How a rung stands that needs no configuration. */

@@ -1,15 +1,20 @@
+import type { Snapshot } from '../snapshot.ts'
 import { always, deny, type Gate } from './gate.ts'
 
 /**
  * Objects once the session as a whole has become too risky, by more than one turn; and to side effects in a session
- * whose memory was lost or changed.
+ * whose memory, or that of whoever it counts for, was lost or changed.
  */
 export const sessionRisk: Gate = {
   name: 'session-risk',
   standing: always,
   check(_, snapshot) {
-    const broken = snapshot.session.broken || snapshot.principal.broken
-    if (broken && snapshot.sideEffect) return deny('STATE_MISMATCH')
+    if (isBroken(snapshot) && snapshot.sideEffect) return deny('STATE_MISMATCH')
     return snapshot.assessment().tooRisky ? deny('SESSION_RISK_MEMORY_DENY') : undefined
   },
+}
+
+/** Whether anything that the call rests on was once lost or changed. */
+function isBroken({ session, principal, tenant, lineage, data }: Snapshot): boolean {
+  return [session, principal, tenant, lineage, data].some((record) => record?.broken === true)
 }

@@ -1,10 +1,11 @@
 // Asking the rules: in order, the first match wins, no match grants nothing.
 
-import type { Door, EffectClass, Json } from '@tollgate/evidence'
+import type { Door, EffectClass, Json, Tier } from '@tollgate/evidence'
 import type { Destination } from '../destinations/find.ts'
 import { ONE } from '../risk.ts'
+import { POINT } from '../trust.ts'
 import type { ConditionValue, Values } from './condition.ts'
-import type { Policy, Rule, Tier } from './parse.ts'
+import type { Policy, Rule } from './parse.ts'
 
 /** What rules are asked about. Functions, because few rules look at everything. */
 export interface Subject {
@@ -21,6 +22,10 @@ export interface Subject {
   /** In milliseconds. */
   readonly time: number
   destinations(): readonly Destination[]
+  /** Labels that the data of the call carries. */
+  labels(): readonly string[]
+  /** 0 to 1000, in units of `trust.ts`. */
+  trust(): number
   /** 0 to `ONE`. */
   risk(): number
 }
@@ -133,6 +138,7 @@ function valuesOf(subject: Subject, uses: ReadonlySet<string>): Values {
     door: subject.door,
     effect: subject.effect,
     environment: subject.environment,
+    labels: uses.has('labels') ? subject.labels() : null,
     principal: subject.principal,
     risk: uses.has('risk') ? subject.risk() / ONE : null,
     session: subject.session,
@@ -140,6 +146,7 @@ function valuesOf(subject: Subject, uses: ReadonlySet<string>): Values {
     tier: subject.tier,
     time: uses.has('time') ? { ms: subject.time } : null,
     tool: subject.tool,
+    trust: uses.has('trust') ? subject.trust() / POINT : null,
     workspace: subject.workspace,
   }
 }

@@ -1,12 +1,24 @@
 // From the text of a policy file to a policy: all mistakes at once, each with line and remedy.
 
-import { EFFECT_CLASSES, DOORS, sha256Hex, type Door, type EffectClass, type Json } from '@tollgate/evidence'
+import {
+  DOORS,
+  EFFECT_CLASSES,
+  importPublicKey,
+  sha256Hex,
+  TIERS,
+  type Door,
+  type EffectClass,
+  type Json,
+  type PublicKey,
+  type Tier,
+} from '@tollgate/evidence'
 import { compileSchema, type ArgumentsSchema } from '../schema.ts'
 import { conditionEnvironment, type Condition, type Variables } from './condition.ts'
 import { glob, type Glob } from './glob.ts'
 import { checkName } from './names.ts'
 import { hasControls, MAX_MISTAKES, readYaml, type Mistake, type Place, type Reader } from './read.ts'
 import { readGates, type GateSettings } from './settings.ts'
+import { readLabels } from './settings/taint.ts'
 
 /** What a rule does with a call it matches. `require` asks a person. */
 export type Action = 'allow' | 'deny' | 'require'
@@ -36,15 +48,26 @@ export interface ToolDeclaration {
   readonly sinks: readonly string[]
   /** Arguments that say where data goes; `none` if the tool reaches no network, whatever its arguments say. */
   readonly destinations: readonly string[] | 'none'
+  /** Labels that what comes back carries. */
+  readonly returns: readonly string[]
+  /** Labels that arguments carry, by the path of each; `*` for all of them. */
+  readonly takes: readonly { readonly path: string; readonly labels: readonly string[] }[]
+  /** What a call costs: so much, or what the argument at this path says. */
+  readonly cost: number | string | undefined
   readonly salted: boolean
   readonly browser: boolean
   readonly schema: ArgumentsSchema | undefined
 }
 
-/** Tiers, lowest first. */
-export const TIERS = ['observer', 'standard', 'elevated', 'admin'] as const
-/** How much a principal is trusted with. */
-export type Tier = (typeof TIERS)[number]
+/** What the policy says about a principal. */
+export interface PrincipalDeclaration {
+  readonly name: Glob
+  readonly tier: Tier
+  /** What its delegations are signed with; who has none cannot delegate. */
+  readonly key: PublicKey | undefined
+  /** It acts only for others. */
+  readonly delegateOnly: boolean
+}
 
 /** What calls the policy is for; an empty list means any. */
 export interface PolicyContext {
@@ -60,7 +83,7 @@ export interface Policy {
   /** SHA-256 of the text. */
   readonly hash: string
   readonly context: PolicyContext
-  readonly principals: readonly { readonly name: Glob; readonly tier: Tier }[]
+  readonly principals: readonly PrincipalDeclaration[]
   readonly tools: readonly ToolDeclaration[]
   readonly rules: readonly Rule[]
   readonly gates: GateSettings
@@ -78,6 +101,7 @@ export const CONDITION_VARIABLES: Variables = {
   door: 'string',
   effect: 'string',
   environment: 'string',
+  labels: 'list<string>',
   principal: 'string',
   risk: 'double',
   session: 'string',
@@ -85,12 +109,15 @@ export const CONDITION_VARIABLES: Variables = {
   tier: 'string',
   time: 'timestamp',
   tool: 'string',
+  trust: 'double',
   workspace: 'string',
 }
 
 const MAX_RULES = 10_000
 const MAX_TOOLS = 10_000
 const DAY = 86_400_000
+// A session remembers 32 labels, of which five are built in.
+const MAX_RETURNED = 27
 
 /** Reads a policy. Never throws: what is wrong is returned, at least the first hundred mistakes. */
 export function parsePolicy(text: string): ParsedPolicy {
@@ -157,29 +184,74 @@ function readNames(
 }
 
 function readPrincipals(reader: Reader, place: Place): Policy['principals'] {
+  const keys = new Set<string>()
   return reader.entries(place, '`principals`').flatMap(({ name, key, value }) => {
     checkName(reader, key, name, 'the name of a principal')
-    const tier = reader.fields(value, ['tier'])?.tier
+    const {
+      tier,
+      key: signs,
+      'delegate-only': only,
+    } = reader.fields(value, ['tier', 'key', 'delegate-only']) ?? {}
     if (!tier) {
       reader.note(value, '`tier` is missing; write for example `{ tier: standard }`')
       return []
     }
-    return [{ name: glob(name), tier: reader.word(tier, '`tier`', TIERS) ?? 'observer' }]
+    if (signs && name.includes('*')) {
+      reader.note(signs, 'a key belongs to one principal; write its whole name, without `*`')
+    }
+    return [
+      {
+        name: glob(name),
+        tier: reader.word(tier, '`tier`', TIERS) ?? 'observer',
+        key: signs && readKey(reader, signs, keys),
+        delegateOnly: (only && reader.flag(only, '`delegate-only`')) ?? false,
+      },
+    ]
   })
+}
+
+function readKey(reader: Reader, place: Place, taken: Set<string>): PublicKey | undefined {
+  const text = reader.text(place, '`key`')
+  if (text === undefined) return undefined
+  try {
+    const key = importPublicKey(text)
+    if (taken.has(key.id)) reader.note(place, 'another principal has the same `key`; give each its own')
+    taken.add(key.id)
+    return key
+  } catch {
+    reader.note(place, '`key` is not an Ed25519 public key; write the base64 of its 32 bytes')
+    return undefined
+  }
 }
 
 function readTools(reader: Reader, place: Place): readonly ToolDeclaration[] {
   const entries = reader.entries(place, '`tools`')
   if (entries.length > MAX_TOOLS) reader.note(place, `more than ${MAX_TOOLS} tools; use \`*\` in their names`)
-  return entries.slice(0, MAX_TOOLS).map(({ name, key, value }) => {
+  const tools = entries.slice(0, MAX_TOOLS).map(({ name, key, value }) => {
     checkName(reader, key, name, 'the name of a tool')
     return readTool(reader, name, value)
   })
+  const labels = new Set(tools.flatMap(({ returns }) => returns))
+  if (labels.size > MAX_RETURNED) {
+    reader.note(place, `tools return more than ${MAX_RETURNED} different labels; use fewer, wider ones`)
+  }
+  return tools
 }
 
+const TOOL_FIELDS = [
+  'effect',
+  'sinks',
+  'destinations',
+  'returns',
+  'takes',
+  'cost',
+  'commit',
+  'browser',
+  'schema',
+] as const
+
 function readTool(reader: Reader, name: string, place: Place): ToolDeclaration {
-  const names = ['effect', 'sinks', 'destinations', 'commit', 'browser', 'schema'] as const
-  const fields = reader.fields(place, names) ?? {}
+  const fields = reader.fields(place, TOOL_FIELDS) ?? {}
   const paths = (each: Place | undefined, what: string): string[] =>
     each ? reader.texts(each, what).map(({ text }) => text) : []
   const none = fields.destinations && reader.plain(fields.destinations) === 'none'
@@ -189,11 +261,30 @@ function readTool(reader: Reader, name: string, place: Place): ToolDeclaration {
     effect: (fields.effect && reader.word(fields.effect, '`effect`', EFFECT_CLASSES)) ?? 'admin',
     sinks: paths(fields.sinks, 'a sink'),
     destinations: none === true ? 'none' : paths(fields.destinations, 'a destination'),
+    returns: fields.returns ? readLabels(reader, fields.returns, '`returns`') : [],
+    takes: fields.takes ? readTakes(reader, fields.takes) : [],
+    cost: fields.cost && readCost(reader, fields.cost),
     salted:
       fields.commit !== undefined && reader.word(fields.commit, '`commit`', ['plain', 'salted']) === 'salted',
     browser: (fields.browser && reader.flag(fields.browser, '`browser`')) ?? false,
     schema: fields.schema && readSchema(reader, fields.schema),
   }
+}
+
+function readTakes(reader: Reader, place: Place): ToolDeclaration['takes'] {
+  return reader.entries(place, '`takes`').map(({ name, key, value }) => {
+    checkName(reader, key, name, 'the path of an argument')
+    return { path: name, labels: readLabels(reader, value, `\`takes.${name.slice(0, 100)}\``) }
+  })
+}
+
+const MOST_COST = 1_000_000_000
+
+function readCost(reader: Reader, place: Place): number | string | undefined {
+  if (typeof reader.plain(place) === 'number') return reader.number(place, '`cost`', 0, MOST_COST)
+  const path = reader.text(place, '`cost`, a number or the path of an argument,')
+  if (path !== undefined) checkName(reader, place, path, 'the path of an argument')
+  return path
 }
 
 function readSchema(reader: Reader, place: Place): ArgumentsSchema | undefined {

@@ -1,20 +1,15 @@
 // The settings of the rungs: `gates` in a policy file.
 
-import { parseHostPattern, type HostPattern } from '../destinations/pattern.ts'
+import type { HostPattern } from '../destinations/pattern.ts'
 import { DEFAULT_RISK, ONE, type RiskSettings } from '../risk.ts'
-import { glob, type Glob } from './glob.ts'
-import { checkName } from './names.ts'
 import type { Place, Reader } from './read.ts'
-
-/** A rate: so many calls of these tools in a period, for each principal. */
-export interface Rate {
-  /** How the policy names it. */
-  readonly name: string
-  readonly tools: Glob
-  readonly calls: number
-  /** In milliseconds. */
-  readonly period: number
-}
+import { readCompliance, type ComplianceSettings } from './settings/compliance.ts'
+import { readHosts } from './settings/hosts.ts'
+import { readPrivilege, type PrivilegeSettings } from './settings/privilege.ts'
+import { readTaint, type TaintSettings } from './settings/taint.ts'
+import { readTemporal, type TemporalSettings } from './settings/temporal.ts'
+import { readThreat, type ThreatSettings } from './settings/threat.ts'
+import { readTrust, type TrustSettings } from './settings/trust.ts'
 
 /** The settings of the rungs. */
 export interface GateSettings {
@@ -30,36 +25,53 @@ export interface GateSettings {
     /** `sentinel`: only observations that the Sentinel posted itself count. */
     readonly observation: 'any' | 'sentinel'
   }
-  readonly rates: readonly Rate[]
+  /** Undefined where the policy does not mention the rung: then it has nothing to say. */
+  readonly taint: TaintSettings | undefined
+  readonly threat: ThreatSettings | undefined
+  readonly trust: TrustSettings | undefined
+  readonly privilege: PrivilegeSettings | undefined
+  readonly temporal: TemporalSettings
+  readonly compliance: ComplianceSettings | undefined
 }
 
 const DAY = 86_400_000
-const BUILT_GATES = ['egress', 'session-risk', 'browser', 'temporal'] as const
-const LATER_GATES = ['taint', 'threat', 'delegation', 'trust', 'privilege', 'scope', 'compliance'] as const
+const NO_LIMITS: TemporalSettings = { limits: [], hours: [] }
+const NAMES = [
+  'egress',
+  'session-risk',
+  'browser',
+  'taint',
+  'threat',
+  'delegation',
+  'trust',
+  'privilege',
+  'scope',
+  'temporal',
+  'compliance',
+] as const
 
 /** Reads `gates`; what is not said has its default. */
 export function readGates(reader: Reader, place: Place | undefined): GateSettings {
-  const fields = place && reader.fields(place, [...BUILT_GATES, ...LATER_GATES])
-  for (const name of LATER_GATES) {
-    const later = fields?.[name]
-    if (later) reader.note(later, `the rung \`${name}\` is not configurable yet; remove it`)
+  const fields = place && reader.fields(place, NAMES)
+  const { scope, delegation } = fields ?? {}
+  if (scope) reader.note(scope, 'the rung `scope` is not configurable yet; remove it')
+  if (delegation) {
+    reader.note(
+      delegation,
+      'the rung `delegation` is configured under `principals`: `key` for who may delegate, `delegate-only` for who may only act for others; remove it here',
+    )
   }
   return {
     egress: readEgress(reader, fields?.egress),
     sessionRisk: readSessionRisk(reader, fields?.['session-risk']),
     browser: readBrowser(reader, fields?.browser),
-    rates: readTemporal(reader, fields?.temporal),
+    taint: fields?.taint && readTaint(reader, fields.taint),
+    threat: fields?.threat && readThreat(reader, fields.threat),
+    trust: fields?.trust && readTrust(reader, fields.trust),
+    privilege: fields?.privilege && readPrivilege(reader, fields.privilege),
+    temporal: fields?.temporal ? readTemporal(reader, fields.temporal) : NO_LIMITS,
+    compliance: fields?.compliance && readCompliance(reader, fields.compliance),
   }
-}
-
-function readHosts(reader: Reader, place: Place | undefined, what: string): readonly HostPattern[] {
-  if (!place) return []
-  return reader.texts(place, what).flatMap(({ text, place: at }) => {
-    const pattern = parseHostPattern(text)
-    if (typeof pattern !== 'string') return [pattern]
-    reader.note(at, pattern)
-    return []
-  })
 }
 
 function readEgress(reader: Reader, place: Place | undefined): GateSettings['egress'] {
@@ -102,39 +114,4 @@ function readBrowser(reader: Reader, place: Place | undefined): GateSettings['br
     maxSentinelRisk: (risk && reader.number(risk, '`max-sentinel-risk`', 0, 100)) ?? 70,
     observation: (observation && reader.word(observation, '`observation`', ['any', 'sentinel'])) ?? 'any',
   }
-}
-
-const PERIODS: Readonly<Record<string, number>> = {
-  s: 1000,
-  second: 1000,
-  m: 60_000,
-  minute: 60_000,
-  h: 3_600_000,
-  hour: 3_600_000,
-  d: DAY,
-  day: DAY,
-}
-
-function readTemporal(reader: Reader, place: Place | undefined): readonly Rate[] {
-  const fields = place && reader.fields(place, ['rate', 'budget', 'hours'])
-  for (const later of [fields?.budget, fields?.hours]) {
-    if (later) reader.note(later, 'of `temporal` only `rate` is configurable yet; remove this')
-  }
-  if (!fields?.rate) return []
-  return reader.entries(fields.rate, '`rate`').flatMap(({ name, key, value }) => {
-    checkName(reader, key, name, 'the name of a tool')
-    const rate = parseRate(reader.text(value, 'a rate') ?? '')
-    if (!rate) reader.note(value, 'a rate is written `20/h`, `3/10m`, `500/day`: calls, then the period')
-    return rate ? [{ name, tools: glob(name), ...rate }] : []
-  })
-}
-
-function parseRate(text: string): { calls: number; period: number } | undefined {
-  const [, calls, times, unit] = /^([1-9][0-9]{0,5})\/([1-9][0-9]{0,3})?([a-z]{1,6})$/.exec(text) ?? []
-  const length = unit !== undefined && Object.hasOwn(PERIODS, unit) ? PERIODS[unit] : undefined
-  if (calls === undefined || length === undefined) return undefined
-  const period = length * Number(times ?? 1)
-  // What is left of a rate is counted in calls × milliseconds.
-  const countable = Number.isSafeInteger(Number(calls) * period)
-  return period <= 366 * DAY && countable ? { calls: Number(calls), period } : undefined
 }

@@ -12,7 +12,7 @@ export interface AnchorProblem {
 }
 
 // An entry of these kinds is the only sort of word on its name: the newest one counts.
-const ALONE = ['genesis', 'freeze', 'policy', 'pin', 'token'] as const
+const ALONE = ['genesis', 'freeze', 'policy', 'pin', 'token', 'delegation'] as const
 // These may be followed by a decision on the same name.
 const FOLLOWED = ['approval', 'session'] as const
 
@@ -26,6 +26,7 @@ export function anchorOf(receipt: JsonObject): string | undefined {
     policy: () => `policy\n${of('tenant')}`,
     pin: () => `pin\n${of('tool')}`,
     token: () => `token\n${of('token_hash')}`,
+    delegation: () => `delegation\n${of('tenant', 'delegation_hash')}`,
     approval: () => `answer\n${of('decision')}`,
     session: () => `session\n${of('tenant', 'principal', 'session')}`,
   }
@@ -42,28 +43,61 @@ export interface AnchorCheck {
   problems(db: Database): readonly AnchorProblem[]
 }
 
-/** Begins before the first entry. What is the newest word on a principal cannot be told from receipts; `fsck` looks at its state. */
+/**
+ * Begins before the first entry. What is the newest word on a principal or a tenant cannot be told from receipts; `fsck` looks at
+ * its state.
+ */
 export function createAnchorCheck(): AnchorCheck {
   const words = new Map<string, number>()
   const answers = new Map<string, string>()
+  // Of allowed calls that have not ended: whose they are.
+  const callers = new Map<string, Caller>()
+  const note = (receipt: JsonObject, { owner, session }: Caller, index: number): void => {
+    if (receipt['trust'] !== undefined) words.set(`trust\n${owner}`, index)
+    if (receipt['provenance_hash'] !== undefined) words.set(`provenance\n${owner}\n${session}`, index)
+  }
+  const takeDecision = (receipt: JsonObject, id: string, index: number): void => {
+    const caller = callerOf(receipt)
+    words.set(`session\n${caller.owner}\n${caller.session}`, index)
+    const { approval } = receipt
+    const used = typeof approval === 'string' ? answers.get(approval) : undefined
+    if (used !== undefined) words.set(used, index)
+    note(receipt, caller, index)
+    if (receipt['verdict'] === 'ALLOW') callers.set(id, caller)
+  }
+  const takeEffect = (receipt: JsonObject, index: number): void => {
+    const decision = textIn(receipt['decision'])
+    const caller = callers.get(decision)
+    if (caller) note(receipt, caller, index)
+    // After this one a late effect may still come.
+    if (receipt['status'] !== 'UNKNOWN') callers.delete(decision)
+  }
   return {
     take(receipt, id, index) {
-      const { kind, tenant, principal, session, approval } = receipt
       const name = anchorOf(receipt)
       if (name !== undefined) words.set(name, index)
-      if (kind === 'approval' && name !== undefined) answers.set(id, name)
-      if (kind !== 'decision') return
-      // Sound: a decision has a session.
-      const { id: own } = session as JsonObject
-      words.set(`session\n${[tenant, principal, own].map(textIn).join('\n')}`, index)
-      const used = typeof approval === 'string' ? answers.get(approval) : undefined
-      if (used !== undefined) words.set(used, index)
+      if (receipt['kind'] === 'approval' && name !== undefined) answers.set(id, name)
+      if (receipt['kind'] === 'session' && name !== undefined) words.set(`provenance${name.slice(7)}`, index)
+      if (receipt['kind'] === 'decision') takeDecision(receipt, id, index)
+      if (receipt['kind'] === 'effect') takeEffect(receipt, index)
     },
     problems(db) {
       const expected = new Map([...words].map(([name, index]) => [name, { index, alone: true }]))
       return [...misled(db, expected), ...invented(db, expected)]
     },
   }
+}
+
+/** Whose call: tenant and principal as names of records have them, and the session. */
+interface Caller {
+  readonly owner: string
+  readonly session: string
+}
+
+function callerOf({ tenant, principal, session }: JsonObject): Caller {
+  // Sound: a decision has a session.
+  const { id } = session as JsonObject
+  return { owner: `${textIn(tenant)}\n${textIn(principal)}`, session: textIn(id) }
 }
 
 /** Holds the anchors of the kinds that are few against their entries. */
@@ -111,7 +145,7 @@ function* misled(db: Database, words: ReadonlyMap<string, Word>): Generator<Anch
 /** Anchors of such names that no entry speaks of. */
 function* invented(db: Database, words: ReadonlyMap<string, Word>): Generator<AnchorProblem> {
   const named = db.prepare('SELECT name FROM anchors WHERE name >= ? AND name < ?')
-  for (const prefix of ['freeze', 'policy', 'pin', 'token', 'answer']) {
+  for (const prefix of ['freeze', 'policy', 'pin', 'token', 'delegation', 'answer']) {
     for (const row of named.all(`${prefix}\n`, `${prefix}\v`)) {
       const name = String(row['name'])
       if (!words.has(name))

@@ -247,16 +247,21 @@ function checkRecords({ db, found, onProgress }: Run): void {
   onProgress({ stage: 'records', done, total: done })
 }
 
+// Records whose hash the newest decision on them has.
+const STATES: ReadonlySet<string> = new Set(['session', 'principal', 'tenant'])
+
 function problemWithRecord(name: string, payload: unknown, text: unknown): [string, string] | undefined {
   if (!(payload instanceof Uint8Array)) return ['ANCHOR_WRONG', 'it names an entry that there is not']
-  const { kind, next_state_hash: next } = readObject(payload)
-  const stateful = name.startsWith('session\n') || name.startsWith('principal\n')
-  if (!stateful || kind !== 'decision') return undefined
+  const { kind, next_state_hash: state, provenance_hash: data } = readObject(payload)
+  const of = name.slice(0, name.indexOf('\n'))
+  // Closing a session is the last word on what was remembered of it.
+  if (kind === 'session' || (!STATES.has(of) && of !== 'provenance')) return undefined
+  const next = of === 'provenance' ? data : state
   if (!(text instanceof Uint8Array)) {
     return ['STATE_MISSING', 'its state is gone: side effects in it are denied until it is closed']
   }
   if (sha256Hex(text) === next) return undefined
-  return ['STATE_WRONG', 'its state is not what its last decision left: side effects in it are denied']
+  return ['STATE_WRONG', 'its state is not what its last receipt left: side effects in it are denied']
 }
 
 /** Entries that are younger than the newest checkpoint that was kept: each signed, and behind the one before it. */

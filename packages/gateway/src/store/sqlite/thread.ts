@@ -1,5 +1,6 @@
 // Asking a thread, and answering in one: each question has a number, each answer the same one.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, Worker, type Transferable } from 'node:worker_threads'
 import { GatewayError, type GatewayErrorCode } from '../../error.ts'
 
@@ -32,6 +33,8 @@ export interface Thread {
 
 // A disk that does not answer for so long is as good as gone; whoever waits must be told.
 const PATIENCE_MS = 60_000
+// And so long it may still take to come back, when it is to be ended.
+const REST_MS = 10_000
 
 /** Starts a thread of this folder, and hands it `data`. */
 export function startThread(name: string, data: unknown, transfer: readonly Transferable[] = []): Thread {
@@ -41,15 +44,20 @@ export function startThread(name: string, data: unknown, transfer: readonly Tran
     { resolve: (value: unknown) => void; reject: (fault: GatewayError) => void }
   >()
   let asked = 0
+  let answered = 0
+  let atRest = (): void => undefined
   let ended: GatewayError | undefined
 
   function endWith(cause: unknown): void {
     ended ??= new GatewayError('STORE_FAILED', 'the thread that owns the ledger file has ended', { cause })
     for (const { reject } of waiting.values()) reject(ended)
     waiting.clear()
+    answered = asked
+    atRest()
   }
 
   worker.on('message', ({ id, value, fault }: Answer) => {
+    if (++answered === asked) atRest()
     const question = waiting.get(id)
     waiting.delete(id)
     if (fault) question?.reject(new GatewayError(fault.code, fault.message, { hints: fault.hints }))
@@ -85,6 +93,9 @@ export function startThread(name: string, data: unknown, transfer: readonly Tran
     },
     end: async () => {
       ended ??= new GatewayError('STORE_FAILED', 'the ledger has been closed')
+      // Ended in the middle of a native call, a thread can take the process with it.
+      const rest = new Promise<void>((done) => (atRest = done))
+      if (answered < asked) await Promise.race([rest, sleep(REST_MS, undefined, { ref: false })])
       await worker.terminate()
     },
   }

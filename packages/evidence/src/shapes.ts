@@ -1,0 +1,297 @@
+// The kinds of receipt, as tables: for each the fields it has, and the rules between them.
+
+import { isOrigin } from './checkpoint.ts'
+import {
+  bytes32,
+  count,
+  decimal,
+  flag,
+  form,
+  hash,
+  list,
+  moment,
+  only,
+  optional,
+  record,
+  shape,
+  text,
+  textThat,
+  word,
+  type Field,
+  type Fields,
+  type Shape,
+} from './fields.ts'
+import {
+  DOORS,
+  EFFECT_CLASSES,
+  NO_HASH,
+  RUNGS,
+  TIERS,
+  type Approval,
+  type Browser,
+  type Common,
+  type Decision,
+  type Delegation,
+  type Effect,
+  type Freeze,
+  type Genesis,
+  type KeyChange,
+  type Kind,
+  type Observe,
+  type Pin,
+  type PolicyActivation,
+  type Receipt,
+  type Recovery,
+  type SessionChange,
+  type TokenChange,
+} from './kinds.ts'
+import { reasonOf, VERDICTS } from './reasons.ts'
+
+type Own<R extends Receipt> = Readonly<Record<Exclude<keyof R, keyof Common>, Field>>
+
+const name = text(256)
+const sentence = text(500)
+const writer = form('a name of a-z, 0-9, dot and dash, at most 63 long', /^[a-z0-9][a-z0-9.-]{0,62}$/)
+const origin = textThat('the name of a ledger', isOrigin)
+const commit = word('plain', 'salted', 'raw')
+const label = form('a label of a-z, 0-9 and dash, at most 32 long', /^[a-z][a-z0-9-]{0,31}$/)
+const finding = form('a finding code', /^[A-Z][A-Z0-9_]{0,63}$/)
+const ruleId = text(100)
+
+const common = {
+  v: only(1),
+  ledger: origin,
+  tenant: name,
+  writer,
+  seq: count(),
+  lamport_clock: count(),
+  prev_receipt_hash: hash,
+  causes: list(hash, 16),
+  time: moment,
+  key: hash,
+} satisfies Readonly<Record<keyof Common, Field>>
+
+const browser = {
+  sentinel_risk: optional(count(100)),
+  sentinel_findings: list(finding, 32),
+  dom_hash: optional(hash),
+  visual_text_hash: optional(hash),
+  planner_ref: optional(name),
+  destination_host: optional(text(260)),
+} satisfies Readonly<Record<keyof Browser, Field>>
+
+const own = {
+  genesis: {
+    kind: word('genesis'),
+    public_key: bytes32,
+    commit: word('plain', 'salted'),
+    succeeds: optional(record({ ledger: origin, checkpoint_hash: hash, because: sentence })),
+  } satisfies Own<Genesis>,
+  decision: {
+    kind: word('decision'),
+    principal: name,
+    session: record({ id: name, seq: count() }),
+    door: word(...DOORS),
+    assurance: word('enforced', 'advised'),
+    tool: name,
+    effect_class: word(...EFFECT_CLASSES),
+    args_hash: hash,
+    commit,
+    definition_hash: optional(hash),
+    verdict: word(...VERDICTS),
+    reason_code: textThat('a reason code of the table', (code) => reasonOf(code) !== undefined),
+    rung: word(...RUNGS),
+    rule: optional(ruleId),
+    policy_hash: hash,
+    ladder: hash,
+    state_hash: hash,
+    next_state_hash: hash,
+    evidence: hash,
+    approval: optional(hash),
+    delegation: optional(hash),
+    asks: optional(list(sentence, 16)),
+    labels: optional(list(label, 32)),
+    findings: optional(list(finding, 32)),
+    compliance: optional(list(ruleId, 16)),
+    elevation: optional(record({ tier: word(...TIERS), until: moment })),
+    trust: optional(decimal),
+    provenance_hash: optional(hash),
+    expires: optional(moment),
+    trajectory_risk_score: decimal,
+    session_centroid_hash: hash,
+    risk_accumulation_window: count(10_000),
+    browser: optional(record(browser)),
+  } satisfies Own<Decision>,
+  effect: {
+    kind: word('effect'),
+    decision: hash,
+    status: word('COMPLETED', 'FAILED', 'UNKNOWN', 'CANCELLED'),
+    cause: optional(word('crash', 'timeout', 'lost')),
+    effect_hash: optional(hash),
+    commit,
+    reported_by: word('gateway', 'caller'),
+    delivery: word('full', 'redacted', 'withheld'),
+    late: optional(only(true)),
+    labels: optional(list(label, 32)),
+    findings: optional(list(finding, 32)),
+    trust: optional(decimal),
+    provenance_hash: optional(hash),
+  } satisfies Own<Effect>,
+  approval: {
+    kind: word('approval'),
+    decision: hash,
+    answer: word('GRANTED', 'REFUSED'),
+    approver: name,
+    expires: moment,
+  } satisfies Own<Approval>,
+  freeze: {
+    kind: word('freeze'),
+    scope: word('all', 'principal', 'tool', 'session'),
+    target: optional(name),
+    frozen: flag,
+    by: name,
+    because: optional(sentence),
+    denials: optional(count()),
+  } satisfies Own<Freeze>,
+  policy: {
+    kind: word('policy'),
+    policy_hash: hash,
+    name,
+    by: name,
+  } satisfies Own<PolicyActivation>,
+  key: {
+    kind: word('key'),
+    op: word('add', 'retire'),
+    role: word('ledger', 'writer'),
+    of: optional(writer),
+    public_key: bytes32,
+  } satisfies Own<KeyChange>,
+  pin: {
+    kind: word('pin'),
+    op: word('pin', 'unpin'),
+    tool: name,
+    definition_hash: hash,
+    by: name,
+  } satisfies Own<Pin>,
+  token: {
+    kind: word('token'),
+    op: word('issue', 'revoke'),
+    token_hash: hash,
+    role: word('agent', 'sentinel', 'operator', 'admin', 'auditor'),
+    principal: optional(name),
+    groups: optional(list(name, 32)),
+    expires: optional(moment),
+    by: name,
+  } satisfies Own<TokenChange>,
+  delegation: {
+    kind: word('delegation'),
+    op: word('grant', 'revoke'),
+    delegation_hash: hash,
+    delegator: name,
+    delegate: name,
+    parent: optional(hash),
+    expires: moment,
+    by: name,
+  } satisfies Own<Delegation>,
+  session: {
+    kind: word('session'),
+    op: word('open', 'close'),
+    session: name,
+    principal: name,
+    scope_hash: optional(hash),
+    decisions: optional(count()),
+  } satisfies Own<SessionChange>,
+  observe: {
+    kind: word('observe'),
+    on: flag,
+    until: optional(moment),
+    by: name,
+  } satisfies Own<Observe>,
+  recovery: {
+    kind: word('recovery'),
+    closed: count(),
+    because: sentence,
+  } satisfies Own<Recovery>,
+} satisfies Record<Kind, Fields>
+
+/** The names of all kinds. */
+// Sound: the table has exactly the kinds as its keys, checked above.
+export const KINDS: readonly Kind[] = Object.keys(own) as Kind[]
+
+/** The shape of every kind, the common fields included. */
+// Sound: built from every kind there is.
+export const SHAPES: Readonly<Record<Kind, Shape>> = Object.fromEntries(
+  KINDS.map((kind): [Kind, Shape] => [kind, shape({ ...common, ...own[kind] })]),
+) as Record<Kind, Shape>
+
+/** What is wrong between the fields of a receipt, each being right by itself; undefined if nothing is. */
+export function contradictionIn(receipt: Receipt): string | undefined {
+  switch (receipt.kind) {
+    case 'decision':
+      return contradictionInDecision(receipt)
+    case 'effect':
+      return contradictionInEffect(receipt)
+    case 'freeze':
+      return (
+        needs((receipt.scope === 'all') !== (receipt.target !== undefined), '`target` goes with a scope') ??
+        needs(!receipt.frozen || receipt.denials === undefined, '`denials` goes with lifting')
+      )
+    case 'key':
+      return needs((receipt.role === 'writer') === (receipt.of !== undefined), '`of` goes with writers')
+    case 'session':
+      return needs(
+        (receipt.op === 'close') === (receipt.decisions !== undefined),
+        '`decisions` goes with closing',
+      )
+    case 'observe':
+      return needs(receipt.on === (receipt.until !== undefined), '`until` goes with switching on')
+    case 'genesis':
+    case 'approval':
+    case 'policy':
+    case 'pin':
+    case 'token':
+    case 'delegation':
+    case 'recovery':
+      return undefined
+  }
+}
+
+function contradictionInDecision(decision: Decision): string | undefined {
+  return (
+    needs(
+      reasonOf(decision.reason_code)?.verdict === decision.verdict,
+      '`reason_code` belongs to another verdict',
+    ) ??
+    needs(
+      (decision.verdict === 'ALLOW' && decision.assurance === 'advised') === (decision.expires !== undefined),
+      '`expires` goes with an advised ALLOW',
+    ) ??
+    needs(
+      decision.policy_hash !== NO_HASH || decision.verdict === 'DENY',
+      'without a policy only DENY is possible',
+    ) ??
+    needs(
+      (decision.reason_code === 'APPROVAL_GRANTED') === (decision.approval !== undefined),
+      '`approval` goes with APPROVAL_GRANTED',
+    ) ??
+    needs(decision.verdict === 'ESCALATE' || decision.asks === undefined, '`asks` goes with ESCALATE') ??
+    needs(
+      decision.elevation === undefined || (decision.approval !== undefined && decision.rung === 'privilege'),
+      '`elevation` goes with an approval of one',
+    )
+  )
+}
+
+function contradictionInEffect({ status, cause, effect_hash, late }: Effect): string | undefined {
+  const ended = status === 'COMPLETED' || status === 'FAILED'
+  return (
+    needs((status === 'UNKNOWN') === (cause !== undefined), '`cause` goes with UNKNOWN') ??
+    needs(status !== 'COMPLETED' || effect_hash !== undefined, 'COMPLETED needs `effect_hash`') ??
+    needs(ended || effect_hash === undefined, '`effect_hash` goes with an effect that ended') ??
+    needs(ended || late === undefined, '`late` goes with an effect that ended')
+  )
+}
+
+function needs(held: boolean, otherwise: string): string | undefined {
+  return held ? undefined : otherwise
+}

@@ -1,0 +1,51 @@
+// What a principal has left of the rates and budgets that go by principal, read from the record that its newest decision left
+// behind.
+
+import {
+  leftOf,
+  policyOf,
+  principalName,
+  readPrincipal,
+  type Kernel,
+  type Limit,
+  type Owner,
+  type PrincipalState,
+  type Stored,
+} from '@tollgate/kernel'
+import { COUNT, object, said, TEXT, word, type Schema } from './schema.ts'
+
+/** What is left of a limit. */
+export const ALLOWANCE: Schema = object({
+  kind: said(word('rate', 'budget'), 'A rate refills as time goes by, a budget with each period.'),
+  name: said(TEXT, 'As the policy names it: a pattern of tools, or what a budget counts.'),
+  of: word('calls', 'cost'),
+  most: { type: 'number', minimum: 0 },
+  left: { type: 'number', minimum: 0 },
+  period_seconds: COUNT,
+})
+
+type Left = Readonly<
+  Record<'kind' | 'name' | 'of', string> & Record<'most' | 'left' | 'period_seconds', number>
+>
+
+/** What a principal has left. A record that is not what its last decision left behind says nothing: nothing is left. */
+export async function allowancesOf(kernel: Kernel, owner: Owner): Promise<readonly Left[]> {
+  const limits = policyOf(kernel, owner.tenant).gates.temporal.limits
+  const own = limits.filter(({ scope, kind }) => scope === 'principal' && kind !== 'burst')
+  if (own.length === 0) return []
+  const [stored = NOTHING] = await kernel.store.load([principalName(owner)])
+  const { value } = readPrincipal(stored, owner.principal)
+  return own.map((limit) => describe(limit, value, kernel.host.now()))
+}
+
+const NOTHING: Stored = { record: undefined, anchor: undefined }
+
+/** Costs are counted in thousandths. */
+const THOUSANDTHS = 1000
+
+function describe(limit: Limit, { limits, broken }: PrincipalState, time: number): Left {
+  const { kind, name, of, calls, period } = limit
+  const unit = of === 'cost' ? THOUSANDTHS : 1
+  const left = broken ? 0 : leftOf(limit, limits, time)
+  return { kind, name, of, most: calls / unit, left: left / unit, period_seconds: Math.round(period / 1000) }
+}

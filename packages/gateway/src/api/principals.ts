@@ -1,0 +1,77 @@
+// How a principal stands: what the policy says of it, what it has earned, and what it has left.
+
+import { TIERS } from '@tollgate/evidence'
+import { capture, policyOf, trustName, type Kernel, type Policy } from '@tollgate/kernel'
+import type { Identity } from '../tokens.ts'
+import { allowancesOf, ALLOWANCE } from './allowances.ts'
+import { Problem } from './problem.ts'
+import { READERS } from './receipts.ts'
+import { json, kernelOf, type Question, type Reply, type Route } from './route.ts'
+import { FLAG, list, NAME, object, orNull, said, word } from './schema.ts'
+import { DECIMAL, trustNow } from './sessions.ts'
+
+async function show({ options, identity, params, inTurn }: Question): Promise<Reply> {
+  const kernel = kernelOf(options)
+  const { tenant } = identity
+  const principal = params['name'] ?? ''
+  if (identity.role === 'agent' && principal !== identity.principal) throw new Problem('not-found')
+  const policy = policyOf(kernel, tenant)
+  const owner = { tenant, principal }
+  const [trusted = { record: undefined, anchor: undefined }] = await inTurn(() =>
+    kernel.store.load([trustName(owner)]),
+  )
+  return json(200, {
+    principal,
+    tier: declared(policy, principal)?.tier ?? 'observer',
+    trust: trustNow(kernel, tenant, trusted),
+    delegate_only: isDelegateOnly(policy, principal),
+    frozen: isFrozen(kernel, owner),
+    limits: await inTurn(() => allowancesOf(kernel, owner)),
+  })
+}
+
+/** What the policy says of a principal: the first entry that fits. */
+function declared({ principals }: Policy, principal: string): Policy['principals'][number] | undefined {
+  return principals.find(({ name }) => name.matches(principal))
+}
+
+/** The entry of exactly this name says so, or else any pattern that fits. */
+function isDelegateOnly({ principals }: Policy, principal: string): boolean {
+  const exact = principals.find(({ name }) => name.exact && name.source === principal)
+  if (exact) return exact.delegateOnly
+  return principals.some(({ name, delegateOnly }) => delegateOnly && name.matches(principal))
+}
+
+function isFrozen({ freezes }: Kernel, caller: Pick<Identity, 'tenant' | 'principal'>): boolean {
+  // Who is frozen is known by tenant and name alone.
+  const intent = capture({ caller, door: 'http', assurance: 'advised', tool: '', args: {} })
+  return freezes.all() || freezes.principal(intent)
+}
+
+/** Principals. */
+export const principalRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/v1/principals/{name}',
+    id: 'showPrincipal',
+    about:
+      'How a principal stands now. An agent sees itself. There is no list of principals: a name that never called has the standing it would begin with.',
+    roles: READERS,
+    params: { name: NAME },
+    answers: {
+      200: {
+        about: 'The principal.',
+        schema: object({
+          principal: NAME,
+          tier: said(word(...TIERS), 'By the policy; a person may have raised some of its sessions.'),
+          trust: orNull(said(DECIMAL, 'Of 1000; null where the policy does not ask for trust.')),
+          delegate_only: said(FLAG, 'It acts only under a delegation.'),
+          frozen: said(FLAG, 'It is frozen, or everything is.'),
+          limits: said(list(ALLOWANCE), 'What is left of the rates and budgets that go by principal.'),
+        }),
+      },
+    },
+    problems: ['gateway-needed'],
+    answer: show,
+  },
+]

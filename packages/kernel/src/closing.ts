@@ -1,0 +1,165 @@
+// Closing allowed calls: each by one effect, also if nobody ever says what came of it.
+
+import type { Effect, Json, Recovery } from '@tollgate/evidence'
+import { forgetRequest } from './approvals.ts'
+import { NOBODY, type Caller } from './call.ts'
+import { dueNow, inspectFor, readsFor, recordEffect, unseenFor, type Due, type Outcome } from './effects.ts'
+import { KernelError } from './error.ts'
+import type { Inspection } from './inspect.ts'
+import type { Kernel } from './kernel.ts'
+import type { Appended, Turn } from './ledger.ts'
+import { lateName, type Opening } from './openings.ts'
+
+/** A caller's word on what an advised call did. */
+export interface EffectReport {
+  readonly caller: Caller
+  /** Id of the decision. */
+  readonly decision: string
+  readonly status: 'COMPLETED' | 'FAILED'
+  readonly output: Uint8Array
+  /** The same as a value, to be looked through. */
+  readonly content?: Json
+  /** The output did not come along: where the policy has answers looked through, nothing of it may be handed on. */
+  readonly unseen?: boolean
+}
+
+/** An effect on the ledger, and what may be handed on of what was reported. */
+export interface Reported extends Appended {
+  readonly inspection: Inspection | undefined
+}
+
+/**
+ * Records what the caller says an advised call did. Only its own principal can say so, once; after the decision has been
+ * closed as UNKNOWN, once more, as `late`.
+ *
+ * @throws KernelError `EFFECT_REFUSED` if there is no such call to report on, `REQUEST_INVALID` if it is no effect, or
+ * `LEDGER_POISONED`.
+ */
+export async function reportEffect(kernel: Kernel, report: EffectReport): Promise<Reported> {
+  const { caller, decision, status, output: given, content, unseen = false } = report
+  const ended: unknown = status
+  if ((ended !== 'COMPLETED' && ended !== 'FAILED') || !((given as unknown) instanceof Uint8Array)) {
+    throw new KernelError('REQUEST_INVALID', 'an effect is COMPLETED or FAILED, and its output is bytes')
+  }
+  // Copied once: what is hashed is what was given, whatever happens to the caller's bytes meanwhile.
+  const output = Uint8Array.from(given)
+  const opening = await openingOf(kernel, decision)
+  const mine = opening?.tenant === caller.tenant && opening.principal === (caller.principal ?? NOBODY)
+  if (!opening || !mine || opening.assurance !== 'advised') throw notOpen()
+  const due = dueNow(kernel, opening)
+  const seen = content === undefined ? undefined : inspectFor(kernel, due, content)
+  const inspection = unseen ? unseenFor(due) : seen
+  const found = inspection && { inspection, delivery: inspection.delivery }
+  const appended = await close(kernel, due, { status, output, ...found }, 'caller')
+  return { ...appended, inspection }
+}
+
+const ID = /^[0-9a-f]{64}$/
+
+/** An allowed call whose effect is open, or that was closed as UNKNOWN; undefined if there is none of this id. */
+export async function openingOf(kernel: Kernel, id: string): Promise<Opening | undefined> {
+  const open = kernel.openings.get(id)
+  if (open || !ID.test(id)) return open
+  const name = lateName(id)
+  const reads = [{ name, parse: ({ record }: { record: string | undefined }) => record }]
+  return readOpening(await kernel.ledger.append({ reserved: true, reads, run: (turn) => turn.read(name) }))
+}
+
+/** Closes an allowed call with its effect; once more, as `late`, if it had been closed as UNKNOWN. */
+export function close(
+  kernel: Kernel,
+  due: Due,
+  outcome: Outcome,
+  reportedBy: Effect['reported_by'],
+): Promise<Appended> {
+  const { id } = due.opening
+  const late = { name: lateName(id), parse: ({ record }: { record: string | undefined }) => record }
+  return kernel.ledger.append({
+    reserved: true,
+    reads: [...(kernel.openings.get(id) ? [] : [late]), ...readsFor(due)],
+    run: (turn) => {
+      const open = kernel.openings.get(id)
+      if (!open && !readOpening(turn.read(late.name))) throw notOpen()
+      const expired = open !== undefined && (open.expires ?? turn.time) < turn.time
+      const isLate = open === undefined || expired
+      // An UNKNOWN is followed by what became known, never by another UNKNOWN.
+      if (isLate && !('output' in outcome)) throw notOpen()
+      if (expired) recordUnknown(kernel, turn, due, 'lost')
+      const appended = recordEffect(kernel, turn, due, outcome, { reportedBy, late: isLate })
+      kernel.openings.remove(id)
+      return appended
+    },
+  })
+}
+
+function notOpen(): KernelError {
+  return new KernelError('EFFECT_REFUSED', 'there is no call of yours with this id whose effect is open')
+}
+
+function readOpening(record: unknown): Opening | undefined {
+  // Sound: only `openingText` is ever stored under such a name.
+  return typeof record === 'string' ? (JSON.parse(record) as Opening) : undefined
+}
+
+// In one turn; the rest goes with the next.
+const MOST_AT_ONCE = 100
+
+/**
+ * Closes advised calls that nobody reported on in time, and forgets requests that ended long ago. Every call does this in
+ * passing; a gateway without traffic should do it once in a while.
+ */
+export async function closeExpired(kernel: Kernel): Promise<void> {
+  if (!mustCloseSome(kernel)) return
+  const openings = kernel.openings.expired(kernel.host.now(), MOST_AT_ONCE)
+  const due = openings.map((opening) => dueNow(kernel, opening))
+  await kernel.ledger.append({
+    reserved: true,
+    reads: due.flatMap(readsFor),
+    run: (turn) => {
+      const stale = kernel.approvals.stale(turn.time, MOST_AT_ONCE)
+      // While the records came, some of them may have been reported after all.
+      const expired = due.filter(({ opening }) => kernel.openings.get(opening.id))
+      for (const each of expired) recordUnknown(kernel, turn, each, 'lost')
+      for (const request of stale) {
+        forgetRequest(turn, request)
+        kernel.approvals.remove(request)
+      }
+      for (const { opening } of expired) kernel.openings.remove(opening.id)
+    },
+  })
+}
+
+/** Whether `closeExpired` has anything to do. */
+export function mustCloseSome({ host, approvals, openings }: Kernel): boolean {
+  const now = host.now()
+  return openings.hasExpired(now) || approvals.hasStale(now)
+}
+
+/** Closes what a crash left open. Advised calls that may still be reported stay open. */
+export async function recover(kernel: Kernel): Promise<void> {
+  if (kernel.openings.size === 0) return
+  const due = kernel.openings.all().map((opening) => dueNow(kernel, opening))
+  await kernel.ledger.append({
+    reserved: true,
+    reads: due.flatMap(readsFor),
+    run: (turn) => {
+      const lost = due.filter(({ opening: { expires } }) => expires === null || expires < turn.time)
+      if (lost.length === 0) return
+      const closed = lost.map((each) =>
+        recordUnknown(kernel, turn, each, each.opening.expires === null ? 'crash' : 'lost'),
+      )
+      turn.append({ causes: closed.slice(-16) }, (header): Recovery => ({
+        ...header,
+        kind: 'recovery',
+        tenant: kernel.tenant,
+        closed: closed.length,
+        because: 'The gateway was started again with calls still open.',
+      }))
+      for (const { opening } of lost) kernel.openings.remove(opening.id)
+    },
+  })
+}
+
+function recordUnknown(kernel: Kernel, turn: Turn, due: Due, cause: NonNullable<Effect['cause']>): Appended {
+  return recordEffect(kernel, turn, due, { status: 'UNKNOWN', cause }, { reportedBy: 'gateway' })
+}

@@ -1,0 +1,183 @@
+// What the texts of a call or of an answer hold: signs of an attack, values that can be recognised again, and classes of
+// data by their shape. Every text is looked at once.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { labelsIn, MOST_IDS, nationalIdsIn, type NationalId } from './taint/personal.ts'
+import { valuesIn, type Value } from './taint/values.ts'
+import { THREAT_CLASSES, type Severity, type ThreatFinding } from './threat/finding.ts'
+import { MAX_FINDINGS } from './threat/report.ts'
+import { scanText } from './threat/scan.ts'
+
+/** A text at its place, and what it holds. */
+export interface ReadText {
+  /** Names joined by dots, as declared paths are written; items of lists have the path of their list. */
+  readonly path: string
+  readonly findings: readonly ThreatFinding[]
+  readonly values: readonly Value[]
+  /** Where data of a class stands, by its shape. */
+  readonly marks: readonly Mark[]
+  /** It may hold more than is listed. */
+  readonly cut: boolean
+}
+
+/** A part of a text that carries a label. */
+export interface Mark {
+  readonly label: string
+  readonly start: number
+  readonly end: number
+}
+
+// More than the arguments of a call can hold. Finding them costs little; looking each up does not, see `flow.ts`.
+const MOST_VALUES = 1 << 17
+
+// One word: a mode, a tag, a first name. There is nothing to find in it.
+const ONE_WORD = /^[A-Za-z]{1,16}$/
+
+/** Reads a text. */
+export function readText(path: string, text: string): ReadText {
+  if (ONE_WORD.test(text)) return { path, findings: [], values: [], marks: NO_MARKS, cut: false }
+  const findings = scanText(text)
+  const values = valuesIn(text, MOST_VALUES)
+  const ids = hasDigits(text) ? nationalIdsIn(text) : []
+  const marks = marksIn(findings, values, ids)
+  const cut = values.length >= MOST_VALUES || ids.length >= MOST_IDS || isFull(findings)
+  return { path, findings, values, marks, cut }
+}
+
+const NO_MARKS: readonly Mark[] = []
+
+/** Whether of some class as many were found as are listed at most. */
+function isFull(findings: readonly ThreatFinding[]): boolean {
+  if (findings.length < MAX_FINDINGS) return false
+  return THREAT_CLASSES.some(
+    (each) => findings.filter(({ class: kind }) => kind === each).length >= MAX_FINDINGS,
+  )
+}
+
+function marksIn(
+  findings: readonly ThreatFinding[],
+  values: readonly Value[],
+  ids: readonly NationalId[],
+): readonly Mark[] {
+  const marks: Mark[] = []
+  for (const { class: kind, start, end } of findings) {
+    if (kind === 'secret') marks.push({ label: 'secret', start, end })
+  }
+  for (const value of values) {
+    for (const label of labelsIn([value])) marks.push({ label, start: value.start, end: value.end })
+  }
+  for (const { start, end } of ids) marks.push({ label: 'personal', start, end })
+  return marks.length === 0 ? NO_MARKS : marks
+}
+
+// No national id has fewer; other scripts have digits of their own.
+const FEWEST_DIGITS = 6
+const DIGIT = /[0-9\u0080-\uffff]/
+
+function hasDigits(text: string): boolean {
+  if (!DIGIT.test(text)) return false
+  let digits = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if ((code >= 0x30 && code <= 0x39) || code > 0x7f) digits++
+    if (digits === FEWEST_DIGITS) return true
+  }
+  return false
+}
+
+/** Reads every text in a value, names of members too, and large numbers as they are written. */
+export function readTexts(value: Json, pictures: Pictures = 'read'): readonly ReadText[] {
+  const found: ReadText[] = []
+  walk(value, '', pictures, (path, text) => found.push(readText(path, text)))
+  return found
+}
+
+/** Whether pictures and sounds, as MCP carries them, are texts like any other. In an answer nobody reads them as such. */
+export type Pictures = 'read' | 'skip'
+
+/** Visits every text in a value, in a fixed order. A name of a member stands at the path of its object. */
+export function walk(
+  value: Json,
+  path: string,
+  pictures: Pictures,
+  visit: (path: string, text: string) => void,
+): void {
+  const text = textOf(value)
+  if (text !== undefined) visit(path, text)
+  if (typeof value !== 'object' || value === null) return
+  if (isList(value)) {
+    for (const item of value) walk(item, path, pictures, visit)
+    return
+  }
+  for (const name of Object.keys(value)) {
+    if (!isPlainName(name)) visit(path, name)
+    const member = value[name] ?? null
+    if (pictures === 'skip' && isPicture(name, value)) continue
+    walk(member, path === '' ? name : `${path}.${name}`, pictures, visit)
+  }
+}
+
+/** A copy of a value in which every text that `walk` visits without pictures, in its order, is what `change` makes of it. */
+export function rewrite(value: Json, change: (text: string) => string): Json {
+  const text = textOf(value)
+  if (text !== undefined) {
+    const changed = change(text)
+    return changed === text ? value : changed
+  }
+  if (typeof value !== 'object' || value === null) return value
+  if (isList(value)) return value.map((item) => rewrite(item, change))
+  const members = Object.keys(value).map((name): [string, Json] => {
+    const renamed = isPlainName(name) ? name : change(name)
+    const member = value[name] ?? null
+    return [renamed, isPicture(name, value) ? member : rewrite(member, change)]
+  })
+  return Object.fromEntries(members)
+}
+
+// Of eight digits or more.
+const LARGE = 10_000_000
+
+/** What there is to read in a scalar. An account may come as a number; a small one says nothing. */
+function textOf(value: Json): string | undefined {
+  if (typeof value === 'string') return value === '' ? undefined : value
+  return typeof value === 'number' && Math.abs(value) >= LARGE ? String(value) : undefined
+}
+
+const PLAIN_NAME = /^[A-Za-z_-]{1,32}$/
+
+/** Whether it is a name as schemas have them, and no text. With digits it may be an account or a key. */
+function isPlainName(name: string): boolean {
+  return PLAIN_NAME.test(name)
+}
+
+const PICTURE = /^(?:image|audio|video)\//
+
+/** Whether a member is a picture or a sound as MCP carries them: nobody reads it as text. */
+function isPicture(name: string, { mimeType }: JsonObject): boolean {
+  return (name === 'data' || name === 'blob') && typeof mimeType === 'string' && PICTURE.test(mimeType)
+}
+
+/** `Array.isArray` does not narrow a readonly array. */
+function isList(value: readonly Json[] | JsonObject): value is readonly Json[] {
+  return Array.isArray(value)
+}
+
+const STEPS: readonly Severity[] = ['low', 'medium', 'high']
+
+/** The next severity up. */
+export function raised(severity: Severity): Severity {
+  return STEPS[STEPS.indexOf(severity) + 1] ?? 'high'
+}
+
+/** Each label once, in order. */
+export function sortedLabels(labels: readonly string[]): readonly string[] {
+  return labels.length < 2 ? labels : [...new Set(labels)].sort()
+}
+
+// As many as a receipt holds.
+const MOST_CODES = 32
+
+/** The codes of findings, each once, in order. */
+export function codesOf(findings: readonly ThreatFinding[]): readonly string[] {
+  return sortedLabels(findings.map(({ code }) => code)).slice(0, MOST_CODES)
+}

@@ -1,0 +1,75 @@
+import type { ReasonCode } from '@tollgate/evidence'
+import { raised, sortedLabels, type ReadText } from '../content.ts'
+import { acts } from '../flow.ts'
+import type { ThreatSettings } from '../policy/settings/threat.ts'
+import type { Snapshot } from '../snapshot.ts'
+import { lookUp } from '../taint/provenance.ts'
+import type { ThreatClass, ThreatFinding } from '../threat/finding.ts'
+import { deny, escalate, type Gate, type Objection } from './gate.ts'
+
+/**
+ * Objects to hostile text in the arguments and in what came with the call. A text that holds a value first named by
+ * untrusted text counts one step worse: the agent hands on what it has read. Secrets are no attack; see the taint rung.
+ */
+export const threat: Gate = {
+  name: 'threat',
+  standing: ({ gates }) => (gates.threat ? 'active' : 'not configured'),
+  check(_, snapshot) {
+    const settings = snapshot.policy.gates.threat
+    if (!settings) return undefined
+    const words = [
+      ...snapshot.texts().flatMap((text) => objectionsIn(text, settings.arguments, relays(text, snapshot))),
+      // What an agent has read is only a danger once it acts.
+      ...(acts(snapshot) ? snapshot.untrusted() : []).flatMap((text) =>
+        objectionsIn(text, settings.sources, false),
+      ),
+    ]
+    const denial = words.find(({ verdict }) => verdict === 'DENY')
+    const [first] = words
+    if (denial || !first) return denial
+    return { ...first, about: sortedLabels(words.flatMap(({ about }) => about ?? [])).join(' ') }
+  },
+}
+
+const DENIALS: Readonly<Record<Exclude<ThreatClass, 'secret'>, ReasonCode>> = {
+  instruction: 'PROMPT_INJECTION_DETECTED',
+  spoofing: 'PROMPT_INJECTION_DETECTED',
+  exfiltration: 'PROMPT_INJECTION_DETECTED',
+  command: 'COMMAND_ATTACK_DETECTED',
+  obfuscation: 'UNICODE_OBFUSCATION_DETECTED',
+}
+
+function objectionsIn(
+  { path, findings }: ReadText,
+  actions: ThreatSettings['arguments'],
+  relayed: boolean,
+): readonly Objection[] {
+  return findings.flatMap((finding) => {
+    const objection = objectionTo(finding, actions, relayed)
+    const at = path === '' ? '' : ` in \`${path}\``
+    return objection ? [{ ...objection, detail: finding.code + at, about: finding.code }] : []
+  })
+}
+
+function objectionTo(
+  { class: kind, severity }: ThreatFinding,
+  actions: ThreatSettings['arguments'],
+  relayed: boolean,
+): Objection | undefined {
+  if (kind === 'secret') return undefined
+  switch (actions[relayed ? raised(severity) : severity]) {
+    case 'label':
+      return undefined
+    case 'ask':
+      return escalate('THREAT_APPROVAL_REQUIRED')
+    case 'deny':
+      return deny(DENIALS[kind])
+  }
+}
+
+/** Whether a text holds a value that untrusted text has named first. */
+function relays({ values, findings }: ReadText, snapshot: Snapshot): boolean {
+  const provenance = findings.length > 0 ? snapshot.provenance() : undefined
+  if (!provenance) return false
+  return values.some((value) => ['output', 'flagged'].includes(lookUp(provenance, value).origin))
+}

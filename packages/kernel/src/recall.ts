@@ -1,0 +1,43 @@
+// Gives a call its turn, with every record in memory that its judgement rests on.
+
+import type { Intent } from './call.ts'
+import { chainOf, rootDelegator, type RegisteredDelegation } from './delegations.ts'
+import { policyOf, type Kernel } from './kernel.ts'
+import type { Turn } from './ledger.ts'
+import { readsOf, recordNames, type RecordNames } from './records.ts'
+
+/**
+ * Runs something in a turn of its own. The policy that is in force then may rest on other records than those that were read
+ * before; then it is tried again with these.
+ */
+export async function withRecords<T extends object>(
+  kernel: Kernel,
+  intent: Intent,
+  run: (turn: Turn, names: RecordNames) => T,
+): Promise<T> {
+  for (;;) {
+    const policy = policyOf(kernel, intent.tenant)
+    const chain = ownChain(kernel, intent)
+    const root = chain && rootDelegator(chain)
+    const names = recordNames(intent, policy, root)
+    const done = await kernel.ledger.append<T | undefined>({
+      reads: readsOf(names, intent, root),
+      run: (turn) => {
+        if (policyOf(kernel, intent.tenant) !== policy) return undefined
+        // Under a delegation that has ended nobody acts for its delegator any more, who must not answer for it.
+        const ended = ownChain(kernel, intent)?.some(({ revoked, until }) => revoked || until < turn.time)
+        return run(turn, ended === true ? { ...names, lineage: undefined } : names)
+      },
+    })
+    if (done) return done
+  }
+}
+
+type Chain = readonly RegisteredDelegation[]
+
+/** The delegation that the call names and all it hangs from; undefined if it is not this principal's. */
+function ownChain({ delegations }: Kernel, { tenant, principal, delegation }: Intent): Chain | undefined {
+  const chain = delegation === undefined ? undefined : chainOf(delegations, tenant, delegation)
+  // Whoever names somebody else's delegation must not weigh on its delegator.
+  return chain?.[0]?.statement.delegate === principal ? chain : undefined
+}

@@ -1,0 +1,130 @@
+// A value written next to a name: `password=…`, `"api_key": "…"`.
+
+import { isAlphanumeric } from './characters.ts'
+import { at } from './ints.ts'
+import { learn } from './lexicon.ts'
+import { LOW, MEDIUM, NONE, type Grade } from './report.ts'
+import { note, pastBlanks, type Scene } from './scene.ts'
+import { codeAt, distinctIn, type View } from './view.ts'
+
+const KEY = learn('key')
+const BEARER = learn('bearer')
+// A key by itself opens a map. With one of these before it, it opens a door.
+const KINDS_OF_KEY = new Set('api access secret private auth client signing encryption'.split(' ').map(learn))
+
+const LONGEST = 200
+
+/** Looks for a value after a name, and whether it looks like a secret. */
+export function assignedAfter(scene: Scene, word: number, code: 'PASSWORD_ASSIGNED' | 'KEY_ASSIGNED'): void {
+  const { view, reading } = scene
+  const id = at(reading.ids, word)
+  if (id === KEY && !isDoorKey(scene, word)) return
+  const value = valueAfter(view, at(reading.ends, word), id === BEARER)
+  if (value === undefined) return
+  const [start, end] = value
+  const grade = code === 'KEY_ASSIGNED' ? keyGrade(view, start, end) : passwordGrade(view, start, end)
+  note(scene, code, grade, start, end)
+}
+
+function isDoorKey({ reading }: Scene, word: number): boolean {
+  if (word === 0 || at(reading.starts, word) - at(reading.ends, word - 1) > 1) return false
+  return KINDS_OF_KEY.has(at(reading.ids, word - 1))
+}
+
+/** The value that is given to the name before a place. */
+function valueAfter(view: View, place: number, bare: boolean): readonly [number, number] | undefined {
+  let start = isQuote(codeAt(view, place)) ? place + 1 : place
+  start = pastBlanks(view, start, 4)
+  const sign = codeAt(view, start)
+  if (sign === 0x3d || sign === 0x3a) start++
+  else if (!bare || start === place) return undefined
+  if (codeAt(view, start) === 0x3e || codeAt(view, start) === 0x3d) start++
+  start = pastBlanks(view, start, 4)
+  if (isQuote(codeAt(view, start))) start++
+  let end = start
+  while (end < start + LONGEST && !endsValue(view, end)) end++
+  return end === start || end === start + LONGEST ? undefined : [start, end]
+}
+
+function isQuote(code: number): boolean {
+  return code === 0x22 || code === 0x27 || code === 0x60
+}
+
+const ENDS = new Uint8Array(128)
+for (const end of '\0 \t\n\v\f\r"\'`,;&\\') ENDS[end.charCodeAt(0)] = 1
+
+function endsValue(view: View, i: number): boolean {
+  return i >= view.length || ENDS[view.codes[i] ?? 0] === 1
+}
+
+// Code and templates, not values.
+const NO_VALUE = '(){}[]<>$|'.split('')
+const MADE_UP = [
+  ...NO_VALUE,
+  'example',
+  'your',
+  'xxxx',
+  'placeholder',
+  'changeme',
+  '****',
+  '...',
+  'redacted',
+  '00000',
+  '123456789',
+]
+
+function isMadeUp(view: View, start: number, end: number): boolean {
+  const value = String.fromCharCode(...view.codes.subarray(start, end)).toLowerCase()
+  return MADE_UP.some((word) => value.includes(word))
+}
+
+/** Which kinds of characters there are: letters, digits, others. */
+function kindsOf(
+  view: View,
+  start: number,
+  end: number,
+): { letter: boolean; digit: boolean; other: boolean } {
+  const kinds = { letter: false, digit: false, other: false }
+  for (let i = start; i < end; i++) {
+    const code = codeAt(view, i)
+    if (code >= 48 && code < 58) kinds.digit = true
+    else if (isAlphanumeric(code) || code > 127) kinds.letter = true
+    else kinds.other = true
+  }
+  return kinds
+}
+
+function passwordGrade(view: View, start: number, end: number): Grade {
+  if (end - start < 6 || isMadeUp(view, start, end)) return NONE
+  const { letter, digit, other } = kindsOf(view, start, end)
+  if (letter && digit) return MEDIUM
+  return other && letter && !isPath(view, start, end) ? LOW : NONE
+}
+
+/** `settings.password`, `user_password`, `a/b`: names of things. */
+function isPath(view: View, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) {
+    const code = codeAt(view, i)
+    if (!isAlphanumeric(code) && code !== 0x2e && code !== 0x5f && code !== 0x2f && code !== 0x2d)
+      return false
+  }
+  return true
+}
+
+const SHORTEST_KEY = 20
+const DISTINCT = 10
+
+function keyGrade(view: View, start: number, end: number): Grade {
+  if (end - start < SHORTEST_KEY || isMadeUp(view, start, end)) return NONE
+  for (let i = start; i < end; i++) {
+    const code = codeAt(view, i)
+    if (!isAlphanumeric(code) && !'_-+/=~'.includes(String.fromCharCode(code))) return NONE
+  }
+  const { letter, digit } = kindsOf(view, start, end)
+  if (!letter || !digit || distinctIn(view, start, end) < DISTINCT) return NONE
+  return isUuid(view, start, end) ? LOW : MEDIUM
+}
+
+function isUuid(view: View, start: number, end: number): boolean {
+  return end - start === 36 && [8, 13, 18, 23].every((hyphen) => codeAt(view, start + hyphen) === 0x2d)
+}

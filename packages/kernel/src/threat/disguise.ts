@@ -1,0 +1,49 @@
+// Words that are only known once look-alike letters and digits are seen through, and words without spaces.
+
+import { FOLD, IDEOGRAPH, READING } from './characters.ts'
+import { isFirst, MAX_IDEOGRAPHS, mix, SEED, wordAt } from './lexicon.ts'
+import { LOOKS_LIKE } from './lookalikes.ts'
+import type { View } from './view.ts'
+
+// Digits that stand for letters: "1gn0r3".
+const LEET = Uint16Array.from(LOOKS_LIKE)
+const LEET_PAIRS = '0o1i3e4a5s7t'
+for (let i = 0; i < LEET_PAIRS.length; i += 2) LEET[LEET_PAIRS.charCodeAt(i)] = LEET_PAIRS.charCodeAt(i + 1)
+
+// A shorter word is too easily something else.
+const SHORTEST = 3
+
+/** The number of the word that this looks like, or 0. */
+export function disguisedWord(codes: Uint16Array, start: number, end: number): number {
+  if (end - start < SHORTEST) return 0
+  return wordThrough(codes, start, end, LOOKS_LIKE) || wordThrough(codes, start, end, LEET)
+}
+
+function wordThrough(codes: Uint16Array, start: number, end: number, table: Uint16Array): number {
+  let hash = SEED
+  for (let i = start; i < end; i++) {
+    const code = codes[i] ?? 0
+    if (code === 0x27 || code === 0x2019) continue
+    const letter = table[code] ?? 0
+    if (letter === 0) return 0
+    hash = mix(hash, letter)
+  }
+  return wordAt(codes, start, end, hash, table)
+}
+
+const NOTHING = { id: 0, length: 1 }
+
+/** The longest known word of ideographs at a place. */
+export function ideographsAt(view: View, i: number): { readonly id: number; readonly length: number } {
+  if (!isFirst(view.codes[i] ?? 0)) return NOTHING
+  let hash = SEED
+  let best = NOTHING
+  for (let end = i; end < Math.min(view.length, i + MAX_IDEOGRAPHS); end++) {
+    const code = view.codes[end] ?? 0
+    if (READING[code] !== IDEOGRAPH) break
+    hash = mix(hash, FOLD[code] ?? 0)
+    const id = wordAt(view.codes, i, end + 1, hash, FOLD)
+    if (id !== 0) best = { id, length: end + 1 - i }
+  }
+  return best
+}

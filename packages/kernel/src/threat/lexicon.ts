@@ -1,0 +1,122 @@
+// The words that the scanner knows, each with a number. A word of a text is found by its hash and then compared.
+
+import { CLEANING, FOLD, MARK } from './characters.ts'
+
+const SLOTS = 1 << 13
+const IDS = new Uint16Array(SLOTS)
+const HASHES = new Int32Array(SLOTS)
+const WORDS: Uint16Array[] = [new Uint16Array(0)]
+// Ideographs that a known word starts with.
+const FIRSTS = new Uint8Array(65_536)
+
+// First letter, last letter and length of the plain words.
+const OUTLINES = new Uint8Array(1 << 15)
+
+/** Whether a word of plain letters can be a known one. */
+export function mayBeKnown(codes: Uint16Array, start: number, end: number): boolean {
+  return (
+    end - start <= MAX_WORD && OUTLINES[outline(codes[start] ?? 0, codes[end - 1] ?? 0, end - start)] === 1
+  )
+}
+
+function outline(first: number, last: number, length: number): number {
+  return ((first & 31) << 10) | ((last & 31) << 5) | length
+}
+
+/** The hash of no letters at all. */
+export const SEED: number = 0x1b873593
+
+/** The hash with one more letter. */
+export function mix(hash: number, code: number): number {
+  return Math.imul(hash ^ code, 0x01000193)
+}
+
+/** Longest word, in letters. */
+export const MAX_WORD: number = 24
+/** Longest word of ideographs. */
+export const MAX_IDEOGRAPHS: number = 5
+
+/** The number of a word, which is known from then on. Written as texts are once cleaned: no case, no accents. */
+export function learn(word: string): number {
+  const codes = plain(word)
+  const hash = hashOf(codes)
+  for (let slot = slotOf(hash); ; slot = (slot + 1) & (SLOTS - 1)) {
+    const id = IDS[slot] ?? 0
+    if (id !== 0 && !(HASHES[slot] === hash && isSame(WORDS[id], codes))) continue
+    if (id !== 0) return id
+    IDS[slot] = WORDS.push(codes) - 1
+    HASHES[slot] = hash
+    FIRSTS[codes[0] ?? 0] = 1
+    OUTLINES[outline(codes[0] ?? 0, codes.at(-1) ?? 0, codes.length)] = 1
+    return WORDS.length - 1
+  }
+}
+
+function plain(word: string): Uint16Array {
+  const codes: number[] = []
+  for (const unit of word.normalize('NFKD').split('')) {
+    const code = unit.charCodeAt(0)
+    if (CLEANING[code] !== MARK) codes.push(FOLD[code] ?? 0)
+  }
+  if (codes.length > MAX_WORD) throw new RangeError(`the word \`${word}\` is too long for the lexicon`)
+  return Uint16Array.from(codes)
+}
+
+function hashOf(codes: Uint16Array): number {
+  let hash = SEED
+  for (const code of codes) hash = mix(hash, code)
+  return hash
+}
+
+function slotOf(hash: number): number {
+  return (hash ^ (hash >>> 15)) & (SLOTS - 1)
+}
+
+function isSame(word: Uint16Array | undefined, codes: Uint16Array): boolean {
+  return word?.length === codes.length && word.every((code, i) => code === codes[i])
+}
+
+/** How many words there are; their numbers are smaller. */
+export function lexiconSize(): number {
+  return WORDS.length
+}
+
+/**
+ * The number of the word between two places, or 0. `hash` is the hash of its letters as `table` changes them; what the
+ * table changes to nothing is an apostrophe and is passed over.
+ */
+export function wordAt(
+  codes: Uint16Array,
+  start: number,
+  end: number,
+  hash: number,
+  table: Uint16Array,
+): number {
+  for (let slot = slotOf(hash); ; slot = (slot + 1) & (SLOTS - 1)) {
+    const id = IDS[slot] ?? 0
+    if (id === 0) return 0
+    if (HASHES[slot] === hash && spells(codes, start, end, table, WORDS[id])) return id
+  }
+}
+
+function spells(
+  codes: Uint16Array,
+  start: number,
+  end: number,
+  table: Uint16Array,
+  word: Uint16Array | undefined,
+): boolean {
+  if (word === undefined) return false
+  let letter = 0
+  for (let i = start; i < end; i++) {
+    const code = codes[i] ?? 0
+    if (code === 0x27 || code === 0x2019) continue
+    if (table[code] !== word[letter++]) return false
+  }
+  return letter === word.length
+}
+
+/** Whether a known word starts with this letter. */
+export function isFirst(code: number): boolean {
+  return FIRSTS[code] === 1
+}

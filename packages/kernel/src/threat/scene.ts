@@ -1,0 +1,123 @@
+// One view with what was read in it, and how findings are noted there.
+
+import { CLEANING, INVISIBLE, isAlphanumeric, isSpace } from './characters.ts'
+import { dampened, isQuoted, isTalk } from './context.ts'
+import { classOf, type ThreatCode } from './finding.ts'
+import { at } from './ints.ts'
+import { DISGUISED, type ViewReading } from './reading.ts'
+import { add, LOW, MEDIUM, type Grade, type Report } from './report.ts'
+import { codeAt, endOf, startOf, type View } from './view.ts'
+
+/** A view being scanned. */
+export interface Scene {
+  readonly view: View
+  readonly reading: ViewReading
+  readonly report: Report
+}
+
+/** Notes a finding at a stretch of the view. If it only shows once the text is decoded or cleaned, that is one too. */
+export function note(scene: Scene, code: ThreatCode, grade: Grade, start: number, end: number): void {
+  noteWithin(scene, code, grade, [start, end], [start, end], false)
+}
+
+/** As `note`, where the finding is more than what gave it away: a sentence around a phrase. */
+export function noteWithin(
+  scene: Scene,
+  code: ThreatCode,
+  grade: Grade,
+  clue: readonly [number, number],
+  span: readonly [number, number],
+  quoted: boolean,
+): void {
+  const { view, report } = scene
+  const from = startOf(view, span[0])
+  const to = endOf(view, span[1] - 1)
+  add(report, code, grade, from, to, quoted)
+  const kind = classOf(code)
+  if (grade < MEDIUM || kind === 'secret' || kind === 'obfuscation' || !isAltered(view, clue[0], clue[1]))
+    return
+  const veil = view.origin === 'decoded' ? 'ENCODED_PAYLOAD' : 'DISGUISED_TEXT'
+  add(report, veil, grade, startOf(view, clue[0]), endOf(view, clue[1] - 1), true)
+}
+
+/** As `note`, but weighed by whether the text quotes it or talks about attacks. */
+export function noteSaid(
+  scene: Scene,
+  code: ThreatCode,
+  grade: Grade,
+  place: { readonly start: number; readonly end: number; readonly word: number },
+): void {
+  // A hint stays a hint, however it is said.
+  if (grade <= LOW) return note(scene, code, grade, place.start, place.end)
+  const quoted = isQuoted(scene.view, place.start, place.end)
+  const talk = isTalk(scene.reading, place.word, place.start)
+  const span = [place.start, place.end] as const
+  noteWithin(scene, code, dampened(grade, quoted, talk), span, span, quoted || talk)
+}
+
+/** Whether letters of a stretch are written in another way in the text. An accent is no other way. */
+function isAltered(view: View, start: number, end: number): boolean {
+  if (view.from === undefined) return false
+  if (view.origin === 'spaced') return true
+  for (let i = start; i < end; i++) {
+    const origin = view.text.charCodeAt(startOf(view, i))
+    if (isAlphanumeric(codeAt(view, i)) && origin !== codeAt(view, i) && !(origin >= 0xc0 && origin < 0x250))
+      return true
+    if (i === start || startOf(view, i) === endOf(view, i - 1)) continue
+    const removed = view.text.charCodeAt(endOf(view, i - 1))
+    if (CLEANING[removed] === INVISIBLE && removed !== 0xad) return true
+  }
+  return false
+}
+
+/** Whether known words of a phrase are disguised. */
+export function isDisguised(reading: ViewReading, first: number, last: number): boolean {
+  for (let word = first; word <= last; word++) {
+    if ((at(reading.flags, word) & DISGUISED) !== 0) return true
+  }
+  return false
+}
+
+/** Whether the text goes on with this, in any case. `expected` is in lower case. */
+export function goesOn(view: View, start: number, expected: string): boolean {
+  if (start < 0) return false
+  for (let i = 0; i < expected.length; i++) {
+    const code = codeAt(view, start + i)
+    const lower = code >= 65 && code <= 90 ? code | 32 : code
+    if (lower !== expected.charCodeAt(i)) return false
+  }
+  return true
+}
+
+/** The first place from here on, at most so far, that is no blank. */
+export function pastBlanks(view: View, start: number, most: number = 8): number {
+  let place = start
+  while (place < start + most && (codeAt(view, place) === 32 || codeAt(view, place) === 9)) place++
+  return place
+}
+
+/** The unit before a place that is no blank; 0 at the start. */
+export function before(view: View, place: number): number {
+  let i = place - 1
+  while (i >= 0 && i > place - 8 && (codeAt(view, i) === 32 || codeAt(view, i) === 9)) i--
+  return i < 0 ? 0 : codeAt(view, i)
+}
+
+/** Whether the whole text is one line: an argument, not a page or a script. */
+export function isOneLine(view: View): boolean {
+  return isShort(view) && !view.text.trimEnd().includes('\n')
+}
+
+/** Whether the whole text is one name, path or address. */
+export function isOneWord(view: View): boolean {
+  if (!isShort(view)) return false
+  for (let i = 0; i < view.length; i++) if (isSpace(codeAt(view, i))) return false
+  return true
+}
+
+// Longer texts are no single argument, whatever they hold.
+const SHORT_TEXT = 1024
+
+function isShort(view: View): boolean {
+  return view.text.length <= SHORT_TEXT
+}

@@ -1,0 +1,40 @@
+// Words with letters of two scripts that look alike.
+
+import { at } from './ints.ts'
+import { LOOKS_LIKE } from './lookalikes.ts'
+import { LOW, MEDIUM } from './report.ts'
+import { note, type Scene } from './scene.ts'
+import { codeAt, startOf, type View } from './view.ts'
+
+const SHORTEST = 4
+// A word that is meant to be taken for a plain one is plain in part.
+const FEWEST_PLAIN = 2
+
+/** Notes words that are Latin but for a few letters that only look so. */
+export function mixedScripts(scene: Scene): void {
+  const { view, reading } = scene
+  for (let i = 0; i + 1 < reading.mixed.length; i += 2) {
+    const start = at(reading.mixed, i)
+    const end = at(reading.mixed, i + 1)
+    const changes = end - start < SHORTEST ? 0 : scriptChanges(view, start, end)
+    // A Russian ending on a foreign word is one change; a letter in disguise within a word makes two.
+    if (changes > 0) note(scene, 'MIXED_SCRIPT', changes > 1 ? MEDIUM : LOW, start, end)
+  }
+}
+
+/** How often the script changes in a word; 0 if a letter in it looks like no Latin one. */
+function scriptChanges(view: View, start: number, end: number): number {
+  let changes = 0
+  let plain = 0
+  let before = -1
+  for (let i = start; i < end; i++) {
+    const code = codeAt(view, i)
+    if (code === 0x27 || code === 0x2019) continue
+    if (LOOKS_LIKE[code] === 0) return 0
+    const other = code >= 0x370 ? 1 : 0
+    if (before >= 0 && other !== before) changes++
+    if (view.text.charCodeAt(startOf(view, i)) < 128) plain++
+    before = other
+  }
+  return plain < FEWEST_PLAIN ? 0 : changes
+}

@@ -1,0 +1,31 @@
+// Addresses in running text: a web or mail address is a word of its own to the phrases.
+
+import { isAlphanumeric } from './characters.ts'
+import { learn } from './lexicon.ts'
+import { codeAt, type View } from './view.ts'
+
+/** How the phrases write an address. No word of a text is spelled so. */
+export const TARGET_WORD: string = '*address*'
+const TARGET = learn(TARGET_WORD)
+const LONGEST_NAME = 64
+
+/** The number of the word for an address if this colon or at sign is in the middle of one, else 0. */
+export function targetAt(view: View, i: number): number {
+  if (i === 0 || !isAlphanumeric(codeAt(view, i - 1))) return 0
+  if (codeAt(view, i) === 0x3a)
+    return codeAt(view, i + 1) === 0x2f && codeAt(view, i + 2) === 0x2f ? TARGET : 0
+  return isDomain(view, i + 1) ? TARGET : 0
+}
+
+/** Whether a name, a dot and a letter come next. "pkg@1.2.3" is no address. */
+function isDomain(view: View, start: number): boolean {
+  for (let i = start; i < start + LONGEST_NAME; i++) {
+    const code = codeAt(view, i)
+    if (code === 0x2e && i > start) {
+      const next = codeAt(view, i + 1) | 32
+      return next >= 0x61 && next <= 0x7a
+    }
+    if (!isAlphanumeric(code) && code !== 0x2d && code < 128) return false
+  }
+  return false
+}

@@ -1,0 +1,104 @@
+// Single events in the worlds of the comparison.
+
+import { makeReplaced } from './model-cases-call.ts'
+import { BOTH } from './model-names.ts'
+import type { ModelPolicy } from './model-policy.ts'
+import type { Random } from './model-random.ts'
+import type { CallSpec, Event, Lost, Reply } from './model-world.ts'
+
+const DAY = 86_400_000
+/** Who answers. */
+export const PEOPLE: readonly Pick<Reply, 'approver' | 'groups'>[] = [
+  { approver: 'user:olga', groups: ['ops'] },
+  { approver: 'user:olga', groups: ['ops'] },
+  { approver: 'user:olga', groups: ['staff', 'ops'] },
+  { approver: 'user:olga', groups: ['ops'] },
+  { approver: 'user:mia', groups: [] },
+  { approver: 'agent:a', groups: ['ops'] },
+  { approver: 'ops', groups: [] },
+]
+// Whole half-lives, expiries and refills, and one millisecond to either side of them.
+export const WAITS = [
+  1, 7, 333, 500, 999, 1000, 1001, 30_000, 59_999, 60_000, 60_001, 899_999, 900_000, 900_001, 1_800_000,
+  3_600_000, 86_400_000, 86_401_000, 86_401_001, 86_460_000, 87_300_000, 87_300_001,
+]
+
+/** Who and what there is in a world. */
+export interface Cast {
+  readonly stumbles: boolean
+  readonly policies: readonly ModelPolicy[]
+  readonly calls: readonly CallSpec[]
+}
+
+/** A policy comes into force. */
+export function activation(random: Random, { policies }: Cast): Extract<Event, { do: 'activate' }> {
+  return {
+    do: 'activate',
+    policy: random.int(policies.length),
+    tenants: random.pick([BOTH, BOTH, ['default'], ['other']]),
+  }
+}
+
+/** Somebody calls. */
+export function callOf(random: Random, { stumbles }: Cast, call: CallSpec, approval?: number): Event {
+  const claim = approval ?? (random.chance(4) ? random.int(4) - 1 : undefined)
+  return {
+    do: 'call',
+    call: {
+      ...call,
+      n: random.chance(92) ? call.n : random.int(3),
+      ...(claim !== undefined && { approval: claim }),
+      ...(random.chance(6) && { replaced: makeReplaced(random) }),
+    },
+    behind: stumbles && random.chance(40) ? random.pick([1, 1000, 60_000, 3_600_000]) : 0,
+  }
+}
+
+/** Time goes by. */
+export function waitOf(random: Random, { stumbles }: Cast): Event {
+  if (stumbles) return { do: 'wait', ms: random.pick(WAITS.filter((ms) => ms < DAY / 100)) }
+  return { do: 'wait', ms: random.chance(75) ? random.pick(WAITS) : random.int(3 * DAY) }
+}
+
+/** Time goes by, maybe. */
+export function maybeWait(random: Random, cast: Cast, percent = 35): readonly Event[] {
+  return random.chance(percent) ? [waitOf(random, cast)] : []
+}
+
+/** A person answers a request. */
+export function answerOf(random: Random, request: number, tenant: string): Event {
+  return { do: 'answer', tenant, request, granted: random.chance(85), ...random.pick(PEOPLE) }
+}
+
+/** After a restart the policy is activated again: the model's policies have no text that could be read. */
+export function restartStory(
+  random: Random,
+  cast: Cast,
+  whose = whoseIs(random.pick(cast.calls)),
+): readonly Event[] {
+  const kind = random.pick(['session', 'provenance', 'principal', 'tenant', 'tenant'] as const)
+  const lost: Lost = { kind, ...whose }
+  const between = random.chance(15) ? [callOf(random, cast, random.pick(cast.calls))] : []
+  const restart: Event = {
+    do: 'restart',
+    ...(random.chance(60) && { lost }),
+    ...(random.chance(10) && { delegation: random.int(2) }),
+  }
+  return [restart, ...between, { ...activation(random, cast), ...(random.chance(85) && { tenants: BOTH }) }]
+}
+
+/** Whose session a call belongs to. */
+export function whoseIs({
+  tenant,
+  principal,
+  session_id,
+  delegation_session_id,
+}: CallSpec): Omit<Lost, 'kind'> {
+  const session = session_id ?? delegation_session_id ?? principal ?? '(nobody)'
+  return { tenant, principal, session }
+}
+
+/** The session of a call is ended for good. */
+export function closing(call: CallSpec): Event {
+  return { do: 'close', whose: whoseIs(call) }
+}

@@ -1,0 +1,126 @@
+// What a decision leaves behind in the model: every record that it rests on, with this call counted in.
+
+import { wasRead } from './model-ladder.ts'
+import { costOf, spend, type Buckets } from './model-limits.ts'
+import { ownerOf, sessionOf, type Memory, type SessionMemory } from './model-memory.ts'
+import type { ModelLimit } from './model-policy.ts'
+import { ease, weigh, type Leak } from './model-risk.ts'
+import { appliedRules, findingsIn } from './model-rungs-data.ts'
+import { hear, remembers, same, sorted } from './model-taint.ts'
+import { moved, outcomeOf, trustText, type Raised } from './model-trust.ts'
+import type { Settled } from './model-words.ts'
+import type { Scene } from './model.ts'
+
+/** What the receipt says besides, and for the coverage which records were broken. */
+export interface Found {
+  readonly labels: readonly string[]
+  readonly findings: readonly string[]
+  readonly compliance: readonly string[]
+  readonly trust: string | undefined
+  readonly raised: Raised | undefined
+  readonly broken: readonly string[]
+}
+
+// Denials that say nothing about the session.
+const NO_FAULT = /FROZEN|KILLED|RISK_MEMORY|NO_POLICY|OUTSIDE_HOURS|RATE_EXCEEDED|BUDGET_EXCEEDED/
+
+/** Counts a decision in, and says what its receipt says besides. */
+export function fold(memory: Memory, scene: Scene, settled: Settled): Found {
+  const { call, axes, leaks, time, policy, session } = scene
+  const [name, owner] = [sessionOf(call), ownerOf(call)]
+  // Only a call that still waits was counted before.
+  const weighed = weigh(session, leaks, settled.again ? undefined : axes, time, policy.risk)
+  const raised = raisedBy(scene, settled)
+  memory.sessions.set(name, nextSession(scene, settled, weighed, raised))
+  foldOwners(memory, scene, settled, weighed.carried)
+  if (wasRead(settled)) remember(memory, scene)
+  const outcome = settled.again ? undefined : outcomeOf(settled.verdict, settled.reason)
+  const trust = policy.trust && moved(scene.trust, outcome, time, policy.trust)
+  if (trust) memory.trust.set(owner, trust)
+  const read = wasRead(settled) && remembers(policy)
+  return {
+    labels: read ? scene.flow.labels : [],
+    findings: read ? sorted(findingsIn(scene).map(({ code }) => code)) : [],
+    compliance: read ? appliedRules(scene).map(({ id }) => id) : [],
+    trust: trust && trustText(trust),
+    raised,
+    broken: scene.broken,
+  }
+}
+
+/** A person who lifts what the privilege rung asked for raises the session for a time, as far as it was needed. */
+function raisedBy(
+  { policy: { privilege }, effect, time }: Scene,
+  { approved, rung }: Settled,
+): Raised | undefined {
+  if (!approved || rung !== 'privilege' || !privilege?.elevation) return undefined
+  return { tier: privilege.needs[effect], until: time + privilege.elevation.lasts }
+}
+
+function nextSession(
+  scene: Scene,
+  { verdict, reason, approved }: Settled,
+  { average, own }: { average: number; own: Leak },
+  raised: Raised | undefined,
+): SessionMemory {
+  const { session: before, policy, time, call } = scene
+  const passed = verdict === 'ALLOW'
+  const fault = verdict === 'DENY' && !NO_FAULT.test(reason) ? 1 : 0
+  return {
+    seq: before.seq + 1,
+    turns: before.turns + 1,
+    // Whom a person vouched for is halved, and the turn is not held against it.
+    average: approved ? before.average : average,
+    leak: approved ? ease(before.leak, time, policy.risk.halfLife) : own,
+    sensitive: before.sensitive || (passed && call.sensitive),
+    denials: passed ? 0 : Math.min(9, before.denials + fault),
+    limits: spendAll(scene, passed, ['session'], before.limits),
+    raised: raised ?? before.raised,
+    kept: true,
+    broken: before.broken,
+  }
+}
+
+/** What has not changed is not written, and cannot be lost. */
+function foldOwners(
+  memory: Memory,
+  scene: Scene,
+  { verdict, approved }: Settled,
+  carried: readonly Leak[],
+): void {
+  const { principals, tenants } = memory
+  const { call, time, policy, principal, lineage, lineageName, tenant } = scene
+  const after = (before: Leak, counted = before): Leak =>
+    approved ? ease(before, time, policy.risk.halfLife) : counted
+  const passed = verdict === 'ALLOW'
+  const leak = after(principal.leak, carried[0])
+  const limits = spendAll(scene, passed, ['principal'], principal.limits)
+  const sensitiveAt = passed && call.sensitive ? time : principal.sensitiveAt
+  const same = leak === principal.leak && limits === principal.limits && sensitiveAt === principal.sensitiveAt
+  if (!same) principals.set(ownerOf(call), { ...principal, leak, limits, sensitiveAt })
+  if (tenant) {
+    const shared = spendAll(scene, passed, ['tool', 'tenant'], tenant.limits)
+    if (shared !== tenant.limits) tenants.set(call.tenant, { ...tenant, limits: shared })
+  }
+  if (!lineage || lineageName === undefined) return
+  const grown = after(lineage.leak, carried[1])
+  if (grown !== lineage.leak) principals.set(lineageName, { ...lineage, leak: grown })
+}
+
+function spendAll(
+  { call, time, policy, tool }: Scene,
+  passed: boolean,
+  scopes: readonly ModelLimit['scope'][],
+  before: Buckets,
+): Buckets {
+  const own = policy.limits.filter(({ scope }) => scopes.includes(scope))
+  return spend(own, before, { tool: call.tool, time, passed, cost: costOf(tool?.cost, call.amount) })
+}
+
+/** What came with the call, and then what it says itself. What was once lost is not begun anew. */
+function remember(memory: Memory, { call, remembered, data }: Scene): void {
+  if (!remembered || !data || remembered.broken) return
+  const values = call.texts.flatMap(({ facts }) => facts.values)
+  const next = hear(data, { origin: 'said', labels: [], values })
+  if (!same(remembered, next)) memory.data.set(sessionOf(call), next)
+}

@@ -1,0 +1,138 @@
+// Everything that the model remembers between calls, and what becomes of it when a kernel is started again.
+
+import type { ModelPolicy } from './model-policy.ts'
+import type { Grant } from './model-delegation.ts'
+import { FULL, type Buckets } from './model-limits.ts'
+import type { Bucket, Leak, Pace } from './model-risk.ts'
+import { NO_DATA, type Data } from './model-taint.ts'
+import type { Raised, Trust } from './model-trust.ts'
+import type { Heard } from './model-words.ts'
+import type { Lost } from './model-world.ts'
+
+export const NOBODY = '(nobody)'
+const NO_LEAK: Leak = { sum: 0, at: 0, turns: 0 }
+
+export interface SessionMemory {
+  readonly seq: number
+  readonly turns: number
+  readonly average: number
+  readonly leak: Leak
+  readonly sensitive: boolean
+  readonly denials: number
+  readonly limits: Buckets
+  readonly raised: Raised | undefined
+  /** There is a record of it that could be lost. */
+  readonly kept: boolean
+  readonly broken: boolean
+}
+export const NEW_SESSION: SessionMemory = {
+  seq: 0,
+  turns: 0,
+  average: 0,
+  leak: NO_LEAK,
+  sensitive: false,
+  denials: 0,
+  limits: FULL,
+  raised: undefined,
+  kept: false,
+  broken: false,
+}
+export const NEW_PRINCIPAL = { leak: NO_LEAK, sensitiveAt: 0, limits: FULL, broken: false }
+export const NEW_TENANT = { limits: FULL, broken: false }
+
+/** What a person is asked, and maybe what was answered. */
+export interface Request extends Pick<Heard, 'reason' | 'rung' | 'rule' | 'asks'> {
+  readonly owner: string
+  readonly tenant: string
+  readonly principal: string
+  readonly binding: string
+  readonly opened: number
+  readonly until: number
+  readonly answer?: { readonly granted: boolean; readonly until: number }
+}
+
+/** A call that was allowed. `late`: it was closed as unknown, and one word more may follow. */
+export interface Opening {
+  readonly whose: Whose
+  readonly tool: string
+  readonly assurance: 'enforced' | 'advised'
+  readonly until: number
+  readonly state: 'open' | 'late' | 'closed'
+}
+
+type Whose = Omit<Lost, 'kind'>
+
+export const ownerOf = ({ tenant, principal }: Pick<Whose, 'tenant' | 'principal'>): string =>
+  `principal ${tenant} ${principal ?? NOBODY}`
+export const sessionOf = (whose: Whose): string => `${ownerOf(whose)} ${whose.session}`
+
+/** Everything that is remembered. A record that was never written is in no map, and cannot be lost. */
+export class Memory {
+  readonly nothing: ModelPolicy
+  readonly quota: Pace
+  /** By tenant. */
+  readonly policies = new Map<string, ModelPolicy>()
+  /** Of the newest turn: it never goes back. */
+  time = 0
+  readonly offers = new Map<string, string>()
+  readonly pins = new Map<string, string>()
+  readonly frozen = new Set<string>()
+  readonly flooding = new Set<string>()
+  readonly denials = new Map<string, Bucket>()
+  readonly sessions = new Map<string, SessionMemory>()
+  readonly data = new Map<string, Data>()
+  readonly principals = new Map<string, typeof NEW_PRINCIPAL>()
+  readonly tenants = new Map<string, typeof NEW_TENANT>()
+  readonly trust = new Map<string, Trust>()
+  readonly grants = new Map<number, Grant>()
+  /** By number. One that was used up is gone. */
+  readonly requests: (Request | undefined)[] = []
+  /** By number. */
+  readonly openings: Opening[] = []
+
+  /** `nothing` is what holds where there is no policy. */
+  constructor(nothing: ModelPolicy, quota: Pace) {
+    this.nothing = nothing
+    this.quota = quota
+  }
+
+  policyFor(tenant: string): ModelPolicy {
+    return this.policies.get(tenant) ?? this.nothing
+  }
+
+  /** What servers offer and what was left of quotas is not kept. Whoever's record was lost is broken from now on. */
+  restart(lost: Lost | undefined, delegation: number | undefined, written: number): void {
+    this.policies.clear()
+    this.offers.clear()
+    this.denials.clear()
+    if (lost) this.#lose(lost)
+    for (const [number, grant] of this.grants) {
+      if (grant.planted || grant.until < written) this.grants.delete(number)
+      else if (number === delegation) this.grants.set(number, { ...grant, revoked: true })
+    }
+  }
+
+  #lose(lost: Lost): void {
+    const [name, owner] = [sessionOf(lost), ownerOf(lost)]
+    const { kept, seq } = this.sessions.get(name) ?? NEW_SESSION
+    const there = {
+      session: kept && (() => this.sessions.set(name, { ...NEW_SESSION, seq, kept, broken: true })),
+      provenance: this.data.has(name) && (() => this.data.set(name, { ...NO_DATA, broken: true })),
+      principal:
+        this.principals.has(owner) && (() => this.principals.set(owner, { ...NEW_PRINCIPAL, broken: true })),
+      tenant:
+        this.tenants.has(lost.tenant) &&
+        (() => this.tenants.set(lost.tenant, { ...NEW_TENANT, broken: true })),
+    }[lost.kind]
+    if (there) there()
+  }
+
+  /** Ends a session for good: what was remembered of it goes, and nothing is missing. Whether there was one. */
+  close(whose: Whose, clock: number): boolean {
+    this.time = Math.max(this.time, clock)
+    const { seq } = this.sessions.get(sessionOf(whose)) ?? NEW_SESSION
+    this.data.delete(sessionOf(whose))
+    this.sessions.set(sessionOf(whose), { ...NEW_SESSION, seq })
+    return seq > 0
+  }
+}

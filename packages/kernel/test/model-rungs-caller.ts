@@ -1,0 +1,59 @@
+// Rungs of the model that look at who calls, how often and when: delegation, risk, trust, privilege, temporal.
+
+import { covers, holds, isDelegateOnly } from './model-delegation.ts'
+import { matches } from './model-glob.ts'
+import { costOf, FULL, isOpen, isOver } from './model-limits.ts'
+import { reachesTier, reachesTrust } from './model-trust.ts'
+import { ask, deny, worst, type Word } from './model-words.ts'
+import type { Scene } from './model.ts'
+
+export function askDelegation({ call, policy, chain, effect, time, isFrozen }: Scene): Word | undefined {
+  if (call.delegation === undefined) {
+    const alone = call.principal !== undefined && isDelegateOnly(policy, call.principal)
+    return alone ? deny('DELEGATION_INVALID') : undefined
+  }
+  if (!holds(chain, call.principal, { policy, time, frozen: isFrozen })) return deny('DELEGATION_INVALID')
+  return covers(chain ?? [], call, effect) ? undefined : deny('DELEGATION_SCOPE_VIOLATION')
+}
+export function askRisk({ broken, acts, tooRisky }: Scene): Word | undefined {
+  if (broken.length > 0 && acts) return deny('STATE_MISMATCH')
+  return tooRisky ? deny('SESSION_RISK_MEMORY_DENY') : undefined
+}
+export function askTrust({ policy: { trust: settings }, trust, effect, time }: Scene): Word | undefined {
+  const needed = settings?.needs[effect]
+  if (!settings || needed === undefined || reachesTrust(trust, time, settings, needed)) return undefined
+  return deny('TRUST_INSUFFICIENT')
+}
+export function askPrivilege({ policy: { privilege }, tier, effect }: Scene): Word | undefined {
+  const needed = privilege?.needs[effect]
+  if (!privilege || !needed || reachesTier(tier, needed)) return undefined
+  const { elevation } = privilege
+  return elevation && reachesTier(elevation.upTo, needed)
+    ? ask('ELEVATION_REQUIRED', needed)
+    : deny('INSUFFICIENT_PRIVILEGE')
+}
+
+export function askTemporal({
+  call,
+  policy,
+  session,
+  principal,
+  tenant,
+  tool,
+  time,
+}: Scene): Word | undefined {
+  const hours = policy.hours.filter(({ tools }) => matches(tools, call.tool))
+  if (hours.some((each) => !isOpen(each, time))) return deny('OUTSIDE_HOURS')
+  const cost = costOf(tool?.cost, call.amount)
+  const words = policy.limits.flatMap((limit): Word[] => {
+    const { scope, kind, of, then, tools } = limit
+    if (!matches(tools, call.tool)) return []
+    const amount = of === 'calls' ? 1 : cost
+    const shared = tenant?.limits ?? FULL
+    const left = scope === 'session' ? session.limits : scope === 'principal' ? principal.limits : shared
+    if (amount !== undefined && !isOver(limit, left, call.tool, time, amount)) return []
+    if (then === 'ask') return [ask('TEMPORAL_INTERVENTION')]
+    return [deny(kind === 'budget' ? 'BUDGET_EXCEEDED' : 'RATE_EXCEEDED')]
+  })
+  return worst(words)
+}

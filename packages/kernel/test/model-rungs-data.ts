@@ -1,0 +1,98 @@
+// Rungs of the model that look at the data of a call: taint, threat, compliance.
+
+import type { EffectClass } from '@tollgate/evidence'
+import { fits } from './model-glob.ts'
+import { remembers, sorted } from './model-taint.ts'
+import type { Found } from './model-texts.ts'
+import { ask, deny, worst, type Word } from './model-words.ts'
+import type { Scene } from './model.ts'
+
+/** By these data can leave without a host being named. */
+const LETS_OUT: readonly EffectClass[] = ['send', 'pay', 'execute', 'admin']
+
+export function askTaint({ policy: { taint }, flow, hosts, targets, acts }: Scene): Word | undefined {
+  if (!taint) return undefined
+  const leaves = targets.some((host) => !taint.internal.includes(host))
+  const carried = (labels: readonly string[]): readonly string[] =>
+    leaves ? flow.labels.filter((label) => labels.includes(label)) : []
+  const rules = {
+    said: 'allow',
+    output: taint.provenance.untrusted,
+    flagged: taint.provenance.flagged,
+  } as const
+  const origin = acts || hosts.length > 0 ? rules[flow.worst] : 'allow'
+  if (carried(taint.deny).length > 0) return deny('TAINTED_DATA_EGRESS_DENY')
+  if (origin === 'deny') return deny('UNTRUSTED_VALUE_DENY')
+  const about = [...carried(taint.ask), ...(origin === 'ask' ? [flow.worst] : [])]
+  return about.length > 0 ? ask('TAINT_APPROVAL_REQUIRED', about.join(' ')) : undefined
+}
+
+const WORSE = { low: 'medium', medium: 'high', high: 'high' } as const
+
+export function askThreat({ policy: { threat }, call, data, acts, hosts }: Scene): Word | undefined {
+  if (!threat) return undefined
+  const relays = (values: readonly string[]): boolean =>
+    values.some((value) => (data?.values.get(value)?.origin ?? 'said') !== 'said')
+  const inArguments = call.texts.flatMap(({ facts: { findings, values } }) =>
+    findings.map((each) =>
+      objection(each, threat.arguments[relays(values) ? WORSE[each.severity] : each.severity]),
+    ),
+  )
+  const untrusted = acts || hosts.length > 0 ? call.sources.filter(({ said }) => !said) : []
+  const inSources = untrusted.flatMap(({ facts }) =>
+    facts.findings.map((each) => objection(each, threat.sources[each.severity])),
+  )
+  const words = [...inArguments, ...inSources].filter((word) => word !== undefined)
+  const about = sorted(words.flatMap((word) => word.about ?? [])).join(' ')
+  const first = worst(words)
+  return first?.verdict === 'ESCALATE' ? { ...first, about } : first
+}
+function objection({ class: kind, code }: Found, action: 'label' | 'ask' | 'deny'): Word | undefined {
+  if (kind === 'secret' || action === 'label') return undefined
+  if (action === 'ask') return ask('THREAT_APPROVAL_REQUIRED', code)
+  if (kind === 'command') return deny('COMMAND_ATTACK_DETECTED')
+  return deny(kind === 'obfuscation' ? 'UNICODE_OBFUSCATION_DETECTED' : 'PROMPT_INJECTION_DETECTED')
+}
+
+const STRENGTH = ['deny', 'ask', 'allow'] as const
+
+/** Ids of the compliance rules that apply, with what each says; the strongest first. */
+export function appliedRules(scene: Scene): readonly { id: string; then: 'allow' | 'ask' | 'deny' }[] {
+  const { call, effect, flow, targets, policy } = scene
+  const { jurisdictions = {}, rules = [] } = policy.compliance ?? {}
+  const lies = (host: string, places: readonly string[]): boolean =>
+    places.some((place) => jurisdictions[place]?.includes(host))
+  const applied = rules.filter(
+    ({ tools, effects, labels, inside, outside }) =>
+      fits(tools, call.tool) &&
+      (effects.length === 0 || effects.includes(effect)) &&
+      (labels.length === 0 || labels.some((label) => flow.labels.includes(label))) &&
+      (inside.length === 0 || targets.some((host) => lies(host, inside))) &&
+      (outside.length === 0 || targets.some((host) => !lies(host, outside))),
+  )
+  return STRENGTH.flatMap((then) => applied.filter((rule) => rule.then === then))
+}
+export function askCompliance(scene: Scene): Word | undefined {
+  const rules = appliedRules(scene)
+  if (rules[0]?.then === 'deny') return deny('COMPLIANCE_VIOLATION')
+  const asking = rules.flatMap(({ id, then }) => (then === 'ask' ? [id] : []))
+  return asking.length > 0 ? ask('COMPLIANCE_APPROVAL_REQUIRED', asking.join(' ')) : undefined
+}
+
+/** Hosts that the data may go to; a call that lets it out goes somewhere, even if it does not say where. */
+export function targetsOf(
+  hosts: readonly string[],
+  isSaid: boolean,
+  offline: boolean,
+  effect: EffectClass,
+): readonly string[] {
+  return isSaid || offline || !LETS_OUT.includes(effect) ? hosts : [...hosts, '(anywhere)']
+}
+
+/** Codes of what was found in the call, where the policy has a use for them. */
+export function findingsIn({ call, policy }: Scene): readonly Found[] {
+  return [
+    ...(remembers(policy) ? call.texts.map(({ facts }) => facts) : []),
+    ...(remembers(policy) ? call.sources.flatMap(({ said, facts }) => (said ? [] : [facts])) : []),
+  ].flatMap(({ findings }) => findings)
+}
