@@ -24,6 +24,8 @@ export interface ApprovalRequest {
   readonly reason_code: string
   readonly rung: string
   readonly rule: string | null
+  /** Everything that stands in the way, which a yes would lift: of each objection its rung, its reason, and what exactly. */
+  readonly asks: readonly string[]
   /** The hash of the arguments as the decision's receipt has it. */
   readonly args_hash: string
   /** Who may answer; nobody named means any approver. */
@@ -162,6 +164,7 @@ function readRequest(value: Json | undefined, name: string): ApprovalRequest {
     reason_code: text(request['reason_code'], 'reason_code'),
     rung: text(request['rung'], 'rung'),
     rule: orNull(text)(request['rule'], 'rule'),
+    asks: listOf(text)(request['asks'] ?? [], 'asks'),
     args_hash: text(request['args_hash'], 'args_hash'),
     approvers: listOf(text)(request['approvers'], 'approvers'),
     opened: orNull(time)(request['opened'], 'opened'),

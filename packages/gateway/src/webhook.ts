@@ -181,7 +181,7 @@ export function signatureOf(secret: Uint8Array, id: string, timestamp: string, b
 }
 
 async function messageOf({ view }: WebhookOptions, hook: Hook, request: ApprovalRequest): Promise<Json> {
-  const { id, principal, session, tool, reason, rung, rule, args, approvers, until } = request
+  const { id, principal, session, tool, reason, rung, rule, asks, args, approvers, until } = request
   const { sentence, remedy } = REASONS[reason]
   const input = hook.arguments ? await view.record(inputName(id)).catch(() => undefined) : undefined
   return {
@@ -196,6 +196,7 @@ async function messageOf({ view }: WebhookOptions, hook: Hook, request: Approval
       remedy,
       rung,
       rule,
+      asks,
       args_hash: args,
       // Sound: what is kept is canonical JSON.
       ...(input !== undefined && { arguments: JSON.parse(input) as Json }),

@@ -37,6 +37,7 @@ interface Shown {
   readonly reason_code: string
   readonly rung: string
   readonly rule: string | null
+  readonly asks: readonly string[]
   readonly args_hash: string
   /** What is asked for, for whoever is to decide. */
   readonly arguments?: Json
@@ -56,6 +57,10 @@ const APPROVAL: Schema = object({
   reason_code: TEXT,
   rung: word(...RUNGS),
   rule: orNull(TEXT),
+  asks: said(
+    list(TEXT),
+    'Everything that stands in the way, which a yes would lift: of each objection its rung, its reason, and what exactly.',
+  ),
   args_hash: HASH,
   'arguments?': said(
     ANYTHING,
@@ -84,9 +89,10 @@ async function shown(
 ): Promise<Shown> {
   const entry = await view.find(request.id)
   const input = mayRead(identity, request) ? await view.record(inputName(request.id)) : undefined
-  const { id, principal, session, tool, reason, rung, rule, args, approvers, answer, until, lasts } = request
+  const { id, principal, session, tool, reason, rung, rule, asks, args, approvers, answer, until, lasts } =
+    request
   return {
-    ...{ id, principal, session, tool, rung, rule, approvers },
+    ...{ id, principal, session, tool, rung, rule, asks, approvers },
     // Sound: the id is that of a decision. It may not be readable yet, for as long as its commit takes.
     ...(entry && { effect_class: (receiptOf(entry) as Decision).effect_class }),
     reason_code: reason,
@@ -158,6 +164,7 @@ async function over({ inTurn }: Question, kernel: Kernel, id: string, decision: 
   const { principal, session, tool, effect_class, reason_code, rung, rule = null, args_hash, time } = decision
   return {
     ...{ id, principal, session: session.id, tool, effect_class, reason_code, rung, rule, args_hash },
+    asks: decision.asks ?? [],
     approvers: [],
     opened: time,
     until: newest?.kind === 'approval' ? newest.expires : null,

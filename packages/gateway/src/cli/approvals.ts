@@ -16,6 +16,7 @@ interface Waiting {
   readonly effect_class?: string
   readonly reason_code: string
   readonly rule: string | null
+  readonly asks: readonly string[]
   readonly arguments?: unknown
   readonly approvers: readonly string[]
   readonly until: string
@@ -70,7 +71,7 @@ function sentence(request: Waiting): string {
   const by = rule === null ? '' : ` (rule ${shown(rule)})`
   const left = until(end, new Date().getTime())
   const asked = `${shown(principal)} wants ${shown(tool)}: ${reason_code}${by}, ${left} left`
-  return `${id}  ${asked}\n  ${argumentsOf(request)}`
+  return [`${id}  ${asked}`, ...asksOf(request), argumentsOf(request)].join('\n  ')
 }
 
 function waitingOn(connection: Connection): Promise<{ readonly approvals: readonly Waiting[] }> {
@@ -89,9 +90,18 @@ function format(approvals: readonly Waiting[]): string {
     until(each.until, now),
   ])
   if (rows.length === 0) return ''
-  const what = approvals.map((each) => `${each.id.slice(0, 16)}  ${argumentsOf(each)}`)
+  const what = approvals.flatMap((each) => [
+    `${each.id.slice(0, 16)}  ${argumentsOf(each)}`,
+    ...asksOf(each).map((line) => `${' '.repeat(18)}${line}`),
+  ])
   const columns = ['ID', 'PRINCIPAL', 'TOOL', 'EFFECT', 'REASON', 'APPROVERS', 'LEFT']
   return [table(columns, rows), '', 'with these arguments:', ...what].join('\n')
+}
+
+/** What else a yes would lift, where the reason alone does not say it. */
+function asksOf({ asks, reason_code }: Waiting): readonly string[] {
+  const plain = asks.length === 1 && asks[0]?.endsWith(` ${reason_code}`) === true
+  return plain || asks.length === 0 ? [] : [`a yes lifts: ${asks.map(shown).join('; ')}`]
 }
 
 const MOST_SHOWN = 1000
