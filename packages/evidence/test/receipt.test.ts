@@ -135,7 +135,7 @@ describe('samples', () => {
       const sample = sampleOf(kind, key.publicKey)
       return SHAPES[kind].flatMap(({ name }) => (Object.hasOwn(sample, name) ? [] : [`${kind}.${name}`]))
     })
-    expect(absent).toEqual(['effect.cause'])
+    expect(absent).toEqual(['decision.asks', 'effect.cause'])
   })
 
   it('are of 13 kinds', () => {
@@ -712,6 +712,13 @@ describe('contradictions', () => {
     for (const [code, { verdict }] of Object.entries(REASONS))
       if (code !== 'APPROVAL_GRANTED')
         await checkEnforced({ verdict, reason_code: code, approval }, 'RECEIPT_MALFORMED')
+  })
+
+  it('a decision says what a person is asked about if it asks one, and only then', async () => {
+    const asks = ['egress EGRESS_APPROVAL_REQUIRED', 'taint TAINT_APPROVAL_REQUIRED personal']
+    await checkEnforced({ verdict: 'ESCALATE', reason_code: 'EGRESS_APPROVAL_REQUIRED', asks })
+    await checkEnforced({ asks }, 'RECEIPT_MALFORMED')
+    await checkEnforced({ ...denied, asks }, 'RECEIPT_MALFORMED')
   })
 
   it('a decision raises a tier only by an approval at the rung of privilege', async () => {
