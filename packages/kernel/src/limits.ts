@@ -16,8 +16,17 @@ export function limitName(limit: Limit, tool: string): string {
   return limit.scope === 'tool' ? `${headOf(limit)}\n${tool}` : headOf(limit)
 }
 
-function headOf({ kind, of, then, scope, calls, period, name }: Limit): string {
-  return `${kind} ${of} ${then} ${scope} ${calls}/${period} ${name}`
+// A policy has few limits, and every call asks for their names.
+const heads = new WeakMap<Limit, string>()
+
+function headOf(limit: Limit): string {
+  let head = heads.get(limit)
+  if (head === undefined) {
+    const { kind, of, then, scope, calls, period, name } = limit
+    head = `${kind} ${of} ${then} ${scope} ${calls}/${period} ${name}`
+    heads.set(limit, head)
+  }
+  return head
 }
 
 /** What is left of a limit for a tool; undefined if it is all there. */
