@@ -48,7 +48,7 @@ export async function reportEffect(kernel: Kernel, report: EffectReport): Promis
   if (!opening || !mine || opening.assurance !== 'advised') throw notOpen()
   const due = dueNow(kernel, opening)
   const seen = content === undefined ? undefined : inspectFor(kernel, due, content)
-  const inspection = unseen ? unseenFor(due) : seen
+  const inspection = unseen ? unseenFor(kernel, due) : seen
   const found = inspection && { inspection, delivery: inspection.delivery }
   const appended = await close(kernel, due, { status, output, ...found }, 'caller')
   return { ...appended, inspection }

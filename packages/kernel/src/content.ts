@@ -40,11 +40,16 @@ export function readText(path: string, text: string): ReadText {
   const values = valuesIn(text, MOST_VALUES)
   const ids = hasDigits(text) ? nationalIdsIn(text) : []
   const marks = marksIn(findings, values, ids)
-  const cut = values.length >= MOST_VALUES || ids.length >= MOST_IDS || isFull(findings)
+  const cut =
+    values.length >= MOST_VALUES || ids.length >= MOST_IDS || isFull(findings) || isTooLong(findings)
   return { path, findings, values, marks, cut }
 }
 
 const NO_MARKS: readonly Mark[] = []
+
+function isTooLong(findings: readonly ThreatFinding[]): boolean {
+  return findings.some(({ code }) => code === 'TOO_LONG')
+}
 
 /** Whether of some class as many were found as are listed at most. */
 function isFull(findings: readonly ThreatFinding[]): boolean {
@@ -151,10 +156,27 @@ function isPlainName(name: string): boolean {
 }
 
 const PICTURE = /^(?:image|audio|video)\//
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
+// No picture is smaller; a secret or a sentence might look like one.
+const SMALLEST_PICTURE = 128
 
-/** Whether a member is a picture or a sound as MCP carries them: nobody reads it as text. */
-function isPicture(name: string, { mimeType }: JsonObject): boolean {
-  return (name === 'data' || name === 'blob') && typeof mimeType === 'string' && PICTURE.test(mimeType)
+/** Whether a member is a picture or a sound as MCP carries them, and could be one: nobody reads it as text. */
+function isPicture(name: string, { [name]: member, mimeType }: JsonObject): boolean {
+  if (name !== 'data' && name !== 'blob') return false
+  if (typeof mimeType !== 'string' || !PICTURE.test(mimeType) || typeof member !== 'string') return false
+  return member.length >= SMALLEST_PICTURE && member.length % 4 === 0 && BASE64.test(member)
+}
+
+/** Whether every part of a path is a name as schemas have them. */
+function isPlainPath(path: string): boolean {
+  return path.split('.').every(isPlainName)
+}
+
+const LONGEST_PATH = 200
+
+/** A path as it may be told. A name of a member can be a value as well as any text: only what a schema would call one is shown. */
+export function shownPath(path: string): string {
+  return isPlainPath(path) ? path.slice(0, LONGEST_PATH) : '(a member)'
 }
 
 /** `Array.isArray` does not narrow a readonly array. */

@@ -95,7 +95,7 @@ function addFound(receipt: Writable<Decision>, intent: Intent, snapshot: Snapsho
     const labels = snapshot.labels()
     const findings = codesOf([...snapshot.texts(), ...snapshot.untrusted()].flatMap((text) => text.findings))
     const rules = appliedRules(intent, snapshot).map(({ id }) => id)
-    if (labels.length > 0) receipt.labels = labels
+    if (labels.length > 0) receipt.labels = labels.slice(0, MOST_LABELS)
     if (findings.length > 0) receipt.findings = findings
     if (rules.length > 0) receipt.compliance = rules.slice(0, MOST_RULES)
   } catch {
@@ -104,6 +104,7 @@ function addFound(receipt: Writable<Decision>, intent: Intent, snapshot: Snapsho
 }
 
 // As many as a receipt holds.
+const MOST_LABELS = 32
 const MOST_RULES = 16
 
 let lastCentroid = ''

@@ -1,6 +1,7 @@
 // What tools did: the effect that closes an allowed call, and what it leaves behind.
 
 import { saltedHash, sha256Hex, toHex, type Effect, type Json } from '@tollgate/evidence'
+import { sortedLabels } from './content.ts'
 import { heardBlindly, inspect, UNINSPECTED, type Inspection } from './inspect.ts'
 import { policyOf, type Kernel } from './kernel.ts'
 import type { Appended, Read, Turn } from './ledger.ts'
@@ -138,12 +139,18 @@ function trustAfter(
 /** What the session is to remember of an effect. One of which nobody knows what it was counts as done. */
 function heardIn(kernel: Kernel, due: Due, outcome: Outcome): readonly Heard[] {
   if (outcome.status === 'CANCELLED') return []
-  return inspectionIn(outcome)?.heard ?? heardBlindly(returnsOf(kernel, due))
+  // What a tool is declared to return counts, whatever could be seen of it.
+  return [...heardBlindly(returnsOf(kernel, due)), ...(inspectionIn(outcome)?.heard ?? [])]
 }
 
 /** What is known of an output that did not come along. */
-export function unseenFor({ policy }: Due): Inspection | undefined {
-  return remembersData(policy) ? UNINSPECTED : undefined
+export function unseenFor(kernel: Kernel, due: Due): Inspection | undefined {
+  return remembersData(due.policy) ? uninspected(kernel, due) : undefined
+}
+
+/** What is known of an output that nobody could look through. */
+export function uninspected(kernel: Kernel, due: Due): Inspection {
+  return { ...UNINSPECTED, labels: sortedLabels([...UNINSPECTED.labels, ...returnsOf(kernel, due)]) }
 }
 
 /** Labels that the answers of a tool carry by declaration. */
@@ -171,7 +178,7 @@ export function inspectFor(kernel: Kernel, due: Due, content: Json): Inspection 
     return inspect(content, { policy: due.policy, returns: returnsOf(kernel, due) })
   } catch {
     // Why it failed may hold what the tool said.
-    return UNINSPECTED
+    return uninspected(kernel, due)
   }
 }
 

@@ -5,6 +5,7 @@ import { FLOOD_OF_ALL, floodName } from './administer.ts'
 import { capture, NOBODY, type Intent, type ToolCall } from './call.ts'
 import { close, closeExpired, mustCloseSome, openingOf } from './closing.ts'
 import { dueNow, inspectFor, type Outcome } from './effects.ts'
+import { UNINSPECTED } from './inspect.ts'
 import { KernelError } from './error.ts'
 import { judge, type Decided, type Judged } from './judge.ts'
 import type { Kernel } from './kernel.ts'
@@ -186,8 +187,10 @@ async function attempt(kernel: Kernel, receipt: string, run: () => Promise<ToolA
   if ((status !== 'COMPLETED' && status !== 'FAILED') || !(output instanceof Uint8Array)) return LOST
   if (!isDelivery(delivery)) return LOST
   const known: Outcome = { status, output: Uint8Array.from(output), ...(delivery && { delivery }) }
-  const opening = content === undefined ? undefined : await openingOf(kernel, receipt)
-  if (!opening) return known
+  if (content === undefined) return known
+  const opening = await openingOf(kernel, receipt)
+  // There is always one; if there were none, nobody could say how to look through it.
+  if (!opening) return { ...known, inspection: UNINSPECTED, delivery: 'withheld' }
   // Sound: a door gives what it has read as JSON; what is not makes the inspection fail, and is withheld.
   const inspection = inspectFor(kernel, dueNow(kernel, opening), content as Json)
   return { ...known, inspection, delivery: lesser(delivery, inspection.delivery) }

@@ -35,13 +35,10 @@ export function flowOf(texts: readonly ReadText[], args: Json, snapshot: Snapsho
   const session = policy.gates.taint?.follow === 'session' ? (provenance?.labels ?? []) : []
   const labels = [...found, ...declared, ...session, ...traced.flatMap((each) => each.labels)]
   return {
-    labels: sortedLabels(labels).slice(0, MOST_LABELS),
+    labels: sortedLabels(labels),
     ...worstOf(traced, tool?.declared?.sinks ?? []),
   }
 }
-
-// As many as a receipt holds.
-const MOST_LABELS = 32
 
 // A text with more values than this is not traced value by value: it may hold whatever the session has read.
 const MOST_TRACED = 1024

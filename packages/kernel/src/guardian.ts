@@ -100,11 +100,16 @@ function hold(held: Judgement | undefined, rung: Rung, word: PolicyWord): Judgem
   // The first that says what exactly is told.
   const first = { ...(detail !== undefined && { detail }), ...(held ?? { verdict, reason, rung }) }
   const ask = [rung, reason, ...(about === undefined ? [] : [about])].join(' ')
-  return { ...first, ...ruleOf(word), asks: [...(held?.asks ?? []), ask.slice(0, MOST_ASKED)] }
+  return { ...first, ...ruleOf(word), asks: [...(held?.asks ?? []), shortened(ask)] }
 }
 
 // As long as a receipt can have it.
 const MOST_ASKED = 500
+
+/** What is too long for a receipt ends with the hash of all of it: no two are the same. */
+function shortened(ask: string): string {
+  return ask.length <= MOST_ASKED ? ask : `${ask.slice(0, MOST_ASKED - 65)} ${sha256Hex(ask)}`
+}
 
 function ruleOf(word: PolicyWord): { rule?: Rule } {
   return word.rule === undefined ? {} : { rule: word.rule }

@@ -31,7 +31,7 @@ export interface Inspecting {
 export function inspect(content: Json, { policy, returns }: Inspecting): Inspection {
   if (!remembersData(policy)) return { labels: [], findings: [], heard: [], delivery: 'full', content }
   const texts = readTexts(content, 'skip')
-  const heard = [...heardBlindly(returns), ...texts.flatMap((text) => heardIn(text, returns))]
+  const heard = texts.flatMap((text) => heardIn(text, returns))
   const labels = sortedLabels([...returns, ...heard.flatMap((each) => each.labels)])
   const findings = codesOf(texts.flatMap((text) => text.findings))
   return { labels, findings, heard, ...deliver(content, texts, { policy, returns }) }
@@ -57,8 +57,9 @@ export function heardIn(text: ReadText, labels: readonly string[]): readonly Hea
   const carries = sortedLabels([...labels, ...text.marks.map(({ label }) => label)])
   const { cut } = text
   if (spans.length === 0) return [{ origin: 'output', labels: carries, values: text.values, cut }]
-  const inside = text.values.filter((value) => spans.some((span) => overlap(span, value)))
-  const outside = text.values.filter((value) => !inside.includes(value))
+  const isInside = (value: Span): boolean => spans.some((span) => overlap(span, value))
+  const inside = text.values.filter(isInside)
+  const outside = text.values.filter((value) => !isInside(value))
   return [
     { origin: 'output', labels: carries, values: outside, cut },
     { origin: 'flagged', labels: sortedLabels([...carries, 'flagged']), values: inside },
@@ -66,8 +67,8 @@ export function heardIn(text: ReadText, labels: readonly string[]): readonly Hea
 }
 
 /** Whether a finding makes what stands in it suspect: it speaks to the agent, and not only in passing. */
-function isHard({ class: kind, code, severity }: ThreatFinding): boolean {
-  return severity !== 'low' && kind !== 'secret' && kind !== 'command' && code !== 'TOO_LONG'
+function isHard({ class: kind, severity }: ThreatFinding): boolean {
+  return severity !== 'low' && kind !== 'secret' && kind !== 'command'
 }
 
 interface Span {
@@ -112,6 +113,11 @@ function cutsIn({ findings, marks }: ReadText, { gates: { threat, taint } }: Pol
     // A secret is a class of data, not an attack: its label says what becomes of it.
     const action = kind === 'secret' ? 'label' : (threat?.results[severity] ?? 'label')
     if (action !== 'label') cuts.push({ start, end, why: code, action })
+  }
+  const flagged = taint?.results.get('flagged')
+  if (flagged) {
+    for (const { start, end } of findings.filter(isHard))
+      cuts.push({ start, end, why: 'flagged', action: flagged })
   }
   for (const { label, start, end } of marks) {
     const action = taint?.results.get(label)

@@ -7,8 +7,8 @@ import type { Turn } from './ledger.ts'
 import { readsOf, recordNames, type RecordNames } from './records.ts'
 
 /**
- * Runs something in a turn of its own. The policy that is in force then may rest on other records than those that were read
- * before; then it is tried again with these.
+ * Runs something in a turn of its own. A policy or a delegation that has come meanwhile may rest on other records than those that
+ * were read before; then it is tried again with these.
  */
 export async function withRecords<T extends object>(
   kernel: Kernel,
@@ -23,9 +23,11 @@ export async function withRecords<T extends object>(
     const done = await kernel.ledger.append<T | undefined>({
       reads: readsOf(names, intent, root),
       run: (turn) => {
-        if (policyOf(kernel, intent.tenant) !== policy) return undefined
+        const now = ownChain(kernel, intent)
+        if (policyOf(kernel, intent.tenant) !== policy || (now && rootDelegator(now)) !== root)
+          return undefined
         // Under a delegation that has ended nobody acts for its delegator any more, who must not answer for it.
-        const ended = ownChain(kernel, intent)?.some(({ revoked, until }) => revoked || until < turn.time)
+        const ended = now?.some(({ revoked, until }) => revoked || until < turn.time)
         return run(turn, ended === true ? { ...names, lineage: undefined } : names)
       },
     })

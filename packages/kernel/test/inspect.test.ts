@@ -60,9 +60,13 @@ describe('texts of an answer', () => {
   })
 
   it('are not pictures and sounds', () => {
-    expect(readTexts([{ type: 'image', mimeType: 'image/png', data: HOSTILE }], 'skip').length).toBe(2)
-    expect(looked([{ mimeType: 'image/png', data: HOSTILE }]).findings).toEqual([])
-    expect(looked([{ mimeType: 'text/plain', data: HOSTILE }]).findings).not.toEqual([])
+    const picture = Buffer.from(HOSTILE.repeat(3)).toString('base64')
+    expect(readTexts([{ type: 'image', mimeType: 'image/png', data: picture }], 'skip').length).toBe(2)
+    expect(looked([{ mimeType: 'image/png', data: picture }]).findings).toEqual([])
+    expect(looked([{ mimeType: 'text/plain', data: picture }]).findings).not.toEqual([])
+    // What only calls itself one is read.
+    expect(looked([{ mimeType: 'image/png', data: HOSTILE }]).findings).not.toEqual([])
+    expect(looked([{ mimeType: 'image/png', data: KEY }]).labels).toEqual(['secret'])
   })
 })
 
@@ -94,6 +98,33 @@ describe('an inspection', () => {
       delivery: 'withheld',
       labels: ['personal'],
     })
+  })
+
+  it('withholds a text that is too long to be read to its end', () => {
+    const { delivery, labels, heard } = looked(`${' '.repeat(1 << 20)}${HOSTILE}`)
+    expect([delivery, labels]).toEqual(['withheld', ['flagged']])
+    expect(heard.find(({ origin }) => origin === 'flagged')?.values).not.toEqual([])
+  })
+
+  it('takes time linear in the number of values, inside of flagged parts too', () => {
+    const text = (values: number): string =>
+      `${Array.from({ length: values }, (_, i) => `acct_${i}x9Fk2`).join(' ')}\n\n${HOSTILE}`
+    const time = (values: number): number => {
+      const content = text(values)
+      const began = process.hrtime.bigint()
+      looked(content)
+      return Number(process.hrtime.bigint() - began) / values
+    }
+    time(4000)
+    const few = Math.min(time(4000), time(4000), time(4000))
+    expect(Math.min(time(64_000), time(64_000)) / few).toBeLessThan(8)
+  })
+
+  it('cuts flagged parts where the policy names that label', () => {
+    const flagged = policyOf(
+      'rules: [{ id: a, allow: x }]\ngates: { taint: { results: { flagged: withhold } } }',
+    )
+    expect(inspect(HOSTILE, { policy: flagged, returns: [] })).toMatchObject({ delivery: 'withheld' })
   })
 
   it('does nothing where the policy has no use for it', () => {
@@ -179,6 +210,35 @@ describe('on the road', () => {
     expect(inspection).toMatchObject({ delivery: 'redacted', content: 'Use [removed by Tollgate: secret].' })
     expect(rig.last('effect')).toMatchObject({ delivery: 'redacted', reported_by: 'caller' })
     await expect(reportEffect(rig.kernel, report)).rejects.toMatchObject({ code: 'EFFECT_REFUSED' })
+  })
+
+  it('an output that did not come along is withheld, and what the tool returns by declaration is remembered', async () => {
+    const rig = await createRig({
+      policy: POLICY.replace('taint: {', 'taint: { follow: session, deny: [personal],').replace(
+        'crm/get:',
+        'mail/send: { effect: send }\n  crm/get:',
+      ),
+    })
+    const { decided } = await authorize(rig.kernel, { ...CALL, tool: 'crm/get', assurance: 'advised' })
+    const { inspection } = await reportEffect(rig.kernel, {
+      caller: CALL.caller,
+      decision: decided.receipt ?? '',
+      status: 'COMPLETED',
+      output: new Uint8Array(),
+      unseen: true,
+    })
+    expect(inspection).toMatchObject({ delivery: 'withheld', labels: ['flagged', 'personal'] })
+    const sent = await rig.authorize({ ...CALL, tool: 'mail/send', args: {} })
+    expect(sent.decided.reason).toBe('TAINTED_DATA_EGRESS_DENY')
+  })
+
+  it('no name of a member that could be a value is told', async () => {
+    const rig = await createRig({
+      policy: POLICY.replace('threat: {', 'threat: { arguments: { high: deny },'),
+    })
+    const { decided } = await rig.authorize({ ...CALL, args: { [KEY]: HOSTILE } })
+    expect(decided).toMatchObject({ reason: 'PROMPT_INJECTION_DETECTED' })
+    expect(decided.detail).not.toContain(KEY)
   })
 
   it('what nobody reports costs trust, also after a restart', async () => {

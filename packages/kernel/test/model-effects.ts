@@ -61,9 +61,9 @@ function record(memory: Memory, opening: Opening, { status, texts }: Came, late:
   const returns = toolOf(policy, opening.tool)?.returns ?? []
   const said = status === 'COMPLETED' || status === 'FAILED' ? texts : undefined
   const looked = said && lookThrough(said.map(factsOf), policy, returns)
-  // What nobody looked into is still what the tool says of all its answers; what was called off never came.
+  // What the tool says of all its answers counts, whatever was seen of this one; what was called off never came.
   const blindly: readonly Utterance[] = [{ origin: 'output', labels: returns, values: [] }]
-  remember(memory, opening, looked?.heard ?? (status === 'CANCELLED' ? [] : blindly))
+  remember(memory, opening, status === 'CANCELLED' ? [] : [...blindly, ...(looked?.heard ?? [])])
   const { delivery = 'full', labels = [], findings = [] } = looked ?? {}
   return { status, late, delivery, labels, findings, trust: moveTrust(memory, opening, status) }
 }

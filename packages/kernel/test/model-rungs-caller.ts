@@ -15,8 +15,8 @@ export function askDelegation({ call, policy, chain, effect, time, isFrozen }: S
   if (!holds(chain, call.principal, { policy, time, frozen: isFrozen })) return deny('DELEGATION_INVALID')
   return covers(chain ?? [], call, effect) ? undefined : deny('DELEGATION_SCOPE_VIOLATION')
 }
-export function askRisk({ broken, acts, tooRisky }: Scene): Word | undefined {
-  if (broken.length > 0 && acts) return deny('STATE_MISMATCH')
+export function askRisk({ broken, acts, hosts, tooRisky }: Scene): Word | undefined {
+  if (broken.length > 0 && (acts || hosts.length > 0)) return deny('STATE_MISMATCH')
   return tooRisky ? deny('SESSION_RISK_MEMORY_DENY') : undefined
 }
 export function askTrust({ policy: { trust: settings }, trust, effect, time }: Scene): Word | undefined {

@@ -137,6 +137,9 @@ export function lookThrough(
   const byLabel = policy.taint?.results ?? {}
   const done = [
     ...attacks.map(({ severity }) => policy.threat?.results[severity]),
+    ...attacks
+      .filter((each) => each.class !== 'command' && each.severity !== 'low')
+      .map(() => byLabel.flagged),
     ...texts.flatMap(({ labels }) => labels.map((label) => byLabel[label])),
   ]
   const withheld = done.includes('withhold') || returns.some((label) => byLabel[label] !== undefined)

@@ -213,8 +213,17 @@ gates:
     check(`${RULES}tools: { x: { takes: { body: [Secret] } } }`, /label/)
     const many = Array.from({ length: 28 }, (_, i) => `l${i}`)
     check(`${RULES}tools: { x: { returns: [${many.join(', ')}] } }`, /more than 27 different labels/)
+    check(`${RULES}tools: { x: { takes: { '*': [${many.join(', ')}] } } }`, /more than 27 different labels/)
     check(`${RULES}tools: { x: { cost: -1 } }`, /`cost` must be/)
     check(`${RULES}tools: { x: { cost: [amount] } }`, /`cost`, a number or the path of an argument,/)
+  })
+
+  it('refuses a rule that could never match, because the rung it looks at is not there', () => {
+    const rule = (when: string): string => `rules: [{ id: a, deny: "x", when: '${when}' }]\n`
+    check(rule('"secret" in labels'), /`labels` is always empty without/)
+    check(rule('trust < 400.0'), /`trust` never changes without/)
+    check(`${rule('"secret" in labels')}gates: { taint: {} }`)
+    check(`${rule('trust < 400.0')}gates: { trust: {} }`)
   })
 
   it('names what is wrong with a principal', () => {

@@ -48,16 +48,8 @@ function outputOf({ output, output_base64, output_digest }: JsonObject): Output 
 function fromBytes(encoded: string): Output {
   const output = fromBase64(encoded)
   if (!output) throw new Problem('request-invalid', '`/output_base64` is not base64 with padding')
-  // What is no text has nothing to read in it; what the tool is declared to return counts all the same.
-  return { output, content: textOf(output) ?? '' }
-}
-
-function textOf(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
+  // Bytes that are no UTF-8 must not hide the text beside them.
+  return { output, content: new TextDecoder('utf-8', { ignoreBOM: true }).decode(output) }
 }
 
 /** Effects. */
@@ -74,7 +66,7 @@ export const effectRoutes: readonly Route[] = [
         decision: said(HASH, 'The receipt of the ALLOW.'),
         status: word('COMPLETED', 'FAILED'),
         'output?': ANYTHING,
-        'output_base64?': said(TEXT, 'Bytes. They are looked through if they are text in UTF-8.'),
+        'output_base64?': said(TEXT, 'Bytes. They are looked through as text in UTF-8.'),
         'output_digest?': said(
           object({ bytes: COUNT, sha256: HASH }),
           'In place of an output that is too large to be sent. Where the policy has outputs looked through, it is withheld.',

@@ -1,3 +1,4 @@
+import { shownPath } from '../content.ts'
 import { acts, leaves } from '../flow.ts'
 import { deny, escalate, type Gate } from './gate.ts'
 
@@ -16,11 +17,11 @@ export const taint: Gate = {
     if (forbidden !== undefined) return deny('TAINTED_DATA_EGRESS_DENY', `the label \`${forbidden}\``)
     const { untrusted, flagged } = settings.provenance
     const origin = worst === 'said' || !acts(snapshot) ? 'allow' : worst === 'flagged' ? flagged : untrusted
-    if (origin === 'deny') return deny('UNTRUSTED_VALUE_DENY', `the argument \`${at}\``)
+    if (origin === 'deny') return deny('UNTRUSTED_VALUE_DENY', `the argument \`${shownPath(at ?? '')}\``)
     const asked = leaving ? labels.filter((label) => settings.ask.includes(label)) : []
     const about = [...asked, ...(origin === 'ask' ? [worst] : [])].join(' ')
     if (about === '') return undefined
-    const detail = asked.length > 0 ? `the label \`${asked[0]}\`` : `the argument \`${at}\``
+    const detail = asked.length > 0 ? `the label \`${asked[0]}\`` : `the argument \`${shownPath(at ?? '')}\``
     return escalate('TAINT_APPROVAL_REQUIRED', detail, about)
   },
 }

@@ -1,5 +1,5 @@
 import type { ReasonCode } from '@tollgate/evidence'
-import { raised, sortedLabels, type ReadText } from '../content.ts'
+import { raised, shownPath, sortedLabels, type ReadText } from '../content.ts'
 import { acts } from '../flow.ts'
 import type { ThreatSettings } from '../policy/settings/threat.ts'
 import type { Snapshot } from '../snapshot.ts'
@@ -46,7 +46,7 @@ function objectionsIn(
 ): readonly Objection[] {
   return findings.flatMap((finding) => {
     const objection = objectionTo(finding, actions, relayed)
-    const at = path === '' ? '' : ` in \`${path}\``
+    const at = path === '' ? '' : ` in \`${shownPath(path)}\``
     return objection ? [{ ...objection, detail: finding.code + at, about: finding.code }] : []
   })
 }

@@ -146,6 +146,7 @@ function readPolicy(reader: Reader, text: string): Policy | undefined {
   else reader.note(root, '`tollgate: 1` is missing; write it in the first line')
   if (!fields.name) reader.note(root, '`name` is missing; give the policy a name')
   if (!fields.rules) reader.note(root, '`rules` is missing; without a rule every call is denied')
+  const gates = readGates(reader, fields.gates)
   return {
     name: (fields.name && readShort(reader, fields.name, '`name`', 200)) ?? '',
     text,
@@ -153,8 +154,8 @@ function readPolicy(reader: Reader, text: string): Policy | undefined {
     context: readContext(reader, fields.context),
     principals: fields.principals ? readPrincipals(reader, fields.principals) : [],
     tools: fields.tools ? readTools(reader, fields.tools) : [],
-    rules: fields.rules ? readRules(reader, fields.rules) : [],
-    gates: readGates(reader, fields.gates),
+    rules: fields.rules ? readRules(reader, fields.rules, configuredBy(gates)) : [],
+    gates,
   }
 }
 
@@ -231,9 +232,11 @@ function readTools(reader: Reader, place: Place): readonly ToolDeclaration[] {
     checkName(reader, key, name, 'the name of a tool')
     return readTool(reader, name, value)
   })
-  const labels = new Set(tools.flatMap(({ returns }) => returns))
+  const labels = new Set(
+    tools.flatMap(({ returns, takes }) => [...returns, ...takes.flatMap((each) => each.labels)]),
+  )
   if (labels.size > MAX_RETURNED) {
-    reader.note(place, `tools return more than ${MAX_RETURNED} different labels; use fewer, wider ones`)
+    reader.note(place, `tools have more than ${MAX_RETURNED} different labels; use fewer, wider ones`)
   }
   return tools
 }
@@ -319,7 +322,21 @@ const ACTIONS: readonly Action[] = ['allow', 'deny', 'require']
 const RULE_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 const FIFTEEN_MINUTES = 900_000
 
-function readRules(reader: Reader, place: Place): readonly Rule[] {
+/** Variables that a rung must be configured for, and whether it is. */
+type Configured = Readonly<Record<string, boolean>>
+
+// A rule that could never match would look as if it kept watch.
+const DEAD: Readonly<Record<string, string>> = {
+  labels:
+    '`labels` is always empty without `gates.taint`, `gates.threat` or `gates.compliance`; configure one',
+  trust: '`trust` never changes without `gates.trust`; configure it',
+}
+
+function configuredBy({ taint, threat, compliance, trust }: GateSettings): Configured {
+  return { labels: (taint ?? threat ?? compliance) !== undefined, trust: trust !== undefined }
+}
+
+function readRules(reader: Reader, place: Place, configured: Configured): readonly Rule[] {
   const items = reader.items(place, '`rules`')
   if (items.length > MAX_RULES) reader.note(place, `more than ${MAX_RULES} rules; use \`*\` in names`)
   const conditions = conditionEnvironment(CONDITION_VARIABLES)
@@ -346,7 +363,7 @@ function readRules(reader: Reader, place: Place): readonly Rule[] {
         principals: patterns(fields.principal, '`principal`', 'the name of a principal'),
         sessions: patterns(fields.session, '`session`', 'the name of a session'),
         doors: readDoors(reader, fields.door),
-        when: fields.when && readCondition(reader, fields.when, conditions),
+        when: fields.when && readCondition(reader, fields.when, conditions, configured),
         because: fields.because && readShort(reader, fields.because, '`because`', 500),
         approvers: readApprovers(reader, fields, action),
         expires: readExpiry(reader, fields, action),
@@ -389,11 +406,16 @@ function readCondition(
   reader: Reader,
   place: Place,
   conditions: ReturnType<typeof conditionEnvironment>,
+  configured: Configured,
 ): Condition | undefined {
   const source = reader.text(place, '`when`')
   if (source === undefined) return undefined
   const compiled = conditions.compile(source)
-  if ('test' in compiled) return compiled
+  if ('test' in compiled) {
+    const dead = [...compiled.uses].find((name) => configured[name] === false)
+    if (dead !== undefined) reader.note(place, DEAD[dead] ?? '')
+    return compiled
+  }
   // One further for the opening quote. In a folded text the place is only near.
   reader.note(place, `\`when\`: ${compiled.message}`, quoteLength(place) + compiled.offset)
   return undefined
