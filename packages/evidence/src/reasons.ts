@@ -71,7 +71,7 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   RULE_ALLOWED: allow('A policy rule allows this call.', 'Nothing to do. The receipt names the rule.'),
   APPROVAL_GRANTED: allow(
     'A person approved exactly this call.',
-    'Nothing to do. The approval is used up; the same call needs a new one.',
+    'Nothing to do. The approval is used up; but for a raised tier, which lasts, the same call needs a new one.',
   ),
 
   APPROVAL_REQUIRED: escalate(

@@ -101,7 +101,9 @@ function format(approvals: readonly Waiting[]): string {
 /** What else a yes would lift, where the reason alone does not say it. */
 function asksOf({ asks, reason_code }: Waiting): readonly string[] {
   const plain = asks.length === 1 && asks[0]?.endsWith(` ${reason_code}`) === true
-  return plain || asks.length === 0 ? [] : [`a yes lifts: ${asks.map(shown).join('; ')}`]
+  if (plain || asks.length === 0) return []
+  const raises = reason_code === 'ELEVATION_REQUIRED' ? ' (and raises the session for a time)' : ''
+  return [`a yes lifts: ${asks.map(shown).join('; ')}${raises}`]
 }
 
 const MOST_SHOWN = 1000
@@ -136,6 +138,8 @@ async function answer(
   const connection = await connect(options, 'write')
   try {
     const id = await idOf(connection, which)
+    const { approvals } = await waitingOn(connection)
+    const request = approvals.find((each) => each.id === id)
     const body = options.because === undefined ? {} : { because: options.because }
     const said = await ask<{ readonly receipt: string; readonly answer: string }>(
       connection,
@@ -143,11 +147,18 @@ async function answer(
       body,
     )
     terminal.data({ request: id, ...said }, said.receipt)
-    terminal.say(word === 'approve' ? 'approved: exactly this call may pass, once' : 'denied')
+    terminal.say(word === 'approve' ? grantOf(request) : 'denied: this call does not pass')
     return 0
   } finally {
     await connection.close()
   }
+}
+
+/** What a yes has brought. One that raises a tier is for more than the call that asked. */
+function grantOf(request: Waiting | undefined): string {
+  if (request?.reason_code !== 'ELEVATION_REQUIRED') return 'approved: exactly this call may pass, once'
+  const whose = `session ${shown(request.session)} of ${shown(request.principal)}`
+  return `approved: this call may pass, and ${whose} keeps the higher tier as long as \`gates.privilege.elevation\` says`
 }
 
 /** The request that is meant, by its id or the beginning of it. */
