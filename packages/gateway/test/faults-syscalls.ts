@@ -192,7 +192,8 @@ export function wrongIn({ point, outcome, reason, violations, ...rest }: Finding
   return wrong
 }
 
-const NAMED = /I\/O error|the disk is full|is damaged|cannot be opened|is read-only|has not answered|malformed/
+const NAMED =
+  /I\/O error|the disk is full|is damaged|cannot be opened|is read-only|has not answered|malformed/
 
 /** `count` numbers from 1 to `most`, spread evenly; all of them if there are no more. */
 export function spread(most: number, count: number): readonly number[] {
