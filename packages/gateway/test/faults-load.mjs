@@ -129,7 +129,7 @@ async function acknowledged(gateway, { receipt, reason }) {
   }
   say('A', receipt)
   if (Math.random() < 0.7) return
-  const entry = await gateway.view.find(receipt).catch(() => undefined)
+  const entry = await gateway.view.find(receipt).catch((cause) => void say('V', cause.code, because(cause)))
   if (entry) say('F', receipt, entry.index, sha256Hex(entry.envelope))
 }
 

@@ -50,6 +50,8 @@ export interface Finding {
   readonly reason: string
   /** How many receipts were acknowledged after the fault. */
   readonly after: number
+  /** Somebody who looked at the ledger was told that it cannot be read. */
+  readonly readerTold: boolean
   readonly violations: readonly string[]
 }
 
@@ -119,7 +121,8 @@ export async function inject(template: Template, point: Point, fsck: boolean): P
   const outcome = hit < 0 ? 'unreached' : outcomeOf(lines, code)
   const after =
     hit < 0 ? 0 : trace.slice(hit + 1).filter((line) => /journal>, .*"\[\\"[AD]\\"/.test(line)).length
-  return { point, outcome, reason: reasonIn(lines), after, violations: audit.violations }
+  const readerTold = lines.some(([what]) => what === 'V')
+  return { point, outcome, reason: reasonIn(lines), after, readerTold, violations: audit.violations }
 }
 
 function outcomeOf(lines: readonly Line[], code: number | string): Finding['outcome'] {
@@ -176,9 +179,16 @@ export async function sweep(
 }
 
 /** What is wrong with how a fault ended. */
-export function wrongIn({ point, outcome, reason, violations, ...rest }: Finding): readonly string[] {
-  // A read that fails is told to whoever reads; what is written does not rest on it.
-  const after = point.call === 'pread64' ? 0 : rest.after
+export function wrongIn({
+  point,
+  outcome,
+  reason,
+  readerTold,
+  violations,
+  ...rest
+}: Finding): readonly string[] {
+  // What only somebody who looks at the ledger has failed to read is told to them; what is written does not rest on it.
+  const after = readerTold ? 0 : rest.after
   const where = `${point.call} ${point.nth} of the ${point.on}, ${point.fault}`
   const wrong = violations.map((violation) => `${where}: ${violation}`)
   // SQLite asks again after EINTR; a kill has nobody left who could say anything.
@@ -192,8 +202,7 @@ export function wrongIn({ point, outcome, reason, violations, ...rest }: Finding
   return wrong
 }
 
-const NAMED =
-  /I\/O error|the disk is full|is damaged|cannot be opened|is read-only|has not answered|malformed/
+const NAMED = /I\/O error|the disk is full|is damaged|cannot be opened|is read-only|has not answered/
 
 /** `count` numbers from 1 to `most`, spread evenly; all of them if there are no more. */
 export function spread(most: number, count: number): readonly number[] {

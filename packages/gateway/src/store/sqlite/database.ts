@@ -291,7 +291,19 @@ function systemCode(cause: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
+// What SQLite calls its result codes: the driver leaves the number out where many rows are read.
+const SPELLED: Readonly<Record<string, number | undefined>> = {
+  'database is locked': 5,
+  'attempt to write a readonly database': 8,
+  'disk I/O error': 10,
+  'database disk image is malformed': 11,
+  'database or disk is full': 13,
+  'unable to open database file': 14,
+  'file is not a database': 26,
+}
+
 function resultCode(cause: unknown): number {
-  const code = cause instanceof Error && 'errcode' in cause ? cause.errcode : undefined
+  if (!(cause instanceof Error)) return 0
+  const code = 'errcode' in cause ? cause.errcode : SPELLED[cause.message]
   return typeof code === 'number' ? code : 0
 }
