@@ -6,6 +6,9 @@ import { heardBlindly, inspect, UNINSPECTED, type Inspection } from './inspect.t
 import { policyOf, type Kernel } from './kernel.ts'
 import type { Appended, Read, Turn } from './ledger.ts'
 import { lateName, openingName, openingText, type Opening } from './openings.ts'
+import type { Policy } from './policy/parse.ts'
+import type { TrustSettings } from './policy/settings/trust.ts'
+import { remembersData } from './policy/uses.ts'
 import {
   changedData,
   provenanceName,
@@ -15,10 +18,7 @@ import {
   type ChangedData,
   type KeptProvenance,
 } from './records.ts'
-import type { Policy } from './policy/parse.ts'
-import { remembersData } from './policy/uses.ts'
 import { hear, type Heard } from './taint/provenance.ts'
-import type { TrustSettings } from './policy/settings/trust.ts'
 import { effectOutcome, moved, trustText, type TrustState } from './trust.ts'
 
 /** What a tool did, as far as it is known. */
@@ -119,7 +119,7 @@ function dataAfter(kernel: Kernel, turn: Turn, due: Due, outcome: Outcome): Chan
   const { opening } = due
   // Sound: under this name only such records are kept, and it was asked for.
   const data = turn.read(provenanceName(opening, opening.session)) as KeptProvenance
-  const heard = heardIn(kernel, due, outcome)
+  const heard = toRemember(kernel, due, outcome)
   return changedData(data, () => hear(data.value, () => toHex(kernel.host.salt()), heard))
 }
 
@@ -137,7 +137,7 @@ function trustAfter(
 }
 
 /** What the session is to remember of an effect. One of which nobody knows what it was counts as done. */
-function heardIn(kernel: Kernel, due: Due, outcome: Outcome): readonly Heard[] {
+function toRemember(kernel: Kernel, due: Due, outcome: Outcome): readonly Heard[] {
   if (outcome.status === 'CANCELLED') return []
   // What a tool is declared to return counts, whatever could be seen of it.
   return [...heardBlindly(returnsOf(kernel, due)), ...(inspectionIn(outcome)?.heard ?? [])]

@@ -97,8 +97,9 @@ export function decide(intent: Intent, snapshot: Snapshot, ladder: typeof LADDER
 /** Takes one more escalation to those that are held: the first one speaks for all, and a person is asked about each. */
 function hold(held: Judgement | undefined, rung: Rung, word: PolicyWord): Judgement {
   const { verdict, reason, detail, about } = { about: undefined, detail: undefined, ...word }
-  // The first that says what exactly is told.
-  const first = { ...(detail !== undefined && { detail }), ...(held ?? { verdict, reason, rung }) }
+  // The first that says what exactly is told, in its own name where another rung speaks for all.
+  const said = detail !== undefined && held ? `${rung}: ${detail}` : detail
+  const first = { ...(said !== undefined && { detail: said }), ...(held ?? { verdict, reason, rung }) }
   const ask = [rung, reason, ...(about === undefined ? [] : [about])].join(' ')
   return { ...first, ...ruleOf(word), asks: [...(held?.asks ?? []), shortened(ask)] }
 }

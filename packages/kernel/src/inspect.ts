@@ -1,11 +1,12 @@
 // What comes back from a tool: read, labelled, and cut or held back as the policy says, before any agent sees it.
 
 import type { Effect, Json } from '@tollgate/evidence'
-import { codesOf, readTexts, rewrite, sortedLabels, type ReadText } from './content.ts'
+import { codesOf, readTexts, sortedLabels, type ReadText } from './content.ts'
 import type { Policy } from './policy/parse.ts'
 import { remembersData } from './policy/uses.ts'
 import type { Heard } from './taint/provenance.ts'
 import type { ThreatFinding } from './threat/finding.ts'
+import { rewrite } from './walk.ts'
 
 /** What was found in an answer, and what may be handed on of it. */
 export interface Inspection {

@@ -3,9 +3,10 @@
 import type { Json, JsonObject } from '@tollgate/evidence'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readTexts, rewrite, walk } from '../src/content.ts'
+import { readTexts } from '../src/content.ts'
 import { authorize, inspectionIn, reportEffect, type Inspection } from '../src/index.ts'
 import { inspect } from '../src/inspect.ts'
+import { rewrite, walk } from '../src/walk.ts'
 import { createRig, policyOf } from './rig.ts'
 
 const KEY = 'AKIAIOSFODNN7EXAMPLQ'

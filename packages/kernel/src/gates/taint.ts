@@ -1,5 +1,5 @@
-import { shownPath } from '../content.ts'
 import { acts, leaves } from '../flow.ts'
+import { shownPath } from '../walk.ts'
 import { deny, escalate, type Gate } from './gate.ts'
 
 /**

@@ -1,10 +1,11 @@
 import type { ReasonCode } from '@tollgate/evidence'
-import { raised, shownPath, sortedLabels, type ReadText } from '../content.ts'
+import { raised, sortedLabels, type ReadText } from '../content.ts'
 import { acts } from '../flow.ts'
 import type { ThreatSettings } from '../policy/settings/threat.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { lookUp } from '../taint/provenance.ts'
 import type { ThreatClass, ThreatFinding } from '../threat/finding.ts'
+import { shownPath } from '../walk.ts'
 import { deny, escalate, type Gate, type Objection } from './gate.ts'
 
 /**
