@@ -33,6 +33,7 @@ interface GrantOptions extends GatewayOptions {
 export async function runGrant(terminal: Terminal, options: GrantOptions): Promise<number> {
   const until = momentOf(options.until, new Date().getTime())
   const effects = options.effects?.map(effectOf)
+  requireOne(options)
   const key = await readSigningKey(options.key)
   const connection = await connect(options, 'write')
   try {
@@ -96,6 +97,19 @@ async function register(
     if (fault instanceof EvidenceError) throw new UsageError(fault.message)
     throw fault
   }
+}
+
+/** A delegation is for one principal, and each pattern is given by itself: what looks like more would grant nothing. */
+function requireOne({ to, tools }: GrantOptions): void {
+  if (to.includes('*')) {
+    throw new UsageError('`--to` names one principal; it cannot hold `*`', 'grant one for each principal')
+  }
+  const several = tools.find((tool) => tool.includes(','))
+  if (several === undefined) return
+  throw new UsageError(
+    `\`--tools ${several.slice(0, 80)}\` is one pattern with a comma in it, which no tool has`,
+    'give `--tools` again for each pattern',
+  )
 }
 
 function effectOf(text: string): EffectClass {
