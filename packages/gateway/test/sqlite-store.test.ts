@@ -64,6 +64,7 @@ test('a damaged page is called damage, also where many rows are read at once', (
   } catch (cause) {
     fault = faultOf(cause, ledgerFile(data))
   }
-  expect(fault).toMatchObject({ code: 'LEDGER_DAMAGED', message: expect.stringContaining('is damaged') })
+  expect(fault).toHaveProperty('code', 'LEDGER_DAMAGED')
+  expect(fault).toHaveProperty('message', `\`${ledgerFile(data)}\` is damaged`)
   reading.close()
 })
