@@ -42,7 +42,7 @@ interface Room {
 
 const WORKSHOP = { paths: ['packages/*', 'tools', 'vectors'], dev: true, node: true } as const
 const gateway = (...names: string[]): string[] => names.map((name) => `packages/gateway/src/${name}`)
-const FROM_ANYWHERE = gateway('log.ts', 'error.ts', 'view.ts', 'exchange.ts', 'verdict.ts')
+const FROM_ANYWHERE = gateway('log.ts', 'error.ts', 'view.ts', 'exchange.ts', 'verdict.ts', 'sse.ts')
 const CONFIG = ['config.ts', 'config-reader.ts', 'config-text.ts', 'config-mcp.ts']
 const DOOR = {
   paths: [...FROM_ANYWHERE, ...gateway('tokens.ts', 'trace.ts', 'tools')],
@@ -125,6 +125,7 @@ const ROOMS: readonly Room[] = [
   },
   { at: 'packages/gateway/src/view.ts', packages: ['evidence'] },
   { at: 'packages/gateway/src/exchange.ts' },
+  { at: 'packages/gateway/src/sse.ts' },
   { at: 'packages/gateway/src/verdict.ts', packages: ['kernel', 'evidence'] },
   // What tools say of themselves: shared by the doors that offer them and by whoever looks at them.
   { at: 'packages/gateway/src/tools', packages: ['kernel', 'evidence'] },

@@ -3,7 +3,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { JsonObject } from '@tollgate/evidence'
-import { formatSse } from '../src/mcp/sse.ts'
+import { formatSse } from '../src/sse.ts'
 
 /** A request that it got. */
 export interface Got {

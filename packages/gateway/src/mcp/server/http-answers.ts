@@ -5,7 +5,7 @@ import { faultOf, strayed, type Call } from './calls.ts'
 import type { Incoming } from './incoming.ts'
 import { outlineOf } from './outline.ts'
 import { CODE, parseMessage, type RpcError } from '../message.ts'
-import { createSseReader } from '../sse.ts'
+import { createSseReader } from '../../sse.ts'
 
 /** Takes answers to POSTs. */
 export interface HttpAnswers {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSseReader, formatSse, SSE_COMMENT } from '../src/mcp/sse.ts'
+import { createSseReader, formatSse, SSE_COMMENT } from '../src/sse.ts'
 
 function read(
   limit: number,
