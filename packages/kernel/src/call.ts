@@ -11,6 +11,7 @@ import {
   type Json,
   type JsonObject,
 } from '@tollgate/evidence'
+import type { ArgumentsSchema } from './schema.ts'
 
 /** Who is calling, as the door has made sure of it. Nothing in here is the caller's own word. */
 export interface Caller {
@@ -22,7 +23,14 @@ export interface Caller {
   readonly workspace?: string
 }
 
-/** What an agent asks. Everything but `caller`, `door`, `assurance` and `offered` is untrusted and may be anything. */
+/** The arguments that a call must fit besides what is pinned or declared in the policy, as its door has it from the request. */
+export interface Demanded {
+  /** Names the schema in what the decision commits to. */
+  readonly hash: string
+  readonly schema: ArgumentsSchema
+}
+
+/** What an agent asks. Everything but `caller`, `door`, `assurance`, `offered` and `demanded` is untrusted and may be anything. */
 export interface ToolCall {
   readonly caller: Caller
   readonly door: Door
@@ -33,6 +41,7 @@ export interface ToolCall {
    * it offers none.
    */
   readonly offered?: string | null
+  readonly demanded?: Demanded
   readonly tool: unknown
   /** The arguments as a value. */
   readonly args?: unknown
@@ -52,6 +61,8 @@ export interface ToolCall {
   readonly delegation?: unknown
   /** Texts that led to the call: `{ source_channel, text }` each, see `Source`. */
   readonly sources?: unknown
+  /** What the caller calls the call: its effect can be found by it, see `openedAs`. */
+  readonly reference?: unknown
 }
 
 /** Where a text came from, in the caller's words: a claim. What a tool or a page said is never more than that. */
@@ -75,6 +86,7 @@ export interface Intent {
   readonly assurance: 'enforced' | 'advised'
   /** Hash of the definition that the server behind this call offers, if the door knows; null if it offers none. */
   readonly offered: string | null | undefined
+  readonly demanded: Demanded | undefined
   readonly tool: string
   readonly args: Json
   /** The canonical text of the arguments: what is hashed, and what the tool gets. */
@@ -89,6 +101,7 @@ export interface Intent {
   readonly approval: string | undefined
   readonly delegation: string | undefined
   readonly sources: readonly Source[]
+  readonly reference: string | undefined
   /** Why the call cannot be read, if it cannot. Names the part, never the content. */
   readonly unreadable: string | undefined
 }
@@ -152,6 +165,7 @@ export function capture(call: ToolCall): Intent {
   }
   const browser = captureBrowser(call.browser)
   const delegation = optional(call.delegation, 'delegation')
+  const reference = optional(call.reference, 'reference')
   const sources = captureSources(call.sources)
   if (sources === undefined) faults.push('sources')
   if (tool === undefined) faults.push('tool')
@@ -165,6 +179,7 @@ export function capture(call: ToolCall): Intent {
     door,
     assurance,
     offered: call.offered,
+    demanded: call.demanded,
     tool: name,
     args: args.value,
     text: args.text,
@@ -176,6 +191,7 @@ export function capture(call: ToolCall): Intent {
     approval: claim,
     delegation,
     sources: sources ?? [],
+    reference,
     unreadable: faults.length === 0 ? undefined : faults.join(', '),
   }
 }
@@ -239,8 +255,8 @@ function captureContext(value: unknown): Context | undefined {
   return fits ? copied : undefined
 }
 
-const MAX_SOURCES = 64
-const MAX_SOURCES_LENGTH = 1 << 18
+const MAX_SOURCES = 256
+const MAX_SOURCES_LENGTH = 4 << 20
 const NO_SOURCES: readonly Source[] = []
 
 /** Our own copy of what led to the call; undefined if it is not what it should be. */
@@ -254,7 +270,8 @@ function captureSources(value: unknown): readonly Source[] | undefined {
 
 function copyList(value: unknown): readonly Json[] | undefined {
   try {
-    const copied = parseJson(canonicalize(value, { maxLength: MAX_SOURCES_LENGTH }))
+    const copied = copyJson(value)
+    canonicalize(copied, { maxLength: MAX_SOURCES_LENGTH })
     // Sound: `Array.isArray` does not narrow a readonly array.
     return Array.isArray(copied) ? (copied as readonly Json[]) : undefined
   } catch {

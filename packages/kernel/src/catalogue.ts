@@ -112,14 +112,20 @@ export function createCatalogue(): Catalogue {
   }
 }
 
-/** What is known of a tool when its door knows which definition the server behind this very call offers; null if none. */
-export function knownAs(
-  tool: KnownTool | undefined,
-  offered: string | null | undefined,
-): KnownTool | undefined {
+/** What a door knows of the tool of one call. */
+interface Known {
+  /** Which definition the server behind this very call offers; null if none. */
+  readonly offered: string | null | undefined
+  /** What the request itself says its arguments must be. */
+  readonly demanded: { readonly schema: ArgumentsSchema } | undefined
+}
+
+/** What is known of a tool, with what its door knows of it. */
+export function knownAs(tool: KnownTool | undefined, { offered, demanded }: Known): KnownTool | undefined {
   if (offered === null) return undefined
-  if (offered === undefined || tool?.offered === offered) return tool
-  return { ...(tool ?? NOTHING_KNOWN), offered }
+  const known =
+    offered === undefined || tool?.offered === offered ? tool : { ...(tool ?? NOTHING_KNOWN), offered }
+  return known && demanded ? { ...known, schemas: [...known.schemas, demanded.schema] } : known
 }
 
 const NOTHING_KNOWN: KnownTool = { declared: undefined, offered: undefined, pinned: undefined, schemas: [] }

@@ -8,7 +8,7 @@ import { KernelError } from './error.ts'
 import type { Inspection } from './inspect.ts'
 import type { Kernel } from './kernel.ts'
 import type { Appended, Turn } from './ledger.ts'
-import { lateName, type Opening } from './openings.ts'
+import { lateName, referenceName, type Opening, type SessionOf } from './openings.ts'
 
 /** A caller's word on what an advised call did. */
 export interface EffectReport {
@@ -61,8 +61,37 @@ export async function openingOf(kernel: Kernel, id: string): Promise<Opening | u
   const open = kernel.openings.get(id)
   if (open || !ID.test(id)) return open
   const name = lateName(id)
-  const reads = [{ name, parse: ({ record }: { record: string | undefined }) => record }]
+  const reads = [{ name, parse: recordIn }]
   return readOpening(await kernel.ledger.append({ reserved: true, reads, run: (turn) => turn.read(name) }))
+}
+
+/**
+ * The decisions that a caller means by what it calls its calls, where their effect is not known yet. Looks each up once for all.
+ *
+ * @throws KernelError `LEDGER_POISONED`.
+ */
+export async function openedAs(
+  kernel: Kernel,
+  owner: SessionOf,
+  references: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>()
+  const sought = references.filter((reference) => {
+    const opening = kernel.openings.named(owner, reference)
+    if (opening) found.set(reference, opening.id)
+    return !opening
+  })
+  if (sought.length === 0) return found
+  const reads = sought.map((reference) => ({ name: referenceName(owner, reference), parse: recordIn }))
+  const ids = await kernel.ledger.append({ reads, run: (turn) => reads.map(({ name }) => turn.read(name)) })
+  ids.forEach((id, i) => {
+    if (typeof id === 'string') found.set(sought[i] ?? '', id)
+  })
+  return found
+}
+
+function recordIn({ record }: { readonly record: string | undefined }): string | undefined {
+  return record
 }
 
 /** Closes an allowed call with its effect; once more, as `late`, if it had been closed as UNKNOWN. */
@@ -73,7 +102,7 @@ export function close(
   reportedBy: Effect['reported_by'],
 ): Promise<Appended> {
   const { id } = due.opening
-  const late = { name: lateName(id), parse: ({ record }: { record: string | undefined }) => record }
+  const late = { name: lateName(id), parse: recordIn }
   return kernel.ledger.append({
     reserved: true,
     reads: [...(kernel.openings.get(id) ? [] : [late]), ...readsFor(due)],

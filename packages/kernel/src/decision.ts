@@ -153,6 +153,7 @@ function evidenceOf(intent: Intent, snapshot: Snapshot, hashes: readonly string[
       snapshot.policy.hash,
       ...hashes,
       ...(intent.delegation === undefined ? [] : [intent.delegation]),
+      ...(intent.demanded ? [intent.demanded.hash] : []),
       ...intent.sources.flatMap(({ source_channel, text }) => [source_channel, text]),
       ...(browser ? seenInBrowser(browser, snapshot) : []),
     ]),

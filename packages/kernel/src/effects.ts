@@ -5,7 +5,7 @@ import { sortedLabels } from './content.ts'
 import { heardBlindly, inspect, UNINSPECTED, type Inspection } from './inspect.ts'
 import { policyOf, type Kernel } from './kernel.ts'
 import type { Appended, Read, Turn } from './ledger.ts'
-import { lateName, openingName, openingText, type Opening } from './openings.ts'
+import { lateName, openingName, openingText, referenceName, type Opening } from './openings.ts'
 import type { Policy } from './policy/parse.ts'
 import type { TrustSettings } from './policy/settings/trust.ts'
 import { remembersData } from './policy/uses.ts'
@@ -90,10 +90,18 @@ export function recordEffect(
   if (late) turn.write(lateName(id), undefined, undefined)
   else turn.put(openingName(opening), undefined)
   if (outcome.status === 'UNKNOWN') turn.write(lateName(id), openingText(opening), openingText(opening))
+  else forgetReference(kernel, turn, opening)
   if (hash?.salt !== undefined) turn.put(`salt\n${appended.id}`, hash.salt)
   if (left.data) turn.write(provenanceName(opening, opening.session), left.data, left.data.text)
   if (left.trust) turn.write(trustName(opening), left.trust, undefined)
   return appended
+}
+
+/** What is known needs no name any more, unless its caller has called another call the same since. */
+function forgetReference({ openings }: Kernel, turn: Turn, opening: Opening): void {
+  const { reference } = opening
+  if (reference === undefined || (openings.named(opening, reference) ?? opening).id !== opening.id) return
+  turn.write(referenceName(opening, reference), undefined, undefined)
 }
 
 /** What was found in the output, if there is one and it was looked through. */

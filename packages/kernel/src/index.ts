@@ -20,6 +20,7 @@ export {
   type BrowserCall,
   type Caller,
   type Context,
+  type Demanded,
   type Intent,
   type Observation,
   type Source,
@@ -35,7 +36,7 @@ export {
 } from './catalogue.ts'
 export { registerDelegation, revokeDelegation, type HandedIn, type Registration } from './delegate.ts'
 export { chainOf, isDelegateOnly, type Delegations, type RegisteredDelegation } from './delegations.ts'
-export { closeExpired, reportEffect, type EffectReport, type Reported } from './closing.ts'
+export { closeExpired, openedAs, reportEffect, type EffectReport, type Reported } from './closing.ts'
 export { inspectionIn, type Outcome } from './effects.ts'
 export {
   authorize,
@@ -109,7 +110,7 @@ export {
 } from './records.ts'
 export { closeSessions, type IdleSession } from './retention.ts'
 export { assess, DEFAULT_RISK, ONE, remember, type Assessment, type Axes, type RiskSettings } from './risk.ts'
-export { problemsInSchema } from './schema.ts'
+export { compileSchema, problemsInSchema, type ArgumentsSchema } from './schema.ts'
 export {
   NEW_PRINCIPAL,
   NEW_SESSION,
@@ -122,6 +123,7 @@ export {
 } from './session.ts'
 export { snapshotOf, type Snapshot, type World } from './snapshot.ts'
 export type { Batch, Entry, Store, Stored } from './store.ts'
+export { remembersData } from './policy/uses.ts'
 export type { Provenance } from './taint/provenance.ts'
 export {
   SEVERITIES,

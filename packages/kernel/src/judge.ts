@@ -11,7 +11,7 @@ import { foldIn, type Left } from './fold.ts'
 import { decide } from './guardian.ts'
 import { policyOf, type Kernel } from './kernel.ts'
 import type { Appended, Turn } from './ledger.ts'
-import { openingName, openingText, type Opening } from './openings.ts'
+import { openingName, openingText, referenceName, type Opening } from './openings.ts'
 import { taken } from './rates.ts'
 import type { KeptProvenance, RecordNames } from './records.ts'
 import {
@@ -145,7 +145,7 @@ export function takeSnapshot(
   const { time } = turn
   const { tenant, delegation } = intent
   const policy = policyOf(kernel, intent.tenant)
-  const tool = knownAs(kernel.catalogue.find(intent.tool, policy), intent.offered)
+  const tool = knownAs(kernel.catalogue.find(intent.tool, policy), intent)
   const posted = intent.browser?.observation_id !== undefined
   return snapshotOf(intent, {
     time,
@@ -191,9 +191,13 @@ function open(kernel: Kernel, intent: Intent, appended: Appended, hash: Commitme
     assurance: intent.assurance,
     expires: intent.assurance === 'advised' ? turn.time + ADVISED_FOR : null,
     salted: hash.commit === 'salted',
+    ...(intent.reference !== undefined && { reference: intent.reference }),
   }
   kernel.openings.add(opening)
   turn.put(openingName(opening), openingText(opening))
+  if (opening.reference !== undefined) {
+    turn.write(referenceName(opening, opening.reference), opening.id, opening.id)
+  }
   return opening
 }
 

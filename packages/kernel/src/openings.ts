@@ -1,6 +1,7 @@
 // Decisions that allowed a call whose effect is not known yet. Each is closed by exactly one effect, and if that says
 // UNKNOWN, one late effect may follow.
 
+import { sha256Hex } from '@tollgate/evidence'
 import type { Appended } from './ledger.ts'
 
 /** An allowed call that has not ended. */
@@ -14,12 +15,19 @@ export interface Opening extends Appended {
   readonly expires: number | null
   /** Whether its effect is committed to with a salt. */
   readonly salted: boolean
+  /** What its caller calls it. */
+  readonly reference?: string
 }
+
+/** Whose call it is, and of which session. */
+export type SessionOf = Pick<Opening, 'tenant' | 'principal' | 'session'>
 
 /** The openings of a kernel. */
 export interface Openings {
   add(opening: Opening): void
   get(id: string): Opening | undefined
+  /** The newest that its caller calls so. */
+  named(owner: SessionOf, reference: string): Opening | undefined
   /** All of them, oldest first. */
   all(): readonly Opening[]
   remove(id: string): void
@@ -46,12 +54,18 @@ export function lateName(id: string): string {
   return `late\n${id}`
 }
 
+/** The name of the record that says which decision a caller means; it goes when the effect is known. */
+export function referenceName({ tenant, principal, session }: SessionOf, reference: string): string {
+  return `ref\n${sha256Hex(JSON.stringify([tenant, principal, session, reference]))}`
+}
+
 /** An opening as it is stored: JSON, of which only the names need a writer. */
 export function openingText(opening: Opening): string {
-  const { id, clock, tenant, principal, session, tool, assurance, expires, salted } = opening
+  const { id, clock, tenant, principal, session, tool, assurance, expires, salted, reference } = opening
   const caller = `"tenant":${JSON.stringify(tenant)},"principal":${JSON.stringify(principal)}`
   const owner = `${caller},"session":${JSON.stringify(session)},"tool":${JSON.stringify(tool)}`
-  return `{"id":"${id}","clock":${clock},${owner},"assurance":"${assurance}","expires":${expires},"salted":${salted}}`
+  const called = reference === undefined ? '' : `,"reference":${JSON.stringify(reference)}`
+  return `{"id":"${id}","clock":${clock},${owner},"assurance":"${assurance}","expires":${expires},"salted":${salted}${called}}`
 }
 
 /** No call is open. */
@@ -59,15 +73,22 @@ export function createOpenings(): Openings {
   // Advised calls all have the same time to live, so the oldest is always the first to end.
   const open = new Map<string, Opening>()
   const advised = new Map<string, Opening>()
+  const named = new Map<string, Opening>()
   return {
     add(opening) {
       open.set(opening.id, opening)
+      if (opening.reference !== undefined) named.set(referenceName(opening, opening.reference), opening)
       if (opening.expires !== null) advised.set(opening.id, opening)
     },
     get: (id) => open.get(id),
+    named: (owner, reference) => named.get(referenceName(owner, reference)),
     all: () => [...open.values()],
     remove(id) {
+      const opening = open.get(id)
       open.delete(id)
+      const name = opening?.reference === undefined ? undefined : referenceName(opening, opening.reference)
+      // A caller may have called another the same since.
+      if (name !== undefined && named.get(name) === opening) named.delete(name)
       advised.delete(id)
     },
     hasExpired(time) {
