@@ -44,15 +44,26 @@ export interface Template {
 /** What came of a fault. */
 export interface Finding {
   readonly point: Point
-  /** `unreached`: there are fewer such calls. `survived`: nothing was denied. */
-  readonly outcome: 'unreached' | 'refused' | 'denied' | 'killed' | 'closing' | 'survived'
+  /**
+   * `unreached`: there are fewer such calls. `told`: nothing was denied, but somebody who looked at the ledger was told that it
+   * cannot be read. `survived`: nobody was told anything.
+   */
+  readonly outcome: 'unreached' | 'refused' | 'denied' | 'killed' | 'closing' | 'told' | 'survived'
   /** What a person is told. */
   readonly reason: string
-  /** How many receipts were acknowledged after the fault. */
+  readonly followed: number
   readonly after: number
-  /** Somebody who looked at the ledger was told that it cannot be read. */
-  readonly readerTold: boolean
   readonly violations: readonly string[]
+}
+
+/** What a trace shows of a fault. */
+export interface Strike {
+  /** How many things were acknowledged or run after it, whatever they rest on. */
+  readonly followed: number
+  /** How many of them may rest on something that was written by who had the fault, after it had it. */
+  readonly after: number
+  /** It may have been the writer that had it. */
+  readonly writer: boolean
 }
 
 // One page of the write-ahead log, with its header.
@@ -90,7 +101,15 @@ export async function traced(
   const under = ['strace', '-f', '-y', '-qq', '-s', '20', '-o', log]
   // A signal that is injected gets lost with the fast filter (strace 6.1).
   if (fault?.startsWith('signal') !== true) under.push('--seccomp-bpf')
-  under.push('-P', join(config.data, '..', FILES[on]), '-e', `trace=writev,${call}`)
+  const files = [on]
+  const calls = ['writev', call]
+  if (reads(call)) {
+    // For `strikeIn`. Neither of the two is ever read with it, so no fault goes astray.
+    files.push('memory', 'directory')
+    calls.push('fcntl', 'fsync')
+  }
+  for (const file of files) under.push('-P', join(config.data, '..', FILES[file]))
+  under.push('-e', `trace=${calls.join(',')}`)
   // Opening the journal must not be what fails.
   if (call !== 'openat') under.push('-P', journal)
   if (fault !== undefined) under.push('-e', `inject=${call}:${fault}`)
@@ -100,6 +119,51 @@ export async function traced(
   return { ...run, trace }
 }
 
+function reads(call: string): boolean {
+  return call === 'pread64'
+}
+
+// strace counts for each thread by itself: the same number can strike several of them.
+const STRUCK = /\(INJECTED|\(DELAYED|killed by/
+const ACKNOWLEDGED = /journal>, .*"\[\\"[AD]\\"/
+// SQLite's lock on writing to the log: for every commit it is taken before, and let go of before the commit returns.
+const WRITE_LOCK = /fcntl\(\d+<[^>]*-shm>.* l_start=120,/
+// Nobody but the writer does that, and it does when it opens the ledger.
+const DIRECTORY_SYNC = /fsync\(\d+<[^>]*\/data>/
+
+/**
+ * What a trace shows of the faults in a call; undefined if there was none.
+ *
+ * After a write or a sync that failed everything counts that follows: neither its batch nor any later one may be acknowledged, and
+ * there need be no other sync before that. A read that failed concerns only the thread that had it, and only what that thread
+ * commits afterwards: what the writer had committed before may still be on its way to those who wait for it. So what follows counts
+ * from where that thread takes the lock on writing or lets go of it, since no commit can end after the fault without that. It is
+ * not the sync that is waited for: a commit that left it out would not be seen, and a fault in the file shows none of the log's.
+ */
+export function strikeIn(trace: readonly string[], call: string): Strike | undefined {
+  const hits = trace.flatMap((line, at) => (STRUCK.test(line) ? [{ at, thread: threadOf(line) }] : []))
+  const [first] = hits
+  if (!first) return undefined
+  const acknowledgedFrom = (at: number): number =>
+    trace.slice(at).filter((line) => ACKNOWLEDGED.test(line)).length
+  const followed = acknowledgedFrom(first.at)
+  if (!reads(call)) return { followed, after: followed, writer: true }
+  const writes = (line: string, at: number): boolean =>
+    WRITE_LOCK.test(line) && hits.some((hit) => hit.at < at && hit.thread === threadOf(line))
+  const written = trace.findIndex(writes)
+  const opened = trace.find((line) => DIRECTORY_SYNC.test(line))
+  return {
+    followed,
+    after: written < 0 ? 0 : acknowledgedFrom(written),
+    writer: opened === undefined || hits.some(({ thread }) => thread === threadOf(opened)),
+  }
+}
+
+/** With `-f`, each line begins with the thread's id. */
+function threadOf(line: string): string {
+  return line.slice(0, line.indexOf(' '))
+}
+
 /** Injects one fault, and checks everything that must be true afterwards. */
 export async function inject(template: Template, point: Point, fsck: boolean): Promise<Finding> {
   const { site, lines: before, steps } = template
@@ -107,10 +171,11 @@ export async function inject(template: Template, point: Point, fsck: boolean): P
   const audit = createAudit(copy)
   const { call, on, fault, nth } = point
   const { lines, code, stderr, trace } = await traced(copy, steps, call, on, `${fault}:when=${nth}`)
-  const hit = trace.findIndex((line) => /\(INJECTED|\(DELAYED|killed by/.test(line))
+  const strike = strikeIn(trace, call)
   await audit.check([...before, ...lines])
   if (!/^(?:0|3|SIGKILL)$/.test(String(code))) audit.violations.push(`it crashed: ${code} ${stderr}`)
-  if (!heldTogether(lines)) audit.violations.push('something was acknowledged after the ledger was given up')
+  const spoken = spokenAfterEnd(lines, strike?.writer === false ? /^[AD]$/ : /^[ADC]$/)
+  if (spoken) audit.violations.push(`after the ledger was given up there was still: ${spoken.join(' ')}`)
   await goOn(copy, audit.violations)
   await audit.check([])
   if (fsck) {
@@ -118,11 +183,9 @@ export async function inject(template: Template, point: Point, fsck: boolean): P
     for (const problem of problems) audit.violations.push(`fsck: ${JSON.stringify(problem)}`)
   }
   removeSite(copy)
-  const outcome = hit < 0 ? 'unreached' : outcomeOf(lines, code)
-  const after =
-    hit < 0 ? 0 : trace.slice(hit + 1).filter((line) => /journal>, .*"\[\\"[AD]\\"/.test(line)).length
-  const readerTold = lines.some(([what]) => what === 'V')
-  return { point, outcome, reason: reasonIn(lines), after, readerTold, violations: audit.violations }
+  const outcome = strike ? outcomeOf(lines, code) : 'unreached'
+  const { followed, after } = strike ?? { followed: 0, after: 0 }
+  return { point, outcome, reason: reasonIn(lines), followed, after, violations: audit.violations }
 }
 
 function outcomeOf(lines: readonly Line[], code: number | string): Finding['outcome'] {
@@ -130,20 +193,26 @@ function outcomeOf(lines: readonly Line[], code: number | string): Finding['outc
   if (code === 'SIGKILL') return 'killed'
   if (said.has('X')) return 'refused'
   if (said.has('N') || said.has('T') || said.has('P')) return 'denied'
-  return said.has('Y') ? 'closing' : 'survived'
+  if (said.has('Y')) return 'closing'
+  return said.has('V') ? 'told' : 'survived'
 }
 
 function reasonIn(lines: readonly Line[]): string {
-  const said = lines.find(([what]) => what === 'X' || what === 'P' || what === 'Y')
+  const said =
+    lines.find(([what]) => what === 'X' || what === 'P' || what === 'Y') ??
+    lines.find(([what]) => what === 'V')
   return said ? said.slice(1).join(' ') : ''
 }
 
-/** Once something was denied for the ledger's sake, nothing is acknowledged or run any more. */
-function heldTogether(lines: readonly Line[]): boolean {
+/**
+ * Once something was denied for the ledger's sake, nothing is acknowledged or run any more. Checkpoints are the writer's: if it
+ * has not failed itself, what it signs is what is durable, and the audit holds each against the entries.
+ */
+function spokenAfterEnd(lines: readonly Line[], forbidden: RegExp): Line | undefined {
   const first = lines.findIndex(
     ([what, why]) => (what === 'N' && why === 'LEDGER_UNAVAILABLE') || what === 'T',
   )
-  return first < 0 || !lines.slice(first).some(([what]) => what === 'A' || what === 'D' || what === 'C')
+  return first < 0 ? undefined : lines.slice(first).find(([what]) => forbidden.test(String(what)))
 }
 
 /** A new start, without faults: it opens, it decides, it closes. */
@@ -179,23 +248,14 @@ export async function sweep(
 }
 
 /** What is wrong with how a fault ended. */
-export function wrongIn({
-  point,
-  outcome,
-  reason,
-  readerTold,
-  violations,
-  ...rest
-}: Finding): readonly string[] {
-  // What only somebody who looks at the ledger has failed to read is told to them; what is written does not rest on it.
-  const after = readerTold ? 0 : rest.after
+export function wrongIn({ point, outcome, reason, followed, after, violations }: Finding): readonly string[] {
   const where = `${point.call} ${point.nth} of the ${point.on}, ${point.fault}`
   const wrong = violations.map((violation) => `${where}: ${violation}`)
   // SQLite asks again after EINTR; a kill has nobody left who could say anything.
   const noticed = point.fault.startsWith('error=') && point.fault !== 'error=EINTR'
   if (outcome === 'unreached' || !noticed) return wrong
-  if (outcome === 'survived' && after > 0)
-    wrong.push(`${where}: nobody noticed, and ${after} things followed`)
+  if (outcome === 'survived' && followed > 0)
+    wrong.push(`${where}: nobody noticed, and ${followed} things followed`)
   else if (after > 0) wrong.push(`${where}: ${after} things were acknowledged or run afterwards`)
   if (outcome !== 'survived' && !NAMED.test(reason))
     wrong.push(`${where}: the reason is not named: ${reason}`)

@@ -15,6 +15,7 @@ import {
   type Trust,
   noteKey,
 } from '@tollgate/evidence'
+import { GatewayError } from '../../error.ts'
 import { createAnchorCheck } from './anchors.ts'
 import { expectedSchema, faultOf, ledgerFile, openForReading, schemaOf, type Database } from './database.ts'
 import { checkEdge } from './edge.ts'
@@ -273,7 +274,9 @@ async function checkTail({ db, options, found }: Run, start: number): Promise<vo
     const index = String(row['idx'])
     const envelope = envelopeOf(bytes(row['payload']), bytes(row['signature']))
     const opened = await keys.open(envelope, `entry ${index}`).catch((fault: unknown) => {
-      found('SIGNATURE_WRONG', index, fault instanceof Error ? fault.message : 'it cannot be read')
+      // What SQLite says is about the file, and nothing about this entry.
+      if (!(fault instanceof GatewayError)) throw fault
+      found('SIGNATURE_WRONG', index, fault.message)
       return undefined
     })
     const linked = opened?.receipt.prev_receipt_hash === (before?.id ?? NO_HASH)

@@ -1,7 +1,7 @@
 // The thread that reads the file, so that a long look at it holds up nobody.
 
 import { workerData } from 'node:worker_threads'
-import { openForReading } from './database.ts'
+import { ledgerFile, openForReading } from './database.ts'
 import { openReader } from './reader.ts'
 import { answerQuestions, type Methods } from './thread.ts'
 
@@ -11,12 +11,12 @@ export interface ReaderThreadData {
   readonly writer: string
 }
 
-answerQuestions(open())
+// Sound: `store.ts` starts this thread with it.
+const { data, writer } = workerData as ReaderThreadData
+answerQuestions(open(), ledgerFile(data))
 
 function open(): Promise<Methods> {
   return Promise.resolve().then(() => {
-    // Sound: `store.ts` starts this thread with it.
-    const { data, writer } = workerData as ReaderThreadData
     const db = openForReading(data)
     return { ...openReader(db, writer), close: () => db.close() }
   })

@@ -91,30 +91,39 @@ function ownKey(envelope: Uint8Array): PublicKey | undefined {
 
 /** Opens receipts under the keys of a ledger file. */
 export interface KnownKeys {
-  /** Opens an envelope, which is called `what` if it is false. @throws GatewayError `LEDGER_DAMAGED`. */
+  /**
+   * Opens an envelope, which is called `what` if it is false.
+   *
+   * @throws GatewayError `LEDGER_DAMAGED`, or as `serviceIn`; what SQLite throws if the keys cannot be read.
+   */
   open(envelope: Uint8Array, what: string): Promise<Parsed>
 }
 
 /** The keys of a file that may still be empty: they are looked for when one is missing. */
 export function knownKeys(db: Database, writer: string): KnownKeys {
   let known = new Map<string, PublicKey>()
-  const keyOf = async (envelope: Uint8Array): Promise<PublicKey | undefined> => {
-    const { keyId } = parseReceipt(envelope)
-    if (!known.has(keyId)) known = new Map((await serviceIn(db, writer)).known.map((key) => [key.id, key]))
-    return known.get(keyId)
+  const keyOf = async (id: string): Promise<PublicKey | undefined> => {
+    if (!known.has(id)) known = new Map((await serviceIn(db, writer)).known.map((key) => [key.id, key]))
+    return known.get(id)
   }
   return {
     async open(envelope, what) {
-      try {
-        const key = await keyOf(envelope)
-        return await openReceipt(envelope, () => key)
-      } catch (cause) {
-        throw new GatewayError('LEDGER_DAMAGED', `${what} is not signed by a key of this ledger`, {
-          cause,
-          hints: ['run `tollgate fsck`'],
-        })
-      }
+      const { keyId } = await judged(what, () => parseReceipt(envelope))
+      // Not part of what is judged: keys that cannot be read say nothing about who has signed.
+      const key = await keyOf(keyId)
+      return judged(what, () => openReceipt(envelope, () => key))
     },
+  }
+}
+
+async function judged<T>(what: string, judge: () => T | Promise<T>): Promise<T> {
+  try {
+    return await judge()
+  } catch (cause) {
+    throw new GatewayError('LEDGER_DAMAGED', `${what} is not signed by a key of this ledger`, {
+      cause,
+      hints: ['run `tollgate fsck`'],
+    })
   }
 }
 

@@ -6,7 +6,7 @@ import type { Entry, Store, Stored } from '@tollgate/kernel'
 import type { LedgerEntry, LedgerView, Page } from '../../view.ts'
 import { shareOf } from './share.ts'
 import { packBatch, packEntries } from './batch.ts'
-import { createDatabase, openForReading } from './database.ts'
+import { createDatabase, faultOf, ledgerFile, openForReading } from './database.ts'
 import { takeLock, type Lock } from './lock.ts'
 import { openReader, type IdleRecord, type Reader } from './reader.ts'
 import { serviceIn } from './service.ts'
@@ -196,16 +196,23 @@ export async function openSqliteView(data: string, writer: string): Promise<Sqli
   const db = openForReading(data)
   try {
     const { ledger } = await serviceIn(db, writer)
-    return { view: viewThrough(askHere(openReader(db, writer))), ledgerKeys: ledger, close: () => db.close() }
+    const ask = askHere(openReader(db, writer), ledgerFile(data))
+    return { view: viewThrough(ask), ledgerKeys: ledger, close: () => db.close() }
   } catch (cause) {
     db.close()
-    throw cause
+    throw faultOf(cause, ledgerFile(data))
   }
 }
 
-/** Asks a reader in this thread; what it throws rejects. */
-function askHere(reader: Reader): Ask {
+/** Asks a reader of `file` in this thread; what it throws rejects, named as a thread names it. */
+function askHere(reader: Reader, file: string): Ask {
   // Sound: both sides are written together, as with a thread.
   const methods = reader as unknown as Readonly<Record<string, (...args: readonly unknown[]) => unknown>>
-  return (method, args) => Promise.resolve().then(() => methods[method]?.(...args))
+  return async (method, args) => {
+    try {
+      return await methods[method]?.(...args)
+    } catch (cause) {
+      throw faultOf(cause, file)
+    }
+  }
 }

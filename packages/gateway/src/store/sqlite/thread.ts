@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, Worker, type Transferable } from 'node:worker_threads'
 import { GatewayError, type GatewayErrorCode } from '../../error.ts'
+import { faultOf } from './database.ts'
 
 /** A question on its way to a thread. */
 interface Question {
@@ -120,30 +121,33 @@ function fileOf(name: string): URL {
 /** What a thread can be asked: each method by its name. */
 export type Methods = Readonly<Record<string, (...args: never[]) => unknown>>
 
-/** Answers the questions that come to this thread. Each begins as it comes; one that waits does not hold up the next. */
-export function answerQuestions(methods: Promise<Methods>): void {
+/**
+ * Answers the questions that come to this thread, which works on `file`. Each begins as it comes; one that waits does not hold
+ * up the next.
+ */
+export function answerQuestions(methods: Promise<Methods>, file: string): void {
   // If it cannot be opened, the first question is told why; until then that is nobody's fault.
   methods.catch(() => undefined)
-  parentPort?.on('message', (question: Question) => void answer(methods, question))
+  parentPort?.on('message', (question: Question) => void answer(methods, file, question))
 }
 
-async function answer(methods: Promise<Methods>, { id, method, args }: Question): Promise<void> {
+async function answer(
+  methods: Promise<Methods>,
+  file: string,
+  { id, method, args }: Question,
+): Promise<void> {
   try {
     const found = (await methods)[method]
     if (!found) throw new GatewayError('REQUEST_INVALID', `the thread has no method \`${method}\``)
     // Sound: both sides of a thread are written together; what is sent is what the method takes.
     reply({ id, value: await found(...(args as never[])) })
   } catch (cause) {
-    reply({ id, fault: told(cause) })
+    // Every fault leaves the thread here, so it is named here: who asked only knows what is said.
+    const { code, message, hints } = faultOf(cause, file)
+    reply({ id, fault: { code, message, hints } })
   }
 }
 
 function reply(answer: Answer): void {
   parentPort?.postMessage(answer)
-}
-
-function told(cause: unknown): NonNullable<Answer['fault']> {
-  const { code, hints } =
-    cause instanceof GatewayError ? cause : ({ code: 'STORE_FAILED', hints: [] } as const)
-  return { code, message: cause instanceof Error ? cause.message : String(cause), hints }
 }

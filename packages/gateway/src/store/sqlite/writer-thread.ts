@@ -4,7 +4,7 @@ import { workerData, type MessagePort } from 'node:worker_threads'
 import type { ChainHead } from '@tollgate/evidence'
 import { createCollector } from './share.ts'
 import type { PackedBatch } from './batch.ts'
-import { faultOf, ledgerFile, openDatabase } from './database.ts'
+import { ledgerFile, openDatabase } from './database.ts'
 import { checkEdge } from './edge.ts'
 import { openHeadGuard } from './guard.ts'
 import { importSeeds } from './seal.ts'
@@ -40,16 +40,12 @@ const KEEP_EVERY_MS = 1000
 // Who has just been told that a decision is durable runs a tool, and often has its effect to record right after.
 const NEXT_MS = 0.2
 
-answerQuestions(
-  open().catch((cause: unknown) => {
-    // Sound: as in `open`.
-    throw faultOf(cause, ledgerFile((workerData as WriterThreadData).data))
-  }),
-)
+// Sound: `store.ts` starts this thread with it.
+const started = workerData as WriterThreadData
+answerQuestions(open(started), ledgerFile(started.data))
 
-async function open(): Promise<Methods> {
-  // Sound: `store.ts` starts this thread with it.
-  const { data, origin, writer: name, seeds, guard: directory, quiet, port } = workerData as WriterThreadData
+async function open(options: WriterThreadData): Promise<Methods> {
+  const { data, origin, writer: name, seeds, guard: directory, quiet, port } = options
   const keys = await importSeeds(seeds)
   const db = openDatabase(data)
   const { size } = headIn(db)
