@@ -10,6 +10,8 @@ export interface Asked {
   header(name: string): string | undefined
   /** Reads the body, once. @throws Problem `body-too-large` beyond `limit` bytes. */
   body(limit: number): Promise<Uint8Array>
+  /** The answer may take longer than a connection is otherwise allowed to be quiet. */
+  mayTakeLong(): void
   /** Calls back once when the caller is gone, until the returned function is called. */
   onGone(listener: () => void): () => void
 }

@@ -54,6 +54,30 @@ export interface Tokens {
   list(): readonly TokenInfo[]
 }
 
+/** Who asks. */
+export interface Caller {
+  readonly identity: Identity
+  /** One name for a principal of a tenant. */
+  readonly owner: string
+  /** Whether the token still holds. */
+  known(): boolean
+}
+
+/** Who comes with a token; undefined if it is not in force. */
+export function callerBy(tokens: Pick<Tokens, 'identify'>, token: string): Caller | undefined {
+  const identity = tokens.identify(token)
+  if (!identity) return undefined
+  const { role, tenant, principal } = identity
+  return {
+    identity,
+    owner: `${tenant}\n${principal}`,
+    known() {
+      const now = tokens.identify(token)
+      return now?.role === role && now.tenant === tenant && now.principal === principal
+    },
+  }
+}
+
 const RECORD = 'token\n'
 const FORM = /^tg_(?:agent|sentinel|operator|admin|auditor)_[A-Za-z0-9_-]{43}$/
 

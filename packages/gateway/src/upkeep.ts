@@ -99,7 +99,7 @@ export async function forgetOld({ kernel, store, config, log }: UpkeepOptions): 
   for await (const records of idlePages(store, 'session\n', before)) {
     closed += await closeSessions(kernel, records.flatMap(sessionOf))
   }
-  for (const prefix of ['salt\n', 'late\n']) {
+  for (const prefix of ['salt\n', 'late\n', 'ref\n']) {
     for await (const records of idlePages(store, prefix, before)) {
       await kernel.ledger.append({ run: (turn) => records.forEach(({ name }) => turn.put(name, undefined)) })
       removed += records.length

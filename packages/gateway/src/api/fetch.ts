@@ -16,6 +16,7 @@ export async function answerFetch(
     search: search.slice(1),
     header: (name) => request.headers.get(name) ?? undefined,
     body: (limit) => readBody(request, limit),
+    mayTakeLong: () => undefined,
     onGone(listener) {
       if (signal.aborted) listener()
       signal.addEventListener('abort', listener, { once: true })

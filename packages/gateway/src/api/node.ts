@@ -29,9 +29,10 @@ export function listener(
       const reply = refused ? refusal(refused) : await app.answer(askedBy(request, response))
       await send(request, response, reply)
     } catch (fault) {
-      // Half an answer must not look like a whole one.
-      log('error', 'an answer broke off', { fault: fault instanceof Error ? fault.name : typeof fault })
-      response.destroy()
+      // Half an answer must not look like a whole one; what was said of it still goes out.
+      log('warn', 'an answer broke off', { fault: fault instanceof Error ? fault.name : typeof fault })
+      if (response.socket) response.socket.destroySoon()
+      else response.destroy()
     }
   }
 }
@@ -49,13 +50,19 @@ const SINGLE: ReadonlySet<string> = new Set([
   'content-type',
   'expect',
   'host',
+  'idempotency-key',
   'last-event-id',
   'mcp-method',
   'mcp-name',
   'mcp-protocol-version',
   'mcp-session-id',
   'origin',
+  'tollgate-approval',
+  'tollgate-delegation',
+  'tollgate-session',
+  'tollgate-token',
   'transfer-encoding',
+  'x-api-key',
 ])
 
 /** Why a request is not even looked at; undefined if it may be. */
@@ -118,6 +125,8 @@ function askedBy(request: IncomingMessage, response: ServerResponse): Asked {
       if (request.headers.expect !== undefined) response.writeContinue()
       return readBody(request, limit)
     },
+    // Until the next request on the same connection: the server then sets it again.
+    mayTakeLong: () => void request.socket.setTimeout(0),
     onGone(listener) {
       if (response.closed) listener()
       response.once('close', listener)
@@ -128,23 +137,50 @@ function askedBy(request: IncomingMessage, response: ServerResponse): Asked {
 
 function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let length = 0
+    const body = createGathering(Number(request.headers['content-length'] ?? 0))
     request.on('data', (chunk: Buffer) => {
-      length += chunk.length
-      if (length <= limit) chunks.push(chunk)
+      if (body.length + chunk.length <= limit) body.add(chunk)
       else {
         request.pause()
         reject(tooLarge(limit))
       }
     })
-    request.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
+    request.on('end', () => resolve(body.all()))
     // Gone, or too slow: nobody will read the answer.
     request.on('error', () => reject(new Problem('request-timeout')))
     request.on('close', () => {
       if (!request.complete) reject(new Problem('request-timeout'))
     })
   })
+}
+
+interface Gathering {
+  readonly length: number
+  add(chunk: Buffer): void
+  all(): Uint8Array
+}
+
+// A body of less than this is put together at its end; the place for a longer one is made at once, where its length is told.
+const LARGE = 65_536
+
+/** Gathers the pieces of a body. What is large is in memory once. */
+function createGathering(told: number): Gathering {
+  const pieces: Buffer[] = []
+  const whole = told >= LARGE ? Buffer.allocUnsafe(told) : undefined
+  let length = 0
+  return {
+    get length() {
+      return length
+    },
+    add(chunk) {
+      if (whole) chunk.copy(whole, length)
+      else pieces.push(chunk)
+      length += chunk.length
+    },
+    // Sound to hand on as it is: the parser of HTTP gives neither more nor less than was told.
+    all: () =>
+      whole?.subarray(0, length) ?? (pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces)),
+  }
 }
 
 async function send(request: IncomingMessage, response: ServerResponse, reply: Reply): Promise<void> {

@@ -1,40 +1,10 @@
 // What an agent is told when a call does not pass: why, what can be done, and where it is on record. A model reads this.
 
-import { reasonOf, type JsonObject } from '@tollgate/evidence'
+import type { JsonObject } from '@tollgate/evidence'
 import type { Decided } from '@tollgate/kernel'
-import { verdictOf } from '../verdict.ts'
+import { denialText, verdictOf } from '../verdict.ts'
 import { OURS } from './era.ts'
 import { RpcFault } from './message.ts'
-
-/** The text for a model. The second time the same is denied it is told so, and nothing else. */
-export function denialText(decided: Decided, repeated: boolean): string {
-  const { verdict, reason, detail, receipt, approval } = decided
-  const known = reasonOf(reason)
-  const at = receipt === undefined ? 'No receipt could be written.' : `Receipt: ${receipt}`
-  if (repeated && verdict === 'DENY') {
-    return `Denied again (${reason}). The same call will not pass; do not repeat it. ${at}`
-  }
-  if (verdict === 'ESCALATE') {
-    return [
-      `This call waits for a person (${reason}). ${known?.sentence ?? ''}`,
-      ...(detail === undefined ? [] : [`Detail: ${detail}`]),
-      `What to do: ${askFor(reason, approval)} Then repeat exactly the same call; earlier it will be answered like this.`,
-      `Approval: ${approval ?? 'none'}. ${at}`,
-    ].join('\n')
-  }
-  return [
-    `Denied (${reason}). ${known?.sentence ?? ''}`,
-    ...(detail === undefined ? [] : [`Detail: ${detail}`]),
-    `What to do: ${known?.remedy ?? 'ask the person who runs the gateway.'}`,
-    at,
-  ].join('\n')
-}
-
-function askFor(reason: Decided['reason'], approval: string | undefined): string {
-  const once = `ask the user to run \`tollgate approvals approve ${approval ?? ''}\``
-  if (reason !== 'TOOL_NOT_PINNED') return `${once}, or to deny it.`
-  return `${once} for this one call, or to look at the tool and approve it for good with \`tollgate mcp approve\`.`
-}
 
 /** A denial as the result of a tool call. */
 export function denialResult(decided: Decided, repeated: boolean): JsonObject {

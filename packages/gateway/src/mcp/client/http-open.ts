@@ -3,18 +3,9 @@
 
 import { clearInterval, setInterval } from 'node:timers'
 import type { Asked } from '../../exchange.ts'
-import type { Identity, Tokens } from '../../tokens.ts'
+import { callerBy, type Caller, type Tokens } from '../../tokens.ts'
 import { createChannel, type Channel, type Ending } from './http-channel.ts'
 import type { HttpLimits } from './http-limits.ts'
-
-/** Who asks. */
-export interface Caller {
-  readonly identity: Identity
-  /** One name for a principal of a tenant. */
-  readonly owner: string
-  /** Whether the token still holds. */
-  known(): boolean
-}
 
 /** What is opened. */
 export interface Opened {
@@ -38,18 +29,7 @@ const BEARER = /^bearer +([\w-]{1,128})$/i
 
 /** Who asks, by the token; undefined if there is none that is known. */
 export function callerOf(asked: Asked, tokens: Pick<Tokens, 'identify'>): Caller | undefined {
-  const token = BEARER.exec(asked.header('authorization') ?? '')?.[1] ?? ''
-  const identity = tokens.identify(token)
-  if (!identity) return undefined
-  const { role, tenant, principal } = identity
-  return {
-    identity,
-    owner: `${tenant}\n${principal}`,
-    known() {
-      const now = tokens.identify(token)
-      return now?.role === role && now.tenant === tenant && now.principal === principal
-    },
-  }
+  return callerBy(tokens, BEARER.exec(asked.header('authorization') ?? '')?.[1] ?? '')
 }
 
 interface Entry {

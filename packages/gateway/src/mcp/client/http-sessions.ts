@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { Conversation } from '../conversation.ts'
 import type { HttpLimits } from './http-limits.ts'
-import type { Caller } from './http-open.ts'
+import type { Caller } from '../../tokens.ts'
 
 /** A session. */
 export interface Session {
