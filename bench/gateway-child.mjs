@@ -30,6 +30,7 @@ function configOf() {
     webhooks: [],
     telemetry: undefined,
     mcp: { servers: new Map() },
+    llm: { body: 1 << 20 },
     limits: { body: 1 << 20, connections: 1024 },
     log: 'error',
   }

@@ -43,7 +43,7 @@ interface Room {
 const WORKSHOP = { paths: ['packages/*', 'tools', 'vectors'], dev: true, node: true } as const
 const gateway = (...names: string[]): string[] => names.map((name) => `packages/gateway/src/${name}`)
 const FROM_ANYWHERE = gateway('log.ts', 'error.ts', 'view.ts', 'exchange.ts', 'verdict.ts', 'sse.ts')
-const CONFIG = ['config.ts', 'config-reader.ts', 'config-text.ts', 'config-mcp.ts']
+const CONFIG = ['config.ts', 'config-reader.ts', 'config-text.ts', 'config-mcp.ts', 'config-llm.ts']
 const DOOR = {
   paths: [...FROM_ANYWHERE, ...gateway('tokens.ts', 'trace.ts', 'tools')],
   packages: ['kernel', 'evidence'],
@@ -92,7 +92,7 @@ const ROOMS: readonly Room[] = [
     at: 'packages/gateway/src/cli',
     paths: [
       ...gateway('open.ts', 'rotate.ts', 'serve.ts', 'api', 'config.ts', 'keyring.ts', 'tokens.ts'),
-      ...gateway('webhook.ts', 'trace.ts', 'mcp', 'tools'),
+      ...gateway('webhook.ts', 'trace.ts', 'mcp', 'llm', 'tools'),
       ...FROM_ANYWHERE,
     ],
     packages: ['kernel', 'client', 'evidence', 'evidence/node'],

@@ -55,6 +55,12 @@ commit: ${commit}
 #     files: { command: [npx, -y, "@modelcontextprotocol/server-filesystem", /srv/files] }
 #     issues: { url: "https://mcp.example.com/mcp", headers-env: { authorization: ISSUES_AUTHORIZATION } }
 
+# Model servers, at /openai/v1 and /anthropic/v1: agents change their base URL, and give a token of this gateway as their key.
+# \`key-env\` names the variable that holds the server's key, \`key-file\` a file that does.
+# llm:
+#   openai: { url: "https://api.openai.com/v1", key-env: OPENAI_API_KEY }
+#   anthropic: { url: "https://api.anthropic.com/v1", key-env: ANTHROPIC_API_KEY }
+
 limits:
   body: 1MiB
   connections: 1024

@@ -4,11 +4,13 @@ import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import process from 'node:process'
+import { NO_LLM, readLlm, type LlmConfig } from './config-llm.ts'
 import { readServers, type ServerConfig } from './config-mcp.ts'
 import { readConfigText, type ConfigMistake, type ConfigReader, type Place } from './config-reader.ts'
 import { GatewayError } from './error.ts'
 import type { Level } from './log.ts'
 
+export type { LlmConfig, ModelConfig } from './config-llm.ts'
 export type { ServerConfig } from './config-mcp.ts'
 export { defaultConfigText, type ConfigTextOptions } from './config-text.ts'
 
@@ -48,6 +50,8 @@ export interface Config {
   readonly telemetry: { readonly endpoint: string } | undefined
   /** The MCP servers that the gateway stands in front of, by name. */
   readonly mcp: { readonly servers: ReadonlyMap<string, ServerConfig> }
+  /** The model servers that the gateway stands in front of. */
+  readonly llm: LlmConfig
   readonly limits: { readonly body: number; readonly connections: number }
   readonly log: Level
 }
@@ -143,6 +147,7 @@ const FIELDS = [
   'webhooks',
   'telemetry',
   'mcp',
+  'llm',
   'limits',
   'log',
 ] as const
@@ -173,6 +178,7 @@ function readFields(reader: ConfigReader, data: string): Config | undefined {
     webhooks: fields.webhooks ? readWebhooks(reader, fields.webhooks) : [],
     telemetry: fields.telemetry && readTelemetry(reader, fields.telemetry),
     mcp: { servers: fields.mcp ? readMcp(reader, fields.mcp, data) : new Map() },
+    llm: fields.llm ? readLlm(reader, fields.llm, data, (at, what) => readUrl(reader, at, what)) : NO_LLM,
     limits: readLimits(reader, fields.limits),
     log: (fields.log && reader.word(fields.log, '`log`', LEVELS)) ?? 'info',
   }

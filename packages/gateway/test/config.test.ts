@@ -53,6 +53,7 @@ describe('readConfig', () => {
       webhooks: [],
       telemetry: undefined,
       mcp: { servers: new Map() },
+      llm: { body: 32 << 20 },
       limits: { body: 1 << 20, connections: 1024 },
       log: 'info',
     })

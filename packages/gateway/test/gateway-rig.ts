@@ -73,6 +73,7 @@ export function configFor(data: string, headGuard: string | undefined): Config {
     webhooks: [],
     telemetry: undefined,
     mcp: { servers: new Map() },
+    llm: { body: 1 << 20 },
     limits: { body: 1 << 20, connections: 1024 },
     log: 'error',
   }

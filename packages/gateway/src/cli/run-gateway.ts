@@ -7,9 +7,11 @@ import { GatewayError } from '../error.ts'
 import { openKeyring } from '../keyring.ts'
 import type { Log } from '../log.ts'
 import { createConnect } from '../mcp/server/connect.ts'
+import { createLlmDoor } from '../llm/door.ts'
 import { createHttpDoor } from '../mcp/client/http.ts'
 import { openLocal, type LocalDoor } from '../mcp/client/local.ts'
 import { createMcp, type Mcp } from '../mcp/mcp.ts'
+import type { Door } from '../exchange.ts'
 import { openGateway, type Gateway } from '../open.ts'
 import { serve, type Served } from '../serve.ts'
 import { startTracer, type Tracer } from '../trace.ts'
@@ -17,6 +19,7 @@ import { startWebhooks, type Webhooks } from '../webhook.ts'
 import { VERSION } from './commands.ts'
 import { readIfThere } from './connect.ts'
 import { onInterrupt } from './interrupt.ts'
+import { modelAddresses } from './model-addresses.ts'
 import { serverAddresses } from './server-addresses.ts'
 
 /** A gateway whose door is open. */
@@ -48,6 +51,7 @@ export interface Life {
 export async function runGateway(config: Config, log: Log, life: Life = {}): Promise<RunningGateway> {
   // What is missing for them is told before anything is opened.
   const servers = serverAddresses(config)
+  const models = modelAddresses(config)
   const gateway = await openGateway(config, await openKeyring(config), log)
   // Closed in the opposite order, also if opening stops half way.
   const ends: (() => Promise<unknown>)[] = [() => gateway.close()]
@@ -70,7 +74,8 @@ export async function runGateway(config: Config, log: Log, life: Life = {}): Pro
     ends.push(() => webhooks.stop())
     const mcp = createMcp({ kernel: gateway.kernel, log, servers, connect: createConnect({ log }) })
     ends.push(() => mcp.close())
-    const served = await openDoor(gateway, mcp, log, tracer, life.background === true)
+    const doors = doorsOf(gateway, mcp, models, log)
+    const served = await openDoor(gateway, doors, log, tracer, life.background === true)
     ends.push(() => served.close())
     const local = await openSocket(gateway, mcp, log, life.background === true)
     if (local) ends.push(() => local.close())
@@ -103,21 +108,34 @@ function webhooksOf({ config, kernel, view, watch }: Gateway, log: Log): Webhook
   return startWebhooks({ kernel, view, watch, hooks: config.webhooks, env: process.env, log })
 }
 
+/** What is on the same socket as the API. */
+function doorsOf(
+  { config, kernel, tokens, watch }: Gateway,
+  mcp: Mcp,
+  upstreams: ReturnType<typeof modelAddresses>,
+  log: Log,
+): readonly Door[] {
+  let size = 0
+  watch((now) => (size = now))
+  const llm = { kernel, tokens, log, upstreams, body: config.llm.body, size: () => size }
+  return [createHttpDoor({ mcp, tokens, log }), createLlmDoor(llm)]
+}
+
 async function openDoor(
   gateway: Gateway,
-  mcp: Mcp,
+  doors: readonly Door[],
   log: Log,
   tracer: Tracer | undefined,
   background: boolean,
 ): Promise<Served> {
   const { listen } = gateway.config
   try {
-    return await serveAt(listen.port, gateway, mcp, log, tracer)
+    return await serveAt(listen.port, gateway, doors, log, tracer)
   } catch (fault) {
     if (!(fault instanceof GatewayError) || fault.code !== 'LISTEN_REFUSED') throw fault
     if (background && isTaken(fault)) {
       log('warn', 'the port is taken; another is used for this run', { port: listen.port })
-      return serveAt(0, gateway, mcp, log, tracer)
+      return serveAt(0, gateway, doors, log, tracer)
     }
     throw new GatewayError('LISTEN_REFUSED', fault.message, {
       cause: fault,
@@ -134,7 +152,7 @@ function isTaken({ cause }: GatewayError): boolean {
 function serveAt(
   port: number,
   { config, kernel, view, tokens, ...gateway }: Gateway,
-  mcp: Mcp,
+  doors: readonly Door[],
   log: Log,
   tracer: Tracer | undefined,
 ): Promise<Served> {
@@ -153,7 +171,7 @@ function serveAt(
       ...(tracer && { trace: (span) => tracer.record(span) }),
     },
     { ...listen, port, hosts, connections: limits.connections },
-    [createHttpDoor({ mcp, tokens, log })],
+    doors,
   )
 }
 

@@ -1,0 +1,129 @@
+// The body of a request: read once, strictly. A picture stays in the bytes that came and goes on from there; what is read has a
+// mark in its place, so that it is never in memory twice.
+
+import { randomBytes } from 'node:crypto'
+import { TextDecoder } from 'node:util'
+import { EvidenceError, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
+import { Refused } from './dialect.ts'
+import { isList, isObject } from './filter.ts'
+
+/** A body that was read. */
+export interface Body {
+  /** Ours to change. Long runs of base64 are marks. */
+  readonly value: JsonObject
+  /** A value out of it as it came, without marks. */
+  restored(value: Json): Json
+  /** What goes on: the bytes that came or, if anything was changed, those of the value as it is now. */
+  written(changed: boolean): readonly Uint8Array[]
+}
+
+/** Reads a body. @throws Refused if it is not an object in strict JSON. */
+export function readBody(bytes: Uint8Array): Body {
+  const marks = new Map<string, Uint8Array>()
+  const nonce = `tollgate-cut-${randomBytes(12).toString('hex')}-`
+  const text = bytes.length < LONG ? bytes : withMarks(bytes, nonce, marks)
+  const value = parsed(text, bytes.length + (1 << 20))
+  return {
+    value,
+    restored: (part) => (marks.size === 0 ? part : restore(part, marks)),
+    written: (changed) => (changed ? assemble(JSON.stringify(value), nonce, marks) : [bytes]),
+  }
+}
+
+function parsed(text: Uint8Array | string, maxBytes: number): JsonObject {
+  try {
+    const value = parseJson(text, { maxBytes })
+    if (isObject(value)) return value
+  } catch (fault) {
+    // The parser names the position, never the content.
+    if (!(fault instanceof EvidenceError)) throw fault
+    throw new Refused(400, 'AMBIGUOUS_INPUT', `the body is not strict JSON: ${fault.message}`)
+  }
+  throw new Refused(400, 'AMBIGUOUS_INPUT', 'the body is not an object')
+}
+
+// No text that is read is as long without a break; a small picture is no burden.
+const LONG = 65_536
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/** The text of a body with a mark in place of each long string that is nothing but base64, as a data URL or bare. */
+function withMarks(bytes: Uint8Array, nonce: string, marks: Map<string, Uint8Array>): string {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  let text = ''
+  let from = 0
+  for (let start = buffer.indexOf(QUOTE); start >= 0;) {
+    const end = endOfString(buffer, start)
+    if (end < 0) break
+    if (end - start > LONG && isBase64(buffer, start + 1, end)) {
+      const mark = `${nonce}${marks.size}`
+      marks.set(mark, buffer.subarray(start + 1, end))
+      text += `${decode(decoder, buffer.subarray(from, start + 1))}${mark}`
+      from = end
+    }
+    start = buffer.indexOf(QUOTE, end + 1)
+  }
+  return text + decode(decoder, buffer.subarray(from))
+}
+
+function decode(decoder: TextDecoder, bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    throw new Refused(400, 'AMBIGUOUS_INPUT', 'the body is not UTF-8')
+  }
+}
+
+/** Where the string that begins at a quote ends; below zero if it does not. */
+function endOfString(buffer: Buffer, start: number): number {
+  let end = buffer.indexOf(QUOTE, start + 1)
+  while (end >= 0 && isEscaped(buffer, start, end)) end = buffer.indexOf(QUOTE, end + 1)
+  return end
+}
+
+function isEscaped(buffer: Buffer, start: number, at: number): boolean {
+  let slashes = 0
+  while (at - slashes - 1 > start && buffer[at - slashes - 1] === BACKSLASH) slashes++
+  return slashes % 2 === 1
+}
+
+const DATA_URL = /^data:[\w.+/-]{1,100};base64,/
+const BASE64 = /^[A-Za-z0-9+/_=-]*$/
+const AT_ONCE = 65_536
+
+function isBase64(buffer: Buffer, start: number, end: number): boolean {
+  const [prefix = ''] = DATA_URL.exec(buffer.toString('latin1', start, start + 128)) ?? []
+  for (let at = start + prefix.length; at < end; at += AT_ONCE) {
+    if (!BASE64.test(buffer.toString('latin1', at, Math.min(at + AT_ONCE, end)))) return false
+  }
+  return true
+}
+
+function restore(value: Json, marks: ReadonlyMap<string, Uint8Array>): Json {
+  if (typeof value === 'string') {
+    const cut = marks.get(value)
+    return cut ? Buffer.from(cut.buffer, cut.byteOffset, cut.byteLength).toString('latin1') : value
+  }
+  if (isList(value)) return value.map((item) => restore(item, marks))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, restore(member, marks)]))
+}
+
+/** The bytes of a text, with what the marks stand for in their places. */
+function assemble(
+  text: string,
+  nonce: string,
+  marks: ReadonlyMap<string, Uint8Array>,
+): readonly Uint8Array[] {
+  const pieces: Uint8Array[] = []
+  let from = 0
+  for (let at = text.indexOf(nonce); at >= 0; at = text.indexOf(nonce, from)) {
+    const end = text.indexOf('"', at)
+    const cut = marks.get(text.slice(at, end))
+    pieces.push(Buffer.from(text.slice(from, cut ? at : end)), ...(cut ? [cut] : []))
+    from = end
+  }
+  pieces.push(Buffer.from(text.slice(from)))
+  return pieces
+}

@@ -1,0 +1,116 @@
+// The door for agents that are built on a model's API: they change their base URL, and every call that the model proposes is
+// judged before they see it. `/openai/v1/…` and `/anthropic/v1/…`.
+
+import type { Kernel } from '@tollgate/kernel'
+import type { Asked, Door, Reply } from '../exchange.ts'
+import type { Log } from '../log.ts'
+import { callerBy, type Caller, type Tokens } from '../tokens.ts'
+import { Refused, type Provider } from './dialect.ts'
+import type { Entered } from './entered.ts'
+import { faultReply } from './errors.ts'
+import { faultOf } from './fault.ts'
+import { createGovern } from './governed.ts'
+import { answerPlain } from './plain.ts'
+import { sizeOf } from './receive.ts'
+import { createRoom } from './room.ts'
+import { providerOf, routeOf } from './routes.ts'
+import { summaryHeaders } from './summary.ts'
+import { createUpstream, type Upstream, type UpstreamAddress } from './upstream.ts'
+
+/** What the door is made of. */
+export interface LlmOptions {
+  readonly kernel: Kernel
+  readonly tokens: Pick<Tokens, 'identify'>
+  readonly log: Log
+  readonly upstreams: ReadonlyMap<Provider, UpstreamAddress>
+  /** Most bytes of a body. */
+  readonly body: number
+  /** How many receipts the ledger has, as far as it is durable. */
+  readonly size: () => number
+}
+
+/** Opens the door. */
+export function createLlmDoor(options: LlmOptions): Door {
+  const { tokens, log, size } = options
+  const govern = createGovern(options)
+  const room = createRoom()
+  const flights = new Set<AbortController>()
+  const upstreams = new Map<Provider, { address: UpstreamAddress; upstream: Upstream }>(
+    [...options.upstreams].map(([provider, address]) => [
+      provider,
+      { address, upstream: createUpstream(address) },
+    ]),
+  )
+  let closing = false
+
+  async function answer(asked: Asked): Promise<Reply | undefined> {
+    const found = providerOf(asked.path)
+    if (!found) return undefined
+    const { provider, rest } = found
+    try {
+      return await enter(asked, provider, rest)
+    } catch (fault) {
+      return faultReply(provider, faultOf(fault, log), summaryHeaders(undefined, size()))
+    }
+  }
+
+  async function enter(asked: Asked, provider: Provider, rest: string): Promise<Reply> {
+    const known = upstreams.get(provider)
+    if (!known) throw notConfigured(provider)
+    const caller = callerOf(asked, tokens, known.address)
+    const route = routeOf(provider, asked.method, rest, asked.search)
+    if (closing) throw new Refused(503, 'STOPPING', 'the gateway is being stopped')
+    const leave = room.enter(caller.owner, route.method === 'POST' ? sizeOf(asked, options.body) : 0)
+    const flight = new AbortController()
+    const stay = asked.onGone(() => flight.abort())
+    flights.add(flight)
+    asked.mayTakeLong()
+    const over = (): void => {
+      leave()
+      stay()
+      flights.delete(flight)
+    }
+    const abort = (): void => flight.abort()
+    const entered: Entered = { asked, caller, provider, route, ...known, signal: flight.signal, abort, over }
+    return route.dialect ? govern(entered, route.dialect) : answerPlain(entered, options)
+  }
+
+  return {
+    answer,
+    end: () => void (closing = true),
+    async close() {
+      for (const flight of flights) flight.abort()
+      await Promise.all([...upstreams.values()].map(({ upstream }) => upstream.close()))
+    },
+  }
+}
+
+function notConfigured(provider: Provider): Refused {
+  const message = `there is no model server here; set \`llm.${provider}.url\` in tollgate.yaml, and start the gateway again`
+  return new Refused(404, 'ROUTE_NOT_GOVERNED', message)
+}
+
+const BEARER = /^bearer +([\w-]{1,128})$/i
+
+/**
+ * Who asks. The token comes where a client puts its key; where the client's own key goes on, in a header of its own.
+ *
+ * @throws Refused
+ */
+function callerOf(asked: Asked, tokens: Pick<Tokens, 'identify'>, { key }: UpstreamAddress): Caller {
+  const bearer = BEARER.exec(asked.header('authorization') ?? '')?.[1]
+  const given =
+    asked.header('tollgate-token') ?? (key === undefined ? undefined : (bearer ?? asked.header('x-api-key')))
+  const caller = callerBy(tokens, given ?? '')
+  if (!caller) throw unknownToken(key === undefined)
+  const { role } = caller.identity
+  if (role === 'agent') return caller
+  const message = `the token has the role \`${role}\`; agents come with the role \`agent\``
+  throw new Refused(403, 'ROLE_FORBIDDEN', message)
+}
+
+function unknownToken(ownKey: boolean): Refused {
+  const where = ownKey ? 'in the header `tollgate-token`' : 'as the API key of the client'
+  const message = `the token is missing, unknown, revoked or has ended; give one of the gateway's ${where} (\`tollgate tokens issue\` makes one)`
+  return new Refused(401, 'TOKEN_UNKNOWN', message)
+}

@@ -1,0 +1,46 @@
+// A request that was let in, and the key that goes on with it.
+
+import type { Asked } from '../exchange.ts'
+import type { Caller } from '../tokens.ts'
+import type { Provider } from './dialect.ts'
+import { headersTo } from './headers.ts'
+import type { Route } from './routes.ts'
+import type { Upstream, UpstreamAddress, UpstreamReply } from './upstream.ts'
+
+/** A request that was let in. */
+export interface Entered {
+  readonly asked: Asked
+  readonly caller: Caller
+  readonly provider: Provider
+  readonly route: Route
+  readonly address: UpstreamAddress
+  readonly upstream: Upstream
+  readonly signal: AbortSignal
+  /** Gives up whatever is under way. */
+  readonly abort: () => void
+  /** Nothing of it is under way any more. */
+  readonly over: () => void
+}
+
+/** Sends it on. @throws UpstreamFault, Garbled */
+export function sendOn(
+  entered: Entered,
+  stream: boolean,
+  body?: readonly Uint8Array[],
+): Promise<UpstreamReply> {
+  const { asked, provider, route, upstream, signal } = entered
+  const headers = { ...headersTo(provider, (name) => asked.header(name), stream), ...keyHeaders(entered) }
+  return upstream.send({ method: route.method, path: route.path, headers, signal, ...(body && { body }) })
+}
+
+/** The key for the upstream: the gateway's or, only where that is configured, the client's own. */
+function keyHeaders({ address: { key }, provider, asked }: Entered): Record<string, string> {
+  if (key !== undefined)
+    return provider === 'openai' ? { authorization: `Bearer ${key}` } : { 'x-api-key': key }
+  const headers: Record<string, string> = {}
+  for (const name of ['authorization', 'x-api-key']) {
+    const value = asked.header(name)
+    if (value !== undefined) headers[name] = value
+  }
+  return headers
+}

@@ -1,0 +1,49 @@
+// Which headers go on, each way. Everything else stays here: keys, cookies, and what only concerns one connection.
+
+import type { Provider } from './dialect.ts'
+
+/** A header by its name, in small letters. */
+export type Header = (name: string) => string | undefined
+
+const ASKED: Readonly<Record<Provider, readonly string[]>> = {
+  openai: ['openai-beta', 'openai-organization', 'openai-project'],
+  anthropic: ['anthropic-beta', 'anthropic-version', 'anthropic-dangerous-direct-browser-access'],
+}
+const ASKED_OF_ALL = ['user-agent', 'idempotency-key', 'x-client-request-id', 'x-stainless-retry-count']
+
+/** The headers of a request that goes on. */
+export function headersTo(provider: Provider, header: Header, stream: boolean): Record<string, string> {
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    accept: stream ? 'text/event-stream' : 'application/json',
+    // A stream that is packed waits for more.
+    'accept-encoding': stream ? 'identity' : 'gzip, br',
+  }
+  for (const name of [...ASKED[provider], ...ASKED_OF_ALL]) {
+    const value = header(name)
+    if (value !== undefined) headers[name] = value
+  }
+  return headers
+}
+
+const ANSWERED = new Set([
+  'retry-after',
+  'retry-after-ms',
+  'x-should-retry',
+  'request-id',
+  'x-request-id',
+  'openai-processing-ms',
+  'openai-version',
+  'anthropic-organization-id',
+])
+const LIMITS = /^(?:x-ratelimit|anthropic-ratelimit|anthropic-priority)-[a-z0-9-]{1,60}$/
+const VALUE = /^[\x20-\x7e]{0,256}$/
+
+/** The headers of an answer that go on: what a client needs to find its pace, and what support asks for. */
+export function headersFrom(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).filter(
+      ([name, value]) => (ANSWERED.has(name) || LIMITS.test(name)) && VALUE.test(value),
+    ),
+  )
+}

@@ -1,0 +1,55 @@
+// Requests that cannot carry a call: they go on as they came, and so does what is answered.
+
+import type { Reply } from '../exchange.ts'
+import type { Log } from '../log.ts'
+import { errorIn, requireType } from './answered.ts'
+import { sendOn, type Entered } from './entered.ts'
+import { faultReply, upstreamFault } from './errors.ts'
+import { faultOf, translated } from './fault.ts'
+import { headersFrom } from './headers.ts'
+import { receive } from './receive.ts'
+import { summaryHeaders } from './summary.ts'
+
+/** What they need. */
+export interface PlainOptions {
+  readonly log: Log
+  readonly body: number
+  readonly size: () => number
+}
+
+/** Answers one. Never rejects, and calls `over` when the last of it has gone out. */
+export async function answerPlain(entered: Entered, { log, body, size }: PlainOptions): Promise<Reply> {
+  const { asked, route, address, provider } = entered
+  const summary = summaryHeaders(undefined, size())
+  try {
+    const bytes = route.method === 'POST' ? await receive(asked, body) : undefined
+    const reply = await sendOn(entered, false, bytes && [bytes])
+    const headers = { ...headersFrom(reply.headers), ...summary }
+    if (reply.status !== 200) {
+      const said = upstreamFault(reply.status, await errorIn(reply), address.key)
+      entered.over()
+      return faultReply(provider, translated(said, address), headers)
+    }
+    requireType(reply, 'application/json')
+    return {
+      status: 200,
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: untilOver(entered, reply.body),
+    }
+  } catch (fault) {
+    entered.over()
+    return faultReply(provider, faultOf(fault, log), summary)
+  }
+}
+
+async function* untilOver(
+  { over, abort }: Entered,
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body
+  } finally {
+    abort()
+    over()
+  }
+}

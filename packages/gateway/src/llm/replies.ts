@@ -1,0 +1,154 @@
+// The reply of a model, whole or streamed, on its way to the agent.
+
+import { authorize } from '@tollgate/kernel'
+import type { Json } from '@tollgate/evidence'
+import type { Reply } from '../exchange.ts'
+import type { Log } from '../log.ts'
+import { requireType, textOf } from './answered.ts'
+import type { Attempt } from './answers.ts'
+import { Garbled, type Dialect, type Judge, type OnItem } from './dialect.ts'
+import type { Entered } from './entered.ts'
+import { faultEvent } from './errors.ts'
+import { faultOf } from './fault.ts'
+import { headersFrom } from './headers.ts'
+import type { Hosted } from './hosted.ts'
+import { openaiResponses } from './openai-responses.ts'
+import { createOutgoing } from './outgoing.ts'
+import { pump } from './pump.ts'
+import { summaryComment, summaryHeaders } from './summary.ts'
+import type { UpstreamReply } from './upstream.ts'
+import { count, type Visit } from './visit.ts'
+
+/** A reply, and all that it takes to judge it. */
+export interface Judging {
+  readonly entered: Entered
+  readonly dialect: Dialect
+  readonly reply: UpstreamReply
+  readonly visit: Visit
+  readonly judge: Judge
+  readonly hosted: Hosted
+  readonly attempt: Attempt | undefined
+  readonly onItem: OnItem
+  readonly log: Log
+  /** How many receipts the ledger has, as far as it is durable. */
+  readonly size: () => number
+}
+
+/** Judges a whole reply. @throws Garbled, UpstreamFault */
+export async function answerWhole(judging: Judging): Promise<Reply> {
+  const { entered, dialect, reply, visit, judge, hosted, attempt, onItem, size } = judging
+  requireType(reply, 'application/json')
+  const text = await textOf(reply)
+  const governed = await onRecord(visit, text, () => dialect.governReply(parsed(text), judge, onItem))
+  await hosted.close('done')
+  const answer = {
+    status: 200,
+    headers: {
+      ...headersFrom(reply.headers),
+      'content-type': 'application/json',
+      ...summaryHeaders(visit.tally, size()),
+    },
+    body: JSON.stringify(governed),
+  }
+  attempt?.keep(answer, answer.body)
+  entered.over()
+  return answer
+}
+
+function parsed(text: string): Json {
+  try {
+    // What goes on is written anew from what was read: a name that comes twice cannot be two things.
+    return JSON.parse(text) as Json
+  } catch {
+    throw new Garbled('it is not JSON')
+  }
+}
+
+const QUIET_MS = 15_000
+
+/** Judges a streamed reply while it comes. @throws Garbled if it is no stream. */
+export function answerStreamed(judging: Judging): Reply {
+  const { entered, dialect, reply, judge, onItem, size } = judging
+  requireType(reply, 'text/event-stream')
+  const outgoing = createOutgoing(QUIET_MS, () => entered.abort())
+  const headers = {
+    ...headersFrom(reply.headers),
+    'content-type': 'text/event-stream; charset=utf-8',
+    // A proxy that gathers before it hands on would stop the stream.
+    'x-accel-buffering': 'no',
+    ...summaryHeaders(undefined, size()),
+  }
+  const rewriter = dialect.openStream(judge, onItem)
+  void run(judging, rewriter, outgoing, headers)
+  return { status: 200, headers, body: outgoing }
+}
+
+/** Pumps it through. Never rejects: what goes wrong is told in the stream. */
+async function run(
+  judging: Judging,
+  rewriter: ReturnType<Dialect['openStream']>,
+  outgoing: ReturnType<typeof createOutgoing>,
+  headers: Record<string, string>,
+): Promise<void> {
+  const { entered, reply, visit, hosted, attempt, log, size } = judging
+  const said = createSaid(attempt !== undefined)
+  const write = (text: string): void => {
+    said.add(text)
+    outgoing.write(text)
+  }
+  let whole = true
+  try {
+    await onRecord(visit, '', () => pump(reply.body, rewriter, { write, drained: () => outgoing.drained() }))
+  } catch (cause) {
+    // What breaks off behind its end has come to its end.
+    whole = rewriter.ended && !(cause instanceof Garbled)
+    if (!whole) {
+      outgoing.write(faultEvent(entered.provider, judging.dialect === openaiResponses, faultOf(cause, log)))
+    }
+  }
+  await hosted.close(rewriter.ended ? 'done' : 'unknown')
+  const comment = summaryComment(visit.tally, size())
+  outgoing.write(comment)
+  // Some clients overlook an error in a stream, but none a connection that breaks off.
+  outgoing.end(whole ? 'whole' : 'broken')
+  if (whole) attempt?.keep({ status: 200, headers, body: '' }, said.text() + comment)
+  else attempt?.drop()
+  // Nothing of it may still come in.
+  entered.abort()
+  entered.over()
+}
+
+// What is longer is not kept for whoever asks again.
+const MOST_SAID = 1 << 20
+
+/** What was said in a stream, where somebody may ask for it again. */
+function createSaid(wanted: boolean): { add(text: string): void; text(): string } {
+  let text = ''
+  return {
+    add(more) {
+      if (wanted && text.length <= MOST_SAID) text += more
+    },
+    text: () => text,
+  }
+}
+
+const MOST_RAW = 1 << 20
+
+/** Does it; if the reply turns out not to be readable there is a receipt of that: perhaps it was a call. */
+async function onRecord<T>(visit: Visit, came: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (fault) {
+    if (!(fault instanceof Garbled)) throw fault
+    const { tenant, principal } = visit.caller.identity
+    const call = {
+      caller: { tenant, principal },
+      door: 'llm',
+      assurance: 'advised',
+      tool: undefined,
+    } as const
+    const { decided } = await authorize(visit.kernel, { ...call, raw: came.slice(0, MOST_RAW) })
+    count(visit, decided)
+    throw fault
+  }
+}

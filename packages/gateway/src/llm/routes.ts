@@ -1,0 +1,63 @@
+// What can be asked for at the door: replies of models, which are judged; and a few things that cannot carry a call.
+
+import { anthropicMessages } from './anthropic.ts'
+import { Refused, type Dialect, type Provider } from './dialect.ts'
+import { openaiChat } from './openai-chat.ts'
+import { openaiResponses } from './openai-responses.ts'
+
+/** Something that can be asked for. */
+export interface Route {
+  readonly method: 'GET' | 'POST'
+  /** Behind the address of the upstream. */
+  readonly path: string
+  /** How its replies are judged; undefined for what cannot carry a call. */
+  readonly dialect: Dialect | undefined
+}
+
+const JUDGED: Readonly<Record<Provider, Readonly<Record<string, Dialect>>>> = {
+  openai: { '/chat/completions': openaiChat, '/responses': openaiResponses },
+  anthropic: { '/messages': anthropicMessages },
+}
+
+// Vectors, verdicts, counts and names: nothing that an agent would run.
+const PLAIN: Readonly<Record<Provider, readonly string[]>> = {
+  openai: ['POST /embeddings', 'POST /moderations', 'POST /responses/input_tokens', 'GET /models'],
+  anthropic: ['POST /messages/count_tokens', 'GET /models'],
+}
+const MODEL = /^\/models\/[\w.:-]{1,128}(?:\/[\w.:-]{1,128})?$/
+const QUERY = /^[\w.=&%-]{1,512}$/
+// The official client asks so for what is not settled yet.
+const JUDGED_QUERY = /^(?:beta=true|api-version=[\w.-]{1,40})$/
+
+/** Whose door a path is, and what follows; undefined if it is not of this door. */
+export function providerOf(path: string): { provider: Provider; rest: string } | undefined {
+  const found = /^\/(openai|anthropic)(?:\/v1)?(\/.*)?$/.exec(path)
+  if (!found) return undefined
+  const [, provider, rest = ''] = found
+  // Sound: the pattern has no other names.
+  return { provider: provider as Provider, rest: path.startsWith(`/${provider}/v1`) ? rest : '' }
+}
+
+/** The route of a request. @throws Refused for everything that is not judged. */
+export function routeOf(provider: Provider, method: string, rest: string, search: string): Route {
+  const dialect = Object.hasOwn(JUDGED[provider], rest) ? JUDGED[provider][rest] : undefined
+  if (method === 'POST' && dialect && (search === '' || JUDGED_QUERY.test(search))) {
+    return { method, path: withQuery(rest, search), dialect }
+  }
+  const plain = PLAIN[provider].includes(`${method} ${rest}`) || (method === 'GET' && MODEL.test(rest))
+  if (plain && (method === 'GET' || method === 'POST') && (search === '' || QUERY.test(search))) {
+    return { method, path: withQuery(rest, search), dialect: undefined }
+  }
+  throw notGoverned(provider)
+}
+
+function withQuery(path: string, search: string): string {
+  return search === '' ? path : `${path}?${search}`
+}
+
+function notGoverned(provider: Provider): Refused {
+  const judged = Object.keys(JUDGED[provider]).map((path) => `POST ${path}`)
+  const all = [...judged, ...PLAIN[provider]].map((each) => `\`${each}\``).join(', ')
+  const message = `this route is not governed, so nothing is sent on; governed are ${all}`
+  return new Refused(403, 'ROUTE_NOT_GOVERNED', message)
+}

@@ -1,0 +1,27 @@
+// What every answer says of the ledger: which receipts it left, what they say, and how far a checkpoint reaches that holds them.
+
+import type { Tally } from './visit.ts'
+
+// A client takes some 16 KB of headers; the comment at the end of a stream has all of them.
+const MOST_RECEIPTS = 100
+
+/** As headers. */
+export function summaryHeaders(tally: Tally | undefined, size: number): Record<string, string> {
+  return {
+    ...(tally && {
+      'tollgate-receipts': tally.receipts.slice(0, MOST_RECEIPTS).join(','),
+      'tollgate-verdicts': verdictsOf(tally),
+    }),
+    'tollgate-checkpoint-size': String(size),
+  }
+}
+
+/** As a comment at the end of a stream. */
+export function summaryComment(tally: Tally, size: number): string {
+  const receipts = tally.receipts.join(',')
+  return `: tollgate receipts=${receipts} ${verdictsOf(tally)} checkpoint-size=${size}\n\n`
+}
+
+function verdictsOf({ ALLOW, DENY, ESCALATE }: Tally): string {
+  return `allow=${ALLOW} deny=${DENY} escalate=${ESCALATE}`
+}
