@@ -182,6 +182,21 @@ describe('calls', () => {
     ])
   })
 
+  test('carry the signature that their model wants back, if it is one, and only if they are allowed', async () => {
+    const signed = (signature: Json, name: string): JsonObject => {
+      const google = { thought_signature: signature, more: SECRET }
+      return chunk({
+        tool_calls: [{ index: 0, ...called(name, '{}'), extra_content: { google, more: SECRET } }],
+      })
+    }
+    const sent = async (signature: Json, name = 'read'): Promise<string> =>
+      (await rewrite([signed(signature, name), END, DONE], judgeThatAllows('read'))).text
+    expect(await sent('c2lnbmVk')).toContain('"extra_content":{"google":{"thought_signature":"c2lnbmVk"}}')
+    expect(await sent('c2lnbmVk')).not.toContain(SECRET)
+    expect(await sent('c2lnbmVk', 'send')).not.toContain('c2lnbmVk')
+    for (const odd of ['', 'a b', 7, null]) expect(await sent(odd)).not.toContain('extra_content')
+  })
+
   test('that are refused become words, and nobody waits for them', async () => {
     const { chunks } = await rewrite(
       [ROLE, chunk(piece(0, ARGS, { name: 'wipe' })), END, DONE],

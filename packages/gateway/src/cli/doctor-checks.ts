@@ -4,10 +4,12 @@ import { existsSync, statfsSync } from 'node:fs'
 import { parseReceipt } from '@tollgate/evidence'
 import { describeLadder, type Policy } from '@tollgate/kernel'
 import type { Config } from '../config.ts'
+import { GatewayError } from '../error.ts'
 import { openKeyring } from '../keyring.ts'
 import { isRunning, measureDurability, openView } from '../open.ts'
 import type { LedgerView } from '../view.ts'
 import { keysOnLedger, standingOf } from './keys.ts'
+import { modelAddresses } from './model-addresses.ts'
 import { allowsAnything, pendingNotice, policyStanding } from './standing.ts'
 import { moment } from './table.ts'
 
@@ -34,6 +36,7 @@ export const CHECKS: readonly (readonly [about: string, check: Check])[] = [
   ['disk', checkDisk],
   ['head guard', checkHeadGuard],
   ['listening', checkListening],
+  ['model servers', checkModels],
 ]
 
 async function onView(
@@ -52,6 +55,27 @@ async function checkGateway(config: Config): Promise<readonly Finding[]> {
   const running = await isRunning(config)
   return [{ level: 'ok', about: 'gateway', found: running ? 'it is running' : 'it is not running' }]
 }
+
+/** Which model servers there are, and whether their keys are where they should be. Nothing is asked of them: that would cost. */
+function checkModels(config: Config): Promise<readonly Finding[]> {
+  return Promise.resolve(
+    MODEL_SERVERS.flatMap((name): readonly Finding[] => {
+      const model = config.llm[name]
+      if (!model) return []
+      const about = `${name} models`
+      try {
+        const key = modelAddresses({ llm: { body: config.llm.body, [name]: model } }).get(name)?.key
+        const whose = key === undefined ? 'each client brings its own key' : 'its key is there'
+        return [{ level: 'ok', about, found: `${model.url}; ${whose}` }]
+      } catch (fault) {
+        if (!(fault instanceof GatewayError)) throw fault
+        return [{ level: 'warn', about, found: fault.message, remedy: fault.hints }]
+      }
+    }),
+  )
+}
+
+const MODEL_SERVERS = ['openai', 'anthropic'] as const
 
 async function checkKeys(config: Config): Promise<readonly Finding[]> {
   const { keys } = await openKeyring(config)

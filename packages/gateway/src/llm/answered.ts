@@ -13,7 +13,7 @@ export function requireType({ headers }: UpstreamReply, type: string): void {
 }
 
 /** The text of a whole reply. @throws Garbled, UpstreamFault */
-export async function textOf({ body }: UpstreamReply, limit = LARGEST_REPLY): Promise<string> {
+export async function textOf({ body }: UpstreamReply, limit: number = LARGEST_REPLY): Promise<string> {
   const pieces: Uint8Array[] = []
   let length = 0
   for await (const piece of body) {

@@ -83,8 +83,24 @@ function functionCall(entry: JsonObject, part: JsonObject): Call {
       ...identity(ref),
       type: 'function',
       function: { name: named(tool), arguments: judged },
+      ...signedWith(signatureIn(entry)),
     }),
   }
+}
+
+const SIGNATURE = /^[A-Za-z0-9+/=_-]{1,65536}$/
+
+/** What Gemini wants back with a call of its own, where it speaks this dialect; an empty text if there is none. */
+export function signatureIn(entry: JsonObject): string {
+  const extra = entry['extra_content']
+  const google = isObject(extra) ? extra['google'] : undefined
+  const signature = isObject(google) ? google['thought_signature'] : undefined
+  return typeof signature === 'string' && SIGNATURE.test(signature) ? signature : ''
+}
+
+/** The same as it stands in a call. */
+export function signedWith(signature: string): JsonObject {
+  return signature === '' ? {} : { extra_content: { google: { thought_signature: signature } } }
 }
 
 function customCall(entry: JsonObject, part: JsonObject): Call {

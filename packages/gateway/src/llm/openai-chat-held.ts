@@ -4,6 +4,8 @@ import type { Json, JsonObject } from '@tollgate/evidence'
 import {
   readFunctionCall,
   readToolCall,
+  signatureIn,
+  signedWith,
   strangeCall,
   type Allowance,
   type Call,
@@ -97,6 +99,7 @@ interface Pieces {
 function createPieces(allowance: Allowance): Pieces {
   let id = ''
   let type = ''
+  let signature = ''
   const parts = new Map<PartName, { name: string; text: string }>()
   // What cannot be put together is kept as it came, for the receipt.
   const odd: JsonObject[] = []
@@ -137,7 +140,7 @@ function createPieces(allowance: Allowance): Pieces {
   }
 
   function whole(): JsonObject {
-    const entry: Record<string, Json> = { id, type }
+    const entry: Record<string, Json> = { id, type, ...signedWith(signature) }
     const called = parts.get('function')
     const custom = parts.get('custom')
     if (called) entry['function'] = { name: called.name, arguments: called.text }
@@ -151,6 +154,7 @@ function createPieces(allowance: Allowance): Pieces {
       takeType(textOf(entry['type'], 'type'), entry, size)
       takeOwner('function', entry, size)
       takeOwner('custom', entry, size)
+      signature ||= signatureIn(entry)
       // A kind that is not known has its own members: these are what the receipt can say of it.
       if (type !== '' && type !== 'function' && type !== 'custom') setAside(entry, size)
     },

@@ -12,7 +12,7 @@ const MOST_BYTES = 256 << 20
 const MOST_OF_ONE = 256
 
 /** An empty room. */
-export function createRoom(mostBytes = MOST_BYTES, mostOfOne = MOST_OF_ONE): Room {
+export function createRoom(mostBytes: number = MOST_BYTES, mostOfOne: number = MOST_OF_ONE): Room {
   const inside = new Map<string, number>()
   let held = 0
   return {
