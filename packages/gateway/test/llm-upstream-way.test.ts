@@ -89,7 +89,7 @@ describe('a model server', () => {
 
   it('that packs in a way nobody knows, or lies about it, is not read', async () => {
     const url = await serverFor((request, response) => {
-      response.writeHead(200, { 'content-encoding': request.headers['x-as'] })
+      response.writeHead(200, { 'content-encoding': String(request.headers['x-as']) })
       response.end('hello')
     })
     const upstream = upstreamTo(url)
