@@ -31,13 +31,12 @@ const ENVELOPE = record(
     container: CONTAINER,
     diagnostics: figures,
     context_management: figures,
-    input_transformations: figures,
   },
 )
 const END: Members = { stop_sequence: orNull(text), stop_details: STOP_DETAILS }
 const WHOLE_END = record({}, END)
 const STREAMED_END = record({}, { ...END, container: CONTAINER })
-const STREAMED_BESIDES = record({}, { context_management: figures, input_transformations: figures })
+const STREAMED_BESIDES = record({}, { context_management: figures })
 
 /** A message without its content and its end. @throws Garbled */
 export function envelopeOf(message: JsonObject): Record<string, Json> {

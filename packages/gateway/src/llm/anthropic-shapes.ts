@@ -1,7 +1,7 @@
 // What a member of a reply can be, written down so that a reply can be built anew from it: nothing else goes on.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
-import { figures, isList, isObject } from './filter.ts'
+import { isList, isObject, word as wordIn } from './filter.ts'
 
 /** Takes what a member can be out of what it is; undefined if it is something else. */
 export type Shape = (value: Json | undefined) => Json | undefined
@@ -13,7 +13,7 @@ export type Members = Readonly<Record<string, Shape>>
 export const text: Shape = (value) => (typeof value === 'string' ? value : undefined)
 
 /** A short word, such as a type or an id. */
-export const word: Shape = (value) => (typeof value === 'string' ? figures(value) : undefined)
+export const word: Shape = wordIn
 
 /** A count, or nothing. */
 export const count: Shape = (value) => (typeof value === 'number' || value === null ? value : undefined)

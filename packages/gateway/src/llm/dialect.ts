@@ -101,8 +101,10 @@ export interface Reading {
 export interface Rewriter {
   /** Gives the text of whole events, or an empty text while something is held. @throws Garbled */
   take(event: SseEvent): string | Promise<string>
-  /** Whether the reply has come to its end, as the dialect has it. */
+  /** Whether the reply has come to its end, as the dialect has it, and all of it has been ruled on. */
   readonly ended: boolean
+  /** Whether the upstream has said that it failed. */
+  readonly failed: boolean
 }
 
 /** One wire format. */
@@ -114,11 +116,14 @@ export interface Dialect {
    *
    * @throws Refused
    */
-  readRequest(body: JsonObject, further: ReadonlySet<string>): Reading
+  readRequest(body: JsonObject, further: ReadonlySet<string>, restored?: Restored): Reading
   /** Judges a whole reply, and gives what goes on in its place. @throws Garbled */
   governReply(reply: Json, judge: Judge, onItem?: OnItem): Promise<JsonObject>
   openStream(judge: Judge, onItem?: OnItem): Rewriter
 }
+
+/** A text of a body as it came: in the body itself, a long run of base64 is only a mark. */
+export type Restored = (text: string) => string
 
 /** Is told the id of each item that a reply hands out. */
 export type OnItem = (id: string) => void

@@ -3,7 +3,7 @@
 import type { JsonObject } from '@tollgate/evidence'
 import type { Reply } from '../exchange.ts'
 import { formatSse } from '../sse.ts'
-import { figures, isObject } from './filter.ts'
+import { isObject, word as wordIn } from './filter.ts'
 import type { Provider } from './dialect.ts'
 
 /** What went wrong. */
@@ -81,8 +81,8 @@ export function upstreamFault(status: number, body: unknown, key: string | undef
     return typeof value === 'string' ? withoutKey(value, key).slice(0, MOST_TEXT) : undefined
   }
   const word = (name: string): string | undefined => {
-    const value = figures(error[name])
-    return typeof value === 'string' && value !== '' ? withoutKey(value, key) : undefined
+    const value = wordIn(error[name])
+    return value === undefined || value === '' ? undefined : withoutKey(value, key)
   }
   const type = word('type')
   return {

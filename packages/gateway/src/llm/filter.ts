@@ -23,20 +23,50 @@ export function only(object: JsonObject, names: readonly string[]): Record<strin
 }
 
 const WORD = /^[\w.:/-]{0,128}$/
+
+/** A short word, such as a status or a code; undefined for anything else. */
+export function word(value: Json | undefined): string | undefined {
+  return typeof value === 'string' && WORD.test(value) ? value : undefined
+}
+
+/** What the dialects count, by name: whatever else stands among figures does not go on, nor does its name. */
+const FIGURES: ReadonlySet<string> = new Set([
+  ...['prompt_tokens', 'completion_tokens', 'total_tokens', 'input_tokens', 'output_tokens'],
+  ...['prompt_tokens_details', 'completion_tokens_details', 'input_tokens_details', 'output_tokens_details'],
+  ...['cached_tokens', 'cache_write_tokens', 'audio_tokens', 'text_tokens', 'image_tokens', 'video_tokens'],
+  ...['reasoning_tokens', 'thinking_tokens', 'accepted_prediction_tokens', 'rejected_prediction_tokens'],
+  ...['prompt_cache_hit_tokens', 'prompt_cache_miss_tokens', 'num_sources_used', 'cost'],
+  ...['prompt_time', 'completion_time', 'queue_time', 'total_time'],
+  ...['cache_creation_input_tokens', 'cache_read_input_tokens', 'cache_creation', 'server_tool_use'],
+  ...['ephemeral_1h_input_tokens', 'ephemeral_5m_input_tokens', 'web_search_requests', 'web_fetch_requests'],
+  ...['iterations', 'fallback_credit', 'applied_edits', 'cleared_input_tokens', 'cleared_tool_uses'],
+  ...['cleared_thinking_turns', 'cache_miss_reason', 'cache_missed_input_tokens'],
+])
+/** Where a word stands among them. */
+const WORDS: ReadonlySet<string> = new Set([
+  ...['type', 'model', 'service_tier', 'inference_geo', 'speed'],
+  ...['effort', 'summary', 'generate_summary', 'context', 'mode', 'reason'],
+])
+const KIND = /^[a-z][a-z0-9_.:/-]{0,63}$/
 const MOST_DEPTH = 6
 
-/** Counts and short words, however they are nested, such as a usage; undefined for what is neither. Long texts do not pass. */
+/** Counts and kinds, by names that are known, such as a usage; undefined for what is neither. */
 export function figures(value: Json | undefined, depth = 0): Json | undefined {
   if (value === null || typeof value === 'number' || typeof value === 'boolean') return value
-  if (typeof value === 'string') return WORD.test(value) ? value : undefined
-  if (value === undefined || depth > MOST_DEPTH) return undefined
+  if (value === undefined || typeof value === 'string' || depth > MOST_DEPTH) return undefined
   if (isList(value)) return value.map((item) => figures(item, depth + 1)).filter((item) => item !== undefined)
   const kept: Record<string, Json> = {}
   for (const [name, member] of Object.entries(value)) {
-    const figure = WORD.test(name) ? figures(member, depth + 1) : undefined
+    const figure = figureOf(name, member, depth)
     if (figure !== undefined) kept[name] = figure
   }
   return kept
+}
+
+function figureOf(name: string, member: Json, depth: number): Json | undefined {
+  if (WORDS.has(name))
+    return member === null || (typeof member === 'string' && KIND.test(member)) ? member : undefined
+  return FIGURES.has(name) ? figures(member, depth + 1) : undefined
 }
 
 /** Log probabilities of exactly these words; null for any others, which may be those of a call. */
@@ -51,6 +81,15 @@ export function logprobsOf(tokens: Json | undefined, text: string): Json {
   }))
 }
 
-function probability({ token = '', logprob, bytes }: JsonObject): JsonObject {
-  return { token, logprob: figures(logprob) ?? null, bytes: figures(bytes) ?? null }
+const LONGEST_TOKEN = 64
+
+/** One word and how likely it was. What is longer than a word can be is none. */
+function probability({ token, logprob, bytes }: JsonObject): JsonObject {
+  return {
+    token: typeof token === 'string' ? token.slice(0, LONGEST_TOKEN) : '',
+    logprob: typeof logprob === 'number' ? logprob : null,
+    bytes: isList(bytes)
+      ? bytes.filter((byte) => typeof byte === 'number').slice(0, 4 * LONGEST_TOKEN)
+      : null,
+  }
 }

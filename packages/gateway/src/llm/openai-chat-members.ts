@@ -19,19 +19,9 @@ export function headOf(reply: JsonObject, kind: ReplyKind): Record<string, Json>
   }
 }
 
-/** The figures of a reply or a chunk: what was used, and how a moderation has scored it. */
-export function figuresOf({ usage, moderation }: JsonObject): Record<string, Json> {
-  return {
-    ...(isObject(usage) || usage === null ? { usage: countsIn(figures(usage) ?? null) } : {}),
-    ...(isObject(moderation) || moderation === null ? { moderation: figures(moderation) ?? null } : {}),
-  }
-}
-
-/** No usage has words, and the input of a call may be one. */
-function countsIn(value: Json): Json {
-  if (!isObject(value)) return value
-  const counts = Object.entries(value).filter(([, count]) => typeof count !== 'string' && !isList(count))
-  return Object.fromEntries(counts.map(([name, count]) => [name, countsIn(count)]))
+/** The figures of a reply or a chunk: what was used. */
+export function figuresOf({ usage }: JsonObject): Record<string, Json> {
+  return isObject(usage) || usage === null ? { usage: figures(usage) ?? null } : {}
 }
 
 /** The choices of a reply. @throws Garbled if there are none that can be read. */

@@ -2,32 +2,29 @@
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { Garbled } from './dialect.ts'
-import { figures, isObject, only } from './filter.ts'
+import { figures, isObject, only, word } from './filter.ts'
 import { idOf } from './openai-responses-text.ts'
 
-const FIGURES = [
+/** Each is a number, a flag or one short word. */
+const SIMPLE = [
   'background',
   'completed_at',
   'frequency_penalty',
-  'incomplete_details',
   'max_output_tokens',
   'max_tool_calls',
-  'moderation',
   'presence_penalty',
   'previous_response_id',
   'prompt_cache_key',
-  'prompt_cache_options',
   'prompt_cache_retention',
-  'reasoning',
   'safety_identifier',
   'service_tier',
   'status',
   'store',
   'top_logprobs',
   'truncation',
-  'usage',
   'user',
 ] as const
+const FIGURES = ['incomplete_details', 'reasoning', 'usage'] as const
 
 /** A response around these items. */
 export function envelopeOf(response: JsonObject, output: readonly JsonObject[]): JsonObject {
@@ -58,8 +55,22 @@ export function envelopeOf(response: JsonObject, output: readonly JsonObject[]):
 const MOST_NAME = 256
 
 function knownFigures(response: JsonObject): JsonObject {
-  const kept = figures(only(response, FIGURES))
-  return isObject(kept) ? kept : {}
+  const kept = simple(only(response, SIMPLE))
+  for (const name of FIGURES) {
+    const value = response[name]
+    if (isObject(value) || value === null) kept[name] = figures(value) ?? null
+  }
+  return kept
+}
+
+/** The members that are a number, a flag, null or one short word. */
+function simple(members: JsonObject): Record<string, Json> {
+  const kept: Record<string, Json> = {}
+  for (const [name, value] of Object.entries(members)) {
+    const known = typeof value === 'string' ? word(value) : typeof value === 'object' ? null : value
+    if (known !== undefined && (known !== null || value === null)) kept[name] = known
+  }
+  return kept
 }
 
 const MOST_MESSAGE = 500
@@ -91,11 +102,10 @@ function formatOf(text: Json | undefined): JsonObject {
   const format = isObject(text['format'])
     ? only(text['format'], ['type', 'name', 'strict'])
     : { type: 'text' }
-  const kept = figures({ format, ...only(text, ['verbosity']) })
-  return isObject(kept) ? kept : {}
+  return { format: simple(format), ...simple(only(text, ['verbosity'])) }
 }
 
 function choiceOf(choice: Json | undefined): Json {
-  if (isObject(choice)) return figures(only(choice, ['type', 'name', 'mode', 'server_label'])) ?? 'auto'
+  if (isObject(choice)) return simple(only(choice, ['type', 'name', 'mode', 'server_label']))
   return choice === 'none' || choice === 'required' ? choice : 'auto'
 }

@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { randomBytes } from 'node:crypto'
-import { figures, isList, isObject, logprobsOf, only } from './filter.ts'
+import { isList, isObject, logprobsOf, only, word } from './filter.ts'
 
 /** What the id of an item of ours begins with: the upstream does not know it. */
 export const OUR_MESSAGE: string = 'msg_tollgate_'
@@ -135,6 +135,5 @@ function head(item: JsonObject): JsonObject {
 
 /** How far an item has come. */
 export function statusOf(item: JsonObject, otherwise = 'completed'): string {
-  const status = figures(item['status'])
-  return typeof status === 'string' ? status : otherwise
+  return word(item['status']) ?? otherwise
 }
