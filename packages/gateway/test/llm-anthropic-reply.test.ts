@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { describe, expect, test } from 'vitest'
-import { anthropicMessages } from '../src/llm/anthropic.ts'
+import { anthropicMessages } from '../src/llm/anthropic/anthropic.ts'
 import { Garbled, type Judge } from '../src/llm/dialect.ts'
 import { isObject } from '../src/llm/filter.ts'
 import { refusal, ScriptedJudge, SECRET } from './llm-anthropic-rig.ts'

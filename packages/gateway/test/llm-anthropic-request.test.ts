@@ -7,7 +7,7 @@ import {
 } from '@anthropic-ai/sdk/resources/messages/messages'
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { describe, expect, test } from 'vitest'
-import { anthropicMessages } from '../src/llm/anthropic.ts'
+import { anthropicMessages } from '../src/llm/anthropic/anthropic.ts'
 import { Refused, type Reading, type Result, type Said } from '../src/llm/dialect.ts'
 import { SECRET } from './llm-anthropic-rig.ts'
 

@@ -1,7 +1,7 @@
 // Replies as the wire has them, a judge that rules by the names of tools, and the official clients behind both.
 
 import { canonicalize, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
-import { anthropicMessages } from '../src/llm/anthropic.ts'
+import { anthropicMessages } from '../src/llm/anthropic/anthropic.ts'
 import type { Judge, Proposal, Ruling } from '../src/llm/dialect.ts'
 import { isObject } from '../src/llm/filter.ts'
 import type { SseEvent } from '../src/sse.ts'

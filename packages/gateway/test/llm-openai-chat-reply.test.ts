@@ -7,7 +7,7 @@ import { generateText, jsonSchema, tool } from 'ai'
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
 import { Garbled, type Judge } from '../src/llm/dialect.ts'
-import { openaiChat } from '../src/llm/openai-chat.ts'
+import { openaiChat } from '../src/llm/openai-chat/openai-chat.ts'
 import { called, judgeThatAllows, refusal, scriptedFetch, SECRET } from './llm-openai-chat-rig.ts'
 
 const ARGS = JSON.stringify({ path: SECRET })

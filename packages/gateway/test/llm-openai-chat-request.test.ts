@@ -3,7 +3,7 @@
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { describe, expect, test } from 'vitest'
 import { Refused, type Reading, type Result } from '../src/llm/dialect.ts'
-import { openaiChat } from '../src/llm/openai-chat.ts'
+import { openaiChat } from '../src/llm/openai-chat/openai-chat.ts'
 
 const HELLO = [{ role: 'user', content: 'hello' }]
 

@@ -3,7 +3,7 @@
 import { canonicalize, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
 import type { Judge, Proposal, Ruling } from '../src/llm/dialect.ts'
 import { isObject } from '../src/llm/filter.ts'
-import { openaiChat } from '../src/llm/openai-chat.ts'
+import { openaiChat } from '../src/llm/openai-chat/openai-chat.ts'
 
 /** What is in the arguments of calls that are refused, and must be in nothing that leaves. */
 export const SECRET = 'zq7-never-leaves'

@@ -10,7 +10,7 @@ import OpenAI from 'openai'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { Garbled, type Judge, type Ruling } from '../src/llm/dialect.ts'
 import { isList, isObject } from '../src/llm/filter.ts'
-import { openaiChat } from '../src/llm/openai-chat.ts'
+import { openaiChat } from '../src/llm/openai-chat/openai-chat.ts'
 import {
   called,
   chunk,

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '@tollgate/evidence'
 import { generateText, jsonSchema, tool } from 'ai'
 import { describe, expect, test } from 'vitest'
 import { Garbled, type Judge } from '../src/llm/dialect.ts'
-import { openaiResponses } from '../src/llm/openai-responses.ts'
+import { openaiResponses } from '../src/llm/openai-responses/openai-responses.ts'
 import {
   aiSdk,
   denial,

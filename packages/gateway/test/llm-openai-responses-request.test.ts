@@ -4,8 +4,8 @@ import type { Json, JsonObject } from '@tollgate/evidence'
 import { generateText, jsonSchema, stepCountIs, tool } from 'ai'
 import { describe, expect, test } from 'vitest'
 import { Refused, type Result } from '../src/llm/dialect.ts'
-import { readRequest, type ResponsesReading } from '../src/llm/openai-responses-request.ts'
-import { openaiResponses } from '../src/llm/openai-responses.ts'
+import { readRequest, type ResponsesReading } from '../src/llm/openai-responses/request.ts'
+import { openaiResponses } from '../src/llm/openai-responses/openai-responses.ts'
 import {
   aiSdk,
   completed,

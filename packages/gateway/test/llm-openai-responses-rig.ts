@@ -5,7 +5,7 @@ import { ChatOpenAI } from '@langchain/openai'
 import { canonicalize, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
 import OpenAI from 'openai'
 import type { Judge, Proposal, Rewriter, Ruling } from '../src/llm/dialect.ts'
-import { openaiResponses } from '../src/llm/openai-responses.ts'
+import { openaiResponses } from '../src/llm/openai-responses/openai-responses.ts'
 import { createSseReader } from '../src/sse.ts'
 
 /** A judge that allows the tools it is told, and remembers what it was asked. */

@@ -6,7 +6,7 @@ import { jsonSchema, streamText, tool } from 'ai'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Garbled } from '../src/llm/dialect.ts'
-import { openaiResponses } from '../src/llm/openai-responses.ts'
+import { openaiResponses } from '../src/llm/openai-responses/openai-responses.ts'
 import {
   aiSdk,
   bytesOf,

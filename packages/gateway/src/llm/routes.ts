@@ -1,9 +1,9 @@
 // What can be asked for at the door: replies of models, which are judged; and a few things that cannot carry a call.
 
-import { anthropicMessages } from './anthropic.ts'
+import { anthropicMessages } from './anthropic/anthropic.ts'
 import { Refused, type Dialect, type Provider } from './dialect.ts'
-import { openaiChat } from './openai-chat.ts'
-import { openaiResponses } from './openai-responses.ts'
+import { openaiChat } from './openai-chat/openai-chat.ts'
+import { openaiResponses } from './openai-responses/openai-responses.ts'
 
 /** Something that can be asked for. */
 export interface Route {

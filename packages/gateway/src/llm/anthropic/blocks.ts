@@ -1,0 +1,290 @@
+// The table of content blocks: what each is made of, whether it is words, a call for the client, or something that the provider
+// has run, and which deltas it comes in. A block that is not in here may be a call, and is treated as one.
+
+import type { JsonObject } from '@tollgate/evidence'
+import {
+  count,
+  either,
+  flag,
+  listOf,
+  object,
+  oneOf,
+  orNull,
+  record,
+  text,
+  word,
+  type Shape,
+} from './shapes.ts'
+
+/** What is known of a type of block. */
+export type BlockKind =
+  /** Cannot be a call. Goes on as it comes, with deltas of these types. */
+  | { readonly role: 'words'; readonly shape: Shape; readonly deltas: ReadonlyMap<string, Shape> }
+  /** A call that the client would run. */
+  | { readonly role: 'call'; readonly shape: Shape }
+  /** What the provider has run, or what came of it. `tool` is the name it is judged by; undefined if there is none. */
+  | {
+      readonly role: 'ran'
+      readonly shape: Shape
+      readonly tool: (block: JsonObject) => string | undefined
+      /** Whether its input comes in deltas. */
+      readonly input: boolean
+    }
+
+const CALLER = record({ type: word }, { tool_id: word })
+
+const CITED = { cited_text: text }
+const IN_DOCUMENT = { document_title: orNull(text), file_id: orNull(text), document_index: count }
+const CITATION = oneOf({
+  char_location: record(CITED, { ...IN_DOCUMENT, start_char_index: count, end_char_index: count }),
+  page_location: record(CITED, { ...IN_DOCUMENT, start_page_number: count, end_page_number: count }),
+  content_block_location: record(CITED, { ...IN_DOCUMENT, start_block_index: count, end_block_index: count }),
+  web_search_result_location: record(CITED, { url: text, title: orNull(text), encrypted_index: text }),
+  search_result_location: record(CITED, {
+    source: text,
+    title: orNull(text),
+    search_result_index: count,
+    start_block_index: count,
+    end_block_index: count,
+  }),
+})
+
+const REFERENCE = { name: text, server_name: text }
+const DEFINITION = record(
+  {},
+  {
+    type: orNull(word),
+    name: text,
+    description: text,
+    input_schema: object,
+    mcp_server_name: text,
+    configs: orNull(object),
+    default_config: object,
+    allowed_callers: listOf(word),
+    allowed_domains: orNull(listOf(text)),
+    blocked_domains: orNull(listOf(text)),
+    cache_control: orNull(record({ type: word }, { ttl: word })),
+    citations: orNull(record({}, { enabled: flag })),
+    defer_loading: flag,
+    strict: flag,
+    eager_input_streaming: orNull(flag),
+    enable_zoom: flag,
+    use_cache: flag,
+    display_height_px: count,
+    display_width_px: count,
+    display_number: count,
+    max_characters: count,
+    max_content_tokens: count,
+    max_tokens: count,
+    max_uses: count,
+    model: word,
+    response_inclusion: word,
+  },
+)
+const TOOL_CHANGE = record({
+  tool: oneOf({
+    tool_reference: record({}, REFERENCE),
+    mcp_tool_reference: record({}, REFERENCE),
+    mcp_toolset_reference: record({}, REFERENCE),
+    tool_definition: record({ definition: DEFINITION }),
+  }),
+})
+const TOOL_CHANGES = listOf(oneOf({ tool_addition: TOOL_CHANGE, tool_removal: TOOL_CHANGE }))
+
+const TEXT_BLOCK = record({ text }, { citations: orNull(listOf(CITATION)) })
+const MODEL = record({ model: text })
+
+const ERROR = record({ error_code: word }, { error_message: orNull(text) })
+const SOURCE = record({ data: text }, { media_type: word })
+const DOCUMENT = oneOf({
+  document: record(
+    { source: oneOf({ base64: SOURCE, text: SOURCE }) },
+    { title: orNull(text), citations: orNull(record({}, { enabled: flag })) },
+  ),
+})
+const OUTPUT_FILE = record({ file_id: text })
+const FILES = {
+  content: listOf(oneOf({ code_execution_output: OUTPUT_FILE, bash_code_execution_output: OUTPUT_FILE })),
+}
+const RUN = { stderr: text, return_code: count }
+const LINES = { num_lines: count, start_line: count, total_lines: count }
+const REPLACED = { new_lines: count, new_start: count, old_lines: count, old_start: count }
+
+/** The name that a tool of the provider is judged by, from the name that its block has. */
+const SERVER_TOOLS: ReadonlyMap<string, string> = new Map([
+  ['web_search', 'anthropic/web_search'],
+  ['web_fetch', 'anthropic/web_fetch'],
+  ['code_execution', 'anthropic/code_execution'],
+  ['bash_code_execution', 'anthropic/code_execution'],
+  ['text_editor_code_execution', 'anthropic/code_execution'],
+  ['tool_search_tool_regex', 'anthropic/tool_search'],
+  ['tool_search_tool_bm25', 'anthropic/tool_search'],
+  ['advisor', 'anthropic/advisor'],
+])
+
+/** Every type of block that is known here. */
+export const BLOCKS: ReadonlyMap<string, BlockKind> = new Map<string, BlockKind>([
+  [
+    'text',
+    words(TEXT_BLOCK, { text_delta: record({ text }), citations_delta: record({ citation: CITATION }) }),
+  ],
+  [
+    'thinking',
+    words(record({ thinking: text }, { signature: text }), {
+      thinking_delta: record({ thinking: text }, { estimated_tokens: count }),
+      signature_delta: record({ signature: text }),
+    }),
+  ],
+  ['redacted_thinking', words(record({ data: text }))],
+  [
+    'compaction',
+    words(
+      record(
+        {},
+        {
+          content: orNull(text),
+          encrypted_content: orNull(text),
+          signature: orNull(text),
+          tool_changes: orNull(TOOL_CHANGES),
+        },
+      ),
+      { compaction_delta: record({}, { content: orNull(text), encrypted_content: orNull(text) }) },
+    ),
+  ],
+  [
+    'fallback',
+    words(
+      record({ from: MODEL, to: MODEL }, { trigger: record({ type: word }, { category: orNull(word) }) }),
+    ),
+  ],
+
+  [
+    'tool_use',
+    { role: 'call', shape: record({ id: text, name: text }, { caller: CALLER, toolset_name: word }) },
+  ],
+
+  [
+    'server_tool_use',
+    {
+      role: 'ran',
+      shape: record({ id: text, name: text, input: object }, { caller: CALLER }),
+      tool: ({ name }) => (typeof name === 'string' ? SERVER_TOOLS.get(name) : undefined),
+      input: true,
+    },
+  ],
+  ['mcp_tool_use', ran('mcp', { id: text, name: text, server_name: text, input: object }, true)],
+  [
+    'mcp_tool_result',
+    ran('mcp', {
+      tool_use_id: text,
+      content: either(text, listOf(oneOf({ text: TEXT_BLOCK }))),
+      is_error: flag,
+    }),
+  ],
+  [
+    'mcp_tool_listing',
+    ran('mcp', {
+      mcp_server_name: text,
+      tools: listOf(record({ name: text, input_schema: object }, { description: text })),
+    }),
+  ],
+  [
+    'web_search_tool_result',
+    result(
+      'web_search',
+      either(
+        listOf(
+          oneOf({
+            web_search_result: record(
+              { url: text, title: text, encrypted_content: text },
+              { page_age: orNull(text) },
+            ),
+          }),
+        ),
+        oneOf({ web_search_tool_result_error: ERROR }),
+      ),
+    ),
+  ],
+  [
+    'web_fetch_tool_result',
+    result(
+      'web_fetch',
+      oneOf({
+        web_fetch_result: record({ url: text, content: DOCUMENT }, { retrieved_at: orNull(text) }),
+        web_fetch_tool_result_error: ERROR,
+      }),
+    ),
+  ],
+  [
+    'code_execution_tool_result',
+    result(
+      'code_execution',
+      oneOf({
+        code_execution_result: record({ stdout: text, ...RUN }, FILES),
+        encrypted_code_execution_result: record({ encrypted_stdout: text, ...RUN }, FILES),
+        code_execution_tool_result_error: ERROR,
+      }),
+    ),
+  ],
+  [
+    'bash_code_execution_tool_result',
+    result(
+      'code_execution',
+      oneOf({
+        bash_code_execution_result: record({ stdout: text, ...RUN }, FILES),
+        bash_code_execution_tool_result_error: ERROR,
+      }),
+    ),
+  ],
+  [
+    'text_editor_code_execution_tool_result',
+    result(
+      'code_execution',
+      oneOf({
+        text_editor_code_execution_view_result: record({ content: text }, { file_type: word, ...LINES }),
+        text_editor_code_execution_create_result: record({ is_file_update: flag }),
+        text_editor_code_execution_str_replace_result: record(
+          {},
+          { lines: orNull(listOf(text)), ...REPLACED },
+        ),
+        text_editor_code_execution_tool_result_error: ERROR,
+      }),
+    ),
+  ],
+  [
+    'tool_search_tool_result',
+    result(
+      'tool_search',
+      oneOf({
+        tool_search_tool_search_result: record({
+          tool_references: listOf(oneOf({ tool_reference: record({ tool_name: text }) })),
+        }),
+        tool_search_tool_result_error: ERROR,
+      }),
+    ),
+  ],
+  [
+    'advisor_tool_result',
+    result(
+      'advisor',
+      oneOf({
+        advisor_result: record({ text }, { stop_reason: orNull(word) }),
+        advisor_redacted_result: record({ encrypted_content: text }, { stop_reason: orNull(word) }),
+        advisor_tool_result_error: ERROR,
+      }),
+    ),
+  ],
+  ['container_upload', ran('code_execution', { file_id: text })],
+])
+
+function words(shape: Shape, deltas: Readonly<Record<string, Shape>> = {}): BlockKind {
+  return { role: 'words', shape, deltas: new Map(Object.entries(deltas)) }
+}
+
+function ran(tool: string, required: Readonly<Record<string, Shape>>, input = false): BlockKind {
+  return { role: 'ran', shape: record(required, { caller: CALLER }), tool: () => `anthropic/${tool}`, input }
+}
+
+function result(tool: string, content: Shape): BlockKind {
+  return ran(tool, { tool_use_id: text, content })
+}

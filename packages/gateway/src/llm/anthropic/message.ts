@@ -1,0 +1,96 @@
+// What a message has besides its content, and why it came to its end.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { Garbled } from '../dialect.ts'
+import { figures, isObject } from '../filter.ts'
+import { flag, listOf, orNull, record, text, word, type Members } from './shapes.ts'
+
+const CONTAINER = orNull(
+  record(
+    { id: text },
+    { expires_at: text, skills: orNull(listOf(record({ type: word, skill_id: word }, { version: word }))) },
+  ),
+)
+const STOP_DETAILS = orNull(
+  record(
+    { type: word },
+    {
+      category: orNull(word),
+      explanation: orNull(text),
+      fallback_credit_token: orNull(text),
+      fallback_has_prefill_claim: orNull(flag),
+      recommended_model: orNull(word),
+    },
+  ),
+)
+const ENVELOPE = record(
+  {},
+  {
+    id: text,
+    model: text,
+    container: CONTAINER,
+    diagnostics: figures,
+    context_management: figures,
+  },
+)
+const END: Members = { stop_sequence: orNull(text), stop_details: STOP_DETAILS }
+const WHOLE_END = record({}, END)
+const STREAMED_END = record({}, { ...END, container: CONTAINER })
+const STREAMED_BESIDES = record({}, { context_management: figures })
+
+/** A message without its content and its end. @throws Garbled */
+export function envelopeOf(message: JsonObject): Record<string, Json> {
+  if (message['type'] !== 'message' || message['role'] !== 'assistant') throw new Garbled('it is no message')
+  return {
+    ...built(ENVELOPE(message)),
+    type: 'message',
+    role: 'assistant',
+    // The official clients count on it.
+    usage: built(figures(message['usage'])),
+  }
+}
+
+/** How a whole message ends. @throws Garbled */
+export function endOf(message: JsonObject, anyLeft: boolean): Record<string, Json> {
+  return { stop_reason: stopReason(reasonIn(message), anyLeft), ...built(WHOLE_END(message)) }
+}
+
+/** How a message ends that is streamed: what goes on of a `message_delta`. @throws Garbled */
+export function deltaOf(event: JsonObject, delta: JsonObject, anyLeft: boolean): Record<string, Json> {
+  const usage = figures(event['usage'])
+  return {
+    type: 'message_delta',
+    delta: {
+      stop_reason: stopReason(reasonIn(delta), anyLeft),
+      stop_sequence: null,
+      ...built(STREAMED_END(delta)),
+    },
+    usage: isObject(usage) ? usage : { output_tokens: 0 },
+    ...built(STREAMED_BESIDES(event)),
+  }
+}
+
+/** Why a message, or what a delta says of it, has come to its end; null if it does not say. @throws Garbled */
+export function reasonIn(holder: JsonObject): string | null {
+  const reason = holder['stop_reason'] ?? null
+  if (reason !== null && (typeof reason !== 'string' || word(reason) === undefined)) {
+    throw new Garbled('its stop reason cannot be read')
+  }
+  return reason
+}
+
+const WHOLE: readonly (string | null)[] = ['end_turn', 'tool_use', 'stop_sequence', 'pause_turn']
+
+/** Whether the model was not done when it ended, so that its last call may be a part of one. */
+export function isCut(reason: string | null): boolean {
+  return !WHOLE.includes(reason)
+}
+
+/** An agent that is told to run tools must find one. */
+function stopReason(reason: string | null, anyLeft: boolean): string | null {
+  return reason === 'tool_use' && !anyLeft ? 'end_turn' : reason
+}
+
+function built(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {}
+}

@@ -1,0 +1,61 @@
+// A whole reply: every block is let go or asked about, and the message is built anew around what is left.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { BLOCKS } from './blocks.ts'
+import { Calls, objectIn, textOf, unknown, type Released, type Sorted } from './calls.ts'
+import { endOf, envelopeOf, isCut, reasonIn } from './message.ts'
+import { Garbled, type Judge } from '../dialect.ts'
+import { isList, isObject } from '../filter.ts'
+
+/** Most blocks that a reply may have. */
+export const MOST_BLOCKS = 1024
+
+/** Judges a whole message, and gives what goes on in its place. @throws Garbled */
+export async function governReply(reply: Json, judge: Judge): Promise<JsonObject> {
+  if (!isObject(reply)) throw new Garbled('it is no message')
+  const envelope = envelopeOf(reply)
+  const content = blocksIn(reply['content'])
+  const cut = isCut(reasonIn(reply))
+  const calls = new Calls(judge)
+  const sorted = content.map((block, at) => sort(block, calls, cut && at === content.length - 1))
+  const released = await calls.release(sorted)
+  return { ...envelope, content: released.map(whole), ...endOf(reply, calls.anyLeft) }
+}
+
+function blocksIn(content: Json | undefined): readonly JsonObject[] {
+  if (!isList(content) || !content.every(isObject)) throw new Garbled('its content is no list of blocks')
+  if (content.length > MOST_BLOCKS) throw new Garbled('it has too many blocks')
+  return content
+}
+
+function sort(block: JsonObject, calls: Calls, last: boolean): Sorted {
+  const type = block['type']
+  const kind = typeof type === 'string' ? BLOCKS.get(type) : undefined
+  switch (kind?.role) {
+    case undefined:
+      return unknown(block)
+    case 'ran':
+      return calls.sortRan(block)
+    case 'call':
+      return sortCall(block, calls, last)
+    case 'words': {
+      const built = kind.shape(block)
+      if (!isObject(built) || type === undefined) throw new Garbled('a block in it is not what its type says')
+      return { passes: { block: { type, ...built }, input: undefined } }
+    }
+  }
+}
+
+/** A call that is the last of a reply that was cut, and has no arguments, has perhaps lost them. */
+function sortCall(block: JsonObject, calls: Calls, last: boolean): Sorted {
+  const input = block['input']
+  if (!isObject(input)) return calls.sortCall(block, textOf(input ?? null))
+  return last && Object.keys(input).length === 0 ? unknown(block) : calls.sortCall(block, input)
+}
+
+function whole({ block, input }: Released): JsonObject {
+  if (input === undefined) return block
+  const value = objectIn(input)
+  if (!value) throw new Garbled('the arguments of a call in it are no object')
+  return { ...block, input: value }
+}

@@ -1,0 +1,273 @@
+// Reading a request: its parameters, its tools, what was said in it and by whom, and the results of earlier calls.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { ToolList } from './tools.ts'
+import { memberName } from './toolsets.ts'
+import { rephrase, wordsIn } from './words.ts'
+import { Refused, type Reading, type Result, type Said } from '../dialect.ts'
+import { isList, isObject } from '../filter.ts'
+
+const PARAMETERS: ReadonlySet<string> = new Set([
+  'model',
+  'max_tokens',
+  'messages',
+  'system',
+  'metadata',
+  'stop_sequences',
+  'stream',
+  'temperature',
+  'top_p',
+  'top_k',
+  'tools',
+  'tool_choice',
+  'thinking',
+  'service_tier',
+  'speed',
+  'inference_geo',
+  'cache_control',
+  'container',
+  'mcp_servers',
+  'context_management',
+  'compaction',
+  'output_config',
+  'output_format',
+  'diagnostics',
+  'fallbacks',
+  'fallback_credit_token',
+  'user_profile_id',
+  'workspace_id',
+  'betas',
+  'anthropic_version',
+  'anthropic_beta',
+])
+
+/** Reads a request, and keeps hold of its results so that they can be changed in place. @throws Refused */
+export function readRequest(body: JsonObject, further: ReadonlySet<string>): Reading {
+  checkParameters(body, further)
+  checkFallbacks(body['fallbacks'])
+  const list = new ToolList()
+  list.takeAll(body['tools'])
+  list.takeServers(body['mcp_servers'])
+  list.takeContainer(body['container'])
+  const conversation = new Conversation(list)
+  conversation.takeSystem(body['system'])
+  conversation.takeMessages(body['messages'])
+  return {
+    stream: streamIn(body),
+    tools: list.tools,
+    hosted: list.hosted,
+    turns: conversation.turns,
+    changed: conversation.changed,
+  }
+}
+
+function checkParameters(body: JsonObject, further: ReadonlySet<string>): void {
+  if ((body['thread'] ?? null) !== null) {
+    const why = '`thread` is not governed: what was said before stays at the provider'
+    // The official client then sends the whole conversation by itself.
+    const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
+    const message = `${why}; send the whole conversation in \`messages\``
+    throw new Refused(400, 'ROUTE_NOT_GOVERNED', message, 'thread', details)
+  }
+  for (const name of Object.keys(body)) {
+    if (PARAMETERS.has(name) || further.has(name) || name === 'thread') continue
+    const shown = /^[\w.-]{1,64}$/.test(name)
+    const why = shown ? `the parameter \`${name}\` is not known here` : 'a parameter is not known here'
+    const remedy =
+      'if it cannot make the provider run a tool, add it to `llm.anthropic.parameters` in tollgate.yaml'
+    throw notGoverned(`${why}; ${remedy}`, shown ? name : undefined)
+  }
+}
+
+const FALLBACK: readonly string[] = ['model', 'max_tokens', 'output_config', 'speed', 'thinking']
+
+/** Each fallback may bring parameters of its own. */
+function checkFallbacks(fallbacks: Json | undefined): void {
+  const entries = isList(fallbacks) ? fallbacks : []
+  if (entries.every((one) => isObject(one) && Object.keys(one).every((name) => FALLBACK.includes(name))))
+    return
+  throw notGoverned(
+    `\`fallbacks\` has a member that is not known here; send ${FALLBACK.map((name) => `\`${name}\``).join(', ')} only`,
+    'fallbacks',
+  )
+}
+
+function streamIn({ stream }: JsonObject): boolean {
+  if (stream === undefined || stream === null || stream === false) return false
+  if (stream === true) return true
+  throw ambiguous('`stream` is neither true nor false', 'stream')
+}
+
+const ROLES: readonly Json[] = ['user', 'assistant', 'system']
+
+/** What the provider has run earlier in the conversation. */
+const RAN: ReadonlySet<string> = new Set([
+  'web_search_tool_result',
+  'web_fetch_tool_result',
+  'code_execution_tool_result',
+  'bash_code_execution_tool_result',
+  'text_editor_code_execution_tool_result',
+  'tool_search_tool_result',
+  'advisor_tool_result',
+  'mcp_tool_result',
+  'mcp_tool_listing',
+])
+
+class Conversation {
+  readonly turns: (Said | Result)[] = []
+  /** Whether something was left out of a result. */
+  changed = false
+  readonly #list: ToolList
+  /** The names of earlier calls, by their ids; undefined if two calls have one id. */
+  readonly #calls = new Map<string, string | undefined>()
+
+  constructor(list: ToolList) {
+    this.#list = list
+  }
+
+  takeSystem(system: Json | undefined): void {
+    if (system !== undefined && system !== null) this.#takeContent(system, 'system', 'system')
+  }
+
+  takeMessages(messages: Json | undefined): void {
+    if (!isList(messages)) throw ambiguous('`messages` is no list')
+    for (const message of messages) {
+      if (!isObject(message)) throw ambiguous('a message is no object')
+      const role = message['role']
+      if (role === undefined || !ROLES.includes(role))
+        throw ambiguous('the role of a message is not known here')
+      // A message of the system may have settings only.
+      const content = message['content'] ?? (role === 'system' ? [] : undefined)
+      this.#takeContent(content, role, 'messages')
+    }
+  }
+
+  #takeContent(content: Json | undefined, role: Json, param: string): void {
+    if (typeof content === 'string') {
+      if (role !== 'assistant') this.#say('USER', [content])
+      return
+    }
+    if (!isList(content)) throw ambiguous('content is neither a text nor a list', param)
+    for (const block of content) {
+      if (!isObject(block)) throw ambiguous('a block of content is no object', param)
+      this.#takeBlock(block, role)
+    }
+  }
+
+  #takeBlock(block: JsonObject, role: Json): void {
+    const type = typeof block['type'] === 'string' ? block['type'] : ''
+    if (RAN.has(type)) return this.#say('TOOL_OUTPUT', wordsIn(block))
+    switch (type) {
+      case 'text':
+        if (typeof block['text'] !== 'string') throw ambiguous('a block of text has none')
+        return role === 'assistant' ? undefined : this.#say('USER', [block['text']])
+      case 'document':
+      case 'search_result':
+        return this.#say('TOOL_OUTPUT', wordsIn(block))
+      case 'tool_use':
+        return this.#takeCall(block)
+      case 'tool_result':
+        this.#takeResult(block)
+        return
+      case 'tool_addition':
+        return this.#takeAddition(block)
+      case 'compaction':
+        return this.#takeCompaction(block)
+      default:
+        // The upstream knows, or refuses it.
+        return
+    }
+  }
+
+  #say(channel: Said['channel'], texts: readonly string[]): void {
+    for (const text of texts) if (text !== '') this.turns.push({ kind: 'said', channel, text })
+  }
+
+  #takeResult(block: JsonObject): void {
+    const before = sizeOf(block)
+    this.turns.push(resultOf(block, this.#callOf(block)))
+    this.changed ||= sizeOf(block) !== before
+  }
+
+  #takeCall({ id, name, toolset_name: toolset }: JsonObject): void {
+    if (typeof id !== 'string') return
+    const tool = memberName(toolset, name)
+    this.#calls.set(id, this.#calls.has(id) && this.#calls.get(id) !== tool ? undefined : tool)
+  }
+
+  #callOf({ tool_use_id: id }: JsonObject): string | undefined {
+    return typeof id === 'string' ? this.#calls.get(id) : undefined
+  }
+
+  /** Tools that come up in the course of the conversation. A reference is to one that was declared, and judged. */
+  #takeAddition({ tool }: JsonObject): void {
+    const type = isObject(tool) ? tool['type'] : undefined
+    if (isObject(tool) && type === 'tool_definition') return this.#list.takeAddition(tool['definition'])
+    if (type === 'tool_reference' || type === 'mcp_tool_reference' || type === 'mcp_toolset_reference') return
+    throw notGoverned('a `tool_addition` is of a kind that is not known here; use `tools`', 'messages')
+  }
+
+  #takeCompaction({ tool_changes: changes }: JsonObject): void {
+    if (changes === undefined || changes === null) return
+    if (!isList(changes) || !changes.every(isObject)) throw ambiguous('`tool_changes` is no list of changes')
+    for (const change of changes) {
+      if (change['type'] === 'tool_addition') this.#takeAddition(change)
+      else if (change['type'] !== 'tool_removal') {
+        throw notGoverned('a change of tools is of a kind that is not known here; use `tools`', 'messages')
+      }
+    }
+  }
+}
+
+/** Nothing is ever added to a result while it is read, so that what was left out shows here. */
+function sizeOf(block: JsonObject): number {
+  return JSON.stringify(block).length
+}
+
+const RESULT: readonly string[] = [
+  'type',
+  'tool_use_id',
+  'is_error',
+  'cache_control',
+  'toolset_name',
+  'content',
+]
+
+function resultOf(given: JsonObject, tool: string | undefined): Result {
+  // Sound: the body that goes on is ours to change, and this is a part of it.
+  const block = given as Record<string, Json>
+  const content = block['content'] ?? []
+  const texts: string[] = []
+  const noted = rephrase(content, (text) => {
+    texts.push(text)
+    return text
+  })
+  // What means nothing here could still be read by a model.
+  for (const name of Object.keys(block)) if (!RESULT.includes(name)) Reflect.deleteProperty(block, name)
+  if (Object.hasOwn(block, 'content')) block['content'] = noted
+  const { tool_use_id: id, is_error: failed } = block
+  return {
+    kind: 'result',
+    ref: typeof id === 'string' ? id : undefined,
+    tool,
+    failed: failed === true,
+    content,
+    texts,
+    rewrite(others) {
+      if (others.length !== texts.length) throw new RangeError('not as many texts as there were')
+      const next = others.values()
+      block['content'] = rephrase(content, () => next.next().value ?? '')
+    },
+    withhold(note) {
+      block['content'] = note
+    },
+  }
+}
+
+function notGoverned(message: string, param?: string): Refused {
+  return new Refused(400, 'ROUTE_NOT_GOVERNED', message, param)
+}
+
+function ambiguous(message: string, param = 'messages'): Refused {
+  return new Refused(400, 'AMBIGUOUS_INPUT', message, param)
+}

@@ -1,0 +1,66 @@
+// What a member of a reply can be, written down so that a reply can be built anew from it: nothing else goes on.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, isObject, word as wordIn } from '../filter.ts'
+
+/** Takes what a member can be out of what it is; undefined if it is something else. */
+export type Shape = (value: Json | undefined) => Json | undefined
+
+/** Members by name. */
+export type Members = Readonly<Record<string, Shape>>
+
+/** Any text. */
+export const text: Shape = (value) => (typeof value === 'string' ? value : undefined)
+
+/** A short word, such as a type or an id. */
+export const word: Shape = wordIn
+
+/** A count, or nothing. */
+export const count: Shape = (value) => (typeof value === 'number' || value === null ? value : undefined)
+
+/** True or false. */
+export const flag: Shape = (value) => (typeof value === 'boolean' ? value : undefined)
+
+/** Any object, as it is: arguments of what the provider ran, or a schema. */
+export const object: Shape = (value) => (isObject(value) ? value : undefined)
+
+/** The same, or nothing. */
+export function orNull(shape: Shape): Shape {
+  return (value) => (value === null ? null : shape(value))
+}
+
+/** The first that fits. */
+export function either(first: Shape, second: Shape): Shape {
+  return (value) => first(value) ?? second(value)
+}
+
+/** A list of what fits; the rest is left out. */
+export function listOf(shape: Shape): Shape {
+  return (value) =>
+    isList(value) ? value.map((item) => shape(item)).filter((item) => item !== undefined) : undefined
+}
+
+/** An object with members that it must have, and others that are left out if they do not fit. */
+export function record(required: Members, further: Members = {}): Shape {
+  return (value) => (isObject(value) ? recordOf(value, required, further) : undefined)
+}
+
+/** One of several objects, told apart by their `type`. */
+export function oneOf(kinds: Readonly<Record<string, Shape>>): Shape {
+  const known = new Map(Object.entries(kinds))
+  return (value) => {
+    if (!isObject(value) || typeof value['type'] !== 'string') return undefined
+    const built = known.get(value['type'])?.(value)
+    return isObject(built) ? { type: value['type'], ...built } : undefined
+  }
+}
+
+function recordOf(value: JsonObject, required: Members, further: Members): JsonObject | undefined {
+  const built: Record<string, Json> = {}
+  for (const [name, shape] of Object.entries({ ...required, ...further })) {
+    const member = Object.hasOwn(value, name) ? shape(value[name]) : undefined
+    if (member !== undefined) built[name] = member
+    else if (Object.hasOwn(required, name)) return undefined
+  }
+  return built
+}

@@ -1,0 +1,367 @@
+// A streamed reply. Words go out as they come; the events of a call are held until it is whole and judged. Blocks are numbered
+// by the order in which they go out: the official clients put each at the end of a list, and find it by its number.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { BLOCKS, type BlockKind } from './blocks.ts'
+import { Calls, objectIn, textOf, unknown, type Released, type Sorted } from './calls.ts'
+import type { Shape } from './shapes.ts'
+import { deltaOf, envelopeOf, isCut, reasonIn } from './message.ts'
+import { MOST_BLOCKS } from './reply.ts'
+import { Garbled, type Judge, type Rewriter } from '../dialect.ts'
+import { isList, isObject } from '../filter.ts'
+import type { SseEvent } from '../../sse.ts'
+
+/** Most that is held back of a reply, in characters. */
+const MOST_HELD = 4 << 20
+const MOST_ERROR = 500
+const MOST_DEPTH = 32
+
+/** Rewrites the events of one reply. */
+export function openStream(judge: Judge): Rewriter {
+  const reply = new StreamedReply(judge)
+  let state: 'ready' | 'busy' | 'broken' = 'ready'
+
+  function broken(fault: unknown): never {
+    state = 'broken'
+    throw fault
+  }
+
+  return {
+    get ended() {
+      return state === 'ready' && reply.ended
+    },
+    get failed() {
+      return reply.failed
+    },
+    take(event) {
+      // What follows something that was not understood is not understood either.
+      if (state !== 'ready') throw new Garbled('it goes on after it was broken off')
+      try {
+        const taken = reply.take(event)
+        if (typeof taken === 'string') return taken
+        state = 'busy'
+        return taken.then((text) => {
+          state = 'ready'
+          return text
+        }, broken)
+      } catch (fault) {
+        return broken(fault)
+      }
+    },
+  }
+}
+
+/** A block of which every event goes on as it comes. */
+interface Flowing {
+  readonly state: 'flowing'
+  readonly deltas: ReadonlyMap<string, Shape>
+  /** Its number on the way out. */
+  readonly at: number
+}
+
+/** A block of which nothing has gone out. */
+interface Held {
+  readonly state: 'held'
+  /** As it was started. */
+  readonly block: JsonObject
+  /** Undefined if nobody here knows it. */
+  readonly kind: BlockKind | undefined
+  /** What is held of it, in characters. */
+  size: number
+  /** The JSON text of its input, so far. */
+  text: string
+}
+
+/** `stopped`: the upstream has said so. `closed`: it has not, but the message has ended. */
+type Block = Flowing | Held | { readonly state: 'stopped' } | { readonly state: 'closed' }
+
+const STOPPED: Block = { state: 'stopped' }
+const CLOSED: Block = { state: 'closed' }
+
+class StreamedReply {
+  readonly #calls: Calls
+  /** By their numbers on the way in. */
+  readonly #blocks = new Map<number, Block>()
+  /** Calls that are over and have no arguments. Until the reply goes on, they may have lost them. */
+  #bare: Held[] = []
+  #phase: 'before' | 'open' | 'finished' | 'over' = 'before'
+  #failed = false
+  #placed = 0
+  #held = 0
+
+  constructor(judge: Judge) {
+    this.#calls = new Calls(judge)
+  }
+
+  get ended(): boolean {
+    return this.#phase === 'over'
+  }
+
+  get failed(): boolean {
+    return this.#failed
+  }
+
+  take(event: SseEvent): string | Promise<string> {
+    // Nothing that comes after the end goes on.
+    if (this.#phase === 'over') return ''
+    const data = dataOf(event)
+    switch (typeOf(data)) {
+      case 'ping':
+        return eventText({ type: 'ping' })
+      case 'error':
+        this.#phase = 'over'
+        this.#failed = true
+        return eventText(errorOf(data))
+      case 'message_start':
+        return this.#begin(data)
+      case 'content_block_start':
+        this.#mustBe('open')
+        return after(this.#releaseBare(false), () => this.#start(data, event.data.length))
+      case 'content_block_delta':
+        this.#mustBe('open')
+        return this.#delta(data)
+      case 'content_block_stop':
+        this.#mustBe('open', 'finished')
+        return this.#stop(indexIn(data))
+      case 'message_delta':
+        this.#mustBe('open', 'finished')
+        return this.#finish(data)
+      case 'message_stop':
+        this.#mustBe('open', 'finished')
+        return after(this.#close(true), () => {
+          this.#phase = 'over'
+          return eventText({ type: 'message_stop' })
+        })
+      default:
+        if (mayHoldCall(data, 0)) throw new Garbled('an event of an unknown type may hold a call')
+        return ''
+    }
+  }
+
+  #mustBe(...phases: readonly string[]): void {
+    if (!phases.includes(this.#phase)) throw new Garbled('its events are in no order that makes sense')
+  }
+
+  #begin({ message }: JsonObject): string {
+    this.#mustBe('before')
+    if (!isObject(message)) throw new Garbled('it starts without a message')
+    const content = message['content'] ?? []
+    if (!isList(content) || content.length > 0) throw new Garbled('it starts with content')
+    this.#phase = 'open'
+    const started = { ...envelopeOf(message), content: [], stop_reason: null, stop_sequence: null }
+    return eventText({ type: 'message_start', message: started })
+  }
+
+  #start(data: JsonObject, size: number): string {
+    const index = indexIn(data)
+    const block = data['content_block']
+    if (this.#blocks.has(index)) throw new Garbled('a block in it starts twice')
+    if (this.#blocks.size >= MOST_BLOCKS) throw new Garbled('it has too many blocks')
+    if (!isObject(block)) throw new Garbled('a block in it is none')
+    const type = typeOf(block)
+    const kind = BLOCKS.get(type)
+    if (kind?.role === 'words') {
+      const built = kind.shape(block)
+      if (!isObject(built)) throw new Garbled('a block in it is not what its type says')
+      return this.#flow(index, kind.deltas, { type, ...built })
+    }
+    // What the provider has run and comes whole can be asked about at once.
+    const sorted = kind?.role === 'ran' && !kind.input ? this.#calls.sortRan(block) : undefined
+    if (sorted && 'passes' in sorted) return this.#flow(index, new Map(), sorted.passes.block)
+    this.#hold(size)
+    this.#blocks.set(index, { state: 'held', block, kind: sorted ? undefined : kind, size, text: '' })
+    return ''
+  }
+
+  #flow(index: number, deltas: Flowing['deltas'], block: JsonObject): string {
+    const at = this.#placed++
+    this.#blocks.set(index, { state: 'flowing', deltas, at })
+    return eventText({ type: 'content_block_start', index: at, content_block: block })
+  }
+
+  #delta(data: JsonObject): string {
+    const block = this.#blocks.get(indexIn(data))
+    const delta = data['delta']
+    if (!isObject(delta)) throw new Garbled('a delta in it is none')
+    const type = typeOf(delta)
+    if (block?.state === 'flowing') {
+      const built = block.deltas.get(type)?.(delta)
+      if (!isObject(built)) throw new Garbled('a delta in it does not fit its block')
+      return eventText({ type: 'content_block_delta', index: block.at, delta: { type, ...built } })
+    }
+    if (block?.state !== 'held') throw new Garbled('a delta in it is of no open block')
+    // Nothing of it will ever go on.
+    if (!block.kind) return ''
+    const piece = delta['partial_json']
+    if (type !== 'input_json_delta' || typeof piece !== 'string') {
+      throw new Garbled('a delta in it does not fit its block')
+    }
+    this.#hold(piece.length)
+    block.size += piece.length
+    block.text += piece
+    return ''
+  }
+
+  #hold(size: number): void {
+    this.#held += size
+    if (this.#held > MOST_HELD) throw new Garbled('a call in it is too long')
+  }
+
+  #stop(index: number): string | Promise<string> {
+    const block = this.#blocks.get(index)
+    if (block?.state === 'closed') return ''
+    if (block === undefined || block.state === 'stopped') {
+      throw new Garbled('a block in it stops that is not open')
+    }
+    this.#blocks.set(index, STOPPED)
+    if (block.state === 'flowing') return eventText({ type: 'content_block_stop', index: block.at })
+    if (block.kind?.role === 'call' && block.text === '' && isEmpty(block.block['input'])) {
+      this.#bare.push(block)
+      return ''
+    }
+    return this.#release([block], (held) => this.#sort(held))
+  }
+
+  #finish(data: JsonObject): string | Promise<string> {
+    const delta = data['delta']
+    if (!isObject(delta)) throw new Garbled('a delta in it is none')
+    const reason = reasonIn(delta)
+    const last = (): string => eventText(deltaOf(data, delta, this.#calls.anyLeft))
+    return reason === null ? last() : after(this.#close(isCut(reason)), last)
+  }
+
+  /** Ends all that is open: words stop here, and a call that is not whole is none. */
+  #close(cut: boolean): string | Promise<string> {
+    if (this.#phase === 'finished') return ''
+    this.#phase = 'finished'
+    let stops = ''
+    const broken: Held[] = []
+    for (const [index, block] of this.#blocks) {
+      if (block.state === 'flowing') stops += eventText({ type: 'content_block_stop', index: block.at })
+      if (block.state === 'held') broken.push(block)
+      if (block.state !== 'stopped') this.#blocks.set(index, CLOSED)
+    }
+    return after(
+      after(stops, () => this.#releaseBare(cut)),
+      () => this.#release(broken, ({ block, text }) => unknown(block, text === '' ? block : text)),
+    )
+  }
+
+  #releaseBare(cut: boolean): string | Promise<string> {
+    const bare = this.#bare
+    this.#bare = []
+    return this.#release(bare, (held) => (cut ? unknown(held.block) : this.#sort(held)))
+  }
+
+  #sort({ block, kind, text }: Held): Sorted {
+    if (kind === undefined) return unknown(block)
+    const input = block['input']
+    if (text !== '' && !(input === undefined || isEmpty(input))) {
+      throw new Garbled('a call in it has its arguments twice')
+    }
+    if (kind.role === 'call') {
+      return this.#calls.sortCall(
+        block,
+        text === '' ? (isObject(input) ? input : textOf(input ?? null)) : text,
+      )
+    }
+    const read = text === '' ? input : objectIn(text)
+    return isObject(read) ? this.#calls.sortRan({ ...block, input: read }) : unknown(block)
+  }
+
+  #release(held: readonly Held[], sort: (held: Held) => Sorted): string | Promise<string> {
+    if (held.length === 0) return ''
+    for (const { size } of held) this.#held -= size
+    const released = this.#calls.release(held.map(sort))
+    const place = (blocks: readonly Released[]): string => blocks.map((one) => this.#place(one)).join('')
+    return released instanceof Promise ? released.then(place) : place(released)
+  }
+
+  /** A whole block at once, in the grammar of streams. */
+  #place({ block, input }: Released): string {
+    const index = this.#placed++
+    const words = block['text']
+    const [empty, delta]: [JsonObject, JsonObject] =
+      input === undefined
+        ? [{ text: '' }, { type: 'text_delta', text: typeof words === 'string' ? words : '' }]
+        : [{ input: {} }, { type: 'input_json_delta', partial_json: input }]
+    return [
+      { type: 'content_block_start', index, content_block: { ...block, ...empty } },
+      { type: 'content_block_delta', index, delta },
+      { type: 'content_block_stop', index },
+    ]
+      .map(eventText)
+      .join('')
+  }
+}
+
+/** One text after the other; at once, if nothing has to be waited for. */
+function after(
+  first: string | Promise<string>,
+  then: () => string | Promise<string>,
+): string | Promise<string> {
+  if (typeof first !== 'string') return first.then(async (text) => text + (await then()))
+  const second = then()
+  return typeof second === 'string' ? first + second : second.then((text) => first + text)
+}
+
+function dataOf({ type, data }: SseEvent): JsonObject {
+  const read = objectIn(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8'))
+  if (!read) throw new Garbled('an event in it is no JSON object')
+  // An event that says of itself that it is two things would be read differently by others.
+  if (type !== 'message' && type !== read['type']) throw new Garbled('an event in it has two types')
+  return read
+}
+
+/** What an object says that it is; empty if it does not. */
+function typeOf({ type }: JsonObject): string {
+  return typeof type === 'string' ? type : ''
+}
+
+function indexIn({ index }: JsonObject): number {
+  if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0) {
+    throw new Garbled('a number of a block in it makes no sense')
+  }
+  return index
+}
+
+function errorOf({ error }: JsonObject): JsonObject {
+  const { type, message } = isObject(error) ? error : {}
+  return {
+    type: 'error',
+    error: {
+      type: typeof type === 'string' ? type.slice(0, MOST_ERROR) : 'api_error',
+      message: typeof message === 'string' ? message.slice(0, MOST_ERROR) : 'the upstream broke off',
+    },
+  }
+}
+
+function isEmpty(value: Json | undefined): boolean {
+  return isObject(value) && Object.keys(value).length === 0
+}
+
+const LIKE_A_CALL = /tool|call|function|command|block|delta/
+const PARTS_OF_CALLS: ReadonlySet<string> = new Set([
+  'input',
+  'arguments',
+  'partial_json',
+  'content_block',
+  'delta',
+  'content',
+])
+
+/** Whether an event of an unknown type has anything in it that a client could take for a call. */
+function mayHoldCall(value: Json | undefined, depth: number): boolean {
+  if (depth > MOST_DEPTH) return true
+  if (isList(value)) return value.some((item) => mayHoldCall(item, depth + 1))
+  if (!isObject(value)) return false
+  if (LIKE_A_CALL.test(typeOf(value))) return true
+  return Object.entries(value).some(([name, member]) => {
+    return PARTS_OF_CALLS.has(name) || LIKE_A_CALL.test(name) || mayHoldCall(member, depth + 1)
+  })
+}
+
+/** The text of an event. JSON has no line breaks, and the types are ours. */
+function eventText(data: JsonObject): string {
+  return `event: ${typeOf(data)}\ndata: ${textOf(data)}\n\n`
+}

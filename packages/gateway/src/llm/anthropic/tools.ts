@@ -1,0 +1,155 @@
+// The tools that a request brings: what the client runs is declared, what the provider runs is judged before the request goes on.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { looksLikeMember, membersOf, toolsetOf } from './toolsets.ts'
+import { Refused, type DeclaredTool, type HostedTool } from '../dialect.ts'
+import { isList, isObject, only } from '../filter.ts'
+
+const SAYABLE = /^[\w.-]{1,64}$/
+const MOST_NAME = 256
+
+/** Built-ins that the client runs, by their types without the date of their version. */
+const CLIENT_RUN: readonly string[] = ['bash', 'text_editor', 'computer', 'memory']
+
+/** Tools that the provider runs, likewise, and the names that they are judged by. */
+const HOSTED: ReadonlyMap<string, string> = new Map([
+  ['web_search', 'anthropic/web_search'],
+  ['web_fetch', 'anthropic/web_fetch'],
+  ['code_execution', 'anthropic/code_execution'],
+  ['tool_search_tool_regex', 'anthropic/tool_search'],
+  ['tool_search_tool_bm25', 'anthropic/tool_search'],
+  ['advisor', 'anthropic/advisor'],
+  ['mcp_toolset', 'anthropic/mcp'],
+])
+
+/** From this version on, these run code of their own to go through what they find, unless only the model may call them. */
+const RUNS_CODE: readonly string[] = ['web_search', 'web_fetch']
+const RUNS_CODE_SINCE = '20260209'
+
+const SECRETS: readonly string[] = ['authorization_token', 'authorization', 'headers', 'api_key', 'token']
+
+/** Takes the tools of a request as they come up. */
+export class ToolList {
+  readonly tools: Map<string, DeclaredTool> = new Map<string, DeclaredTool>()
+  readonly hosted: HostedTool[] = []
+  readonly #named = new Map<string, JsonObject>()
+
+  /** The list in `tools`. @throws Refused */
+  takeAll(tools: Json | undefined): void {
+    if (tools === undefined || tools === null) return
+    if (!isList(tools)) throw ambiguous('`tools` is no list')
+    for (const tool of tools) {
+      if (!isObject(tool)) throw ambiguous('a tool is no object')
+      this.#take(tool)
+    }
+  }
+
+  /** A definition that comes up again in the course of a conversation, and must be the same then. @throws Refused */
+  takeAddition(tool: Json | undefined): void {
+    if (!isObject(tool)) throw ambiguous('a tool is no object')
+    const earlier = typeof tool['name'] === 'string' ? this.#named.get(tool['name']) : undefined
+    if (earlier && JSON.stringify(earlier) === JSON.stringify(tool)) return
+    this.#take(tool)
+  }
+
+  /** The list in `mcp_servers`. @throws Refused */
+  takeServers(servers: Json | undefined): void {
+    if (servers === undefined || servers === null) return
+    if (!isList(servers) || !servers.every(isObject)) {
+      throw ambiguous('`mcp_servers` is no list of servers', 'mcp_servers')
+    }
+    for (const server of servers) {
+      const known = server['type'] === 'url' && Object.keys(server).every((name) => SERVER.includes(name))
+      const args = only(server, ['name', 'url', 'tool_configuration'])
+      this.hosted.push({ tool: 'anthropic/mcp', args, known })
+    }
+  }
+
+  /** Where code runs, and what it brings along. @throws Refused */
+  takeContainer(container: Json | undefined): void {
+    if (container === undefined || container === null || typeof container === 'string') return
+    if (!isObject(container)) throw ambiguous('`container` is neither an id nor an object', 'container')
+    if (!Object.keys(container).every((name) => name === 'id' || name === 'skills')) {
+      throw new Refused(
+        400,
+        'ROUTE_NOT_GOVERNED',
+        '`container` has a member that is not known here; send `id` and `skills` only',
+        'container',
+      )
+    }
+    const skills = container['skills'] ?? []
+    if (!isList(skills) || !skills.every(isObject))
+      throw ambiguous('`skills` is no list of skills', 'container')
+    for (const skill of skills) this.hosted.push({ tool: 'anthropic/skills', args: skill, known: true })
+  }
+
+  #take(tool: JsonObject): void {
+    const type = tool['type'] ?? 'custom'
+    if (typeof type !== 'string') throw ambiguous('the type of a tool is no text')
+    const family = toolsetOf(type)
+    const [, kind = type, version = ''] = /^(.+)_(\d{8})$/.exec(type) ?? []
+    if (family !== undefined) this.#declareFamily(tool, family)
+    else if (type === 'custom') this.#declare(tool, schemaOf(tool))
+    else if (CLIENT_RUN.includes(kind) && version !== '') this.#declare(tool, undefined)
+    else this.#host(tool, type, HOSTED.get(kind))
+    if (RUNS_CODE.includes(kind) && version >= RUNS_CODE_SINCE && !isDirectOnly(tool)) {
+      this.hosted.push({ tool: 'anthropic/code_execution', args: { for: kind }, known: true })
+    }
+  }
+
+  #declare(tool: JsonObject, schema: Json | undefined): void {
+    const name = this.#claim(tool)
+    if (name === undefined) throw ambiguous('a tool has no name that can be read')
+    if (looksLikeMember(name)) throw ambiguous('a tool has the name of a member of a toolset')
+    this.tools.set(name, { form: 'json', schema })
+  }
+
+  #declareFamily(tool: JsonObject, family: string): void {
+    for (const name of membersOf(family, tool['configs'])) {
+      if (this.tools.has(name)) throw twice()
+      this.tools.set(name, { form: 'json', schema: undefined })
+    }
+  }
+
+  #host(tool: JsonObject, type: string, known: string | undefined): void {
+    this.#claim(tool)
+    if (known !== undefined) this.hosted.push({ tool: known, args: settingsOf(tool), known: true })
+    else {
+      this.hosted.push({ tool: SAYABLE.test(type) ? `anthropic/${type}` : undefined, args: {}, known: false })
+    }
+  }
+
+  #claim(tool: JsonObject): string | undefined {
+    const { name } = tool
+    if (typeof name !== 'string' || name === '' || name.length > MOST_NAME) return undefined
+    if (this.#named.has(name)) throw twice()
+    this.#named.set(name, tool)
+    return name
+  }
+}
+
+const SERVER: readonly string[] = ['type', 'name', 'url', 'authorization_token', 'tool_configuration']
+
+function schemaOf(tool: JsonObject): Json {
+  const schema = tool['input_schema']
+  if (!isObject(schema)) throw ambiguous('a tool has no `input_schema`')
+  return schema
+}
+
+function isDirectOnly({ allowed_callers: callers }: JsonObject): boolean {
+  return isList(callers) && callers.length > 0 && callers.every((caller) => caller === 'direct')
+}
+
+function settingsOf(tool: JsonObject): JsonObject {
+  const names = Object.keys(tool).filter((name) => name !== 'type' && !SECRETS.includes(name))
+  const headers = isObject(tool['headers']) ? { headers: Object.keys(tool['headers']) } : {}
+  return { ...only(tool, names), ...headers }
+}
+
+function twice(): Refused {
+  return ambiguous('two tools have the same name; give each its own')
+}
+
+function ambiguous(message: string, param = 'tools'): Refused {
+  return new Refused(400, 'AMBIGUOUS_INPUT', message, param)
+}

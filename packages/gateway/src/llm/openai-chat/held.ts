@@ -1,0 +1,170 @@
+// The calls of one choice while they stream in: pieces by index, in any order, held until the choice has finished.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import {
+  readFunctionCall,
+  readToolCall,
+  signatureIn,
+  signedWith,
+  strangeCall,
+  type Allowance,
+  type Call,
+} from './calls.ts'
+import { functionCallIn, placeOf, toolCallsIn } from './members.ts'
+import { Garbled } from '../dialect.ts'
+import { isObject } from '../filter.ts'
+
+/** The calls of one choice that are not complete yet. */
+export interface Held {
+  /** Takes what a delta has of calls. `size` is the length of the chunk. @throws Garbled */
+  take(delta: JsonObject, size: number): void
+  /** Takes something that may be a call and is of a kind that is not known. */
+  takeStrange(part: JsonObject, size: number): void
+  readonly isEmpty: boolean
+  /** Gives the calls as they are now, and forgets them. */
+  release(isCut: boolean): Calls
+}
+
+/** Calls of one choice, by where they stand. */
+export interface Calls {
+  readonly tools: readonly Call[]
+  readonly legacy: readonly Call[]
+  readonly strange: readonly Call[]
+}
+
+/** One more than the highest index that a call can have. */
+const MOST_PLACES = 256
+
+/** Holds the calls of one choice. */
+export function createHeld(allowance: Allowance): Held {
+  const tools = new Map<number, Pieces>()
+  const legacy: Pieces[] = []
+  const strange: JsonObject[] = []
+
+  function takeTool(entry: JsonObject, size: number): void {
+    const place = placeOf(entry, MOST_PLACES, 'a call')
+    const pieces = tools.get(place) ?? createPieces(allowance)
+    tools.set(place, pieces)
+    pieces.takeEntry(entry, size)
+  }
+
+  function takeLegacy(entry: JsonObject, size: number): void {
+    const pieces = legacy[0] ?? createPieces(allowance)
+    legacy[0] = pieces
+    pieces.takePart('function', entry, size)
+  }
+
+  return {
+    take(delta, size) {
+      for (const entry of toolCallsIn(delta)) takeTool(entry, size)
+      for (const entry of functionCallIn(delta)) takeLegacy(entry, size)
+    },
+    takeStrange(part, size) {
+      allowance.addCall()
+      allowance.addLength(size)
+      strange.push(part)
+    },
+    get isEmpty() {
+      return tools.size + legacy.length + strange.length === 0
+    },
+    release(isCut) {
+      const inOrder = [...tools].sort(([one], [other]) => one - other)
+      const calls = {
+        tools: inOrder.map(([, pieces]) => pieces.call((entry) => readToolCall(entry, isCut))),
+        legacy: legacy.map((pieces) => pieces.call(asLegacy)),
+        strange: strange.map(strangeCall),
+      }
+      tools.clear()
+      legacy.length = 0
+      strange.length = 0
+      return calls
+    },
+  }
+}
+
+function asLegacy({ function: part }: JsonObject): Call {
+  return readFunctionCall(isObject(part) ? part : {})
+}
+
+type PartName = 'function' | 'custom'
+
+/** One call, as far as it has come. */
+interface Pieces {
+  takeEntry(entry: JsonObject, size: number): void
+  takePart(name: PartName, part: JsonObject, size: number): void
+  /** The call as it would stand in a whole reply. */
+  call(read: (entry: JsonObject) => Call): Call
+}
+
+function createPieces(allowance: Allowance): Pieces {
+  let id = ''
+  let type = ''
+  let signature = ''
+  const parts = new Map<PartName, { name: string; text: string }>()
+  // What cannot be put together is kept as it came, for the receipt.
+  const odd: JsonObject[] = []
+  allowance.addCall()
+
+  function setAside(piece: JsonObject, size: number): void {
+    allowance.addLength(size)
+    odd.push(piece)
+  }
+
+  function takeId(value: string): void {
+    if (id !== '' && value !== '' && value !== id) throw new Garbled('a call changes its id')
+    if (id === '') allowance.addLength(value.length)
+    id ||= value
+  }
+
+  function takeType(value: string, entry: JsonObject, size: number): void {
+    if (type !== '' && value !== '' && value !== type) setAside(entry, size)
+    type ||= value
+  }
+
+  function takePart(name: PartName, part: JsonObject, size: number): void {
+    const title = part['name'] ?? ''
+    const text = part[name === 'function' ? 'arguments' : 'input'] ?? ''
+    if (typeof title !== 'string' || typeof text !== 'string') {
+      setAside(part, size)
+      return
+    }
+    allowance.addLength(title.length + text.length)
+    const before = parts.get(name) ?? { name: '', text: '' }
+    parts.set(name, { name: before.name + title, text: before.text + text })
+  }
+
+  function takeOwner(name: PartName, entry: JsonObject, size: number): void {
+    const part = entry[name] ?? null
+    if (isObject(part)) takePart(name, part, size)
+    else if (part !== null) setAside(entry, size)
+  }
+
+  function whole(): JsonObject {
+    const entry: Record<string, Json> = { id, type, ...signedWith(signature) }
+    const called = parts.get('function')
+    const custom = parts.get('custom')
+    if (called) entry['function'] = { name: called.name, arguments: called.text }
+    if (custom) entry['custom'] = { name: custom.name, input: custom.text }
+    return entry
+  }
+
+  return {
+    takeEntry(entry, size) {
+      takeId(textOf(entry['id'], 'id'))
+      takeType(textOf(entry['type'], 'type'), entry, size)
+      takeOwner('function', entry, size)
+      takeOwner('custom', entry, size)
+      signature ||= signatureIn(entry)
+      // A kind that is not known has its own members: these are what the receipt can say of it.
+      if (type !== '' && type !== 'function' && type !== 'custom') setAside(entry, size)
+    },
+    takePart,
+    call: (read) => (odd.length > 0 ? strangeCall({ ...whole(), pieces: odd }) : read(whole())),
+  }
+}
+
+function textOf(value: Json | undefined, what: string): string {
+  if (value === undefined || value === null) return ''
+  if (typeof value !== 'string') throw new Garbled(`the ${what} of a call is not a text`)
+  return value
+}

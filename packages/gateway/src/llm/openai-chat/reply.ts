@@ -1,0 +1,136 @@
+// A whole reply of Chat Completions: the calls in it are judged, and it is built anew with what is left.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import {
+  createAllowance,
+  judgeCalls,
+  MOST_ITEMS,
+  readFunctionCall,
+  readToolCall,
+  sortOutcomes,
+  strangeCall,
+  type Allowance,
+  type Call,
+  type Outcome,
+} from './calls.ts'
+import {
+  adjustedFinish,
+  asidesOf,
+  choicesOf,
+  figuresOf,
+  finishOf,
+  functionCallIn,
+  headOf,
+  isCutBy,
+  logprobsIn,
+  objectsIn,
+  partOf,
+  placeOf,
+  toolCallsIn,
+} from './members.ts'
+import { Garbled, type Judge } from '../dialect.ts'
+import { isList, isObject } from '../filter.ts'
+
+/** A choice that was read, before its calls are judged. */
+interface Draft {
+  readonly index: number
+  readonly finish: string | undefined
+  readonly content: Content
+  readonly asides: JsonObject
+  readonly logprobs: JsonObject
+  readonly toolCalls: readonly Call[]
+  readonly functionCall: readonly Call[]
+}
+
+/** What a message says: a text, or parts of which some may be calls. */
+type Content = string | null | readonly Part[]
+type Part = { readonly known: JsonObject } | { readonly call: Call }
+type Outcomes = ReadonlyMap<Call, Outcome>
+
+/** Judges the calls in a reply, and gives what goes on in its place. @throws Garbled */
+export async function governChatReply(reply: Json, judge: Judge): Promise<JsonObject> {
+  if (!isObject(reply)) throw new Garbled('the reply is not an object')
+  const allowance = createAllowance()
+  const drafts = choicesOf(reply).map((choice) => readChoice(choice, judge))
+  const calls = drafts.flatMap(callsOf)
+  for (const call of calls) count(call, allowance)
+  const outcomes = await judgeCalls(calls, judge)
+  return {
+    ...headOf(reply, 'chat.completion'),
+    choices: drafts.map((draft) => writeChoice(draft, outcomes)),
+    ...figuresOf(reply),
+  }
+}
+
+function count({ proposal: { args } }: Call, allowance: Allowance): void {
+  allowance.addCall()
+  if (typeof args === 'string') allowance.addLength(args.length)
+  else if (typeof args['input'] === 'string') allowance.addLength(args['input'].length)
+}
+
+function readChoice(choice: JsonObject, judge: Judge): Draft {
+  const { message } = choice
+  if (!isObject(message)) throw new Garbled('a choice has no message')
+  const finish = finishOf(choice)
+  return {
+    index: placeOf(choice, MOST_ITEMS, 'a choice'),
+    finish,
+    content: readContent(message),
+    asides: asidesOf(message, judge),
+    logprobs: logprobsIn(choice, message),
+    toolCalls: toolCallsIn(message).map((entry) => readToolCall(entry, isCutBy(finish))),
+    functionCall: functionCallIn(message).map(readFunctionCall),
+  }
+}
+
+function readContent({ content = null }: JsonObject): Content {
+  if (content === null || typeof content === 'string') return content
+  if (!isList(content)) throw new Garbled('the content is neither a text nor a list')
+  return objectsIn(content, 'a part of the content').map((part) => {
+    const known = partOf(part)
+    return known ? { known } : { call: strangeCall(part) }
+  })
+}
+
+/** All that a choice proposes, in its order. */
+function callsOf({ content, toolCalls, functionCall }: Draft): readonly Call[] {
+  const parts = typeof content === 'string' || content === null ? [] : content
+  return [...parts.flatMap((part) => ('call' in part ? [part.call] : [])), ...toolCalls, ...functionCall]
+}
+
+function writeChoice(draft: Draft, outcomes: Outcomes): JsonObject {
+  const tools = sortOutcomes(draft.toolCalls, outcomes)
+  const legacy = sortOutcomes(draft.functionCall, outcomes)
+  const [functionCall] = legacy.written
+  const left = tools.written.length + legacy.written.length
+  return {
+    index: draft.index,
+    message: {
+      role: 'assistant',
+      content: writeContent(draft.content, [...tools.texts, ...legacy.texts], outcomes),
+      ...draft.asides,
+      ...(tools.written.length > 0 ? { tool_calls: tools.written } : {}),
+      ...(functionCall ? { function_call: functionCall } : {}),
+    },
+    finish_reason: draft.finish === undefined ? null : adjustedFinish(draft.finish, left),
+    ...draft.logprobs,
+  }
+}
+
+function writeContent(content: Content, texts: readonly string[], outcomes: Outcomes): Json {
+  if (content === null || typeof content === 'string') {
+    if (texts.length === 0) return content
+    return [...(content === null || content === '' ? [] : [content]), ...texts].join('\n\n')
+  }
+  const parts = content.flatMap((part) => ('known' in part ? [part.known] : textsFor(part.call, outcomes)))
+  for (const text of texts) parts.push(textPart(parts.length > 0 ? `\n\n${text}` : text))
+  return parts
+}
+
+function textsFor(call: Call, outcomes: Outcomes): JsonObject[] {
+  return sortOutcomes([call], outcomes).texts.map(textPart)
+}
+
+function textPart(text: string): JsonObject {
+  return { type: 'text', text }
+}

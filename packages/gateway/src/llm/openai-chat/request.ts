@@ -1,0 +1,19 @@
+// A request of Chat Completions, read before it goes on.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import type { Reading } from '../dialect.ts'
+import { checkParameters } from './parameters.ts'
+import { readTools, unreadable } from './tools.ts'
+import { readTurns } from './turns.ts'
+
+/** Reads a request. @throws Refused */
+export function readChatRequest(body: JsonObject, further: ReadonlySet<string>): Reading {
+  checkParameters(body, further)
+  return { stream: isStream(body['stream']), ...readTools(body), turns: readTurns(body) }
+}
+
+function isStream(stream: Json | undefined): boolean {
+  if (stream === true) return true
+  if (stream === undefined || stream === null || stream === false) return false
+  throw unreadable('`stream` is neither true nor false', 'stream')
+}

@@ -1,0 +1,219 @@
+// Calls that the agent runs: how each kind of item proposes one, and what goes on of it once it is allowed.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { Garbled, type Form, type Proposal } from '../dialect.ts'
+import { isList, isObject, only } from '../filter.ts'
+import { idOf, plain, statusOf } from './text.ts'
+
+/** A member that a stream brings piece by piece, and the events that do so. */
+export interface Streamed {
+  readonly member: string
+  readonly event: string
+}
+
+/** One kind of item that is a call. */
+export interface CallKind {
+  readonly form: Form
+  /** The tool; undefined if the item does not say. */
+  tool(item: JsonObject): string | undefined
+  /** The name under which the request must have declared it, if it is not the tool's. */
+  declared?(item: JsonObject): string | undefined
+  /** What is judged; undefined if it is not what this kind has. */
+  args(item: JsonObject): string | JsonObject | undefined
+  /** The members that carry what was judged. */
+  carry(args: string, item: JsonObject): JsonObject
+  /** Members besides that go on with it. */
+  besides(item: JsonObject): JsonObject
+  readonly streamed?: Streamed
+  /** Whether the item is whole only if it says so: a text that was cut is still a text. */
+  readonly mustComplete: boolean
+}
+
+const FUNCTION: CallKind = {
+  form: 'json',
+  tool: nameOf,
+  declared: (item) => (beginsLikeServer(item['name']) ? undefined : nameOf(item)),
+  args: writtenArgs,
+  carry: (args) => ({ arguments: args }),
+  besides: named,
+  streamed: { member: 'arguments', event: 'response.function_call_arguments' },
+  mustComplete: true,
+}
+
+const CUSTOM: CallKind = {
+  ...FUNCTION,
+  form: 'text',
+  args: ({ input }) => (typeof input === 'string' ? { input } : undefined),
+  carry: (args) => ({ input: textIn(args) }),
+  streamed: { member: 'input', event: 'response.custom_tool_call_input' },
+}
+
+const APPROVAL: CallKind = {
+  form: 'json',
+  tool: ({ server_label: label, name }) => joined(label, name),
+  declared: ({ server_label: label }) => serverKey(label),
+  args: writtenArgs,
+  carry: (args) => ({ arguments: args }),
+  besides: (item) => only(plain(item), ['server_label', 'name']),
+  mustComplete: true,
+}
+
+function builtIn(
+  tool: string,
+  member: string,
+  besides: (item: JsonObject) => JsonObject = () => ({}),
+): CallKind {
+  return {
+    form: 'built-in',
+    tool: () => tool,
+    args: (item) => (isObject(item[member]) ? item[member] : undefined),
+    carry: (args) => ({ [member]: parsed(args) }),
+    besides: (item) => ({ call_id: idOf(item['call_id']) ?? '', ...besides(item), ...callerOf(item) }),
+    mustComplete: false,
+  }
+}
+
+const COMPUTER: CallKind = {
+  ...builtIn('computer', 'action', (item) => ({ pending_safety_checks: checksOf(item) })),
+  args: actionOf,
+  carry: (args) => {
+    const action = parsed(args)
+    return isList(action['actions']) ? { actions: action['actions'] } : { action }
+  },
+}
+
+const CALLS: Readonly<Record<string, CallKind>> = {
+  function_call: FUNCTION,
+  custom_tool_call: CUSTOM,
+  mcp_approval_request: APPROVAL,
+  local_shell_call: builtIn('local_shell', 'action'),
+  shell_call: builtIn('shell', 'action', environmentOf),
+  apply_patch_call: builtIn('apply_patch', 'operation'),
+  computer_call: COMPUTER,
+  tool_search_call: builtIn('tool_search', 'arguments', () => ({ execution: 'client' })),
+}
+
+/** The kind of call that an item is; undefined if it is none that an agent runs. */
+export function callKind(item: JsonObject): CallKind | undefined {
+  const type = item['type']
+  if (typeof type !== 'string' || !Object.hasOwn(CALLS, type) || isAtProvider(item)) return undefined
+  return CALLS[type]
+}
+
+/** Whether the item says that the provider runs it, of the kinds that both can run. */
+export function isAtProvider({ type, environment, execution }: JsonObject): boolean {
+  if (type === 'shell_call') return isObject(environment) && environment['type'] !== 'local'
+  return type === 'tool_search_call' && execution !== 'client'
+}
+
+/** How the result of a call refers to it. */
+export function refOf(item: JsonObject): string | undefined {
+  return idOf(item['type'] === 'mcp_approval_request' ? item['id'] : item['call_id'])
+}
+
+/** What a call proposes. One that is cut, or not what its kind has, names no tool, so that it is denied. */
+export function proposalOf(kind: CallKind, item: JsonObject, cut: boolean): Proposal {
+  const { form } = kind
+  const args = kind.args(item)
+  const ref = refOf(item)
+  const tool = kind.tool(item)
+  const isPart = cut || isUnfinished(kind, item)
+  if (args === undefined || ref === undefined || isPart) {
+    return { tool: undefined, declared: undefined, form, args: args ?? {}, ref }
+  }
+  return { tool, declared: kind.declared ? kind.declared(item) : tool, form, args, ref }
+}
+
+function isUnfinished(kind: CallKind, { status }: JsonObject): boolean {
+  if (status === 'incomplete') return true
+  return kind.mustComplete && status !== undefined && status !== null && status !== 'completed'
+}
+
+/** What goes on of a call that is allowed. */
+export function releasedCall(kind: CallKind, item: JsonObject, args: string): JsonObject {
+  const id = idOf(item['id'])
+  const status = item['type'] === 'mcp_approval_request' ? {} : { status: statusOf(item) }
+  return {
+    ...(id === undefined ? {} : { id }),
+    type: item['type'] ?? null,
+    ...kind.besides(item),
+    ...kind.carry(args, item),
+    ...status,
+  }
+}
+
+/** The name under which a server of the provider's MCP connector is declared. */
+export function serverKey(label: Json | undefined): string | undefined {
+  const known = idOf(label)
+  return known === undefined ? undefined : `mcp:${known}`
+}
+
+/** Whether a name could be mistaken for that of a server. */
+export function beginsLikeServer(name: Json | undefined): boolean {
+  return typeof name === 'string' && name.startsWith('mcp:')
+}
+
+/** The name of a tool in a namespace. */
+export function joined(space: Json | undefined, name: Json | undefined): string | undefined {
+  const [first, second] = [idOf(space), idOf(name)]
+  return first === undefined || second === undefined ? undefined : `${first}/${second}`
+}
+
+function nameOf({ namespace, name }: JsonObject): string | undefined {
+  return namespace === undefined || namespace === null ? idOf(name) : joined(namespace, name)
+}
+
+function writtenArgs({ arguments: args }: JsonObject): string | undefined {
+  return typeof args === 'string' ? args : undefined
+}
+
+function named(item: JsonObject): JsonObject {
+  const { async } = item
+  return {
+    ...only(plain(item), ['call_id', 'name', 'namespace']),
+    ...(typeof async === 'boolean' ? { async } : {}),
+    ...callerOf(item),
+  }
+}
+
+function callerOf({ caller }: JsonObject): JsonObject {
+  if (!isObject(caller)) return {}
+  const { type, caller_id } = caller
+  if (type === 'direct') return { caller: { type } }
+  const id = idOf(caller_id)
+  return type === 'program' && id !== undefined ? { caller: { type, caller_id: id } } : {}
+}
+
+function environmentOf({ environment }: JsonObject): JsonObject {
+  return { environment: isObject(environment) ? { type: 'local' } : null }
+}
+
+function checksOf({ pending_safety_checks: checks }: JsonObject): Json {
+  return isList(checks)
+    ? checks.filter(isObject).map((check) => only(plain(check), ['id', 'code', 'message']))
+    : []
+}
+
+// An item with both would be read one way here and the other way there.
+function actionOf({ action, actions }: JsonObject): JsonObject | undefined {
+  const isOne = isObject(action)
+  if (isList(actions)) return isOne ? undefined : { actions }
+  return isOne && !('actions' in action) ? action : undefined
+}
+
+function parsed(args: string): JsonObject {
+  let value: unknown
+  try {
+    value = JSON.parse(args)
+  } catch {
+    throw new Garbled('a ruling without arguments')
+  }
+  if (!isObject(value)) throw new Garbled('a ruling without arguments')
+  return value
+}
+
+function textIn(args: string): string {
+  const { input } = parsed(args)
+  if (typeof input !== 'string') throw new Garbled('a ruling without a text')
+  return input
+}

@@ -1,0 +1,92 @@
+// An item that is held while it comes: its pieces, and whether they agree with what it is in the end.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { Garbled } from '../dialect.ts'
+import { callKind } from './calls.ts'
+import { MOST_HELD } from './items.ts'
+
+/** An item that nobody has seen yet. */
+export interface Held {
+  readonly state: 'held'
+  readonly type: Json | undefined
+  /** How many characters are held. */
+  readonly size: number
+  /** Takes an event that belongs to it, and says how many characters that has added. @throws Garbled */
+  take(event: JsonObject, type: string): number
+  /** Makes sure that the finished item is the one that was announced, with the arguments that came. @throws Garbled */
+  check(item: JsonObject): void
+  /** The item as far as it has come. */
+  soFar(): JsonObject
+}
+
+const PIECES: Readonly<Record<string, { readonly type: string; readonly member: string }>> = {
+  'response.function_call_arguments': { type: 'function_call', member: 'arguments' },
+  'response.custom_tool_call_input': { type: 'custom_tool_call', member: 'input' },
+}
+
+function familyOf(type: string): string {
+  return type.slice(0, type.lastIndexOf('.'))
+}
+
+/** Whether an event is a piece of what a call is made of. */
+export function isPiece(type: string): boolean {
+  return Object.hasOwn(PIECES, familyOf(type))
+}
+
+const SAME = ['type', 'id', 'call_id', 'name', 'namespace', 'server_label'] as const
+
+/** Holds an item. */
+export function createHeld(added: JsonObject): Held {
+  let pieces = ''
+  let whole: string | undefined
+
+  function take(event: JsonObject, type: string): number {
+    const family = PIECES[familyOf(type)]
+    // Of what else belongs to it nothing is needed: the finished item has it all.
+    if (!family || !isPiece(type)) return 0
+    if (family.type !== added['type'] || whole !== undefined) throw new Garbled('a piece of another call')
+    const isEnd = type.endsWith('.done')
+    const text = event[isEnd ? family.member : 'delta']
+    if (typeof text !== 'string') throw new Garbled('a piece of a call without its text')
+    if (!isEnd) {
+      pieces += text
+      return text.length
+    }
+    if (pieces !== '' && pieces !== text) throw new Garbled('a call whose pieces are another one')
+    whole = text
+    const more = text.length - pieces.length
+    pieces = text
+    return more
+  }
+
+  function check(item: JsonObject): void {
+    for (const name of SAME) {
+      const before = added[name]
+      if (before !== undefined && before !== null && before !== item[name]) {
+        throw new Garbled('an item that ends as another one')
+      }
+    }
+    const member = callKind(item)?.streamed?.member
+    if (member === undefined) return
+    const text = item[member]
+    if (typeof text === 'string' && text.length > MOST_HELD) throw new Garbled('calls that are too long')
+    const hasPieces = pieces !== '' || whole !== undefined
+    if (hasPieces && text !== pieces) throw new Garbled('a call whose pieces are another one')
+  }
+
+  function soFar(): JsonObject {
+    const member = callKind(added)?.streamed?.member
+    return member !== undefined && pieces !== '' ? { ...added, [member]: pieces } : added
+  }
+
+  return {
+    state: 'held',
+    type: added['type'],
+    get size() {
+      return pieces.length
+    },
+    take,
+    check,
+    soFar,
+  }
+}

@@ -1,0 +1,145 @@
+// The items of a response: which are words, which are calls that the agent runs, which the provider ran. All others may be calls
+// that nobody here knows, and are denied.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { Garbled, type Judge, type Proposal, type Ruling } from '../dialect.ts'
+import { isList, isObject } from '../filter.ts'
+import { callKind, proposalOf, refOf, releasedCall, type CallKind, type Streamed } from './calls.ts'
+import { ranItem, ranKind } from './ran.ts'
+import { isTextType, messageOf, partOf, refusalItem, textPart, thoughtsOf } from './text.ts'
+
+/** The most items in a response. */
+export const MOST_ITEMS: number = 1024
+/** The most calls in a response. */
+export const MOST_CALLS: number = 256
+/** The most characters of calls that are held. */
+export const MOST_HELD: number = 4 * 1024 * 1024
+
+/** How a stream tells of an item, piece by piece. */
+export interface Told {
+  readonly streamed?: Streamed
+  readonly later?: JsonObject
+  readonly before?: readonly string[]
+  readonly after?: readonly string[]
+  readonly failed?: string
+}
+
+/** What an item has become. */
+export interface Finished {
+  readonly item: JsonObject
+  readonly told: Told
+}
+
+/** An item on its way: what of it has to be judged, and what it becomes then. */
+export interface Draft {
+  readonly proposals: readonly Proposal[]
+  /** Takes as many rulings as there are proposals. */
+  finish(rulings: readonly Ruling[]): Finished
+}
+
+/** Reads an item. One that was cut before its end is never allowed. */
+export function draftOf(item: JsonObject, judge: Judge, cut = false): Draft {
+  const call = callKind(item)
+  if (call) return callDraft(call, item, cut)
+  if (isTextType(item['type'])) return wordsDraft(item)
+  const ran = cut ? undefined : ranKind(item)
+  if (ran && judge.ran(ran.tool, item)) {
+    return { proposals: [], finish: () => ({ item: ranItem(ran, item), told: ran }) }
+  }
+  return unknownDraft(item)
+}
+
+function callDraft(kind: CallKind, item: JsonObject, cut: boolean): Draft {
+  const proposal = proposalOf(kind, item, cut)
+  return {
+    proposals: [proposal],
+    finish: ([ruling]) => {
+      if (!ruling?.allowed) return refused(ruling)
+      if (proposal.tool === undefined) throw new Garbled('a call without a name was allowed')
+      return { item: releasedCall(kind, item, ruling.args), told: kind }
+    },
+  }
+}
+
+function wordsDraft(item: JsonObject): Draft {
+  if (item['type'] === 'message') return messageDraft(item)
+  const words = thoughtsOf(item)
+  return words ? { proposals: [], finish: () => ({ item: words, told: {} }) } : unknownDraft(item)
+}
+
+function messageDraft(item: JsonObject): Draft {
+  const parts = contentOf(item).map((part) => partOf(part))
+  const unknown = parts.filter((part) => part === undefined)
+  return {
+    proposals: unknown.map(() => UNKNOWN),
+    finish: (rulings) => {
+      const left = [...rulings]
+      return {
+        item: messageOf(
+          item,
+          parts.map((part) => part ?? refusedPart(left.shift())),
+        ),
+        told: {},
+      }
+    },
+  }
+}
+
+/** What a part of an unknown kind proposes: nothing that can be allowed. */
+export const UNKNOWN: Proposal = {
+  tool: undefined,
+  declared: undefined,
+  form: 'json',
+  args: {},
+  ref: undefined,
+}
+
+/** The parts of a message. */
+export function contentOf({ content }: JsonObject): readonly Json[] {
+  if (content === undefined || content === null) return []
+  if (!isList(content)) throw new Garbled('a message whose content is no list')
+  return content
+}
+
+function unknownDraft(item: JsonObject): Draft {
+  return {
+    proposals: [{ ...UNKNOWN, ref: refOf(item) }],
+    finish: ([ruling]) => refused(ruling),
+  }
+}
+
+function refused(ruling: Ruling | undefined): Finished {
+  const { text, receipt } = refusalIn(ruling)
+  return { item: refusalItem(text, receipt), told: {} }
+}
+
+/** The part that stands where one of an unknown kind was. */
+export function refusedPart(ruling: Ruling | undefined): JsonObject {
+  return textPart(refusalIn(ruling).text)
+}
+
+function refusalIn(ruling: Ruling | undefined): Ruling & { allowed: false } {
+  if (!ruling) throw new Garbled('a call without a ruling')
+  if (ruling.allowed) throw new Garbled('an item of an unknown kind was allowed')
+  return ruling
+}
+
+/** Judges drafts together, and gives what they become; at once if nothing has to be judged. */
+export function settle(
+  drafts: readonly Draft[],
+  judge: Judge,
+): readonly Finished[] | Promise<readonly Finished[]> {
+  const proposals = drafts.flatMap((draft) => draft.proposals)
+  if (proposals.length === 0) return drafts.map((draft) => draft.finish([]))
+  if (proposals.length > MOST_CALLS) throw new Garbled('too many calls')
+  return judge.judge(proposals).then((rulings) => {
+    const left = [...rulings]
+    return drafts.map((draft) => draft.finish(left.splice(0, draft.proposals.length)))
+  })
+}
+
+/** An item as a reply has it. */
+export function itemIn(value: Json | undefined): JsonObject {
+  if (!isObject(value)) throw new Garbled('an item that is no object')
+  return value
+}

@@ -1,0 +1,29 @@
+// A response that came whole: every item becomes what it may be, and all calls of it are judged together.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { Garbled, type Judge, type OnItem } from '../dialect.ts'
+import { isList, isObject } from '../filter.ts'
+import { namesOf } from './approvals.ts'
+import { envelopeOf } from './envelope.ts'
+import { draftOf, itemIn, MOST_HELD, MOST_ITEMS, settle } from './items.ts'
+
+/** Judges a whole response, and gives what goes on in its place. @throws Garbled */
+export async function governReply(reply: Json, judge: Judge, onItem?: OnItem): Promise<JsonObject> {
+  if (!isObject(reply) || !isList(reply['output'])) throw new Garbled('a response without a list of items')
+  const items = reply['output'].map(itemIn)
+  if (items.length > MOST_ITEMS) throw new Garbled('too many items')
+  if (items.reduce((sum, item) => sum + heldIn(item), 0) > MOST_HELD)
+    throw new Garbled('calls that are too long')
+  const isWhole = (reply['status'] ?? 'completed') === 'completed'
+  const isCut = (item: JsonObject): boolean =>
+    !isWhole && item === items.at(-1) && item['status'] !== 'completed'
+  const drafts = items.map((item) => draftOf(item, judge, isCut(item)))
+  const output = (await settle(drafts, judge)).map(({ item }) => item)
+  const whole = envelopeOf(reply, output)
+  for (const name of output.flatMap(namesOf)) onItem?.(name)
+  return whole
+}
+
+function heldIn({ arguments: args, input }: JsonObject): number {
+  return (typeof args === 'string' ? args.length : 0) + (typeof input === 'string' ? input.length : 0)
+}

@@ -1,0 +1,205 @@
+// A request for a response: what it declares, what was said in it and by whom, and what tools have answered.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { Refused, type Reading, type Result, type Said } from '../dialect.ts'
+import { isList, isObject, only } from '../filter.ts'
+import { createApprovals, type Approvals } from './approvals.ts'
+import { callKind, refOf } from './calls.ts'
+import { checkParameters, streamOf } from './parameters.ts'
+import { ranKind } from './ran.ts'
+import { become, isResultType, resultOf, resultRef } from './results.ts'
+import { idOf, OUR_MESSAGE } from './text.ts'
+import { createToolBook, type ToolBook } from './tools.ts'
+
+/** A request for a response as it was read. */
+export interface ResponsesReading extends Reading {
+  /** Items that the request names instead of bringing them along, and calls that it approves. */
+  readonly references: readonly string[]
+  /** Whether reading it has changed the body: items of ours that the upstream does not know are given in full. */
+  readonly changed: boolean
+}
+
+/** Reads a request. @throws Refused */
+export function readRequest(body: JsonObject, further: ReadonlySet<string>): ResponsesReading {
+  checkParameters(body, further)
+  const stream = streamOf(body)
+  const book = createToolBook()
+  book.take(body['tools'], 'tools')
+  const talk = createTalk(book)
+  const { instructions, input } = body
+  if (typeof instructions === 'string') talk.say('USER', instructions)
+  else if (instructions !== undefined && instructions !== null)
+    throw ambiguous('`instructions` must be a text')
+  if (typeof input === 'string') talk.say('USER', input)
+  else if (isList(input)) for (const item of [...input]) talk.take(item, input)
+  else if (input !== undefined && input !== null) throw ambiguous('`input` must be a text or a list of items')
+  const references = [...talk.references, ...talk.approvals.needed()]
+  const { turns, changed } = talk
+  return { stream, tools: book.tools, hosted: book.hosted, turns, references, changed }
+}
+
+interface Talk {
+  readonly turns: readonly (Said | Result)[]
+  readonly references: readonly string[]
+  readonly approvals: Approvals
+  readonly changed: boolean
+  say(channel: Said['channel'], text: string): void
+  take(item: Json, list: readonly Json[]): void
+}
+
+function createTalk(book: ToolBook): Talk {
+  const turns: (Said | Result)[] = []
+  const references: string[] = []
+  const approvals = createApprovals()
+  /** The tools of earlier calls, by how results refer to them. */
+  const calls = new Map<string, string>()
+  /** How results refer to calls, by the ids of their items. */
+  const ids = new Map<string, string>()
+  let changed = false
+
+  function say(channel: Said['channel'], text: string): void {
+    turns.push({ kind: 'said', channel, text })
+  }
+
+  function take(item: Json, list: readonly Json[]): void {
+    if (!isObject(item)) throw ambiguous('an item of `input` is no object')
+    const type = typeOf(item)
+    if (type === 'message') takeMessage(item)
+    else if (type === 'item_reference') takeReference(item)
+    else if (isResultType(type)) takeResult(item, list, type)
+    else if (type === 'additional_tools') book.take(item['tools'], 'input')
+    else if (type === 'configuration_update') checkUpdate(item)
+    else if (type === 'mcp_approval_response') takeAnswer(item)
+    else if (!takeCall(item) && !takeEcho(item, type) && !SILENT.has(type)) throw unknownItem()
+  }
+
+  function takeMessage(item: JsonObject): void {
+    const { role, content } = item
+    if (role === 'assistant') {
+      disown(item)
+      return
+    }
+    if (role !== 'user' && role !== 'system' && role !== 'developer') {
+      throw ambiguous('a message of `input` has no role that is known here')
+    }
+    if (typeof content === 'string') say('USER', content)
+    else if (isList(content)) for (const part of content) if (isObject(part)) sayAll('USER', part['text'])
+  }
+
+  /** The upstream does not know ids of ours. */
+  function disown(item: JsonObject): void {
+    if (!isOurs(item['id'])) return
+    become(item, only(item, ['type', 'role', 'content', 'phase']))
+    changed = true
+  }
+
+  function takeReference(item: JsonObject): void {
+    const id = idOf(item['id'])
+    if (id === undefined) throw ambiguous('a reference to an item has no id')
+    if (!isOurs(id)) {
+      references.push(id)
+      return
+    }
+    const text = `A tool call was refused by Tollgate. Receipt: ${id.slice(OUR_MESSAGE.length)}`
+    become(item, { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] })
+    changed = true
+  }
+
+  function takeResult(item: JsonObject, list: readonly Json[], type: string): void {
+    if (type === 'tool_search_output') takeFound(item)
+    const ref = resultRef(item, ids)
+    turns.push(resultOf(item, { list, ref, tool: ref === undefined ? undefined : calls.get(ref) }))
+  }
+
+  /** What a search has found may be called. What the provider found, the request has declared. */
+  function takeFound({ tools, execution }: JsonObject): void {
+    if (execution === 'client') book.take(tools, 'input')
+    else book.repeat(tools, 'input')
+  }
+
+  function takeAnswer(item: JsonObject): void {
+    approvals.answer(item)
+    sayAll('USER', item['reason'])
+  }
+
+  function takeCall(item: JsonObject): boolean {
+    if (item['type'] === 'mcp_approval_request') approvals.repeat(item)
+    const tool = callKind(item)?.tool(item) ?? (isBoth(item) ? ranKind(item)?.tool : undefined)
+    const ref = refOf(item)
+    if (tool === undefined || ref === undefined) return callKind(item) !== undefined
+    calls.set(ref, tool)
+    const id = idOf(item['id'])
+    if (id !== undefined) ids.set(id, ref)
+    return true
+  }
+
+  function takeEcho(item: JsonObject, type: string): boolean {
+    const names = Object.hasOwn(ECHOES, type) ? ECHOES[type] : undefined
+    for (const name of names ?? []) sayAll('TOOL_OUTPUT', item[name])
+    return names !== undefined
+  }
+
+  function sayAll(channel: Said['channel'], value: Json | undefined): void {
+    if (typeof value === 'string') say(channel, value)
+    else if (isList(value)) for (const item of value) sayAll(channel, item)
+    else if (isObject(value)) for (const item of Object.values(value)) sayAll(channel, item)
+  }
+
+  return {
+    turns,
+    references,
+    approvals,
+    get changed() {
+      return changed
+    },
+    say,
+    take,
+  }
+}
+
+/** What the provider ran earlier, as a request repeats it, and the members of it that a tool has said. */
+const ECHOES: Readonly<Record<string, readonly string[]>> = {
+  web_search_call: ['action', 'results'],
+  file_search_call: ['results'],
+  code_interpreter_call: ['outputs'],
+  image_generation_call: [],
+  mcp_call: ['output', 'error'],
+  mcp_list_tools: ['tools', 'error'],
+  shell_call: [],
+  tool_search_call: [],
+  program: [],
+  program_output: ['result'],
+}
+
+/** What the model has said or thought, and what holds no words. */
+const SILENT: ReadonlySet<string> = new Set(['reasoning', 'compaction', 'compaction_trigger'])
+
+function typeOf(item: JsonObject): string {
+  const { type } = item
+  if (typeof type === 'string') return type
+  if (type !== undefined && type !== null) throw ambiguous('an item of `input` has a type that is no text')
+  return 'role' in item ? 'message' : 'item_reference'
+}
+
+function isBoth({ type }: JsonObject): boolean {
+  return type === 'shell_call'
+}
+
+function isOurs(id: Json | undefined): boolean {
+  return typeof id === 'string' && id.startsWith(OUR_MESSAGE)
+}
+
+const UPDATES: ReadonlySet<string> = new Set(['type', 'id', 'reasoning'])
+
+function checkUpdate(item: JsonObject): void {
+  if (!Object.keys(item).every((name) => UPDATES.has(name))) throw unknownItem()
+}
+
+function unknownItem(): Refused {
+  const message = 'an item of `input` is of a kind that is not known here; leave it out'
+  return new Refused(400, 'ROUTE_NOT_GOVERNED', message, 'input')
+}
+
+function ambiguous(message: string): Refused {
+  return new Refused(400, 'AMBIGUOUS_INPUT', message, 'input')
+}

@@ -1,0 +1,139 @@
+// Items of a response that hold words and no call: messages, reasoning, compactions; and the text that stands where a call was.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { randomBytes } from 'node:crypto'
+import { isList, isObject, logprobsOf, only, word } from '../filter.ts'
+
+/** What the id of an item of ours begins with: the upstream does not know it. */
+export const OUR_MESSAGE: string = 'msg_tollgate_'
+
+const MOST_ID = 512
+
+/** An id or a name: a text that is not too long. */
+export function idOf(value: Json | undefined): string | undefined {
+  return typeof value === 'string' && value.length > 0 && value.length <= MOST_ID ? value : undefined
+}
+
+/** A new id, for what has none. */
+export function newId(prefix: string): string {
+  return `${prefix}${randomBytes(8).toString('hex')}`
+}
+
+/** The message that stands where a call was. */
+export function refusalItem(text: string, receipt: string | undefined): JsonObject {
+  return {
+    id: receipt === undefined ? newId(OUR_MESSAGE) : `${OUR_MESSAGE}${receipt}`,
+    type: 'message',
+    role: 'assistant',
+    status: 'completed',
+    content: [textPart(text)],
+  }
+}
+
+/** A part of a message that holds words of ours. */
+export function textPart(text: string): JsonObject {
+  return { type: 'output_text', text, annotations: [], logprobs: [] }
+}
+
+/** A part of a message that holds words; undefined for any other, which may be a call. */
+export function partOf(part: Json): JsonObject | undefined {
+  if (!isObject(part)) return undefined
+  const { type, text, refusal } = part
+  if (type === 'refusal' && typeof refusal === 'string') return { type, refusal }
+  if (type !== 'output_text' || typeof text !== 'string') return undefined
+  return { type, text, annotations: annotationsOf(part['annotations']), logprobs: probabilities(part, text) }
+}
+
+/** Log probabilities of these words, as a list. */
+export function probabilities(holder: JsonObject, text: string): Json {
+  return logprobsOf(holder['logprobs'], text) ?? []
+}
+
+/** A part of a reasoning item: of its content or of its summary. */
+export function thoughtOf(
+  part: Json | undefined,
+  type: 'reasoning_text' | 'summary_text',
+): JsonObject | undefined {
+  if (!isObject(part) || part['type'] !== type || typeof part['text'] !== 'string') return undefined
+  return { type, text: part['text'] }
+}
+
+const ANNOTATIONS: Readonly<Record<string, readonly string[]>> = {
+  file_citation: ['type', 'file_id', 'filename', 'index'],
+  url_citation: ['type', 'start_index', 'end_index', 'url', 'title'],
+  container_file_citation: ['type', 'container_id', 'file_id', 'filename', 'start_index', 'end_index'],
+  file_path: ['type', 'file_id', 'index'],
+}
+
+/** Where words come from; undefined for a kind that is not known. */
+export function annotationOf(annotation: Json | undefined): JsonObject | undefined {
+  if (!isObject(annotation)) return undefined
+  const type = annotation['type']
+  const names = typeof type === 'string' && Object.hasOwn(ANNOTATIONS, type) ? ANNOTATIONS[type] : undefined
+  if (!names) return undefined
+  return only(plain(annotation), names)
+}
+
+function annotationsOf(annotations: Json | undefined): JsonObject[] {
+  if (!isList(annotations)) return []
+  return annotations.map((annotation) => annotationOf(annotation)).filter((known) => known !== undefined)
+}
+
+/** The members that are texts or figures. */
+export function plain(object: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(object).filter(([, value]) => value === null || typeof value !== 'object'),
+  )
+}
+
+const TEXTS: ReadonlySet<Json | undefined> = new Set(['message', 'reasoning', 'compaction'])
+
+/** Whether an item of this type holds words and no call. */
+export function isTextType(type: Json | undefined): boolean {
+  return TEXTS.has(type)
+}
+
+/** A message around parts that are known. */
+export function messageOf(item: JsonObject, content: readonly JsonObject[]): JsonObject {
+  return { ...head(item), role: 'assistant', status: statusOf(item), content, ...phaseOf(item) }
+}
+
+function phaseOf({ phase }: JsonObject): JsonObject {
+  return phase === 'commentary' || phase === 'final_answer' ? { phase } : {}
+}
+
+/** An item of words other than a message; undefined if it holds parts that are not known. */
+export function thoughtsOf(item: JsonObject): JsonObject | undefined {
+  if (item['type'] === 'compaction') return { ...head(item), ...encryptedOf(item) }
+  const summary = thoughts(item['summary'], 'summary_text')
+  const content = thoughts(item['content'], 'reasoning_text')
+  if (!summary || !content) return undefined
+  const said = isList(item['content']) ? { content } : {}
+  const status = item['status'] === undefined ? {} : { status: statusOf(item) }
+  return { ...head(item), summary, ...said, ...encryptedOf(item), ...status }
+}
+
+function thoughts(
+  parts: Json | undefined,
+  type: 'reasoning_text' | 'summary_text',
+): JsonObject[] | undefined {
+  if (parts === undefined || parts === null) return []
+  if (!isList(parts)) return undefined
+  const known = parts.map((part) => thoughtOf(part, type)).filter((part) => part !== undefined)
+  return known.length === parts.length ? known : undefined
+}
+
+function encryptedOf(item: JsonObject): JsonObject {
+  const { encrypted_content } = item
+  return typeof encrypted_content === 'string' || encrypted_content === null ? { encrypted_content } : {}
+}
+
+function head(item: JsonObject): JsonObject {
+  const id = idOf(item['id'])
+  return { ...(id === undefined ? {} : { id }), type: item['type'] ?? 'message' }
+}
+
+/** How far an item has come. */
+export function statusOf(item: JsonObject, otherwise = 'completed'): string {
+  return word(item['status']) ?? otherwise
+}

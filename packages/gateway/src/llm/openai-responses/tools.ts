@@ -1,0 +1,202 @@
+// The tools that a request declares: those that the agent runs, by the name that a reply calls them, and those that run at the provider.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { Refused, type DeclaredTool, type HostedTool } from '../dialect.ts'
+import { isList, isObject, only } from '../filter.ts'
+import { beginsLikeServer, joined, serverKey } from './calls.ts'
+import { idOf } from './text.ts'
+
+/** Gathers what a request declares, wherever it does so. */
+export interface ToolBook {
+  readonly tools: ReadonlyMap<string, DeclaredTool>
+  readonly hosted: readonly HostedTool[]
+  /** Takes a list of tools. @throws Refused */
+  take(list: Json | undefined, param: string): void
+  /** Takes a list that may repeat what is declared already. @throws Refused */
+  repeat(list: Json | undefined, param: string): void
+}
+
+type Take = (tool: JsonObject, book: Entries) => void
+
+interface Entries {
+  /** Takes a name, which may be for a tool that the agent does not run. */
+  declare(name: string | undefined, tool: DeclaredTool | undefined): void
+  host(tool: HostedTool): void
+}
+
+const BUILT_IN: DeclaredTool = { form: 'built-in', schema: undefined }
+
+const asBuiltIn =
+  (name: string): Take =>
+  (_, book) => {
+    book.declare(name, BUILT_IN)
+  }
+
+const asHosted =
+  (tool: string): Take =>
+  (entry, book) => {
+    book.host({ tool, args: settingsOf(entry), known: true })
+  }
+
+const KINDS: Readonly<Record<string, Take>> = {
+  function: (tool, book) => {
+    book.declare(functionName(tool), functionOf(tool))
+  },
+  custom: (tool, book) => {
+    book.declare(functionName(tool), { form: 'text', schema: undefined })
+  },
+  namespace: takeNamespace,
+  mcp: takeServer,
+  shell: takeShell,
+  tool_search: takeSearch,
+  local_shell: asBuiltIn('local_shell'),
+  apply_patch: asBuiltIn('apply_patch'),
+  computer: asBuiltIn('computer'),
+  computer_use: asBuiltIn('computer'),
+  computer_use_preview: asBuiltIn('computer'),
+  web_search: asHosted('openai/web_search'),
+  web_search_preview: asHosted('openai/web_search'),
+  file_search: asHosted('openai/file_search'),
+  code_interpreter: asHosted('openai/code_interpreter'),
+  image_generation: asHosted('openai/image_generation'),
+  programmatic_tool_calling: asHosted('openai/programmatic_tool_calling'),
+}
+
+const DATED = /_\d{4}_?\d{2}_?\d{2}$/
+
+/** Opens an empty book. */
+export function createToolBook(): ToolBook {
+  const tools = new Map<string, DeclaredTool>()
+  const hosted: HostedTool[] = []
+  const taken = new Set<string>()
+
+  function takeAll(list: Json | undefined, param: string, mayRepeat: boolean): void {
+    if (list === undefined || list === null) return
+    if (!isList(list) || !list.every(isObject)) throw ambiguous('`tools` must be a list of objects', param)
+    const book: Entries = {
+      declare(name, tool) {
+        if (name === undefined) throw ambiguous('a tool has no name that can be read', param)
+        if (taken.has(name) && mayRepeat) return
+        if (taken.has(name)) throw ambiguous('two tools have one name; give each its own', param)
+        taken.add(name)
+        if (tool) tools.set(name, tool)
+      },
+      host: (tool) => void hosted.push(tool),
+    }
+    for (const tool of list) takeTool(tool, book)
+  }
+
+  return {
+    tools,
+    hosted,
+    take: (list, param) => takeAll(list, param, false),
+    repeat: (list, param) => takeAll(list, param, true),
+  }
+}
+
+function takeTool(tool: JsonObject, book: Entries): void {
+  const { type } = tool
+  const base = typeof type === 'string' ? type.replace(DATED, '') : ''
+  const take = Object.hasOwn(KINDS, base) ? KINDS[base] : undefined
+  if (take) take(tool, book)
+  else book.host({ tool: unknownName(type), args: {}, known: false })
+}
+
+const NAME = /^[\w.-]{1,64}$/
+
+function unknownName(type: Json | undefined): string | undefined {
+  return typeof type === 'string' && NAME.test(type) ? `openai/${type}` : undefined
+}
+
+// What is declared for servers begins so, and has no schema.
+function functionName({ name }: JsonObject): string | undefined {
+  return beginsLikeServer(name) ? undefined : idOf(name)
+}
+
+function functionOf({ parameters }: JsonObject): DeclaredTool {
+  return { form: 'json', schema: parameters ?? undefined }
+}
+
+function takeNamespace({ name, tools }: JsonObject, book: Entries): void {
+  const inside: Entries = {
+    ...book,
+    declare: (inner, tool) => book.declare(joined(name, inner), tool),
+  }
+  if (!isList(tools) || !tools.every(isObject)) {
+    throw ambiguous('the tools of a namespace must be a list of objects', 'tools')
+  }
+  for (const tool of tools) {
+    const { type } = tool
+    if (type === 'function' || type === 'custom') takeTool(tool, inside)
+    else book.host({ tool: unknownName(type), args: {}, known: false })
+  }
+}
+
+const SERVER_SETTINGS = [
+  'server_label',
+  'server_url',
+  'connector_id',
+  'tunnel_id',
+  'server_description',
+  'allowed_tools',
+  'allowed_callers',
+  'require_approval',
+  'defer_loading',
+] as const
+
+function takeServer(tool: JsonObject, book: Entries): void {
+  const { headers } = tool
+  const names = isObject(headers) ? { headers: Object.keys(headers).sort() } : {}
+  // What needs approval comes back as a proposal, under the name of its server.
+  book.declare(serverKey(tool['server_label']), { form: 'json', schema: undefined })
+  book.host({ tool: 'openai/mcp', args: { ...only(tool, SERVER_SETTINGS), ...names }, known: true })
+}
+
+function takeShell(tool: JsonObject, book: Entries): void {
+  const isOurs = isAtHome(tool['environment'])
+  // The name is taken either way: an agent that runs one shell must not be handed the calls of the other.
+  book.declare('shell', isOurs ? BUILT_IN : undefined)
+  if (!isOurs) asHosted('openai/shell')(tool, book)
+}
+
+function isAtHome(environment: Json | undefined): boolean {
+  if (environment === undefined || environment === null) return true
+  return isObject(environment) && environment['type'] === 'local'
+}
+
+function takeSearch(tool: JsonObject, book: Entries): void {
+  const isOurs = tool['execution'] === 'client'
+  const schema = tool['parameters'] ?? undefined
+  book.declare('tool_search', isOurs ? { form: 'built-in', schema } : undefined)
+  if (!isOurs) asHosted('openai/tool_search')(tool, book)
+}
+
+const SECRET: ReadonlySet<string> = new Set(['authorization', 'authorization_token', 'api_key', 'headers'])
+
+function settingsOf(tool: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(tool)
+      .filter(([name]) => name !== 'type' && !SECRET.has(name))
+      .map(([name, value]) => [name, withoutSecrets(value)]),
+  )
+}
+
+function withoutSecrets(value: Json): Json {
+  if (isList(value)) return value.map(withoutSecrets)
+  if (!isObject(value)) return value
+  const entries = Object.entries(value).filter(([name]) => !SECRET.has(name))
+  return Object.fromEntries(
+    entries.map(([name, member]) => [
+      name,
+      name === 'domain_secrets' ? labels(member) : withoutSecrets(member),
+    ]),
+  )
+}
+
+function labels(secrets: Json): Json {
+  return isList(secrets) ? secrets.filter(isObject).map((secret) => only(secret, ['domain', 'name'])) : []
+}
+
+function ambiguous(what: string, param: string): Refused {
+  return new Refused(400, 'AMBIGUOUS_INPUT', what, param)
+}

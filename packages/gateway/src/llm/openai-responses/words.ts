@@ -1,0 +1,79 @@
+// Events of a stream that carry words: which kind of item each belongs to, and what goes on of it.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { Garbled } from '../dialect.ts'
+import { annotationOf, probabilities, thoughtOf } from './text.ts'
+
+/** One kind of event that carries words. */
+export interface WordEvent {
+  readonly on: 'message' | 'reasoning'
+  /** The place in the item that it is about. */
+  readonly place: 'content_index' | 'summary_index'
+  /** The members that go on, besides where it belongs; undefined if it does not go on. */
+  build(event: JsonObject): JsonObject | undefined
+}
+
+function text(event: JsonObject, name: string): string {
+  const value = event[name]
+  if (typeof value !== 'string') throw new Garbled('an event without its text')
+  return value
+}
+
+const words = (on: WordEvent['on'], name: string): WordEvent => ({
+  on,
+  place: 'content_index',
+  build: (event) => ({ [name]: text(event, name) }),
+})
+
+const withProbabilities = (name: 'delta' | 'text'): WordEvent => ({
+  on: 'message',
+  place: 'content_index',
+  build: (event) => ({ [name]: text(event, name), logprobs: probabilities(event, text(event, name)) }),
+})
+
+const summary = (build: (event: JsonObject) => JsonObject): WordEvent => ({
+  on: 'reasoning',
+  place: 'summary_index',
+  build,
+})
+
+function summaryPart({ part }: JsonObject): JsonObject {
+  const known = thoughtOf(part, 'summary_text')
+  if (!known) throw new Garbled('a summary of an unknown kind')
+  return { part: known }
+}
+
+const MOST_ANNOTATIONS = 65_536
+
+function annotation(event: JsonObject): JsonObject | undefined {
+  const known = annotationOf(event['annotation'])
+  return (
+    known && { annotation_index: placeIn(event['annotation_index'], MOST_ANNOTATIONS), annotation: known }
+  )
+}
+
+const WORDS: Readonly<Record<string, WordEvent>> = {
+  'response.output_text.delta': withProbabilities('delta'),
+  'response.output_text.done': withProbabilities('text'),
+  'response.output_text.annotation.added': { on: 'message', place: 'content_index', build: annotation },
+  'response.refusal.delta': words('message', 'delta'),
+  'response.refusal.done': words('message', 'refusal'),
+  'response.reasoning_text.delta': words('reasoning', 'delta'),
+  'response.reasoning_text.done': words('reasoning', 'text'),
+  'response.reasoning_summary_part.added': summary(summaryPart),
+  'response.reasoning_summary_part.done': summary(summaryPart),
+  'response.reasoning_summary_text.delta': summary((event) => ({ delta: text(event, 'delta') })),
+  'response.reasoning_summary_text.done': summary((event) => ({ text: text(event, 'text') })),
+}
+
+/** The kind of an event that carries words; undefined for any other. */
+export function wordEvent(type: string): WordEvent | undefined {
+  return Object.hasOwn(WORDS, type) ? WORDS[type] : undefined
+}
+
+/** A place in an item or in a response. */
+export function placeIn(value: Json | undefined, most: number): number {
+  const isPlace = typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < most
+  if (!isPlace) throw new Garbled('a place that makes no sense')
+  return value
+}
