@@ -33,6 +33,7 @@ export function createSseReader(limit: number, sink: SseSink): SseReader {
   let type = ''
   let data: Uint8Array[] = []
   let size = 0
+  let count = 0
   let first = true
 
   function onOverflow(): void {
@@ -48,27 +49,39 @@ export function createSseReader(limit: number, sink: SseSink): SseReader {
   }
 
   function takeField(line: Uint8Array): void {
+    // By far the most lines.
+    if (isData(line)) {
+      takeData(line.subarray(line[5] === SPACE ? 6 : 5))
+      return
+    }
     const colon = line.indexOf(COLON)
     const name = textOf(colon < 0 ? line : line.subarray(0, colon))
     const rest = colon < 0 ? EMPTY : line.subarray(colon + 1)
     const value = rest[0] === SPACE ? rest.subarray(1) : rest
     if (name === 'event') type = textOf(value)
-    if (name !== 'data') return
+    if (name === 'data') takeData(value)
+  }
+
+  function takeData(value: Uint8Array): void {
     size += value.length + 1
-    if (size - 1 > limit) {
+    // A line takes more room than it has bytes.
+    if (size - 1 > limit || ++count > MOST_LINES) {
       lines.stop()
       onOverflow()
       return
     }
-    data.push(value, NEWLINE)
+    if (count > 1) data.push(NEWLINE)
+    data.push(value)
   }
 
   function dispatch(): void {
-    const joined = size > 0 ? Buffer.concat(data).subarray(0, size - 1) : EMPTY
+    const [only = EMPTY] = data
+    const joined = count > 1 ? Buffer.concat(data) : only
     const event = { type: type === '' ? 'message' : type, data: joined }
     type = ''
     data = []
     size = 0
+    count = 0
     if (joined.length > 0) sink.onEvent(event)
   }
 
@@ -107,7 +120,8 @@ function createLines(limit: number, sink: { onLine(line: Uint8Array): void; onOv
       const at = ends.after(from)
       keep(chunk.subarray(from, at))
       if (at === chunk.length || isStopped()) return
-      const line = Buffer.concat(pieces)
+      const [only = EMPTY] = pieces
+      const line = pieces.length > 1 ? Buffer.concat(pieces) : only
       pieces = []
       pending = 0
       from = at + 1
@@ -138,6 +152,12 @@ function createEnds(chunk: Uint8Array): { after(from: number): number } {
 }
 
 const EMPTY = new Uint8Array()
+const MOST_LINES = 65_536
+const [D, A, T] = [0x64, 0x61, 0x74]
+
+function isData(line: Uint8Array): boolean {
+  return line[0] === D && line[1] === A && line[2] === T && line[3] === A && line[4] === COLON
+}
 
 function withoutMark(line: Uint8Array): Uint8Array {
   const marked = line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf
@@ -151,8 +171,10 @@ function textOf(bytes: Uint8Array): string {
 /** The text of an event. Data of several lines stays whole. */
 export function formatSse(data: string, options: { type?: string; id?: string } = {}): string {
   const { type, id } = options
+  const head = `${field('event', type)}${field('id', id)}`
+  if (!data.includes('\n') && !data.includes('\r')) return `${head}data: ${data}\n\n`
   const lines = data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`)
-  return `${field('event', type)}${field('id', id)}${lines.join('')}\n`
+  return `${head}${lines.join('')}\n`
 }
 
 /** A comment: keeps a stream alive, and means nothing. */

@@ -15,6 +15,8 @@ export interface FreezeView {
 export interface Freezes extends FreezeView {
   /** Takes note of a freeze set or lifted. */
   apply(freeze: Pick<Freeze, 'scope' | 'target' | 'tenant' | 'frozen'>): void
+  /** How often one was set or lifted: whoever keeps a decision looks here whether it still stands. */
+  readonly changes: number
 }
 
 /** The name of the private record that the newest freeze receipt on a target anchors. */
@@ -25,10 +27,15 @@ export function freezeName({ scope, target, tenant }: Pick<Freeze, 'scope' | 'ta
 /** Nothing is frozen. */
 export function createFreezes(): Freezes {
   const frozen = new Set<string>()
+  let changes = 0
   const has = (scope: 'principal' | 'tool' | 'session', { tenant }: Intent, target: string): boolean =>
     frozen.size > 0 && frozen.has(freezeName({ scope, tenant, target }))
   return {
+    get changes() {
+      return changes
+    },
     apply(freeze) {
+      changes++
       if (freeze.frozen) frozen.add(freezeName(freeze))
       else frozen.delete(freezeName(freeze))
     },

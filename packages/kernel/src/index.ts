@@ -54,7 +54,7 @@ export type { Freezes, FreezeView } from './freezes.ts'
 export type { Gate, Objection, Standing } from './gates/gate.ts'
 export { foresee, type Foreseen } from './foresee.ts'
 export { foundingBatch, type Founding } from './genesis.ts'
-export { inspect, type Inspection } from './inspect.ts'
+export { inspect, UNINSPECTED, type Inspection } from './inspect.ts'
 export {
   decide,
   describeLadder,

@@ -195,6 +195,8 @@ async function send(request: IncomingMessage, response: ServerResponse, reply: R
     return
   }
   response.writeHead(reply.status, headers)
+  // Who waits for a stream knows by them that there is one, however long its first piece takes.
+  response.flushHeaders()
   await pour(reply.body, response)
 }
 

@@ -13,6 +13,8 @@ export interface Body {
   readonly value: JsonObject
   /** A value out of it as it came, without marks. */
   restored(value: Json): Json
+  /** A text out of it as it came. */
+  restoredText(text: string): string
   /** What goes on: the bytes that came or, if anything was changed, those of the value as it is now. */
   written(changed: boolean): readonly Uint8Array[]
 }
@@ -26,6 +28,7 @@ export function readBody(bytes: Uint8Array): Body {
   return {
     value,
     restored: (part) => (marks.size === 0 ? part : restore(part, marks)),
+    restoredText: (part) => restoreText(part, marks),
     written: (changed) => (changed ? assemble(JSON.stringify(value), nonce, marks) : [bytes]),
   }
 }
@@ -53,9 +56,14 @@ function withMarks(bytes: Uint8Array, nonce: string, marks: Map<string, Uint8Arr
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   let text = ''
   let from = 0
+  let parts = 0
+  let last = 0
   for (let start = buffer.indexOf(QUOTE); start >= 0;) {
     const end = endOfString(buffer, start)
     if (end < 0) break
+    parts += partsIn(buffer, last, start)
+    if (parts > MOST_PARTS) throw tooMuch()
+    last = end
     if (end - start > LONG && isBase64(buffer, start + 1, end)) {
       const mark = `${nonce}${marks.size}`
       marks.set(mark, buffer.subarray(start + 1, end))
@@ -64,7 +72,32 @@ function withMarks(bytes: Uint8Array, nonce: string, marks: Map<string, Uint8Arr
     }
     start = buffer.indexOf(QUOTE, end + 1)
   }
-  return text + decode(decoder, buffer.subarray(from))
+  if (parts + partsIn(buffer, last, buffer.length) > MOST_PARTS) throw tooMuch()
+  const whole = text + decode(decoder, buffer.subarray(from))
+  if (whole.length > MOST_TEXT) throw tooMuch()
+  return whole
+}
+
+// What is read takes many times the room of its text, and all others wait meanwhile.
+const MOST_PARTS = 250_000
+const MOST_TEXT = 8 << 20
+const COMMA = 0x2c
+const LIST = 0x5b
+const OBJECT = 0x7b
+
+/** How many values there are between two strings, about. */
+function partsIn(buffer: Buffer, from: number, to: number): number {
+  let parts = 0
+  for (let at = from; at < to; at++) {
+    const byte = buffer[at]
+    if (byte === COMMA || byte === LIST || byte === OBJECT) parts++
+  }
+  return parts
+}
+
+function tooMuch(): Refused {
+  const message = `the body has more than ${MOST_PARTS} parts, or more than ${MOST_TEXT >> 20} MiB besides pictures; send less at a time`
+  return new Refused(413, 'BODY_TOO_LARGE', message)
 }
 
 function decode(decoder: TextDecoder, bytes: Uint8Array): string {
@@ -100,11 +133,13 @@ function isBase64(buffer: Buffer, start: number, end: number): boolean {
   return true
 }
 
+function restoreText(text: string, marks: ReadonlyMap<string, Uint8Array>): string {
+  const cut = marks.get(text)
+  return cut ? Buffer.from(cut.buffer, cut.byteOffset, cut.byteLength).toString('latin1') : text
+}
+
 function restore(value: Json, marks: ReadonlyMap<string, Uint8Array>): Json {
-  if (typeof value === 'string') {
-    const cut = marks.get(value)
-    return cut ? Buffer.from(cut.buffer, cut.byteOffset, cut.byteLength).toString('latin1') : value
-  }
+  if (typeof value === 'string') return restoreText(value, marks)
   if (isList(value)) return value.map((item) => restore(item, marks))
   if (!isObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, restore(member, marks)]))

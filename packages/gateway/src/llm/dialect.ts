@@ -26,7 +26,7 @@ export interface Proposal {
 /** What becomes of a proposal. */
 export type Ruling =
   /** `args` is the canonical JSON text of the arguments: what was judged, and what goes on in place of what the model wrote. */
-  | { readonly allowed: true; readonly args: string }
+  | { readonly allowed: true; readonly args: string; readonly receipt?: string }
   /** `text` is for the agent: why, what to do, and the receipt. Never any value of the arguments. */
   | { readonly allowed: false; readonly text: string; readonly receipt: string | undefined }
 
@@ -93,6 +93,8 @@ export interface Reading {
   readonly turns: readonly (Said | Result)[]
   /** Items that the request names instead of bringing them along: only those that the door has handed out may be. */
   readonly references?: readonly string[]
+  /** What was handed out and may be used once, such as the approval of a call. */
+  readonly spends?: readonly string[]
   /** Whether something in the body was changed while it was read. */
   readonly changed?: boolean
 }

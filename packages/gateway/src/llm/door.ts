@@ -60,18 +60,22 @@ export function createLlmDoor(options: LlmOptions): Door {
     const caller = callerOf(asked, tokens, known.address)
     const route = routeOf(provider, asked.method, rest, asked.search)
     if (closing) throw new Refused(503, 'STOPPING', 'the gateway is being stopped')
-    const leave = room.enter(caller.owner, route.method === 'POST' ? sizeOf(asked, options.body) : 0)
+    const place = room.enter(caller.owner, route.method === 'POST' ? sizeOf(asked, options.body) : 0)
     const flight = new AbortController()
     const stay = asked.onGone(() => flight.abort())
     flights.add(flight)
     asked.mayTakeLong()
     const over = (): void => {
-      leave()
+      place.leave()
       stay()
       flights.delete(flight)
     }
-    const abort = (): void => flight.abort()
-    const entered: Entered = { asked, caller, provider, route, ...known, signal: flight.signal, abort, over }
+    const entered: Entered = {
+      ...{ asked, caller, provider, route, ...known, over },
+      signal: flight.signal,
+      abort: () => flight.abort(),
+      weigh: (bytes) => place.resize(bytes),
+    }
     return route.dialect ? govern(entered, route.dialect) : answerPlain(entered, options)
   }
 

@@ -1,5 +1,6 @@
 // A request that was let in, and the key that goes on with it.
 
+import { sha256Hex } from '@tollgate/evidence'
 import type { Asked } from '../exchange.ts'
 import type { Caller } from '../tokens.ts'
 import type { Provider } from './dialect.ts'
@@ -20,6 +21,8 @@ export interface Entered {
   readonly abort: () => void
   /** Nothing of it is under way any more. */
   readonly over: () => void
+  /** Its body turned out to be so large. @throws Refused */
+  readonly weigh: (bytes: number) => void
 }
 
 /** Sends it on. @throws UpstreamFault, Garbled */
@@ -28,8 +31,14 @@ export function sendOn(
   stream: boolean,
   body?: readonly Uint8Array[],
 ): Promise<UpstreamReply> {
-  const { asked, provider, route, upstream, signal } = entered
-  const headers = { ...headersTo(provider, (name) => asked.header(name), stream), ...keyHeaders(entered) }
+  const { asked, caller, provider, route, upstream, signal } = entered
+  const key = asked.header('idempotency-key')
+  const headers = {
+    ...headersTo(provider, (name) => asked.header(name), stream),
+    // All agents share one account there, and must not meet in each other's keys.
+    ...(key !== undefined && { 'idempotency-key': sha256Hex(`${caller.owner}\n${key}`) }),
+    ...keyHeaders(entered),
+  }
   return upstream.send({ method: route.method, path: route.path, headers, signal, ...(body && { body }) })
 }
 

@@ -97,7 +97,8 @@ export function upstreamFault(status: number, body: unknown, key: string | undef
 // As the providers write them, also where they show only a part.
 const KEYS = /\b(?:sk|pk|rk|sess|key)-[\w*.-]{4,}/g
 
-function withoutKey(text: string, key: string | undefined): string {
+/** A text without the key, and without what looks like one. */
+export function withoutKey(text: string, key: string | undefined): string {
   const plain = key === undefined || key === '' ? text : text.replaceAll(key, '(key)')
   return plain.replaceAll(KEYS, '(key)')
 }

@@ -2,14 +2,14 @@
 // its reply is judged.
 
 import { sha256Hex } from '@tollgate/evidence'
-import type { Kernel } from '@tollgate/kernel'
+import { policyOf, type Kernel } from '@tollgate/kernel'
 import type { Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
 import type { Caller } from '../tokens.ts'
 import { errorIn } from './answered.ts'
 import { createAnswers, type Attempt } from './answers.ts'
 import { readBody } from './body.ts'
-import { Refused, type Dialect, type Reading } from './dialect.ts'
+import { Garbled, Refused, type Dialect, type Reading } from './dialect.ts'
 import { sendOn, type Entered } from './entered.ts'
 import { faultReply, upstreamFault } from './errors.ts'
 import { faultOf, translated } from './fault.ts'
@@ -18,7 +18,7 @@ import { admitHosted, type Hosted } from './hosted.ts'
 import { createJudge } from './judge.ts'
 import { claimsOf, receive } from './receive.ts'
 import { createRecent } from './recent.ts'
-import { answerStreamed, answerWhole } from './replies.ts'
+import { answerStreamed, answerWhole, onRecord } from './replies.ts'
 import { takeTurns, type Heard } from './results.ts'
 import { summaryHeaders } from './summary.ts'
 import type { UpstreamReply } from './upstream.ts'
@@ -37,12 +37,34 @@ export interface GovernOptions {
 /** Governs a request. Never rejects, and calls `over` when the last of it has gone out. */
 export type Govern = (entered: Entered, dialect: Dialect) => Promise<Reply>
 
+/** A request as it came in. */
+interface Coming {
+  readonly bytes: Uint8Array
+  readonly tally: Tally
+  readonly attempt: Attempt | undefined
+}
+
+/** What it takes to go on: nothing of the body but what is sent. */
+interface Prepared {
+  readonly visit: Visit
+  readonly hosted: Hosted
+  readonly stream: boolean
+  readonly tools: Reading['tools']
+  readonly body: readonly Uint8Array[]
+}
+
+/** What was answered so has not run. After anything else nobody knows. */
+const REFUSED: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 405, 413, 415, 422, 429])
 const MOST_REMEMBERED = 20_000
 const MOST_ITEMS = 100_000
 
 /** Governs requests through a kernel. */
 export function createGovern({ kernel, log, body: limit, size }: GovernOptions): Govern {
-  const answers = createAnswers(() => kernel.host.now())
+  const { openings, freezes, catalogue } = kernel
+  const answers = createAnswers(() => kernel.host.now(), {
+    now: () => `${policyOf(kernel, kernel.tenant).hash} ${freezes.changes} ${catalogue.changes}`,
+    isOpen: (receipt) => (openings.get(receipt)?.expires ?? 0) > kernel.host.now(),
+  })
   const heard: Heard = { results: createRecent(MOST_REMEMBERED), words: createRecent(MOST_REMEMBERED) }
   const items = createRecent<true>(MOST_ITEMS)
 
@@ -53,37 +75,50 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
   ): Promise<Reply | Attempt | undefined> {
     const key = asked.header('idempotency-key')
     if (key === undefined) return undefined
-    return answers.begin(
-      `${caller.owner}\n${route.path}\n${asked.header('tollgate-session') ?? ''}`,
-      key,
-      sha256Hex(bytes),
-    )
+    const owner = `${caller.owner}\n${route.path}\n${asked.header('tollgate-session') ?? ''}`
+    return answers.begin(owner, key, sha256Hex(bytes))
   }
 
-  async function converse(
-    entered: Entered,
+  /** Reads a request, closes what it reports, and judges what the provider would run. What is left is what it takes to go on. */
+  async function prepare(
+    { asked, caller, address }: Entered,
     dialect: Dialect,
-    { bytes, tally, attempt }: { bytes: Uint8Array; tally: Tally; attempt: Attempt | undefined },
-  ): Promise<Reply> {
-    const { asked, caller, address } = entered
+    { bytes, tally, attempt }: Coming,
+  ): Promise<Prepared> {
     const body = readBody(bytes)
     const { claims, stripped } = claimsOf(asked, body.value)
-    const reading = dialect.readRequest(body.value, address.parameters)
+    const reading = dialect.readRequest(body.value, address.parameters, (text) => body.restoredText(text))
     requireHandedOut(reading, caller)
     const visit = { kernel, caller, claims, tally, sources: [], onDecided: [], rulings: attempt?.rulings }
     const changed = await takeTurns(visit, reading, body, heard)
     const hosted = await admitHosted(visit, reading.hosted)
+    for (const name of reading.spends ?? []) items.delete(`${caller.owner}\n${name}`)
+    const { stream, tools } = reading
+    return {
+      visit,
+      hosted,
+      stream,
+      tools,
+      body: body.written(changed || stripped || reading.changed === true),
+    }
+  }
+
+  async function converse(entered: Entered, dialect: Dialect, coming: Coming): Promise<Reply> {
+    const { attempt } = coming
+    const { visit, hosted, stream, tools, body } = await prepare(entered, dialect, coming)
     try {
-      const reply = await sendOn(
-        entered,
-        reading.stream,
-        body.written(changed || stripped || reading.changed === true),
+      const reply = await onRecord(
+        visit,
+        () => '',
+        () => sendOn(entered, stream, body),
       )
+      // It has been sent, and is not kept.
+      entered.weigh(0)
       if (reply.status !== 200) return await answerFault(entered, reply, visit, hosted, attempt)
-      const judge = createJudge(visit, reading.tools, hosted)
-      const onItem = (id: string): void => items.set(`${caller.owner}\n${id}`, true)
+      const judge = createJudge(visit, tools, hosted)
+      const onItem = (id: string): void => items.set(`${visit.caller.owner}\n${id}`, true)
       const judging = { entered, dialect, reply, visit, judge, hosted, attempt, onItem, log, size }
-      return reading.stream ? answerStreamed(judging) : await answerWhole(judging)
+      return stream ? await answerStreamed(judging) : await answerWhole(judging)
     } catch (fault) {
       await hosted.close('unknown')
       throw fault
@@ -91,27 +126,35 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
   }
 
   /** What lies at the provider and was not handed out here may be what a tool has said, unseen. */
-  function requireHandedOut({ references = [] }: Reading, { owner }: Caller): void {
-    if (references.every((id) => items.has(`${owner}\n${id}`))) return
+  function requireHandedOut({ references = [], spends = [] }: Reading, { owner }: Caller): void {
+    if ([...references, ...spends].every((id) => items.has(`${owner}\n${id}`))) return
     const message =
-      'the request rests on an item that was not handed out here since the gateway was started; send items themselves (with `store: false`), and ask for approvals again'
+      'the request rests on an item that was not handed out here since the gateway was started, or that was used already; send items themselves (with `store: false`), and ask for approvals again'
     throw new Refused(400, 'ROUTE_NOT_GOVERNED', message, 'input')
   }
 
   async function answerFault(
-    { address, provider, over }: Entered,
+    { address, provider, over, abort }: Entered,
     reply: UpstreamReply,
-    { tally }: Visit,
+    visit: Visit,
     hosted: Hosted,
     attempt: Attempt | undefined,
   ): Promise<Reply> {
     const { status } = reply
-    // What was refused has not run; after a fault nobody knows.
-    await hosted.close(status >= 400 && status < 500 ? 'unsent' : 'unknown')
-    const fault = translated(upstreamFault(status, await errorIn(reply), address.key), address)
+    await hosted.close(REFUSED.has(status) ? 'unsent' : 'unknown')
+    const said = await errorIn(reply)
+    if (status < 300)
+      await onRecord(
+        visit,
+        () => '',
+        () => Promise.reject(new Garbled(`it answers ${status}`)),
+      ).catch(() => undefined)
+    const fault = translated(upstreamFault(status, said, address.key), address)
     attempt?.drop()
+    abort()
     over()
-    return faultReply(provider, fault, { ...headersFrom(reply.headers), ...summaryHeaders(tally, size()) })
+    const headers = { ...headersFrom(reply.headers), ...summaryHeaders(visit.tally, size()) }
+    return faultReply(provider, fault, headers)
   }
 
   return async (entered, dialect) => {
@@ -119,6 +162,7 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
     let attempt: Attempt | undefined
     try {
       const bytes = await receive(entered.asked, limit)
+      entered.weigh(bytes.length)
       // A body takes its time, and the token may be gone by now.
       if (!entered.caller.known()) throw new Refused(401, 'TOKEN_UNKNOWN', 'the token is no longer in force')
       const begun = await begin(entered, bytes)
@@ -130,6 +174,8 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
       return await converse(entered, dialect, { bytes, tally, attempt })
     } catch (fault) {
       attempt?.drop()
+      // Nothing of it may still come in.
+      entered.abort()
       entered.over()
       return faultReply(entered.provider, faultOf(fault, log), summaryHeaders(tally, size()))
     }

@@ -9,7 +9,7 @@ const ASKED: Readonly<Record<Provider, readonly string[]>> = {
   openai: ['openai-beta', 'openai-organization', 'openai-project'],
   anthropic: ['anthropic-beta', 'anthropic-version', 'anthropic-dangerous-direct-browser-access'],
 }
-const ASKED_OF_ALL = ['user-agent', 'idempotency-key', 'x-client-request-id', 'x-stainless-retry-count']
+const ASKED_OF_ALL = ['user-agent', 'x-client-request-id', 'x-stainless-retry-count']
 
 /** The headers of a request that goes on. */
 export function headersTo(provider: Provider, header: Header, stream: boolean): Record<string, string> {

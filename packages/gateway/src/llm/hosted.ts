@@ -7,7 +7,9 @@ import {
   complete,
   inspect,
   policyOf,
+  UNINSPECTED,
   type Decided,
+  type Inspection,
   type Kernel,
   type Outcome,
   type Permit,
@@ -75,12 +77,9 @@ function createHosted({ kernel, caller }: Visit, allowed: readonly Allowed[]): H
     async close(how) {
       if (closed) return
       closed = true
-      const ends = allowed.map(({ tool, permit }) =>
-        complete(
-          kernel,
-          permit,
-          outcomeOf(kernel, caller.identity.tenant, how, { tool, items: items.get(tool) ?? [] }),
-        ),
+      const { tenant } = caller.identity
+      const ends = allowed.map(async ({ tool, permit }) =>
+        complete(kernel, permit, outcomeOf(kernel, tenant, how, { tool, items: items.get(tool) ?? [] })),
       )
       // What could not be recorded has ended the ledger: nothing more is allowed, and everybody is told.
       await Promise.allSettled(ends)
@@ -96,9 +95,38 @@ function outcomeOf(
 ): Outcome {
   if (how === 'unsent') return { status: 'CANCELLED' }
   if (how === 'unknown') return { status: 'UNKNOWN', cause: 'lost' }
+  // The model has read it already, wherever it came from: it is labelled and remembered, and goes on.
+  return {
+    status: 'COMPLETED',
+    output: bytesOf(items),
+    inspection: inspected(kernel, tenant, tool, items),
+    delivery: 'full',
+  }
+}
+
+const MOST_OUTPUT = 128 << 20
+
+/** What they did, in bytes. What has no canonical form is committed to as it is written anew. */
+function bytesOf(items: readonly Json[]): Uint8Array {
+  try {
+    return canonicalBytes(items, { maxLength: MOST_OUTPUT })
+  } catch {
+    // Half of a character, or nested beyond all reason: it was done all the same.
+    return Buffer.from(safely(() => JSON.stringify(items)) ?? '')
+  }
+}
+
+function inspected(kernel: Kernel, tenant: string, tool: string, items: readonly Json[]): Inspection {
   const policy = policyOf(kernel, tenant)
   const returns = kernel.catalogue.find(tool, policy)?.declared?.returns ?? []
-  // The model has read it already, wherever it came from: it is labelled and remembered, and goes on.
-  const inspection = inspect(items, { policy, returns })
-  return { status: 'COMPLETED', output: canonicalBytes(items), inspection, delivery: 'full' }
+  return safely(() => inspect(items, { policy, returns })) ?? UNINSPECTED
+}
+
+function safely<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch {
+    // Why may hold what was said.
+    return undefined
+  }
 }

@@ -7,36 +7,63 @@ import { denialText } from '../verdict.ts'
 import type { DeclaredTool, Judge, Proposal, Reading, Ruling } from './dialect.ts'
 import type { Hosted } from './hosted.ts'
 import { createRecent } from './recent.ts'
-import { argumentsOf, callOf, count, type Visit } from './visit.ts'
+import { argumentsOf, callOf, count, ownerOf, type Visit } from './visit.ts'
 
 /** Judges the calls of the reply to one request. */
 export function createJudge(visit: Visit, tools: Reading['tools'], hosted: Hosted): Judge {
-  const seen = new Set<string>()
+  const { rulings } = visit
+  const refs = new Set<string>()
+  const names = createNames()
 
   async function judgeOne(proposal: Proposal): Promise<Ruling> {
-    const twice = proposal.ref !== undefined && seen.has(proposal.ref)
-    if (proposal.ref !== undefined) seen.add(proposal.ref)
-    // Two calls of one name: nobody could say which of them a result is of.
-    const clear = twice ? { ...proposal, tool: undefined } : proposal
-    const { rulings } = visit
-    const name = rulings && nameOf(clear)
+    const name = rulings && names.next(proposal)
     const before = name === undefined ? undefined : rulings?.get(name)
-    if (before) return before
+    if (before) return again(visit, before)
+    const isClear = proposal.ref === undefined || !refs.has(proposal.ref)
+    if (proposal.ref !== undefined) refs.add(proposal.ref)
+    // Two calls of one name: nobody could say which of them a result is of.
+    const clear = isClear ? proposal : { ...proposal, tool: undefined }
     const ruling = await rule(visit, clear, tools.get(clear.declared ?? ''))
     if (name !== undefined) rulings?.set(name, ruling)
     return ruling
   }
 
   return {
-    judge: (proposals) => Promise.all(proposals.map(judgeOne)),
+    judge: (proposals) =>
+      Promise.all(proposals.map((proposal) => judgeOne(proposal).catch(() => refusedFor('GATE_FAILED')))),
     ran: (tool, item) => hosted.ran(tool, item),
   }
 }
 
-/** One name for a call of a reply, however often the reply comes. */
-function nameOf({ tool, ref, args }: Proposal): string {
-  return sha256Hex(JSON.stringify([tool ?? null, ref ?? null, args]))
+/** What was ruled when the same reply came before is on the ledger already. */
+function again({ tally }: Visit, ruling: Ruling): Ruling {
+  if (ruling.receipt !== undefined) tally.receipts.push(ruling.receipt)
+  tally[ruling.allowed ? 'ALLOW' : 'DENY']++
+  return ruling
 }
+
+/** One name for each call of a reply, however often the reply comes. */
+function createNames(): { next(proposal: Proposal): string | undefined } {
+  const seen = new Map<string, number>()
+  return {
+    next({ tool, ref, args }) {
+      let text: string
+      try {
+        text = JSON.stringify([tool ?? null, ref ?? null, args])
+      } catch {
+        // Nested beyond all reason: it is denied, each time anew.
+        return undefined
+      }
+      const hash = sha256Hex(text.toWellFormed())
+      const times = seen.get(hash) ?? 0
+      seen.set(hash, times + 1)
+      return `${hash} ${times}`
+    },
+  }
+}
+
+// What a model invents as a name may be anything, also the arguments; a receipt only has what could be one.
+const NAME = /^[\w.:/-]{1,128}$/
 
 async function rule(visit: Visit, proposal: Proposal, declared: DeclaredTool | undefined): Promise<Ruling> {
   const { kernel, caller } = visit
@@ -44,22 +71,34 @@ async function rule(visit: Visit, proposal: Proposal, declared: DeclaredTool | u
   const demanded = fits?.schema === undefined ? undefined : demandOf(fits.schema)
   const { decided } = await authorize(kernel, {
     ...callOf(visit, 'advised'),
-    tool: proposal.tool,
+    tool: fits || NAME.test(proposal.tool ?? '') ? proposal.tool : undefined,
     ...argumentsOf(proposal.args),
-    ...(proposal.ref !== undefined && { reference: proposal.ref }),
+    ...(proposal.ref !== undefined && { reference: referenceOf(visit, proposal.ref) }),
     // The model may call what the request has declared, and nothing else.
     ...(!fits && { offered: null }),
     ...(demanded && { demanded }),
   })
   count(visit, decided)
-  if (decided.verdict === 'ALLOW') {
+  const { receipt } = decided
+  if (decided.verdict === 'ALLOW' && receipt !== undefined) {
     // Whatever was decided: no effect could be recorded any more, or the token has gone while the ledger wrote.
-    if (kernel.ledger.poisoned !== undefined) return refusedFor('LEDGER_UNAVAILABLE', decided.receipt)
-    if (!caller.known()) return refusedFor('TOKEN_REVOKED', decided.receipt)
-    return { allowed: true, args: canonicalOf(proposal.args) }
+    if (kernel.ledger.poisoned !== undefined) return refusedFor('LEDGER_UNAVAILABLE', receipt)
+    if (!caller.known()) return refusedFor('TOKEN_UNKNOWN', receipt)
+    return { allowed: true, args: canonicalOf(proposal.args), receipt }
   }
   const shown = fits && proposal.tool !== undefined ? ` to \`${proposal.tool}\`` : ''
-  return { allowed: false, text: refusalText(decided, shown), receipt: decided.receipt }
+  return { allowed: false, text: refusalText(decided, shown), receipt }
+}
+
+// Calls without an id of their own go by the name of their function: the newest counts.
+const BY_NAME = 'function:'
+const UNUSABLE = ''
+
+/** What the result will be found by. While another call of the session is open under the same id, it could be of either. */
+function referenceOf(visit: Visit, ref: string): string {
+  const { openings } = visit.kernel
+  const taken = !ref.startsWith(BY_NAME) && openings.named(ownerOf(visit), ref) !== undefined
+  return taken ? UNUSABLE : ref
 }
 
 /** What an agent and its model are told in place of a call. */
@@ -67,7 +106,7 @@ function refusalText(decided: Decided, tool: string): string {
   return `[Tollgate] The call${tool} did not pass. ${denialText(decided, false)}`
 }
 
-function refusedFor(code: string, receipt: string | undefined): Ruling {
+function refusedFor(code: string, receipt?: string): Ruling {
   const at = receipt === undefined ? '' : ` Receipt: ${receipt}`
   return { allowed: false, text: `[Tollgate] A call did not pass (${code}).${at}`, receipt }
 }

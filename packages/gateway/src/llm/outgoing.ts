@@ -1,6 +1,6 @@
 // A stream on its way out: what is written is taken as fast as the client takes it, and a quiet stream stays alive.
 
-import { clearInterval, setInterval } from 'node:timers'
+import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers'
 import { SSE_COMMENT } from '../sse.ts'
 
 /** A stream on its way out. */
@@ -21,6 +21,10 @@ export class BrokenOff extends Error {
   }
 }
 
+// How finely silence is measured.
+const PARTS = 3
+// Who takes nothing for so long is gone.
+const STALLED_MS = 120_000
 // So much may wait; whoever writes it should then wait as well.
 const MUCH = 65_536
 
@@ -28,18 +32,17 @@ const MUCH = 65_536
 export function createOutgoing(quiet: number, onGone: () => void): Outgoing {
   let waiting = ''
   let ended: 'whole' | 'broken' | undefined
-  let spoke = true
+  let quietFor = 0
   let wake = (): void => undefined
   let room = (): void => undefined
   const alive = setInterval(() => {
-    if (!spoke) write(SSE_COMMENT)
-    spoke = false
-  }, quiet)
+    if (++quietFor >= PARTS) write(SSE_COMMENT)
+  }, quiet / PARTS)
   alive.unref()
 
   function write(text: string): void {
     if (ended !== undefined || text === '') return
-    spoke = true
+    quietFor = 0
     waiting += text
     wake()
   }
@@ -65,7 +68,13 @@ export function createOutgoing(quiet: number, onGone: () => void): Outgoing {
     write,
     end,
     async drained() {
-      if (waiting.length > MUCH && ended === undefined) await new Promise<void>((resolve) => (room = resolve))
+      if (waiting.length <= MUCH || ended !== undefined) return
+      const late = setTimeout(() => {
+        onGone()
+        end('broken')
+      }, STALLED_MS)
+      await new Promise<void>((resolve) => (room = resolve))
+      clearTimeout(late)
     },
     [Symbol.asyncIterator]: () => ({
       next,

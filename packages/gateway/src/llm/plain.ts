@@ -3,6 +3,8 @@
 import type { Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
 import { errorIn, requireType } from './answered.ts'
+import { readBody } from './body.ts'
+import { Refused, type Dialect } from './dialect.ts'
 import { sendOn, type Entered } from './entered.ts'
 import { faultReply, upstreamFault } from './errors.ts'
 import { faultOf, translated } from './fault.ts'
@@ -23,10 +25,12 @@ export async function answerPlain(entered: Entered, { log, body, size }: PlainOp
   const summary = summaryHeaders(undefined, size())
   try {
     const bytes = route.method === 'POST' ? await receive(asked, body) : undefined
+    if (bytes && route.counts) requireNoServers(route.counts, bytes, entered)
     const reply = await sendOn(entered, false, bytes && [bytes])
     const headers = { ...headersFrom(reply.headers), ...summary }
     if (reply.status !== 200) {
       const said = upstreamFault(reply.status, await errorIn(reply), address.key)
+      entered.abort()
       entered.over()
       return faultReply(provider, translated(said, address), headers)
     }
@@ -37,10 +41,23 @@ export async function answerPlain(entered: Entered, { log, body, size }: PlainOp
       body: untilOver(entered, reply.body),
     }
   } catch (fault) {
+    entered.abort()
     entered.over()
     return faultReply(provider, faultOf(fault, log), summary)
   }
 }
+
+/** Counting the tokens of a request must not make the provider ask somebody. */
+function requireNoServers(dialect: Dialect, bytes: Uint8Array, { address }: Entered): void {
+  const { value } = readBody(bytes)
+  const { hosted } = dialect.readRequest(value, new Set([...address.parameters, ...ONLY_COUNTED]))
+  if (hosted.every(({ tool, known }) => known && !tool?.endsWith('/mcp'))) return
+  const message =
+    'the tokens of a request with MCP servers, or with tools that are not known here, are not counted'
+  throw new Refused(403, 'ROUTE_NOT_GOVERNED', message, 'tools')
+}
+
+const ONLY_COUNTED = ['conversation', 'previous_response_id']
 
 async function* untilOver(
   { over, abort }: Entered,

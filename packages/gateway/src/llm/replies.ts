@@ -1,22 +1,23 @@
 // The reply of a model, whole or streamed, on its way to the agent.
 
 import { authorize } from '@tollgate/kernel'
-import type { Json } from '@tollgate/evidence'
+import type { Json, JsonObject } from '@tollgate/evidence'
 import type { Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
 import { requireType, textOf } from './answered.ts'
 import type { Attempt } from './answers.ts'
-import { Garbled, type Dialect, type Judge, type OnItem } from './dialect.ts'
+import { Garbled, type Dialect, type Judge, type OnItem, type Rewriter } from './dialect.ts'
 import type { Entered } from './entered.ts'
-import { faultEvent } from './errors.ts'
+import { faultEvent, withoutKey } from './errors.ts'
 import { faultOf } from './fault.ts'
+import { isObject } from './filter.ts'
 import { headersFrom } from './headers.ts'
 import type { Hosted } from './hosted.ts'
 import { openaiResponses } from './openai-responses/openai-responses.ts'
-import { createOutgoing } from './outgoing.ts'
+import { createOutgoing, type Outgoing } from './outgoing.ts'
 import { pump } from './pump.ts'
 import { summaryComment, summaryHeaders } from './summary.ts'
-import type { UpstreamReply } from './upstream.ts'
+import { UpstreamFault, type UpstreamReply } from './upstream.ts'
 import { count, type Visit } from './visit.ts'
 
 /** A reply, and all that it takes to judge it. */
@@ -37,9 +38,16 @@ export interface Judging {
 /** Judges a whole reply. @throws Garbled, UpstreamFault */
 export async function answerWhole(judging: Judging): Promise<Reply> {
   const { entered, dialect, reply, visit, judge, hosted, attempt, onItem, size } = judging
-  requireType(reply, 'application/json')
-  const text = await textOf(reply)
-  const governed = await onRecord(visit, text, () => dialect.governReply(parsed(text), judge, onItem))
+  let text = ''
+  const governed = await onRecord(
+    visit,
+    () => text,
+    async () => {
+      requireType(reply, 'application/json')
+      text = await textOf(reply)
+      return dialect.governReply(parsed(text), judge, onItem)
+    },
+  )
   await hosted.close('done')
   const answer = {
     status: 200,
@@ -48,11 +56,22 @@ export async function answerWhole(judging: Judging): Promise<Reply> {
       'content-type': 'application/json',
       ...summaryHeaders(visit.tally, size()),
     },
-    body: JSON.stringify(governed),
+    body: JSON.stringify(withoutKeyIn(governed, entered.address.key)),
   }
   attempt?.keep(answer, answer.body)
   entered.over()
   return answer
+}
+
+/** A reply may say itself that it failed, and why. */
+function withoutKeyIn(governed: JsonObject, key: string | undefined): JsonObject {
+  const { error } = governed
+  if (!isObject(error)) return governed
+  const told = Object.entries(error).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? withoutKey(value, key) : value,
+  ])
+  return { ...governed, error: Object.fromEntries(told) as JsonObject }
 }
 
 function parsed(text: string): Json {
@@ -67,9 +86,12 @@ function parsed(text: string): Json {
 const QUIET_MS = 15_000
 
 /** Judges a streamed reply while it comes. @throws Garbled if it is no stream. */
-export function answerStreamed(judging: Judging): Reply {
-  const { entered, dialect, reply, judge, onItem, size } = judging
-  requireType(reply, 'text/event-stream')
+export async function answerStreamed(judging: Judging): Promise<Reply> {
+  const { entered, dialect, reply, visit, judge, onItem, size } = judging
+  await onRecord(visit, nothing, () => {
+    requireType(reply, 'text/event-stream')
+    return Promise.resolve()
+  })
   const outgoing = createOutgoing(QUIET_MS, () => entered.abort())
   const headers = {
     ...headersFrom(reply.headers),
@@ -83,40 +105,63 @@ export function answerStreamed(judging: Judging): Reply {
   return { status: 200, headers, body: outgoing }
 }
 
-/** Pumps it through. Never rejects: what goes wrong is told in the stream. */
+/** Pumps it through. Never rejects: what goes wrong is told in the stream, and everything is let go of in the end. */
 async function run(
   judging: Judging,
-  rewriter: ReturnType<Dialect['openStream']>,
-  outgoing: ReturnType<typeof createOutgoing>,
+  rewriter: Rewriter,
+  outgoing: Outgoing,
   headers: Record<string, string>,
 ): Promise<void> {
-  const { entered, reply, visit, hosted, attempt, log, size } = judging
+  const { entered, visit, hosted, attempt, log, size } = judging
   const said = createSaid(attempt !== undefined)
-  const write = (text: string): void => {
+  let end: 'whole' | 'broken' = 'broken'
+  try {
+    const fault = await pumped(judging, rewriter, said, outgoing)
+    // What breaks off behind its end has come to its end.
+    const isWhole = fault === undefined || (rewriter.ended && fault instanceof UpstreamFault)
+    if (!isWhole)
+      outgoing.write(faultEvent(entered.provider, judging.dialect === openaiResponses, faultOf(fault, log)))
+    await hosted.close(isWhole && !rewriter.failed ? 'done' : 'unknown')
+    const comment = summaryComment(visit.tally, size())
+    outgoing.write(comment)
+    if (isWhole) end = 'whole'
+    if (isWhole && !rewriter.failed) attempt?.keep({ status: 200, headers, body: '' }, said.text() + comment)
+  } catch (fault) {
+    faultOf(fault, log)
+  } finally {
+    // Some clients overlook an error in a stream, but none a connection that breaks off.
+    outgoing.end(end)
+    attempt?.drop()
+    // Nothing of it may still come in.
+    if (end === 'broken') entered.abort()
+    entered.over()
+  }
+}
+
+/** Takes a stream to its end, and gives what it ended with if that was a fault. */
+async function pumped(
+  { entered, reply, visit }: Judging,
+  rewriter: Rewriter,
+  said: ReturnType<typeof createSaid>,
+  outgoing: Outgoing,
+): Promise<unknown> {
+  const { key } = entered.address
+  const write = (made: string): void => {
+    const text = rewriter.failed ? withoutKey(made, key) : made
     said.add(text)
     outgoing.write(text)
   }
-  let whole = true
   try {
-    await onRecord(visit, '', () => pump(reply.body, rewriter, { write, drained: () => outgoing.drained() }))
-  } catch (cause) {
-    // What breaks off behind its end has come to its end.
-    whole = rewriter.ended && !(cause instanceof Garbled)
-    if (!whole) {
-      outgoing.write(faultEvent(entered.provider, judging.dialect === openaiResponses, faultOf(cause, log)))
-    }
+    await onRecord(visit, nothing, () =>
+      pump(reply.body, rewriter, { write, drained: () => outgoing.drained() }),
+    )
+    return undefined
+  } catch (fault) {
+    return fault
   }
-  await hosted.close(rewriter.ended ? 'done' : 'unknown')
-  const comment = summaryComment(visit.tally, size())
-  outgoing.write(comment)
-  // Some clients overlook an error in a stream, but none a connection that breaks off.
-  outgoing.end(whole ? 'whole' : 'broken')
-  if (whole) attempt?.keep({ status: 200, headers, body: '' }, said.text() + comment)
-  else attempt?.drop()
-  // Nothing of it may still come in.
-  entered.abort()
-  entered.over()
 }
+
+const nothing = (): string => ''
 
 // What is longer is not kept for whoever asks again.
 const MOST_SAID = 1 << 20
@@ -135,7 +180,7 @@ function createSaid(wanted: boolean): { add(text: string): void; text(): string 
 const MOST_RAW = 1 << 20
 
 /** Does it; if the reply turns out not to be readable there is a receipt of that: perhaps it was a call. */
-async function onRecord<T>(visit: Visit, came: string, work: () => Promise<T>): Promise<T> {
+export async function onRecord<T>(visit: Visit, came: () => string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (fault) {
@@ -147,7 +192,7 @@ async function onRecord<T>(visit: Visit, came: string, work: () => Promise<T>): 
       assurance: 'advised',
       tool: undefined,
     } as const
-    const { decided } = await authorize(visit.kernel, { ...call, raw: came.slice(0, MOST_RAW) })
+    const { decided } = await authorize(visit.kernel, { ...call, raw: came().slice(0, MOST_RAW) })
     count(visit, decided)
     throw fault
   }

@@ -9,19 +9,24 @@ import {
   policyOf,
   remembersData,
   reportEffect,
+  UNINSPECTED,
   type Inspection,
   type Policy,
 } from '@tollgate/kernel'
 import type { Body } from './body.ts'
 import type { Reading, Result } from './dialect.ts'
 import type { Recent } from './recent.ts'
+import { gatherSources } from './sources.ts'
 import { ownerOf, type Visit } from './visit.ts'
 
-/** A result that was looked through, and whether it is the effect of a decision of ours. */
+/** What becomes of a result, and whether it is the effect of a decision of ours. */
 interface Taken {
-  readonly inspection: Inspection
   readonly closed: boolean
+  readonly handed: Handed
 }
+
+/** What the model gets of it: all of it, these texts, or a note. */
+type Handed = 'all' | { readonly texts: readonly string[] } | { readonly note: string }
 
 /** What is remembered between requests: most of a conversation comes again with each of them. */
 export interface Heard {
@@ -40,19 +45,40 @@ export async function takeTurns(visit: Visit, reading: Reading, body: Body, hear
   const policy = policyOf(visit.kernel, visit.caller.identity.tenant)
   const results = reading.turns.filter((turn) => turn.kind === 'result')
   const named = results.map((result) => ({ result, name: nameOf(visit, result, body) }))
-  const fresh = named.filter(({ name }) => !heard.results.has(name)).map(({ result }) => result)
-  const decisions = await openCalls(visit, fresh)
+  const known = named.map(({ result, name }) =>
+    isAwaited(visit, result) ? undefined : heard.results.get(name),
+  )
+  const decisions = await openCalls(
+    visit,
+    results.filter((_, i) => !known[i]),
+  )
   // In one go, so that they share a batch; their order is that of the conversation.
   const taken = await Promise.all(
-    named.map(async ({ result, name }) => {
-      const found = heard.results.get(name) ?? (await takeResult(visit, result, decisions, body, policy))
-      heard.results.set(name, found)
+    named.map(async ({ result, name }, i) => {
+      const found = known[i] ?? (await takeResult(visit, result, decisions, body, policy))
+      if (sizeOf(found) <= MOST_KEPT) heard.results.set(name, found)
       return { result, ...found }
     }),
   )
   const foreign = new Set(taken.filter(({ closed }) => !closed).map(({ result }) => result))
-  if (remembersData(policy)) gatherSources(visit, reading, foreign, body, heard)
-  return taken.map(({ result, inspection }) => handOn(result, inspection)).some((changed) => changed)
+  if (remembersData(policy)) {
+    const restored = (text: string): string => body.restoredText(text)
+    gatherSources(visit, { turns: reading.turns, foreign, restored, words: heard.words })
+  }
+  return taken.map(({ result, handed }) => handOn(result, handed)).some((changed) => changed)
+}
+
+/** Whether a call of this id is open: then the result may be its own, whatever was answered to another of the same id. */
+function isAwaited(visit: Visit, { ref }: Result): boolean {
+  return ref !== undefined && visit.kernel.openings.named(ownerOf(visit), ref) !== undefined
+}
+
+// What is longer is looked through again with each request.
+const MOST_KEPT = 4096
+
+function sizeOf({ handed }: Taken): number {
+  if (handed === 'all') return 0
+  return 'note' in handed ? handed.note.length : handed.texts.reduce((sum, { length }) => sum + length, 0)
 }
 
 /** One name for what a call of a session has answered. The policy that is in force says what becomes of it. */
@@ -77,14 +103,14 @@ async function takeResult(
   body: Body,
   policy: Policy,
 ): Promise<Taken> {
-  const texts = result.texts.map((text) => textOf(text, body))
+  const texts = result.texts.map((text) => body.restoredText(text))
   const decision = result.ref === undefined ? undefined : decisions.get(result.ref)
   const closed = decision === undefined ? undefined : await close(visit, decision, result, texts, body)
-  if (closed) return { inspection: closed, closed: true }
+  if (closed) return { handed: handedOf(closed), closed: true }
   const { catalogue } = visit.kernel
   const returns =
     result.tool === undefined ? [] : (catalogue.find(result.tool, policy)?.declared?.returns ?? [])
-  return { inspection: inspect(texts, { policy, returns }), closed: false }
+  return { handed: handedOf(inspectedOr(() => inspect(texts, { policy, returns }))), closed: false }
 }
 
 /** Closes a decision; undefined if another result has closed it meanwhile. */
@@ -114,59 +140,30 @@ async function close(
 
 const MOST_OUTPUT = 128 << 20
 
-function textOf(text: string, body: Body): string {
-  const restored = body.restored(text)
-  return typeof restored === 'string' ? restored : text
-}
-
-/**
- * What led to the calls of the reply, in its order: what users have said and is not known yet, and what tools have said that no
- * decision of ours has allowed.
- */
-function gatherSources(
-  visit: Visit,
-  { turns }: Reading,
-  foreign: ReadonlySet<Result>,
-  body: Body,
-  { words }: Heard,
-): void {
-  const { sources } = visit
-  const { tenant, principal, session } = ownerOf(visit)
-  const add = (source_channel: 'USER' | 'TOOL_OUTPUT', text: string): void => {
-    const last = sources.at(-1)
-    // One text for what comes in a row: there may be many.
-    if (last?.source_channel === source_channel)
-      sources[sources.length - 1] = { source_channel, text: `${last.text}\n${text}` }
-    else sources.push({ source_channel, text })
-  }
-  for (const turn of turns) {
-    if (turn.kind === 'result') {
-      if (foreign.has(turn)) for (const text of turn.texts) add('TOOL_OUTPUT', textOf(text, body))
-      continue
-    }
-    const text = textOf(turn.text, body)
-    if (turn.channel === 'TOOL_OUTPUT') {
-      add('TOOL_OUTPUT', text)
-      continue
-    }
-    const name = sha256Hex(JSON.stringify([tenant, principal, session, text.toWellFormed()]))
-    if (words.has(name)) continue
-    visit.onDecided.push(() => words.set(name, true))
-    add('USER', text)
-  }
-}
-
 /** Changes a result in the body that goes on; false if it stays as it is. */
-function handOn(result: Result, inspection: Inspection): boolean {
-  if (inspection.delivery === 'full') return false
-  const left = inspection.delivery === 'redacted' ? inspection.content : undefined
-  if (Array.isArray(left) && left.every((text) => typeof text === 'string')) result.rewrite(left)
-  else result.withhold(withheldNote(inspection))
+function handOn(result: Result, handed: Handed): boolean {
+  if (handed === 'all') return false
+  if ('texts' in handed) result.rewrite(handed.texts)
+  else result.withhold(handed.note)
   return true
 }
 
-/** Says why, and always the same for the same: what goes on is cached by whoever gets it. */
-function withheldNote({ labels, findings }: Inspection): string {
+function inspectedOr(work: () => Inspection): Inspection {
+  try {
+    return work()
+  } catch {
+    // Nothing is known of it, so nobody gets it.
+    return UNINSPECTED
+  }
+}
+
+function handedOf({ delivery, content, labels, findings }: Inspection): Handed {
+  if (delivery === 'full') return 'all'
+  const left = delivery === 'redacted' ? content : undefined
+  if (Array.isArray(left) && left.every((text) => typeof text === 'string')) return { texts: left }
+  // Always the same for the same: what goes on is cached by whoever gets it.
   const found = [...findings, ...labels.map((label) => `label ${label}`)].join(', ')
-  return `[Tollgate] What the tool answered is withheld by the policy (${found}). The call itself was done.`
+  return {
+    note: `[Tollgate] What the tool answered is withheld by the policy (${found}). The call itself was done.`,
+  }
 }

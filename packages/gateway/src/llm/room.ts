@@ -4,40 +4,72 @@ import { Refused } from './dialect.ts'
 
 /** Room for requests. */
 export interface Room {
-  /** Lets a request in, with a body of so many bytes; it leaves when the returned function is called. @throws Refused */
-  enter(owner: string, bytes: number): () => void
+  /** Lets a request in, with a body of so many bytes. @throws Refused */
+  enter(owner: string, bytes: number): Place
+}
+
+/** The place of one request. */
+export interface Place {
+  /** Its body is of this size after all. @throws Refused */
+  resize(bytes: number): void
+  leave(): void
 }
 
 const MOST_BYTES = 256 << 20
 const MOST_OF_ONE = 256
 
-/** An empty room. */
+/** An empty room. Nobody has more than half of it. */
 export function createRoom(mostBytes: number = MOST_BYTES, mostOfOne: number = MOST_OF_ONE): Room {
-  const inside = new Map<string, number>()
+  const inside = new Map<string, { count: number; bytes: number }>()
   let held = 0
+
+  function add(owner: string, bytes: number): void {
+    const own = inside.get(owner)
+    if (!own) return
+    own.bytes += bytes
+    held += bytes
+    if (own.count === 0) inside.delete(owner)
+  }
+
+  function require(owner: string, bytes: number): void {
+    const own = inside.get(owner)?.bytes ?? 0
+    const fits = held + bytes <= mostBytes && own + bytes <= mostBytes / 2
+    // Whoever is alone may send what is allowed at all.
+    if (!fits && own > 0)
+      throw new Refused(503, 'BUSY', 'too much is being sent at once; try again in a moment')
+    if (held + bytes > mostBytes && held > 0) {
+      throw new Refused(503, 'BUSY', 'too much is being sent at once; try again in a moment')
+    }
+  }
+
   return {
     enter(owner, bytes) {
-      const own = inside.get(owner) ?? 0
-      if (own >= mostOfOne) {
-        throw new Refused(
-          429,
-          'TOO_MANY_OPEN',
-          `there are ${own} requests under way already; wait for some to end`,
-        )
+      const own = inside.get(owner) ?? { count: 0, bytes: 0 }
+      if (own.count >= mostOfOne) {
+        const message = `there are ${own.count} requests under way already; wait for some to end`
+        throw new Refused(429, 'TOO_MANY_OPEN', message)
       }
-      if (held + bytes > mostBytes && held > 0) {
-        throw new Refused(503, 'BUSY', 'too much is being sent at once; try again in a moment')
-      }
-      inside.set(owner, own + 1)
-      held += bytes
+      require(owner, bytes)
+      inside.set(owner, own)
+      own.count++
+      add(owner, bytes)
+      let has = bytes
       let left = false
-      return () => {
-        if (left) return
-        left = true
-        held -= bytes
-        const now = (inside.get(owner) ?? 1) - 1
-        if (now === 0) inside.delete(owner)
-        else inside.set(owner, now)
+      return {
+        resize(real) {
+          if (left) return
+          add(owner, -has)
+          has = 0
+          require(owner, real)
+          has = real
+          add(owner, real)
+        },
+        leave() {
+          if (left) return
+          left = true
+          own.count--
+          add(owner, -has)
+        },
       }
     },
   }

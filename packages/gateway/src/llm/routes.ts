@@ -12,6 +12,8 @@ export interface Route {
   readonly path: string
   /** How its replies are judged; undefined for what cannot carry a call. */
   readonly dialect: Dialect | undefined
+  /** Whose requests are counted, for what counts tokens. */
+  readonly counts: Dialect | undefined
 }
 
 const JUDGED: Readonly<Record<Provider, Readonly<Record<string, Dialect>>>> = {
@@ -24,7 +26,12 @@ const PLAIN: Readonly<Record<Provider, readonly string[]>> = {
   openai: ['POST /embeddings', 'POST /moderations', 'POST /responses/input_tokens', 'GET /models'],
   anthropic: ['POST /messages/count_tokens', 'GET /models'],
 }
-const MODEL = /^\/models\/[\w.:-]{1,128}(?:\/[\w.:-]{1,128})?$/
+// No part is nothing but dots: whoever tidies paths up would end elsewhere.
+const COUNTED: Readonly<Record<string, Dialect | undefined>> = {
+  '/responses/input_tokens': openaiResponses,
+  '/messages/count_tokens': anthropicMessages,
+}
+const MODEL = /^\/models(?:\/(?!\.+(?:\/|$))[\w.:-]{1,128}){1,2}$/
 const QUERY = /^[\w.=&%-]{1,512}$/
 // The official client asks so for what is not settled yet.
 const JUDGED_QUERY = /^(?:beta=true|api-version=[\w.-]{1,40})$/
@@ -42,11 +49,11 @@ export function providerOf(path: string): { provider: Provider; rest: string } |
 export function routeOf(provider: Provider, method: string, rest: string, search: string): Route {
   const dialect = Object.hasOwn(JUDGED[provider], rest) ? JUDGED[provider][rest] : undefined
   if (method === 'POST' && dialect && (search === '' || JUDGED_QUERY.test(search))) {
-    return { method, path: withQuery(rest, search), dialect }
+    return { method, path: withQuery(rest, search), dialect, counts: undefined }
   }
   const plain = PLAIN[provider].includes(`${method} ${rest}`) || (method === 'GET' && MODEL.test(rest))
   if (plain && (method === 'GET' || method === 'POST') && (search === '' || QUERY.test(search))) {
-    return { method, path: withQuery(rest, search), dialect: undefined }
+    return { method, path: withQuery(rest, search), dialect: undefined, counts: COUNTED[rest] }
   }
   throw notGoverned(provider)
 }

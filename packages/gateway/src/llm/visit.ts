@@ -41,11 +41,12 @@ export function createTally(): Tally {
 }
 
 /** Takes note of a decision. */
-export function count({ tally, onDecided }: Visit, { verdict, receipt }: Decided): void {
+export function count({ tally, onDecided }: Visit, { verdict, reason, receipt }: Decided): void {
   tally[verdict]++
   if (receipt === undefined) return
   tally.receipts.push(receipt)
-  for (const note of onDecided.splice(0)) note()
+  // What could not be read has not taken anything in.
+  if (reason !== 'AMBIGUOUS_INPUT') for (const note of onDecided.splice(0)) note()
 }
 
 /** Who calls, and in which session, as the kernel keeps it. */
