@@ -10,6 +10,7 @@ import { evidenceRows } from './evidence.ts'
 import { gatewayRows } from './gateway.ts'
 import { kernelRows } from './kernel.ts'
 import { ladderRows } from './ladder.ts'
+import { llmRows } from './llm.ts'
 import { mcpRows } from './mcp.ts'
 import type { Row } from './measure.ts'
 
@@ -26,7 +27,7 @@ const AREAS: Readonly<Record<string, Measure>> = {
   gateway: gatewayRows,
   mcp: mcpRows,
   ladder: ladderRows,
-  llm: NONE,
+  llm: llmRows,
   policy: NONE,
   defence: NONE,
 }

@@ -1,0 +1,427 @@
+// The LLM door: what it adds to the first word of a reply and to a call in it, how much of a bare proxy's throughput is left, and
+// whether an open stream takes more memory the longer it is open. Always beside a bare proxy to the same server.
+//
+//   TOLLGATE_BENCH_QUICK=1             short, to see that it runs
+//   TOLLGATE_BENCH_STREAM_SECONDS=120  how long the open streams last
+//   TOLLGATE_BENCH_PART=words|calls|streams|memory  one part of it
+//   TOLLGATE_BENCH_PROFILE=FOLDER      where the time of the proxy and of the gateway goes while streams pass, as CPU profiles
+
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { bareFloor } from './floor.ts'
+import {
+  startChild,
+  wayTo,
+  type Asking,
+  type Child,
+  type Dialect,
+  type Memory,
+  type Way,
+} from './llm-ways.ts'
+import { median, quantile, type Row } from './measure.ts'
+
+const QUICK = process.env.TOLLGATE_BENCH_QUICK !== undefined
+const SECONDS = Number(process.env.TOLLGATE_BENCH_STREAM_SECONDS ?? (QUICK ? 8 : 120))
+const { TOLLGATE_BENCH_PROFILE: PROFILES, TOLLGATE_BENCH_PART: PART } = process.env
+// The engine takes some thousand requests to get used to the longest of the roads.
+const WARM = QUICK ? 50 : 2000
+const EXCHANGES = QUICK ? 100 : 2000
+const ROUNDS = QUICK ? 3 : 7
+const ROUND_MS = QUICK ? 700 : 2000
+const WARM_MS = QUICK ? 700 : 4000
+const STREAMS = 64
+const WORDS = 200
+const DIALECTS: readonly Dialect[] = ['chat', 'responses', 'messages']
+
+interface Children {
+  readonly upstream: Child
+  readonly proxy: Child
+  readonly gateway: Child
+  /** The same with gates that look at what is said. */
+  readonly gated: Child
+}
+
+type Ways = Readonly<Record<keyof Children, Way>>
+
+/** Rows of the LLM door. */
+export async function* llmRows(say: (line: string) => void): AsyncGenerator<Row> {
+  const folder = mkdtempSync(join(process.env.TOLLGATE_BENCH_DIR ?? tmpdir(), 'tollgate-bench-'))
+  const started: Child[] = []
+  const start = async (file: string, ...args: readonly string[]): Promise<Child> => {
+    const child = await startChild(file, ...args)
+    started.push(child)
+    return child
+  }
+  try {
+    const upstream = await start('./llm-upstream.mjs')
+    const children = {
+      upstream,
+      proxy: await start('./llm-proxy.mjs', upstream.url),
+      gateway: await start('./llm-child.mjs', join(folder, 'plain'), upstream.url, 'plain'),
+      gated: await start('./llm-child.mjs', join(folder, 'gates'), upstream.url, 'gates'),
+    }
+    yield* measured(children, folder, say)
+  } finally {
+    for (const child of started.reverse()) await child.end()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function* measured(
+  children: Children,
+  folder: string,
+  say: (line: string) => void,
+): AsyncGenerator<Row> {
+  const { upstream, proxy, gateway, gated } = children
+  const ways = {
+    upstream: wayTo(upstream),
+    proxy: wayTo(proxy),
+    gateway: wayTo(gateway),
+    gated: wayTo(gated),
+  }
+  try {
+    if (PART !== undefined && !Object.hasOwn(PARTS, PART)) throw new Error(`there is no part \`${PART}\``)
+    for (const [part, rows] of Object.entries(PARTS)) {
+      if (PART !== undefined && PART !== part) continue
+      say(`llm: ${part} …`)
+      yield* rows({ children, ways, folder })
+    }
+  } finally {
+    for (const way of Object.values(ways)) await way.close()
+  }
+}
+
+interface Setting {
+  readonly children: Children
+  readonly ways: Ways
+  readonly folder: string
+}
+
+const PARTS: Readonly<Record<string, (setting: Setting) => AsyncGenerator<Row>>> = {
+  async *words({ ways }) {
+    for (const dialect of DIALECTS) yield* firstWords(ways, dialect)
+  },
+  calls: ({ ways, folder }) => calls(ways, folder),
+  async *streams({ children, ways }) {
+    for (const dialect of DIALECTS) yield* streaming(children, ways, dialect, 'text')
+    yield* streaming(children, ways, 'chat', 'whole')
+    yield* pacing(children, ways)
+  },
+  memory: ({ children, ways }) => lasting(children, ways),
+}
+
+/** One exchange at a time, each way in its turn, so that whatever else the machine does is in all of them. Milliseconds of each. */
+async function inTurns<Name extends string>(
+  ways: Readonly<Record<Name, Way>>,
+  times: number,
+  take: (way: Way, name: Name) => Promise<number>,
+): Promise<Record<Name, Float64Array>> {
+  // Sound: those are its names.
+  const names = Object.keys(ways) as Name[]
+  const taken = new Map<Name, number[]>(names.map((name) => [name, []]))
+  for (let turn = 0; turn < times; turn++) {
+    // Who comes after whom changes from turn to turn.
+    const from = turn % names.length
+    for (const name of [...names.slice(from), ...names.slice(0, from)]) {
+      taken.get(name)?.push(await take(ways[name], name))
+    }
+  }
+  const all = [...taken].map(([name, each]) => [name, Float64Array.from(each)])
+  // Sound: each has a name and what it took.
+  return Object.fromEntries(all) as Record<Name, Float64Array>
+}
+
+/** Microseconds between two ways, at a share of their exchanges. */
+function between(longer: Float64Array, shorter: Float64Array, share: number): number {
+  return 1000 * (quantile(longer, share) - quantile(shorter, share))
+}
+
+/** What the gateway adds to the first word beyond the proxy, beside what the proxy adds to none at all. */
+async function* firstWords({ upstream, proxy, gateway }: Ways, dialect: Dialect): AsyncGenerator<Row> {
+  const take = async (way: Way): Promise<number> =>
+    heard(await way.ask({ dialect, model: 'text-8' }), 8).first
+  await inTurns({ upstream, proxy, gateway }, WARM, take)
+  const taken = await inTurns({ upstream, proxy, gateway }, EXCHANGES, take)
+  for (const [name, share] of SHARES) {
+    const added = between(taken.gateway, taken.proxy, share)
+    const hop = between(taken.proxy, taken.upstream, share)
+    const isAimed = share === 0.5
+    yield {
+      area: 'llm',
+      name: `${dialect}, first word: added to the bare proxy, ${name}`,
+      value: added,
+      unit: 'µs',
+      floor: hop,
+      ratio: added / hop,
+      target: isAimed ? '≤ 500 µs' : 'of what the proxy adds to a direct one',
+      pass: !isAimed || added <= 500,
+    }
+  }
+}
+
+const SHARES = [
+  ['p50', 0.5],
+  ['p99', 0.99],
+] as const
+
+type Judged = 'proxy' | 'gateway' | 'gated'
+
+/** What a call in a reply costs, and its result in the next request, beside one bare durable append. */
+async function* calls({ proxy, gateway, gated }: Ways, folder: string): AsyncGenerator<Row> {
+  const floor = bareFloor(folder)
+  for (const [what, take] of [
+    ['a reply with an allowed call', allowed],
+    ['a reply with a denied call', denied],
+    ['first word after a result', afterResult],
+  ] as const) {
+    await inTurns({ proxy, gateway, gated }, WARM / 2, take)
+    const appends: number[] = []
+    const rounds: Record<Judged, Float64Array>[] = []
+    for (let i = 0; i < ROUNDS; i++) {
+      appends.push(floor.signature(100) + floor.commit(200))
+      rounds.push(await inTurns({ proxy, gateway, gated }, Math.ceil(EXCHANGES / ROUNDS), take))
+    }
+    const all = (name: Judged): Float64Array => Float64Array.from(rounds.flatMap((round) => [...round[name]]))
+    for (const [name, gates] of [
+      ['gateway', ''],
+      ['gated', ', threat and taint gates'],
+    ] as const) {
+      for (const [quantileName, share] of SHARES) {
+        const added = between(all(name), all('proxy'), share)
+        yield {
+          area: 'llm',
+          name: `${what}${gates}: added, ${quantileName}`,
+          value: added,
+          unit: 'µs',
+          floor: median(appends),
+          ratio: added / median(appends),
+          target: 'of one bare durable append',
+          pass: true,
+        }
+      }
+    }
+  }
+  floor.close()
+}
+
+let sessions = 0
+
+/** Each in a session of its own: one that is denied too much is soon denied everything. */
+function calling(model: string): Asking {
+  return { dialect: 'chat', model, session: ++sessions }
+}
+
+async function allowed(way: Way): Promise<number> {
+  const { total, text } = await way.ask(calling('read_note'))
+  callIn(text)
+  return total
+}
+
+/** What is measured must be calls that went through, */
+function callIn(text: string): string {
+  const [id] = /call_\d+/.exec(text) ?? []
+  if (id === undefined) throw new Error(`no call in the reply: ${text.slice(0, 800)}`)
+  return id
+}
+
+/** … and calls that did not. */
+async function denied(way: Way, name: Judged): Promise<number> {
+  const { total, text } = await way.ask(calling('send_mail'))
+  if (/call_\d+/.test(text) !== (name === 'proxy')) throw new Error(`not denied: ${text.slice(0, 800)}`)
+  return total
+}
+
+async function afterResult(way: Way): Promise<number> {
+  const turn = calling('read_note')
+  const { text } = await way.ask(turn)
+  return heard(await way.ask({ ...turn, model: 'text-8', resultOf: callIn(text) }), 8).first
+}
+
+/** What is measured must be whole replies. */
+function heard<T extends { readonly first: number; readonly events: number; readonly text: string }>(
+  told: T,
+  words: number,
+): T {
+  if (Number.isNaN(told.first) || told.events < words)
+    throw new Error(`not the whole reply: ${told.text.slice(0, 800)}`)
+  return told
+}
+
+/** Many streams at once: how many events come through in a second, and what they take of the processor. */
+async function* streaming(
+  children: Children,
+  ways: Ways,
+  dialect: Dialect,
+  how: 'text' | 'whole',
+): AsyncGenerator<Row> {
+  const asking = { dialect, model: `${how}-${WORDS}` }
+  const names = ['upstream', 'proxy', 'gateway'] as const
+  for (const name of names) await load(ways[name], asking, WARM_MS)
+  const finish = await profiling(children, `${dialect}-${how}`)
+  const rounds: Record<(typeof names)[number], { perSecond: number; micros: number }>[] = []
+  for (let i = 0; i < ROUNDS; i++) {
+    const round = async (name: (typeof names)[number]): Promise<{ perSecond: number; micros: number }> => {
+      const before = await children[name].cpu()
+      const { perSecond, events } = await load(ways[name], asking, ROUND_MS)
+      return { perSecond, micros: ((await children[name].cpu()) - before) / events }
+    }
+    rounds.push({
+      upstream: await round('upstream'),
+      proxy: await round('proxy'),
+      gateway: await round('gateway'),
+    })
+  }
+  await finish()
+  const isAimed = how === 'text'
+  const form = `${dialect}, ${STREAMS} streams${isAimed ? '' : ', each written at once'}`
+  const share = median(rounds.map(({ gateway, proxy }) => gateway.perSecond / proxy.perSecond))
+  yield {
+    area: 'llm',
+    name: `${form}: throughput`,
+    value: median(rounds.map(({ gateway }) => gateway.perSecond)),
+    unit: 'events/s',
+    floor: median(rounds.map(({ proxy }) => proxy.perSecond)),
+    ratio: share,
+    target: isAimed ? '≥ 0.6 of the bare proxy' : 'of the bare proxy',
+    pass: !isAimed || share >= 0.6,
+  }
+  yield {
+    area: 'llm',
+    name: `${form}: throughput of the bare proxy beside none`,
+    value: median(rounds.map(({ proxy }) => proxy.perSecond)),
+    unit: 'events/s',
+    floor: median(rounds.map(({ upstream }) => upstream.perSecond)),
+    ratio: median(rounds.map(({ proxy, upstream }) => proxy.perSecond / upstream.perSecond)),
+    target: 'of a direct one',
+    pass: true,
+  }
+  yield {
+    area: 'llm',
+    name: `${form}: processor time of an event`,
+    value: median(rounds.map(({ gateway }) => gateway.micros)),
+    unit: 'µs',
+    floor: median(rounds.map(({ proxy }) => proxy.micros)),
+    ratio: median(rounds.map(({ gateway, proxy }) => gateway.micros / proxy.micros)),
+    target: 'of the bare proxy',
+    pass: true,
+  }
+}
+
+/** Streams at the pace of a fast model, where no two events come in one piece: what is left of the bare proxy's processor. */
+async function* pacing(children: Children, ways: Ways): AsyncGenerator<Row> {
+  const micros: { proxy: number; gateway: number }[] = []
+  const round = async (name: 'proxy' | 'gateway'): Promise<number> => {
+    const before = await children[name].cpu()
+    const { events } = await load(ways[name], { dialect: 'chat', model: `even-${WORDS}` }, ROUND_MS)
+    return ((await children[name].cpu()) - before) / events
+  }
+  const finish = await profiling(children, 'chat-even')
+  for (let i = 0; i < ROUNDS; i++)
+    micros.push({ proxy: await round('proxy'), gateway: await round('gateway') })
+  await finish()
+  yield {
+    area: 'llm',
+    name: `chat, ${STREAMS} streams of 100 events/s: processor time of an event`,
+    value: median(micros.map(({ gateway }) => gateway)),
+    unit: 'µs',
+    floor: median(micros.map(({ proxy }) => proxy)),
+    ratio: median(micros.map(({ gateway, proxy }) => gateway / proxy)),
+    target: 'of the bare proxy',
+    pass: true,
+  }
+}
+
+/** Streams without a pause, many at a time: events in a second, and all that came until the last stream had ended. */
+async function load(way: Way, asking: Asking, ms: number): Promise<{ perSecond: number; events: number }> {
+  const began = performance.now()
+  let events = 0
+  let inTime = 0
+  const onEvents = (count: number): void => {
+    events += count
+    if (performance.now() - began < ms) inTime += count
+  }
+  const lane = async (): Promise<void> => {
+    while (performance.now() - began < ms) heard(await way.ask(asking, onEvents), WORDS)
+  }
+  await Promise.all(Array.from({ length: STREAMS }, lane))
+  return { perSecond: (1000 * inTime) / ms, events }
+}
+
+/** Where the time goes, if somebody wants to know; to be called when it is over. */
+async function profiling({ proxy, gateway }: Children, name: string): Promise<() => Promise<void>> {
+  if (PROFILES === undefined) return () => Promise.resolve()
+  mkdirSync(PROFILES, { recursive: true })
+  const [ofProxy, ofGateway] = [await proxy.profile(), await gateway.profile()]
+  return async () => {
+    await ofProxy(join(PROFILES, `proxy-${name}.cpuprofile`))
+    await ofGateway(join(PROFILES, `gateway-${name}.cpuprofile`))
+  }
+}
+
+/** Streams that stay open, through the proxy and the gateway at once: what each takes, and how that grows. */
+async function* lasting(children: Children, ways: Ways): AsyncGenerator<Row> {
+  const { proxy, gateway } = children
+  const asking = { dialect: 'chat', model: `slow-${20 * SECONDS}` } as const
+  const early = Math.min(20, SECONDS / 4)
+  // What a process takes for itself in its first minutes is not the streams'.
+  for (const way of [ways.proxy, ways.gateway])
+    await load(way, { dialect: 'chat', model: `text-${WORDS}` }, WARM_MS)
+  const before = { proxy: await settled(proxy), gateway: await settled(gateway) }
+  const began = performance.now()
+  const until = (second: number): Promise<unknown> =>
+    pause(Math.max(0, 1000 * second - (performance.now() - began)))
+  const open = [ways.proxy, ways.gateway].flatMap((way) =>
+    Array.from({ length: STREAMS }, async () => heard(await way.ask(asking), 20 * SECONDS)),
+  )
+  const ended = Promise.all(open)
+  // A stream that breaks off is told of at once.
+  await Promise.race([until(early), ended])
+  const first = { proxy: await settled(proxy), gateway: await settled(gateway) }
+  await Promise.race([until(SECONDS - 2), ended])
+  const last = { proxy: await settled(proxy), gateway: await settled(gateway) }
+  const span = Math.round(SECONDS - 2 - early)
+  await ended
+  const each = (name: 'proxy' | 'gateway', of: keyof Memory, to: typeof last, from: typeof last): number =>
+    (to[name][of] - from[name][of]) / STREAMS / 1024
+  yield {
+    area: 'llm',
+    name: 'memory of an open stream',
+    value: each('gateway', 'held', first, before),
+    unit: 'KB',
+    floor: each('proxy', 'held', first, before),
+    ratio: null,
+    target: '',
+    pass: true,
+  }
+  for (const [what, of, most] of [
+    ['held', 'held', 4],
+    ['resident', 'rss', 128],
+  ] as const) {
+    const growth = each('gateway', of, last, first)
+    yield {
+      area: 'llm',
+      name: `an open stream ${span} s later: growth of what is ${what}`,
+      value: growth,
+      unit: 'KB',
+      floor: each('proxy', of, last, first),
+      ratio: null,
+      target: `< ${most} KB, while ${Math.round((20 * span * 300) / 1024)} KB pass`,
+      pass: growth < most,
+    }
+  }
+}
+
+/** The least of some moments: what is under way comes and goes. */
+async function settled(child: Child): Promise<Memory> {
+  const moments: Memory[] = []
+  for (let i = 0; i < 5; i++) {
+    moments.push(await child.memory())
+    await pause(30)
+  }
+  return {
+    rss: Math.min(...moments.map(({ rss }) => rss)),
+    held: Math.min(...moments.map(({ held }) => held)),
+  }
+}
