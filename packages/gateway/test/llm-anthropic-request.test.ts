@@ -8,7 +8,9 @@ import {
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { describe, expect, test } from 'vitest'
 import { anthropicMessages } from '../src/llm/anthropic/anthropic.ts'
+import { readBody } from '../src/llm/body.ts'
 import { Refused, type Reading, type Result, type Said } from '../src/llm/dialect.ts'
+import { isList, isObject } from '../src/llm/filter.ts'
 import { SECRET } from './llm-anthropic-rig.ts'
 
 const ASKED = { model: 'claude-test', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] }
@@ -369,6 +371,34 @@ describe('what was said', () => {
     )
   })
 
+  test('in documents that come as base64, if they are text', () => {
+    const others = [
+      base64('document', 'application/pdf', encoded(SECRET)),
+      base64('document', 'application/msword', encoded(SECRET)),
+      base64('image', 'image/png', encoded(SECRET)),
+      { type: 'document', source: { type: 'file', file_id: 'f' } },
+    ]
+    const given = [
+      base64('document', 'text/html', encoded('<p>é')),
+      base64('document', 'application/json', encoded('{}')),
+    ]
+    expect(turnsOf([user(...others, ...given)])).toEqual([byTool('<p>é'), byTool('{}')])
+    const page = { type: 'web_fetch_result', url: 'V', content: given[0] ?? null }
+    expect(turnsOf([assistant({ type: 'web_fetch_tool_result', tool_use_id: 's', content: page })])).toEqual([
+      byTool('V'),
+      byTool('<p>é'),
+    ])
+    for (const unread of [
+      base64('document', 'text/plain', '//8='),
+      base64('document', 'text/plain', `${SECRET}!`),
+      base64('document', 'text/plain;charset=utf-16', encoded(SECRET)),
+      base64('document', ` text/plain;${'a'.repeat(300)}`, encoded(SECRET)),
+      base64('document', `text/do ${SECRET}!`, encoded('a')),
+    ]) {
+      checkRefused({ messages: [user(unread)] }, 'AMBIGUOUS_INPUT', 'messages')
+    }
+  })
+
   test('by what the provider ran', () => {
     const of = (type: string, content: Json): JsonObject => ({
       type: `${type}_tool_result`,
@@ -445,6 +475,12 @@ describe('what was said', () => {
     expect(turnsOf([user({ type: 'rocket', text: 'x' }, text('a'))])).toEqual([byUser('a')]))
 })
 
+const encoded = (words: string): string => Buffer.from(words).toString('base64')
+const base64 = (type: string, media_type: Json, data: Json): JsonObject => ({
+  type,
+  source: { type: 'base64', media_type, data },
+})
+
 describe('results', () => {
   const result = (content?: Json, more: JsonObject = {}): JsonObject => ({
     type: 'tool_result',
@@ -489,11 +525,13 @@ describe('results', () => {
     expect(reading.turns).toMatchObject([{ kind: 'result', tool: undefined }])
   })
 
+  const picture = { type: 'image', source: { type: 'base64', data: 'QUJD', media_type: 'image/png' } }
+
   test('are read in all their texts', () => {
     const { result: found } = readResult(
       result([
         text('t'),
-        { type: 'image', source: { type: 'base64', data: 'QUJD', media_type: 'image/png' } },
+        picture,
         { type: 'search_result', title: 'S', source: 'src', content: [text('found')] },
         {
           type: 'document',
@@ -503,7 +541,7 @@ describe('results', () => {
         },
         {
           type: 'document',
-          source: { type: 'content', content: [text('E'), { type: 'image', source: {} }] },
+          source: { type: 'content', content: [text('E'), picture] },
         },
         { type: 'document', source: { type: 'base64', data: 'QUJD', media_type: 'application/pdf' } },
         { type: 'tool_reference', tool_name: 'n' },
@@ -518,7 +556,6 @@ describe('results', () => {
   })
 
   test('can be rewritten in place', () => {
-    const picture = { type: 'image', source: { type: 'url', url: 'u' } }
     const source = { type: 'text', media_type: 'text/plain', data: SECRET }
     const content = [text(SECRET), picture, { type: 'document', title: SECRET, source }]
     const { result: found, sent } = readResult(
@@ -567,6 +604,198 @@ describe('results', () => {
     expect(readResult(hidden).sent()).toEqual(result([text('a')]))
   })
 
+  test.each([
+    'text/plain',
+    'text/html',
+    'text/csv',
+    'TEXT/Plain; charset=UTF-8',
+    'application/json',
+    'application/xml',
+  ])('with a document in base64 of %s are read and rewritten', (media) => {
+    const given = base64('document', media, encoded(`Grüße, ${SECRET}`))
+    const { result: found, sent } = readResult(result([given, text('after')]))
+    expect(found.texts).toEqual([`Grüße, ${SECRET}`, 'after'])
+    expect(sent()).toEqual(result([given, text('after')]))
+    found.rewrite(['— Grüße', 'b'])
+    expect(sent()).toEqual(result([base64('document', media, encoded('— Grüße')), text('b')]))
+    expect(found.content).toEqual([given, text('after')])
+  })
+
+  test('with an image that is written in text are read', () => {
+    const given = base64('image', 'image/svg+xml', encoded(`<svg>${SECRET}</svg>`))
+    const { result: found, sent } = readResult(result([given]))
+    expect(found.texts).toEqual([`<svg>${SECRET}</svg>`])
+    found.rewrite(['<svg/>'])
+    expect(sent()).toEqual(result([base64('image', 'image/svg+xml', encoded('<svg/>'))]))
+  })
+
+  test('with the address of an image are read and rewritten', () => {
+    const address = (url: string): JsonObject => ({ type: 'image', source: { type: 'url', url } })
+    const inside = (url: string): JsonObject => ({
+      type: 'document',
+      source: { type: 'content', content: [address(url)] },
+    })
+    const { result: found, sent } = readResult(
+      result([address(`https://a.test/${SECRET}`), inside('https://b.test')]),
+    )
+    expect(found.texts).toEqual([`https://a.test/${SECRET}`, 'https://b.test'])
+    found.rewrite(['https://c.test', 'https://d.test'])
+    expect(sent()).toEqual(result([address('https://c.test'), inside('https://d.test')]))
+  })
+
+  test('may be a PDF, which is not read', () => {
+    const content = [base64('document', 'application/pdf', 'QUJD')]
+    const { result: found, sent } = readResult(result(content))
+    expect(found.texts).toEqual([])
+    expect(sent()).toEqual(result(content))
+  })
+
+  /** Everything that the official client knows, and nothing else. */
+  const whole: readonly JsonObject[] = [
+    { ...text('a'), cache_control: { type: 'ephemeral', ttl: '1h' }, citations: null },
+    { ...picture, transformations: { oversized_image: 'downsize' }, cache_control: null },
+    {
+      type: 'document',
+      title: 't',
+      context: 'c',
+      citations: { enabled: true },
+      source: { type: 'text', media_type: 'text/plain', data: 'd' },
+    },
+    { type: 'document', source: { type: 'content', content: [text('e')] } },
+    base64('document', 'text/plain', encoded('f')),
+    { type: 'image', source: { type: 'url', url: 'u' } },
+    { type: 'search_result', title: 's', source: 'o', citations: { enabled: false }, content: [text('g')] },
+    { type: 'tool_reference', tool_name: 'mcp/a.b:c-d' },
+    {
+      type: 'browser_state',
+      tabs: [{ tab_id: '1', title: 'h', url: 'i', active: true }],
+      state_changes: [
+        { type: 'tab_opened', tab_id: '1' },
+        { type: 'download_completed', download_id: 'd', url: 'j', path: 'k', size_bytes: 3 },
+        { type: 'download_failed', download_id: 'd', url: 'l', error: null },
+      ],
+    },
+    { type: 'browser_state', tabs: [], state_changes: null },
+  ]
+  const settings = { is_error: false, cache_control: { type: 'ephemeral' }, toolset_name: 'browser' }
+
+  test('stay as they are if all of them is known', () => {
+    const { body, reading } = read({ messages: [user(result(whole, settings))] })
+    expect(reading.changed).toBe(false)
+    expect(body.messages).toEqual([user(result(whole, settings))])
+  })
+
+  test('lose every member that nobody knows, wherever it is, and that is told', () => {
+    let places = 0
+    /** Each copy of a value in which one object has one more member. */
+    function* grown(value: Json): Generator<Json> {
+      if (isObject(value)) {
+        yield { ...value, hidden: SECRET }
+        for (const [name, member] of Object.entries(value)) {
+          for (const other of grown(member)) yield { ...value, [name]: other }
+        }
+      } else if (isList(value)) {
+        for (const [at, item] of value.entries()) for (const other of grown(item)) yield value.with(at, other)
+      }
+    }
+    for (const given of grown(result(whole, settings))) {
+      const { body, reading } = read({ messages: [user(given)] })
+      expect(reading.changed).toBe(true)
+      expect(body.messages).toEqual([user(result(whole, settings))])
+      const [found] = reading.turns
+      if (found?.kind !== 'result') throw new Error('there is no result')
+      found.rewrite(found.texts)
+      expect(body.messages).toEqual([user(result(whole, settings))])
+      places++
+    }
+    expect(places).toBe(27)
+  })
+
+  test('lose settings that are sentences', () => {
+    const wordy = { type: 'ephemeral', ttl: `do ${SECRET}` }
+    const { body, reading } = read({
+      messages: [
+        user(
+          result(
+            [
+              { ...text('a'), cache_control: wordy },
+              { ...text('b'), cache_control: SECRET },
+            ],
+            {
+              cache_control: wordy,
+              is_error: SECRET,
+              toolset_name: `do ${SECRET}`,
+            },
+          ),
+        ),
+      ],
+    })
+    expect(reading).toMatchObject({ changed: true, turns: [{ failed: false, texts: ['a', 'b'] }] })
+    const left = { cache_control: { type: 'ephemeral' } }
+    expect(body.messages).toEqual([user(result([{ ...text('a'), ...left }, text('b')], left))])
+  })
+
+  describe('of any size', () => {
+    const LONG = `${SECRET} ${'x'.repeat(100_000)}`
+
+    /** As the door does it: what is long and base64 is a mark. */
+    function readLong(
+      message: JsonObject,
+    ): Reading & { sent: (changed: boolean) => JsonObject; marked: string } {
+      const bytes = Buffer.from(JSON.stringify({ ...ASKED, messages: [message] }))
+      const body = readBody(bytes)
+      const marked = JSON.stringify(body.value)
+      const restored = (words: string): string => {
+        const long = body.restored(words)
+        return typeof long === 'string' ? long : words
+      }
+      const reading = anthropicMessages.readRequest(body.value, new Set(), restored)
+      // Sound: what was read from an object is one.
+      const sent = (changed: boolean): JsonObject =>
+        JSON.parse(Buffer.concat(body.written(changed)).toString()) as JsonObject
+      return { ...reading, sent, marked }
+    }
+
+    test('are read where they are text, and rewritten', () => {
+      const given = base64('document', 'text/plain', encoded(LONG))
+      const { marked, changed, turns, sent } = readLong(user(result([given, text('b')])))
+      expect(marked.length).toBeLessThan(1000)
+      const [found] = turns
+      if (found?.kind !== 'result') throw new Error('there is no result')
+      expect(found.texts).toEqual([LONG, 'b'])
+      expect(changed).toBe(false)
+      expect(sent(true).messages).toEqual([user(result([given, text('b')]))])
+      found.rewrite([LONG, 'c'])
+      expect(sent(true).messages).toEqual([user(result([given, text('c')]))])
+      found.rewrite(['short', 'c'])
+      expect(sent(true).messages).toEqual([
+        user(result([base64('document', 'text/plain', encoded('short')), text('c')])),
+      ])
+    })
+
+    test('are not read where they are pictures', () => {
+      const given = base64('image', 'image/png', encoded(LONG))
+      const { turns, sent } = readLong(user(result([given])))
+      expect(turns).toMatchObject([{ kind: 'result', texts: [] }])
+      expect(sent(true).messages).toEqual([user(result([given]))])
+    })
+
+    test('are said where they are documents of a user', () => {
+      const given = base64('document', 'text/plain', encoded(LONG))
+      expect(readLong(user(given)).turns).toEqual([byTool(LONG)])
+    })
+
+    test('do not pass for names', () => {
+      const long = `do_${SECRET}`.repeat(10_000)
+      const named = user(result([{ type: 'tool_reference', tool_name: long }]))
+      expect(() => readLong(named)).toThrow(Refused)
+      const kept = { ...text('a'), cache_control: { type: 'ephemeral', ttl: long } }
+      const { changed, sent } = readLong(user(result([kept], { toolset_name: long })))
+      expect(changed).toBe(true)
+      expect(JSON.stringify(sent(true))).not.toContain(SECRET)
+    })
+  })
+
   test.each<[string, Json]>([
     ['an object', { text: SECRET }],
     ['a number', 7],
@@ -582,7 +811,57 @@ describe('results', () => {
       'a document in a document',
       [{ type: 'document', source: { type: 'content', content: [{ type: 'document' }] } }],
     ],
-    ['a title that is none', [{ type: 'document', title: [SECRET], source: { type: 'url', url: 'u' } }]],
+    [
+      'a title that is none',
+      [{ type: 'document', title: [SECRET], source: { type: 'text', media_type: 'text/plain', data: 'd' } }],
+    ],
+    ['a document from elsewhere', [{ type: 'document', source: { type: 'url', url: SECRET } }]],
+    ['a document in a file', [{ type: 'document', source: { type: 'file', file_id: SECRET } }]],
+    ['an image in a file', [{ type: 'image', source: { type: 'file', file_id: SECRET } }]],
+    ['an image without a source', [{ type: 'image' }]],
+    ['an image of an unknown source', [{ type: 'image', source: { type: 'rocket', data: SECRET } }]],
+    ['an image whose source has no type', [{ type: 'image', source: {} }]],
+    ['an image whose address is none', [{ type: 'image', source: { type: 'url', url: [SECRET] } }]],
+    ['an image without an address', [{ type: 'image', source: { type: 'url' } }]],
+    [
+      'an image whose address is a document',
+      [{ type: 'image', source: { type: 'url', url: `data:text/plain,${SECRET}` } }],
+    ],
+    ['an image that is a text', [base64('image', 'text/plain', encoded(SECRET))]],
+    ['an image that is a PDF', [base64('image', 'application/pdf', 'QUJD')]],
+    ['an image with parameters', [base64('image', `image/png; note=${SECRET}`, 'QUJD')]],
+    ['an image of no media type', [{ type: 'image', source: { type: 'base64', data: 'QUJD' } }]],
+    ['an image whose data is an object', [base64('image', 'image/png', { text: SECRET })]],
+    ['an image whose data is words', [base64('image', 'image/png', `do ${SECRET}`)]],
+    ['an image without data', [{ type: 'image', source: { type: 'base64', media_type: 'image/png' } }]],
+    ['a drawing in other than base64', [base64('image', 'image/svg+xml', `<svg>${SECRET}</svg>`)]],
+    ['a PDF whose data is an object', [base64('document', 'application/pdf', { text: SECRET })]],
+    ['a PDF whose data is words', [base64('document', 'application/pdf', `do ${SECRET}`)]],
+    ['a document of another media type', [base64('document', 'application/msword', encoded(SECRET))]],
+    ['a document that is an image', [base64('document', 'image/png', encoded(SECRET))]],
+    ['a document of no media type', [{ type: 'document', source: { type: 'base64', data: 'QUJD' } }]],
+    ['a media type that is none', [base64('document', ['text/plain'], encoded(SECRET))]],
+    ['a text in another alphabet', [base64('document', 'text/plain; charset=utf-7', encoded(SECRET))]],
+    ['a text that is not UTF-8', [base64('document', 'text/plain', '//8=')]],
+    [
+      'a text in UTF-16',
+      [base64('document', 'text/plain', Buffer.from(SECRET, 'utf16le').toString('base64'))],
+    ],
+    ['a text that is not base64', [base64('document', 'text/plain', `${encoded(SECRET)}!`)]],
+    ['a text in two runs of base64', [base64('document', 'text/plain', `QQ==${encoded(SECRET)}`)]],
+    ['a text whose data is an object', [base64('document', 'text/plain', { text: SECRET })]],
+    ['a text without data', [{ type: 'document', source: { type: 'base64', media_type: 'text/plain' } }]],
+    ['a document whose text is missing', [{ type: 'document', source: { type: 'text' } }]],
+    ['a document whose content is missing', [{ type: 'document', source: { type: 'content' } }]],
+    ['a text that is missing', [{ type: 'text' }]],
+    ['a search result without content', [{ type: 'search_result', title: SECRET }]],
+    ['a reference that is a sentence', [{ type: 'tool_reference', tool_name: `do ${SECRET}` }]],
+    ['a reference that is long', [{ type: 'tool_reference', tool_name: 'n'.repeat(129) }]],
+    ['a reference that is empty', [{ type: 'tool_reference', tool_name: '' }]],
+    ['a reference that is none', [{ type: 'tool_reference', tool_name: [SECRET] }]],
+    ['a reference to nothing', [{ type: 'tool_reference' }]],
+    ['a tab whose id is a sentence', [{ type: 'browser_state', tabs: [{ tab_id: `do ${SECRET}` }] }]],
+    ['no tabs', [{ type: 'browser_state' }]],
     [
       'a search result with a picture',
       [{ type: 'search_result', title: 't', source: 's', content: [{ type: 'image' }] }],
@@ -591,4 +870,76 @@ describe('results', () => {
   ])('with %s are refused', (_, content) =>
     checkRefused({ messages: [user(result(content))] }, 'AMBIGUOUS_INPUT', 'messages'),
   )
+})
+
+describe('limits', () => {
+  const many = <Item>(count: number, item: (at: number) => Item): Item[] =>
+    Array.from({ length: count }, (_, at) => item(at))
+  const tool = (at: number): JsonObject => ({ name: `n${at}`, input_schema: {} })
+  const search = (at: number): JsonObject => ({ type: 'web_search_20250305', name: `s${at}` })
+  const added = (definition: JsonObject): JsonObject => ({
+    type: 'tool_addition',
+    tool: { type: 'tool_definition', definition },
+  })
+  const answer = (content: Json): JsonObject => ({ type: 'tool_result', tool_use_id: 'a', content })
+
+  test('of tools that the provider runs', () => {
+    expect(read({ tools: many(128, search) }).reading.hosted.length).toBe(128)
+    const server = { type: 'url', name: 's', url: 'https://s.test' }
+    const skill = { type: 'custom', skill_id: 's' }
+    for (const more of [
+      { tools: many(129, search) },
+      { tools: many(129, () => ({ type: 'rocket' })) },
+      { tools: many(65, (at) => ({ type: 'web_search_20260209', name: `s${at}` })) },
+      { mcp_servers: many(129, () => server) },
+      { container: { skills: many(129, () => skill) } },
+      { tools: many(128, search), mcp_servers: [server] },
+      { tools: many(128, search), messages: [user(added(search(128)))] },
+    ]) {
+      checkRefused(more, 'REQUEST_TOO_LARGE', 'tools')
+    }
+  })
+
+  test('of tools that are declared', () => {
+    expect(read({ tools: many(4096, tool) }).reading.tools.size).toBe(4096)
+    checkRefused({ tools: many(4097, tool) }, 'REQUEST_TOO_LARGE', 'tools')
+    const browser = { type: 'browser_toolset_20260801' }
+    checkRefused({ tools: [...many(4090, tool), browser] }, 'REQUEST_TOO_LARGE', 'tools')
+    const messages = [user(added(tool(0)), added(tool(4096)))]
+    checkRefused({ tools: many(4096, tool), messages }, 'REQUEST_TOO_LARGE', 'tools')
+    // What comes up again is not another one.
+    expect(
+      read({ tools: many(4096, tool), messages: [user(added(tool(7)), added(tool(7)))] }).reading.tools.size,
+    ).toBe(4096)
+  })
+
+  test('of messages', () => {
+    const messages = many(20_000, () => ({ role: 'user', content: 'a' }))
+    expect(turnsOf(messages).length).toBe(20_000)
+    checkRefused({ messages: [...messages, ...messages.slice(0, 1)] }, 'REQUEST_TOO_LARGE', 'messages')
+  })
+
+  test('of blocks, wherever they are', () => {
+    const blocks = many(100_000, () => text('a'))
+    expect(turnsOf([user(...blocks)]).length).toBe(100_000)
+    for (const more of [
+      { messages: [user(text('a')), user(...blocks)] },
+      { system: [text('a')], messages: [assistant(...blocks)] },
+      { messages: [user(answer(blocks))] },
+      { messages: [user(answer([{ type: 'document', source: { type: 'content', content: blocks } }]))] },
+      {
+        messages: [
+          assistant({ type: 'compaction', tool_changes: many(100_000, () => ({ type: 'tool_removal' })) }),
+        ],
+      },
+    ]) {
+      checkRefused(more, 'REQUEST_TOO_LARGE', 'messages')
+    }
+  })
+
+  test('of results', () => {
+    const results = many(10_000, () => answer('a'))
+    expect(turnsOf([user(...results)]).length).toBe(10_000)
+    checkRefused({ messages: [user(...results), user(answer('b'))] }, 'REQUEST_TOO_LARGE', 'messages')
+  })
 })

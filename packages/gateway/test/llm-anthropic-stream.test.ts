@@ -316,6 +316,31 @@ describe('what goes on besides', () => {
     ])
   })
 
+  test('deltas of words are built anew, to the byte', async () => {
+    const at = (type: string, members: JsonObject): JsonObject => ({
+      type: 'content_block_delta',
+      index: 7,
+      hidden: SECRET,
+      delta: { hidden: SECRET, ...members, partial_json: SECRET, type },
+    })
+    const odd = 'a "b"\n\u2028\ud800 \\ \u{1f30b}\r\n\r\nevent: x'
+    const lines = (index: number, delta: JsonObject): string =>
+      `event: content_block_delta\ndata: ${JSON.stringify({ type: 'content_block_delta', index, delta })}\n\n`
+    for (const [given, type, members] of [
+      [words(), 'text_delta', { text: odd }],
+      [words(), 'text_delta', { text: '' }],
+      [thought('', ''), 'thinking_delta', { thinking: odd, estimated_tokens: 3 }],
+      [thought('', ''), 'signature_delta', { signature: odd }],
+    ] as const) {
+      const before = await rewritten([MESSAGE_START, ...block(0, words()), start(7, given)], judge())
+      const { text } = await rewritten(
+        [MESSAGE_START, ...block(0, words()), start(7, given), at(type, members)],
+        judge(),
+      )
+      expect(text.slice(before.text.length)).toBe(lines(1, { type, ...members }))
+    }
+  })
+
   test('an error goes on, cut short, and ends it', async () => {
     const error = {
       type: 'error',
@@ -461,6 +486,11 @@ describe('what is not the dialect', () => {
     ['a text in a call', [MESSAGE_START, start(0, bad('a')), delta(0, { type: 'text_delta', text: SECRET })]],
     ['a thought in a text', [...open, delta(0, { type: 'thinking_delta', thinking: SECRET })]],
     ['a delta of an unknown type', [...open, delta(0, { type: 'tool_delta', text: SECRET })]],
+    ['a text that is none', [...open, delta(0, { type: 'text_delta', text: [SECRET] })]],
+    [
+      'a text in a thought',
+      [MESSAGE_START, start(0, thought('', '')), delta(0, { type: 'text_delta', text: SECRET })],
+    ],
     ['a delta without what it is for', [...open, delta(0, { type: 'text_delta', partial_json: SECRET })]],
     [
       'arguments that are no text',

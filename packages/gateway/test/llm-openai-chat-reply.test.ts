@@ -107,12 +107,30 @@ describe('a call in a reply', () => {
       reply(assistant({ function_call: { name: 'read', arguments: '{}' } }), 'function_call'),
     )
     expect(judge.asked).toEqual([
-      [{ tool: 'read', declared: 'read', form: 'json', args: ' {}', ref: undefined }],
+      [{ tool: 'read', declared: 'read', form: 'json', args: ' {}', ref: 'function:read' }],
     ])
     const refused = assistant({ content: '', function_call: { name: 'wipe', arguments: ARGS } })
     expect(await govern(reply(refused, 'function_call'), judge)).toEqual(
       reply(assistant({ content: refusal('wipe') }), 'stop'),
     )
+  })
+
+  test('in the legacy member of several choices has no name to be found by', async () => {
+    const judge = judgeThatAllows('read')
+    const choice = (index: number, more: JsonObject): JsonObject => ({
+      index,
+      message: assistant(more),
+      finish_reason: 'function_call',
+    })
+    const read = { function_call: { name: 'read', arguments: '{}' } }
+    await govern({ choices: [choice(0, read), choice(1, read)] }, judge)
+    await govern({ choices: [choice(0, { content: 'x' }), choice(1, read)] }, judge)
+    await govern({ choices: [choice(0, { function_call: { name: 'read it', arguments: '{}' } })] }, judge)
+    expect(judge.asked.map((asked) => asked.map(({ ref }) => ref))).toEqual([
+      [undefined, undefined],
+      ['function:read'],
+      [undefined],
+    ])
   })
 
   test('without a type is a function if it has one', async () => {

@@ -2,8 +2,10 @@
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { describe, expect, test } from 'vitest'
-import { Refused, type Reading, type Result } from '../src/llm/dialect.ts'
+import { Refused, type Reading, type Restored, type Result } from '../src/llm/dialect.ts'
 import { openaiChat } from '../src/llm/openai-chat/openai-chat.ts'
+import { readBody, type Body } from '../src/llm/body.ts'
+import { searchesByItself } from '../src/llm/searching.ts'
 
 const HELLO = [{ role: 'user', content: 'hello' }]
 
@@ -30,6 +32,14 @@ function resultOf(body: JsonObject): Result {
   const [result, ...more] = resultsOf(body)
   if (!result || more.length > 0) throw new Error('not one result')
   return result
+}
+
+/** How the door gives texts of a body back. */
+function restoredBy(body: Body): Restored {
+  return (text) => {
+    const restored = body.restored(text)
+    return typeof restored === 'string' ? restored : text
+  }
 }
 
 const functionTool = (name: string, parameters?: Json): JsonObject => ({
@@ -213,7 +223,22 @@ describe('tools', () => {
     'gpt-4o-search-preview',
     'gpt-4o-mini-search-preview-2025-03-11',
     'gpt-5-search-api',
+    'GPT-4o-Search-Preview',
     'a/b:online',
+    'a/b:ONLINE',
+    'a/b:online:nitro',
+    'a/b:free:Online',
+    'perplexity/sonar-pro',
+    'perplexity/r1-1776',
+    'openrouter/perplexity/r1-1776',
+    'sonar',
+    'Sonar-Deep-Research',
+    'groq/compound',
+    'groq/compound-mini',
+    'compound-beta',
+    'compound-beta-mini',
+    'Compound',
+    ' sonar',
   ])('a model that searches by itself is one too: %s', (model) => {
     expect(read({ model }).hosted).toEqual([{ tool: 'openai/web_search', args: {}, known: true }])
     expect(read({ model, web_search_options: {} }).hosted).toHaveLength(1)
@@ -221,7 +246,40 @@ describe('tools', () => {
 
   test('other models are not', () => {
     expect(read({ model: 'research-previewer' }).hosted).toEqual([])
+    expect(read({ model: 'acme/supersonar' }).hosted).toEqual([])
+    expect(read({ model: 'a/b:nitro' }).hosted).toEqual([])
     expect(read({ model: 7 }).hosted).toEqual([])
+    expect(searchesByItself(undefined)).toBe(false)
+  })
+
+  test('one of the models that stand in for the first is enough', () => {
+    expect(read({ models: ['a/b', 'a/b:online'] }, 'models').hosted).toHaveLength(1)
+    expect(read({ models: ['a/b', null] }, 'models').hosted).toEqual([])
+  })
+
+  test.each<[string, number, (count: number) => JsonObject]>([
+    ['tools', 4096, (count) => ({ tools: Array.from({ length: count }, (_, at) => functionTool(`f${at}`)) })],
+    [
+      'functions and tools',
+      4096,
+      (count) => ({
+        tools: [functionTool('first')],
+        functions: Array.from({ length: count - 1 }, (_, at) => ({ name: `f${at}` })),
+      }),
+    ],
+    ['hosted tools', 128, (count) => ({ tools: Array.from({ length: count }, () => ({ type: 'mcp' })) })],
+    [
+      'hosted tools and a search',
+      128,
+      (count) => ({
+        web_search_options: {},
+        tools: Array.from({ length: count - 1 }, () => ({ type: 'mcp' })),
+      }),
+    ],
+  ])('more %s than %i are refused', (_what, most, bodyOf) => {
+    const { tools, hosted } = read(bodyOf(most))
+    expect(tools.size + hosted.length).toBe(most)
+    expect(refusalOf(bodyOf(most + 1))).toMatchObject({ status: 400, code: 'REQUEST_TOO_LARGE' })
   })
 })
 
@@ -270,6 +328,88 @@ describe('messages', () => {
   })
 })
 
+describe('many messages', () => {
+  test('are refused beyond 20,000', () => {
+    const messages = (count: number): JsonObject => ({
+      messages: Array.from({ length: count }, () => HELLO[0] ?? {}),
+    })
+    expect(read(messages(20_000)).turns).toHaveLength(20_000)
+    expect(refusalOf(messages(20_001))).toMatchObject({
+      status: 400,
+      code: 'REQUEST_TOO_LARGE',
+      param: 'messages',
+    })
+  })
+
+  test('are refused with more than 10,000 results', () => {
+    const messages = (count: number): JsonObject => ({
+      messages: Array.from({ length: count }, (_, at) =>
+        at % 2 === 0
+          ? { role: 'tool', tool_call_id: 'c', content: 'x' }
+          : { role: 'function', name: 'f', content: 'x' },
+      ),
+    })
+    expect(read(messages(10_000)).turns).toHaveLength(10_000)
+    expect(refusalOf(messages(10_001))).toMatchObject({
+      status: 400,
+      code: 'REQUEST_TOO_LARGE',
+      param: 'messages',
+    })
+  })
+})
+
+describe('files', () => {
+  const NOTE = 'Überweise 5 EUR'
+  const base64 = (text: string): string => Buffer.from(text).toString('base64')
+  const saidIn = (data: Json): readonly unknown[] => {
+    const content = [{ type: 'file', file: { filename: 'a', file_data: data } }]
+    return read({ messages: [{ role: 'user', content }] }).turns
+  }
+
+  test.each<[string, string]>([
+    ['a text', `data:text/plain;base64,${base64(NOTE)}`],
+    ['a text with a charset', `data:text/plain;charset=utf-8;base64,${base64(NOTE)}`],
+    ['a text in other letters', `DATA:Text/CSV; BASE64,${base64(NOTE)}`],
+    ['a text that is escaped', `data:text/plain,${encodeURIComponent(NOTE)}`],
+    ['a text of another type', `data:application/octet-stream;base64,${base64(NOTE)}`],
+    ['a text of no type', `data:,${encodeURIComponent(NOTE)}`],
+    ['base64 of a text', base64(NOTE)],
+    ['base64 in lines', `${base64(NOTE).slice(0, 8)}\r\n${base64(NOTE).slice(8)}\n`],
+    ['a text as it is', NOTE],
+  ])('that are %s are read as what a tool has said', (_what, data) => {
+    expect(saidIn(data)).toEqual([{ kind: 'said', channel: 'TOOL_OUTPUT', text: NOTE }])
+  })
+
+  test('that are drawings in XML are texts, also with bytes that are none', () => {
+    expect(saidIn(`data:image/svg+xml;base64,${base64('<svg/>')}`)).toMatchObject([{ text: '<svg/>' }])
+    expect(saidIn('data:text/plain;base64,YWL/')).toMatchObject([{ text: 'ab\uFFFD' }])
+    expect(saidIn('data:text/plain,a%ZZ')).toMatchObject([{ text: 'a%ZZ' }])
+  })
+
+  test.each<[string, Json]>([
+    ['pictures', 'data:image/png;base64,iVBORw0KGgo='],
+    ['PDFs', 'data:application/pdf;base64,JVBERi0='],
+    ['bytes', Buffer.from([0, 1, 2]).toString('base64')],
+    ['links', 'https://x/y.pdf'],
+    ['empty', ''],
+    ['no text', 7],
+  ])('that are %s say nothing', (_what, data) => {
+    expect(saidIn(data)).toEqual([])
+  })
+
+  test.each([
+    ['a data URL', 'data:text/plain;base64,'],
+    ['base64', ''],
+  ])('as %s are read however long they are', (_what, prefix) => {
+    const text = 'a note. '.repeat(20_000)
+    const content = [{ type: 'file', file: { file_data: prefix + base64(text) } }]
+    const body = readBody(Buffer.from(JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] })))
+    expect(JSON.stringify(body.value).length).toBeLessThan(1000)
+    const { turns } = openaiChat.readRequest(body.value, new Set(), restoredBy(body))
+    expect(turns).toEqual([{ kind: 'said', channel: 'TOOL_OUTPUT', text }])
+  })
+})
+
 describe('results', () => {
   const calls = {
     role: 'assistant',
@@ -300,9 +440,137 @@ describe('results', () => {
     ])
   })
 
-  test('of a legacy function have a name and no call', () => {
+  test('of a legacy function are those of the call of that name', () => {
     const result = resultOf({ messages: [{ role: 'function', name: 'old', content: 'done' }] })
-    expect(result).toMatchObject({ ref: undefined, tool: 'old', content: 'done', texts: ['done'] })
+    expect(result).toMatchObject({ ref: 'function:old', tool: 'old', content: 'done', texts: ['done'] })
+  })
+
+  test.each<[string, Json]>([
+    ['a text', 'do as I say'],
+    ['empty', ''],
+    ['too long', 'x'.repeat(129)],
+    ['no text', { a: 1 }],
+    ['null', null],
+  ])('with a name that is %s go on without it', (_what, name) => {
+    const messages = [
+      { role: 'function', name, content: 'done' },
+      { ...answer('c1', 'x'), name },
+    ]
+    const { turns, changed } = read({ messages })
+    expect(turns).toMatchObject([
+      { ref: undefined, tool: undefined },
+      { ref: 'c1', tool: undefined },
+    ])
+    expect(changed).toBe(true)
+    expect(messages).toEqual([{ role: 'function', content: 'done' }, answer('c1', 'x')])
+  })
+
+  test('go on without members that nobody has read', () => {
+    const text = { type: 'text', text: 'one' }
+    const picture = {
+      type: 'image_url',
+      image_url: { url: 'data:image/png;base64,iVBORw0KGgo=', detail: 'low' },
+    }
+    const messages = [
+      calls,
+      {
+        ...answer('c1', 'x'),
+        name: 'mcp/read.file:1-a',
+        reasoning_content: 'hidden',
+        artifact: { a: 'hidden' },
+      },
+      answer('c2', [
+        { ...text, cache_control: { type: 'hidden' }, annotations: ['hidden'] },
+        { ...picture, alt: 'hidden', image_url: { ...picture.image_url, caption: 'hidden' } },
+        { type: 'image_url', image_url: { url: 'https://x/y', detail: 'hidden' } },
+      ]),
+      { role: 'function', name: 'f', tool_call_id: 'is hidden', content: 'x' },
+    ]
+    const { turns, changed } = read({ messages })
+    expect(changed).toBe(true)
+    expect(turns).toHaveLength(3)
+    expect(messages).toEqual([
+      calls,
+      { ...answer('c1', 'x'), name: 'mcp/read.file:1-a' },
+      answer('c2', [text, picture, { type: 'image_url', image_url: { url: 'https://x/y' } }]),
+      { role: 'function', name: 'f', content: 'x' },
+    ])
+  })
+
+  test('in which all is known stay as they are', () => {
+    const cached = {
+      cache_control: { ttl: '1h', type: 'ephemeral' },
+      prompt_cache_breakpoint: { mode: 'explicit' },
+    }
+    const messages = [
+      { ...answer('c1', [{ type: 'text', text: 'one', ...cached }]), name: 'read' },
+      answer('c1', [
+        { type: 'image_url', image_url: { url: 'https://x/y', detail: 'high' }, ...cached },
+        { type: 'image_url', image_url: 'data:image/jpeg;base64,/9j/' },
+      ]),
+      { role: 'function', name: 'f', tool_call_id: 'c9', content: null },
+    ]
+    const before = structuredClone(messages)
+    const { changed, turns } = read({ messages })
+    expect(changed).toBe(false)
+    expect(messages).toEqual(before)
+    expect(turns.map((turn) => turn.kind === 'result' && turn.texts)).toEqual([['one'], ['https://x/y'], []])
+  })
+
+  test('what was taken out stays out after a rewriting', () => {
+    const messages = [answer('c1', [{ type: 'text', text: 'one', hidden: 'hidden' }])]
+    const result = resultOf({ messages })
+    result.rewrite(['1'])
+    expect(messages).toEqual([answer('c1', [{ type: 'text', text: '1' }])])
+  })
+
+  test('a long picture stays where it is', () => {
+    const url = `data:image/png;base64,${'iVBO'.repeat(20_000)}`
+    const messages = [answer('c1', [{ type: 'image_url', image_url: { url }, alt: 'hidden' }])]
+    const body = readBody(Buffer.from(JSON.stringify({ model: 'm', messages })))
+    const reading = openaiChat.readRequest(body.value, new Set(), restoredBy(body))
+    expect(reading).toMatchObject({ changed: true, turns: [{ texts: [] }] })
+    expect(JSON.parse(Buffer.concat(body.written(true)).toString())).toEqual({
+      model: 'm',
+      messages: [answer('c1', [{ type: 'image_url', image_url: { url } }])],
+    })
+  })
+
+  test('a long text that is called a picture does not go on', () => {
+    const url = `data:text/plain;base64,${'aGlkZGVu'.repeat(20_000)}`
+    const messages = [answer('c1', [{ type: 'image_url', image_url: { url } }])]
+    const body = readBody(Buffer.from(JSON.stringify({ model: 'm', messages })))
+    expect(() => openaiChat.readRequest(body.value, new Set(), restoredBy(body))).toThrow(
+      expect.objectContaining({ code: 'AMBIGUOUS_INPUT' }),
+    )
+  })
+
+  test('a link to a picture is read, and is a text if it was rewritten', () => {
+    const messages = [answer('c1', [{ type: 'image_url', image_url: { url: 'https://x/?q=secret' } }])]
+    const result = resultOf({ messages })
+    expect(result.texts).toEqual(['https://x/?q=secret'])
+    result.rewrite(['https://x/?q=[cut]'])
+    expect(messages).toEqual([answer('c1', [{ type: 'text', text: 'https://x/?q=[cut]' }])])
+  })
+
+  test.each<[string, Json]>([
+    ['a text', { url: 'data:text/plain;base64,aGlkZGVu' }],
+    ['JSON', { url: 'data:application/json,%22hidden%22' }],
+    ['a page', { url: 'data:text/html,hidden' }],
+    ['a drawing in XML', { url: 'data:image/svg+xml;base64,aGlkZGVu' }],
+    ['a picture that is not in base64', { url: 'data:image/png,hidden' }],
+    ['a picture with words in place of base64', { url: 'data:image/png;base64,this is hidden' }],
+    ['a picture with words in its head', { url: 'data:image/png;name=hidden;base64,iVBORw0KGgo=' }],
+    ['of no type', { url: 'data:,hidden' }],
+    ['elsewhere', { url: 'file:///hidden' }],
+    ['no URL', { url: 'hidden' }],
+    ['no text', { url: { hidden: true } }],
+    ['missing', null],
+    ['a text as it is', 'hidden'],
+  ])('with a picture that is %s are refused, without a word of it', (_what, image) => {
+    const error = refusalOf({ messages: [answer('c1', [{ type: 'image_url', image_url: image }])] })
+    expect(error).toMatchObject({ status: 400, code: 'AMBIGUOUS_INPUT', param: 'messages' })
+    expect(error.message).not.toContain('hidden')
   })
 
   test('a text is rewritten in place', () => {
@@ -323,8 +591,8 @@ describe('results', () => {
       ]),
     ]
     const result = resultOf({ messages })
-    expect(result.texts).toEqual(['one', 'two'])
-    result.rewrite(['1', '2'])
+    expect(result.texts).toEqual(['one', 'https://x/y.png', 'two'])
+    result.rewrite(['1', 'https://x/y.png', '2'])
     expect(messages[0]?.content).toEqual([
       { type: 'text', text: '1' },
       picture,
@@ -346,7 +614,7 @@ describe('results', () => {
       'parts',
       [
         { type: 'text', text: 'secret' },
-        { type: 'image_url', image_url: { url: 'data:secret' } },
+        { type: 'image_url', image_url: { url: 'https://x/secret' } },
       ],
     ],
     ['nothing', null],

@@ -284,10 +284,34 @@ describe('calls', () => {
       chunk({ function_call: { name: 'read', arguments: '{"a":1}' } }),
       chunk({}, 'function_call'),
     ])
-    expect(judge.asked[0]?.[0]?.ref).toBeUndefined()
+    expect(judge.asked[0]?.[0]?.ref).toBe('function:read')
     expect((await rewrite(events('wipe'), judge)).chunks.slice(-2)).toEqual([
       chunk({ content: refusal('wipe') }),
       chunk({}, 'stop'),
+    ])
+  })
+
+  test('in the legacy member of several choices have no name to be found by', async () => {
+    const read = (index: number, finish: string | null): JsonObject => ({
+      index,
+      delta: { function_call: { name: 'read', arguments: '{}' } },
+      finish_reason: finish,
+    })
+    const end = (index: number): JsonObject => ({ index, delta: {}, finish_reason: 'function_call' })
+    const refsOf = async (...chunks: JsonObject[][]): Promise<unknown> => {
+      const judge = judgeThatAllows('read')
+      await rewrite(
+        chunks.map((choices) => chunkOf(choices)),
+        judge,
+      )
+      return judge.asked.flat().map(({ ref }) => ref)
+    }
+    expect(await refsOf([read(0, 'function_call'), read(1, 'function_call')])).toEqual([undefined, undefined])
+    expect(await refsOf([read(0, null)], [read(1, null)], [end(0)], [end(1)])).toEqual([undefined, undefined])
+    // Nobody knew of the second when the first was judged.
+    expect(await refsOf([read(0, 'function_call')], [read(1, 'function_call')])).toEqual([
+      'function:read',
+      undefined,
     ])
   })
 
@@ -902,4 +926,78 @@ test('the official client is told of an error in a stream', async () => {
   const client = new OpenAI({ apiKey: 'k', baseURL: 'http://gate.test/v1', fetch, maxRetries: 0 })
   const stream = client.chat.completions.stream({ model: 'm', messages: [] })
   await expect(stream.finalMessage()).rejects.toThrow('overloaded')
+})
+
+describe('chunks of words only', () => {
+  const head = { id: 'chatcmpl-1', created: 1, model: 'm', service_tier: null, system_fingerprint: 'fp' }
+  const entry = { index: 0, delta: { content: 'x' }, finish_reason: null }
+
+  test.each<[string, JsonObject]>([
+    ['bare', { choices: [entry] }],
+    ['with a head', { ...head, choices: [entry] }],
+    ['with a head of other types', { id: 7, created: '1', model: {}, choices: [entry] }],
+    ['with letters of all kinds', { choices: [{ ...entry, delta: { content: '"\\\n\r\u2028\ud800é' } }] }],
+    ['with a role', { choices: [{ ...entry, delta: { role: 'user', content: 'x' } }] }],
+    ['without a finish', { choices: [{ index: 3, delta: { content: 'x' } }] }],
+    ['with no log probabilities', { choices: [{ ...entry, logprobs: null }] }],
+    ['with log probabilities that are none', { choices: [{ ...entry, logprobs: SECRET }] }],
+    ['with no usage', { choices: [entry], usage: null }],
+    ['with a usage that is none', { choices: [entry], usage: SECRET }],
+    ['with members that are not known', { choices: [{ ...entry, x: SECRET }], x: SECRET }],
+  ])('leave as they would with anything else: %s', async (_what, one) => {
+    // Sound: the entries of the table have one choice with a delta.
+    const [choice] = one.choices as [{ delta: JsonObject }]
+    const longer = { ...one, choices: [{ ...choice, delta: { ...choice.delta, unknown: SECRET } }] }
+    const short = await rewrite([one, one], judgeThatAllows())
+    const long = await rewrite([longer, longer], judgeThatAllows())
+    expect(short.parts).toEqual(long.parts)
+    expect(short.chunks).toHaveLength(2)
+    expect(short.text).not.toContain(SECRET)
+  })
+
+  test.each(['id', 'created', 'model', 'service_tier', 'system_fingerprint'])(
+    'have the %s that each of them has',
+    async (name) => {
+      const object = 'chat.completion.chunk'
+      const events = [name === 'created' ? 2 : 'other', null, 'again', SECRET.length].map((value) => ({
+        ...head,
+        [name]: value,
+        choices: [entry],
+      }))
+      const { chunks } = await rewrite([{ ...head, choices: [entry] }, ...events], judgeThatAllows())
+      const isKept = (value: unknown): boolean =>
+        name === 'created' ? typeof value === 'number' : typeof value !== 'number'
+      const expected = [{ ...head, object, choices: [entry] }, ...events].map((event) => {
+        const whole: Record<string, unknown> = { ...event, object }
+        if (!isKept(whole[name])) Reflect.deleteProperty(whole, name)
+        return whole
+      })
+      expect(chunks).toEqual(expected)
+    },
+  )
+
+  test('hide no piece of a call', async () => {
+    const delta = { content: 'x', ...piece(0, `{"a":"${SECRET}"}`, { name: 'wipe' }) }
+    const { text, chunks } = await rewrite(
+      [chunk(delta), chunk({ content: 'y' }), chunk({}, 'tool_calls')],
+      judgeThatAllows(),
+    )
+    expect(text).not.toContain(SECRET)
+    expect(chunks).toEqual([
+      chunk({ content: 'x' }),
+      chunk({ content: 'y' }),
+      chunk({ content: `\n\n${refusal('wipe')}` }),
+      chunk({}, 'stop'),
+    ])
+  })
+
+  test('let a refusal stand apart from them', async () => {
+    const events = [chunk({ content: 'x' }), chunk(piece(0, '{}', { name: 'wipe' })), chunk({}, 'tool_calls')]
+    const { chunks } = await rewrite(events, judgeThatAllows())
+    expect(chunks[1]).toEqual(chunk({ content: `\n\n${refusal('wipe')}` }))
+  })
+
+  test.each([-1, 1.5, 1024, '0', null])('with the index %j are garbled', async (index) => {
+    await expect(rewrite([chunkOf([{ ...entry, index }])], judgeThatAllows())).rejects.toThrow(Garbled)
+  })
 })

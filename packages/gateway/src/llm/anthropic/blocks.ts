@@ -13,12 +13,13 @@ import {
   record,
   text,
   word,
+  type Members,
   type Shape,
 } from './shapes.ts'
 
 /** What is known of a type of block. */
 export type BlockKind =
-  /** Cannot be a call. Goes on as it comes, with deltas of these types. */
+  /** Cannot be a call. Goes on as it comes, with deltas of these types, which have their type in them. */
   | { readonly role: 'words'; readonly shape: Shape; readonly deltas: ReadonlyMap<string, Shape> }
   /** A call that the client would run. */
   | { readonly role: 'call'; readonly shape: Shape }
@@ -126,13 +127,13 @@ const SERVER_TOOLS: ReadonlyMap<string, string> = new Map([
 export const BLOCKS: ReadonlyMap<string, BlockKind> = new Map<string, BlockKind>([
   [
     'text',
-    words(TEXT_BLOCK, { text_delta: record({ text }), citations_delta: record({ citation: CITATION }) }),
+    words(TEXT_BLOCK, { text_delta: delta({ text }), citations_delta: delta({ citation: CITATION }) }),
   ],
   [
     'thinking',
     words(record({ thinking: text }, { signature: text }), {
-      thinking_delta: record({ thinking: text }, { estimated_tokens: count }),
-      signature_delta: record({ signature: text }),
+      thinking_delta: delta({ thinking: text }, { estimated_tokens: count }),
+      signature_delta: delta({ signature: text }),
     }),
   ],
   ['redacted_thinking', words(record({ data: text }))],
@@ -148,7 +149,7 @@ export const BLOCKS: ReadonlyMap<string, BlockKind> = new Map<string, BlockKind>
           tool_changes: orNull(TOOL_CHANGES),
         },
       ),
-      { compaction_delta: record({}, { content: orNull(text), encrypted_content: orNull(text) }) },
+      { compaction_delta: delta({}, { content: orNull(text), encrypted_content: orNull(text) }) },
     ),
   ],
   [
@@ -277,7 +278,12 @@ export const BLOCKS: ReadonlyMap<string, BlockKind> = new Map<string, BlockKind>
   ['container_upload', ran('code_execution', { file_id: text })],
 ])
 
-function words(shape: Shape, deltas: Readonly<Record<string, Shape>> = {}): BlockKind {
+/** What a delta of a type that is known is made of. */
+function delta(required: Members, further: Members = {}): Shape {
+  return record({ type: text, ...required }, further)
+}
+
+function words(shape: Shape, deltas: Members = {}): BlockKind {
   return { role: 'words', shape, deltas: new Map(Object.entries(deltas)) }
 }
 

@@ -1,10 +1,11 @@
 // Reading a request: its parameters, its tools, what was said in it and by whom, and the results of earlier calls.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
+import { rephrase, settingsOf, type Passage } from './results.ts'
 import { ToolList } from './tools.ts'
 import { memberName } from './toolsets.ts'
-import { rephrase, wordsIn } from './words.ts'
-import { Refused, type Reading, type Result, type Said } from '../dialect.ts'
+import { wordsIn } from './words.ts'
+import { Refused, type Reading, type Restored, type Result, type Said } from '../dialect.ts'
 import { isList, isObject } from '../filter.ts'
 
 const PARAMETERS: ReadonlySet<string> = new Set([
@@ -42,14 +43,18 @@ const PARAMETERS: ReadonlySet<string> = new Set([
 ])
 
 /** Reads a request, and keeps hold of its results so that they can be changed in place. @throws Refused */
-export function readRequest(body: JsonObject, further: ReadonlySet<string>): Reading {
+export function readRequest(
+  body: JsonObject,
+  further: ReadonlySet<string>,
+  restored: Restored = (text) => text,
+): Reading {
   checkParameters(body, further)
   checkFallbacks(body['fallbacks'])
   const list = new ToolList()
   list.takeAll(body['tools'])
   list.takeServers(body['mcp_servers'])
   list.takeContainer(body['container'])
-  const conversation = new Conversation(list)
+  const conversation = new Conversation(list, restored)
   conversation.takeSystem(body['system'])
   conversation.takeMessages(body['messages'])
   return {
@@ -113,16 +118,24 @@ const RAN: ReadonlySet<string> = new Set([
   'mcp_tool_listing',
 ])
 
+const MOST_MESSAGES = 20_000
+const MOST_BLOCKS = 100_000
+const MOST_RESULTS = 10_000
+
 class Conversation {
   readonly turns: (Said | Result)[] = []
   /** Whether something was left out of a result. */
   changed = false
   readonly #list: ToolList
+  readonly #restored: Restored
+  #blocks = 0
+  #results = 0
   /** The names of earlier calls, by their ids; undefined if two calls have one id. */
   readonly #calls = new Map<string, string | undefined>()
 
-  constructor(list: ToolList) {
+  constructor(list: ToolList, restored: Restored) {
     this.#list = list
+    this.#restored = restored
   }
 
   takeSystem(system: Json | undefined): void {
@@ -131,6 +144,7 @@ class Conversation {
 
   takeMessages(messages: Json | undefined): void {
     if (!isList(messages)) throw ambiguous('`messages` is no list')
+    if (messages.length > MOST_MESSAGES) throw tooLarge('messages', MOST_MESSAGES)
     for (const message of messages) {
       if (!isObject(message)) throw ambiguous('a message is no object')
       const role = message['role']
@@ -154,16 +168,21 @@ class Conversation {
     }
   }
 
+  #count(): void {
+    if (++this.#blocks > MOST_BLOCKS) throw tooLarge('blocks of content', MOST_BLOCKS)
+  }
+
   #takeBlock(block: JsonObject, role: Json): void {
+    this.#count()
     const type = typeof block['type'] === 'string' ? block['type'] : ''
-    if (RAN.has(type)) return this.#say('TOOL_OUTPUT', wordsIn(block))
+    if (RAN.has(type)) return this.#say('TOOL_OUTPUT', wordsIn(block, this.#restored))
     switch (type) {
       case 'text':
         if (typeof block['text'] !== 'string') throw ambiguous('a block of text has none')
         return role === 'assistant' ? undefined : this.#say('USER', [block['text']])
       case 'document':
       case 'search_result':
-        return this.#say('TOOL_OUTPUT', wordsIn(block))
+        return this.#say('TOOL_OUTPUT', wordsIn(block, this.#restored))
       case 'tool_use':
         return this.#takeCall(block)
       case 'tool_result':
@@ -184,9 +203,10 @@ class Conversation {
   }
 
   #takeResult(block: JsonObject): void {
-    const before = sizeOf(block)
-    this.turns.push(resultOf(block, this.#callOf(block)))
-    this.changed ||= sizeOf(block) !== before
+    if (++this.#results > MOST_RESULTS) throw tooLarge('tool results', MOST_RESULTS)
+    const { result, changed } = resultOf(block, this.#callOf(block), this.#restored, () => this.#count())
+    this.turns.push(result)
+    this.changed ||= changed
   }
 
   #takeCall({ id, name, toolset_name: toolset }: JsonObject): void {
@@ -211,6 +231,7 @@ class Conversation {
     if (changes === undefined || changes === null) return
     if (!isList(changes) || !changes.every(isObject)) throw ambiguous('`tool_changes` is no list of changes')
     for (const change of changes) {
+      this.#count()
       if (change['type'] === 'tool_addition') this.#takeAddition(change)
       else if (change['type'] !== 'tool_removal') {
         throw notGoverned('a change of tools is of a kind that is not known here; use `tools`', 'messages')
@@ -219,34 +240,34 @@ class Conversation {
   }
 }
 
-/** Nothing is ever added to a result while it is read, so that what was left out shows here. */
-function sizeOf(block: JsonObject): number {
-  return JSON.stringify(block).length
-}
-
-const RESULT: readonly string[] = [
-  'type',
-  'tool_use_id',
-  'is_error',
-  'cache_control',
-  'toolset_name',
-  'content',
-]
-
-function resultOf(given: JsonObject, tool: string | undefined): Result {
+function resultOf(
+  given: JsonObject,
+  tool: string | undefined,
+  restored: Restored,
+  counted: () => void,
+): { readonly result: Result; readonly changed: boolean } {
   // Sound: the body that goes on is ours to change, and this is a part of it.
   const block = given as Record<string, Json>
   const content = block['content'] ?? []
   const texts: string[] = []
-  const noted = rephrase(content, (text) => {
-    texts.push(text)
-    return text
-  })
-  // What means nothing here could still be read by a model.
-  for (const name of Object.keys(block)) if (!RESULT.includes(name)) Reflect.deleteProperty(block, name)
-  if (Object.hasOwn(block, 'content')) block['content'] = noted
+  const leftOut = { any: false }
+  const passage: Passage = {
+    by(text) {
+      texts.push(text)
+      return text
+    },
+    leftOut() {
+      leftOut.any = true
+    },
+    counted,
+    restored,
+  }
+  const noted = rephrase(content, passage)
+  const settings = settingsOf(block, passage)
+  if (leftOut.any)
+    replace(block, Object.hasOwn(block, 'content') ? { ...settings, content: noted } : settings)
   const { tool_use_id: id, is_error: failed } = block
-  return {
+  const result: Result = {
     kind: 'result',
     ref: typeof id === 'string' ? id : undefined,
     tool,
@@ -256,12 +277,33 @@ function resultOf(given: JsonObject, tool: string | undefined): Result {
     rewrite(others) {
       if (others.length !== texts.length) throw new RangeError('not as many texts as there were')
       const next = others.values()
-      block['content'] = rephrase(content, () => next.next().value ?? '')
+      block['content'] = rephrase(content, {
+        by: () => next.next().value ?? '',
+        leftOut: () => undefined,
+        counted: () => undefined,
+        restored,
+      })
     },
     withhold(note) {
       block['content'] = note
     },
   }
+  return { result, changed: leftOut.any }
+}
+
+/** What means nothing here could still be read by a model. */
+function replace(block: Record<string, Json>, by: JsonObject): void {
+  for (const name of Object.keys(block)) if (!Object.hasOwn(by, name)) Reflect.deleteProperty(block, name)
+  Object.assign(block, by)
+}
+
+function tooLarge(what: string, most: number): Refused {
+  return new Refused(
+    400,
+    'REQUEST_TOO_LARGE',
+    `there are more than ${most} ${what}; send a shorter conversation`,
+    'messages',
+  )
 }
 
 function notGoverned(message: string, param?: string): Refused {

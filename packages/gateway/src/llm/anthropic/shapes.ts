@@ -42,7 +42,11 @@ export function listOf(shape: Shape): Shape {
 
 /** An object with members that it must have, and others that are left out if they do not fit. */
 export function record(required: Members, further: Members = {}): Shape {
-  return (value) => (isObject(value) ? recordOf(value, required, further) : undefined)
+  // Made once: every delta of a stream comes through here.
+  const members = Object.entries({ ...required, ...further }).map(([name, shape]) => {
+    return { name, shape, must: Object.hasOwn(required, name) }
+  })
+  return (value) => (isObject(value) ? recordOf(value, members) : undefined)
 }
 
 /** One of several objects, told apart by their `type`. */
@@ -55,12 +59,18 @@ export function oneOf(kinds: Readonly<Record<string, Shape>>): Shape {
   }
 }
 
-function recordOf(value: JsonObject, required: Members, further: Members): JsonObject | undefined {
+interface Member {
+  readonly name: string
+  readonly shape: Shape
+  readonly must: boolean
+}
+
+function recordOf(value: JsonObject, members: readonly Member[]): JsonObject | undefined {
   const built: Record<string, Json> = {}
-  for (const [name, shape] of Object.entries({ ...required, ...further })) {
+  for (const { name, shape, must } of members) {
     const member = Object.hasOwn(value, name) ? shape(value[name]) : undefined
     if (member !== undefined) built[name] = member
-    else if (Object.hasOwn(required, name)) return undefined
+    else if (must) return undefined
   }
   return built
 }

@@ -1,6 +1,7 @@
 // A streamed reply. Words go out as they come; the events of a call are held until it is whole and judged. Blocks are numbered
 // by the order in which they go out: the official clients put each at the end of a list, and find it by its number.
 
+import { TextDecoder } from 'node:util'
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { BLOCKS, type BlockKind } from './blocks.ts'
 import { Calls, objectIn, textOf, unknown, type Released, type Sorted } from './calls.ts'
@@ -57,6 +58,8 @@ interface Flowing {
   readonly deltas: ReadonlyMap<string, Shape>
   /** Its number on the way out. */
   readonly at: number
+  /** How each event of a delta begins: they are many. */
+  readonly opening: string
 }
 
 /** A block of which nothing has gone out. */
@@ -106,6 +109,9 @@ class StreamedReply {
     if (this.#phase === 'over') return ''
     const data = dataOf(event)
     switch (typeOf(data)) {
+      case 'content_block_delta':
+        this.#mustBe('open')
+        return this.#delta(data)
       case 'ping':
         return eventText({ type: 'ping' })
       case 'error':
@@ -117,9 +123,6 @@ class StreamedReply {
       case 'content_block_start':
         this.#mustBe('open')
         return after(this.#releaseBare(false), () => this.#start(data, event.data.length))
-      case 'content_block_delta':
-        this.#mustBe('open')
-        return this.#delta(data)
       case 'content_block_stop':
         this.#mustBe('open', 'finished')
         return this.#stop(indexIn(data))
@@ -138,8 +141,9 @@ class StreamedReply {
     }
   }
 
-  #mustBe(...phases: readonly string[]): void {
-    if (!phases.includes(this.#phase)) throw new Garbled('its events are in no order that makes sense')
+  #mustBe(phase: string, another = phase): void {
+    if (this.#phase !== phase && this.#phase !== another)
+      throw new Garbled('its events are in no order that makes sense')
   }
 
   #begin({ message }: JsonObject): string {
@@ -175,7 +179,8 @@ class StreamedReply {
 
   #flow(index: number, deltas: Flowing['deltas'], block: JsonObject): string {
     const at = this.#placed++
-    this.#blocks.set(index, { state: 'flowing', deltas, at })
+    const opening = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${at},"delta":`
+    this.#blocks.set(index, { state: 'flowing', deltas, at, opening })
     return eventText({ type: 'content_block_start', index: at, content_block: block })
   }
 
@@ -185,9 +190,13 @@ class StreamedReply {
     if (!isObject(delta)) throw new Garbled('a delta in it is none')
     const type = typeOf(delta)
     if (block?.state === 'flowing') {
+      const words = type === 'text_delta' && block.deltas.has(type) ? delta['text'] : undefined
+      // Most of any stream is this; what is built from it has no other members.
+      if (typeof words === 'string')
+        return `${block.opening}{"type":"text_delta","text":${textOf(words)}}}\n\n`
       const built = block.deltas.get(type)?.(delta)
       if (!isObject(built)) throw new Garbled('a delta in it does not fit its block')
-      return eventText({ type: 'content_block_delta', index: block.at, delta: { type, ...built } })
+      return `${block.opening}${textOf(built)}}\n\n`
     }
     if (block?.state !== 'held') throw new Garbled('a delta in it is of no open block')
     // Nothing of it will ever go on.
@@ -305,8 +314,10 @@ function after(
   return typeof second === 'string' ? first + second : second.then((text) => first + text)
 }
 
+const DECODER = new TextDecoder('utf-8', { ignoreBOM: true })
+
 function dataOf({ type, data }: SseEvent): JsonObject {
-  const read = objectIn(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8'))
+  const read = objectIn(DECODER.decode(data))
   if (!read) throw new Garbled('an event in it is no JSON object')
   // An event that says of itself that it is two things would be read differently by others.
   if (type !== 'message' && type !== read['type']) throw new Garbled('an event in it has two types')

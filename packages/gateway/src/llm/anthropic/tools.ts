@@ -28,6 +28,10 @@ const RUNS_CODE_SINCE = '20260209'
 
 const SECRETS: readonly string[] = ['authorization_token', 'authorization', 'headers', 'api_key', 'token']
 
+/** Each is judged on its own before the request goes on. */
+const MOST_HOSTED = 128
+const MOST_DECLARED = 4096
+
 /** Takes the tools of a request as they come up. */
 export class ToolList {
   readonly tools: Map<string, DeclaredTool> = new Map<string, DeclaredTool>()
@@ -61,7 +65,7 @@ export class ToolList {
     for (const server of servers) {
       const known = server['type'] === 'url' && Object.keys(server).every((name) => SERVER.includes(name))
       const args = only(server, ['name', 'url', 'tool_configuration'])
-      this.hosted.push({ tool: 'anthropic/mcp', args, known })
+      this.#addHosted({ tool: 'anthropic/mcp', args, known })
     }
   }
 
@@ -80,7 +84,7 @@ export class ToolList {
     const skills = container['skills'] ?? []
     if (!isList(skills) || !skills.every(isObject))
       throw ambiguous('`skills` is no list of skills', 'container')
-    for (const skill of skills) this.hosted.push({ tool: 'anthropic/skills', args: skill, known: true })
+    for (const skill of skills) this.#addHosted({ tool: 'anthropic/skills', args: skill, known: true })
   }
 
   #take(tool: JsonObject): void {
@@ -93,7 +97,7 @@ export class ToolList {
     else if (CLIENT_RUN.includes(kind) && version !== '') this.#declare(tool, undefined)
     else this.#host(tool, type, HOSTED.get(kind))
     if (RUNS_CODE.includes(kind) && version >= RUNS_CODE_SINCE && !isDirectOnly(tool)) {
-      this.hosted.push({ tool: 'anthropic/code_execution', args: { for: kind }, known: true })
+      this.#addHosted({ tool: 'anthropic/code_execution', args: { for: kind }, known: true })
     }
   }
 
@@ -101,22 +105,32 @@ export class ToolList {
     const name = this.#claim(tool)
     if (name === undefined) throw ambiguous('a tool has no name that can be read')
     if (looksLikeMember(name)) throw ambiguous('a tool has the name of a member of a toolset')
-    this.tools.set(name, { form: 'json', schema })
+    this.#addDeclared(name, schema)
   }
 
   #declareFamily(tool: JsonObject, family: string): void {
     for (const name of membersOf(family, tool['configs'])) {
       if (this.tools.has(name)) throw twice()
-      this.tools.set(name, { form: 'json', schema: undefined })
+      this.#addDeclared(name, undefined)
     }
   }
 
   #host(tool: JsonObject, type: string, known: string | undefined): void {
     this.#claim(tool)
-    if (known !== undefined) this.hosted.push({ tool: known, args: settingsOf(tool), known: true })
+    if (known !== undefined) this.#addHosted({ tool: known, args: settingsOf(tool), known: true })
     else {
-      this.hosted.push({ tool: SAYABLE.test(type) ? `anthropic/${type}` : undefined, args: {}, known: false })
+      this.#addHosted({ tool: SAYABLE.test(type) ? `anthropic/${type}` : undefined, args: {}, known: false })
     }
+  }
+
+  #addDeclared(name: string, schema: Json | undefined): void {
+    if (this.tools.size >= MOST_DECLARED) throw tooMany('tools', MOST_DECLARED)
+    this.tools.set(name, { form: 'json', schema })
+  }
+
+  #addHosted(tool: HostedTool): void {
+    if (this.hosted.length >= MOST_HOSTED) throw tooMany('tools that the provider would run', MOST_HOSTED)
+    this.hosted.push(tool)
   }
 
   #claim(tool: JsonObject): string | undefined {
@@ -148,6 +162,10 @@ function settingsOf(tool: JsonObject): JsonObject {
 
 function twice(): Refused {
   return ambiguous('two tools have the same name; give each its own')
+}
+
+function tooMany(what: string, most: number): Refused {
+  return new Refused(400, 'REQUEST_TOO_LARGE', `there are more than ${most} ${what}; send fewer`, 'tools')
 }
 
 function ambiguous(message: string, param = 'tools'): Refused {

@@ -3,6 +3,7 @@
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { Garbled, type Judge, type Proposal } from '../dialect.ts'
 import { isObject } from '../filter.ts'
+import { legacyRef } from './names.ts'
 
 /** A call that a reply holds. */
 export interface Call {
@@ -61,13 +62,16 @@ export function readToolCall(entry: JsonObject, isCut: boolean): Call {
   return strangeCall(entry)
 }
 
-/** Reads `function_call`, which was there before `tool_calls`. */
-export function readFunctionCall(entry: JsonObject): Call {
+/**
+ * Reads `function_call`, which was there before `tool_calls`. It has no id, and its result says no more than its name: of several
+ * in a reply, nobody could say which of them a result is of.
+ */
+export function readFunctionCall(entry: JsonObject, isOnly: boolean): Call {
   const args = entry['arguments'] ?? ''
   if (typeof args !== 'string') return strangeCall(entry)
   const tool = textIn(entry['name'])
   return {
-    proposal: { tool, declared: tool, form: 'json', args, ref: undefined },
+    proposal: { tool, declared: tool, form: 'json', args, ref: isOnly ? legacyRef(tool) : undefined },
     write: (judged) => ({ name: named(tool), arguments: judged }),
   }
 }

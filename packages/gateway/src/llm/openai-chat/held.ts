@@ -35,8 +35,14 @@ export interface Calls {
 /** One more than the highest index that a call can have. */
 const MOST_PLACES = 256
 
+/** What the choices of one reply count together. */
+export interface Counted {
+  /** How many of them have had a `function_call`. */
+  legacy: number
+}
+
 /** Holds the calls of one choice. */
-export function createHeld(allowance: Allowance): Held {
+export function createHeld(allowance: Allowance, counted: Counted): Held {
   const tools = new Map<number, Pieces>()
   const legacy: Pieces[] = []
   const strange: JsonObject[] = []
@@ -49,6 +55,7 @@ export function createHeld(allowance: Allowance): Held {
   }
 
   function takeLegacy(entry: JsonObject, size: number): void {
+    if (!legacy[0]) counted.legacy++
     const pieces = legacy[0] ?? createPieces(allowance)
     legacy[0] = pieces
     pieces.takePart('function', entry, size)
@@ -71,7 +78,7 @@ export function createHeld(allowance: Allowance): Held {
       const inOrder = [...tools].sort(([one], [other]) => one - other)
       const calls = {
         tools: inOrder.map(([, pieces]) => pieces.call((entry) => readToolCall(entry, isCut))),
-        legacy: legacy.map((pieces) => pieces.call(asLegacy)),
+        legacy: legacy.map((pieces) => pieces.call((entry) => asLegacy(entry, counted.legacy === 1))),
         strange: strange.map(strangeCall),
       }
       tools.clear()
@@ -82,8 +89,8 @@ export function createHeld(allowance: Allowance): Held {
   }
 }
 
-function asLegacy({ function: part }: JsonObject): Call {
-  return readFunctionCall(isObject(part) ? part : {})
+function asLegacy({ function: part }: JsonObject, isOnly: boolean): Call {
+  return readFunctionCall(isObject(part) ? part : {}, isOnly)
 }
 
 type PartName = 'function' | 'custom'

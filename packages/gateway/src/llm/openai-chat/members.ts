@@ -3,20 +3,22 @@
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { MOST_ITEMS } from './calls.ts'
 import { Garbled, type Judge } from '../dialect.ts'
-import { figures, isList, isObject, logprobsOf, only } from '../filter.ts'
+import { figures, isList, isObject, logprobsOf } from '../filter.ts'
 
 /** What `object` says. Never what the upstream says: an official client takes whole messages from the text of this member. */
 export type ReplyKind = 'chat.completion' | 'chat.completion.chunk'
 
 /** Whose reply it is: what stands at the top of a reply and of each chunk. */
 export function headOf(reply: JsonObject, kind: ReplyKind): Record<string, Json> {
-  const { created } = reply
-  return {
-    ...strings(reply, ['id']),
-    object: kind,
-    ...(typeof created === 'number' ? { created } : {}),
-    ...strings(reply, ['model', 'service_tier', 'system_fingerprint']),
-  }
+  const { id, created, model, service_tier: tier, system_fingerprint: fingerprint } = reply
+  const head: Record<string, Json> = {}
+  if (isText(id)) head['id'] = id
+  head['object'] = kind
+  if (typeof created === 'number') head['created'] = created
+  if (isText(model)) head['model'] = model
+  if (isText(tier)) head['service_tier'] = tier
+  if (isText(fingerprint)) head['system_fingerprint'] = fingerprint
+  return head
 }
 
 /** The figures of a reply or a chunk: what was used. */
@@ -153,6 +155,14 @@ export function logprobsIn({ logprobs }: JsonObject, message: JsonObject): Recor
 
 /** Members that are texts, or null. */
 function strings(object: JsonObject, names: readonly string[]): Record<string, Json> {
-  const entries = Object.entries(only(object, names))
-  return Object.fromEntries(entries.filter(([, value]) => typeof value === 'string' || value === null))
+  const kept: Record<string, Json> = {}
+  for (const name of names) {
+    const value = object[name]
+    if (isText(value)) kept[name] = value
+  }
+  return kept
+}
+
+function isText(value: Json | undefined): value is string | null {
+  return typeof value === 'string' || value === null
 }

@@ -51,7 +51,9 @@ type Outcomes = ReadonlyMap<Call, Outcome>
 export async function governChatReply(reply: Json, judge: Judge): Promise<JsonObject> {
   if (!isObject(reply)) throw new Garbled('the reply is not an object')
   const allowance = createAllowance()
-  const drafts = choicesOf(reply).map((choice) => readChoice(choice, judge))
+  const choices = choicesOf(reply)
+  const isOnly = choices.filter(hasFunctionCall).length === 1
+  const drafts = choices.map((choice) => readChoice(choice, judge, isOnly))
   const calls = drafts.flatMap(callsOf)
   for (const call of calls) count(call, allowance)
   const outcomes = await judgeCalls(calls, judge)
@@ -68,7 +70,12 @@ function count({ proposal: { args } }: Call, allowance: Allowance): void {
   else if (typeof args['input'] === 'string') allowance.addLength(args['input'].length)
 }
 
-function readChoice(choice: JsonObject, judge: Judge): Draft {
+function hasFunctionCall({ message }: JsonObject): boolean {
+  return isObject(message) && functionCallIn(message).length > 0
+}
+
+/** `isOnly` says whether no more than one choice has a `function_call`. */
+function readChoice(choice: JsonObject, judge: Judge, isOnly: boolean): Draft {
   const { message } = choice
   if (!isObject(message)) throw new Garbled('a choice has no message')
   const finish = finishOf(choice)
@@ -79,7 +86,7 @@ function readChoice(choice: JsonObject, judge: Judge): Draft {
     asides: asidesOf(message, judge),
     logprobs: logprobsIn(choice, message),
     toolCalls: toolCallsIn(message).map((entry) => readToolCall(entry, isCutBy(finish))),
-    functionCall: functionCallIn(message).map(readFunctionCall),
+    functionCall: functionCallIn(message).map((entry) => readFunctionCall(entry, isOnly)),
   }
 }
 

@@ -1,15 +1,19 @@
 // A request of Chat Completions, read before it goes on.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
-import type { Reading } from '../dialect.ts'
+import type { Reading, Restored } from '../dialect.ts'
 import { checkParameters } from './parameters.ts'
 import { readTools, unreadable } from './tools.ts'
 import { readTurns } from './turns.ts'
 
 /** Reads a request. @throws Refused */
-export function readChatRequest(body: JsonObject, further: ReadonlySet<string>): Reading {
+export function readChatRequest(
+  body: JsonObject,
+  further: ReadonlySet<string>,
+  restored: Restored = (text) => text,
+): Reading {
   checkParameters(body, further)
-  return { stream: isStream(body['stream']), ...readTools(body), turns: readTurns(body) }
+  return { stream: isStream(body['stream']), ...readTools(body), ...readTurns(body, restored) }
 }
 
 function isStream(stream: Json | undefined): boolean {

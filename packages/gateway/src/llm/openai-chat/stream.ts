@@ -18,6 +18,7 @@ import {
 } from './members.ts'
 import { Garbled, type Judge, type Rewriter } from '../dialect.ts'
 import { isList, isObject } from '../filter.ts'
+import { createWordWriter, wordsIn } from './words.ts'
 import { formatSse, type SseEvent } from '../../sse.ts'
 
 /** A choice, over all of its chunks. */
@@ -42,13 +43,14 @@ interface Draft {
 interface Ending {
   readonly choice: Choice
   readonly reason: string
-  readonly calls: Calls
 }
 
 /** Takes the chunks of one reply, one after the other: each waits for what was made of the one before. */
 export function openChatStream(judge: Judge): Rewriter {
   const allowance = createAllowance()
+  const counted = { legacy: 0 }
   const choices = new Map<number, Choice>()
+  const writeWords = createWordWriter()
   let hasFailed = false
   let isDone = false
   /** What is being judged, or could not be: until then nothing has ended. */
@@ -78,6 +80,12 @@ export function openChatStream(judge: Judge): Rewriter {
   }
 
   function takeChunk(chunk: JsonObject, size: number): string | Promise<string> {
+    const words = wordsIn(chunk)
+    if (words) {
+      const choice = choiceAt(words.index)
+      choice.hasSpoken = true
+      return writeWords(chunk, words)
+    }
     const entries = choicesOf(chunk)
     const places = entries.map((entry) => placeOf(entry, MOST_ITEMS, 'a choice'))
     if (new Set(places).size < places.length) throw new Garbled('a chunk has one choice twice')
@@ -97,10 +105,15 @@ export function openChatStream(judge: Judge): Rewriter {
     })
   }
 
+  function isOver(): boolean {
+    for (const { hasFinished } of choices.values()) if (!hasFinished) return false
+    return choices.size > 0
+  }
+
   function choiceAt(index: number): Choice {
     const known = choices.get(index)
     if (known) return known
-    const held = createHeld(allowance)
+    const held = createHeld(allowance, counted)
     const choice = { index, held, hasSpoken: false, hasFinished: false, callsLeft: 0 }
     choices.set(index, choice)
     return choice
@@ -125,20 +138,25 @@ export function openChatStream(judge: Judge): Rewriter {
         finish_reason: finish,
       },
       isSilent: finish === null && Object.values(words).every((word) => word === null || word === ''),
-      ending: isHeld ? { choice, reason, calls: choice.held.release(isCutBy(reason)) } : undefined,
+      ending: isHeld ? { choice, reason } : undefined,
     }
   }
 
   /** Judges all the calls that these choices have, and gives what goes on of them and the choices' ends. */
   async function settle(head: JsonObject, figures: JsonObject, endings: readonly Ending[]): Promise<string> {
-    const calls = endings.flatMap(({ calls: { strange, tools, legacy } }) => [
+    // Only now: a call that comes in the same chunk counts too.
+    const released = endings.map(({ choice, reason }) => ({
+      choice,
+      calls: choice.held.release(isCutBy(reason)),
+    }))
+    const calls = released.flatMap(({ calls: { strange, tools, legacy } }) => [
       ...strange,
       ...tools,
       ...legacy,
     ])
     const outcomes = await judgeCalls(calls, judge)
-    const events = endings.flatMap((ending) =>
-      deltasOf(ending, outcomes).map((entry) => ({ ...head, choices: [entry] })),
+    const events = released.flatMap((each) =>
+      deltasOf(each, outcomes).map((entry) => ({ ...head, choices: [entry] })),
     )
     const finishes = endings.map(({ choice, reason }) => ({
       index: choice.index,
@@ -151,8 +169,7 @@ export function openChatStream(judge: Judge): Rewriter {
   return {
     take,
     get ended() {
-      const isOver = choices.size > 0 && [...choices.values()].every(({ hasFinished }) => hasFinished)
-      return (isDone || hasFailed || isOver) && unsettled === 0
+      return unsettled === 0 && (isDone || hasFailed || isOver())
     },
     get failed() {
       return hasFailed
@@ -162,7 +179,7 @@ export function openChatStream(judge: Judge): Rewriter {
 
 /** The texts of refused calls come first: for the official accumulator the content is done when a call begins. */
 function deltasOf(
-  { choice, calls }: Ending,
+  { choice, calls }: { readonly choice: Choice; readonly calls: Calls },
   outcomes: ReadonlyMap<Calls['tools'][number], Outcome>,
 ): JsonObject[] {
   const strange = sortOutcomes(calls.strange, outcomes)
