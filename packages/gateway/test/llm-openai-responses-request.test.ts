@@ -22,6 +22,9 @@ import {
 } from './llm-openai-responses-rig.ts'
 
 const NONE: ReadonlySet<string> = new Set()
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+const PDF = `data:application/pdf;base64,${base64('%PDF-1.7 a')}`
+const PNG = 'data:image/png;base64,iVBORw0KGgo='
 
 function read(body: JsonObject, further: ReadonlySet<string> = NONE): ResponsesReading {
   return readRequest({ model: 'm', ...body }, further)
@@ -325,7 +328,7 @@ describe('what was said', () => {
           content: [
             { type: 'input_text', text: 'three' },
             { type: 'input_image', image_url: 'data:x' },
-            { type: 'input_file', filename: 'f', file_data: 'data:y' },
+            { type: 'input_file', filename: 'f', file_data: PDF },
             { type: 'new_kind', blob: 'z' },
           ],
         },
@@ -472,7 +475,61 @@ describe('approvals', () => {
     expect(isKnown(names, [answer(true)])).toBe(false)
   })
 
+  /** What a door does: all must have been handed out, and what is spent is so no more. */
+  function door(names: ReadonlySet<string>): (input: Json) => boolean {
+    const left = new Set(names)
+    return (input) => {
+      const { references, spends } = read({ input })
+      if (![...references, ...spends].every((name) => left.has(name))) return false
+      for (const name of spends) left.delete(name)
+      return true
+    }
+  }
+  const reference = { type: 'item_reference', id: 'mcpr_1' }
+  const ran = {
+    type: 'mcp_call',
+    id: 'mcp_1',
+    server_label: 'github',
+    name: 'push',
+    arguments: '{"a":1}',
+    approval_request_id: 'mcpr_1',
+    output: 'done',
+  }
+
+  test.each([
+    ['repeated', [proposed, answer(true)], [proposed, answer(true)]],
+    ['referred to', [reference, answer(true)], [reference, answer(true)]],
+    ['repeated, and then referred to', [proposed, answer(true)], [reference, answer(true)]],
+    ['referred to, and then not told of', [reference, answer(true)], [answer(true)]],
+    ['said in another way', [proposed, answer(true)], [proposed, answer('yes')]],
+    ['with a call that ran before it', [proposed, answer(true)], [ran, proposed, answer(true)]],
+    [
+      'with a call that another approval let run',
+      [proposed, answer(true)],
+      [proposed, answer(true), { ...ran, approval_request_id: 'mcpr_2' }],
+    ],
+  ])('are good for one use: %s', async (_, once, twice) => {
+    const isLetOn = door(await handedOut({ allow: ['github/push'] }))
+    expect([isLetOn(once), isLetOn(twice), isLetOn(once)]).toEqual([true, false, false])
+  })
+
+  test('whose call has run are not used anew by the conversation that tells of it', async () => {
+    const isLetOn = door(await handedOut({ allow: ['github/push'] }))
+    const told = [proposed, answer(true), ran, message('done')]
+    expect([isLetOn([proposed, answer(true)]), isLetOn(told), isLetOn(told)]).toEqual([true, true, true])
+    expect(read({ input: told }).spends).toEqual([])
+    expect(isLetOn([{ ...proposed, name: 'drop' }, answer(true), ran])).toBe(false)
+  })
+
+  test('of one call cannot come twice in a request', () => {
+    for (const second of [true, false]) {
+      const refused = refusalOf({ input: [proposed, answer(true), answer(second)] })
+      expect(refused).toMatchObject({ status: 400, code: 'AMBIGUOUS_INPUT', param: 'input' })
+    }
+  })
+
   test('that say no need nothing', () => {
+    expect(read({ input: [proposed, answer(false)] }).spends).toEqual([])
     expect(read({ input: [proposed, answer(false)] }).references).toEqual([])
     expect(read({ input: [proposed] }).references).toEqual([])
   })
@@ -508,8 +565,8 @@ describe('results', () => {
         status: 'completed',
         output: [
           { type: 'input_text', text: 'a' },
-          { type: 'input_image', image_url: 'data:x' },
-          { type: 'input_file', filename: 'b', file_data: 'data:y' },
+          { type: 'input_image', image_url: PNG },
+          { type: 'input_file', filename: 'b', file_data: PDF },
         ],
       },
       tool: 'crm/list',
@@ -520,8 +577,8 @@ describe('results', () => {
         status: 'completed',
         output: [
           { type: 'input_text', text: 'A' },
-          { type: 'input_image', image_url: 'data:x' },
-          { type: 'input_file', filename: 'B', file_data: 'data:y' },
+          { type: 'input_image', image_url: PNG },
+          { type: 'input_file', filename: 'B', file_data: PDF },
         ],
       },
       withheld: [{ type: 'function_call_output', call_id: 'call_x', status: 'completed', output: note }],
@@ -531,7 +588,7 @@ describe('results', () => {
       item: { type: 'custom_tool_call_output', call_id: 'c1', output: 'a', extra: 'old' },
       tool: 'sql',
       texts: ['a'],
-      rewritten: { type: 'custom_tool_call_output', call_id: 'c1', output: 'A', extra: 'old' },
+      rewritten: { type: 'custom_tool_call_output', call_id: 'c1', output: 'A' },
       withheld: [{ type: 'custom_tool_call_output', call_id: 'c1', output: note }],
     },
     'of a local shell': {
@@ -589,7 +646,7 @@ describe('results', () => {
       item: {
         type: 'computer_call_output',
         call_id: 'c1',
-        output: { type: 'computer_screenshot', image_url: 'data:x' },
+        output: { type: 'computer_screenshot', image_url: PNG },
         acknowledged_safety_checks: [{ id: 'old' }],
       },
       tool: 'computer',
@@ -597,7 +654,7 @@ describe('results', () => {
       rewritten: {
         type: 'computer_call_output',
         call_id: 'c1',
-        output: { type: 'computer_screenshot', image_url: 'data:x' },
+        output: { type: 'computer_screenshot', image_url: PNG },
         acknowledged_safety_checks: [{ id: 'old' }],
       },
       withheld: [

@@ -823,3 +823,54 @@ describe('however a stream is broken', () => {
     }
   })
 })
+
+describe('the bytes of words', () => {
+  const ID = 'msg_"1\\\n'
+  const DELTA = 'Grüß "x"\n\r\u2028\\ \ud800'
+  const taken = (more: JsonObject, bytes = (data: Uint8Array): Uint8Array => data): string => {
+    const rewriter = openaiResponses.openStream(judgeBy(ALLOW))
+    const item = { ...message('', ID), content: [] }
+    const at = { item_id: ID, output_index: 4, content_index: 1 }
+    const added = { type: 'response.output_item.added', output_index: 4, item, sequence_number: 7 }
+    const words = { type: 'response.output_text.delta', ...at, delta: DELTA, obfuscation: SECRET, ...more }
+    expect(rewriter.take(bytesOf(added))).toContain('output_item.added')
+    const { type, data } = bytesOf(words)
+    const text = rewriter.take({ type, data: bytes(data) })
+    if (typeof text !== 'string') throw new Error('words were held')
+    return text
+  }
+  const expected = (logprobs: Json): string => {
+    const at = { item_id: ID, output_index: 0, content_index: 1 }
+    const event = { type: 'response.output_text.delta', ...at, delta: DELTA, logprobs, sequence_number: 8 }
+    return `event: response.output_text.delta\ndata: ${JSON.stringify(event)}\n\n`
+  }
+
+  test.each([[{}], [{ logprobs: null }], [{ logprobs: [] }], [{ logprobs: [{ token: SECRET }] }]])(
+    'are those of known members, in their order: %j',
+    (more) => {
+      expect(taken(more)).toBe(expected([]))
+    },
+  )
+
+  test('are the same with probabilities', () => {
+    const token = { token: DELTA, logprob: -1, bytes: null }
+    expect(taken({ logprobs: [token] })).toBe(expected([{ ...token, top_logprobs: [] }]))
+  })
+
+  test('are the same from a plain array, from the middle of one, and behind a mark', () => {
+    const within = (data: Uint8Array): Uint8Array => {
+      const around = new Uint8Array(data.length + 5)
+      around.set(data, 3)
+      return around.subarray(3, 3 + data.length)
+    }
+    const marked = (data: Uint8Array): Uint8Array => Uint8Array.of(0xef, 0xbb, 0xbf, ...data)
+    for (const bytes of [(data: Uint8Array) => new Uint8Array(data), within, marked]) {
+      expect(taken({}, bytes)).toBe(expected([]))
+    }
+  })
+
+  test('without a text are garbled', () => {
+    expect(() => taken({ delta: 7 })).toThrow(Garbled)
+    expect(() => taken({ delta: null })).toThrow(Garbled)
+  })
+})

@@ -1,17 +1,20 @@
 // Writing the events of a stream: one after the other, and those that tell of a whole item.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
-import { formatSse } from '../../sse.ts'
 import { isList, isObject } from '../filter.ts'
 import type { Finished, Told } from './items.ts'
 
-/** Gives the text of an event. */
-export type Write = (type: string, members: JsonObject) => string
+/** Gives the text of an event. Its members are an object or, where every word counts, the JSON text of one without its braces. */
+export type Write = (type: string, members: JsonObject | string) => string
 
 /** Numbers events on from the first one that came. */
 export function createWriter(first: Json | undefined): Write {
   let next = typeof first === 'number' && Number.isSafeInteger(first) ? first : 0
-  return (type, members) => formatSse(JSON.stringify({ type, ...members, sequence_number: next++ }), { type })
+  // JSON text has no line breaks, and types are names of ours, so that each event is two lines.
+  return (type, members) => {
+    const text = typeof members === 'string' ? members : JSON.stringify(members).slice(1, -1)
+    return `event: ${type}\ndata: {"type":"${type}",${text},"sequence_number":${next++}}\n\n`
+  }
 }
 
 /** Tells of an item that went by without being told while it came. */

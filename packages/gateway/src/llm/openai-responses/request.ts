@@ -1,10 +1,12 @@
 // A request for a response: what it declares, what was said in it and by whom, and what tools have answered.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
-import { Refused, type Reading, type Result, type Said } from '../dialect.ts'
+import { Refused, type Reading, type Restored, type Result, type Said } from '../dialect.ts'
 import { isList, isObject, only } from '../filter.ts'
+import { searchesByItself } from '../searching.ts'
 import { createApprovals, type Approvals } from './approvals.ts'
 import { callKind, refOf } from './calls.ts'
+import { readFileData } from './files.ts'
 import { checkParameters, streamOf } from './parameters.ts'
 import { ranKind } from './ran.ts'
 import { become, isResultType, resultOf, resultRef } from './results.ts'
@@ -15,27 +17,59 @@ import { createToolBook, type ToolBook } from './tools.ts'
 export interface ResponsesReading extends Reading {
   /** Items that the request names instead of bringing them along, and calls that it approves. */
   readonly references: readonly string[]
+  /** Approvals that it gives for the first time. */
+  readonly spends: readonly string[]
   /** Whether reading it has changed the body: items of ours that the upstream does not know are given in full. */
   readonly changed: boolean
 }
 
+const MOST_ITEMS = 20_000
+const MOST_RESULTS = 10_000
+
 /** Reads a request. @throws Refused */
-export function readRequest(body: JsonObject, further: ReadonlySet<string>): ResponsesReading {
+export function readRequest(
+  body: JsonObject,
+  further: ReadonlySet<string>,
+  restored: Restored = (text) => text,
+): ResponsesReading {
   checkParameters(body, further)
   const stream = streamOf(body)
   const book = createToolBook()
+  // Others to fall back on are no parameter of the dialect, and may have been made known.
+  const isOnline = searchesByItself(body['model']) || searchesByItself(body['models'])
+  if (isOnline) book.take([{ type: 'web_search' }], 'model')
   book.take(body['tools'], 'tools')
-  const talk = createTalk(book)
-  const { instructions, input } = body
+  const talk = createTalk(book, restored)
+  takeAll(body, talk)
+  const { turns, approvals, changed } = talk
+  return {
+    stream,
+    tools: book.tools,
+    hosted: book.hosted,
+    turns,
+    references: [...talk.references, ...approvals.needed()],
+    spends: approvals.spent(),
+    changed,
+  }
+}
+
+function takeAll({ instructions, input }: JsonObject, talk: Talk): void {
   if (typeof instructions === 'string') talk.say('USER', instructions)
   else if (instructions !== undefined && instructions !== null)
     throw ambiguous('`instructions` must be a text')
   if (typeof input === 'string') talk.say('USER', input)
-  else if (isList(input)) for (const item of [...input]) talk.take(item, input)
-  else if (input !== undefined && input !== null) throw ambiguous('`input` must be a text or a list of items')
-  const references = [...talk.references, ...talk.approvals.needed()]
-  const { turns, changed } = talk
-  return { stream, tools: book.tools, hosted: book.hosted, turns, references, changed }
+  else if (isList(input)) {
+    if (input.length > MOST_ITEMS) throw tooLarge(`\`input\` has more than ${MOST_ITEMS} items`)
+    for (const [index, item] of input.entries()) talk.take(item, { list: input, index })
+  } else if (input !== undefined && input !== null) {
+    throw ambiguous('`input` must be a text or a list of items')
+  }
+}
+
+/** Where an item stands. */
+interface Place {
+  readonly list: readonly Json[]
+  readonly index: number
 }
 
 interface Talk {
@@ -44,10 +78,10 @@ interface Talk {
   readonly approvals: Approvals
   readonly changed: boolean
   say(channel: Said['channel'], text: string): void
-  take(item: Json, list: readonly Json[]): void
+  take(item: Json, place: Place): void
 }
 
-function createTalk(book: ToolBook): Talk {
+function createTalk(book: ToolBook, restored: Restored): Talk {
   const turns: (Said | Result)[] = []
   const references: string[] = []
   const approvals = createApprovals()
@@ -56,17 +90,18 @@ function createTalk(book: ToolBook): Talk {
   /** How results refer to calls, by the ids of their items. */
   const ids = new Map<string, string>()
   let changed = false
+  let results = 0
 
   function say(channel: Said['channel'], text: string): void {
     turns.push({ kind: 'said', channel, text })
   }
 
-  function take(item: Json, list: readonly Json[]): void {
+  function take(item: Json, place: Place): void {
     if (!isObject(item)) throw ambiguous('an item of `input` is no object')
     const type = typeOf(item)
     if (type === 'message') takeMessage(item)
     else if (type === 'item_reference') takeReference(item)
-    else if (isResultType(type)) takeResult(item, list, type)
+    else if (isResultType(type)) takeResult(item, place, type)
     else if (type === 'additional_tools') book.take(item['tools'], 'input')
     else if (type === 'configuration_update') checkUpdate(item)
     else if (type === 'mcp_approval_response') takeAnswer(item)
@@ -83,7 +118,18 @@ function createTalk(book: ToolBook): Talk {
       throw ambiguous('a message of `input` has no role that is known here')
     }
     if (typeof content === 'string') say('USER', content)
-    else if (isList(content)) for (const part of content) if (isObject(part)) sayAll('USER', part['text'])
+    else if (isList(content)) for (const part of content) if (isObject(part)) takePart(part)
+  }
+
+  function takePart(part: JsonObject): void {
+    sayAll('USER', part['text'])
+    const { type, file_data } = part
+    if (type !== 'input_file' || typeof file_data !== 'string') return
+    const data = restored(file_data)
+    const file = readFileData(data)
+    if (file.kind === 'text') say('TOOL_OUTPUT', file.text)
+    // Whoever can make it out reads it; here it counts as it stands.
+    else if (file.kind === 'unreadable') say('TOOL_OUTPUT', data)
   }
 
   /** The upstream does not know ids of ours. */
@@ -105,10 +151,14 @@ function createTalk(book: ToolBook): Talk {
     changed = true
   }
 
-  function takeResult(item: JsonObject, list: readonly Json[], type: string): void {
+  function takeResult(item: JsonObject, place: Place, type: string): void {
+    if (++results > MOST_RESULTS) throw tooLarge(`\`input\` has more than ${MOST_RESULTS} tool results`)
     if (type === 'tool_search_output') takeFound(item)
     const ref = resultRef(item, ids)
-    turns.push(resultOf(item, { list, ref, tool: ref === undefined ? undefined : calls.get(ref) }))
+    const tool = ref === undefined ? undefined : calls.get(ref)
+    const read = resultOf(item, { ...place, ref, tool, restored })
+    turns.push(read.result)
+    changed ||= read.changed
   }
 
   /** What a search has found may be called. What the provider found, the request has declared. */
@@ -134,6 +184,7 @@ function createTalk(book: ToolBook): Talk {
   }
 
   function takeEcho(item: JsonObject, type: string): boolean {
+    if (type === 'mcp_call') approvals.run(item)
     const names = Object.hasOwn(ECHOES, type) ? ECHOES[type] : undefined
     for (const name of names ?? []) sayAll('TOOL_OUTPUT', item[name])
     return names !== undefined
@@ -202,4 +253,8 @@ function unknownItem(): Refused {
 
 function ambiguous(message: string): Refused {
   return new Refused(400, 'AMBIGUOUS_INPUT', message, 'input')
+}
+
+function tooLarge(what: string): Refused {
+  return new Refused(400, 'REQUEST_TOO_LARGE', `${what}; leave out what is old`, 'input')
 }

@@ -1,21 +1,30 @@
 // What tools have answered, as a request hands it to the model: which texts it holds, and how to put others in their place.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
-import { Refused, type Result } from '../dialect.ts'
+import { Refused, type Restored, type Result } from '../dialect.ts'
 import { isList, isObject, only } from '../filter.ts'
+import { readFileData, readPicture, type FileContent } from './files.ts'
+import { COMMAND, FILE_PART, PICTURE_PART, resultMembers, TEXT_PART, tidy, type Members } from './members.ts'
 import { idOf } from './text.ts'
 
-/** A value as the texts in it, and the same value around other texts. */
-interface Pieces {
-  readonly texts: readonly string[]
-  rebuild(texts: readonly string[]): Json
+/** What reading a result has brought to light. */
+interface Notes {
+  readonly restored: Restored
+  /** What a model would read, in its order. */
+  readonly texts: string[]
+  /** Whether something was taken out of it. */
+  changed: boolean
 }
+
+/** Gives a value around other texts, of which it takes as many as it has. */
+type Rebuild = (next: () => string) => Json
 
 /** One kind of item that is a result. */
 interface ResultKind {
   /** The member that holds it. */
   readonly member: string
-  read(value: Json | undefined): Pieces
+  readonly members: Members
+  read(value: Json | undefined, notes: Notes): Rebuild
   /** What stands in its place once it is withheld. */
   note(text: string, value: Json | undefined): Json
   /** Whether the note has no place in it, and stands in a message behind it. */
@@ -27,6 +36,7 @@ const never = (): boolean => false
 
 const WORDS: ResultKind = {
   member: 'output',
+  members: resultMembers('output'),
   read: readOutput,
   note: (text) => text,
   isMute: false,
@@ -35,14 +45,14 @@ const WORDS: ResultKind = {
 
 const SHELL: ResultKind = {
   ...WORDS,
-  read: (value) => all(listOf(value), readCommand),
+  read: (value, notes) => all(listOf(value), (command) => readCommand(command, notes)),
   note: noteForShell,
   hasFailed: ({ output }) => isList(output) && output.some(isBadEnd),
 }
 
 const PATCH: ResultKind = {
   ...WORDS,
-  read: (value) => (value === undefined || value === null ? fixed(null) : readOutput(value)),
+  read: (value, notes) => (value === undefined || value === null ? () => null : readOutput(value, notes)),
   hasFailed: ({ status }) => status === 'failed',
 }
 
@@ -58,7 +68,11 @@ const SCREEN: ResultKind = { ...WORDS, read: readScreen, note: () => NO_PICTURE,
 const FOUND: ResultKind = {
   ...WORDS,
   member: 'tools',
-  read: (value) => deep(value ?? null),
+  members: resultMembers('tools'),
+  read: (value, { texts }) => {
+    gather(value ?? null, texts)
+    return (next) => replaced(value ?? null, next)
+  },
   note: () => [],
   isMute: true,
 }
@@ -83,18 +97,28 @@ const KEPT = ['type', 'id', 'call_id', 'status', 'caller', 'execution', 'max_out
 /** Where a result stands, and of which call it is. */
 export interface ResultPlace {
   readonly list: readonly Json[]
+  /** Its place in the list; others may come to stand before it. */
+  readonly index: number
   readonly ref: string | undefined
   readonly tool: string | undefined
+  readonly restored: Restored
+}
+
+/** A result that was read, and whether something that is not known was taken out of it. */
+export interface ReadResult {
+  readonly result: Result
+  readonly changed: boolean
 }
 
 /** Reads a result. @throws Refused if it may hold texts that nobody here can read. */
-export function resultOf(item: JsonObject, { list, ref, tool }: ResultPlace): Result {
+export function resultOf(item: JsonObject, { list, index, ref, tool, restored }: ResultPlace): ReadResult {
   const { type } = item
   const kind = (typeof type === 'string' ? RESULTS[type] : undefined) ?? WORDS
+  const texts: string[] = []
+  const notes: Notes = { restored, texts, changed: tidy(item, kind.members) }
+  const rebuild = kind.read(item[kind.member], notes)
   const content = item[kind.member] ?? null
-  const pieces = kind.read(item[kind.member])
-  const { texts } = pieces
-  return {
+  const result: Result = {
     kind: 'result',
     ref,
     tool,
@@ -103,13 +127,15 @@ export function resultOf(item: JsonObject, { list, ref, tool }: ResultPlace): Re
     texts,
     rewrite(others) {
       if (others.length !== texts.length) throw new RangeError('a result must keep the number of its texts')
-      Object.assign(item, { [kind.member]: pieces.rebuild(others) })
+      let at = 0
+      Object.assign(item, { [kind.member]: rebuild(() => others[at++] ?? '') })
     },
     withhold(note) {
       become(item, { ...only(item, KEPT), [kind.member]: kind.note(note, content) })
-      if (kind.isMute) insertAfter(list, item, { type: 'message', role: 'user', content: note })
+      if (kind.isMute) insertAfter(list, index, item, { type: 'message', role: 'user', content: note })
     },
   }
+  return { result, changed: notes.changed }
 }
 
 /** Makes another item of one, in its place in the body. */
@@ -118,78 +144,127 @@ export function become(item: JsonObject, other: JsonObject): void {
   Object.assign(item, other)
 }
 
-function insertAfter(list: readonly Json[], item: JsonObject, other: JsonObject): void {
+function insertAfter(list: readonly Json[], index: number, item: JsonObject, other: JsonObject): void {
   // Sound: the body is ours to change.
   const body = list as Json[]
-  body.splice(body.indexOf(item) + 1, 0, other)
+  body.splice(body.indexOf(item, index) + 1, 0, other)
 }
 
-function leaf(text: string, around: (text: string) => Json = (other) => other): Pieces {
-  return { texts: [text], rebuild: ([other = '']) => around(other) }
+function leaf(text: string, { texts }: Notes, around: (text: string) => Json): Rebuild {
+  texts.push(text)
+  return (next) => around(next())
 }
 
-function fixed(value: Json): Pieces {
-  return { texts: [], rebuild: () => value }
+function all(values: readonly Json[], read: (value: Json) => Rebuild): Rebuild {
+  const pieces = values.map(read)
+  return (next) => pieces.map((rebuild) => rebuild(next))
 }
 
-function all(values: readonly Json[], read: (value: Json) => Pieces): Pieces {
-  return together(values.map(read), (rebuilt) => rebuilt)
-}
+const PLAIN_NAME = /^[\w$.-]{1,64}$/
 
-function together(pieces: readonly Pieces[], join: (values: readonly Json[]) => Json): Pieces {
-  return {
-    texts: pieces.flatMap(({ texts }) => texts),
-    rebuild: (texts) => {
-      const left = [...texts]
-      return join(pieces.map((piece) => piece.rebuild(left.splice(0, piece.texts.length))))
-    },
+/** Every text in a value, however deep; a name that is more than one is a text, too. */
+function gather(value: Json, texts: string[]): void {
+  if (typeof value === 'string') texts.push(value)
+  else if (isList(value)) for (const item of value) gather(item, texts)
+  else if (isObject(value)) {
+    for (const [name, member] of Object.entries(value)) {
+      if (!PLAIN_NAME.test(name)) texts.push(name)
+      gather(member, texts)
+    }
   }
 }
 
-/** Every text in a value, however deep. */
-function deep(value: Json): Pieces {
-  if (typeof value === 'string') return leaf(value)
-  if (isList(value)) return all(value, deep)
-  if (!isObject(value)) return fixed(value)
-  const names = Object.keys(value)
-  return together(Object.values(value).map(deep), (values) =>
-    Object.fromEntries(names.map((name, index) => [name, values[index] ?? null])),
+/** The same value around other texts, in the order in which they were gathered. */
+function replaced(value: Json, next: () => string): Json {
+  if (typeof value === 'string') return next()
+  if (isList(value)) return value.map((item) => replaced(item, next))
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      PLAIN_NAME.test(name) ? name : next(),
+      replaced(member, next),
+    ]),
   )
 }
 
-function readOutput(value: Json | undefined): Pieces {
-  return typeof value === 'string' ? leaf(value) : all(listOf(value), readPart)
+function readOutput(value: Json | undefined, notes: Notes): Rebuild {
+  if (typeof value === 'string') return leaf(value, notes, (other) => other)
+  return all(listOf(value), (part) => readPart(part, notes))
 }
 
-const SILENT: ReadonlySet<Json | undefined> = new Set(['input_image', 'input_file'])
 const SPOKEN: ReadonlySet<Json | undefined> = new Set(['input_text', 'output_text', 'text'])
 
-function readPart(part: Json): Pieces {
+function readPart(part: Json, notes: Notes): Rebuild {
   if (!isObject(part)) throw unreadable()
-  const { type, text, filename } = part
-  if (SPOKEN.has(type) && typeof text === 'string') return leaf(text, (other) => ({ ...part, text: other }))
-  if (!SILENT.has(type)) throw unreadable()
-  return typeof filename === 'string'
-    ? leaf(filename, (other) => ({ ...part, filename: other }))
-    : fixed(part)
+  const { type, text } = part
+  if (type === 'input_image') return readImage(part, notes)
+  if (type === 'input_file') return readFile(part, notes)
+  if (!SPOKEN.has(type) || typeof text !== 'string') throw unreadable()
+  notes.changed = tidy(part, TEXT_PART) || notes.changed
+  return leaf(text, notes, (other) => ({ ...part, text: other }))
 }
 
-function readCommand(command: Json): Pieces {
+function readImage(part: JsonObject, notes: Notes): Rebuild {
+  notes.changed = tidy(part, PICTURE_PART) || notes.changed
+  const { image_url: url, file_id } = part
+  requireHere(file_id)
+  return readContent(part, 'image_url', url, readPicture, notes)
+}
+
+function readFile(part: JsonObject, notes: Notes): Rebuild {
+  notes.changed = tidy(part, FILE_PART) || notes.changed
+  const { filename, file_data, file_id, file_url } = part
+  requireHere(file_id)
+  requireHere(file_url)
+  if (!isGiven(filename)) return readContent(part, 'file_data', file_data, readFileData, notes)
+  if (typeof filename !== 'string') throw unreadable()
+  const name = leaf(filename, notes, (other) => other)
+  const data = readContent(part, 'file_data', file_data, readFileData, notes)
+  return (next) => {
+    const other = name(next)
+    return { ...asObject(data(next)), filename: other }
+  }
+}
+
+/** Reads a member that holds a file or a picture. */
+function readContent(
+  part: JsonObject,
+  member: string,
+  value: Json | undefined,
+  read: (data: string) => FileContent,
+  notes: Notes,
+): Rebuild {
+  if (!isGiven(value)) return () => part
+  const content: FileContent =
+    typeof value === 'string' ? read(notes.restored(value)) : { kind: 'unreadable' }
+  if (content.kind === 'unreadable') throw hidden(member)
+  if (content.kind === 'other') return () => part
+  const { text } = content
+  return leaf(text, notes, (other) => (other === text ? part : { ...part, [member]: content.encode(other) }))
+}
+
+function isGiven(value: Json | undefined): value is Json {
+  return value !== undefined && value !== null
+}
+
+function asObject(value: Json): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+function readCommand(command: Json, notes: Notes): Rebuild {
   if (!isObject(command)) throw unreadable()
   const { stdout, stderr } = command
   if (typeof stdout !== 'string' || typeof stderr !== 'string') throw unreadable()
-  return together([leaf(stdout), leaf(stderr)], ([out = '', err = '']) => ({
-    ...command,
-    stdout: out,
-    stderr: err,
-  }))
+  notes.changed = tidy(command, COMMAND) || notes.changed
+  notes.texts.push(stdout, stderr)
+  return (next) => ({ ...command, stdout: next(), stderr: next() })
 }
 
-function readScreen(value: Json | undefined): Pieces {
+function readScreen(value: Json | undefined, notes: Notes): Rebuild {
   const isScreen =
     isObject(value) && (value['type'] === 'computer_screenshot' || value['type'] === 'input_image')
   if (!isScreen) throw unreadable()
-  return fixed(value)
+  return readImage(value, notes)
 }
 
 function listOf(value: Json | undefined): readonly Json[] {
@@ -202,6 +277,30 @@ function unreadable(): Refused {
     400,
     'AMBIGUOUS_INPUT',
     'a tool result holds something that is not known here; send texts, pictures or files',
+    'input',
+  )
+}
+
+/** What lies elsewhere is read by the model alone. */
+function requireHere(pointer: Json | undefined): void {
+  if (!isGiven(pointer)) return
+  throw new Refused(
+    400,
+    'AMBIGUOUS_INPUT',
+    'a tool result points to a file or a picture that lies elsewhere and cannot be read here; send what is in it, as `input_text`, `file_data` or a `data:image/` URL',
+    'input',
+  )
+}
+
+function hidden(member: string): Refused {
+  const remedy =
+    member === 'image_url'
+      ? 'send a `data:image/` or an https URL'
+      : 'send base64 or a data URL, with text in UTF-8, or send it as `input_text`'
+  return new Refused(
+    400,
+    'AMBIGUOUS_INPUT',
+    `the \`${member}\` of a tool result cannot be read; ${remedy}`,
     'input',
   )
 }

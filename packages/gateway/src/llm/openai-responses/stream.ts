@@ -30,6 +30,8 @@ interface Open {
   readonly state: 'open'
   readonly type: Json | undefined
   readonly id: string
+  /** The id as JSON text. */
+  readonly quotedId: string
   /** Its place among what went out. */
   readonly place: number
   /** Parts that went out in place of others. */
@@ -85,11 +87,17 @@ export function openStream(judge: Judge, onItem?: OnItem): Rewriter {
     const slot = openSlot(event)
     if (slot.type !== words.on) throw new Garbled('words of another kind than their item')
     const place = placeIn(event[words.place], MOST_ITEMS)
-    if (slot.replaced.has(place)) return ''
+    if (slot.replaced.size > 0 && slot.replaced.has(place)) return ''
+    const { delta, logprobs } = event
+    // Most events of a stream are of this kind: what the others are built from would cost more than the words.
+    if (type === TEXT_DELTA && typeof delta === 'string' && isEmpty(logprobs)) {
+      const at = `"item_id":${slot.quotedId},"output_index":${slot.place},"content_index":${place}`
+      return write(type, `${at},"delta":${JSON.stringify(delta)},"logprobs":[]`)
+    }
     const members = words.build(event)
     if (!members) return ''
     const at = { item_id: slot.id, output_index: slot.place, [words.place]: place }
-    return write(type, { ...at, ...members })
+    return write(type, Object.assign(at, members))
   }
 
   function takePart(write: Write, event: JsonObject, type: string): string | Promise<string> {
@@ -135,10 +143,12 @@ export function openStream(judge: Judge, onItem?: OnItem): Rewriter {
   }
 
   function open(write: Write, index: number, item: JsonObject): string {
+    const id = idOf(item['id']) ?? newId('item_')
     const slot: Open = {
       state: 'open',
       type: item['type'],
-      id: idOf(item['id']) ?? newId('item_'),
+      id,
+      quotedId: JSON.stringify(id),
       place: sent.length,
       replaced: new Map(),
     }
@@ -282,6 +292,12 @@ export function openStream(judge: Judge, onItem?: OnItem): Rewriter {
   }
 }
 
+const TEXT_DELTA = 'response.output_text.delta'
+
+function isEmpty(list: Json | undefined): boolean {
+  return list === undefined || list === null || (isList(list) && list.length === 0)
+}
+
 const CALL_MEMBERS = ['item', 'arguments', 'call_id', 'tool_calls'] as const
 
 function takeLate(type: string): string {
@@ -318,16 +334,24 @@ function isReady(
 const decoder = new TextDecoder()
 // Some servers end any stream so; here it means nothing.
 const MARK = '[DONE]'
+const BRACE = 0x7b
 
 function readEvent(data: Uint8Array): JsonObject | undefined {
-  const text = decoder.decode(data)
-  if (text.trim() === MARK) return undefined
+  const text = textOf(data)
   let event: unknown
   try {
     event = JSON.parse(text)
   } catch {
+    if (text.trim() === MARK) return undefined
     throw new Garbled('an event that is no JSON')
   }
   if (!isObject(event)) throw new Garbled('an event that is no object')
   return event
+}
+
+/** What begins as an object does has no mark before it, and is read in the cheaper way. */
+function textOf(data: Uint8Array): string {
+  if (data[0] !== BRACE) return decoder.decode(data)
+  const bytes = Buffer.isBuffer(data) ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+  return bytes.toString('utf8')
 }

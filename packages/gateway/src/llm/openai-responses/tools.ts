@@ -19,6 +19,8 @@ export interface ToolBook {
 type Take = (tool: JsonObject, book: Entries) => void
 
 interface Entries {
+  /** Counts tools before any of them is taken. @throws Refused if there are too many. */
+  count(tools: number): void
   /** Takes a name, which may be for a tool that the agent does not run. */
   declare(name: string | undefined, tool: DeclaredTool | undefined): void
   host(tool: HostedTool): void
@@ -62,6 +64,9 @@ const KINDS: Readonly<Record<string, Take>> = {
   programmatic_tool_calling: asHosted('openai/programmatic_tool_calling'),
 }
 
+const MOST_TOOLS = 4096
+const MOST_HOSTED = 128
+
 const DATED = /_\d{4}_?\d{2}_?\d{2}$/
 
 /** Opens an empty book. */
@@ -69,11 +74,16 @@ export function createToolBook(): ToolBook {
   const tools = new Map<string, DeclaredTool>()
   const hosted: HostedTool[] = []
   const taken = new Set<string>()
+  let entries = 0
 
   function takeAll(list: Json | undefined, param: string, mayRepeat: boolean): void {
     if (list === undefined || list === null) return
     if (!isList(list) || !list.every(isObject)) throw ambiguous('`tools` must be a list of objects', param)
     const book: Entries = {
+      count(tools) {
+        entries += tools
+        if (entries > MOST_TOOLS) throw tooMany(`more than ${MOST_TOOLS} tools`, param)
+      },
       declare(name, tool) {
         if (name === undefined) throw ambiguous('a tool has no name that can be read', param)
         if (taken.has(name) && mayRepeat) return
@@ -81,8 +91,14 @@ export function createToolBook(): ToolBook {
         taken.add(name)
         if (tool) tools.set(name, tool)
       },
-      host: (tool) => void hosted.push(tool),
+      host(tool) {
+        if (hosted.length >= MOST_HOSTED) {
+          throw tooMany(`more than ${MOST_HOSTED} tools that run at the provider`, param)
+        }
+        hosted.push(tool)
+      },
     }
+    book.count(list.length)
     for (const tool of list) takeTool(tool, book)
   }
 
@@ -125,6 +141,7 @@ function takeNamespace({ name, tools }: JsonObject, book: Entries): void {
   if (!isList(tools) || !tools.every(isObject)) {
     throw ambiguous('the tools of a namespace must be a list of objects', 'tools')
   }
+  book.count(tools.length)
   for (const tool of tools) {
     const { type } = tool
     if (type === 'function' || type === 'custom') takeTool(tool, inside)
@@ -199,4 +216,13 @@ function labels(secrets: Json): Json {
 
 function ambiguous(what: string, param: string): Refused {
   return new Refused(400, 'AMBIGUOUS_INPUT', what, param)
+}
+
+function tooMany(what: string, param: string): Refused {
+  return new Refused(
+    400,
+    'REQUEST_TOO_LARGE',
+    `the request has ${what}; leave out what it does not need`,
+    param,
+  )
 }
