@@ -128,12 +128,19 @@ function unpacked(body: Readable, encoding = 'identity'): AsyncIterable<Uint8Arr
   return pipeline(body, unpack(), () => undefined)
 }
 
-/** The same, whose faults are told by name. */
-async function* told(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body
-  } catch (cause) {
+/** The same, whose faults are told by name. Not a generator: each piece of a stream comes by here. */
+function told(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  const named = (cause: unknown): never => {
     throw faultOf(cause)
+  }
+  return {
+    [Symbol.asyncIterator]() {
+      const pieces = body[Symbol.asyncIterator]()
+      return {
+        next: () => pieces.next().catch(named),
+        return: () => pieces.return?.() ?? Promise.resolve({ done: true, value: undefined }),
+      }
+    },
   }
 }
 
