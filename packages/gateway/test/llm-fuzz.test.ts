@@ -153,7 +153,9 @@ const BROKEN: Readonly<Record<string, readonly [law: string, broken: Broken]>> =
   ],
   'never answers': [
     'a hang',
-    () => ({ openStream: () => ({ take: () => new Promise<string>(() => undefined), ended: false, failed: false }) }),
+    () => ({
+      openStream: () => ({ take: () => new Promise<string>(() => undefined), ended: false, failed: false }),
+    }),
   ],
   'sends half an event': [
     'no stream',

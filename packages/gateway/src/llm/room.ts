@@ -31,15 +31,13 @@ export function createRoom(mostBytes: number = MOST_BYTES, mostOfOne: number = M
     if (own.count === 0) inside.delete(owner)
   }
 
-  function require(owner: string, bytes: number): void {
+  /** Whoever has nothing inside may send what is allowed at all, as long as the others leave room. */
+  function requireRoom(owner: string, bytes: number): void {
     const own = inside.get(owner)?.bytes ?? 0
-    const fits = held + bytes <= mostBytes && own + bytes <= mostBytes / 2
-    // Whoever is alone may send what is allowed at all.
-    if (!fits && own > 0)
+    const mine = own === 0 || own + bytes <= mostBytes / 2
+    const ours = held === 0 || held + bytes <= mostBytes
+    if (!mine || !ours)
       throw new Refused(503, 'BUSY', 'too much is being sent at once; try again in a moment')
-    if (held + bytes > mostBytes && held > 0) {
-      throw new Refused(503, 'BUSY', 'too much is being sent at once; try again in a moment')
-    }
   }
 
   return {
@@ -49,7 +47,7 @@ export function createRoom(mostBytes: number = MOST_BYTES, mostOfOne: number = M
         const message = `there are ${own.count} requests under way already; wait for some to end`
         throw new Refused(429, 'TOO_MANY_OPEN', message)
       }
-      require(owner, bytes)
+      requireRoom(owner, bytes)
       inside.set(owner, own)
       own.count++
       add(owner, bytes)
@@ -60,7 +58,7 @@ export function createRoom(mostBytes: number = MOST_BYTES, mostOfOne: number = M
           if (left) return
           add(owner, -has)
           has = 0
-          require(owner, real)
+          requireRoom(owner, real)
           has = real
           add(owner, real)
         },
