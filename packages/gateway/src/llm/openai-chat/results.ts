@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import type { Restored, Result } from '../dialect.ts'
-import { isLink, isPicture } from './files.ts'
+import { isLink, isPicture } from './pictures.ts'
 import { isList, isObject } from '../filter.ts'
 import { plainName } from './names.ts'
 import { unreadable } from './tools.ts'

@@ -2,9 +2,10 @@
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import type { Restored, Result, Said } from '../dialect.ts'
-import { textInFile } from './files.ts'
+import { readFileData } from '../files.ts'
 import { isList, isObject } from '../filter.ts'
 import { legacyRef, plainName } from './names.ts'
+import { isLink } from './pictures.ts'
 import { partsOf, readResult, type ReadResult } from './results.ts'
 import { tooLarge, unreadable } from './tools.ts'
 
@@ -66,8 +67,17 @@ function saidIn({ type, text, file }: JsonObject, restored: Restored): readonly 
   if (type === 'text' && typeof text === 'string') return [{ kind: 'said', channel: 'USER', text }]
   const data = type === 'file' && isObject(file) ? file['file_data'] : undefined
   // What a file says is not the words of whoever sends it.
-  const written = typeof data === 'string' ? textInFile(restored(data)) : undefined
+  const written = typeof data === 'string' ? writtenIn(restored(data)) : undefined
   return written === undefined ? [] : [{ kind: 'said', channel: 'TOOL_OUTPUT', text: written }]
+}
+
+/** What a file says; undefined if nobody here reads it. What cannot be told is taken as far as it can be read. */
+function writtenIn(data: string): string | undefined {
+  if (isLink(data)) return undefined
+  const file = readFileData(data)
+  if (file.kind !== 'unreadable') return file.kind === 'text' ? file.text : undefined
+  const rest = data.slice(/^data:[^,]*,/i.exec(data)?.[0].length ?? 0)
+  return /[^\w+/=\r\n-]/.test(rest) ? rest : Buffer.from(rest, 'base64').toString('utf8')
 }
 
 function toolResult(message: JsonObject, names: ReadonlyMap<string, string>, restored: Restored): ReadResult {

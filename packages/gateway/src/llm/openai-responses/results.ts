@@ -3,7 +3,7 @@
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { Refused, type Restored, type Result } from '../dialect.ts'
 import { isList, isObject, only } from '../filter.ts'
-import { readFileData, readPicture, type FileContent } from './files.ts'
+import { readFileData, readPicture, type FileContent } from '../files.ts'
 import { COMMAND, FILE_PART, PICTURE_PART, resultMembers, TEXT_PART, tidy, type Members } from './members.ts'
 import { idOf } from './text.ts'
 
