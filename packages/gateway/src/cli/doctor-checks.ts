@@ -66,10 +66,15 @@ function checkModels(config: Config): Promise<readonly Finding[]> {
       try {
         const key = modelAddresses({ llm: { body: config.llm.body, [name]: model } }).get(name)?.key
         const whose = key === undefined ? 'each client brings its own key' : 'its key is there'
-        return [{ level: 'ok', about, found: `${model.url}; ${whose}` }]
+        const versioned = /\/v\d[\w.]*\/?$/.test(model.url)
+        const remedy = versioned
+          ? []
+          : ['most servers want `/v1` at the end of `url`; requests go to what follows it']
+        return [{ level: versioned ? 'ok' : 'warn', about, found: `${model.url}; ${whose}`, remedy }]
       } catch (fault) {
         if (!(fault instanceof GatewayError)) throw fault
-        return [{ level: 'warn', about, found: fault.message, remedy: fault.hints }]
+        const hints = [...fault.hints, 'or it is set where the gateway runs, and only not in this shell']
+        return [{ level: 'warn', about, found: fault.message, remedy: hints }]
       }
     }),
   )

@@ -13,11 +13,15 @@ export function faultOf(fault: unknown, log: Log): Fault {
     return { status, code, message, param, ...(details && { details }) }
   }
   if (fault instanceof Garbled) {
+    log('warn', 'a reply of a model server cannot be read', { because: fault.message })
     const message = `the reply of the model server cannot be read, so nothing of it goes on: ${fault.message}`
     return { status: 502, code: 'UPSTREAM_UNREADABLE', message, lasting: true }
   }
   if (fault instanceof UpstreamFault) {
     const code = fault.status === 504 ? 'UPSTREAM_TIMEOUT' : 'UPSTREAM_LOST'
+    if (fault.code !== 'UND_ERR_ABORTED')
+      log('warn', 'a model server did not answer', { code, because: fault.code })
+
     return { status: fault.status, code, message: `${fault.message} (${fault.code})` }
   }
   if (fault instanceof KernelError && ['LEDGER_POISONED', 'LEDGER_FULL'].includes(fault.code)) {
@@ -49,7 +53,11 @@ function ours(fault: unknown, log: Log): Fault {
 }
 
 /** What an upstream says, to the client. That the gateway's own key is refused is not the client's fault. */
-export function translated(fault: Fault, { key }: Pick<UpstreamAddress, 'key'>): Fault {
+export function translated(
+  fault: Fault,
+  { key, url }: Pick<UpstreamAddress, 'key' | 'url'>,
+  log: Log,
+): Fault {
   if (fault.status >= 300 && fault.status < 400) {
     return {
       status: 502,
@@ -61,6 +69,7 @@ export function translated(fault: Fault, { key }: Pick<UpstreamAddress, 'key'>):
     return { status: 502, code: 'UPSTREAM_UNREADABLE', message: `the model server answered ${fault.status}` }
   }
   if (fault.status !== 401 || key === undefined) return fault
+  log('error', 'a model server refuses the key of the gateway; set another', { url })
   const message = 'the model server refuses the key of the gateway; whoever runs the gateway must set another'
   return { status: 502, code: 'UPSTREAM_KEY_REFUSED', message, lasting: true }
 }

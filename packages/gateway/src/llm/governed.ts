@@ -149,7 +149,7 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
         () => '',
         () => Promise.reject(new Garbled(`it answers ${status}`)),
       ).catch(() => undefined)
-    const fault = translated(upstreamFault(status, said, address.key), address)
+    const fault = translated(upstreamFault(status, said, address.key), address, log)
     attempt?.drop()
     abort()
     over()

@@ -41,13 +41,16 @@ export async function admitHosted(visit: Visit, tools: readonly HostedTool[]): P
   const refused = judged.find(({ permit }) => !permit)
   if (!refused) return hosted
   await hosted.close('unsent')
-  throw refusalOf(refused.decided, refused.tool)
+  throw refusalOf(refused)
 }
 
-async function judgeHosted(
-  visit: Visit,
-  { tool, args, known }: HostedTool,
-): Promise<{ tool: string | undefined; decided: Decided; permit: Permit | undefined }> {
+/** A tool of a request, and what was decided on it. */
+interface Judged extends Pick<HostedTool, 'tool' | 'known'> {
+  readonly decided: Decided
+  readonly permit: Permit | undefined
+}
+
+async function judgeHosted(visit: Visit, { tool, args, known }: HostedTool): Promise<Judged> {
   const { decided, permit } = await authorize(visit.kernel, {
     ...callOf(visit, 'enforced'),
     tool,
@@ -56,10 +59,15 @@ async function judgeHosted(
     ...(!known && { offered: null }),
   })
   count(visit, decided)
-  return { tool, decided, permit }
+  return { tool, known, decided, permit }
 }
 
-function refusalOf(decided: Decided, tool: string | undefined): Refused {
+function refusalOf({ decided, tool, known }: Judged): Refused {
+  if (!known) {
+    const type = tool === undefined ? 'A type of tool in the request' : `\`${tool}\``
+    const message = `${type} is not a type of tool that is known here for this route, so that nothing was sent; docs/llm.md lists those that are. Receipt: ${decided.receipt ?? 'none'}`
+    return new Refused(403, decided.reason, message, 'tools')
+  }
   const what = tool === undefined ? 'A tool of the request' : `\`${tool}\`, which runs at the provider,`
   const text = `${what} may not be used, so that nothing was sent. ${denialText(decided, false)}`
   return new Refused(403, decided.reason, text, 'tools')

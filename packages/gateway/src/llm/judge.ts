@@ -87,7 +87,8 @@ async function rule(visit: Visit, proposal: Proposal, declared: DeclaredTool | u
     return { allowed: true, args: canonicalOf(proposal.args), receipt }
   }
   const shown = fits && proposal.tool !== undefined ? ` to \`${proposal.tool}\`` : ''
-  return { allowed: false, text: refusalText(decided, shown), receipt }
+  const undeclared = fits || proposal.tool === undefined ? '' : ' The request did not declare such a tool.'
+  return { allowed: false, text: refusalText(decided, shown) + undeclared, receipt }
 }
 
 // Calls without an id of their own go by the name of their function: the newest counts.

@@ -32,7 +32,7 @@ export async function answerPlain(entered: Entered, { log, body, size }: PlainOp
       const said = upstreamFault(reply.status, await errorIn(reply), address.key)
       entered.abort()
       entered.over()
-      return faultReply(provider, translated(said, address), headers)
+      return faultReply(provider, translated(said, address, log), headers)
     }
     requireType(reply, 'application/json')
     return {

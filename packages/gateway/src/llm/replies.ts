@@ -18,7 +18,7 @@ import { createOutgoing, type Outgoing } from './outgoing.ts'
 import { pump } from './pump.ts'
 import { summaryComment, summaryHeaders } from './summary.ts'
 import { UpstreamFault, type UpstreamReply } from './upstream.ts'
-import { count, type Visit } from './visit.ts'
+import { callOf, count, type Visit } from './visit.ts'
 
 /** A reply, and all that it takes to judge it. */
 export interface Judging {
@@ -185,13 +185,7 @@ export async function onRecord<T>(visit: Visit, came: () => string, work: () => 
     return await work()
   } catch (fault) {
     if (!(fault instanceof Garbled)) throw fault
-    const { tenant, principal } = visit.caller.identity
-    const call = {
-      caller: { tenant, principal },
-      door: 'llm',
-      assurance: 'advised',
-      tool: undefined,
-    } as const
+    const call = { ...callOf({ ...visit, sources: [] }, 'advised'), tool: undefined }
     const { decided } = await authorize(visit.kernel, { ...call, raw: came().slice(0, MOST_RAW) })
     count(visit, decided)
     throw fault

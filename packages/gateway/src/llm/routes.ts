@@ -64,7 +64,11 @@ function withQuery(path: string, search: string): string {
 
 function notGoverned(provider: Provider): Refused {
   const judged = Object.keys(JUDGED[provider]).map((path) => `POST ${path}`)
-  const all = [...judged, ...PLAIN[provider]].map((each) => `\`${each}\``).join(', ')
-  const message = `this route is not governed, so nothing is sent on; governed are ${all}`
+  const all = [...judged, ...PLAIN[provider]].map((each) => `\`${each.replace(' ', ` /${provider}/v1`)}\``)
+  const base =
+    provider === 'openai'
+      ? '`/openai/v1`'
+      : '`/anthropic` for the official client, `/anthropic/v1` for most others'
+  const message = `this route is not governed, so nothing is sent on; governed are ${all.join(', ')}. The base URL of a client ends with ${base}.`
   return new Refused(403, 'ROUTE_NOT_GOVERNED', message)
 }
