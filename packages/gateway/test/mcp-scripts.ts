@@ -80,7 +80,8 @@ const everything: Readonly<Record<string, Step>> = {
   annotated: call('get-annotated-message', { messageType: 'error', includeImage: true }),
   links: call('get-resource-links', { count: 4 }),
   embedded: call('get-resource-reference', { resourceType: 'Blob', resourceId: 2 }),
-  progress: progressing('trigger-long-running-operation', { duration: 0.1, steps: 3 }),
+  // Long enough that on a busy machine the second step does not come together with the answer.
+  progress: progressing('trigger-long-running-operation', { duration: 0.5, steps: 3 }),
   sampling: asking('sampling/createMessage', 'trigger-sampling-request', { prompt: 'hello', maxTokens: 5 }),
   elicitation: asking('elicitation/create', 'trigger-elicitation-request'),
   cancelled: cancelling('trigger-long-running-operation', { duration: 60, steps: 600 }),
