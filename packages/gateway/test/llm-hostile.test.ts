@@ -253,6 +253,29 @@ describe('a reply that cannot be read', () => {
   })
 })
 
+describe('a stream that just ends, as if that were all of it', () => {
+  const piece = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' }
+  const call = {
+    index: 0,
+    id: 'call_read',
+    type: 'function',
+    function: { name: 'read_note', arguments: '{}' },
+  }
+
+  it.each([
+    ['amid its words', { content: 'Let me' }],
+    ['behind a call that looks complete', { tool_calls: [call] }],
+  ])('is told to have been cut: %s', async (_, delta) => {
+    const gate = await agent(
+      raw(STREAM, events({ ...piece, choices: [{ index: 0, delta, finish_reason: null }] })),
+    )
+    const text = await read(await gate.post(CHAT, { ...ASKED, stream: true }))
+    expect(text).toContain('UPSTREAM_LOST')
+    expect(text).not.toContain('call_read')
+    expect(await gate.decisions()).toHaveLength(0)
+  })
+})
+
 describe('ids that come again', () => {
   const said = (content: string): object => {
     const call = {
