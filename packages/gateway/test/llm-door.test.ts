@@ -128,6 +128,8 @@ describe('who gets in', () => {
     )
     const none = await gate.post(CHAT, ASKED, { authorization: '' })
     expect(none.status).toBe(401)
+    expect(none.headers.get('tollgate-receipts')).toBe('')
+    expect(Number(none.headers.get('tollgate-checkpoint-size'))).toBeGreaterThan(0)
     expect((await jsonOf(none)).error).toMatchObject({ type: 'authentication_error', code: 'TOKEN_UNKNOWN' })
     const wrong = await gate.post('/anthropic/v1/messages', ASKED, {
       authorization: '',
@@ -212,6 +214,7 @@ describe('what can be asked for', () => {
     const headers = { authorization: `Bearer ${gate.token}` }
     const models = await fetch(`${gate.url}/openai/v1/models`, { headers })
     expect(models.status).toBe(200)
+    expect(models.headers.get('tollgate-verdicts')).toBe('allow=0 deny=0 escalate=0')
     const embeddings = await gate.post('/openai/v1/embeddings', { model: 'm', input: 'hello' })
     expect(embeddings.status).toBe(200)
     const count = await gate.post('/anthropic/v1/messages/count_tokens', {

@@ -16,6 +16,7 @@ import { createRoom } from './room.ts'
 import { providerOf, routeOf } from './routes.ts'
 import { summaryHeaders } from './summary.ts'
 import { createUpstream, type Upstream, type UpstreamAddress } from './upstream.ts'
+import { createTally } from './visit.ts'
 
 /** What the door is made of. */
 export interface LlmOptions {
@@ -50,7 +51,7 @@ export function createLlmDoor(options: LlmOptions): Door {
     try {
       return await enter(asked, provider, rest)
     } catch (fault) {
-      return faultReply(provider, faultOf(fault, log), summaryHeaders(undefined, size()))
+      return faultReply(provider, faultOf(fault, log), summaryHeaders(createTally(), size()))
     }
   }
 

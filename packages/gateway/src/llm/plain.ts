@@ -11,6 +11,7 @@ import { faultOf, translated } from './fault.ts'
 import { headersFrom } from './headers.ts'
 import { receive } from './receive.ts'
 import { summaryHeaders } from './summary.ts'
+import { createTally } from './visit.ts'
 
 /** What they need. */
 export interface PlainOptions {
@@ -22,7 +23,7 @@ export interface PlainOptions {
 /** Answers one. Never rejects, and calls `over` when the last of it has gone out. */
 export async function answerPlain(entered: Entered, { log, body, size }: PlainOptions): Promise<Reply> {
   const { asked, route, address, provider } = entered
-  const summary = summaryHeaders(undefined, size())
+  const summary = summaryHeaders(createTally(), size())
   try {
     const bytes = route.method === 'POST' ? await receive(asked, body) : undefined
     if (bytes && route.counts) requireNoServers(route.counts, bytes, entered)

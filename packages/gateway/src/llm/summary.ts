@@ -5,7 +5,7 @@ import type { Tally } from './visit.ts'
 // A client takes some 16 KB of headers; the comment at the end of a stream has all of them.
 const MOST_RECEIPTS = 100
 
-/** As headers. */
+/** As headers. A stream has not got all of it when its headers go out: there only how far a checkpoint reaches. */
 export function summaryHeaders(tally: Tally | undefined, size: number): Record<string, string> {
   return {
     ...(tally && {
