@@ -92,7 +92,7 @@ const ROOMS: readonly Room[] = [
     at: 'packages/gateway/src/cli',
     paths: [
       ...gateway('open.ts', 'rotate.ts', 'serve.ts', 'api', 'config.ts', 'keyring.ts', 'tokens.ts'),
-      ...gateway('webhook.ts', 'trace.ts', 'mcp', 'llm', 'tools'),
+      ...gateway('webhook.ts', 'trace.ts', 'mcp', 'llm', 'tools', 'workbench'),
       ...FROM_ANYWHERE,
     ],
     packages: ['kernel', 'client', 'evidence', 'evidence/node'],
@@ -129,6 +129,13 @@ const ROOMS: readonly Room[] = [
   { at: 'packages/gateway/src/verdict.ts', packages: ['kernel', 'evidence'] },
   // What tools say of themselves: shared by the doors that offer them and by whoever looks at them.
   { at: 'packages/gateway/src/tools', packages: ['kernel', 'evidence'] },
+  // What people do with a policy before it is in force. No files and no terminal: the commands have those.
+  {
+    at: 'packages/gateway/src/workbench',
+    paths: gateway('view.ts', 'error.ts', 'tools'),
+    packages: ['kernel', 'evidence'],
+    npm: ['yaml'],
+  },
   {
     at: 'packages/gateway/src/webhook.ts',
     paths: FROM_ANYWHERE,

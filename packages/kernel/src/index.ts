@@ -135,3 +135,5 @@ export {
 } from './threat/finding.ts'
 export { scanText } from './threat/scan.ts'
 export { NEW_TRUST, POINT, trustAt, trustText, type TrustState } from './trust.ts'
+export { tryCall, type Trial } from './trial.ts'
+export type { TraceEntry } from './trace.ts'

@@ -4,8 +4,9 @@ import process from 'node:process'
 import { Command } from 'commander'
 import { addDelegations, addSessions } from './delegation-commands.ts'
 import { collect, complaint, examples, local, port, remote, whole } from './forms.ts'
-import { addApprovals, addKeys, addPolicy, addReceipts, addTokens } from './groups.ts'
+import { addApprovals, addKeys, addReceipts, addTokens } from './groups.ts'
 import { addMcp } from './mcp-commands.ts'
+import { addPolicy } from './policy-commands.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 
 /** What a command does; answers with the exit code. */

@@ -1,0 +1,45 @@
+// How a policy judges a call by itself: without any history, and nothing frozen, pinned or approved.
+
+import { capture, type Intent, type ToolCall } from './call.ts'
+import { createCatalogue, knownAs } from './catalogue.ts'
+import { createFreezes } from './freezes.ts'
+import { decide, type Judgement } from './guardian.ts'
+import type { Policy } from './policy/parse.ts'
+import { remembersData, sharesLimits } from './policy/uses.ts'
+import { NEW_PRINCIPAL, NEW_SESSION, NEW_TENANT } from './session.ts'
+import { snapshotOf, type Snapshot } from './snapshot.ts'
+import { NO_PROVENANCE } from './taint/provenance.ts'
+import { NEW_TRUST } from './trust.ts'
+
+/** A call that was tried, and what came of it. */
+export interface Trial {
+  readonly intent: Intent
+  readonly snapshot: Snapshot
+  readonly judgement: Judgement
+}
+
+/** Tries a call at a time, in milliseconds. The same call, policy and time always give the same. */
+export function tryCall(policy: Policy, call: ToolCall, time: number): Trial {
+  const intent = capture(call)
+  const snapshot = snapshotOf(intent, {
+    time,
+    policy,
+    freezes: createFreezes(),
+    tool: knownAs(createCatalogue().find(intent.tool, policy), intent),
+    session: NEW_SESSION,
+    principal: NEW_PRINCIPAL,
+    tenant: sharesLimits(policy) ? NEW_TENANT : undefined,
+    lineage: undefined,
+    chain: undefined,
+    data: remembersData(policy) ? { value: NO_PROVENANCE, broken: false } : undefined,
+    key: () => NOBODYS_KEY,
+    trusted: policy.gates.trust ? NEW_TRUST : undefined,
+    observation: intent.browser?.observation,
+    observed: 'agent',
+    asked: false,
+  })
+  return { intent, snapshot, judgement: decide(intent, snapshot) }
+}
+
+// Nothing outlives a trial, so that nobody could guess anything from it.
+const NOBODYS_KEY = '0'.repeat(64)
