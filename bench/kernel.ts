@@ -136,6 +136,7 @@ const ALONE = {
   observation: undefined,
   observed: 'agent',
   asked: false,
+  observing: false,
 } as const
 
 /** Many sessions, one call each: what a live one takes in memory, and whether idle ones stay. */

@@ -41,10 +41,11 @@ const GATES = `
       - { id: cards, labels: [card], effects: [send, write], then: ask }
 `
 
-const POLICY = `${rulesOf(50).trimEnd()}${GATES}${EVERY_RUNG}`
+/** A policy with every rung at work. */
+export const POLICY: string = `${rulesOf(50).trimEnd()}${GATES}${EVERY_RUNG}`
 
 /** The same call, and one with an address and a link in its text. */
-const CALLS: readonly (readonly [string, (i: number) => ToolCall])[] = [
+export const CALLS: readonly (readonly [string, (i: number) => ToolCall])[] = [
   ['plain text', (i) => ({ ...callAt(i), context: { environment: 'prod' } })],
   ['addresses', (i) => ({ ...withAddresses(callAt(i)), context: { environment: 'prod' } })],
 ]

@@ -6,12 +6,14 @@
 
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
+import { cliRows } from './cli.ts'
 import { evidenceRows } from './evidence.ts'
 import { gatewayRows } from './gateway.ts'
 import { kernelRows } from './kernel.ts'
 import { ladderRows } from './ladder.ts'
 import { llmRows } from './llm.ts'
 import { mcpRows } from './mcp.ts'
+import { policyRows } from './policy.ts'
 import type { Row } from './measure.ts'
 
 type Measure = (say: (line: string) => void) => AsyncIterable<Row>
@@ -28,7 +30,8 @@ const AREAS: Readonly<Record<string, Measure>> = {
   mcp: mcpRows,
   ladder: ladderRows,
   llm: llmRows,
-  policy: NONE,
+  cli: cliRows,
+  policy: policyRows,
   defence: NONE,
 }
 

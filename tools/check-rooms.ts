@@ -43,10 +43,19 @@ interface Room {
 const WORKSHOP = { paths: ['packages/*', 'tools', 'vectors'], dev: true, node: true } as const
 const gateway = (...names: string[]): string[] => names.map((name) => `packages/gateway/src/${name}`)
 const FROM_ANYWHERE = gateway('log.ts', 'error.ts', 'view.ts', 'exchange.ts', 'verdict.ts', 'sse.ts')
-const CONFIG = ['config.ts', 'config-reader.ts', 'config-text.ts', 'config-mcp.ts', 'config-llm.ts']
+const CONFIG = [
+  'config.ts',
+  'config-place.ts',
+  'config-reader.ts',
+  'config-text.ts',
+  'config-mcp.ts',
+  'config-llm.ts',
+]
+/** Parts of our packages for commands that people wait for. */
+const QUICK = ['kernel/policy', 'kernel/trial', 'kernel/explanation', 'evidence/core']
 const DOOR = {
   paths: [...FROM_ANYWHERE, ...gateway('tokens.ts', 'trace.ts', 'tools')],
-  packages: ['kernel', 'evidence'],
+  packages: ['kernel', 'evidence', 'evidence/core'],
   node: true,
 } as const
 
@@ -65,13 +74,13 @@ const ROOMS: readonly Room[] = [
   // No I/O, no clock, no randomness: pure libraries only.
   {
     at: 'packages/kernel/src',
-    packages: ['evidence'],
+    packages: ['evidence', 'evidence/core'],
     npm: ['@marcbachmann/cel-js', 're2js', 'yaml'],
   },
   {
     at: 'packages/kernel/src/gates',
     paths: ['packages/kernel/src'],
-    packages: ['evidence'],
+    packages: ['evidence', 'evidence/core'],
     shelf: ['gate'],
   },
   // The library's own evaluator is the oracle of ours.
@@ -92,18 +101,35 @@ const ROOMS: readonly Room[] = [
     at: 'packages/gateway/src/cli',
     paths: [
       ...gateway('open.ts', 'rotate.ts', 'serve.ts', 'api', 'config.ts', 'keyring.ts', 'tokens.ts'),
-      ...gateway('webhook.ts', 'trace.ts', 'mcp', 'llm', 'tools', 'workbench'),
+      ...gateway(
+        'open-view.ts',
+        'config-place.ts',
+        'webhook.ts',
+        'trace.ts',
+        'mcp',
+        'llm',
+        'tools',
+        'workbench',
+      ),
       ...FROM_ANYWHERE,
     ],
-    packages: ['kernel', 'client', 'evidence', 'evidence/node'],
+    packages: ['kernel', ...QUICK, 'client', 'evidence', 'evidence/node'],
     npm: ['commander', 'picocolors', '@clack/prompts'],
     node: true,
   },
   {
     at: 'packages/gateway/src/open.ts',
-    paths: [...gateway('store', 'keyring.ts', 'config.ts', 'tokens.ts', 'upkeep.ts'), ...FROM_ANYWHERE],
+    paths: [
+      ...gateway('open-view.ts', 'store', 'keyring.ts', 'config.ts', 'tokens.ts', 'upkeep.ts'),
+      ...FROM_ANYWHERE,
+    ],
     packages: ['kernel', 'evidence'],
     node: true,
+  },
+  {
+    at: 'packages/gateway/src/open-view.ts',
+    paths: [...gateway('store', 'config.ts'), ...FROM_ANYWHERE],
+    packages: ['evidence'],
   },
   {
     at: 'packages/gateway/src/rotate.ts',
@@ -179,7 +205,10 @@ const ROOMS: readonly Room[] = [
   { at: 'packages/gateway/src/error.ts' },
   // Loads what was built, by a name that is not known before.
   { at: 'packages/gateway/bin', dev: true, node: ['node:fs'] },
-  { ...tests('gateway', 'kernel', 'client', 'sentinel', 'evidence'), npm: ['@photostructure/sqlite'] },
+  {
+    ...tests('gateway', 'kernel', 'client', 'sentinel', 'evidence'),
+    npm: ['@photostructure/sqlite', 'yaml'],
+  },
 
   { at: 'conformance', packages: ['client', 'evidence', 'evidence/node'], dev: true, node: true },
   { at: 'examples', packages: ['client', 'evidence', 'evidence/node'], dev: true, node: true },

@@ -1,10 +1,11 @@
-// Writes docs/reasons.md, docs/findings.md and docs/http.md from the tables in the source, and the parts of docs/gates.md that
-// stand between markers; with --check, only compares.
+// Writes docs/reasons.md, docs/findings.md, docs/http.md and docs/policy.schema.json from the tables in the source, and the parts
+// of docs/gates.md that stand between markers; with --check, only compares.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { FINDINGS, STAGES } from '../packages/evidence/src/findings.ts'
 import { REASONS, VERDICTS } from '../packages/evidence/src/reasons.ts'
 import { httpReference } from '../packages/gateway/src/api/reference.ts'
+import { policySchemaText } from '../packages/gateway/src/workbench/policy-schema.ts'
 import { THREAT_CODES } from '../packages/kernel/src/threat/finding.ts'
 
 const NOTICE = '<!-- Made by `npm run docs` from the source. Do not edit. -->'
@@ -94,6 +95,7 @@ const DOCUMENTS = {
   'docs/reasons.md': reasons(),
   'docs/findings.md': findings(),
   'docs/http.md': httpReference(),
+  'docs/policy.schema.json': policySchemaText(),
   'docs/gates.md': await gates(),
 }
 

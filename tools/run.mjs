@@ -13,8 +13,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const WINDOWS = process.platform === 'win32'
 const env = { ...process.env, PATH: join(root, 'node_modules/.bin') + delimiter + process.env.PATH }
 
-// A step `does` something here or `run`s a command. Its output is shown if it fails; an `open` step shows it as it
-// comes, and a command in an open step gets the arguments after the task's name.
+// A step `does` something here or `run`s a command, or several rows of them `beside` each other, for two cores. Its output is
+// shown if it fails; an `open` step shows it as it comes, and a command in an open step gets the arguments after the task's name.
 const install = { name: 'install', does: installDependencies }
 const browser = { name: 'browser', does: provideBrowser }
 const newestNode = { name: 'newest Node', does: provideNewestNode }
@@ -26,12 +26,19 @@ const TASKS = {
     browser,
     newestNode,
     build,
-    { name: 'types of the tests', run: ['tsc', '-p', 'tsconfig.json'] },
-    { name: 'lint', run: script('lint') },
-    { name: 'format', run: script('format:check') },
-    { name: 'rooms', run: script('rooms') },
-    { name: 'docs are in sync', run: ['tsx', 'tools/make-docs.ts', '--check'] },
-    { name: 'vectors regenerate to themselves', run: ['tsx', 'tools/make-vectors.ts', '--check'] },
+    {
+      name: 'lint, and beside it types of the tests, format, rooms, docs, vectors',
+      beside: [
+        [script('lint')],
+        [
+          ['tsc', '-p', 'tsconfig.json'],
+          script('format:check'),
+          script('rooms'),
+          ['tsx', 'tools/make-docs.ts', '--check'],
+          ['tsx', 'tools/make-vectors.ts', '--check'],
+        ],
+      ],
+    },
     { name: 'tests', run: ['vitest', 'run'], open: true },
   ],
   start: [
@@ -48,7 +55,7 @@ const TASKS = {
   ],
 }
 
-let running // the child of the moment
+const running = new Set() // the children of the moment
 let stopped // the exit code after a signal
 
 process.on('SIGINT', () => stop('SIGINT', 130))
@@ -81,8 +88,24 @@ async function take(step, extra) {
   return code
 }
 
-function runStep({ run, open = false }, extra) {
+function runStep({ run, beside, open = false }, extra) {
+  if (beside) return runBeside(beside)
   return runCommand(open ? [...run, ...extra] : run, open)
+}
+
+/** Runs rows of commands at the same time, each row up to its first failure; all that failed is shown. */
+async function runBeside(rows) {
+  const results = await Promise.all(rows.map(runRow))
+  const failed = results.filter(({ code }) => code !== 0)
+  return { code: failed[0]?.code ?? 0, output: failed.map(({ output }) => output).join('\n') }
+}
+
+async function runRow(commands) {
+  for (const command of commands) {
+    const { code, output } = await runCommand(command)
+    if (code !== 0) return { code, output: `${command.join(' ')}\n${output}` }
+  }
+  return { code: 0, output: '' }
 }
 
 function runCommand([command, ...args], open = false) {
@@ -90,21 +113,29 @@ function runCommand([command, ...args], open = false) {
   return new Promise((resolve) => {
     const chunks = []
     const stdio = open ? 'inherit' : ['ignore', 'pipe', 'pipe']
-    running = spawn(command, args, { cwd: root, env, stdio, shell: WINDOWS, detached: !WINDOWS })
-    running.stdout?.on('data', (chunk) => chunks.push(chunk))
-    running.stderr?.on('data', (chunk) => chunks.push(chunk))
-    running.on('error', ({ code }) => resolve({ code: 127, output: `cannot run \`${command}\`: ${code}` }))
-    running.on('close', (code) => resolve({ code: code ?? 1, output: Buffer.concat(chunks).toString() }))
-  }).finally(() => (running = undefined))
+    const child = spawn(command, args, { cwd: root, env, stdio, shell: WINDOWS, detached: !WINDOWS })
+    running.add(child)
+    const end = (result) => {
+      running.delete(child)
+      resolve(result)
+    }
+    child.stdout?.on('data', (chunk) => chunks.push(chunk))
+    child.stderr?.on('data', (chunk) => chunks.push(chunk))
+    child.on('error', ({ code }) => end({ code: 127, output: `cannot run \`${command}\`: ${code}` }))
+    child.on('close', (code) => end({ code: code ?? 1, output: Buffer.concat(chunks).toString() }))
+  })
 }
 
 /** Hands a signal on to the child and all it started (npm keeps signals to itself); the second one always ends them. */
 function stop(signal, code) {
-  if (!running?.pid) process.exit(code)
-  try {
-    process.kill(WINDOWS ? running.pid : -running.pid, stopped ? 'SIGKILL' : signal)
-  } catch {
-    // They have just ended by themselves, and the run is about to notice.
+  const children = [...running].filter(({ pid }) => pid)
+  if (children.length === 0) process.exit(code)
+  for (const { pid } of children) {
+    try {
+      process.kill(WINDOWS ? pid : -pid, stopped ? 'SIGKILL' : signal)
+    } catch {
+      // They have just ended by themselves, and the run is about to notice.
+    }
   }
   stopped = code
 }

@@ -85,30 +85,44 @@ test('an install that fails ends the run and is tried again', () => {
   expect(check(['start']).called).toEqual(START)
 })
 
-test('test takes its steps in order and hands its arguments to vitest', () => {
-  expect(check(['test', '--', 'tools/test', '-t', 'rooms'])).toMatchObject({
-    code: 0,
-    called: [
-      INSTALL,
-      'npm run -s build',
-      'tsc -p tsconfig.json',
-      'npm run -s lint',
-      'npm run -s format:check',
-      'npm run -s rooms',
-      'tsx tools/make-docs.ts --check',
-      'tsx tools/make-vectors.ts --check',
-      'vitest run tools/test -t rooms',
-    ],
-  })
+const CHECKS = [
+  'tsc -p tsconfig.json',
+  'npm run -s format:check',
+  'npm run -s rooms',
+  'tsx tools/make-docs.ts --check',
+  'tsx tools/make-vectors.ts --check',
+]
+
+test('test takes its steps in order, lint beside the other checks, and hands its arguments to vitest', () => {
+  const { code, called } = check(['test', '--', 'tools/test', '-t', 'rooms'])
+  expect(code).toBe(0)
+  // Lint has its place somewhere among the checks, which keep their own order.
+  expect(called.filter((each) => each !== 'npm run -s lint')).toEqual([
+    INSTALL,
+    'npm run -s build',
+    ...CHECKS,
+    'vitest run tools/test -t rooms',
+  ])
+  const lint = called.indexOf('npm run -s lint')
+  expect([lint > 1, lint < called.length - 1]).toEqual([true, true])
+})
+
+test('of two that run beside each other, the one that fails ends the run once the other has ended', () => {
+  program('npm', NPM.replace('#!/bin/sh', '#!/bin/sh\ncase "$*" in *lint) echo odd code; exit 4;; esac'))
+  const { code, stderr, called } = check(['test'])
+  expect(code).toBe(4)
+  expect(stderr).toBe('npm run -s lint\nodd code\n')
+  expect(called.filter((each) => each.startsWith('vitest'))).toEqual([])
+  expect(called).toEqual(expect.arrayContaining(['tsx tools/make-vectors.ts --check']))
 })
 
 test('a step that fails ends the run with its code, and its output is shown', () => {
   program('tsc', '#!/bin/sh\necho to stdout\necho to stderr >&2\nexit 3\n')
   const { code, stdout, stderr, called } = check(['test'])
   expect(code).toBe(3)
-  expect(stdout).toMatch(/▸ types of the tests … failed after \d+\.\d s\n$/)
-  expect(stderr).toBe('to stdout\nto stderr\n')
-  expect(called).toEqual([INSTALL, 'npm run -s build'])
+  expect(stdout).toMatch(/▸ lint, and beside it types of the tests, .* … failed after \d+\.\d s\n$/)
+  expect(stderr).toBe('tsc -p tsconfig.json\nto stdout\nto stderr\n')
+  expect(called).toEqual([INSTALL, 'npm run -s build', 'npm run -s lint'])
 })
 
 test('the output of a quiet step that succeeds is not shown', () => {

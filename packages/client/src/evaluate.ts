@@ -24,7 +24,7 @@ export interface ToolCall {
   /** Id of the delegation that the call is made under. */
   readonly delegation?: string
   /**
-   * Texts that led to the call, in their order. They are scanned and remembered as hashes, never kept: what a tool has named
+   * Texts that led to the call, in their order. They are scanned, and the session remembers hashes of them: what a tool has named
    * first stays untrusted, whoever repeats it.
    */
   readonly sources?: readonly Source[]

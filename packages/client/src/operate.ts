@@ -66,7 +66,7 @@ export interface Policies {
   get(): Promise<ActivePolicy>
   /** Activates a policy, on the record. @throws TollgateError `policy-invalid` with `problem.mistakes`. */
   activate(text: string): Promise<Activated>
-  /** What each rule says to a call, without a receipt. */
+  /** What each rung and each rule says to a call, and what stands in its way; without a receipt. */
   explain(call: object): Promise<JsonObject>
 }
 

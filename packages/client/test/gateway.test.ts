@@ -103,7 +103,7 @@ describe('the real gateway', () => {
 
   it('records a failure, and a report can be made once', async () => {
     await expect(
-      agent.guard('demo/read_note', () => Promise.reject(new Error('broken')))({}),
+      agent.guard('demo/read_note', () => Promise.reject(new Error('broken')))({ name: 'todo' }),
     ).rejects.toThrow('broken')
     const { receipts } = await agent.receipts.list({ kind: 'effect', limit: 1 })
     expect(receipts[0]?.receipt).toMatchObject({ status: 'FAILED' })

@@ -52,7 +52,9 @@ export {
 export {
   DOORS,
   EFFECT_CLASSES,
+  NEVER_OBSERVED,
   NO_HASH,
+  OBSERVE_RULE,
   RUNGS,
   TIERS,
   type Approval,

@@ -251,9 +251,11 @@ export interface SessionChange extends Common {
   readonly decisions?: number
 }
 
-/** Observe mode switched on for a time, or off. */
+/** Observe mode switched on for a door or a principal, for at most a day, or off. */
 export interface Observe extends Common {
   readonly kind: 'observe'
+  readonly scope: 'door' | 'principal'
+  readonly target: string
   readonly on: boolean
   readonly until?: string
   readonly by: string
@@ -284,6 +286,12 @@ export type Receipt =
 
 /** The name of a kind. */
 export type Kind = Receipt['kind']
+
+/** The rule that a decision names where no rule matched and observe mode let the call pass. No policy has one of this id. */
+export const OBSERVE_RULE: string = 'observe'
+
+/** The classes of effect that observe mode never lets pass. */
+export const NEVER_OBSERVED: ReadonlySet<EffectClass> = new Set(['delete', 'pay', 'admin'])
 
 /** `prev_receipt_hash` of a writer's first receipt, and `policy_hash` while no policy is active. */
 export const NO_HASH: string = '0'.repeat(64)

@@ -16,6 +16,7 @@ export interface Reason {
 export type ReasonCode =
   | 'RULE_ALLOWED'
   | 'APPROVAL_GRANTED'
+  | 'OBSERVE_MODE_ALLOWED'
   | 'APPROVAL_REQUIRED'
   | 'TOOL_NOT_PINNED'
   | 'EGRESS_APPROVAL_REQUIRED'
@@ -72,6 +73,10 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   APPROVAL_GRANTED: allow(
     'A person approved exactly this call.',
     'Nothing to do. The approval is used up; but for a raised tier, which lasts, the same call needs a new one.',
+  ),
+  OBSERVE_MODE_ALLOWED: allow(
+    'No rule matches this call; observe mode let it pass, on the record.',
+    'Write a rule for it before observe mode ends, for example with `tollgate policy learn`.',
   ),
 
   APPROVAL_REQUIRED: escalate(
@@ -209,7 +214,7 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   ),
   NO_RULE_MATCHED: deny(
     'No rule of the policy mentions this call.',
-    'Add a rule, or begin with `tollgate policy draft`; `tollgate policy check` shows why the others did not match.',
+    'Add a rule, or begin with `tollgate policy draft`; `tollgate policy explain` shows why the others did not match.',
   ),
   POLICY_VIOLATION: deny(
     'A policy rule forbids this call.',

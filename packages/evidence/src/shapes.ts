@@ -24,7 +24,9 @@ import {
 import {
   DOORS,
   EFFECT_CLASSES,
+  NEVER_OBSERVED,
   NO_HASH,
+  OBSERVE_RULE,
   RUNGS,
   TIERS,
   type Approval,
@@ -203,6 +205,8 @@ const own = {
   } satisfies Own<SessionChange>,
   observe: {
     kind: word('observe'),
+    scope: word('door', 'principal'),
+    target: name,
     on: flag,
     until: optional(moment),
     by: name,
@@ -244,7 +248,7 @@ export function contradictionIn(receipt: Receipt): string | undefined {
         '`decisions` goes with closing',
       )
     case 'observe':
-      return needs(receipt.on === (receipt.until !== undefined), '`until` goes with switching on')
+      return contradictionInObserve(receipt)
     case 'genesis':
     case 'approval':
     case 'policy':
@@ -276,9 +280,30 @@ function contradictionInDecision(decision: Decision): string | undefined {
     ) ??
     needs(decision.verdict === 'ESCALATE' || decision.asks === undefined, '`asks` goes with ESCALATE') ??
     needs(
+      (decision.reason_code === 'OBSERVE_MODE_ALLOWED') === (decision.rule === OBSERVE_RULE),
+      'the rule `observe` goes with OBSERVE_MODE_ALLOWED',
+    ) ??
+    needs(
+      decision.rule !== OBSERVE_RULE || !NEVER_OBSERVED.has(decision.effect_class),
+      'observe mode is never for this class of effect',
+    ) ??
+    needs(
       decision.elevation === undefined || (decision.approval !== undefined && decision.rung === 'privilege'),
       '`elevation` goes with an approval of one',
     )
+  )
+}
+
+const DAY = 86_400_000
+
+function contradictionInObserve({ scope, target, on, until, time }: Observe): string | undefined {
+  return (
+    needs(on === (until !== undefined), '`until` goes with switching on') ??
+    needs(
+      until === undefined || Date.parse(until) <= Date.parse(time) + DAY,
+      'observe mode lasts a day at most',
+    ) ??
+    needs(scope !== 'door' || DOORS.some((door) => door === target), '`target` is no door')
   )
 }
 

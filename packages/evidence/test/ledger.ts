@@ -344,7 +344,14 @@ export async function demoLedger(options: LedgerOptions = {}): Promise<TestLedge
     expires: '2026-01-06T00:00:00.000Z',
     by: 'agent:ci',
   })
-  await ledger.append({ kind: 'observe', on: true, until: '2026-01-05T12:00:00.000Z', by: 'admin:ann' })
+  await ledger.append({
+    kind: 'observe',
+    scope: 'door',
+    target: 'mcp',
+    on: true,
+    until: '2026-01-05T12:00:00.000Z',
+    by: 'admin:ann',
+  })
   await ledger.append({
     kind: 'freeze',
     scope: 'principal',

@@ -3,7 +3,7 @@ import { concat, fromBase64, toBase64, toHex, utf8 } from '../src/bytes.ts'
 import { canonicalBytes, canonicalize } from '../src/canonical.ts'
 import { sha256Hex } from '../src/hash.ts'
 import { verifySignature, type SigningKey } from '../src/keys.ts'
-import { NO_HASH, type Decision, type Kind, type Receipt } from '../src/kinds.ts'
+import { EFFECT_CLASSES, NO_HASH, type Decision, type Kind, type Receipt } from '../src/kinds.ts'
 import { KINDS, SHAPES } from '../src/shapes.ts'
 import {
   encodeReceipt,
@@ -661,7 +661,14 @@ describe('contradictions', () => {
     const { approval, elevation, ...bare } = without('decision', 'expires') as Decision
     const reason = changes.reason_code ?? bare.reason_code
     const approved = reason === 'APPROVAL_GRANTED' ? { approval, elevation } : {}
-    const receipt = { ...bare, ...approved, assurance: 'enforced', ...changes } as unknown as Receipt
+    const observed = reason === 'OBSERVE_MODE_ALLOWED' ? { rule: 'observe', effect_class: 'read' } : {}
+    const receipt = {
+      ...bare,
+      ...approved,
+      ...observed,
+      assurance: 'enforced',
+      ...changes,
+    } as unknown as Receipt
     expect(
       outcomeOf(() => encodeReceipt(receipt)),
       JSON.stringify(changes),
@@ -726,6 +733,28 @@ describe('contradictions', () => {
     await checkEnforced({ elevation })
     await checkEnforced({ rung: 'policy', elevation }, 'RECEIPT_MALFORMED')
     await checkEnforced({ ...denied, elevation }, 'RECEIPT_MALFORMED')
+  })
+
+  it('a decision names the rule `observe` exactly if observe mode let it pass, and never for a class it is not for', async () => {
+    const observed = { reason_code: 'OBSERVE_MODE_ALLOWED', verdict: 'ALLOW', rule: 'observe' }
+    for (const effect_class of EFFECT_CLASSES) {
+      const never = ['delete', 'pay', 'admin'].includes(effect_class)
+      await checkEnforced({ ...observed, effect_class }, never ? 'RECEIPT_MALFORMED' : 'accepted')
+    }
+    await checkEnforced({ ...observed, rule: 'reading' }, 'RECEIPT_MALFORMED')
+    await checkEnforced({ rule: 'observe' }, 'RECEIPT_MALFORMED')
+    await checkEnforced({ ...denied, rule: 'observe' }, 'RECEIPT_MALFORMED')
+  })
+
+  it('observe mode lasts a day at most, and is for a door there is', () => {
+    const observe = (changes: Changes): string =>
+      outcomeOf(() => encodeReceipt({ ...sampleOf('observe', key.publicKey), ...changes }))
+    const time = '2026-01-31T12:00:00.000Z'
+    expect(observe({ time, until: '2026-02-01T12:00:00.000Z' })).toBe('accepted')
+    expect(observe({ time, until: '2026-02-01T12:00:00.001Z' })).toBe('RECEIPT_MALFORMED')
+    expect(observe({ scope: 'door', target: 'mcp' })).toBe('accepted')
+    expect(observe({ scope: 'door', target: 'window' })).toBe('RECEIPT_MALFORMED')
+    expect(observe({ scope: 'session' })).toBe('RECEIPT_MALFORMED')
   })
 
   it('an effect has a cause if it is UNKNOWN, a hash if it is COMPLETED, and is late only if it ended', () => {

@@ -198,7 +198,14 @@ function samples(key: PublicKey): { readonly [K in Kind]: Omit<ReceiptOf<K>, key
       scope_hash: hashOf('scope'),
       decisions: 4,
     },
-    observe: { kind: 'observe', on: true, until: '2026-02-01T06:00:00.000Z', by: 'user:olga' },
+    observe: {
+      kind: 'observe',
+      scope: 'principal',
+      target: 'agent:scout',
+      on: true,
+      until: '2026-02-01T06:00:00.000Z',
+      by: 'user:olga',
+    },
     recovery: { kind: 'recovery', closed: 2, because: 'The process ended without closing its decisions.' },
   }
 }

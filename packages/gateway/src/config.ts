@@ -6,12 +6,14 @@ import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import process from 'node:process'
 import { NO_LLM, readLlm, type LlmConfig } from './config-llm.ts'
 import { readServers, type ServerConfig } from './config-mcp.ts'
+import { CONFIG_FILE, DEFAULT_PORT } from './config-place.ts'
 import { readConfigText, type ConfigMistake, type ConfigReader, type Place } from './config-reader.ts'
 import { GatewayError } from './error.ts'
 import type { Level } from './log.ts'
 
 export type { LlmConfig, ModelConfig } from './config-llm.ts'
 export type { ServerConfig } from './config-mcp.ts'
+export { CONFIG_FILE, DEFAULT_PORT, defaultData } from './config-place.ts'
 export { defaultConfigText, type ConfigTextOptions } from './config-text.ts'
 
 /** How the gateway runs. */
@@ -35,6 +37,8 @@ export interface Config {
   readonly commit: 'plain' | 'salted'
   /** How long the state of an idle session is kept, in milliseconds; undefined: forever. */
   readonly retention: { readonly sessions: number | undefined }
+  /** How long calls are kept privately, to be decided again, in milliseconds; undefined: not at all. */
+  readonly keep: { readonly calls: number | undefined }
   /** A directory outside of the data directory that remembers the newest head; undefined: switched off. */
   readonly headGuard: string | undefined
   /** Prints the passphrase of the key files. Run without a shell. */
@@ -54,23 +58,6 @@ export interface Config {
   readonly llm: LlmConfig
   readonly limits: { readonly body: number; readonly connections: number }
   readonly log: Level
-}
-
-/** Name of the file in the data directory. */
-export const CONFIG_FILE = 'tollgate.yaml'
-/** Where the gateway listens if nothing is said. */
-export const DEFAULT_PORT = 7700
-
-/** The data directory if none is named. */
-export function defaultData(env: NodeJS.ProcessEnv = process.env): string {
-  const windows = process.platform === 'win32' ? env['LOCALAPPDATA'] : undefined
-  return windows ? join(windows, 'tollgate') : join(stateHome(env), 'tollgate')
-}
-
-function stateHome(env: NodeJS.ProcessEnv): string {
-  const { XDG_STATE_HOME: state = '' } = env
-  // The XDG specification: a path that is not absolute is to be ignored.
-  return state.startsWith('/') ? state : join(homedir(), '.local', 'state')
 }
 
 /**
@@ -142,6 +129,7 @@ const FIELDS = [
   'policy',
   'commit',
   'retention',
+  'keep',
   'head-guard',
   'keys',
   'webhooks',
@@ -173,6 +161,7 @@ function readFields(reader: ConfigReader, data: string): Config | undefined {
     policy: resolve(data, (fields.policy && reader.text(fields.policy, '`policy`')) ?? 'policy.yaml'),
     commit: (fields.commit && reader.word(fields.commit, '`commit`', ['plain', 'salted'])) ?? 'plain',
     retention: { sessions: fields.retention && readRetention(reader, fields.retention) },
+    keep: { calls: fields.keep && readKeep(reader, fields.keep) },
     headGuard: readHeadGuard(reader, fields['head-guard'], data),
     passphraseCommand: fields.keys && readCommand(reader, fields.keys),
     webhooks: fields.webhooks ? readWebhooks(reader, fields.webhooks) : [],
@@ -237,6 +226,18 @@ function readRetention(reader: ConfigReader, place: Place): number | undefined {
     least: 3_600_000,
     most: 3650 * DAY,
     example: 'a time such as `24h` or `30d`, from one hour to ten years; leave it out to keep them forever',
+  })
+}
+
+function readKeep(reader: ConfigReader, place: Place): number | undefined {
+  const calls = reader.fields(place, ['calls'])?.calls
+  if (!calls) return undefined
+  return reader.measure(calls, {
+    what: '`calls`',
+    units: TIMES,
+    least: 3_600_000,
+    most: 365 * DAY,
+    example: 'a time such as `24h` or `7d`, from one hour to a year; leave it out to keep none',
   })
 }
 

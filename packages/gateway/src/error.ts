@@ -14,6 +14,7 @@ export type GatewayErrorCode =
   | 'TOKEN_INVALID'
   | 'LISTEN_REFUSED'
   | 'REQUEST_INVALID'
+  | 'TRACE_MALFORMED'
 
 /** A fault with its code, and what to do about it. Never holds a secret or an argument's value. */
 export class GatewayError extends Error {

@@ -1,8 +1,8 @@
 // Opening what is in a data directory: the ledger with its keys, the kernel on it, the tokens; or the ledger for reading only.
 
 import { randomBytes } from 'node:crypto'
-import { formatTrust, formatVkey, importPublicKey, noteKey, type PublicKey } from '@tollgate/evidence'
-import { foundingBatch, openKernel, type Host, type Kernel } from '@tollgate/kernel'
+import { formatVkey, importPublicKey, noteKey, type PublicKey } from '@tollgate/evidence'
+import { foundingBatch, openForLooking, openKernel, type Host, type Kernel } from '@tollgate/kernel'
 import type { Config } from './config.ts'
 import { GatewayError } from './error.ts'
 import type { Keyring, KeyRole, StoredKey } from './keyring.ts'
@@ -11,12 +11,15 @@ import { backupLedger as backupSqlite } from './store/sqlite/backup.ts'
 import { measureSyncs, type Durability } from './store/sqlite/durability.ts'
 import { fsckLedger as fsckSqlite, type FsckProgress, type FsckReport } from './store/sqlite/fsck.ts'
 import { isLocked, takeLock, type Lock } from './store/sqlite/lock.ts'
-import { createSqliteFile, openSqliteStore, openSqliteView, type SqliteStore } from './store/sqlite/store.ts'
+import { openSqliteLook } from './store/sqlite/look.ts'
+import { createSqliteFile, openSqliteStore, type SqliteStore } from './store/sqlite/store.ts'
+import { trustText } from './open-view.ts'
 import { openTokens, type Tokens } from './tokens.ts'
 import { startUpkeep } from './upkeep.ts'
 import type { LedgerView } from './view.ts'
 
 export type { Durability, FsckProgress, FsckReport }
+export { openView, type OpenView } from './open-view.ts'
 
 /** A running gateway, before any door is open. */
 export interface Gateway {
@@ -121,7 +124,8 @@ function openStore(
   return openSqliteStore({ data, origin: ledger, writer, seeds, guard: headGuard }, lock)
 }
 
-async function openKernelOn(store: SqliteStore, { ledger, writer, tenant, commit }: Config): Promise<Kernel> {
+async function openKernelOn(store: SqliteStore, config: Config): Promise<Kernel> {
+  const { ledger, writer, tenant, commit } = config
   if (store.key === undefined) {
     throw new GatewayError(
       'DATA_MISSING',
@@ -131,7 +135,8 @@ async function openKernelOn(store: SqliteStore, { ledger, writer, tenant, commit
       },
     )
   }
-  return openKernel({ store, host: HOST, origin: ledger, writer, key: store.key, tenant, commit })
+  const keep = config.keep.calls !== undefined
+  return openKernel({ store, host: HOST, origin: ledger, writer, key: store.key, tenant, commit, keep })
 }
 
 const HOST: Host = {
@@ -143,31 +148,29 @@ const HOST: Host = {
   },
 }
 
-/** The ledger of a data directory for reading only. */
-export interface OpenView {
-  readonly view: LedgerView
-  /** The text of a trust file. */
-  trust: () => Promise<string>
+/** A kernel that only looks at the ledger of a data directory, as it was when it was opened. */
+export interface Look {
+  readonly kernel: Kernel
   close: () => Promise<void>
 }
 
-/** Opens the ledger for reading only, also beside a running gateway. @throws GatewayError as `openGateway`. */
-export async function openView({ data, ledger, writer }: Config): Promise<OpenView> {
-  const { view, ledgerKeys, close } = await openSqliteView(data, writer)
-  return {
-    view,
-    trust: () => Promise.resolve(trustText(ledger, ledgerKeys)),
-    close: () => Promise.resolve().then(close),
+/**
+ * Opens a kernel for looking only, also beside a running gateway. `at` is the time that it takes it to be, in milliseconds; never
+ * before the newest receipt.
+ *
+ * @throws GatewayError as `openGateway`; KernelError if the private records are damaged.
+ */
+export async function openLook(config: Config, at?: number): Promise<Look> {
+  const { data, ledger: origin, writer, tenant, commit } = config
+  const { store, key, close } = await openSqliteLook(data, writer)
+  try {
+    const host = at === undefined ? HOST : { ...HOST, now: () => at }
+    const kernel = await openForLooking({ store, host, origin, writer, key: key.id, tenant, commit })
+    return { kernel, close: () => Promise.resolve().then(close) }
+  } catch (cause) {
+    close()
+    throw cause
   }
-}
-
-function trustText(origin: string, keys: readonly PublicKey[]): string {
-  return formatTrust({
-    ledger: origin,
-    keys: keys.map((key) => noteKey(origin, key, 1)),
-    witnesses: [],
-    quorum: 0,
-  })
 }
 
 /** The ledger's public keys as C2SP vkeys. */

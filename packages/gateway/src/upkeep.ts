@@ -2,7 +2,7 @@
 // to keep, and stops everything while the disk still has room to say so.
 
 import { statfsSync } from 'node:fs'
-import { closeExpired, closeSessions, setFreeze, type IdleSession, type Kernel } from '@tollgate/kernel'
+import { closeExpired, closeSessions, KEPT, setFreeze, type IdleSession, type Kernel } from '@tollgate/kernel'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 
@@ -14,13 +14,14 @@ export interface UpkeepStore {
     limit: number,
     after?: string,
   ): Promise<readonly { readonly name: string; readonly text: string }[]>
+  namesBefore(prefix: string, time: number): Promise<readonly string[]>
 }
 
 /** What upkeep works on. */
 export interface UpkeepOptions {
   readonly kernel: Kernel
   readonly store: UpkeepStore
-  readonly config: Pick<Config, 'data' | 'retention'>
+  readonly config: Pick<Config, 'data' | 'retention' | 'keep'>
   readonly log: Log
   /** How many bytes are free where the data is; asked of the system if not given. */
   readonly free?: () => number
@@ -35,6 +36,8 @@ const SECOND = 1000
 const HOUR = 3_600_000
 /** Room that is kept for freezes, answers and recovery. */
 const RESERVE = 16 << 20
+/** Below this, calls are not kept any more. */
+const ROOM_TO_KEEP = 1 << 30
 const AT_ONCE = 500
 
 /** Begins upkeep. */
@@ -43,9 +46,13 @@ export function startUpkeep(options: UpkeepOptions): Upkeep {
     every(SECOND, () => closeExpired(options.kernel), options.log),
     every(5 * SECOND, () => guardDisk(options), options.log),
     every(HOUR, () => forgetOld(options), options.log),
+    every(HOUR, () => forgetKept(options), options.log),
   ]
+  // Also a gateway that never runs for an hour forgets.
+  const first = setTimeout(() => void forgetKept(options).catch(() => undefined), 10 * SECOND).unref()
   return {
     async stop() {
+      clearTimeout(first)
       for (const stop of tasks) await stop()
     },
   }
@@ -76,13 +83,31 @@ export async function guardDisk({
   log,
   free = () => freeIn(config.data),
 }: UpkeepOptions): Promise<void> {
-  if (free() >= RESERVE || kernel.freezes.all() || kernel.ledger.poisoned !== undefined) return
+  const room = free()
+  keepWhileRoom(kernel, config, room >= ROOM_TO_KEEP, log)
+  if (room >= RESERVE || kernel.freezes.all() || kernel.ledger.poisoned !== undefined) return
   const because = `Less than ${RESERVE >> 20} MiB are left on the disk of the ledger.`
   log(
     'error',
     'everything is frozen: the disk of the ledger is nearly full; make room, then `tollgate unfreeze`',
   )
   await setFreeze(kernel, { scope: 'all', frozen: true, by: 'tollgate:disk', because })
+}
+
+/** Calls are kept only while there is plenty of room: they must not be what fills the disk. */
+function keepWhileRoom(
+  { keeping }: Kernel,
+  { keep }: UpkeepOptions['config'],
+  room: boolean,
+  log: Log,
+): void {
+  const wanted = room && keep.calls !== undefined
+  if (keeping.on === wanted) return
+  keeping.on = wanted
+  log(
+    'warn',
+    wanted ? 'calls are kept again' : 'calls are no longer kept: less than 1 GiB is left on the disk',
+  )
 }
 
 function freeIn(data: string): number {
@@ -99,14 +124,39 @@ export async function forgetOld({ kernel, store, config, log }: UpkeepOptions): 
   for await (const records of idlePages(store, 'session\n', before)) {
     closed += await closeSessions(kernel, records.flatMap(sessionOf))
   }
-  for (const prefix of ['salt\n', 'late\n', 'ref\n']) {
-    for await (const records of idlePages(store, prefix, before)) {
-      await kernel.ledger.append({ run: (turn) => records.forEach(({ name }) => turn.put(name, undefined)) })
-      removed += records.length
-    }
-  }
+  for (const prefix of ['salt\n', 'late\n', 'ref\n'])
+    removed += await removeIdle(prefix, before, { kernel, store })
   if (closed + removed > 0)
     log('info', 'old private records were removed', { sessions: closed, others: removed })
+}
+
+// Observe mode lasts a day at most: a week is enough to learn from it.
+const OBSERVED_FOR = 7 * 24 * HOUR
+
+/** Removes calls that were kept for as long as the operator wants. */
+export async function forgetKept({ kernel, store, config, log }: UpkeepOptions): Promise<void> {
+  const before = kernel.host.now() - (config.keep.calls ?? OBSERVED_FOR)
+  let removed = 0
+  for (;;) {
+    const names = await store.namesBefore(KEPT, before)
+    if (names.length === 0) break
+    await kernel.ledger.append({ run: (turn) => names.forEach((name) => turn.put(name, undefined)) })
+    removed += names.length
+  }
+  if (removed > 0) log('info', 'kept calls were removed', { calls: removed })
+}
+
+async function removeIdle(
+  prefix: string,
+  before: number,
+  { kernel, store }: Pick<UpkeepOptions, 'kernel' | 'store'>,
+): Promise<number> {
+  let removed = 0
+  for await (const records of idlePages(store, prefix, before)) {
+    await kernel.ledger.append({ run: (turn) => records.forEach(({ name }) => turn.put(name, undefined)) })
+    removed += records.length
+  }
+  return removed
 }
 
 type IdleRecords = Awaited<ReturnType<UpkeepStore['idle']>>

@@ -13,6 +13,15 @@ export interface LedgerEntry {
   readonly envelope: Uint8Array
 }
 
+/** One entry of the ledger, without its envelope. */
+export interface Payload {
+  readonly index: number
+  /** Id of the receipt: SHA-256 of its payload. */
+  readonly id: string
+  /** The receipt: canonical JSON. */
+  readonly text: string
+}
+
 /** Which entries are wanted. All that is given must hold. */
 export interface EntryFilter {
   readonly kind?: Kind
@@ -47,6 +56,12 @@ export interface Page {
   readonly next: number | undefined
 }
 
+/** A private record. */
+export interface NamedRecord {
+  readonly name: string
+  readonly text: string
+}
+
 /** The ledger for reading. Everything it shows is durable. */
 export interface LedgerView {
   /** How many entries there are. */
@@ -54,8 +69,12 @@ export interface LedgerView {
   page(request: PageRequest): Promise<Page>
   /** The entry of this id, or undefined. */
   find(id: string): Promise<LedgerEntry | undefined>
+  /** The entries whose ids begin with these digits, at least eight; at most ten. */
+  begins(digits: string): Promise<readonly LedgerEntry[]>
   /** The envelopes of the entries [start, end), at most 1,000. */
   envelopes(start: number, end: number): Promise<readonly Uint8Array[]>
+  /** The entries from `start` on, at most 1,000, without their envelopes: for reading a lot of them. */
+  payloads(start: number, limit: number): Promise<readonly Payload[]>
   /** Indexes of all entries of one of these kinds, in order; quick for every kind but `decision` and `effect`. */
   indexesOf(kinds: readonly Kind[]): Promise<readonly number[]>
   /** Hashes of full subtrees, for proofs. */
@@ -64,6 +83,8 @@ export interface LedgerView {
   rootAt(size: number): Promise<Uint8Array>
   /** A private record, or undefined if there is none or it was erased. */
   record(name: string): Promise<string | undefined>
+  /** Private records with this prefix, by name, behind `after`; at most 1,000. */
+  records(prefix: string, after: string, limit: number): Promise<readonly NamedRecord[]>
   /** Names of private records with this prefix. */
   recordNames(prefix: string): Promise<readonly string[]>
   /** The newest checkpoint that was signed and kept: at most a second older than the newest entry. */

@@ -57,6 +57,17 @@ describe('receipts', () => {
     expect(await found(`?decision=${first?.id ?? ''}`)).toBe(1)
   })
 
+  test('are found by how their ids begin, as far as they may be seen', async () => {
+    const rig = await busy(2)
+    const [first] = (await list(rig, 'auditor', '?verdict=ALLOW')).receipts
+    const begins = `?begins=${(first?.id ?? '').slice(0, 8)}`
+    for (const role of ['auditor', 'agent'] as const) {
+      expect((await list(rig, role, begins)).receipts.map(({ id }) => id)).toEqual([first?.id])
+    }
+    expect((await list(rig, 'other', begins)).receipts).toEqual([])
+    await script(rig, 'auditor GET /v1/receipts?begins=abc\nstatus 400')
+  })
+
   test('refuse what they do not know', async () => {
     await script(
       await busy(0),

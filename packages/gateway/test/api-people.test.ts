@@ -278,6 +278,33 @@ describe('the policy', () => {
     expect(rig.receipts().length).toBe(before)
   })
 
+  test('explains what every rung says, which part of a condition fails, and all that stands in the way', async () => {
+    const rig = await check(`
+      admin POST /v1/policy {"text":"tollgate: 1\\nname: next\\ntools: { a: { effect: write, destinations: [to] } }\\nrules:\\n  - { id: few, allow: a, when: 'args.n < 3.0 && risk >= 0.0' }\\n  - { id: users, require: a, principal: 'user:*' }\\n"}
+      status 200
+      auditor POST /v1/policy/explain {"tool":"a","principal":"agent:a","arguments":{"n":7,"to":"https://evil.test"}}
+      body rung "egress"
+      body rungs.0 {"rung":"capture","standing":"active","asked":true,"verdict":null,"reason_code":null,"detail":null,"rule":null}
+      body rungs.6.verdict "DENY"
+      body rungs.14 {"rung":"policy","standing":"active","asked":false,"verdict":"DENY","reason_code":"NO_RULE_MATCHED","detail":null,"rule":null}
+      body rules.0.match "condition is false"
+      body rules.0.parts.1 {"depth":1,"text":"args.n < 3.0","truth":"false","joins":null,"fault":null,"looks":[{"name":"args.n","value":"7","missing":false}]}
+      body rules.0.parts.2.looks.0 {"name":"risk","value":null,"missing":false}
+      body obstacles.0.reason_code "DATA_EGRESS_BLOCKED"
+      body obstacles.0.goes.0 {"at":"/to","host":"evil.test"}
+      body obstacles.1.reason_code "NO_RULE_MATCHED"
+      body obstacles.1.near ["few","users"]
+      body relies null
+      auditor POST /v1/policy/explain {"tool":"a","principal":"agent:a","arguments":{"n":1}}
+      body verdict "ALLOW"
+      body obstacles []
+      body relies {"rule":"few","next":null}
+      body rules.1.match "not reached"
+      body rules.1.would "other principal"
+    `)
+    expect(rig.receipts().filter(({ kind }) => kind === 'decision')).toEqual([])
+  })
+
   test('explains with what is remembered and what is frozen', async () => {
     const explain =
       'auditor POST /v1/policy/explain {"tool":"fs/read_file","principal":"agent:a","session_id":"s1"}'

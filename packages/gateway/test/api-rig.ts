@@ -312,12 +312,27 @@ export function viewOf(store: MemoryStore): LedgerView {
       return Promise.resolve({ entries, next: index >= 0 && index < size ? index : undefined })
     },
     find: (id) => Promise.resolve(entry(indexOf(id))),
+    begins(digits) {
+      const found = store.entries.flatMap(({ id }, i) => (id.startsWith(digits) ? (entry(i) ?? []) : []))
+      return Promise.resolve(found.slice(0, 10))
+    },
     envelopes: (start, end) => Promise.resolve(store.envelopes.slice(start, end)),
+    payloads: (start, limit) =>
+      Promise.resolve(
+        store.entries.slice(start, start + limit).map(({ id, payload }, i) => {
+          return { index: start + i, id, text: new TextDecoder().decode(payload) }
+        }),
+      ),
     indexesOf: (kinds) =>
       Promise.resolve(store.entries.flatMap(({ receipt }, i) => (kinds.includes(receipt.kind) ? [i] : []))),
     node: (level, index) => reader.node(level, index),
     rootAt: () => Promise.reject(new Error('not needed here')),
     record: (name) => Promise.resolve(store.records.get(name)),
+    records(prefix, after, limit) {
+      const names = [...store.records.keys()].filter((name) => name.startsWith(prefix) && name > after).sort()
+      const found = names.slice(0, limit).map((name) => ({ name, text: store.records.get(name) ?? '' }))
+      return Promise.resolve(found)
+    },
     recordNames: (prefix) =>
       Promise.resolve([...store.records.keys()].filter((name) => name.startsWith(prefix)).sort()),
     checkpoint: () => Promise.resolve(undefined),

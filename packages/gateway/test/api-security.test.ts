@@ -42,6 +42,8 @@ const TABLE: Readonly<Record<string, Row>> = {
   listFreezes: { status: 200 },
   setFreeze: { body: { scope: 'tool', target: 'x', frozen: true }, status: 200 },
   showPolicy: { status: 200 },
+  listObserved: { status: 200 },
+  setObserve: { body: { scope: 'door', target: 'mcp', seconds: 60 }, status: 200 },
   activatePolicy: { body: { text: 'tollgate: 1\nname: next\nrules: []\n' }, status: 200 },
   explainCall: { body: { tool: 'fs/read_file', principal: 'agent:a' }, status: 200 },
   listTools: { status: 200 },

@@ -48,6 +48,7 @@ describe('readConfig', () => {
       policy: join(data, 'policy.yaml'),
       commit: 'plain',
       retention: { sessions: undefined },
+      keep: { calls: 7 * 86_400_000 },
       headGuard: `${data}-heads`,
       passphraseCommand: undefined,
       webhooks: [],

@@ -68,6 +68,7 @@ export function configFor(data: string, headGuard: string | undefined): Config {
     policy: join(data, 'policy.yaml'),
     commit: 'plain',
     retention: { sessions: undefined },
+    keep: { calls: undefined },
     headGuard,
     passphraseCommand: undefined,
     webhooks: [],

@@ -4,8 +4,8 @@ import { mkdtempSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { EffectClass, JsonObject } from '@tollgate/evidence'
-import { definitionOf, parsePolicy, type Policy } from '@tollgate/kernel'
+import { NO_HASH, type Decision, type EffectClass, type Json, type JsonObject } from '@tollgate/evidence'
+import { definitionOf, parsePolicy, type Policy, type TraceEntry } from '@tollgate/kernel'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { rosterOf } from '../src/cli/mcp-roster.ts'
@@ -16,6 +16,7 @@ import { guess } from '../src/tools/effect.ts'
 import { isAtLeast } from '../src/tools/finding.ts'
 import { inspect } from '../src/tools/inspect.ts'
 import type { Offer } from '../src/tools/offer.ts'
+import { createSeenTools, type SeenTool } from '../src/tools/seen.ts'
 
 function tool(name: string, more: JsonObject = {}): Offer {
   const [server = '', ...rest] = name.split('/')
@@ -178,6 +179,142 @@ describe('a draft', () => {
       tool(`s/get_${'y'.repeat(100)}${i}`, { description }),
     )
     expect(parsePolicy(draftPolicy(offers)).ok).toBe(true)
+  })
+})
+
+function decided(tool: string, args: Json | undefined, effect: EffectClass = 'admin'): TraceEntry {
+  // Sound: the fields that are looked at are there.
+  const receipt = { kind: 'decision', tool, effect_class: effect, args_hash: NO_HASH } as Decision
+  const kept = args === undefined ? undefined : JSON.stringify({ args, context: {}, state: '' })
+  return { id: NO_HASH, receipt, kept }
+}
+
+function seenIn(...entries: readonly TraceEntry[]): readonly SeenTool[] {
+  const tools = createSeenTools()
+  for (const entry of entries) tools.take(entry)
+  return tools.list()
+}
+
+describe('tools that were seen in calls', () => {
+  test('are known by their names, their arguments and a few values', () => {
+    const seen = seenIn(
+      ...[1, 2, 3, 4, 5].map((page) => decided('crm/list', { page, filter: { open: true } })),
+      decided('crm/list', { page: 'last' }),
+      decided('crm/list', undefined),
+      decided('crm/list', [1]),
+    )
+    expect(seen).toEqual([
+      {
+        name: 'crm/list',
+        effect: 'admin',
+        calls: 8,
+        kept: 6,
+        arguments: [
+          { name: 'page', types: ['number', 'text'], calls: 6, samples: ['1', '2', '3'] },
+          { name: 'filter', types: ['object'], calls: 5, samples: ['{"open":true}'] },
+        ],
+      },
+    ])
+  })
+
+  test.each<[string, Json]>([
+    ['a token', { header: `ghp_${'a1B2c3D4e5F6'.repeat(3)}` }],
+    ['what its name calls a password', { password: 'hunter2' }],
+    ['a card', { number: '4111 1111 1111 1111' }],
+    ['an account', { to: 'DE89 3704 0044 0532 0130 00' }],
+    ['an address of mail', { to: 'anna@example.com' }],
+    ['a telephone number', { phone: '+49 30 901820' }],
+    ['a secret deep inside', { options: { headers: [{ auth: `ghp_${'a1B2c3D4e5F6'.repeat(3)}` }] } }],
+    ['what is too long to be looked through', { body: 'x'.repeat(20_000) }],
+  ])('never show %s', (_, args) => {
+    expect(seenIn(decided('x/y', args))[0]?.arguments.flatMap(({ samples }) => samples)).toEqual([])
+    expect(draftPolicy([], 'draft', seenIn(decided('x/y', args)))).toContain('values not shown')
+  })
+
+  test('show the beginning of a long value, in one line', () => {
+    const [seen] = seenIn(decided('x/y', { text: `a\nb ${'c'.repeat(100)}` }))
+    expect(seen?.arguments[0]?.samples).toEqual([`"a\\nb ${'c'.repeat(34)}…`])
+  })
+
+  test('are the strictest class unless a policy said what they do, and ask a person', () => {
+    const text = draftPolicy([], 'draft', [
+      ...seenIn(
+        decided('get_note', { name: 'a' }),
+        decided('crm/list', {}, 'read'),
+        decided('mail/send', { to: 'x' }),
+      ),
+    ])
+    const policy = parsed(text)
+    expect(effects(policy)).toEqual({ get_note: 'admin', 'crm/list': 'read', 'mail/send': 'send' })
+    expect(policy.tools.find(({ name }) => name.source === 'mail/send')?.destinations).toEqual(['to'])
+    expect(policy.rules.map(({ id, action, tools }) => [id, action, tools.length])).toEqual([
+      ['observed.reading', 'allow', 3],
+      ['observed.acting', 'require', 3],
+    ])
+    expect(text).toContain('#   read: the policy said so when it was called')
+    expect(text).toContain('#   review: the strictest class stands here until you say what it does')
+    expect(text).toContain('#     name: text, such as "a"')
+  })
+
+  test('come after what servers offer, which says more', () => {
+    const offers = [tool('fs/get', { description: 'Get it' })]
+    const seen = seenIn(
+      decided('fs/get', { path: 'src/a' }),
+      decided('fs:resources/read', {}),
+      decided('fs/odd', {}),
+    )
+    const text = draftPolicy(offers, 'draft', seen)
+    expect(effects(parsed(text))).toMatchObject({
+      'fs/get': 'read',
+      'fs:resources/read': 'read',
+      'fs/odd': 'admin',
+    })
+    expect(text.match(/"fs\/get": \{/g)).toHaveLength(1)
+    expect(text).toContain('#     path: text, such as "src/a"')
+  })
+
+  test('are left out where their name could mean something else', () => {
+    const text = draftPolicy([], 'draft', seenIn(decided('x/*', {}), decided('ünï', {}), decided('ok', {})))
+    expect(effects(parsed(text))).toEqual({ ok: 'admin' })
+    expect(text).toContain('left out, for their names: 2 tools')
+    expect(parsed(draftPolicy([], 'draft', seenIn(decided('x/*', {})))).tools).toEqual([])
+  })
+
+  test('do not take the place of a server that is called like their rules', () => {
+    const offers = [tool('observed/get', { description: 'Get it' })]
+    const policy = parsed(draftPolicy(offers, 'draft', seenIn(decided('x', {}))))
+    expect(policy.rules.map(({ id }) => id)).toContain('observed.acting')
+  })
+
+  test('can be read, whatever they are called and called with', () => {
+    const text = fc.string({ unit: 'binary' }).map((each) => each.toWellFormed())
+    fc.assert(
+      fc.property(fc.array(fc.tuple(text, text, text), { maxLength: 5 }), (given) => {
+        const entries = given.map(([name, argument, value]) =>
+          decided(name, { [argument]: value, n: [value] }),
+        )
+        expect(parsePolicy(draftPolicy([], 'draft', seenIn(...entries))).ok).toBe(true)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test('stay within what a policy may be, however many there are', () => {
+    const entries = Array.from({ length: 2500 }, (_, i) =>
+      decided(
+        `invented/${'y'.repeat(100)}${i}`,
+        Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`a${n}`, n])),
+      ),
+    )
+    const seen = seenIn(...entries)
+    expect(seen).toHaveLength(2000)
+    const description = `Get ${'x'.repeat(200)}`
+    const offers = seen.slice(0, 1500).map(({ name }) => tool(name, { description }))
+    for (const offered of [[], offers]) {
+      const text = draftPolicy(offered, 'draft', seen)
+      expect(parsePolicy(text).ok).toBe(true)
+      expect(text).toMatch(/# left out: [0-9]+ more tools that were seen in calls/)
+    }
   })
 })
 

@@ -1,10 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setFreeze } from '@tollgate/kernel'
 import { describe, expect, it } from 'vitest'
 import { silent } from '../src/log.ts'
 import { fsckLedger, type Gateway } from '../src/open.ts'
 import { openDatabase } from '../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
-import { forgetOld, guardDisk, type UpkeepOptions, type UpkeepStore } from '../src/upkeep.ts'
+import { forgetKept, forgetOld, guardDisk, type UpkeepOptions, type UpkeepStore } from '../src/upkeep.ts'
 import { activate, ask, createSite, report, type Site } from './gateway-rig.ts'
 
 const DAY = 86_400_000
@@ -56,12 +58,46 @@ describe('retention', () => {
     expect(problems).toEqual([])
   })
 
+  it('removes kept calls after their time, the oldest first, and nothing of them is left in the file', async () => {
+    const site = await createSite({ keep: { calls: DAY } })
+    const gateway = await site.open()
+    await activate(gateway)
+    for (let i = 0; i < 40; i++) await ask(gateway, 'notes/read', { text: `marked-${i}-${'x'.repeat(9000)}` })
+    expect(await gateway.view.recordNames('kept\n')).toHaveLength(40)
+    await forgetKept(later(gateway, 0))
+    expect(await gateway.view.recordNames('kept\n')).toHaveLength(40)
+    await forgetKept(later(gateway, 2))
+    expect(await gateway.view.recordNames('kept\n')).toEqual([])
+    await gateway.close()
+    // The log is moved into the file, and used anew from then on.
+    const db = openDatabase(site.config.data)
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    db.close()
+    expect(readFileSync(join(site.config.data, 'ledger.sqlite')).includes('marked-')).toBe(false)
+  })
+
+  it('keeps no more calls while the disk has little room, and goes on once there is more', async () => {
+    const site = await createSite({ keep: { calls: DAY } })
+    const gateway = await site.open()
+    await activate(gateway)
+    const kept = async (): Promise<number> => (await gateway.view.recordNames('kept\n')).length
+    const options = later(gateway, 0)
+    await guardDisk({ ...options, free: () => 1 << 29 })
+    await ask(gateway, 'notes/read')
+    expect(await kept()).toBe(0)
+    await guardDisk({ ...options, free: () => 2 ** 31 })
+    await ask(gateway, 'notes/read')
+    expect(await kept()).toBe(1)
+    await gateway.close()
+  })
+
   it('leaves a session alone that was used meanwhile', async () => {
     const { gateway } = await openSite()
     await ask(gateway, 'notes/read', {}, 's1')
     const options = later(gateway, 31)
     const store: UpkeepStore = {
       // Looked at before the call that comes in between.
+      namesBefore: (...args) => options.store.namesBefore(...args),
       async idle(prefix, time, limit, after) {
         const found = await options.store.idle(prefix, time, limit, after)
         if (prefix === 'session\n') await ask(gateway, 'notes/read', {}, 's1')

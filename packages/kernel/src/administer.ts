@@ -136,6 +136,7 @@ export async function pinTool(kernel: Kernel, tool: string, hash: string, by: st
         by,
       }))
       turn.put(`pin\n${tool}`, definition.text)
+      turn.put(`text\n${definition.hash}`, definition.text)
       kernel.catalogue.setPin(tool, pinned)
       return appended
     },

@@ -10,7 +10,7 @@ import {
   type Door,
   type Json,
   type JsonObject,
-} from '@tollgate/evidence'
+} from '@tollgate/evidence/core'
 import type { ArgumentsSchema } from './schema.ts'
 
 /** Who is calling, as the door has made sure of it. Nothing in here is the caller's own word. */
@@ -27,6 +27,8 @@ export interface Caller {
 export interface Demanded {
   /** Names the schema in what the decision commits to. */
   readonly hash: string
+  /** The schema as JSON. */
+  readonly text: string
   readonly schema: ArgumentsSchema
 }
 

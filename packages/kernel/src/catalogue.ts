@@ -1,6 +1,6 @@
 // The catalogue: which tools there are, what they do, and which definition of each a person has pinned.
 
-import { canonicalize, sha256Hex, type JsonObject } from '@tollgate/evidence'
+import { canonicalize, sha256Hex, type JsonObject } from '@tollgate/evidence/core'
 import type { Policy, ToolDeclaration } from './policy/parse.ts'
 import { compileSchema, type ArgumentsSchema } from './schema.ts'
 

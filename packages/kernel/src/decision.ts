@@ -154,6 +154,7 @@ function evidenceOf(intent: Intent, snapshot: Snapshot, hashes: readonly string[
       ...hashes,
       ...(intent.delegation === undefined ? [] : [intent.delegation]),
       ...(intent.demanded ? [intent.demanded.hash] : []),
+      ...(snapshot.observing ? ['observe'] : []),
       ...intent.sources.flatMap(({ source_channel, text }) => [source_channel, text]),
       ...(browser ? seenInBrowser(browser, snapshot) : []),
     ]),

@@ -4,6 +4,7 @@ import { saltedHash, sha256Hex, toHex, type Effect, type Json } from '@tollgate/
 import { sortedLabels } from './content.ts'
 import { heardBlindly, inspect, UNINSPECTED, type Inspection } from './inspect.ts'
 import { policyOf, type Kernel } from './kernel.ts'
+import { keepHeard } from './kept.ts'
 import type { Appended, Read, Turn } from './ledger.ts'
 import { lateName, openingName, openingText, referenceName, type Opening } from './openings.ts'
 import type { Policy } from './policy/parse.ts'
@@ -65,7 +66,8 @@ export function recordEffect(
   const { opening } = due
   const { id, tenant } = opening
   const hash = 'output' in outcome ? commitOutput(kernel, opening, outcome.output) : undefined
-  const left = leftBy(kernel, turn, due, outcome)
+  const heard = remembersData(due.policy) ? toRemember(kernel, due, outcome) : []
+  const left = leftBy(kernel, turn, due, { outcome, heard })
   const { labels = [], findings = [] } = inspectionIn(outcome) ?? {}
   const appended = turn.append(
     { causes: [opening], anchors: anchorsOf(left, opening) },
@@ -93,6 +95,7 @@ export function recordEffect(
   else forgetReference(kernel, turn, opening)
   if (hash?.salt !== undefined) turn.put(`salt\n${appended.id}`, hash.salt)
   if (left.data) turn.write(provenanceName(opening, opening.session), left.data, left.data.text)
+  keepHeard(kernel, opening, { appended, heard, key: left.key }, turn)
   if (left.trust) turn.write(trustName(opening), left.trust, undefined)
   return appended
 }
@@ -112,23 +115,25 @@ export function inspectionIn(outcome: Outcome): Inspection | undefined {
 /** What an effect leaves behind, where it changes anything. */
 interface Left {
   readonly data: ChangedData | undefined
+  /** The key of the session's data from now on. */
+  readonly key: string
   readonly trust: TrustState | undefined
 }
 
-function leftBy(kernel: Kernel, turn: Turn, due: Due, outcome: Outcome): Left {
-  const { trust } = due.policy.gates
-  return {
-    data: remembersData(due.policy) ? dataAfter(kernel, turn, due, outcome) : undefined,
-    trust: trust && trustAfter(turn, trust, due.opening, outcome),
-  }
+/** What came of a call, and what the session heard of it. */
+interface Came {
+  readonly outcome: Outcome
+  readonly heard: readonly Heard[]
 }
 
-function dataAfter(kernel: Kernel, turn: Turn, due: Due, outcome: Outcome): ChangedData | undefined {
-  const { opening } = due
+function leftBy(kernel: Kernel, turn: Turn, { opening, policy }: Due, { outcome, heard }: Came): Left {
+  const { trust: settings } = policy.gates
+  const trust = settings && trustAfter(turn, settings, opening, outcome)
+  if (!remembersData(policy)) return { data: undefined, key: '', trust }
   // Sound: under this name only such records are kept, and it was asked for.
-  const data = turn.read(provenanceName(opening, opening.session)) as KeptProvenance
-  const heard = toRemember(kernel, due, outcome)
-  return changedData(data, () => hear(data.value, () => toHex(kernel.host.salt()), heard))
+  const before = turn.read(provenanceName(opening, opening.session)) as KeptProvenance
+  const data = changedData(before, () => hear(before.value, () => toHex(kernel.host.salt()), heard))
+  return { data, key: (data ?? before).value.key, trust }
 }
 
 function trustAfter(

@@ -1,10 +1,11 @@
 // How a call would be judged now: the same ladder on the same records, and nothing of it counts.
 
 import { capture, type Intent, type ToolCall } from './call.ts'
-import { decide, subjectOf, type Judgement } from './guardian.ts'
+import { explainCall, type Explanation } from './explanation.ts'
+import type { Judgement } from './guardian.ts'
 import { takeSnapshot } from './judge.ts'
-import { policyOf, type Kernel } from './kernel.ts'
-import { explain, type Explained } from './policy/evaluate.ts'
+import type { Kernel } from './kernel.ts'
+import type { Explained } from './policy/evaluate.ts'
 import type { Policy } from './policy/parse.ts'
 import { withRecords } from './recall.ts'
 
@@ -15,6 +16,9 @@ export interface Foreseen {
   readonly judgement: Judgement
   /** None if the call could not be read. */
   readonly rules: readonly Explained[]
+  readonly explanation: Explanation
+  /** When it would be decided, in milliseconds. */
+  readonly time: number
 }
 
 /**
@@ -24,14 +28,16 @@ export interface Foreseen {
  */
 export async function foresee(kernel: Kernel, call: ToolCall): Promise<Foreseen> {
   const intent = capture(call)
-  return withRecords(kernel, intent, (turn, names) => {
-    const policy = policyOf(kernel, intent.tenant)
-    const snapshot = takeSnapshot(kernel, intent, { names, turn })
-    return {
-      intent,
-      policy,
-      judgement: decide(intent, snapshot, kernel.ladder),
-      rules: intent.unreadable === undefined ? explain(policy, subjectOf(intent, snapshot)) : [],
-    }
-  })
+  const { observations } = kernel
+  // What a Sentinel has posted is still there for the call itself.
+  const take: Kernel['observations']['take'] = (...of) => observations.peek(...of)
+  const looking = { ...kernel, observations: { ...observations, take } }
+  const snapshot = await withRecords(kernel, intent, (turn, names) =>
+    takeSnapshot(looking, intent, { names, turn }),
+  )
+  // Outside of the turn: to explain a call takes longer than to decide on it, and nobody need wait for that.
+  const explanation = explainCall(intent, snapshot, kernel.ladder)
+  const { judgement, rules } = explanation
+  const { policy, time } = snapshot
+  return { intent, policy, judgement, rules, explanation, time }
 }

@@ -7,11 +7,12 @@ import {
   type ReasonCode,
   type Rung,
   type Verdict,
-} from '@tollgate/evidence'
+} from '@tollgate/evidence/core'
 import { NOBODY, type Intent } from './call.ts'
 import { freeze } from './gates/freeze.ts'
 import { AFTER_POLICY, BEFORE_POLICY } from './gates/index.ts'
 import type { Gate, Objection, Standing } from './gates/gate.ts'
+import { isObserved, OBSERVE } from './observing.ts'
 import { firstMatch, type Subject } from './policy/evaluate.ts'
 import type { Policy, Rule } from './policy/parse.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -35,7 +36,8 @@ interface Grant {
   readonly reason: ReasonCode
   readonly rule: Rule
 }
-type PolicyWord = Grant | (Objection & { readonly rule?: Rule })
+/** What a rung says. */
+export type PolicyWord = Grant | (Objection & { readonly rule?: Rule })
 
 interface PolicyRung {
   readonly name: 'policy'
@@ -78,21 +80,29 @@ export function decide(intent: Intent, snapshot: Snapshot, ladder: typeof LADDER
   if (intent.unreadable !== undefined) {
     return { verdict: 'DENY', reason: 'AMBIGUOUS_INPUT', rung: 'capture', detail: intent.unreadable }
   }
-  // Nothing is known about tools, but a freeze still says more than the lack of a policy.
-  if (snapshot.policy.hash === NO_HASH) ladder = [freeze, NO_POLICY_RUNG]
   // An ESCALATE waits for the rest: nobody is asked to approve what would be denied anyway.
   let held: Judgement | undefined
   let granted: Judgement | undefined
-  for (const rung of ladder) {
-    const word = ask(rung, intent, snapshot)
+  for (const rung of rungsUnder(snapshot.policy, ladder)) {
+    const word = askRung(rung, intent, snapshot)
     if (word === undefined) continue
     if (word.verdict === 'DENY') return { ...word, rung: rung.name }
     // Whoever lifts the first escalation lifts them all, so the rule that names approvers stays with it.
     if (word.verdict === 'ESCALATE') held = hold(held, rung.name, word)
     else granted = { ...word, rung: rung.name }
   }
+  // Nobody is asked about what no rule is for: what passed then would not say that it was only observed.
+  if (held && granted?.rule === OBSERVE) return { verdict: 'DENY', reason: 'NO_RULE_MATCHED', rung: 'policy' }
   return held ?? granted ?? { verdict: 'DENY', reason: 'GATE_FAILED', rung: 'policy' }
 }
+
+/** The rungs that are asked under a policy. */
+export function rungsUnder({ hash }: Policy, ladder: typeof LADDER): typeof LADDER {
+  // Nothing is known about tools, but a freeze still says more than the lack of a policy.
+  return hash === NO_HASH ? WITHOUT_POLICY : ladder
+}
+
+const WITHOUT_POLICY: typeof LADDER = [freeze, NO_POLICY_RUNG]
 
 /** Takes one more escalation to those that are held: the first one speaks for all, and a person is asked about each. */
 function hold(held: Judgement | undefined, rung: Rung, word: PolicyWord): Judgement {
@@ -116,8 +126,12 @@ function ruleOf(word: PolicyWord): { rule?: Rule } {
   return word.rule === undefined ? {} : { rule: word.rule }
 }
 
-/** A rung that throws objects. */
-function ask(rung: Gate | PolicyRung, intent: Intent, snapshot: Snapshot): PolicyWord | undefined {
+/** What a rung says. One that throws objects. */
+export function askRung(
+  rung: (typeof LADDER)[number],
+  intent: Intent,
+  snapshot: Snapshot,
+): PolicyWord | undefined {
   try {
     return rung.check(intent, snapshot)
   } catch {
@@ -128,7 +142,10 @@ function ask(rung: Gate | PolicyRung, intent: Intent, snapshot: Snapshot): Polic
 
 function askPolicy(intent: Intent, snapshot: Snapshot): PolicyWord {
   const ruling = firstMatch(snapshot.policy, subjectOf(intent, snapshot))
-  if (!ruling) return { verdict: 'DENY', reason: 'NO_RULE_MATCHED' }
+  if (!ruling) {
+    if (isObserved(snapshot)) return { verdict: 'ALLOW', reason: 'OBSERVE_MODE_ALLOWED', rule: OBSERVE }
+    return { verdict: 'DENY', reason: 'NO_RULE_MATCHED' }
+  }
   const { rule, fault } = ruling
   if (fault !== undefined) return { verdict: 'DENY', reason: 'POLICY_EVALUATION_ERROR', rule, detail: fault }
   const because = rule.because === undefined ? {} : { detail: rule.because }

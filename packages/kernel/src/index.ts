@@ -34,6 +34,7 @@ export {
   type KnownTool,
   type Pinned,
 } from './catalogue.ts'
+export { readTexts, type Mark, type ReadText } from './content.ts'
 export { registerDelegation, revokeDelegation, type HandedIn, type Registration } from './delegate.ts'
 export { chainOf, isDelegateOnly, type Delegations, type RegisteredDelegation } from './delegations.ts'
 export { closeExpired, openedAs, reportEffect, type EffectReport, type Reported } from './closing.ts'
@@ -67,16 +68,21 @@ export {
 export type { Decided } from './judge.ts'
 export {
   NO_POLICY,
+  openForLooking,
   openKernel,
   policyOf,
   standings,
   type Host,
   type Kernel,
   type KernelOptions,
+  type ReadableStore,
 } from './kernel.ts'
 export type { Appended, Ledger } from './ledger.ts'
+export { KEPT, keptName, readKeptCall, type KeptCall } from './kept.ts'
 export { leftOf } from './limits.ts'
 export { createMemoryStore, type MemoryStore } from './memory-store.ts'
+export { setObserve, type Observed, type ObserveOrder, type Observing } from './observing.ts'
+export { conditionEnvironment, type Condition, type ConditionEnvironment } from './policy/condition.ts'
 export { explain, type Explained, type Match, type Subject } from './policy/evaluate.ts'
 export {
   CONDITION_VARIABLES,
@@ -88,7 +94,9 @@ export {
   type Rule,
   type ToolDeclaration,
 } from './policy/parse.ts'
-export type { Mistake } from './policy/read.ts'
+export { readYaml, type Mistake, type Place, type Reader } from './policy/read.ts'
+export { REMARK_CODES, type Remark, type RemarkCode } from './policy/review/remark.ts'
+export { reviewPolicy } from './policy/review/review.ts'
 export type { GateSettings } from './policy/settings.ts'
 export type { ComplianceRule, ComplianceSettings } from './policy/settings/compliance.ts'
 export type { PrivilegeSettings } from './policy/settings/privilege.ts'
@@ -108,6 +116,15 @@ export {
   type KeptProvenance,
   type Owner,
 } from './records.ts'
+export {
+  createReplay,
+  STANDING,
+  type JudgedAgain,
+  type Looked,
+  type Replay,
+  type Replayed,
+  type ReplayOptions,
+} from './replay.ts'
 export { closeSessions, type IdleSession } from './retention.ts'
 export { assess, DEFAULT_RISK, ONE, remember, type Assessment, type Axes, type RiskSettings } from './risk.ts'
 export { compileSchema, problemsInSchema, type ArgumentsSchema } from './schema.ts'
@@ -137,3 +154,16 @@ export { scanText } from './threat/scan.ts'
 export { NEW_TRUST, POINT, trustAt, trustText, type TrustState } from './trust.ts'
 export { tryCall, type Trial } from './trial.ts'
 export type { TraceEntry } from './trace.ts'
+export { conditionText } from './policy/condition-text.ts'
+export { ITEM, waysOf, type Way, type Ways } from './policy/clues.ts'
+export type { Clue } from './policy/clue.ts'
+export {
+  explainCall,
+  matchOf,
+  type Explanation,
+  type Obstacle,
+  type Reliance,
+  type RungWord,
+  type Word,
+} from './explanation.ts'
+export type { Examined, Look, Truth } from './policy/examine.ts'

@@ -10,6 +10,7 @@ import { chainOf } from './delegations.ts'
 import { foldIn, type Left } from './fold.ts'
 import { decide } from './guardian.ts'
 import { policyOf, type Kernel } from './kernel.ts'
+import { keepCall } from './kept.ts'
 import type { Appended, Turn } from './ledger.ts'
 import { openingName, openingText, referenceName, type Opening } from './openings.ts'
 import { taken } from './rates.ts'
@@ -74,6 +75,7 @@ export function judge(kernel: Kernel, intent: Intent, names: RecordNames, turn: 
   for (const { name, value, text } of changes) turn.write(name, value, text)
   if (hash.salt !== undefined) turn.put(`salt\n${appended.id}`, hash.salt)
   const request = keepRequest(kernel, intent, snapshot, { settled, appended, hash }, turn)
+  keepCall(kernel, intent, snapshot, { settled, appended, before, left }, turn)
   const opening = settled.verdict === 'ALLOW' ? open(kernel, intent, appended, hash, turn) : undefined
   freezeIfFlooding(kernel, intent, settled, turn)
   return {
@@ -164,6 +166,7 @@ export function takeSnapshot(
     observation: posted ? postedObservation(kernel, intent, time) : intent.browser?.observation,
     observed: posted ? 'sentinel' : 'agent',
     asked: wasAsked(kernel, intent, tool, time),
+    observing: kernel.observing.includes(intent, time, kernel.host.now()),
   })
 }
 

@@ -5,10 +5,12 @@ import { createApprovals, type Approvals } from './approvals.ts'
 import { createCatalogue, type Catalogue } from './catalogue.ts'
 import { recover } from './closing.ts'
 import { createDelegations, type Delegations } from './delegations.ts'
+import { KernelError } from './error.ts'
 import { createFreezes, type Freezes } from './freezes.ts'
 import { describeLadder, LADDER, type RungStanding } from './guardian.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import { createObservations, type Observations } from './observations.ts'
+import { createObserving, type Observing } from './observing.ts'
 import { createOpenings, type Openings } from './openings.ts'
 import type { Policy } from './policy/parse.ts'
 import type { Pace } from './rates.ts'
@@ -40,6 +42,8 @@ export interface KernelOptions {
   readonly tenant?: string
   /** Whether hashes of contents are salted everywhere, or only where a tool's declaration says so. */
   readonly commit?: 'plain' | 'salted'
+  /** Whether calls are kept privately, so that they can be decided again; those of observe mode always are. */
+  readonly keep?: boolean
   /** How many denials a principal may cause before it is frozen; 1,000 an hour if not given. */
   readonly quota?: Pace
   /** Milliseconds a tool may take before its effect counts as unknown; two minutes if not given. */
@@ -57,6 +61,10 @@ export interface Kernel {
   readonly store: Store
   readonly tenant: string
   readonly commit: 'plain' | 'salted'
+  /** Whether calls are kept; off while there is too little room for them. */
+  readonly keeping: { on: boolean }
+  /** The sessions whose data was kept as a whole, and when. */
+  readonly seeded: Map<string, number>
   readonly quota: Pace
   readonly patience: number
   readonly catalogue: Catalogue
@@ -65,6 +73,7 @@ export interface Kernel {
   readonly delegations: Delegations
   readonly openings: Openings
   readonly observations: Observations
+  readonly observing: Observing
   /** What is left of the denials each principal may cause, by tenant and name. A restart fills them up again. */
   readonly denials: Map<string, Allowance>
   /** How many calls were denied without a receipt, by tenant and name. Who is in here is frozen for flooding. */
@@ -105,6 +114,38 @@ export const NO_POLICY: Policy = {
  * damaged, `LEDGER_POISONED` if the store fails.
  */
 export async function openKernel(options: KernelOptions): Promise<Kernel> {
+  const kernel = await kernelOn(options)
+  await recover(kernel)
+  return kernel
+}
+
+/** A store that is only read. */
+export type ReadableStore = Pick<Store, 'head' | 'load' | 'list'>
+
+/**
+ * Opens a kernel for looking only, also beside the one that writes the ledger: for `foresee`. It closes nothing that is open, and
+ * whatever would be written fails. What is known in memory alone, such as what servers offer, it does not know.
+ *
+ * @throws KernelError as `openKernel`.
+ */
+export async function openForLooking(
+  options: Omit<KernelOptions, 'store'> & { readonly store: ReadableStore },
+): Promise<Kernel> {
+  const { store } = options
+  return kernelOn({
+    ...options,
+    store: {
+      head: () => store.head(),
+      load: (names) => store.load(names),
+      list: (prefix, of) => store.list(prefix, of),
+      write: () =>
+        Promise.reject(new KernelError('REQUEST_INVALID', 'the ledger was opened for looking only')),
+    },
+  })
+}
+
+/** A kernel that has taken up everything where it was left. */
+async function kernelOn(options: KernelOptions): Promise<Kernel> {
   const { store, host, origin, writer, key, maxRemembered, maxWaiting } = options
   const head = await store.head()
   const genesis = await genesisOf(store, origin)
@@ -124,6 +165,8 @@ export async function openKernel(options: KernelOptions): Promise<Kernel> {
     tenant: options.tenant ?? 'default',
     // A ledger that was founded as salted stays so.
     commit: genesis.commit === 'salted' ? 'salted' : (options.commit ?? 'plain'),
+    keeping: { on: options.keep ?? false },
+    seeded: new Map(),
     quota: options.quota ?? { calls: 1000, period: 3_600_000 },
     patience: options.patience ?? 120_000,
     catalogue: createCatalogue(),
@@ -132,13 +175,13 @@ export async function openKernel(options: KernelOptions): Promise<Kernel> {
     delegations: createDelegations(),
     openings: createOpenings(),
     observations: createObservations(),
+    observing: createObserving(),
     denials: new Map(),
     flooding: new Map(),
     ladder: LADDER,
     policies: new Map(),
   }
   await takeUp(kernel, head ? Date.parse(head.time) : 0)
-  await recover(kernel)
   return kernel
 }
 

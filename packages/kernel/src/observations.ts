@@ -9,6 +9,8 @@ export interface Observations {
   post(tenant: string, observation: Observation, time: number): string
   /** The observation that a call refers to, which is then used up; undefined if there is none that fits. */
   take(intent: Intent, time: number): Observation | undefined
+  /** The same, and it is still there afterwards. */
+  peek(intent: Intent, time: number): Observation | undefined
 }
 
 const TEN_SECONDS = 10_000
@@ -16,7 +18,7 @@ const MAX_WAITING = 10_000
 
 /** No observation has been posted. */
 export function createObservations(): Observations {
-  const waiting = new Map<string, { tenant: string; observation: Observation; time: number }>()
+  const waiting = new Map<string, Waiting>()
   let posted = 0
   return {
     post(tenant, observation, time) {
@@ -27,14 +29,37 @@ export function createObservations(): Observations {
       if (waiting.size > MAX_WAITING && oldest !== undefined) waiting.delete(oldest)
       return id
     },
-    take({ tenant, browser }, time) {
-      const id = browser?.observation_id
-      const found = id === undefined ? undefined : waiting.get(id)
-      if (id === undefined || found?.tenant !== tenant) return undefined
-      waiting.delete(id)
-      // Also one from the future is not of this moment.
-      const fresh = Math.abs(time - found.time) <= TEN_SECONDS
-      return fresh && browser?.observation?.url === found.observation.url ? found.observation : undefined
+    take(intent, time) {
+      const id = intent.browser?.observation_id
+      const found = foundFor(intent)
+      if (id !== undefined && found) waiting.delete(id)
+      return found && fitting(found, intent, time)
+    },
+    peek(intent, time) {
+      const found = foundFor(intent)
+      return found && fitting(found, intent, time)
     },
   }
+
+  function foundFor({ tenant, browser }: Intent): Waiting | undefined {
+    const id = browser?.observation_id
+    const found = id === undefined ? undefined : waiting.get(id)
+    return found?.tenant === tenant ? found : undefined
+  }
+}
+
+interface Waiting {
+  readonly tenant: string
+  readonly observation: Observation
+  readonly time: number
+}
+
+function fitting(
+  { observation, time: posted }: Waiting,
+  { browser }: Intent,
+  time: number,
+): Observation | undefined {
+  // Also one from the future is not of this moment.
+  const fresh = Math.abs(time - posted) <= TEN_SECONDS
+  return fresh && browser?.observation?.url === observation.url ? observation : undefined
 }

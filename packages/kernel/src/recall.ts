@@ -17,28 +17,47 @@ export async function withRecords<T extends object>(
 ): Promise<T> {
   for (;;) {
     const policy = policyOf(kernel, intent.tenant)
-    const chain = ownChain(kernel, intent)
-    const root = chain && rootDelegator(chain)
-    const names = recordNames(intent, policy, root)
+    const { root, names } = basisOf(kernel, intent)
     const done = await kernel.ledger.append<T | undefined>({
       reads: readsOf(names, intent, root),
       run: (turn) => {
         const now = ownChain(kernel, intent)
         if (policyOf(kernel, intent.tenant) !== policy || (now && rootDelegator(now)) !== root)
           return undefined
-        // Under a delegation that has ended nobody acts for its delegator any more, who must not answer for it.
-        const ended = now?.some(({ revoked, until }) => revoked || until < turn.time)
-        return run(turn, ended === true ? { ...names, lineage: undefined } : names)
+        return run(turn, namesAt(now, names, turn.time))
       },
     })
     if (done) return done
   }
 }
 
+/** The records that the judgement of a call rests on. */
+export interface Basis {
+  /** Who it was delegated by in the beginning. */
+  readonly root: string | undefined
+  readonly names: RecordNames
+}
+
+/** What a call's judgement would rest on under the policy and the delegations that are in force. */
+export function basisOf(kernel: Kernel, intent: Intent): Basis {
+  const chain = ownChain(kernel, intent)
+  const root = chain && rootDelegator(chain)
+  return { root, names: recordNames(intent, policyOf(kernel, intent.tenant), root) }
+}
+
+/** Under a delegation that has ended nobody acts for its delegator any more, who must not answer for it. */
+export function namesAt(chain: Chain | undefined, names: RecordNames, time: number): RecordNames {
+  const ended = chain?.some(({ revoked, until }) => revoked || until < time)
+  return ended === true ? { ...names, lineage: undefined } : names
+}
+
 type Chain = readonly RegisteredDelegation[]
 
 /** The delegation that the call names and all it hangs from; undefined if it is not this principal's. */
-function ownChain({ delegations }: Kernel, { tenant, principal, delegation }: Intent): Chain | undefined {
+export function ownChain(
+  { delegations }: Kernel,
+  { tenant, principal, delegation }: Intent,
+): Chain | undefined {
   const chain = delegation === undefined ? undefined : chainOf(delegations, tenant, delegation)
   // Whoever names somebody else's delegation must not weigh on its delegator.
   return chain?.[0]?.statement.delegate === principal ? chain : undefined

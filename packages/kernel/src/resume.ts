@@ -8,6 +8,7 @@ import {
   type Freeze,
   type Genesis,
   type JsonObject,
+  type Observe,
   type Pin,
   type PolicyActivation,
 } from '@tollgate/evidence'
@@ -17,6 +18,7 @@ import { DELEGATIONS, takeUpDelegation } from './delegation-records.ts'
 import { KernelError } from './error.ts'
 import { GENESIS } from './genesis.ts'
 import type { Kernel } from './kernel.ts'
+import { OBSERVING } from './observing.ts'
 import { OPENINGS, type Opening } from './openings.ts'
 import { parsePolicy } from './policy/parse.ts'
 import type { ArgumentsSchema } from './schema.ts'
@@ -35,9 +37,13 @@ export async function genesisOf(store: Store, origin: string): Promise<Genesis> 
   )
 }
 
-/** Takes up freezes, floods, requests, open calls, pins, policies and delegations; `time` is that of the newest receipt. */
+/** Takes up freezes, observe mode, floods, requests, open calls, pins, policies and delegations; `time` is that of the newest receipt. */
 export async function takeUp(kernel: Kernel, time: number): Promise<void> {
   for (const { anchor } of await allOf(kernel, 'freeze\n', 'anchors')) takeUpFreeze(kernel, anchor)
+  for (const { anchor } of await allOf(kernel, OBSERVING, 'anchors')) {
+    // Sound: only observe receipts anchor such names.
+    if (anchor) kernel.observing.apply(anchor as unknown as Observe)
+  }
   for (const { name, record } of await allOf(kernel, 'flood\n', 'records')) {
     const count = Number(record)
     kernel.flooding.set(name.slice('flood\n'.length), Number.isSafeInteger(count) ? count : 0)

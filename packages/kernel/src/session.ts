@@ -2,7 +2,7 @@
 //
 // The records live in the private store, and the newest decision on each says, in `next_state_hash`, what they must be.
 
-import { sha256Hex, type Tier } from '@tollgate/evidence'
+import { sha256Hex, type Tier } from '@tollgate/evidence/core'
 import { EMPTY_LEAK, NO_MEMORY, type Leak, type RiskMemory } from './risk.ts'
 
 /** What is left of a limit, see `limits.ts`. */

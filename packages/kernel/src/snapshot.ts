@@ -1,6 +1,6 @@
 // Everything a gate may know besides the intent, as of one moment. What takes work is worked out once, when it is asked for.
 
-import { TIERS, type EffectClass, type Tier } from '@tollgate/evidence'
+import { TIERS, type EffectClass, type Tier } from '@tollgate/evidence/core'
 import { NOBODY, type Intent, type Observation } from './call.ts'
 import type { KnownTool } from './catalogue.ts'
 import { readText, readTexts, type ReadText } from './content.ts'
@@ -56,6 +56,8 @@ export interface World {
   readonly observed: 'sentinel' | 'agent'
   /** A person has been asked about exactly this call: its turn was counted when it was first sent. */
   readonly asked: boolean
+  /** Observe mode is on for it. */
+  readonly observing: boolean
 }
 
 /** What this turn does to the memory of risk. */
@@ -123,6 +125,7 @@ class LazySnapshot implements Snapshot {
   readonly observation: Observation | undefined
   readonly observed: 'sentinel' | 'agent'
   readonly asked: boolean
+  readonly observing: boolean
   readonly effect: EffectClass
   readonly sideEffect: boolean
   readonly #intent: Intent
@@ -151,6 +154,7 @@ class LazySnapshot implements Snapshot {
     this.observation = world.observation
     this.observed = world.observed
     this.asked = world.asked
+    this.observing = world.observing
     this.effect = effectOf(world.tool)
     this.sideEffect = this.effect !== 'read' || intent.browser?.side_effect === true
     this.#intent = intent
@@ -276,7 +280,8 @@ function destinationsOf({ args, browser }: Intent, { tool, observation }: Snapsh
   return [...found, ...destinationsIn({ pages: pages.map((page) => (page === '' ? 0 : page)) }, ['pages'])]
 }
 
-function egressOf(
+/** How destinations stand under `gates.egress`: the worst of them counts. */
+export function egressOf(
   destinations: readonly Destination[],
   { allow, ask, deny }: GateSettings['egress'],
 ): 'inside' | 'ask' | 'outside' {

@@ -18,8 +18,16 @@ export interface Trial {
   readonly judgement: Judgement
 }
 
-/** Tries a call at a time, in milliseconds. The same call, policy and time always give the same. */
-export function tryCall(policy: Policy, call: ToolCall, time: number): Trial {
+/**
+ * Tries a call at a time, in milliseconds. The same call, policy and time always give the same. What the call says of a page is
+ * the agent's word, unless the Sentinel is said to have posted it.
+ */
+export function tryCall(
+  policy: Policy,
+  call: ToolCall,
+  time: number,
+  observed: Snapshot['observed'] = 'agent',
+): Trial {
   const intent = capture(call)
   const snapshot = snapshotOf(intent, {
     time,
@@ -35,8 +43,9 @@ export function tryCall(policy: Policy, call: ToolCall, time: number): Trial {
     key: () => NOBODYS_KEY,
     trusted: policy.gates.trust ? NEW_TRUST : undefined,
     observation: intent.browser?.observation,
-    observed: 'agent',
+    observed,
     asked: false,
+    observing: false,
   })
   return { intent, snapshot, judgement: decide(intent, snapshot) }
 }

@@ -29,6 +29,7 @@ import {
   registerDelegation,
   revokeDelegation,
   setFreeze,
+  setObserve,
   standings,
   type Authorization,
   type Decided,
@@ -37,6 +38,7 @@ import {
   type Intent,
   type Kernel,
   type MemoryStore,
+  type ObserveOrder,
   type Snapshot,
   type Store,
   type ToolAnswer,
@@ -250,6 +252,7 @@ const STEPS = {
   },
   observe: ({ rig, observations }, text) =>
     void observations.push(postObservation(rig.kernel, 'default', parseJson(text))),
+  'observe-mode': ({ rig }, text) => setObserve(rig.kernel, readObserve(text)),
   delegate: (stage, text) => delegate(stage, text),
   revoke({ rig, delegations }, text) {
     const id = named(readText(readObject(text, ['delegation']), 'delegation'), delegations)
@@ -342,6 +345,14 @@ function readFreeze(text: string, frozen: boolean): FreezeOrder {
   const scope = (['all', 'principal', 'tool', 'session'] as const).find((each) => each === order.scope)
   if (!scope) throw new Error('`scope` is `all`, `principal`, `tool` or `session`')
   return { scope, frozen, by: 'user:olga', ...(scope !== 'all' && { target: readText(order, 'target') }) }
+}
+
+function readObserve(text: string): ObserveOrder {
+  const order = readObject(text, ['scope', 'target', 'for'])
+  const scope = (['door', 'principal'] as const).find((each) => each === order.scope)
+  if (!scope) throw new Error('`scope` is `door` or `principal`')
+  const lasts = order.for === null ? undefined : readWait(readText(order, 'for'))
+  return { scope, target: readText(order, 'target'), lasts, by: 'user:olga' }
 }
 
 function offer({ kernel }: Rig, order: JsonObject): void {

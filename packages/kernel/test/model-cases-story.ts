@@ -20,7 +20,8 @@ import type { CallSpec, Event, FreezeTarget } from './model-world.ts'
 /** What happens next: one event, or a few that belong together. */
 export function happening(random: Random, cast: Cast): readonly Event[] {
   const kind = random.int(100)
-  if (kind < 21) return [callOf(random, cast, random.pick(cast.calls))]
+  if (kind < 16) return [callOf(random, cast, random.pick(cast.calls))]
+  if (kind < 21) return observeStory(random, cast)
   if (kind < 31) return burst(random, cast)
   if (kind < 52) return approvalStory(random, cast)
   if (kind < 67) return dataStory(random, cast)
@@ -78,6 +79,27 @@ function freezeStory(random: Random, cast: Cast): readonly Event[] {
     callOf(random, cast, random.chance(60) ? call : random.pick(cast.calls)),
   )
   return [...set(true, 85), ...during, ...set(false, 80)]
+}
+
+/** Observe mode is on for a while, and maybe switched off before its end. */
+function observeStory(random: Random, cast: Cast): readonly Event[] {
+  const some = random.pick(cast.calls)
+  const call = random.chance(80) ? tame(random, some) : some
+  const { tenant, principal = '(nobody)', door } = call
+  const target = random.chance(50)
+    ? ({ scope: 'door', target: door } as const)
+    : ({ scope: 'principal', target: principal } as const)
+  const set = (lasts: number | null): Event => ({ do: 'observe', tenant, ...target, lasts })
+  const calls = (): readonly Event[] =>
+    random.list(5, () => callOf(random, cast, random.chance(80) ? call : random.pick(cast.calls)))
+  return [
+    set(random.pick([1, 60_000, 86_400_000])),
+    ...calls(),
+    ...random.maybe(40, () => waitOf(random, cast)),
+    ...calls(),
+    ...random.maybe(60, () => set(null)),
+    ...calls(),
+  ]
 }
 
 function freezeTarget(random: Random, call: CallSpec): FreezeTarget {

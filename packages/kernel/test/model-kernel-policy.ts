@@ -3,7 +3,7 @@
 import { sha256Hex, type SigningKey } from '@tollgate/evidence'
 import { parseHostPattern, type HostPattern } from '../src/destinations/pattern.ts'
 import { parseHours, type Hours } from '../src/hours.ts'
-import type { Values } from '../src/policy/condition.ts'
+import type { Condition, Values } from '../src/policy/condition.ts'
 import { glob } from '../src/policy/glob.ts'
 import type { Policy, Rule, ToolDeclaration } from '../src/policy/parse.ts'
 import type { ComplianceSettings } from '../src/policy/settings/compliance.ts'
@@ -151,10 +151,23 @@ function ruleOf({
     principals: principals.map(glob),
     sessions: sessions.map(glob),
     doors,
-    when: when && { source: 'generated', uses: new Set(usesOf(when)), test: (values) => test(when, values) },
+    when: when && conditionOf(when),
     because: undefined,
     approvers,
     expires,
+  }
+}
+
+function conditionOf(when: ModelCondition): Condition {
+  const unwritten = (): never => {
+    throw new Error('a generated condition was never written down')
+  }
+  return {
+    source: 'generated',
+    uses: new Set(usesOf(when)),
+    tree: unwritten,
+    test: (values) => test(when, values),
+    examine: unwritten,
   }
 }
 

@@ -77,6 +77,8 @@ export class Memory {
   readonly offers = new Map<string, string>()
   readonly pins = new Map<string, string>()
   readonly frozen = new Set<string>()
+  /** Since and until when observe mode is on, by what it is on for. */
+  readonly observed = new Map<string, { readonly since: number; readonly until: number }>()
   readonly flooding = new Set<string>()
   readonly denials = new Map<string, Bucket>()
   readonly sessions = new Map<string, SessionMemory>()

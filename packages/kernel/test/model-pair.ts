@@ -7,6 +7,7 @@ import { revokeDelegation } from '../src/delegate.ts'
 import { delegationName } from '../src/delegation-records.ts'
 import { authorize } from '../src/enforce.ts'
 import { openKernel, type Kernel, type KernelOptions } from '../src/kernel.ts'
+import { setObserve } from '../src/observing.ts'
 import type { Policy } from '../src/policy/parse.ts'
 import { sessionName } from '../src/records.ts'
 import { closeSessions } from '../src/retention.ts'
@@ -55,24 +56,39 @@ export class Pair {
     this.#model.memory.time = START
   }
 
-  static async open(world: World): Promise<Pair> {
+  /** Opens both; calls are kept if they are to be decided again. */
+  static async open(world: World, keep = false): Promise<Pair> {
     const { batch, key, keys } = await founding()
     const store = createPlainStore(batch)
+    let salts = 0
     const options: KernelOptions = {
       store,
-      host: { now: () => pair.now, salt: () => new Uint8Array(32), after: () => () => undefined },
+      host: {
+        now: () => pair.now,
+        salt: () => new Uint8Array(32).fill(salts++),
+        after: () => () => undefined,
+      },
       origin: ORIGIN,
       writer: WRITER,
       key,
       commit: world.salted ? 'salted' : 'plain',
       quota: world.quota,
       maxRemembered: world.remembered,
+      keep,
     }
     const pair: Pair = new Pair(world, options, store, await openKernel(options), keys)
     return pair
   }
 
   now: number = START
+
+  /** What the kernel has recorded and kept. */
+  history(): ReturnType<PlainStore['history']> & { readonly policies: ReadonlyMap<string, Policy> } {
+    return {
+      ...this.#store.history(),
+      policies: new Map(this.#policies.map((policy) => [policy.hash, policy])),
+    }
+  }
 
   /** Lets something happen to both, and answers with what each made of it. */
   async meet(event: Event): Promise<Answers> {
@@ -95,6 +111,13 @@ export class Pair {
         this.#model.freeze(freezeName(event.target), event.frozen)
         await setFreeze(this.#kernel, { ...event.target, frozen: event.frozen, by: 'user:olga' })
         return this.#recorded()
+      case 'observe': {
+        this.#model.observe(event, this.now)
+        const { scope, target, tenant, lasts } = event
+        const order = { scope, target, tenant, lasts: lasts ?? undefined, by: 'user:olga' }
+        await setObserve(this.#kernel, order)
+        return this.#recorded()
+      }
       case 'activate':
         return this.#activate(event.policy, event.tenants)
       case 'restart':

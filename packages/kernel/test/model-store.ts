@@ -1,7 +1,9 @@
 // A store for the comparison: in memory, without signatures, and able to lose records.
 
-import type { ChainHead, Decision, Effect } from '@tollgate/evidence'
+import type { ChainHead, Decision, Effect, Encoded } from '@tollgate/evidence'
+import { keptName } from '../src/kept.ts'
 import type { Batch, Store } from '../src/store.ts'
+import type { TraceEntry } from '../src/trace.ts'
 
 /** A store that keeps everything and signs nothing. */
 export interface PlainStore extends Store {
@@ -10,12 +12,15 @@ export interface PlainStore extends Store {
   /** The newest effect. */
   readonly effect: Effect | undefined
   lose(name: string): void
+  /** Everything that was written, with what was kept beside it, and the texts by hash. */
+  history(): { readonly entries: readonly TraceEntry[]; readonly texts: ReadonlyMap<string, string> }
 }
 
 /** A store that begins with these receipts. */
 export function createPlainStore(founding: Batch): PlainStore {
   const records = new Map<string, string>()
   const anchors = new Map<string, Uint8Array>()
+  const written: Encoded[] = []
   let head: ChainHead | undefined
   let decision: Decision | undefined
   let effect: Effect | undefined
@@ -23,6 +28,7 @@ export function createPlainStore(founding: Batch): PlainStore {
     if (batch.after !== head?.id) throw new Error('the batch does not follow the newest receipt')
     for (const { encoded, anchors: names } of batch.entries) {
       const { receipt, id, payload } = encoded
+      written.push(encoded)
       head = { id, seq: receipt.seq, lamport_clock: receipt.lamport_clock, time: receipt.time }
       if (receipt.kind === 'decision') decision = receipt
       if (receipt.kind === 'effect') effect = receipt
@@ -43,6 +49,16 @@ export function createPlainStore(founding: Batch): PlainStore {
       return effect
     },
     lose: (name) => void records.delete(name),
+    history: () => ({
+      entries: written.map(({ id, receipt }) => ({
+        id,
+        receipt,
+        kept: records.get(keptName({ id, clock: receipt.lamport_clock })),
+      })),
+      texts: new Map(
+        [...records].flatMap(([name, text]) => (name.startsWith('text\n') ? [[name.slice(5), text]] : [])),
+      ),
+    }),
     head: () => Promise.resolve(head),
     write,
     load: (names) =>

@@ -66,7 +66,8 @@ const NOTHING_SAID =
 
 /** What a decision says of its principal. A context that does not fit is its fault; a state that does not is not. */
 export function outcomeOf(verdict: Verdict, reason: ReasonCode): TrustOutcome | undefined {
-  if (verdict === 'ESCALATE' || reason === 'RULE_ALLOWED') return undefined
+  if (verdict === 'ESCALATE' || reason === 'RULE_ALLOWED' || reason === 'OBSERVE_MODE_ALLOWED')
+    return undefined
   if (reason === 'APPROVAL_GRANTED') return 'approved'
   if (reason === 'APPROVAL_REFUSED') return 'refused'
   if (HOSTILE.test(reason)) return 'hostile'

@@ -157,6 +157,7 @@ export type Event =
   /** `request` is counted from the newest. */
   | ({ readonly do: 'answer' } & Reply)
   | { readonly do: 'freeze'; readonly frozen: boolean; readonly target: FreezeTarget }
+  | ({ readonly do: 'observe' } & ObserveSpec)
   | { readonly do: 'activate'; readonly policy: number; readonly tenants: readonly string[] }
   /** `delegation`: the record of this one is lost, counted from the newest. */
   | { readonly do: 'restart'; readonly lost?: Lost; readonly delegation?: number }
@@ -166,6 +167,14 @@ export type Event =
   | { readonly do: 'revoke'; readonly tenant: string; readonly delegation: number }
   | ({ readonly do: 'effect' } & EffectSpec)
   | { readonly do: 'close'; readonly whose: Omit<Lost, 'kind'> }
+
+/** Observe mode for a door or a principal; null switches it off. */
+export interface ObserveSpec {
+  readonly tenant: string
+  readonly scope: 'door' | 'principal'
+  readonly target: string
+  readonly lasts: number | null
+}
 
 export interface FreezeTarget {
   readonly scope: 'all' | 'principal' | 'tool' | 'session'

@@ -22,6 +22,7 @@ const LEAST: Readonly<Record<Exclude<ReasonCode, 'LEDGER_UNAVAILABLE'>, number>>
   RULE_ALLOWED: 100,
   APPROVAL_GRANTED: 80,
   APPROVAL_REQUIRED: 100,
+  OBSERVE_MODE_ALLOWED: 20,
   TOOL_NOT_PINNED: 30,
   EGRESS_APPROVAL_REQUIRED: 100,
   TAINT_APPROVAL_REQUIRED: 40,
@@ -103,7 +104,7 @@ it('decides 20,000 calls as the model does, for every reason there is', async ()
   ]
   const rarer = least.filter(([name, n]) => (seen.get(name) ?? 0) < n)
   expect(rarer.map(([name]) => `${name}: ${seen.get(name) ?? 0}`)).toEqual([])
-})
+}, 300_000)
 
 it('decides 5,000 calls that nobody has seen before as the model does', async () => {
   await check(5000, seedFromOutside() ?? Date.now() % 2 ** 32)

@@ -23,7 +23,7 @@ import { targetsOf } from './model-rungs-data.ts'
 import { flowOf, hearSources, NO_DATA, remembers } from './model-taint.ts'
 import { NEW_TRUST, tierOf } from './model-trust.ts'
 import { deny, type Heard, type Settled } from './model-words.ts'
-import type { EffectSpec, Lost, ModelCall, Reply } from './model-world.ts'
+import type { EffectSpec, Lost, ModelCall, ObserveSpec, Reply } from './model-world.ts'
 
 /** What was decided, and what its receipt says. */
 export type ModelDecision = Settled & { seq?: number; score?: number; window?: number; found?: Found }
@@ -59,7 +59,7 @@ export class Model {
     if (spent && frozen.has('all')) return { ...deny('SYSTEM_FROZEN'), rung: 'freeze' }
     closeExpired(memory, clock)
     memory.time = time
-    const scene = this.look(call)
+    const scene = this.look(call, clock)
     const settled = this.#settle(scene, climb(scene))
     const found = fold(memory, scene, settled)
     if (settled.verdict === 'DENY' || settled.again) this.#countDenial(owner)
@@ -70,7 +70,7 @@ export class Model {
   }
 
   /** What there is to know about a call, its own turn counted in. */
-  look(call: ModelCall) {
+  look(call: ModelCall, clock: number) {
     const { memory } = this
     const { time } = memory
     const policy = memory.policyFor(call.tenant)
@@ -103,6 +103,7 @@ export class Model {
       ...{ call, time, policy, axes, leaks, tool, offered, pinned, hosts, binding, data },
       acts: effect !== 'read' || call.acts === true,
       freeze: this.#freezeOf(call),
+      observed: this.#isObserved(call, time, clock),
       isFrozen: (other: string) => memory.frozen.has(ownerOf({ ...call, principal: other })),
       flow: flowOf(call, policy, tool, data),
       targets: targetsOf(hosts, says === true || call.pages.length > 0, tool?.offline === true, effect),
@@ -194,6 +195,22 @@ export class Model {
     if (bucket.left >= quota.period || frozen.has('all')) return
     frozen.add(owner)
     flooding.add(owner)
+  }
+
+  /** A clock that has gone back behind the beginning says nothing about how long it has been. */
+  #isObserved({ tenant, door, principal }: ModelCall, time: number, clock: number): boolean {
+    const { observed } = this.memory
+    return [`door ${tenant} ${door}`, `principal ${tenant} ${principal}`].some((name) => {
+      const { since = Infinity, until = 0 } = observed.get(name) ?? {}
+      return until > time && clock >= since - 60_000
+    })
+  }
+
+  observe({ scope, tenant, target, lasts }: ObserveSpec, clock: number): void {
+    const { observed, time } = this.memory
+    const since = Math.max(time, clock)
+    if (lasts === null) observed.delete(`${scope} ${tenant} ${target}`)
+    else observed.set(`${scope} ${tenant} ${target}`, { since, until: since + lasts })
   }
 
   freeze(name: string, frozen: boolean): void {

@@ -514,6 +514,7 @@ rules:
       observation: undefined,
       observed: 'agent',
       asked: false,
+      observing: false,
     })
     expect(explain(policy, subjectOf(intent, snapshot)).map(({ rule, match }) => [rule.id, match])).toEqual([
       ['tool', 'other tool'],

@@ -103,12 +103,8 @@ describe('a call with a name', () => {
 })
 
 describe('what a request demands of the arguments', () => {
-  const schema = compileSchema({
-    type: 'object',
-    properties: { name: { type: 'string' } },
-    required: ['name'],
-  })
-  const demanded = { hash: 'a'.repeat(64), schema }
+  const wanted = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
+  const demanded = { hash: 'a'.repeat(64), text: JSON.stringify(wanted), schema: compileSchema(wanted) }
 
   it('denies what does not fit, and lets pass what does', async () => {
     const rig = await rigged()

@@ -8,8 +8,10 @@ import {
   type Heard,
   type Origin,
   type Provenance,
+  type Spoken,
 } from '../src/taint/provenance.ts'
 import { provenanceText, readProvenance } from '../src/taint/record.ts'
+import { hashOf } from '../src/taint/remembered.ts'
 import { valuesIn } from '../src/taint/values.ts'
 
 const KEY = '0123456789abcdef'.repeat(4)
@@ -21,7 +23,7 @@ const MOST = 2048
 
 /** A value for each number. */
 const id = (n: number): { readonly kind: 'id'; readonly text: string } => ({ kind: 'id', text: `id-${n}` })
-const ids = (from: number, count: number): Heard['values'] =>
+const ids = (from: number, count: number): readonly Spoken[] =>
   Array.from({ length: count }, (_, i) => id(from + i))
 const heard = (origin: Origin, values: Heard['values'], ...labels: readonly string[]): Heard => ({
   origin,
@@ -34,6 +36,17 @@ function origin(...all: readonly Origin[]): string {
   const provenance = all.reduce((before, each) => hear(before, key, [heard(each, [id(1)])]), NO_PROVENANCE)
   return lookUp(provenance, id(1)).origin
 }
+
+describe('a value of which only the hash is known', () => {
+  it('is the value that it was, under the key of its session', () => {
+    const [value] = valuesIn('ann@example.com')
+    const spoken = value ?? id(0)
+    const whole = hear(NO_PROVENANCE, key, [heard('output', [spoken], 'personal')])
+    const hashed = hear(NO_PROVENANCE, key, [heard('output', [{ hash: hashOf(KEY, spoken) }], 'personal')])
+    expect(provenanceText(hashed)).toBe(provenanceText(whole))
+    expect(lookUp(hashed, spoken)).toEqual({ origin: 'output', labels: ['personal'] })
+  })
+})
 
 describe('the first sighting', () => {
   it('decides: what was said stays said, what came from a tool stays output', () => {
@@ -191,7 +204,8 @@ class Model {
   readonly seen = new Map<string, { origin: Origin; labels: Set<string> }>()
 
   hear({ origin: now, labels, values }: Heard): void {
-    for (const { text } of values) {
+    for (const value of values) {
+      const text = 'text' in value ? value.text : value.hash
       const known = this.seen.get(text) ?? { origin: now, labels: new Set() }
       if (known.origin === 'flagged' && now === 'output') known.origin = 'output'
       if (now !== 'said') for (const label of labels) known.labels.add(label)

@@ -380,8 +380,9 @@ describe('limits', () => {
         const text = `${piece.repeat(Math.ceil(size / piece.length))}1`
         return Math.min(time(text), time(text), time(text))
       }
-      // Eight times the text: quadratic time would be 64 times as much.
-      expect(least(80_000), piece).toBeLessThan(30 * least(10_000) + 50)
+      // Eight times the text: quadratic time would be 64 times as much, however often it is measured on a busy machine.
+      const holds = (): boolean => least(80_000) < 30 * least(10_000) + 50
+      expect([1, 2, 3, 4].some(holds), piece).toBe(true)
     }
   })
 })

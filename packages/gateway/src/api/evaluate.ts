@@ -52,7 +52,7 @@ export const CALL: Readonly<Record<string, Schema>> = {
   'delegation?': said(HASH, 'The delegation that the call is made under.'),
   'sources?': said(
     list(object({ source_channel: word(...SOURCE_CHANNELS), text: TEXT }), 64),
-    'Texts that led to the call, in their order: what the user said, what tools and pages said. They are scanned and remembered as hashes, never kept. What a tool has named first stays untrusted, whoever repeats it.',
+    'Texts that led to the call, in their order: what the user said, what tools and pages said. They are scanned, and the session remembers hashes of them; only where the operator has calls kept are they kept with the call, privately. What a tool has named first stays untrusted, whoever repeats it.',
   ),
 }
 

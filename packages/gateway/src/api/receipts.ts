@@ -100,6 +100,8 @@ export function filterOf(question: Question): EntryFilter | undefined {
 async function page(question: Question): Promise<Reply> {
   const filter = filterOf(question)
   if (!filter) return jsonText(200, '{"receipts":[],"next":null}')
+  const begins = queryIn(question, 'begins')
+  if (begins !== undefined) return pageOf(await alike(question, begins), undefined)
   const from = numberIn(question, 'from')
   const { entries, next } = await question.options.view.page({
     filter,
@@ -107,8 +109,21 @@ async function page(question: Question): Promise<Reply> {
     ...(from !== undefined && { from }),
     limit: numberIn(question, 'limit') ?? 50,
   })
+  return pageOf(entries, next)
+}
+
+function pageOf(entries: readonly LedgerEntry[], next: number | undefined): Reply {
   const receipts = entries.map((entry) => `{${entryText(entry)}}`).join(',')
   return jsonText(200, `{"receipts":[${receipts}],"next":${next ?? null}}`)
+}
+
+/** The entries whose ids begin so, as far as the caller may see them. */
+async function alike({ options, identity }: Question, begins: string): Promise<readonly LedgerEntry[]> {
+  const seen: LedgerEntry[] = []
+  for (const entry of await options.view.begins(begins)) {
+    if (await isVisible(options.view, identity, receiptOf(entry))) seen.push(entry)
+  }
+  return seen
 }
 
 /** The receipt of an entry. */
@@ -168,6 +183,10 @@ export const receiptRoutes: readonly Route[] = [
     roles: READERS,
     query: {
       ...FILTERS,
+      begins: said(
+        { type: 'string', pattern: '^[0-9a-f]{8,64}$' },
+        'Only receipts whose id begins so, whatever else is asked for; at most ten.',
+      ),
       direction: { ...word('back', 'on'), default: 'back' },
       from: said(COUNT, 'The first index that is looked at; `next` of the page before.'),
       limit: { type: 'integer', minimum: 1, maximum: 1000, default: 50 },

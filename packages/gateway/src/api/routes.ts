@@ -10,6 +10,7 @@ import { freezeRoutes } from './freeze.ts'
 import { healthRoutes } from './health.ts'
 import { metricsRoutes } from './metrics.ts'
 import { observationRoutes } from './observations.ts'
+import { observeRoutes } from './observe.ts'
 import { openApiRoutes } from './openapi.ts'
 import { policyRoutes } from './policy.ts'
 import { principalRoutes } from './principals.ts'
@@ -35,6 +36,7 @@ export const ROUTES: readonly Route[] = [
   ...delegationRoutes,
   ...freezeRoutes,
   ...policyRoutes,
+  ...observeRoutes,
   ...explainRoutes,
   ...toolRoutes,
   ...evidenceRoutes,

@@ -2,10 +2,10 @@
 
 import process from 'node:process'
 import { Command } from 'commander'
-import { addDelegations, addSessions } from './delegation-commands.ts'
 import { collect, complaint, examples, local, port, remote, whole } from './forms.ts'
-import { addApprovals, addKeys, addReceipts, addTokens } from './groups.ts'
-import { addMcp } from './mcp-commands.ts'
+import type * as delegationCommands from './delegation-commands.ts'
+import type * as groupCommands from './groups.ts'
+import type * as mcpCommands from './mcp-commands.ts'
 import { addPolicy } from './policy-commands.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 
@@ -27,8 +27,11 @@ export interface GatewayOptions extends DataOptions {
 /** The version of the product. */
 export const VERSION = '0.1.0'
 
-/** Makes the program. `finish` gets the exit code of the command that ran. */
-export function createProgram(finish: (exit: number) => void): Command {
+/**
+ * Makes the program. `finish` gets the exit code of the command that ran. The workbench is used again and again while somebody
+ * waits: if its name comes first, no other command is made.
+ */
+export async function createProgram(finish: (exit: number) => void, first?: string): Promise<Command> {
   const program = new Command('tollgate')
     .description('a fail-closed execution firewall for AI agents, with evidence anyone can check offline')
     .version(VERSION, '-V, --version', 'print the version')
@@ -46,11 +49,25 @@ export function createProgram(finish: (exit: number) => void): Command {
   const to = <O>(load: () => Promise<Run<O>>): ((...given: unknown[]) => Promise<void>) =>
     lazily(load, finish)
 
-  addSetup(program.commandsGroup('Start:'), to)
-  addDaily(program.commandsGroup('Every day:'), to)
-  addEvidence(program.commandsGroup('Evidence:'), to)
-  addUpkeep(program.commandsGroup('Upkeep:'), to)
+  if (first === 'policy') addPolicy(program, to)
+  else await addAll(program, to)
   return program
+}
+
+/** The groups that have files of their own. */
+type Groups = typeof groupCommands & typeof delegationCommands & typeof mcpCommands
+
+async function addAll(program: Command, to: To): Promise<void> {
+  const [groups, delegations, mcp] = await Promise.all([
+    import('./groups.ts'),
+    import('./delegation-commands.ts'),
+    import('./mcp-commands.ts'),
+  ])
+  const all = { ...groups, ...delegations, ...mcp }
+  addSetup(program.commandsGroup('Start:'), to)
+  addDaily(program.commandsGroup('Every day:'), to, all)
+  addEvidence(program.commandsGroup('Evidence:'), to)
+  addUpkeep(program.commandsGroup('Upkeep:'), to, all)
 }
 
 /** Makes the action of a command from what loads it. */
@@ -129,15 +146,15 @@ function addSetup(program: Command, to: To): void {
     .action(to(async () => (await import('./demo.ts')).runDemo))
 }
 
-function addDaily(program: Command, to: To): void {
+function addDaily(program: Command, to: To, groups: Groups): void {
   remote(program, 'status')
     .summary('how the gateway and its ledger stand')
     .addHelpText('after', examples(['tollgate status', ''], ['tollgate status --json', 'for a script']))
     .action(to(async () => (await import('./status.ts')).runStatus))
-  addReceipts(program, to)
-  addApprovals(program, to)
-  addSessions(program, to)
-  addDelegations(program, to)
+  groups.addReceipts(program, to)
+  groups.addApprovals(program, to)
+  groups.addSessions(program, to)
+  groups.addDelegations(program, to)
   for (const [name, act] of [
     ['freeze', 'stops'],
     ['unfreeze', 'lets pass again'],
@@ -160,7 +177,7 @@ function addDaily(program: Command, to: To): void {
       .action(to(async () => (await import('./freeze.ts'))[name === 'freeze' ? 'runFreeze' : 'runUnfreeze']))
   }
   addPolicy(program, to)
-  addMcp(program, to)
+  groups.addMcp(program, to)
 }
 
 function addEvidence(program: Command, to: To): void {
@@ -209,7 +226,7 @@ function addEvidence(program: Command, to: To): void {
     .action(to(async () => (await import('./verify.ts')).runVerify))
 }
 
-function addUpkeep(program: Command, to: To): void {
+function addUpkeep(program: Command, to: To, groups: Groups): void {
   local(program, 'doctor')
     .summary('check the whole installation, and say what to do')
     .addHelpText('after', examples(['tollgate doctor', '']))
@@ -226,6 +243,6 @@ function addUpkeep(program: Command, to: To): void {
     .argument('<directory>', 'a directory that is not there yet')
     .addHelpText('after', examples(['tollgate backup /mnt/backup/2026-01-05', '']))
     .action(to(async () => (await import('./backup.ts')).runBackup))
-  addKeys(program, to)
-  addTokens(program, to)
+  groups.addKeys(program, to)
+  groups.addTokens(program, to)
 }

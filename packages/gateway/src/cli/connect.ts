@@ -8,7 +8,8 @@ import { readFileSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-import { DEFAULT_PORT, defaultData, readConfig, type Config } from '../config.ts'
+import type { Config } from '../config.ts'
+import { DEFAULT_PORT, defaultData } from '../config-place.ts'
 import { silent } from '../log.ts'
 import type { Identity } from '../tokens.ts'
 import type { LedgerView } from '../view.ts'
@@ -47,14 +48,14 @@ export function localUser(): string {
 /** Finds the way to the gateway. @throws if there is none, with the remedy. */
 export async function connect(options: GatewayOptions, purpose: Purpose): Promise<Connection> {
   const token = tokenOf(options)
-  if (token !== undefined) return overHttp(options.url ?? urlOf(readConfig(dataOf(options))), token)
+  if (token !== undefined) return overHttp(options.url ?? urlOf(await configOf(options)), token)
   if (options.url !== undefined) {
     throw new UsageError(
       `a token is needed to ask \`${options.url}\``,
       'set TOLLGATE_TOKEN, or give `--token-file FILE`',
     )
   }
-  const config = readConfig(dataOf(options))
+  const config = await configOf(options)
   const connection = purpose === 'read' ? await onView(config) : await onGateway(config)
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => (closing ??= connection.close())
@@ -66,6 +67,12 @@ export async function connect(options: GatewayOptions, purpose: Purpose): Promis
       return close()
     },
   }
+}
+
+/** Loaded only where it is needed: reading YAML takes longer to begin than to ask a gateway. */
+async function configOf(options: GatewayOptions): Promise<Config> {
+  const { readConfig } = await import('../config.ts')
+  return readConfig(dataOf(options))
 }
 
 /** The token: from a file that only this user can read, or from the environment. Never from the command line. */

@@ -11,7 +11,7 @@ import { GatewayError } from '../error.ts'
 import { createKey, keysIn, listKeyFiles, openKeyring, type Keyring } from '../keyring.ts'
 import { foundLedger, type Gateway } from '../open.ts'
 import { localUser } from './connect.ts'
-import { STARTER_POLICY } from './starter.ts'
+import { STARTER_CASES, STARTER_POLICY } from './starter.ts'
 import { UsageError } from './terminal.ts'
 
 /** Something that was made. */
@@ -60,9 +60,19 @@ export async function createData(
   if (!existsSync(config.policy) && isNew) {
     writeNew(config.policy, STARTER_POLICY)
     made({ what: 'who may do what', where: config.policy })
+    createCases(config.policy, made)
   }
   if (isNew) await createLedger(config, options.passphrase, made)
   return config
+}
+
+/** The cases of the policy that was just made, beside it; cases of somebody else's stay as they are. */
+function createCases(policy: string, made: (each: Made) => void): void {
+  if (!policy.endsWith('.yaml')) return
+  const file = policy.replace(/\.yaml$/, '.test.yaml')
+  if (existsSync(file)) return
+  writeNew(file, STARTER_CASES)
+  made({ what: 'what it is to decide, as cases', where: file })
 }
 
 async function createLedger(

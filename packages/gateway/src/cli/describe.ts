@@ -58,7 +58,7 @@ function about(receipt: Receipt, paint: Colors): string {
     case 'session':
       return `${receipt.op} ${shown(receipt.session)} of ${shown(receipt.principal)}`
     case 'observe':
-      return `observe mode ${receipt.on ? 'on' : 'off'} by ${shown(receipt.by)}`
+      return `observe mode ${receipt.on ? 'on' : 'off'} for ${receipt.scope} ${shown(receipt.target)} by ${shown(receipt.by)}`
     case 'recovery':
       return `after a restart, ${receipt.closed} calls closed as UNKNOWN`
   }

@@ -11,6 +11,8 @@ import type { LedgerView } from '../view.ts'
 import { keysOnLedger, standingOf } from './keys.ts'
 import { modelAddresses } from './model-addresses.ts'
 import { allowsAnything, pendingNotice, policyStanding } from './standing.ts'
+import { observeNotice } from './policy-observe.ts'
+import { observedIn } from './status.ts'
 import { moment } from './table.ts'
 
 /** What a check found. */
@@ -31,6 +33,7 @@ export const CHECKS: readonly (readonly [about: string, check: Check])[] = [
   ['ledger', (config) => onView(config, checkLedger)],
   ['clock', (config) => onView(config, checkClock)],
   ['policy', (config) => onView(config, checkPolicy)],
+  ['observe mode', (config) => onView(config, checkObserve)],
   ['tokens', (config) => onView(config, checkTokens)],
   ['durability', checkDurability],
   ['disk', checkDisk],
@@ -49,6 +52,13 @@ async function onView(
   } finally {
     await opened.close()
   }
+}
+
+async function checkObserve(view: LedgerView): Promise<readonly Finding[]> {
+  const notice = observeNotice(await observedIn(view, Date.now()))
+  if (!notice) return [{ level: 'ok', about: 'observe mode', found: 'it is off' }]
+  const [found, ...remedy] = notice
+  return [{ level: 'warn', about: 'observe mode', found, remedy }]
 }
 
 async function checkGateway(config: Config): Promise<readonly Finding[]> {

@@ -27,9 +27,9 @@ function finish(exit: number): void {
 
 async function run(args: readonly string[]): Promise<number> {
   let exit = 0
-  const program = createProgram((code) => {
+  const program = await createProgram((code) => {
     exit = code
-  })
+  }, args[2])
   try {
     await program.parseAsync([...args])
     return exit

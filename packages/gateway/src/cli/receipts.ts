@@ -5,6 +5,7 @@ import { connect, type Connection } from './connect.ts'
 import type { GatewayOptions } from './commands.ts'
 import { describe, type ShownEntry } from './describe.ts'
 import { detail } from './detail.ts'
+import { receiptNamed } from './receipt-named.ts'
 import { UsageError, type Terminal } from './terminal.ts'
 
 /** Which receipts are wanted. */
@@ -90,10 +91,13 @@ export async function runShow(terminal: Terminal, options: ShowOptions, which = 
 /** The id of a receipt that is named by it or by its place. */
 async function idOf(connection: Connection, which: string): Promise<string> {
   if (/^[0-9a-f]{64}$/.test(which)) return which
-  if (!/^[0-9]{1,15}$/.test(which)) {
+  // Digits alone are a place, as long as the ledger can have that many.
+  const isPlace = /^[0-9]{1,15}$/.test(which)
+  if (!isPlace && /^[0-9a-f]{8,63}$/.test(which)) return (await receiptNamed(connection, which)).id
+  if (!isPlace) {
     throw new UsageError(
       `\`${which.slice(0, 80)}\` names no receipt`,
-      'give its whole id, or its place in the ledger, as `tollgate receipts list` shows it',
+      'give its id, or at least eight digits of it, or its place in the ledger, as `tollgate receipts list` shows it',
     )
   }
   const { receipts } = await ask<ShownPage>(connection, `/v1/receipts?direction=on&from=${which}&limit=1`)

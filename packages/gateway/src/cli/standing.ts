@@ -1,7 +1,7 @@
 // How the policy stands: what is in force, whether the file says something else, and whether anything passes at all.
 
-import { sha256Hex } from '@tollgate/evidence'
-import { parsePolicy, type Policy } from '@tollgate/kernel'
+import { sha256Hex } from '@tollgate/evidence/core'
+import { parsePolicy, type Policy } from '@tollgate/kernel/policy'
 import type { Config } from '../config.ts'
 import type { LedgerView } from '../view.ts'
 import { readIfThere } from './connect.ts'

@@ -6,8 +6,9 @@ import type { GatewayOptions } from './commands.ts'
 import { ask } from './ask.ts'
 import { connect, type Connection } from './connect.ts'
 import type { Earned } from './earned.ts'
+import type { ShownObserved } from './policy-observe.ts'
 import type { ShownPage } from './receipts.ts'
-import { moment, pairs, shown } from './table.ts'
+import { pairs, shown } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
 interface Status {
@@ -31,6 +32,7 @@ interface Details {
   readonly policy: { readonly name: string; readonly file: string } | undefined
   readonly freezes: readonly Frozen[] | undefined
   readonly waiting: number | undefined
+  readonly observed: readonly ShownObserved[] | undefined
   readonly earned: Earned | undefined
 }
 
@@ -53,19 +55,20 @@ export async function runStatus(terminal: Terminal, options: GatewayOptions): Pr
 
 function format(
   status: Status,
-  { gateway, policy, freezes, waiting }: Details,
+  { gateway, policy, freezes, waiting, observed = [] }: Details,
   earned: readonly (readonly [string, string])[] = [],
 ): string {
   return pairs([
     ['gateway', gateway],
     ['version', status.version],
-    ['ledger', `${shown(status.ledger)}, ${status.size} entries since ${moment(status.since)}`],
+    ['ledger', `${shown(status.ledger)}, ${status.size} entries`],
     ['you', `${shown(status.principal)} (${status.role})`],
     ...(policy ? [['policy', `${shown(policy.name)}; the file is ${policy.file}`] as const] : []),
     ...(freezes
       ? [['frozen', freezes.length === 0 ? 'nothing' : freezes.map(named).join(', ')] as const]
       : []),
     ...(waiting === undefined ? [] : [['waiting', `${waiting} for a person`] as const]),
+    ...(observed.length > 0 ? [['observe mode', `on for ${observed.map(named).join(', ')}`] as const] : []),
     ...earned,
   ])
 }
@@ -74,7 +77,11 @@ function named({ scope, target }: Frozen): string {
   return target === null ? 'everything' : `${scope} ${shown(target)}`
 }
 
-async function warn(terminal: Terminal, { poisoned }: Status, { policy }: Details): Promise<void> {
+async function warn(terminal: Terminal, { poisoned }: Status, { policy, observed }: Details): Promise<void> {
+  if (observed && observed.length > 0) {
+    const { observeNotice } = await import('./policy-observe.ts')
+    terminal.warn(...(observeNotice(observed) ?? ['']))
+  }
   if (poisoned !== null) {
     terminal.warn(
       `nothing passes: the ledger cannot record: ${poisoned}`,
@@ -101,6 +108,7 @@ async function localDetails(
     policy: { name: active?.name ?? '(none)', file },
     freezes: await freezesIn(view),
     waiting: undefined,
+    observed: await observedIn(view, Date.now()),
     earned: await earnedOn(connection, active?.gates.trust?.halfLife),
   }
 }
@@ -118,6 +126,21 @@ async function freezesIn(view: LedgerView): Promise<readonly Frozen[]> {
     else frozen.delete(name)
   }
   return [...frozen.values()]
+}
+
+/** What observe mode is on for, by the receipts: the newest word on a target counts. */
+export async function observedIn(view: LedgerView, now: number): Promise<readonly ShownObserved[]> {
+  const observed = new Map<string, ShownObserved>()
+  for (const index of await view.indexesOf(['observe'])) {
+    const [envelope] = await view.envelopes(index, index + 1)
+    const receipt = envelope && parseReceipt(envelope).receipt
+    if (receipt?.kind !== 'observe') continue
+    const { scope, target, tenant, until } = receipt
+    const name = `${tenant}\n${scope}\n${target}`
+    if (until === undefined) observed.delete(name)
+    else observed.set(name, { scope, target, until })
+  }
+  return [...observed.values()].filter(({ until }) => Date.parse(until) > now)
 }
 
 /** Who has earned or lost trust, and what a person has raised. */
@@ -138,6 +161,7 @@ const NO_DETAILS: Details = {
   policy: undefined,
   freezes: undefined,
   waiting: undefined,
+  observed: undefined,
   earned: undefined,
 }
 
@@ -145,6 +169,7 @@ async function remoteDetails(connection: Connection, { role }: Status): Promise<
   // An agent or a sentinel may not ask for the rest.
   const may = role === 'operator' || role === 'admin' || role === 'auditor'
   if (!may) return NO_DETAILS
+  const { observed } = await ask<{ readonly observed: readonly ShownObserved[] }>(connection, '/v1/observe')
   const [{ name, pending, text }, { freezes }, { approvals }, { parsePolicy }] = await Promise.all([
     ask<ShownPolicy>(connection, '/v1/policy'),
     ask<{ readonly freezes: readonly Frozen[] }>(connection, '/v1/freeze'),
@@ -154,5 +179,5 @@ async function remoteDetails(connection: Connection, { role }: Status): Promise<
   const parsed = parsePolicy(text)
   const earned = await earnedOn(connection, parsed.ok ? parsed.policy.gates.trust?.halfLife : undefined)
   const file = pending === null ? 'in force' : pending.mistakes.length > 0 ? 'mistaken' : 'pending'
-  return { gateway: 'running', policy: { name, file }, freezes, waiting: approvals.length, earned }
+  return { gateway: 'running', policy: { name, file }, freezes, waiting: approvals.length, observed, earned }
 }

@@ -126,7 +126,7 @@ function demandOf(schema: Json): Demanded {
   const hash = sha256Hex(text)
   const known = demands.get(hash)
   if (known) return known
-  const demanded = { hash, schema: checkOf(schema) }
+  const demanded = { hash, text, schema: checkOf(schema) }
   demands.set(hash, demanded)
   return demanded
 }

@@ -4,10 +4,14 @@
 import type { JsonObject } from '@tollgate/evidence'
 import { guess, type Guess } from './effect.ts'
 import { excerpt } from './hidden.ts'
+import { observedRules, observedSection, roomFor, seenLines } from './draft-seen.ts'
 import { FACULTIES, isServerName, isUsable, saidIn, serverOf, textOf, toolOf, type Offer } from './offer.ts'
+import type { SeenTool } from './seen.ts'
 
 interface Drafted {
   readonly name: string
+  /** How it was called, if it was. */
+  readonly seen: SeenTool | undefined
   readonly said: JsonObject
   readonly guess: Guess
 }
@@ -15,30 +19,45 @@ interface Drafted {
 /** Most offers that a draft is made of: a policy has its limits, and so has its reader. */
 const MOST_OFFERS = 2000
 
+/** Most characters about tools that were only seen, and about how others were called. */
+const MOST_SEEN = 200_000
+const MOST_BESIDE = 100_000
+
 /** Most names that are told to be left out: YAML takes hundreds of comments in a row for too long a key. */
 const MOST_LEFT_OUT = 20
 
-/** The text of a policy. It parses without mistakes, whatever the definitions say. */
-export function draftPolicy(all: readonly Offer[], name = 'draft'): string {
+/**
+ * The text of a policy. It parses without mistakes, whatever the definitions say. Tools that were only `seen` in calls come after
+ * those that servers offer.
+ */
+export function draftPolicy(all: readonly Offer[], name = 'draft', seen: readonly SeenTool[] = []): string {
   const offers = all.slice(0, MOST_OFFERS)
   const servers = [...new Set(offers.map((offer) => serverOf(offer.name)))].filter(isServerName).sort()
-  const tools = new Map(servers.map((server) => [server, toolsOf(offers, server)]))
+  const calls = new Map(roomFor(seen, MOST_BESIDE).map((tool) => [tool.name, tool]))
+  const tools = new Map(servers.map((server) => [server, toolsOf(offers, server, calls)]))
+  const declared = new Set(servers.flatMap((server) => namesOf(server, tools.get(server) ?? [])))
+  const undeclared = seen.filter((tool) => !declared.has(tool.name))
+  const others = roomFor(undeclared, MOST_SEEN)
+  const section = observedSection(others, undeclared.length)
+  const rules = observedRules(others)
   const left = offers.filter(({ name: each }) => !isDraftable(each))
   return [
     HEAD,
     `tollgate: 1\nname: ${JSON.stringify(name)}\n`,
     PRINCIPALS,
     TOOLS,
-    ...(servers.length === 0 ? ['tools: {}\n'] : ['tools:']),
-    ...servers.map((server) => section(server, tools.get(server) ?? [])),
+    ...(servers.length === 0 && rules.length === 0 ? ['tools: {}\n'] : ['tools:']),
+    ...servers.map((server) => sectionOf(server, tools.get(server) ?? [])),
+    ...section,
     ...left.slice(0, MOST_LEFT_OUT).map((each) => `  # left out, for its name: ${excerpt(each.name, 160)}`),
     ...(left.length > MOST_LEFT_OUT
       ? [`  # left out, for their names: ${left.length - MOST_LEFT_OUT} more tools`]
       : []),
     ...(all.length > offers.length ? [`  # left out: ${all.length - offers.length} more tools`] : []),
     RULES,
-    ...(servers.length === 0 ? ['rules: []\n'] : ['rules:']),
+    ...(servers.length === 0 && rules.length === 0 ? ['rules: []\n'] : ['rules:']),
     ...servers.map((server) => rulesOf(server, tools.get(server) ?? [])),
+    ...rules,
     GATES,
   ].join('\n')
 }
@@ -48,13 +67,22 @@ function isDraftable(name: string): boolean {
   return isServerName(serverOf(name)) && (tool === undefined || isUsable(tool))
 }
 
-function toolsOf(offers: readonly Offer[], server: string): readonly Drafted[] {
+/** Every name that the section of a server declares. */
+function namesOf(server: string, tools: readonly Drafted[]): readonly string[] {
+  return [...tools.map((tool) => tool.name), ...FACULTIES.map((faculty) => `${server}:${faculty}`)]
+}
+
+function toolsOf(
+  offers: readonly Offer[],
+  server: string,
+  calls: ReadonlyMap<string, SeenTool>,
+): readonly Drafted[] {
   const own = offers.filter(({ name }) => serverOf(name) === server && isDraftable(name))
   const byName = new Map(own.map((offer) => [offer.name, offer]))
   return [...byName.values()].flatMap(({ name, definition }) => {
     const tool = toolOf(name)
     const said = saidIn(definition)
-    return tool === undefined ? [] : [{ name, said, guess: guess(tool, said) }]
+    return tool === undefined ? [] : [{ name, said, guess: guess(tool, said), seen: calls.get(name) }]
   })
 }
 
@@ -93,11 +121,11 @@ gates:
   trust: { needs: { write: 300, delete: 300, execute: 300, send: 300, pay: 400, admin: 400 } }
 `
 
-function section(server: string, tools: readonly Drafted[]): string {
+function sectionOf(server: string, tools: readonly Drafted[]): string {
   return [`  # ${server}`, ...tools.map(declaration), ...facultiesOf(server), ''].join('\n')
 }
 
-function declaration({ name, said, guess: each }: Drafted): string {
+function declaration({ name, said, guess: each, seen }: Drafted): string {
   const { effect, because, destinations, sinks } = each
   const fields = [
     `effect: ${effect}`,
@@ -107,7 +135,9 @@ function declaration({ name, said, guess: each }: Drafted): string {
   const description = excerpt(textOf(said, 'description'), 90)
   return [
     ...(description === '' ? [] : [`  # “${description}”`]),
-    ...[`${effect}: ${because}`, ...doubtsOf(each)].map((line) => `  #   ${line}`),
+    ...[`${effect}: ${because}`, ...doubtsOf(each), ...(seen ? seenLines(seen) : [])].map(
+      (line) => `  #   ${line}`,
+    ),
     `  ${quoted(name)}: { ${fields.join(', ')} }`,
   ].join('\n')
 }

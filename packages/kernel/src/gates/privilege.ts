@@ -1,4 +1,4 @@
-import { TIERS, type Tier } from '@tollgate/evidence'
+import { TIERS, type Tier } from '@tollgate/evidence/core'
 import { deny, escalate, type Gate } from './gate.ts'
 
 /**

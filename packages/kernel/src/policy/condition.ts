@@ -1,10 +1,13 @@
 // Conditions of policy rules, in CEL: parsed and checked when a policy is loaded, evaluated within a budget.
 
+import type { ASTNode } from '@marcbachmann/cel-js'
 import { KernelError } from '../error.ts'
 import { compile } from './cel/compile.ts'
 import { Exhausted, Failure, Refused } from './cel/failure.ts'
 import { Frame, MAX_STEPS, type Code } from './cel/frame.ts'
+import { partOf, type Part } from './cel/parts.ts'
 import { createReader, type Reader } from './cel/reader.ts'
+import { examine, type Examined } from './examine.ts'
 
 type Scalar = 'string' | 'bool' | 'int' | 'double' | 'dyn'
 
@@ -61,6 +64,9 @@ export interface Condition {
   /** The variables it names. The others need no value. */
   readonly uses: ReadonlySet<string>
 
+  /** Its syntax tree, read anew: whoever evaluates conditions needs no trees, and they are large. */
+  tree(): ASTNode
+
   /**
    * Whether the condition holds. The same values always give the same answer, on every host.
    *
@@ -69,6 +75,12 @@ export interface Condition {
    * without any of the values.
    */
   test(values: Values): boolean
+
+  /**
+   * Whether it holds, part by part, each part with a budget of its own. Values are shown of the variables in `shown` only. It
+   * takes far longer than `test`: the condition is taken apart when this is first asked.
+   */
+  examine(values: Values, shown: ReadonlySet<string>): Examined
 }
 
 /** A set of declared variables, for any number of conditions. */
@@ -139,7 +151,30 @@ function build(reader: Reader, variables: ReadonlyMap<string, boolean>, source: 
   }
   const uses = new Map<string, number>()
   const code = compile(reading.tree, { variables, locals: [], uses })
-  return { source, uses: new Set(uses.keys()), test: (values) => evaluate(code, values) }
+  const tree = (): ASTNode => reader.read(source).tree
+  let part: Part | undefined
+  return {
+    source,
+    uses: new Set(uses.keys()),
+    tree,
+    test: (values) => evaluate(code, values),
+    examine(values, shown) {
+      part ??= partOf(tree(), source, variables)
+      return examine(part, (each) => evaluate(each.code, values), readable(values, variables), shown)
+    },
+  }
+}
+
+/** Values as people read them: moments as text. */
+function readable(values: Values, variables: ReadonlyMap<string, boolean>): Values {
+  const moments = [...variables].flatMap(([name, isMoment]) => (isMoment ? [name] : []))
+  return { ...values, ...Object.fromEntries(moments.map((name) => [name, momentText(values[name])])) }
+}
+
+function momentText(value: ConditionValue | undefined): ConditionValue {
+  const ms = typeof value === 'object' && value !== null && 'ms' in value ? value['ms'] : undefined
+  const date = typeof ms === 'number' ? new Date(ms) : undefined
+  return date && !Number.isNaN(date.getTime()) ? date.toISOString() : null
 }
 
 function evaluate(code: Code, values: Values): boolean {

@@ -5,6 +5,7 @@ import type { Destination } from '../destinations/find.ts'
 import { ONE } from '../risk.ts'
 import { POINT } from '../trust.ts'
 import type { ConditionValue, Values } from './condition.ts'
+import type { Examined } from './examine.ts'
 import type { Policy, Rule } from './parse.ts'
 
 /** What rules are asked about. Functions, because few rules look at everything. */
@@ -51,6 +52,10 @@ export interface Explained {
   readonly rule: Rule
   readonly match: Match | 'not reached'
   readonly fault?: string
+  /** What a rule that was not reached would have said. */
+  readonly would?: Match
+  /** The condition part by part, if it is false or failed, or would be: of the first such rules only. */
+  readonly condition?: Examined
 }
 
 /** The rules that could ever match a tool, and which variables their conditions name. */
@@ -79,15 +84,37 @@ export function firstMatch(policy: Policy, subject: Subject): Ruling | undefined
 export function explain(policy: Policy, subject: Subject): readonly Explained[] {
   const values = valuesOf(subject, usesOf(policy.rules))
   let decided = false
+  let examined = 0
   return policy.rules.map((rule) => {
-    if (decided) return { rule, match: 'not reached' as const }
     const asked = rule.tools.some((tool) => tool.matches(subject.tool))
       ? ask(rule, subject, values)
-      : { match: 'other tool' as const }
-    decided = asked.match === 'matched' || asked.match === 'condition failed'
-    return { rule, ...asked }
+      : OTHER_TOOL
+    const { match } = asked
+    const fails = match === 'condition is false' || match === 'condition failed'
+    const condition = fails && examined++ < MOST_EXAMINED ? rule.when?.examine(values, OWN_VALUES) : undefined
+    const said = decided ? { match: 'not reached' as const, would: match } : asked
+    decided ||= match === 'matched' || match === 'condition failed'
+    return { rule, ...said, ...(condition && { condition }) }
   })
 }
+
+// To take a condition apart costs as much as to load it.
+const MOST_EXAMINED = 200
+
+/** What is the caller's own word, or follows from it and the policy: not what is remembered of anybody. */
+const OWN_VALUES: ReadonlySet<string> = new Set([
+  'args',
+  'destinations',
+  'door',
+  'effect',
+  'environment',
+  'principal',
+  'session',
+  'tenant',
+  'time',
+  'tool',
+  'workspace',
+])
 
 function rulesFor(policy: Policy, tool: string): Candidates {
   const index = indexes.get(policy) ?? new Map<string, Candidates>()
@@ -117,6 +144,7 @@ function ask(rule: Rule, subject: Subject, values: Values): { match: Match; faul
   }
 }
 
+const OTHER_TOOL = { match: 'other tool' } as const
 const OTHER_PRINCIPAL = { match: 'other principal' } as const
 const OTHER_SESSION = { match: 'other session' } as const
 const OTHER_DOOR = { match: 'other door' } as const

@@ -4,6 +4,7 @@ import {
   DOORS,
   EFFECT_CLASSES,
   importPublicKey,
+  OBSERVE_RULE,
   sha256Hex,
   TIERS,
   type Door,
@@ -11,7 +12,7 @@ import {
   type Json,
   type PublicKey,
   type Tier,
-} from '@tollgate/evidence'
+} from '@tollgate/evidence/core'
 import { compileSchema, type ArgumentsSchema } from '../schema.ts'
 import { conditionEnvironment, type Condition, type Variables } from './condition.ts'
 import { glob, type Glob } from './glob.ts'
@@ -381,6 +382,8 @@ function readId(reader: Reader, item: Place, { id }: RuleFields, seen: Set<strin
   if (name !== '' && !RULE_ID.test(name)) {
     reader.note(id, 'an `id` is letters, digits, dot, dash and underscore, at most 100')
   }
+  if (name === OBSERVE_RULE)
+    reader.note(id, `\`${OBSERVE_RULE}\` is what observe mode is called in receipts; name the rule otherwise`)
   if (seen.has(name)) reader.note(id, `the id \`${name.slice(0, 100)}\` is taken; give each rule its own`)
   seen.add(name)
   return name

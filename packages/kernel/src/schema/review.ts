@@ -1,6 +1,6 @@
 // Why a schema cannot be used. Only reads: nothing of the schema is run, and no arguments are needed.
 
-import { canonicalize, type Json, type JsonObject } from '@tollgate/evidence'
+import { canonicalize, type Json, type JsonObject } from '@tollgate/evidence/core'
 import {
   edgesOf,
   entriesOf,

@@ -1,6 +1,6 @@
 // What a schema says of a value without looking into it: its type, its size, the values it may be.
 
-import { canonicalize, type Json, type JsonObject } from '@tollgate/evidence'
+import { canonicalize, type Json, type JsonObject } from '@tollgate/evidence/core'
 import { get, isList, isObject, numberOf, textsOf } from './keywords.ts'
 import { compilePattern, type Pattern } from './pattern.ts'
 import { NOTHING, type Check, type Run } from './run.ts'

@@ -13,6 +13,7 @@ import {
   type Origin,
   type Provenance,
   type Sighting,
+  type Hashed,
   type Spoken,
 } from './remembered.ts'
 
@@ -23,13 +24,13 @@ export interface Heard {
   readonly origin: Origin
   /** The labels it carries. What is said carries none. */
   readonly labels: readonly string[]
-  readonly values: readonly Spoken[]
+  readonly values: readonly (Spoken | Hashed)[]
   /** It held more values than are listed. */
   readonly cut?: boolean
 }
 
 /** How many values are taken from one thing heard. */
-const MOST_HEARD = 4096
+export const MOST_HEARD: number = 4096
 /** So many changes are kept apart; then they are put with the rest, which costs a copy. */
 const MOST_NEWER = 64
 
@@ -84,7 +85,7 @@ class Draft {
     this.#settle()
   }
 
-  #see(value: Spoken, origin: Origin, mask: number): void {
+  #see(value: Spoken | Hashed, origin: Origin, mask: number): void {
     // In a full record a value that is unknown may be a forgotten one: saying it does not make it said.
     const isIgnored = this.#full && origin === 'said'
     if (this.#key === '') {

@@ -2,7 +2,7 @@
 //
 // Values are kept as keyed hashes only: the record says nothing to whoever reads it without the value in hand.
 
-import { sha256Hex } from '@tollgate/evidence'
+import { sha256Hex } from '@tollgate/evidence/core'
 import type { ValueKind } from './scan.ts'
 
 /** Where a value was first seen: in what the user or the agent said, in what a tool returned, in a flagged part of it. */
@@ -46,6 +46,11 @@ export interface Spoken {
   readonly text: string
 }
 
+/** A value that only its hash is known of, under the key of its session. */
+export interface Hashed {
+  readonly hash: string
+}
+
 /** How many values a session remembers. */
 export const MOST_REMEMBERED: number = 2048
 /** How many labels a session remembers: one bit each. */
@@ -87,7 +92,9 @@ function groupOf(kind: ValueKind): string {
 }
 
 /** The hash under which a value is kept. */
-export function hashOf(key: string, { kind, text }: Spoken): string {
+export function hashOf(key: string, value: Spoken | Hashed): string {
+  if ('hash' in value) return value.hash
+  const { kind, text } = value
   const written = `tollgate/value/v1\n${key}\n${groupOf(kind)}\n${text}`
   return sha256Hex(written.toWellFormed()).slice(0, HASH_DIGITS)
 }

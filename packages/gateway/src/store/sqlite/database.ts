@@ -149,6 +149,7 @@ function prepare(db: Database): void {
     PRAGMA wal_autocheckpoint = 0;
     PRAGMA journal_size_limit = 67108864;
     PRAGMA trusted_schema = OFF;
+    PRAGMA secure_delete = ON;
   `)
 }
 

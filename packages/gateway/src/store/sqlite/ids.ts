@@ -40,6 +40,8 @@ function* idsFrom(db: Database, start: number, end: number): Generator<string> {
 export interface IdIndex {
   /** Indexes of the entries whose id begins as this one does: hardly ever more than one. */
   candidates(id: string): readonly number[]
+  /** Indexes of the entries whose id begins with these eight digits. */
+  beginning(digits: string): readonly number[]
 }
 
 /** An index over a file that grows: it takes in what is new whenever it is asked. */
@@ -69,6 +71,10 @@ export function openIdIndex(db: Database, sizeNow: () => number): IdIndex {
     candidates(id) {
       catchUp()
       return slots.find(...halves(id))
+    },
+    beginning(digits) {
+      catchUp()
+      return slots.beginning(halves(digits)[0])
     },
   }
 }
@@ -105,6 +111,15 @@ class Slots {
     for (let at = low % this.capacity; this.#entry[at] !== 0; at = (at + 1) % this.capacity) {
       if (this.#high[at] === high && this.#low[at] === low) found.push((this.#entry[at] ?? 0) - 1)
     }
+    return found
+  }
+
+  /** Looks at every slot: nobody asks this often, and a million take a few milliseconds. */
+  beginning(high: number): readonly number[] {
+    const found: number[] = []
+    this.#entry.forEach((entry, at) => {
+      if (entry !== 0 && this.#high[at] === high) found.push(entry - 1)
+    })
     return found
   }
 

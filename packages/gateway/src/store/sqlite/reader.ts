@@ -2,7 +2,7 @@
 
 import { parseJson, sha256Hex, type Json, type JsonObject, type Kind } from '@tollgate/evidence'
 import type { Stored } from '@tollgate/kernel'
-import type { EntryFilter, LedgerEntry, Page, PageRequest } from '../../view.ts'
+import type { EntryFilter, LedgerEntry, NamedRecord, Page, PageRequest, Payload } from '../../view.ts'
 import { GatewayError } from '../../error.ts'
 import type { Database, Statement } from './database.ts'
 import { openIdIndex } from './ids.ts'
@@ -17,10 +17,19 @@ export interface Reader {
   load(names: readonly string[]): Promise<readonly Stored[]>
   /** A private record. */
   record(name: string): string | undefined
+  /**
+   * Names of records that begin so and go on with the clock of their entry, of entries before a time, in milliseconds; at most
+   * 1,000, the oldest first.
+   */
+  namesBefore(prefix: string, time: number): readonly string[]
+  /** Records whose names begin so, by name, behind `after`; at most 1,000. */
+  records(prefix: string, after: string, limit: number): readonly NamedRecord[]
   list(prefix: string, of: 'records' | 'anchors'): readonly string[]
   page(request: PageRequest): Page
   find(id: string): LedgerEntry | undefined
+  begins(digits: string): readonly LedgerEntry[]
   envelopes(start: number, end: number): readonly Uint8Array[]
+  payloads(start: number, limit: number): readonly Payload[]
   indexesOf(kinds: readonly Kind[]): readonly number[]
   node(level: number, index: number): Uint8Array
   rootAt(size: number): Uint8Array
@@ -29,18 +38,14 @@ export interface Reader {
    * Records whose names begin so and that nobody has written since this time, in milliseconds: at most `limit`, by name,
    * behind `after`.
    */
-  idle(prefix: string, time: number, limit: number, after?: string): readonly IdleRecord[]
-}
-
-/** A record that has not been written for a while. */
-export interface IdleRecord {
-  readonly name: string
-  readonly text: string
+  idle(prefix: string, time: number, limit: number, after?: string): readonly NamedRecord[]
 }
 
 /** Most entries looked at for one page. */
 const MAX_LOOKED_AT = 20_000
 const MAX_PAGE = 1000
+/** Most entries whose ids begin alike. */
+const MOST_ALIKE = 10
 
 /** Reads a file. */
 export function openReader(db: Database, writer: string): Reader {
@@ -57,6 +62,16 @@ export function openReader(db: Database, writer: string): Reader {
       if (entry?.id === id) return entry
     }
     return undefined
+  }
+
+  function begins(digits: string): readonly LedgerEntry[] {
+    if (!/^[0-9a-f]{8,64}$/.test(digits)) return []
+    const entries = ids.beginning(digits.slice(0, 8)).flatMap((index) => {
+      const row = statements.entry.get(index)
+      const entry = row && entryOf(row)
+      return entry?.id.startsWith(digits) === true ? [entry] : []
+    })
+    return entries.sort((a, b) => a.index - b.index).slice(0, MOST_ALIKE)
   }
 
   function page({ filter, direction, from, limit }: PageRequest): Page {
@@ -139,12 +154,18 @@ export function openReader(db: Database, writer: string): Reader {
   return {
     size,
     find,
+    begins,
     page,
     idle: (prefix, time, limit, after = prefix) =>
-      statements.idle.all(after, behind(prefix), indexAt(time), limit).map((row) => ({
-        name: String(row['name']),
-        text: Buffer.from(bytes(row['text'])).toString(),
-      })),
+      statements.idle.all(after, behind(prefix), indexAt(time), limit).map(namedRecord),
+    records: (prefix, after, limit) =>
+      statements.recordsOn.all(after, behind(prefix), Math.min(limit, MAX_PAGE)).map(namedRecord),
+    namesBefore(prefix, time) {
+      const entry = statements.entry.get(indexAt(time))
+      // All of them, if no entry is as young.
+      const end = entry ? `${prefix}${clockText(bytes(entry['payload']))}` : behind(prefix)
+      return statements.namesOn.all(prefix, end, MAX_PAGE).map((row) => String(row['name']))
+    },
     record: recordOf,
     load: (names) =>
       Promise.all(names.map(async (name) => ({ record: recordOf(name), anchor: await anchorOf(name) }))),
@@ -158,6 +179,11 @@ export function openReader(db: Database, writer: string): Reader {
       statements.range
         .all(start, Math.min(end, start + MAX_PAGE))
         .map((row) => envelopeOf(bytes(row['payload']), bytes(row['signature']))),
+    payloads: (start, limit) =>
+      statements.payloads.all(start, Math.min(limit, MAX_PAGE)).map((row) => {
+        const payload = bytes(row['payload'])
+        return { index: Number(row['idx']), id: sha256Hex(payload), text: textOf(payload) }
+      }),
     indexesOf: (kinds) =>
       kinds
         .flatMap((kind) => (isRare(kind) ? statements.byRareKind : statements.byKind).all(kind))
@@ -215,6 +241,22 @@ function sessionIn(session: Json | undefined): Json | undefined {
   return typeof session === 'object' ? (session as JsonObject | null)?.['id'] : session
 }
 
+/** The text of bytes that are not copied for it. */
+function textOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString()
+}
+
+/** The clock of an entry, as names of records have it. */
+function clockText(payload: Uint8Array): string {
+  // Sound: a payload is a receipt, and each was checked when it was appended.
+  const { lamport_clock } = JSON.parse(textOf(payload)) as { readonly lamport_clock: number }
+  return String(lamport_clock).padStart(16, '0')
+}
+
+function namedRecord(row: Readonly<Record<string, unknown>>): NamedRecord {
+  return { name: String(row['name']), text: textOf(bytes(row['text'])) }
+}
+
 function entryOf(row: Readonly<Record<string, unknown>>): LedgerEntry {
   const payload = bytes(row['payload'])
   return {
@@ -238,6 +280,7 @@ function prepareStatements(db: Database) {
     rareBack: db.prepare(`${columns} WHERE ${RARE} AND idx <= ? ORDER BY idx DESC LIMIT ?`),
     rareOn: db.prepare(`${columns} WHERE ${RARE} AND idx >= ? ORDER BY idx LIMIT ?`),
     range: db.prepare(`${columns} WHERE idx >= ? AND idx < ? ORDER BY idx`),
+    payloads: db.prepare('SELECT idx, payload FROM entries WHERE idx >= ? ORDER BY idx LIMIT ?'),
     byKind: db.prepare('SELECT idx FROM entries WHERE kind = ?'),
     byRareKind: db.prepare(`SELECT idx FROM entries WHERE ${RARE}`),
     record: db.prepare('SELECT text FROM records WHERE name = ?'),
@@ -245,6 +288,8 @@ function prepareStatements(db: Database) {
       'SELECT entries.idx AS idx, payload, signature FROM anchors JOIN entries ON entries.idx = anchors.idx WHERE name = ?',
     ),
     records: db.prepare(from('records')),
+    recordsOn: db.prepare('SELECT name, text FROM records WHERE name > ? AND name < ? ORDER BY name LIMIT ?'),
+    namesOn: db.prepare('SELECT name FROM records WHERE name > ? AND name < ? ORDER BY name LIMIT ?'),
     anchors: db.prepare(from('anchors')),
     checkpoint: db.prepare('SELECT note FROM checkpoint'),
     // `written` is how many entries there were: at most this many means before the first of that time.

@@ -3,12 +3,12 @@
 import { MessageChannel } from 'node:worker_threads'
 import type { ChainHead, PublicKey } from '@tollgate/evidence'
 import type { Entry, Store, Stored } from '@tollgate/kernel'
-import type { LedgerEntry, LedgerView, Page } from '../../view.ts'
+import type { LedgerEntry, LedgerView, NamedRecord, Page, Payload } from '../../view.ts'
 import { shareOf } from './share.ts'
 import { packBatch, packEntries } from './batch.ts'
 import { createDatabase, faultOf, ledgerFile, openForReading } from './database.ts'
 import { takeLock, type Lock } from './lock.ts'
-import { openReader, type IdleRecord, type Reader } from './reader.ts'
+import { openReader, type Reader } from './reader.ts'
 import { serviceIn } from './service.ts'
 import { startThread, type Thread } from './thread.ts'
 import { createVigil } from './vigil.ts'
@@ -28,7 +28,9 @@ export interface SqliteStore extends Store {
   /** Calls back after every commit, with the number of entries. Returns what ends it. */
   watch: (listener: (size: number) => void) => () => void
   /** Records that nobody has written since a time, in milliseconds; see `Reader`. */
-  idle(prefix: string, time: number, limit: number, after?: string): Promise<readonly IdleRecord[]>
+  idle(prefix: string, time: number, limit: number, after?: string): Promise<readonly NamedRecord[]>
+  /** Names of records that go on with the clock of their entry, of entries before a time: at most 1,000, the oldest first. */
+  namesBefore(prefix: string, time: number): Promise<readonly string[]>
   /** Signs the last head, remembers it, and lets go of the file. */
   close: () => Promise<void>
 }
@@ -136,7 +138,8 @@ function createStore(opened: Opened, threads: Threads, release: () => void): Sql
     load: async (names) => (await reader.ask('load', [names])) as readonly Stored[],
     list: async (prefix, of) => (await reader.ask('list', [prefix, of])) as readonly string[],
     checkpoint: async () => (await writer.ask('checkpoint', [])) as string,
-    idle: async (...args) => (await reader.ask('idle', args)) as readonly IdleRecord[],
+    namesBefore: async (...args) => (await viewer.ask('namesBefore', args)) as readonly string[],
+    idle: async (...args) => (await reader.ask('idle', args)) as readonly NamedRecord[],
     watch(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
@@ -174,11 +177,14 @@ function viewThrough(ask: Ask): LedgerView {
     size: async () => (await ask('size', [])) as number,
     page: async (request) => (await ask('page', [request])) as Page,
     find: async (id) => (await ask('find', [id])) as LedgerEntry | undefined,
+    begins: async (digits) => (await ask('begins', [digits])) as readonly LedgerEntry[],
     envelopes: async (start, end) => (await ask('envelopes', [start, end])) as readonly Uint8Array[],
+    payloads: async (...range) => (await ask('payloads', range)) as readonly Payload[],
     indexesOf: async (kinds) => (await ask('indexesOf', [kinds])) as readonly number[],
     node: async (level, index) => (await ask('node', [level, index])) as Uint8Array,
     rootAt: async (size) => (await ask('rootAt', [size])) as Uint8Array,
     record: async (name) => (await ask('record', [name])) as string | undefined,
+    records: async (...args) => (await ask('records', args)) as readonly NamedRecord[],
     recordNames: async (prefix) => (await ask('list', [prefix, 'records'])) as readonly string[],
     checkpoint: async () => (await ask('checkpoint', [])) as string | undefined,
   }

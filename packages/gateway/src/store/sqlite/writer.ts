@@ -49,6 +49,7 @@ interface Sealed extends Seal {
 // Pages in the log, as good as can be told, after which they are moved into the file.
 const MOVED_AFTER = 4000
 const PAGES_OF_A_COMMIT = 4
+const PAGE_SIZE = 4096
 
 /** The beginning of a SHA-256 over a record and its name: what has rotted is found by it. */
 export function digestOf(name: string, text: string): Uint8Array {
@@ -113,7 +114,7 @@ export function openWriter({ db, data, origin, keys, ledger, collector }: Writer
     if (!proven) requireDurable(db)
     proven = true
     newest = entries.at(-1)?.id ?? newest
-    moveLog(PAGES_OF_A_COMMIT + entries.length)
+    moveLog(PAGES_OF_A_COMMIT + entries.length + Math.ceil(batch.records.joined.length / PAGE_SIZE))
     return tree.size
   }
 

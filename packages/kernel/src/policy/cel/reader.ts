@@ -107,7 +107,8 @@ export function countNodes(tree: ASTNode): number {
   return childrenOf(tree).reduce((count, child) => count + countNodes(child), 1)
 }
 
-function childrenOf(node: ASTNode): readonly ASTNode[] {
+/** What a node is made of. */
+export function childrenOf(node: ASTNode): readonly ASTNode[] {
   switch (node.op) {
     case 'value':
     case 'id':

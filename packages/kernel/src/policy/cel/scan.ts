@@ -40,6 +40,24 @@ function refuse(token: string, word: string | undefined, brace: string | undefin
   }
 }
 
+/** A round bracket of a source, outside of texts and comments. */
+export interface Bracket {
+  readonly at: number
+  readonly opens: boolean
+}
+
+/** The round brackets of a source that the parser took. */
+export function bracketsIn(source: string): readonly Bracket[] {
+  const found: Bracket[] = []
+  for (let at = 0; at < source.length;) {
+    NEXT.lastIndex = at
+    const [token = '', prefix = '', quote] = NEXT.exec(source) ?? []
+    if (token === '(' || token === ')') found.push({ at, opens: token === '(' })
+    at = quote === undefined ? at + token.length : endOfString(source, at + token.length, prefix, quote)
+  }
+  return found
+}
+
 /** The offset after the closing quote, or the end of the source: the parser reports a string that is not closed. */
 function endOfString(source: string, start: number, prefix: string, quote: string): number {
   const raw = /r/i.test(prefix)

@@ -1,6 +1,6 @@
 // `gates.compliance`: which classes of data may be handled how and where.
 
-import { EFFECT_CLASSES, type EffectClass } from '@tollgate/evidence'
+import { EFFECT_CLASSES, type EffectClass } from '@tollgate/evidence/core'
 import type { HostPattern } from '../../destinations/pattern.ts'
 import { glob, type Glob } from '../glob.ts'
 import { checkName } from '../names.ts'

@@ -1,6 +1,6 @@
 // `gates.privilege`: which tier each class of effect needs, and how far a person may raise one.
 
-import { TIERS, EFFECT_CLASSES, type EffectClass, type Tier } from '@tollgate/evidence'
+import { TIERS, EFFECT_CLASSES, type EffectClass, type Tier } from '@tollgate/evidence/core'
 import type { Place, Reader } from '../read.ts'
 
 /** The settings of the privilege rung. */

@@ -1,6 +1,6 @@
 // `gates.trust`: what earns trust, what loses it, and what needs it.
 
-import { EFFECT_CLASSES, type EffectClass } from '@tollgate/evidence'
+import { EFFECT_CLASSES, type EffectClass } from '@tollgate/evidence/core'
 import type { Place, Reader } from '../read.ts'
 
 /** What can come of a call, as far as trust is concerned. */

@@ -1,0 +1,111 @@
+// The recorded history, decided again: from a real ledger file, on one thread, reading included.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  activatePolicy,
+  authorize,
+  complete,
+  createReplay,
+  parsePolicy,
+  type Permit,
+  type ToolCall,
+} from '@tollgate/kernel'
+import { defaultConfigText, readConfig, type Config } from '../packages/gateway/src/config.ts'
+import { createKey } from '../packages/gateway/src/keyring.ts'
+import { silent } from '../packages/gateway/src/log.ts'
+import { foundLedger, openGateway, openView } from '../packages/gateway/src/open.ts'
+import { tracePages, traceTexts } from '../packages/gateway/src/workbench/trace.ts'
+import { callAt, rulesOf } from './kernel.ts'
+import { CALLS, POLICY } from './ladder.ts'
+import { seconds, type Row } from './measure.ts'
+import { writeFileSync } from 'node:fs'
+
+const DECISIONS = 20_000
+const TARGET = 10_000
+
+export async function* policyRows(say: (line: string) => void): AsyncGenerator<Row> {
+  const ways: readonly (readonly [string, string, (i: number) => ToolCall])[] = [
+    ['50 rules', rulesOf(50), callAt],
+    ...CALLS.map(([args, call]) => [`every rung, 50 rules, ${args}`, POLICY, call] as const),
+  ]
+  for (const [name, policy, call] of ways) {
+    say(`policy: recording ${DECISIONS.toLocaleString('en-US')} calls, ${name} …`)
+    const rate = await replayRate(policy, call, say)
+    yield {
+      area: 'policy',
+      name: `replay, ${name}`,
+      value: rate,
+      unit: 'decisions/s',
+      floor: null,
+      ratio: null,
+      target: `≥ ${TARGET.toLocaleString('en-US')}/s`,
+      pass: rate >= TARGET,
+    }
+  }
+}
+
+async function replayRate(
+  policy: string,
+  call: (i: number) => ToolCall,
+  say: (line: string) => void,
+): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'))
+  try {
+    const config = await record(join(folder, 'data'), policy, call)
+    const rates: number[] = []
+    for (let i = 0; i < 5; i++) rates.push(await replayOnce(config))
+    say(`policy: ${rates.map((rate) => Math.round(rate).toLocaleString('en-US')).join(', ')} decisions/s`)
+    return rates.sort((a, b) => a - b)[2] ?? 0
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** A ledger with so many allowed calls and their effects, each kept. */
+export async function record(data: string, text: string, call: (i: number) => ToolCall): Promise<Config> {
+  const keyring = { keys: [await createKey(data, 'ledger'), await createKey(data, 'writer')] }
+  writeFileSync(
+    join(data, 'tollgate.yaml'),
+    `${defaultConfigText({ ledger: 'ledger.example/bench', port: 0 })}head-guard: off\n`,
+    { mode: 0o600 },
+  )
+  const config = readConfig(data)
+  await foundLedger(config, keyring)
+  const gateway = await openGateway(config, keyring, silent)
+  const parsed = parsePolicy(text)
+  if (!parsed.ok) throw new Error('the policy of the benchmark has mistakes')
+  await activatePolicy(gateway.kernel, parsed.policy, 'user:bench')
+  for (let i = 0; i < DECISIONS; i += 100) {
+    const group = Array.from({ length: 100 }, (_, j) => authorize(gateway.kernel, call(i + j)))
+    const permits = (await Promise.all(group)).flatMap(({ permit }): Permit[] => (permit ? [permit] : []))
+    if (permits.length !== 100) throw new Error('a call of the benchmark was not allowed')
+    const output = new Uint8Array(64)
+    await Promise.all(
+      permits.map((permit) => complete(gateway.kernel, permit, { status: 'COMPLETED', output })),
+    )
+  }
+  await gateway.close()
+  return config
+}
+
+async function replayOnce(config: Config): Promise<number> {
+  const { view, close } = await openView(config)
+  let decided = 0
+  const took = await seconds(async () => {
+    const replay = createReplay({ texts: await traceTexts(view) })
+    for await (const page of tracePages(view)) {
+      for (const entry of page) {
+        const replayed = replay.take(entry)
+        if (!replayed) continue
+        if (replayed.skipped !== undefined || replayed.differs.length > 0)
+          throw new Error('it came out otherwise')
+        decided++
+      }
+    }
+  })
+  await close()
+  if (decided !== DECISIONS) throw new Error(`${decided} decisions were decided again`)
+  return decided / took
+}

@@ -1,0 +1,24 @@
+// What judging a call needs of this package, and no more: programs that only do that start sooner than with all of it.
+
+export { canonicalize } from './canonical.ts'
+export { EvidenceError, type EvidenceErrorCode } from './error.ts'
+export { sha256Hex } from './hash.ts'
+export { copyJson, parseJson, type Json, type JsonLimits, type JsonObject } from './json.ts'
+export { importPublicKey, type PublicKey } from './keys.ts'
+export {
+  DOORS,
+  EFFECT_CLASSES,
+  NEVER_OBSERVED,
+  NO_HASH,
+  OBSERVE_RULE,
+  RUNGS,
+  TIERS,
+  type Commit,
+  type Decision,
+  type Door,
+  type EffectClass,
+  type Observe,
+  type Rung,
+  type Tier,
+} from './kinds.ts'
+export { reasonOf, VERDICTS, type Reason, type ReasonCode, type Verdict } from './reasons.ts'

@@ -1,0 +1,34 @@
+// The ledger of a data directory for reading only: without a kernel, so that it is there at once.
+
+import { formatTrust, noteKey, type PublicKey } from '@tollgate/evidence'
+import type { Config } from './config.ts'
+import { openSqliteView } from './store/sqlite/store.ts'
+import type { LedgerView } from './view.ts'
+
+/** The ledger of a data directory for reading only. */
+export interface OpenView {
+  readonly view: LedgerView
+  /** The text of a trust file. */
+  trust: () => Promise<string>
+  close: () => Promise<void>
+}
+
+/** Opens the ledger for reading only, also beside a running gateway. @throws GatewayError as `openGateway`. */
+export async function openView({ data, ledger, writer }: Config): Promise<OpenView> {
+  const { view, ledgerKeys, close } = await openSqliteView(data, writer)
+  return {
+    view,
+    trust: () => Promise.resolve(trustText(ledger, ledgerKeys)),
+    close: () => Promise.resolve().then(close),
+  }
+}
+
+/** The text of a trust file. */
+export function trustText(origin: string, keys: readonly PublicKey[]): string {
+  return formatTrust({
+    ledger: origin,
+    keys: keys.map((key) => noteKey(origin, key, 1)),
+    witnesses: [],
+    quorum: 0,
+  })
+}

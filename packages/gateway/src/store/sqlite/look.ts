@@ -1,0 +1,53 @@
+// The ledger as it is at one moment, for a kernel that only looks: also beside a gateway that goes on writing.
+
+import { parseJson, type ChainHead, type PublicKey } from '@tollgate/evidence'
+import type { ReadableStore } from '@tollgate/kernel'
+import { faultOf, ledgerFile, openForReading } from './database.ts'
+import { openReader, type Reader } from './reader.ts'
+import { serviceIn } from './service.ts'
+
+/** A ledger file at one moment. */
+export interface SqliteLook {
+  readonly store: ReadableStore
+  /** The writer's key that is in service. */
+  readonly key: PublicKey
+  close: () => void
+}
+
+/** Opens the ledger in a data directory as it is now. @throws GatewayError. */
+export async function openSqliteLook(data: string, writer: string): Promise<SqliteLook> {
+  const db = openForReading(data)
+  const file = ledgerFile(data)
+  try {
+    // One transaction: a record and the receipt that speaks of it are read one after the other, and must belong together.
+    db.exec('BEGIN')
+    const { writer: key } = await serviceIn(db, writer)
+    return { store: storeOn(openReader(db, writer), file), key, close: () => db.close() }
+  } catch (cause) {
+    db.close()
+    throw faultOf(cause, file)
+  }
+}
+
+function storeOn(reader: Reader, file: string): ReadableStore {
+  const named = async <T>(ask: () => T | Promise<T>): Promise<T> => {
+    try {
+      return await ask()
+    } catch (cause) {
+      throw faultOf(cause, file)
+    }
+  }
+  return {
+    head: () => named(() => headOf(reader)),
+    load: (names) => named(() => reader.load(names)),
+    list: (prefix, of) => named(() => reader.list(prefix, of)),
+  }
+}
+
+function headOf(reader: Reader): ChainHead | undefined {
+  const [newest] = reader.page({ filter: {}, direction: 'back', limit: 1 }).entries
+  if (!newest) return undefined
+  // Sound: a payload is a receipt, and each was checked when it was appended.
+  const { seq, lamport_clock, time } = parseJson(newest.payload) as unknown as ChainHead
+  return { id: newest.id, seq, lamport_clock, time }
+}

@@ -1,0 +1,195 @@
+// Tools as calls show them: their names, what the policy took them for, the names of their arguments, and a few harmless values.
+
+import type { EffectClass, Json } from '@tollgate/evidence'
+import { readKeptCall, readTexts, UNREADABLE, type TraceEntry } from '@tollgate/kernel'
+import { excerpt } from './hidden.ts'
+import { isObject } from './offer.ts'
+import { speaksOfSecrets, stricter, wordsOf } from './words.ts'
+
+/** A tool that was seen in calls. */
+export interface SeenTool {
+  readonly name: string
+  /** The strictest class that it was called under; `admin` where nobody had said what it does. */
+  readonly effect: EffectClass
+  readonly calls: number
+  /** In how many of the calls the arguments were kept. */
+  readonly kept: number
+  readonly arguments: readonly SeenArgument[]
+}
+
+/** An argument that was seen in calls. */
+export interface SeenArgument {
+  readonly name: string
+  /** What its values were: `text`, `number`, `true or false`, `list`, `object`, `null`. */
+  readonly types: readonly string[]
+  /** In how many calls it was there. */
+  readonly calls: number
+  /** A few values, as one line each. Nothing that looks like a secret or like somebody's data. */
+  readonly samples: readonly string[]
+}
+
+/** Collects tools from the entries of a ledger. */
+export interface SeenTools {
+  take(entry: TraceEntry): void
+  /** The tools, those that were called most first. */
+  list(): readonly SeenTool[]
+}
+
+const MOST_TOOLS = 2000
+const MOST_ARGUMENTS = 50
+const MOST_SAMPLES = 3
+const LONGEST_SAMPLE = 40
+// Beyond, a value is no sample but a text, and nobody has looked through all of it.
+const LONGEST_READ = 10_000
+
+interface Argument {
+  readonly types: Set<string>
+  readonly samples: Set<string>
+  calls: number
+}
+
+interface Tool {
+  effect: EffectClass
+  calls: number
+  kept: number
+  readonly arguments: Map<string, Argument>
+}
+
+/** No call has been seen yet. */
+export function createSeenTools(): SeenTools {
+  const tools = new Map<string, Tool>()
+  return {
+    take({ receipt, kept }) {
+      if (receipt.kind !== 'decision' || receipt.tool === UNREADABLE) return
+      const tool = tools.get(receipt.tool) ?? newTool(tools.size < MOST_TOOLS)
+      if (!tool) return
+      tools.set(receipt.tool, tool)
+      tool.calls++
+      tool.effect = stricter(tool.effect, receipt.effect_class)
+      const call = readKeptCall(kept)
+      if (!call || call.unreadable !== undefined || !isObject(call.args)) return
+      tool.kept++
+      for (const [name, value] of Object.entries(call.args)) noteArgument(tool.arguments, name, value)
+    },
+    list: () => [...tools].map(seenTool).sort((a, b) => b.calls - a.calls || (a.name < b.name ? -1 : 1)),
+  }
+}
+
+function newTool(hasRoom: boolean): Tool | undefined {
+  return hasRoom ? { effect: 'read', calls: 0, kept: 0, arguments: new Map() } : undefined
+}
+
+function noteArgument(known: Map<string, Argument>, name: string, value: Json): void {
+  const fresh = { types: new Set<string>(), samples: new Set<string>(), calls: 0 }
+  const argument = known.get(name) ?? (known.size < MOST_ARGUMENTS ? fresh : undefined)
+  if (!argument) return
+  known.set(name, argument)
+  argument.calls++
+  argument.types.add(typeOf(value))
+  if (argument.samples.size >= MOST_SAMPLES || !isHarmless(name, value)) return
+  argument.samples.add(excerpt(JSON.stringify(value), LONGEST_SAMPLE))
+}
+
+function typeOf(value: Json): string {
+  if (value === null) return 'null'
+  if (typeof value === 'boolean') return 'true or false'
+  if (typeof value === 'object') return Array.isArray(value) ? 'list' : 'object'
+  return typeof value === 'string' ? 'text' : 'number'
+}
+
+/** Whether a value may stand in a file: no secret, nothing personal, and nobody's address or account. */
+function isHarmless(name: string, value: Json): boolean {
+  if (speaksOfSecrets(name, '') || JSON.stringify(value).length > LONGEST_READ) return false
+  if (holdsSecret({ [name]: value })) return false
+  return readTexts({ [name]: value }).every(
+    ({ marks, values, findings }) =>
+      marks.length === 0 && findings.length === 0 && values.every(({ kind }) => PUBLIC.has(kind)),
+  )
+}
+
+/** Whether anything in a value looks like a secret: by itself, by the names it stands under, or in a URL. */
+export function holdsSecret(value: Json): boolean {
+  const texts: string[] = []
+  if (!collect(value, '', false, texts)) return true
+  return (
+    texts.some((text) => GIVEN_AWAY.some((pattern) => pattern.test(text))) ||
+    [...readTexts(value), ...readTexts(texts)].some(({ marks }) =>
+      marks.some(({ label }) => label === 'secret'),
+    )
+  )
+}
+
+// A user in a URL or for a command, and what stands in a header.
+const GIVEN_AWAY: readonly RegExp[] = [
+  /[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/?#@]{0,512}@/i,
+  /(?:^|\s)(?:-u|--user)[ =]?[^\s:]{1,128}:\S/,
+  /\b(?:proxy-)?authorization["']?\s{0,3}[:=]/i,
+  /\bbearer\s{1,3}[A-Za-z0-9._~+/=-]{20}/i,
+]
+
+/** Notes each text with the name it stands under, which may be what makes it a secret; false if a name alone says so. */
+function collect(value: Json, name: string, isSecret: boolean, texts: string[]): boolean {
+  if (typeof value === 'string') {
+    texts.push(name === '' ? value : `${name}: ${JSON.stringify(value)}`)
+    return value === '' || !isSecret
+  }
+  // How many tokens there are is no token.
+  if (typeof value === 'number') return !isSecret || /token/i.test(name)
+  if (value === null || typeof value === 'boolean') return true
+  // Sound: `Array.isArray` does not narrow a readonly array.
+  if (Array.isArray(value))
+    return (value as readonly Json[]).every((item) => collect(item, name, isSecret, texts))
+  const title = titleOf(value)
+  return Object.entries(value).every(([own, member]) => {
+    const called = title !== undefined && /^value$/i.test(own) ? title : own
+    return collect(member, called, isSecret || namesSecret(called), texts)
+  })
+}
+
+/** The name in an object that is a name and its value, as headers and variables often are. */
+function titleOf(value: Json): string | undefined {
+  if (!isObject(value)) return undefined
+  return [value['name'], value['key'], value['header']].find((title) => typeof title === 'string')
+}
+
+const SECRET_WORDS = new Set(
+  (
+    'secret secrets password passwords passwd passphrase passcode pwd credential credentials token tokens apikey apikeys ' +
+    'authorization bearer cookie cookies keychain'
+  ).split(' '),
+)
+const SECRET_KEYS = new Set([
+  'api',
+  'access',
+  'private',
+  'secret',
+  'auth',
+  'signing',
+  'encryption',
+  'account',
+])
+
+function namesSecret(name: string): boolean {
+  const words = wordsOf(name.slice(0, 256))
+  return words.some(
+    (word, i) => SECRET_WORDS.has(word) || (/^keys?$/.test(word) && SECRET_KEYS.has(words[i - 1] ?? '')),
+  )
+}
+
+// Of the values that can be recognised, only these are nobody's.
+const PUBLIC: ReadonlySet<string> = new Set(['url', 'host'])
+
+function seenTool([name, { effect, calls, kept, arguments: known }]: [string, Tool]): SeenTool {
+  return {
+    name,
+    effect,
+    calls,
+    kept,
+    arguments: [...known].map(([argument, each]) => ({
+      name: argument,
+      types: [...each.types].sort(),
+      calls: each.calls,
+      samples: [...each.samples],
+    })),
+  }
+}

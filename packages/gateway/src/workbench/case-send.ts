@@ -1,0 +1,89 @@
+// A call of a case as a door would hand it to the kernel, and the delegations that calls are made under.
+
+import { signDelegation } from '@tollgate/evidence'
+import { postObservation, registerDelegation, revokeDelegation, type ToolCall } from '@tollgate/kernel'
+import type { CaseCall, DelegateStep } from './case.ts'
+import { CASE_LEDGER, type Stage } from './stage.ts'
+
+/** Ids of delegations by what the case calls them. */
+export type Delegations = Map<string, string>
+
+/** Where a call is sent, and for whom. */
+export interface Sending {
+  readonly stage: Stage
+  readonly tenant: string
+  readonly delegations: Delegations
+}
+
+/** The call as a door hands it over. */
+export function toolCall({ stage, tenant, delegations }: Sending, call: CaseCall): ToolCall {
+  const { tool, args, raw, principal, claims, session, door, context, sources, delegation } = call
+  return {
+    caller: { tenant, principal },
+    door,
+    assurance: 'enforced',
+    tool,
+    session_id: session,
+    ...(raw === undefined ? { args } : { raw }),
+    ...(claims !== undefined && { principal: claims }),
+    ...(context !== undefined && { context }),
+    ...(sources.length > 0 && { sources }),
+    // One that the case did not make is nobody's id, as for an agent who makes one up.
+    ...(delegation !== undefined && { delegation: delegations.get(delegation) ?? delegation }),
+    ...(call.browser && { browser: browserOf(stage, tenant, call.browser) }),
+  }
+}
+
+function browserOf(
+  { kernel }: Stage,
+  tenant: string,
+  { observation, postedFor, planner_ref, side_effect, destination }: NonNullable<CaseCall['browser']>,
+): unknown {
+  const rest = {
+    ...(planner_ref !== undefined && { planner_ref }),
+    ...(side_effect !== undefined && { side_effect }),
+    ...(destination !== undefined && { destination }),
+  }
+  if (observation === undefined) return rest
+  if (postedFor === undefined) return { ...rest, observation }
+  const observation_id = postObservation(kernel, tenant, observation)
+  return { ...rest, observation_id, observation: { url: postedFor } }
+}
+
+/** Registers a delegation. @throws if the case or the policy does not allow for it. */
+export async function delegate({ stage, tenant, delegations }: Sending, step: DelegateStep): Promise<void> {
+  const { as, from, to, tools, effects, lasts, depth, parent, session } = step
+  const key = stage.delegators(from)
+  if (!key)
+    throw new Error(`\`${from}\` has no \`key\` under \`principals\` in the policy, so it cannot delegate`)
+  const signed = await signDelegation(
+    {
+      v: 1,
+      ledger: CASE_LEDGER,
+      tenant,
+      delegator: from,
+      delegate: to,
+      tools,
+      ...(effects && { effects }),
+      until: new Date(stage.now() + lasts).toISOString(),
+      depth,
+      parent: parent === undefined ? null : idOf(delegations, parent),
+      ...(session !== undefined && { session }),
+      nonce: String(delegations.size),
+    },
+    key,
+  )
+  const { delegation } = await registerDelegation(stage.kernel, signed.envelope, { tenant, by: from })
+  delegations.set(as, delegation)
+}
+
+/** Takes a delegation back. @throws if there is none of that name. */
+export async function revoke({ stage, tenant, delegations }: Sending, name: string): Promise<void> {
+  await revokeDelegation(stage.kernel, tenant, idOf(delegations, name), 'user:cases')
+}
+
+function idOf(delegations: Delegations, name: string): string {
+  const id = delegations.get(name)
+  if (id === undefined) throw new Error(`no step before has made a delegation \`${name}\``)
+  return id
+}

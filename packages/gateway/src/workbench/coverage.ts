@@ -1,0 +1,67 @@
+// What cases have reached of a policy: which rules decided, which gates objected.
+
+import type { Rung } from '@tollgate/evidence'
+import { describeLadder, type Policy } from '@tollgate/kernel'
+import type { Outcome } from './run-cases.ts'
+
+/** How often a rule decided. */
+export interface RuleCoverage {
+  readonly rule: string
+  readonly line: number
+  readonly action: 'allow' | 'deny' | 'require'
+  readonly decided: number
+}
+
+/** How often a gate objected. */
+export interface GateCoverage {
+  readonly gate: Rung
+  readonly denied: number
+  readonly asked: number
+}
+
+/** What was reached of a policy. */
+export interface Coverage {
+  readonly rules: readonly RuleCoverage[]
+  readonly gates: readonly GateCoverage[]
+  /** Of the rules, rounded down. A policy without rules has nothing to reach. */
+  readonly percent: number
+}
+
+/** What calls have reached of a policy. A rule whose condition failed has not decided. */
+export function coverageOf(policy: Policy, outcomes: readonly Outcome[]): Coverage {
+  const decided = countsOf(
+    outcomes.filter(({ reason }) => reason !== 'POLICY_EVALUATION_ERROR').map(({ rule }) => rule),
+  )
+  // What a person has refused, the gate had only asked about.
+  const objected = outcomes.filter(
+    ({ verdict, reason }) => verdict === 'DENY' && reason !== 'APPROVAL_REFUSED',
+  )
+  const denied = countsOf(objected.map(({ rung }) => rung))
+  const asked = countsOf(outcomes.flatMap(({ asks }) => asks.map(([rung]) => rung)))
+  const rules = policy.rules.map(({ id, line, action }) => ({
+    rule: id,
+    line,
+    action,
+    decided: decided.get(id) ?? 0,
+  }))
+  const gates = describeLadder(policy)
+    .filter(({ rung, standing }) => standing === 'active' && rung !== 'policy')
+    .map(({ rung }) => ({ gate: rung, denied: denied.get(rung) ?? 0, asked: asked.get(rung) ?? 0 }))
+  return { rules, gates, percent: percentOf(rules) }
+}
+
+/** The rules that no call has reached. */
+export function unreached({ rules }: Coverage): readonly RuleCoverage[] {
+  return rules.filter(({ decided }) => decided === 0)
+}
+
+function percentOf(rules: readonly RuleCoverage[]): number {
+  if (rules.length === 0) return 100
+  return Math.floor((100 * rules.filter(({ decided }) => decided > 0).length) / rules.length)
+}
+
+function countsOf(names: readonly (string | undefined)[]): ReadonlyMap<string | undefined, number> {
+  const counts = new Map<string | undefined, number>()
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return counts
+}

@@ -1,0 +1,67 @@
+// The calls of a case file as calls to try and to vary.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import type { CallStep, Case, CaseBrowser, CaseCall, CaseFile } from '../case.ts'
+import type { Draft, DraftSource } from './draft.ts'
+import { isObject, member } from './shape.ts'
+
+const MOST_CALLS = 2000
+
+/** The calls of a file, each once and alone. What no door would pass on as an object is left out. */
+export function draftsIn({ cases }: CaseFile): readonly Draft[] {
+  const drafts = cases.flatMap((each) =>
+    each.steps.flatMap((step) => (step.does === 'call' ? draftOf(each, step) : [])),
+  )
+  return [...new Map(drafts.map((draft) => [JSON.stringify(draft), draft])).values()].slice(0, MOST_CALLS)
+}
+
+function draftOf({ at, tenant }: Case, { call }: CallStep): readonly Draft[] {
+  const { tool, args, raw, principal, session, door, context, sources, browser, delegation } = call
+  const given = raw === undefined ? args : parsed(raw)
+  // Who a delegation comes from is part of a history, which a call alone does not have.
+  if (!isObject(given) || delegation !== undefined) return []
+  const text = (name: string): string | undefined => textIn(context, name)
+  return [
+    {
+      tool,
+      args: given,
+      principal,
+      session,
+      door,
+      tenant,
+      environment: text('environment'),
+      workspace: text('workspace'),
+      time: at,
+      ...(sources.length > 0 && { sources: sources.map(sourceOf) }),
+      ...(browser && { browser: browserOf(browser), posted: browser.postedFor !== undefined }),
+    },
+  ]
+}
+
+function parsed(raw: string): Json | undefined {
+  try {
+    // Sound: what JSON writes is JSON.
+    return JSON.parse(raw) as Json
+  } catch {
+    return undefined
+  }
+}
+
+function textIn(value: Json | undefined, name: string): string | undefined {
+  const text = member(value, name)
+  return typeof text === 'string' ? text : undefined
+}
+
+function sourceOf(source: CaseCall['sources'][number]): DraftSource {
+  const text = textIn(source, 'text') ?? ''
+  return member(source, 'source_channel') === 'USER' ? { user: text } : { output: text }
+}
+
+function browserOf({ observation, planner_ref, side_effect, destination }: CaseBrowser): JsonObject {
+  return {
+    ...(observation !== undefined && { observation }),
+    ...(planner_ref !== undefined && { planner_ref }),
+    ...(side_effect !== undefined && { side_effect }),
+    ...(destination !== undefined && { destination }),
+  }
+}

@@ -1,0 +1,125 @@
+// Calls for a condition that has changed: texts that the old one and the new one may tell apart, put into calls that get there.
+
+import type { Json } from '@tollgate/evidence'
+import type { Clue, Rule } from '@tollgate/kernel'
+import { valueAt, withArgument, type Draft } from './draft.ts'
+import { branchesOf } from './pattern.ts'
+import { textsAround } from './values.ts'
+import type { World } from './world.ts'
+
+const MOST_BRANCHES = 300
+const MOST_TEXTS = 120
+const MOST_PATHS = 12
+const ODD: readonly string[] = [
+  '..', '/../', '~', '%', '\\', '`', '$(', '\u0000', '\u0007', '\u007f', '-', ' -x', '"', ';', '--', '#', '*', '/', 'é', '\n', 'Z', '9', '<<',
+] // prettier-ignore
+
+/** Each start, with texts at every argument that the rule looks at, before and after. */
+export function* aroundChange(world: World, rule: Rule, starts: readonly Draft[]): Iterable<Draft> {
+  const paths = textPaths(world, rule)
+  for (const start of starts) yield start
+  for (const sized of starts) yield* withSizes(world, rule, sized)
+  const texts = new Map(paths.map(([path, clues]) => [path, distinguishing(clues)]))
+  // One text after the other at every start, so that no start has to wait for all of another.
+  for (let i = 0; i < MOST_TEXTS + ODD.length; i++) {
+    for (const [path, all] of texts) {
+      const text = all[i]
+      if (text === undefined) continue
+      for (const start of starts) {
+        for (const value of around(valueAt(start.args, path), text)) yield withArgument(start, path, value)
+      }
+    }
+  }
+}
+
+/** The arguments that either form of a rule looks at, each with what is asked there by only one of them, or by both. */
+function textPaths(world: World, rule: Rule): readonly (readonly [readonly string[], readonly Clue[][]])[] {
+  const forms = world.policies.map(({ rules }) => rules.find(({ id }) => id === rule.id))
+  const byPath = new Map<string, Clue[][]>()
+  for (const [i, form] of forms.entries()) {
+    for (const clue of form?.when ? world.waysOf(form).clues : []) {
+      if (clue.path[0] !== 'args' || clue.path.length < 2 || clue.path.at(-1) === '#') continue
+      const key = JSON.stringify(clue.path.slice(1))
+      if (!byPath.has(key) && byPath.size >= MOST_PATHS) continue
+      const lists = byPath.get(key) ?? [[], []]
+      lists[i]?.push(clue)
+      byPath.set(key, lists)
+    }
+  }
+  // Sound: the keys were made from paths.
+  return [...byPath].map(([key, lists]) => [JSON.parse(key) as string[], lists])
+}
+
+/** Texts about which the two forms do not say the same come first. */
+function distinguishing([before = [], after = []]: readonly (readonly Clue[])[]): readonly string[] {
+  const all = [...new Map([...before, ...after].map((clue) => [clueKey(clue), clue])).values()]
+  const keys = [before, after].map((clues) => new Set(clues.map(clueKey)))
+  const isShared = (clue: Clue): boolean => keys.every((each) => each.has(clueKey(clue)))
+  const own = all.filter((clue) => !isShared(clue))
+  const texts = [...new Set((own.length > 0 ? own : all).flatMap(textsFor))]
+  const answers = (clues: readonly Clue[], text: string): string =>
+    clues.map((clue) => clue.fits(text)).join()
+  const apart = texts.filter((text) => answers(before, text) !== answers(after, text))
+  const rest = texts.filter((text) => !apart.includes(text))
+  return [...apart.slice(0, MOST_TEXTS - 20), ...ODD, ...rest].slice(0, MOST_TEXTS + ODD.length)
+}
+
+function clueKey({ test, value }: Clue): string {
+  return JSON.stringify([test, value])
+}
+
+function textsFor(clue: Clue): readonly string[] {
+  const { test, value } = clue
+  if (test === 'matches' && typeof value === 'string') return branchesOf(value, MOST_BRANCHES)
+  return textsAround(clue)
+}
+
+/** A text alone, and in another one: before it, behind it, and inside. */
+function around(before: Json | undefined, text: string): readonly string[] {
+  if (typeof before !== 'string' || before === '') return [text]
+  const gap = before.indexOf(' ')
+  const middle = Math.ceil(before.length / 2)
+  return [
+    text,
+    before + text,
+    text + before,
+    `${before}/${text}`,
+    `${before} ${text}`,
+    gap < 0
+      ? `${before.slice(0, middle)}${text}${before.slice(middle)}`
+      : `${before.slice(0, gap)} ${text}${before.slice(gap)}`,
+  ]
+}
+
+const MOST_SIZE = 4096
+const MOST_PLACES = 12
+
+/** Texts and lists at the bounds of what is asked about sizes, made longer at different places. */
+function* withSizes(world: World, rule: Rule, start: Draft): Iterable<Draft> {
+  const sizes = world.waysOf(rule).clues.filter(({ path }) => path[0] === 'args' && path.at(-1) === '#')
+  for (const { path, value } of sizes.slice(0, MOST_PATHS)) {
+    if (typeof value !== 'number') continue
+    const inner = path.slice(1, -1)
+    for (const size of [value - 1, value, value + 1, value + 2].filter(
+      (each) => each >= 0 && each <= MOST_SIZE,
+    )) {
+      for (const grown of grownTo(valueAt(start.args, inner), size)) yield withArgument(start, inner, grown)
+    }
+  }
+}
+
+function grownTo(before: Json | undefined, size: number): readonly Json[] {
+  if (Array.isArray(before)) {
+    // Sound: `Array.isArray` does not narrow a readonly array.
+    const items = before as readonly Json[]
+    return [Array.from({ length: size }, (_, i) => items[i] ?? items.at(-1) ?? 'x')]
+  }
+  if (typeof before !== 'string' || before === '') return ['x'.repeat(size)]
+  const more = size - before.length
+  if (more <= 0) return [before.slice(0, size)]
+  const step = Math.max(1, Math.floor(before.length / MOST_PLACES))
+  return Array.from({ length: Math.min(MOST_PLACES, before.length) }, (_, i) => {
+    const at = Math.min(before.length - 1, i * step)
+    return before.slice(0, at) + (before[at] ?? 'x').repeat(more) + before.slice(at)
+  })
+}

@@ -1,0 +1,255 @@
+// Texts that fit a regular expression, made from its structure. What is too odd to be understood gives none: whoever asks
+// tries each text by the real matcher anyway.
+
+/** A part of a pattern. */
+type Part =
+  | { readonly kind: 'text'; readonly options: readonly string[] }
+  | { readonly kind: 'sequence'; readonly parts: readonly Part[] }
+  | { readonly kind: 'choice'; readonly parts: readonly Part[] }
+  | { readonly kind: 'repeat'; readonly part: Part; readonly counts: readonly number[] }
+
+const MOST_TEXTS = 24
+const MOST_LENGTH = 4096
+const MOST_DEPTH = 40
+const MOST_COUNT = 64
+
+/** Some texts that probably fit, the plainest first; none for a pattern that could not be read. */
+export function textsOf(pattern: string): readonly string[] {
+  const part = new Reader(pattern).whole()
+  if (!part) return []
+  const sizes: number[] = []
+  const texts = [write(part, (options) => (sizes.push(options), 0))]
+  for (const [point, size] of sizes.entries()) {
+    for (let option = 1; option < size && texts.length < MOST_TEXTS; option++) {
+      let at = 0
+      texts.push(write(part, () => (at++ === point ? option : 0)))
+    }
+  }
+  return [...new Set(texts.filter((text) => text.length <= MOST_LENGTH))]
+}
+
+/** Texts for every branch of a pattern, also for those inside of others: at most so many. */
+export function branchesOf(pattern: string, most: number): readonly string[] {
+  const part = new Reader(pattern).whole()
+  return part ? [...new Set(variants(part, most))].filter((text) => text.length <= MOST_LENGTH) : []
+}
+
+function variants(part: Part, most: number): readonly string[] {
+  switch (part.kind) {
+    case 'text':
+      return part.options.slice(0, most)
+    case 'choice':
+      return part.parts.flatMap((each) => variants(each, most)).slice(0, most)
+    case 'sequence':
+      return sequences(
+        part.parts.map((each) => variants(each, most)),
+        most,
+      )
+    case 'repeat': {
+      const once = variants(part.part, most)
+      const [first = ''] = once
+      const counted = part.counts.map((count) =>
+        first.repeat(Math.min(count, Math.ceil(MOST_LENGTH / (first.length + 1)))),
+      )
+      return [...counted, ...(part.counts.some((count) => count > 0) ? once : [])].slice(0, most)
+    }
+  }
+}
+
+/** The first of each part, and then one part after the other in all its forms. */
+function sequences(parts: readonly (readonly string[])[], most: number): readonly string[] {
+  const firsts = parts.map(([first = '']) => first)
+  const texts = [firsts.join('')]
+  for (const [i, forms] of parts.entries()) {
+    const [before, after] = [firsts.slice(0, i).join(''), firsts.slice(i + 1).join('')]
+    for (const form of forms.slice(1)) {
+      if (texts.length >= most || before.length + form.length + after.length > MOST_LENGTH) break
+      texts.push(before + form + after)
+    }
+  }
+  return texts
+}
+
+/** Writes one text; at each point where there is a choice, `pick` says which. */
+function write(part: Part, pick: (options: number) => number): string {
+  const chosen = <T>(options: readonly T[]): T | undefined =>
+    options.length > 1 ? (options[pick(options.length)] ?? options[0]) : options[0]
+  switch (part.kind) {
+    case 'text':
+      return chosen(part.options) ?? ''
+    case 'choice': {
+      const one = chosen(part.parts)
+      return one ? write(one, pick) : ''
+    }
+    case 'sequence': {
+      let text = ''
+      for (const each of part.parts) if (text.length <= MOST_LENGTH) text += write(each, pick)
+      return text
+    }
+    case 'repeat': {
+      const once = write(part.part, pick)
+      return once.repeat(Math.min(chosen(part.counts) ?? 0, Math.ceil(MOST_LENGTH / (once.length + 1))))
+    }
+  }
+}
+
+const PROBES = 'a0Z_ -./x9A@:\\\n'
+const CLASSES: Readonly<Record<string, readonly string[]>> = {
+  d: ['0', '9'],
+  w: ['a', 'Z', '0', '_'],
+  s: [' ', '\t'],
+  D: ['a', '-'],
+  W: ['-', ' ', '/'],
+  S: ['a', '0', '.'],
+}
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', f: '\f', v: '\v', a: '\u0007' }
+const EMPTY: Part = { kind: 'text', options: [''] }
+
+class Reader {
+  readonly #source: string
+  #at = 0
+  #depth = 0
+
+  constructor(source: string) {
+    this.#source = source
+  }
+
+  whole(): Part | undefined {
+    const part = this.#alternatives()
+    return this.#at === this.#source.length ? part : undefined
+  }
+
+  #alternatives(): Part | undefined {
+    if (++this.#depth > MOST_DEPTH) return undefined
+    const parts: Part[] = []
+    do {
+      const part = this.#sequence()
+      if (!part) return undefined
+      parts.push(part)
+    } while (this.#took('|'))
+    this.#depth--
+    return { kind: 'choice', parts }
+  }
+
+  #sequence(): Part | undefined {
+    const parts: Part[] = []
+    while (this.#at < this.#source.length && !'|)'.includes(this.#next())) {
+      const part = this.#atom()
+      const repeated = part && this.#repeated(part)
+      if (!repeated) return undefined
+      parts.push(repeated)
+    }
+    return { kind: 'sequence', parts }
+  }
+
+  #atom(): Part | undefined {
+    const sign = this.#take()
+    if (sign === '^' || sign === '$') return EMPTY
+    if (sign === '.') return { kind: 'text', options: ['a', '/', ' '] }
+    if (sign === '(') return this.#group()
+    if (sign === '[') return this.#set()
+    if (sign === '\\') return this.#escape()
+    return '*+?'.includes(sign) ? undefined : { kind: 'text', options: [sign] }
+  }
+
+  #group(): Part | undefined {
+    const flags = /^\?(?:P?<[A-Za-z_]\w{0,63}>|[a-zA-Z-]{0,8}:|[a-zA-Z-]{1,8}(?=\)))/.exec(this.#rest(80))
+    if (this.#next() === '?' && !flags) return undefined
+    this.#at += flags?.[0].length ?? 0
+    const part = this.#alternatives()
+    return this.#took(')') ? part : undefined
+  }
+
+  #escape(): Part | undefined {
+    const sign = this.#take()
+    const options = CLASSES[sign]
+    if (options) return { kind: 'text', options }
+    if (sign === 'b' || sign === 'B' || sign === 'A' || sign === 'z') return EMPTY
+    const [hex, wide, narrow] = /^(?:\{([0-9a-fA-F]{1,6})\}|([0-9a-fA-F]{2}))/.exec(this.#rest(10)) ?? []
+    if (sign === 'x' && hex !== undefined) {
+      this.#at += hex.length
+      return { kind: 'text', options: [pointOf(parseInt(wide ?? narrow ?? '', 16))] }
+    }
+    if (/[A-Za-z0-9]/.test(sign) && ESCAPES[sign] === undefined) return undefined
+    return { kind: 'text', options: [ESCAPES[sign] ?? sign] }
+  }
+
+  #set(): Part | undefined {
+    const isNegated = this.#took('^')
+    const ranges: [string, string][] = []
+    do {
+      const from = this.#member()
+      if (from === undefined) return undefined
+      if (from.length > 1 || this.#next() !== '-' || this.#source[this.#at + 1] === ']') {
+        ranges.push(...from.map((each): [string, string] => [each, each]))
+        continue
+      }
+      this.#at++
+      const to = this.#member()
+      ranges.push([from[0] ?? '', to?.[0] ?? from[0] ?? ''])
+    } while (this.#next() !== ']')
+    this.#at++
+    return { kind: 'text', options: isNegated ? outside(ranges) : ends(ranges) }
+  }
+
+  /** What stands for itself in a set, or all that an escape stands for; undefined at the end of the pattern. */
+  #member(): readonly string[] | undefined {
+    if (this.#at >= this.#source.length || this.#rest(2) === '[:') return undefined
+    if (this.#next() !== '\\') return [this.#take()]
+    this.#at++
+    const part = this.#escape()
+    return part?.kind === 'text' ? part.options : undefined
+  }
+
+  #repeated(part: Part): Part | undefined {
+    const [sign, least, comma, most] = /^(?:[*+?]|\{(\d{1,4})(,?)(\d{0,4})\})/.exec(this.#rest(16)) ?? []
+    if (sign === undefined) return part
+    this.#at += sign.length
+    this.#took('?')
+    const from = sign === '+' ? 1 : Number(least ?? 0)
+    const to =
+      sign === '?' ? 1 : least !== undefined && comma === '' ? from : Number(most === '' ? NaN : most)
+    return { kind: 'repeat', part, counts: countsOf(from, Number.isNaN(to) ? from + 3 : to) }
+  }
+
+  #next(): string {
+    return this.#source[this.#at] ?? ''
+  }
+
+  #rest(most: number): string {
+    return this.#source.slice(this.#at, this.#at + most)
+  }
+
+  /** One whole character. */
+  #take(): string {
+    const sign = String.fromCodePoint(this.#source.codePointAt(this.#at) ?? 0)
+    this.#at += sign.length
+    return sign
+  }
+
+  #took(sign: string): boolean {
+    if (this.#next() !== sign) return false
+    this.#at++
+    return true
+  }
+}
+
+function pointOf(code: number): string {
+  return code <= 0x10ffff ? String.fromCodePoint(code) : ''
+}
+
+/** Once if that may be, then as little and as much as may be. */
+function countsOf(least: number, most: number): readonly number[] {
+  const counts = [Math.max(least, Math.min(1, most)), least, least + 1, most]
+  return [...new Set(counts.filter((count) => count >= least && count <= most && count <= MOST_COUNT))]
+}
+
+function ends(ranges: readonly (readonly [string, string])[]): readonly string[] {
+  return [...new Set(ranges.flat())].slice(0, 12)
+}
+
+function outside(ranges: readonly (readonly [string, string])[]): readonly string[] {
+  return Array.from(PROBES)
+    .filter((probe) => !ranges.some(([from, to]) => from <= probe && probe <= to))
+    .slice(0, 4)
+}

@@ -1,0 +1,166 @@
+// Calls that make a condition come out in a certain way.
+
+import type { Json } from '@tollgate/evidence'
+import { ITEM, type Clue, type Way } from '@tollgate/kernel'
+import { valueAt, withArgument, type Draft } from './draft.ts'
+import { STRANGER } from './hosts.ts'
+import { LABELLED, RISKY } from './samples.ts'
+import { suits } from './times.ts'
+import type { World } from './world.ts'
+
+/** The draft changed so that it goes a way, as far as that is easily done. */
+export function along(world: World, draft: Draft, way: Way): Draft {
+  const byPath = new Map<string, Clue[]>()
+  for (const clue of way) {
+    const key = JSON.stringify(clue.path)
+    byPath.set(key, [...(byPath.get(key) ?? []), clue])
+  }
+  // Sizes come last: what is to have a size has to be there.
+  const groups = [...byPath.values()].sort((a, b) => Number(isSize(a[0])) - Number(isSize(b[0])))
+  const placed = groups.reduce((sofar, clues) => place(world, sofar, clues), draft)
+  const about = way.filter(({ path }) => path[0] === 'destinations')
+  return about.length > 0 ? withAddress(world, placed, about) : placed
+}
+
+function isSize(clue: Clue | undefined): boolean {
+  return clue?.path.at(-1) === '#'
+}
+
+function place(world: World, draft: Draft, clues: readonly Clue[]): Draft {
+  const [root = '', ...path] = clues[0]?.path ?? []
+  const name = (names: readonly string[]): string | undefined => named(world, names, clues)
+  switch (root) {
+    case 'args':
+      return isSize(clues[0])
+        ? sized(world, draft, path.slice(0, -1), clues)
+        : argument(world, draft, path, clues)
+    case 'principal':
+      return { ...draft, principal: name(world.principals) ?? draft.principal }
+    case 'session':
+      return { ...draft, session: name(world.sessions) ?? draft.session }
+    case 'door':
+      return {
+        ...draft,
+        door: world.doors.find((door) => clues.every((clue) => clue.fits(door))) ?? draft.door,
+      }
+    case 'tenant':
+      return { ...draft, tenant: name(world.tenants) ?? draft.tenant }
+    case 'environment':
+      return { ...draft, environment: name(world.environments) }
+    case 'workspace':
+      return { ...draft, workspace: name(world.workspaces) }
+    case 'tier':
+      return { ...draft, principal: ofTier(world, clues) ?? draft.principal }
+    case 'time':
+      return {
+        ...draft,
+        time: world.times.find((time) => clues.every((clue) => suits(clue, time))) ?? draft.time,
+      }
+    case 'labels':
+      return labelled(world, draft, clues)
+    case 'risk':
+      return clues.every((clue) => clue.fits(0)) ? draft : withText(world, draft, RISKY)
+    default:
+      return draft
+  }
+}
+
+/** A name that fits: one that the policies have, else one that is made up. */
+function named(world: World, names: readonly string[], clues: readonly Clue[]): string | undefined {
+  const known = names.find((name) => clues.every((clue) => clue.fits(name)))
+  if (known !== undefined) return known
+  const made = world.fitting(clues).find((value) => typeof value === 'string' && value !== '')
+  return typeof made === 'string' ? made : undefined
+}
+
+function ofTier(world: World, clues: readonly Clue[]): string | undefined {
+  const fits = (tier: string): boolean => clues.every((clue) => clue.fits(tier))
+  return world.principals.find((name) => world.tiersOf(name).some(fits))
+}
+
+function argument(world: World, draft: Draft, path: readonly string[], clues: readonly Clue[]): Draft {
+  const same = clues.find(({ test }) => test === 'same')
+  if (same) return withArgument(draft, path, likeOther(draft, same))
+  const before = valueAt(draft.args, path)
+  // What is there already, because a schema or another clue wants it, stays if it may.
+  if (before !== undefined && clues.every((clue) => clue.holds !== undefined && clue.fits(before)))
+    return draft
+  const [value] = world.fitting(clues)
+  if (value === undefined && !clues.every((clue) => clue.fits(undefined))) return draft
+  return withArgument(draft, path, value)
+}
+
+/** What the other part of the call is, or something else where it is to differ. */
+function likeOther(draft: Draft, { value, holds }: Clue): Json {
+  // Sound: the value of such a clue is a path.
+  const [root = '', ...path] = value as readonly string[]
+  const parts: Readonly<Record<string, Json | undefined>> = {
+    principal: draft.principal,
+    session: draft.session,
+    tool: draft.tool,
+    tenant: draft.tenant,
+    door: draft.door,
+    environment: draft.environment,
+    workspace: draft.workspace,
+  }
+  const other = (root === 'args' ? valueAt(draft.args, path) : parts[root]) ?? 'x'
+  return holds === false ? `${typeof other === 'string' ? other : 'x'}-other` : other
+}
+
+const LARGEST = 2000
+
+function sized(world: World, draft: Draft, path: readonly string[], clues: readonly Clue[]): Draft {
+  const now = valueAt(draft.args, path)
+  const isSized = typeof now === 'string' || Array.isArray(now)
+  // Sound: `Array.isArray` does not narrow a readonly array.
+  const length = isSized ? (now as string | readonly Json[]).length : undefined
+  if (length !== undefined && clues.every((clue) => clue.holds !== undefined && clue.fits(length)))
+    return draft
+  const size = world
+    .fitting(clues)
+    .find((each) => typeof each === 'number' && Number.isInteger(each) && each >= 0)
+  if (typeof size !== 'number' || size > LARGEST) return draft
+  const before = valueAt(draft.args, path)
+  if (Array.isArray(before)) {
+    // Sound: `Array.isArray` does not narrow a readonly array.
+    const items = before as readonly Json[]
+    return withArgument(
+      draft,
+      path,
+      Array.from({ length: size }, (_, i) => items[i] ?? items[0] ?? 'x'),
+    )
+  }
+  const text = typeof before === 'string' ? before : ''
+  return withArgument(draft, path, text.slice(0, size).padEnd(size, 'x'))
+}
+
+/** A call whose address is as clues about destinations want it. */
+function withAddress(world: World, draft: Draft, clues: readonly Clue[]): Draft {
+  const { address } = world.shapeOf(draft.tool)
+  if (clues.some((clue) => clue.path[1] === '#' && clue.fits(0)))
+    return withArgument(draft, address, undefined)
+  const about = (field: string): readonly Clue[] =>
+    clues.filter(({ path }) => path[1] === ITEM && path[2] === field)
+  const texts = (field: string): readonly string[] =>
+    world.fitting(about(field)).filter((each) => typeof each === 'string')
+  const host = texts('host').find(isHost) ?? STRANGER
+  const ports = about('port').length === 0 ? [] : world.fitting(about('port'))
+  const port = ports.find((each) => typeof each === 'number' && each > 0 && each < 65_536)
+  const schemes = about('scheme').length === 0 ? [] : texts('scheme')
+  const scheme = schemes.find((each) => /^[a-z]{2,8}$/.test(each)) ?? 'https'
+  return withArgument(draft, address, `${scheme}://${host}${typeof port === 'number' ? `:${port}` : ''}/`)
+}
+
+function isHost(text: string): boolean {
+  return /^[a-z0-9]([a-z0-9.-]{0,200}[a-z0-9])?$/i.test(text) && text.includes('.')
+}
+
+function labelled(world: World, draft: Draft, clues: readonly Clue[]): Draft {
+  const wanted = LABELLED.find(({ label }) => clues.every((clue) => clue.holds !== false && clue.fits(label)))
+  return wanted ? withText(world, draft, wanted.text) : draft
+}
+
+/** The draft with a text in it, where the tool takes one. */
+export function withText(world: World, draft: Draft, text: string): Draft {
+  return withArgument(draft, world.shapeOf(draft.tool).text, text)
+}

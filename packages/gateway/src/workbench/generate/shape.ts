@@ -1,0 +1,168 @@
+// Arguments for a JSON Schema: the least that fits, everything at once, and values at the bounds of each property.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { ITEM } from '@tollgate/kernel'
+import { parse } from 'yaml'
+import { textsOf } from './pattern.ts'
+
+const DEEPEST = 6
+const MOST_PROPERTIES = 32
+const LONGEST = 2048
+
+/** The schemas that a policy's text has for its tools, by the name of each declaration. */
+export function schemasIn(text: string): ReadonlyMap<string, JsonObject> {
+  if (!text.includes('schema')) return new Map()
+  const tools = member(readPlain(text), 'tools')
+  if (!isObject(tools)) return new Map()
+  const found = Object.entries(tools).map(([name, tool]) => [name, member(tool, 'schema')] as const)
+  return new Map(found.flatMap(([name, schema]) => (isObject(schema) ? [[name, schema] as const] : [])))
+}
+
+function readPlain(text: string): Json {
+  try {
+    // Sound: a policy that was read has neither tags nor anchors, and is plain data.
+    return parse(text, { logLevel: 'silent' }) as Json
+  } catch {
+    // Then there is nothing to learn from it; the policy itself says what fits.
+    return null
+  }
+}
+
+/** The least that fits a schema, and the same with every property that it names. */
+export function examplesOf(schema: JsonObject): readonly JsonObject[] {
+  const least = example(schema, schema, false, 0)
+  const most = example(schema, schema, true, 0)
+  return [least, most].filter(isObject)
+}
+
+/** A place in arguments, and values to try there; undefined is for none at all. */
+export type Bounds = readonly (readonly [path: readonly string[], values: readonly (Json | undefined)[]])[]
+
+const MOST_BOUNDS = 64
+const DEEPEST_BOUNDS = 4
+
+/** Values at the bounds of each property of a schema, also of those inside of others. */
+export function boundsOf(schema: JsonObject): Bounds {
+  return boundsIn(schema, schema, []).slice(0, MOST_BOUNDS)
+}
+
+function boundsIn(root: JsonObject, given: Json, path: readonly string[]): Bounds {
+  if (path.length > DEEPEST_BOUNDS) return []
+  const schema = resolved(root, given)
+  const properties = member(schema, 'properties')
+  const named = isObject(properties) ? Object.entries(properties).slice(0, MOST_PROPERTIES) : []
+  const items = member(schema, 'items')
+  const inner = [...named, ...(isObject(items) ? [[ITEM, items] as const] : [])]
+  const own: Bounds = inner.map(([name, each]) => [
+    [...path, name],
+    [...valuesFor(root, each), undefined],
+  ])
+  return [...own, ...inner.flatMap(([name, each]) => boundsIn(root, each, [...path, name]))]
+}
+
+function valuesFor(root: JsonObject, property: Json): readonly Json[] {
+  const schema = resolved(root, property)
+  const named = [member(schema, 'const'), ...listOf(member(schema, 'enum'))].filter(
+    (each) => each !== undefined,
+  )
+  const numbers = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']
+    .map((name) => member(schema, name))
+    .flatMap((bound) => (typeof bound === 'number' ? [bound - 1, bound, bound + 1] : []))
+  const lengths = ['minLength', 'maxLength']
+    .map((name) => member(schema, name))
+    .flatMap((bound) => (typeof bound === 'number' ? [bound - 1, bound, bound + 1] : []))
+    .filter((length) => length >= 0 && length <= LONGEST)
+  return [
+    ...named.slice(0, 16),
+    ...numbers,
+    ...lengths.map((length) => 'x'.repeat(length)),
+    ...patternsOf(schema),
+    example(root, schema, true, 1),
+    'x',
+    1,
+    true,
+    [],
+    {},
+    { unnamed: 1 },
+  ]
+}
+
+function patternsOf(schema: Json): readonly string[] {
+  const pattern = member(schema, 'pattern')
+  return typeof pattern === 'string' ? textsOf(pattern).slice(0, 6) : []
+}
+
+/** A value that probably fits. */
+function example(root: JsonObject, given: Json, all: boolean, depth: number): Json {
+  const schema = resolved(root, given)
+  const [named] = [member(schema, 'const'), ...listOf(member(schema, 'enum'))].filter(
+    (each) => each !== undefined,
+  )
+  if (named !== undefined || depth > DEEPEST) return named ?? null
+  const [branch] = [...listOf(member(schema, 'anyOf')), ...listOf(member(schema, 'oneOf'))]
+  if (branch !== undefined && member(schema, 'type') === undefined)
+    return example(root, branch, all, depth + 1)
+  const type = [member(schema, 'type')].flat().find((each) => each !== 'null')
+  const kind = type ?? (member(schema, 'properties') === undefined ? 'string' : 'object')
+  if (kind === 'object') return exampleObject(root, schema, all, depth)
+  if (kind === 'array') return exampleList(root, schema, all, depth)
+  if (kind === 'integer' || kind === 'number') return exampleNumber(schema)
+  return kind === 'boolean' ? false : exampleText(schema)
+}
+
+function exampleObject(root: JsonObject, schema: Json, all: boolean, depth: number): JsonObject {
+  const properties = member(schema, 'properties')
+  const needed = listOf(member(schema, 'required'))
+  const named = isObject(properties) ? Object.entries(properties).slice(0, MOST_PROPERTIES) : []
+  const wanted = named.filter(([name]) => all || needed.includes(name))
+  return Object.fromEntries(wanted.map(([name, each]) => [name, example(root, each, all, depth + 1)]))
+}
+
+function exampleList(root: JsonObject, schema: Json, all: boolean, depth: number): Json {
+  const least = member(schema, 'minItems')
+  const count = Math.max(typeof least === 'number' ? least : 0, all ? 1 : 0)
+  const item = example(root, member(schema, 'items') ?? {}, all, depth + 1)
+  return Array.from({ length: Math.min(count, 16) }, () => item)
+}
+
+function exampleNumber(schema: Json): number {
+  const from = member(schema, 'minimum')
+  const beyond = member(schema, 'exclusiveMinimum')
+  const to = member(schema, 'maximum')
+  if (typeof from === 'number') return from
+  if (typeof beyond === 'number') return beyond + 1
+  return typeof to === 'number' ? Math.min(1, to) : 1
+}
+
+function exampleText(schema: Json): string {
+  const [fits] = patternsOf(schema)
+  const least = member(schema, 'minLength')
+  const text = fits ?? 'x'
+  return typeof least === 'number' && least <= LONGEST ? text.padEnd(least, 'x') : text
+}
+
+/** What a reference inside of the schema points at. */
+function resolved(root: JsonObject, schema: Json, depth = 0): Json {
+  const reference = member(schema, '$ref')
+  if (typeof reference !== 'string' || !reference.startsWith('#/') || depth > DEEPEST) return schema
+  const target = reference
+    .slice(2)
+    .split('/')
+    .reduce<Json | undefined>((at, name) => member(at, name), root)
+  return target === undefined ? schema : resolved(root, target, depth + 1)
+}
+
+/** A member of an object that is one. */
+export function member(value: Json | undefined, name: string): Json | undefined {
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+}
+
+function listOf(value: Json | undefined): readonly Json[] {
+  // Sound: `Array.isArray` does not narrow a readonly array.
+  return Array.isArray(value) ? (value as readonly Json[]) : []
+}
+
+/** Whether it is an object, and no list. */
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

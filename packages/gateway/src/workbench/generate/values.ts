@@ -1,0 +1,147 @@
+// Values for one part of a call: at the bounds of what a condition asks, on both sides of them, and of another type.
+
+import type { Json } from '@tollgate/evidence'
+import type { Clue } from '@tollgate/kernel'
+import { textsOf } from './pattern.ts'
+
+const MOST_FITTING = 6
+const MOST_VALUES = 64
+const LONGEST = 4096
+const FILLINGS: readonly string[] = ['x', '', 'a/b', '1', 'X.y']
+const ANYTHING: readonly Json[] = ['x', 0, true, 1, -1, 'probe', '', false, [], {}, null]
+
+/** Finds values that are as all of some clues want the same part to be; undefined is for none at all. */
+export type Fitting = (clues: readonly Clue[]) => readonly (Json | undefined)[]
+
+const MOST_KEPT = 2000
+const MOST_WORK = 100_000_000
+
+/** What finds values. Large patterns take long: after so much work, values are no longer tried before they are used. */
+export function createFitting(): Fitting {
+  const kept = new Map<string, readonly (Json | undefined)[]>()
+  let left = MOST_WORK
+  const costs = (value: Json | undefined, clues: readonly Clue[]): number => {
+    const length = typeof value === 'string' ? value.length : 1
+    return clues.reduce(
+      (sum, clue) => sum + 1 + (clue.test === 'matches' ? length * String(clue.value).length : 0),
+      0,
+    )
+  }
+  return (clues) => {
+    const key = JSON.stringify(clues.map(({ test, value, holds }) => [test, value, holds ?? null]))
+    const known = kept.get(key)
+    if (known) return known
+    if (kept.size >= MOST_KEPT) kept.clear()
+    const found: (Json | undefined)[] = []
+    for (const value of distinct([...clues.flatMap(around), ...joined(clues), ...ANYTHING, undefined])) {
+      if (found.length >= MOST_FITTING) break
+      left -= costs(value, clues)
+      if (left < 0 || clues.every((clue) => clue.fits(value))) found.push(value)
+    }
+    kept.set(key, found)
+    return found
+  }
+}
+
+/** Values that try these clues, whether they fit or not. */
+export function probing(clues: readonly Clue[]): readonly (Json | undefined)[] {
+  const values = rareFirst(clues.map(around))
+  // One of each in turn, so that a long list of constants does not crowd out the others.
+  const longest = Math.max(0, ...values.map(({ length }) => length))
+  const inTurn = Array.from({ length: Math.min(longest, MOST_VALUES) }, (_, i) =>
+    values.flatMap((list) => list.slice(i, i + 1)),
+  ).flat()
+  return distinct([...joined(clues), ...inTurn.slice(0, 4 * MOST_VALUES), undefined, ...ANYTHING]).slice(
+    0,
+    MOST_VALUES,
+  )
+}
+
+/** What only one of the lists has comes first in it: there two policies may differ. */
+function rareFirst(lists: readonly (readonly Json[])[]): readonly (readonly Json[])[] {
+  const counts = new Map<string, number>()
+  for (const value of lists.flat())
+    counts.set(JSON.stringify(value), (counts.get(JSON.stringify(value)) ?? 0) + 1)
+  const isRare = (value: Json): boolean => counts.get(JSON.stringify(value)) === 1
+  return lists.map((list) => [...list.filter(isRare), ...list.filter((value) => !isRare(value))])
+}
+
+function distinct(values: readonly (Json | undefined)[]): readonly (Json | undefined)[] {
+  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()]
+}
+
+/** Texts at and around what one clue names. */
+export function textsAround(clue: Clue): readonly string[] {
+  return around(clue).filter((value) => typeof value === 'string')
+}
+
+/** Values at and around what one clue names. */
+function around(clue: Clue): readonly Json[] {
+  const { test, value } = clue
+  if (test === 'matches' && typeof value === 'string') return textsOf(value).flatMap(changed)
+  if (test === 'type') return ['x', 1, true, null, [], {}]
+  if (test === 'present' || test === 'same') return []
+  const constants = Array.isArray(value) ? (value as readonly Json[]) : [value as Json]
+  return [...constants, ...constants.slice(0, 8).flatMap(near)]
+}
+
+function near(value: Json): readonly Json[] {
+  if (typeof value === 'number') return [value - 1, value + 1, value - 0.5, value + 0.5, 0, String(value)]
+  if (typeof value === 'boolean') return [!value, String(value)]
+  return typeof value === 'string' ? changed(value).slice(1) : ['x']
+}
+
+/** A text, and texts that differ from it a little. */
+function changed(text: string): readonly string[] {
+  const middle = Math.floor(text.length / 2)
+  const texts = [
+    text,
+    `${text}x`,
+    `x${text}`,
+    text.slice(0, -1),
+    text.slice(1),
+    `x${text}x`,
+    otherCase(text),
+    `${text}/x`,
+    `${text}/../x`,
+    `${text.slice(0, middle)}~${text.slice(middle + 1)}`,
+    '',
+  ]
+  return texts.filter((each) => each.length <= LONGEST)
+}
+
+function otherCase(text: string): string {
+  const upper = text.toUpperCase()
+  return upper === text ? text.toLowerCase() : upper
+}
+
+/** Texts that begin, go on and end as the clues want it, all at once. */
+function joined(clues: readonly Clue[]): readonly string[] {
+  const texts = (test: Clue['test']): readonly string[] =>
+    clues.flatMap((clue) =>
+      clue.test === test && clue.holds !== false && typeof clue.value === 'string' ? [clue.value] : [],
+    )
+  const longest = (list: readonly string[]): string =>
+    list.reduce((best, each) => (each.length > best.length ? each : best), '')
+  const front = longest(texts('starts'))
+  const back = longest(texts('ends'))
+  const middle = texts('contains').slice(0, 8).join('')
+  const patterns = texts('matches')
+    .slice(0, 4)
+    .map((pattern) => textsOf(pattern).slice(0, 8))
+  const whole = [...FILLINGS, ...patterns.flat()].map((filling) => front + middle + filling + back)
+  const joint = patterns.length > 1 ? concatenated(patterns) : []
+  return [...(front + back + middle === '' ? [] : whole), ...joint].filter((text) => text.length <= LONGEST)
+}
+
+const SEPARATORS: readonly string[] = ['', '/', ' ', ' x ']
+
+/** Texts of several patterns in one, in either order. */
+function concatenated(patterns: readonly (readonly string[])[]): readonly string[] {
+  const pairs = patterns.flatMap((list, i) =>
+    patterns.flatMap((others, j) =>
+      i === j ? [] : list.slice(0, 4).flatMap((x) => others.slice(0, 4).map((y) => [x, y] as const)),
+    ),
+  )
+  return pairs.flatMap(([x, y]) => SEPARATORS.map((separator) => x + separator + y))
+}

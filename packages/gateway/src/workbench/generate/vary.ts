@@ -1,0 +1,191 @@
+// Calls that differ from one call in one thing, and in two where gates look at two.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { ITEM, type Clue } from '@tollgate/kernel'
+import { valueAt, withArgument, withAt, type Draft } from './draft.ts'
+import { STRANGER } from './hosts.ts'
+import { HOSTILE, LABELLED, OUTPUTS, RELAYED, RISKY } from './samples.ts'
+import { isObject } from './shape.ts'
+import { withText } from './seeds.ts'
+import { probing } from './values.ts'
+import type { World } from './world.ts'
+
+const MOST_PATHS = 48
+
+/** Paths of arguments, each with the values to try there. */
+export type Arguments = readonly (readonly [path: readonly string[], values: readonly (Json | undefined)[]])[]
+
+/** What to try at the arguments that clues are about. */
+export function argumentsIn(clues: readonly Clue[]): Arguments {
+  const byPath = new Map<string, Clue[]>()
+  for (const clue of clues) {
+    if (clue.path[0] !== 'args' || clue.path.length < 2 || clue.path.at(-1) === '#') continue
+    const key = JSON.stringify(clue.path.slice(1))
+    const known = byPath.get(key)
+    if (known) known.push(clue)
+    else if (byPath.size < MOST_PATHS) byPath.set(key, [clue])
+  }
+  // Sound: the keys were made from paths.
+  return [...byPath].map(([key, of]) => [JSON.parse(key) as string[], probing(of)])
+}
+
+/** One argument after the other: each gets its first value, then each its second. */
+export function* withEach(draft: Draft, values: Arguments): Iterable<Draft> {
+  const most = Math.max(0, ...values.map(([, list]) => list.length))
+  for (let i = 0; i < most; i++) {
+    for (const [path, list] of values) {
+      if (i >= list.length) continue
+      yield withArgument(draft, path, list[i])
+      if (path.includes(ITEM)) yield withOneMore(draft, path, list[i])
+    }
+  }
+}
+
+/** A list that has such an item besides what it has: one that fits and one that does not are not the same as either. */
+function withOneMore(draft: Draft, path: readonly string[], value: Json | undefined): Draft {
+  const at = path.indexOf(ITEM)
+  const before = valueAt(draft.args, path.slice(0, at))
+  const item = withAt(undefined, path.slice(at + 1), value)
+  // Sound: `Array.isArray` does not narrow a readonly array.
+  const items = Array.isArray(before) ? (before as readonly Json[]) : []
+  return withArgument(draft, path.slice(0, at), item === undefined ? items : [...items, item])
+}
+
+/** Two arguments at once, the first few values of each. */
+export function* withPairs(draft: Draft, values: Arguments, most: number): Iterable<Draft> {
+  for (const [i, [path, list]] of values.entries()) {
+    for (const [other, more] of values.slice(i + 1)) {
+      for (const value of list.slice(0, most)) {
+        const first = withArgument(draft, path, value)
+        for (const second of more.slice(0, most)) yield withArgument(first, other, second)
+      }
+    }
+  }
+}
+
+const MOST_EACH = 40
+
+/** Another caller, another time, another place. */
+export function* elsewhere(world: World, draft: Draft): Iterable<Draft> {
+  const lists: readonly (readonly Draft[])[] = [
+    world.principals.slice(0, MOST_EACH).map((principal) => ({ ...draft, principal })),
+    world.times.map((time) => ({ ...draft, time })),
+    world.doors.map((door) => ({ ...draft, door })),
+    world.sessions.slice(0, MOST_EACH).map((session) => ({ ...draft, session })),
+    [undefined, ...world.environments.slice(0, MOST_EACH)].map((environment) => ({ ...draft, environment })),
+    [undefined, ...world.workspaces.slice(0, MOST_EACH)].map((workspace) => ({ ...draft, workspace })),
+    world.tenants.slice(0, MOST_EACH).map((tenant) => ({ ...draft, tenant })),
+    [
+      { ...draft, principal: undefined },
+      { ...draft, delegation: '0'.repeat(64) },
+    ],
+  ]
+  yield* inTurn(lists)
+}
+
+/** Other data, to other places. */
+export function* elsewhereTo(world: World, draft: Draft): Iterable<Draft> {
+  const { address, addresses, examples, bounds, cost } = world.shapeOf(draft.tool)
+  const texts = [...LABELLED.map(({ text }) => text), ...HOSTILE, RISKY]
+  const costs = costsOf(world)
+  yield* inTurn<Draft>([
+    world.addresses.map((url) => withArgument(draft, address, url)),
+    addresses.flatMap((path) => places(world).map((value) => withArgument(draft, path, value))),
+    texts.map((text) => withText(world, draft, text)),
+    bounds.flatMap(([path, values]) => values.map((value) => withArgument(draft, path, value))),
+    examples.map((args) => ({ ...draft, args })),
+    cost ? costs.map((value) => withArgument(draft, cost, value)) : [],
+    [withArgument(draft, ['unnamed-argument'], 1)],
+    relays(world, draft),
+    isBrowser(world, draft) ? pages(world, draft) : [],
+  ])
+}
+
+/** Labelled data to each place: what each gate alone lets pass, two together may not. */
+export function* dataTo(world: World, draft: Draft): Iterable<Draft> {
+  const { address, text } = world.shapeOf(draft.tool)
+  for (const url of world.addresses.slice(0, MOST_EACH)) {
+    const there = withArgument(draft, address, url)
+    const isSame = JSON.stringify(address) === JSON.stringify(text)
+    for (const sample of LABELLED) {
+      yield withArgument(there, isSame ? ['note'] : text, sample.text)
+    }
+  }
+}
+
+/** What may stand where an address should: nothing that can be read as one, and a few that can. */
+function places({ addresses }: World): readonly Json[] {
+  return ['nowhere', 1, '', [addresses[0] ?? '', 'nowhere'], ...addresses.slice(0, 4)]
+}
+
+function costsOf({ policies }: World): readonly Json[] {
+  const limits = policies.flatMap(({ gates }) => gates.temporal.limits.filter(({ of }) => of === 'cost'))
+  return [
+    ...new Set(limits.flatMap(({ calls }) => [calls / 1000, calls / 1000 + 1, calls / 1000 - 1])),
+  ].concat(0)
+}
+
+/** What a tool has said before, in the call or beside it. */
+function relays(world: World, draft: Draft): readonly Draft[] {
+  return OUTPUTS.flatMap((output) => {
+    const heard = { ...draft, sources: [{ output }] }
+    const { address, text } = world.shapeOf(draft.tool)
+    return [heard, withArgument(heard, text, RELAYED), withArgument(heard, address, RELAYED)]
+  })
+}
+
+/** Whether a call of this tool is judged as one of a browser. */
+export function isBrowser(world: World, { tool, door }: Draft): boolean {
+  return door === 'browser' || world.declared(tool).some(({ browser }) => browser)
+}
+
+/** What a Sentinel that sees nothing wrong says of a page. */
+export function pageAt(url: string): JsonObject {
+  return {
+    observation: {
+      url,
+      dom_hash: 'a'.repeat(64),
+      visual_text_hash: 'b'.repeat(64),
+      sentinel_risk: 0,
+      sentinel_findings: [],
+    },
+    planner_ref: 'plan',
+  }
+}
+
+function pages(world: World, draft: Draft): readonly Draft[] {
+  const urls = world.addresses.filter((url) => url.startsWith('http')).slice(0, MOST_EACH)
+  const risks = world.policies.flatMap(({ gates }) => {
+    const most = gates.browser.maxSentinelRisk
+    return [most, most + 1, most - 1]
+  })
+  const page = draft.browser ?? pageAt(urls[0] ?? `https://${STRANGER}/`)
+  const given = page['observation']
+  const seen = isObject(given) ? given : {}
+  const put = (browser: JsonObject): Draft => ({ ...draft, browser, posted: true })
+  return [
+    ...urls.map((url) => put(pageAt(url))),
+    ...urls.slice(0, 12).map((destination) => put({ ...page, destination })),
+    ...risks.map((sentinel_risk) => put({ ...page, observation: { ...seen, sentinel_risk } })),
+    put({ ...page, observation: { ...seen, dom_hash: null } }),
+    put({ ...page, side_effect: true }),
+    put({ observation: seen }),
+    { ...draft, browser: page, posted: false },
+    { ...draft, browser: undefined },
+  ]
+}
+
+/** One of each list in turn, until all are through. */
+export function* inTurn<T>(lists: readonly Iterable<T>[]): Iterable<T> {
+  let open = lists.map((list) => list[Symbol.iterator]())
+  while (open.length > 0) {
+    const still: Iterator<T>[] = []
+    for (const each of open) {
+      const next = each.next()
+      if (next.done === true) continue
+      yield next.value
+      still.push(each)
+    }
+    open = still
+  }
+}

@@ -1,0 +1,267 @@
+// What two policies name between them: everything that calls are made up of.
+
+import { DOORS, TIERS, type Door, type JsonObject, type Tier } from '@tollgate/evidence'
+import { waysOf, type Policy, type Rule, type ToolDeclaration, type Ways } from '@tollgate/kernel'
+import { declaredPath, withArgument, type Draft } from './draft.ts'
+import { addressesOf, insideOf } from './hosts.ts'
+import { namesFor, namesForBoth, namesNear, type Pattern } from './names.ts'
+import { boundsOf, examplesOf, schemasIn, type Bounds } from './shape.ts'
+import { toolsThatDiffer } from '../settings.ts'
+import { timesOf } from './times.ts'
+import { createFitting, type Fitting } from './values.ts'
+
+/** What two policies name. Of each list, what only one of them has comes first. */
+export interface World {
+  readonly policies: readonly Policy[]
+  readonly tools: readonly string[]
+  readonly principals: readonly string[]
+  readonly sessions: readonly string[]
+  readonly doors: readonly Door[]
+  readonly tenants: readonly string[]
+  readonly environments: readonly string[]
+  readonly workspaces: readonly string[]
+  readonly times: readonly number[]
+  readonly addresses: readonly string[]
+  readonly fitting: Fitting
+  /** Calls of case files. */
+  readonly seeds: readonly Draft[]
+  /** Declarations of tools that are not the same in both policies. */
+  readonly declaredAnew: readonly Pattern[]
+  /** The ways of a rule's condition. */
+  waysOf(rule: Rule): Ways
+  /** What the policies declare of a tool: none, one or two different things. */
+  declared(tool: string): readonly ToolDeclaration[]
+  shapeOf(tool: string): Shape
+  /** The rules that name a tool, of all policies, each once. */
+  rulesFor(tool: string): readonly Rule[]
+  /** A call of nothing yet that nothing objects to. */
+  usual(): Draft
+  /** The tier of a principal in each policy. */
+  tiersOf(principal: string): readonly Tier[]
+}
+
+/** What arguments a tool takes, as far as the policies say. */
+export interface Shape {
+  /** Arguments that probably fit its schema; at least one. */
+  readonly examples: readonly JsonObject[]
+  /** Values at the bounds of what the schema says. */
+  readonly bounds: Bounds
+  /** Where a text can stand. */
+  readonly text: readonly string[]
+  /** Where an address can stand. */
+  readonly address: readonly string[]
+  /** Everything that is declared to say where data goes. */
+  readonly addresses: readonly (readonly string[])[]
+  /** The argument that says what the call costs. */
+  readonly cost: readonly string[] | undefined
+}
+
+const MOST_NAMES = 2000
+const MOST_MET = 400
+const STRANGER = 'agent:probe'
+
+/** Looks through two policies. */
+export function worldOf(a: Policy, b: Policy, seeds: readonly Draft[] = []): World {
+  const policies = [a, b]
+  const ways = new Map<string, Ways>()
+  const schemas = policies.map(({ text }) => schemasIn(text))
+  const shapes = new Map<string, Shape>()
+  const perTool = new Map<string, readonly Rule[]>()
+  const tiers = new Map<string, readonly Tier[]>()
+  const distinct = distinctRules(policies)
+  const finders = policies.map(declarationsOf)
+  const known = new Map<string, readonly ToolDeclaration[]>()
+  const declared = (tool: string): readonly ToolDeclaration[] =>
+    kept(known, tool, () => finders.flatMap((find) => find(tool)))
+  let usual: Draft | undefined
+  const world: World = {
+    policies,
+    tools: toolsOf(policies),
+    principals: namesOf(policies, (policy) => [
+      ...policy.principals.map(({ name }) => name),
+      ...policy.rules.flatMap(({ principals }) => principals),
+    ]).concat(STRANGER),
+    sessions: namesOf(policies, ({ rules }) => rules.flatMap(({ sessions }) => sessions)).concat('probe'),
+    doors: DOORS,
+    tenants: listed(policies, ({ context }) => context.tenants).concat('default'),
+    environments: listed(policies, ({ context }) => context.environments).concat('elsewhere'),
+    workspaces: listed(policies, ({ context }) => context.workspaces).concat('elsewhere'),
+    times: timesOf(policies),
+    addresses: addressesOf(...policies),
+    fitting: createFitting(),
+    seeds,
+    declaredAnew: toolsThatDiffer(a, b),
+    waysOf: ({ when }) => kept(ways, when?.source ?? 'true', waysOf),
+    declared,
+    shapeOf: (tool) => kept(shapes, tool, () => shapeOf(declared(tool), schemas)),
+    rulesFor: (tool) =>
+      kept(perTool, tool, () => distinct.filter(({ tools }) => tools.some((each) => each.matches(tool)))),
+    tiersOf: (principal) => kept(tiers, principal, () => policies.map((policy) => tierIn(policy, principal))),
+    usual: () => (usual ??= usualOf(world)),
+  }
+  return world
+}
+
+const MOST_KEPT = 4096
+const MOST_ADDRESSES = 8
+
+function kept<T>(store: Map<string, T>, key: string, make: (key: string) => T): T {
+  const known = store.get(key)
+  if (known !== undefined) return known
+  if (store.size >= MOST_KEPT) store.clear()
+  const made = make(key)
+  store.set(key, made)
+  return made
+}
+
+/** A rule in one text: two that decide the same in the same order have the same. */
+export function ruleKey({ id, action, tools, principals, sessions, doors, when }: Rule): string {
+  const sources = (patterns: readonly Pattern[]): string[] => patterns.map(({ source }) => source)
+  return JSON.stringify([
+    id,
+    action,
+    sources(tools),
+    sources(principals),
+    sources(sessions),
+    doors,
+    when?.source ?? null,
+  ])
+}
+
+/** The rules of all policies, each once. */
+export function distinctRules(policies: readonly Policy[]): readonly Rule[] {
+  return [
+    ...new Map(policies.flatMap(({ rules }) => rules.map((rule) => [ruleKey(rule), rule] as const))).values(),
+  ]
+}
+
+/** Items of both policies, each once, those that only one has first. */
+function listed(policies: readonly Policy[], read: (policy: Policy) => readonly string[]): string[] {
+  const lists = policies.map((policy) => new Set(read(policy)))
+  const all = new Set(lists.flatMap((list) => [...list]))
+  const isShared = (name: string): boolean => lists.every((list) => list.has(name))
+  return [...all].sort((x, y) => Number(isShared(x)) - Number(isShared(y))).slice(0, MOST_NAMES)
+}
+
+function namesOf(policies: readonly Policy[], read: (policy: Policy) => readonly Pattern[]): string[] {
+  const patterns = new Map(policies.flatMap((policy) => read(policy).map((each) => [each.source, each])))
+  const sources = listed(policies, (policy) => read(policy).map(({ source }) => source))
+  const found = sources.flatMap((source) => patterns.get(source) ?? [])
+  return unique([...found.flatMap(namesFor), ...meetings(found, found), ...found.flatMap(namesNear)])
+}
+
+/** Names that fit two patterns at once, for as many pairs as there is time for. */
+function meetings(a: readonly Pattern[], b: readonly Pattern[]): readonly string[] {
+  const [left, right] = [a, b].map((list) => list.filter(({ exact }) => !exact).slice(0, 40))
+  return (left ?? [])
+    .flatMap((x) => (right ?? []).flatMap((y) => (x === y ? [] : namesForBoth(x, y))))
+    .slice(0, MOST_MET)
+}
+
+function unique(names: readonly string[]): string[] {
+  return [...new Set(names)].slice(0, MOST_NAMES)
+}
+
+function toolsOf(policies: readonly Policy[]): readonly string[] {
+  const patternsOf = (policy: Policy): readonly Pattern[] => [
+    ...policy.tools.map(({ name }) => name),
+    ...policy.rules.flatMap(({ tools }) => tools),
+    ...policy.gates.temporal.hours.map(({ tools }) => tools),
+    ...(policy.gates.compliance?.rules ?? []).flatMap(({ tools }) => tools),
+  ]
+  return [...namesOf(policies, patternsOf), 'undeclared/tool']
+}
+
+/** As the catalogue finds it: its own name first. */
+function declarationsOf({ tools }: Policy): (tool: string) => readonly ToolDeclaration[] {
+  const exact = new Map(tools.toReversed().map((each) => [each.name.source, each]))
+  const patterns = tools.filter(({ name }) => !name.exact)
+  return (tool) => {
+    const own = exact.get(tool)
+    const found = own?.name.exact === true ? own : patterns.find(({ name }) => name.matches(tool))
+    return found ? [found] : []
+  }
+}
+
+function shapeOf(
+  declared: readonly ToolDeclaration[],
+  schemas: readonly ReadonlyMap<string, JsonObject>[],
+): Shape {
+  const own = declared
+    .flatMap(({ name }) => schemas.map((each) => each.get(name.source)))
+    .filter((each) => each !== undefined)
+  const texts = own.flatMap((schema) => textual(schema))
+  const addresses = declared.flatMap(({ destinations }) => (destinations === 'none' ? [] : destinations))
+  const cost = declared.flatMap((each) => (typeof each.cost === 'string' ? [each.cost] : []))[0]
+  const [address = texts[0] ?? 'url'] = addresses
+  return {
+    examples: own.length === 0 ? [{}] : own.flatMap(examplesOf),
+    bounds: own.flatMap(boundsOf),
+    text: declaredPath(texts[0] ?? declared.flatMap(({ sinks }) => sinks)[0] ?? 'note'),
+    address: declaredPath(address),
+    addresses: [...new Set(addresses)].slice(0, MOST_ADDRESSES).map(declaredPath),
+    cost: cost === undefined ? undefined : declaredPath(cost),
+  }
+}
+
+/** Arguments that a schema lets be any text, as far as its examples tell. */
+function textual(schema: JsonObject): readonly string[] {
+  const [, all] = examplesOf(schema)
+  return Object.entries(all ?? {}).flatMap(([name, value]) => (value === 'x' ? [name] : []))
+}
+
+function tierIn({ principals }: Policy, principal: string): Tier {
+  return principals.find(({ name }) => name.matches(principal))?.tier ?? 'observer'
+}
+
+/** A call that nothing objects to, as far as that can be told: the first that both policies are for. */
+export function baseOf(world: World, tool: string): Draft {
+  const { examples, addresses } = world.shapeOf(tool)
+  const draft = { ...world.usual(), tool, args: examples[0] ?? {} }
+  const inside = insideOf(world.policies)
+  return inside === undefined
+    ? draft
+    : addresses.reduce((sofar, path) => withArgument(sofar, path, inside), draft)
+}
+
+function usualOf(world: World): Draft {
+  const { policies, tenants, environments, workspaces, times } = world
+  const shared = (
+    read: (policy: Policy) => readonly string[],
+    all: readonly string[],
+  ): string | undefined => {
+    if (policies.every((policy) => read(policy).length === 0)) return undefined
+    const fits = (name: string): boolean =>
+      policies.every((policy) => read(policy).length === 0 || read(policy).includes(name))
+    return all.find(fits) ?? all[0]
+  }
+  return {
+    tool: '',
+    args: {},
+    principal: strongest(world),
+    session: 'probe',
+    door: 'mcp',
+    tenant: shared(({ context }) => context.tenants, tenants) ?? 'default',
+    environment: shared(({ context }) => context.environments, environments),
+    workspace: shared(({ context }) => context.workspaces, workspaces),
+    time: times[0] ?? 0,
+  }
+}
+
+/** Who may do most, and acts for itself. */
+function strongest(world: World): string {
+  const { principals, policies } = world
+  const rank = (name: string): number => Math.min(...world.tiersOf(name).map((tier) => TIERS.indexOf(tier)))
+  const acts = (name: string): boolean =>
+    policies.every(
+      (policy) => policy.principals.find((each) => each.name.matches(name))?.delegateOnly !== true,
+    )
+  const [best] = principals
+    .slice(0, MOST_RANKED)
+    .filter(acts)
+    .map((name) => [name, rank(name)] as const)
+    .sort(([, x], [, y]) => y - x)
+  return best?.[0] ?? STRANGER
+}
+
+const MOST_RANKED = 300

@@ -1,0 +1,77 @@
+// Conditions as text: values and names that cannot end a literal early, and chains that do not nest too deep.
+
+import type { Json } from '@tollgate/evidence'
+
+/** A text as CEL writes it. Beyond ASCII everything is escaped: what only looks like another letter does not here. */
+export function celText(text: string): string {
+  let written = ''
+  for (const letter of text) written += letterOf(letter)
+  return `"${written}"`
+}
+
+function letterOf(letter: string): string {
+  if (letter === '"' || letter === '\\') return `\\${letter}`
+  if (letter >= ' ' && letter <= '~') return letter
+  const point = letter.codePointAt(0) ?? 0
+  const hex = point.toString(16)
+  return point > 0xffff ? `\\U${hex.padStart(8, '0')}` : `\\u${hex.padStart(4, '0')}`
+}
+
+/** A value as CEL writes it. */
+export function celValue(value: Json): string {
+  if (typeof value === 'string') return celText(value)
+  if (typeof value === 'number') return celNumber(value)
+  if (value === null || typeof value === 'boolean') return String(value)
+  // Sound: `Array.isArray` does not narrow a readonly array.
+  if (Array.isArray(value)) return celList(value as readonly Json[])
+  const members = Object.entries(value).map(([name, member]) => `${celText(name)}: ${celValue(member)}`)
+  return `{${members.join(', ')}}`
+}
+
+/** A list of values as CEL writes it. */
+export function celList(values: readonly Json[]): string {
+  return `[${values.map(celValue).join(', ')}]`
+}
+
+/** A number as CEL writes it. Whole ones are ints there, which equal the doubles of arguments. */
+export function celNumber(value: number): string {
+  if (Number.isSafeInteger(value)) return String(value)
+  const text = String(value)
+  return /[.e]/.test(text) ? text : `${text}.0`
+}
+
+const PLAIN = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
+const RESERVED = new Set(
+  'as break const continue else false for function if import in let loop null package namespace return true var void while'.split(
+    ' ',
+  ),
+)
+
+/** A member of an object. */
+export function celMember(whole: string, name: string): string {
+  return PLAIN.test(name) && !RESERVED.has(name) ? `${whole}.${name}` : `${whole}[${celText(name)}]`
+}
+
+/** All of the conditions. */
+export function allOf(terms: readonly string[]): string {
+  return chain(terms, '&&')
+}
+
+/** One of the conditions at least, in brackets where there are several. */
+export function anyOf(terms: readonly string[]): string {
+  return terms.length === 1 ? (terms[0] ?? '') : `(${chain(terms, '||')})`
+}
+
+// A chain of operators nests once for each, and a condition may nest only so deep.
+const LONGEST_CHAIN = 8
+
+function chain(terms: readonly string[], operator: string): string {
+  if (terms.length <= LONGEST_CHAIN) return terms.join(` ${operator} `)
+  const size = Math.ceil(terms.length / LONGEST_CHAIN)
+  const parts = Array.from({ length: Math.ceil(terms.length / size) }, (_, i) =>
+    terms.slice(i * size, (i + 1) * size),
+  )
+  return parts
+    .map((part) => (part.length === 1 ? (part[0] ?? '') : `(${chain(part, operator)})`))
+    .join(` ${operator} `)
+}

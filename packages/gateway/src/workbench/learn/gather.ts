@@ -1,0 +1,195 @@
+// From the entries of a ledger to observed calls: what was decided, the call that was kept beside it, and whether anything in its
+// session speaks against learning from it.
+
+import {
+  canonicalize,
+  sha256Hex,
+  type Approval,
+  type Decision,
+  type Effect,
+  type Freeze,
+  type Json,
+} from '@tollgate/evidence'
+import { readKeptCall, tryCall, type KeptCall, type Policy, type TraceEntry } from '@tollgate/kernel'
+import { policyOfRules } from './check.ts'
+import { callOf, type ObservedCall } from './observed.ts'
+
+/** Which calls are wanted. All that is given must hold. */
+export interface Wanted {
+  /** Also those that were denied because no rule matched. */
+  readonly denied?: boolean
+  /** Not before this time, in milliseconds. */
+  readonly since?: number
+  readonly session?: string
+  readonly principal?: string
+  readonly tool?: string
+}
+
+/** What was found in a ledger. */
+export interface Gathered {
+  readonly calls: readonly ObservedCall[]
+  /** Calls that are wanted, and were not kept or do not fit their receipt. */
+  readonly unkept: number
+  /** Calls that are wanted, and more than can be learned from at once: the oldest are left. */
+  readonly more: number
+  /** How many calls were denied because no rule matched, whether these are wanted or not. */
+  readonly denied: number
+}
+
+/** Takes entries, in the order of the ledger. */
+export interface Gatherer {
+  take(entry: TraceEntry): void
+  /** Hash of the policy that was activated last; undefined if none was. */
+  policyHash(): string | undefined
+  /** Everything that was found; destinations are those that a policy makes of the calls. */
+  finish(policy: Policy | undefined): Gathered
+}
+
+interface Found {
+  readonly id: string
+  readonly decision: Decision
+  readonly kept: KeptCall
+}
+
+const MOST_CALLS = 100_000
+
+/** Nothing is known yet. */
+export function createGatherer(wanted: Wanted = {}): Gatherer {
+  const found: Found[] = []
+  // The session of each decision that something may still follow on.
+  const sessions = new Map<string, string>()
+  const dirt = new Map<string, string>()
+  // Of whom or what somebody froze, nothing is learned: neither before, nor after it was lifted.
+  const frozen = new Set<string>()
+  const facts = { unkept: 0, more: 0, denied: 0 }
+  let policy: string | undefined
+  const soil = (session: string | undefined, why: string | undefined): void => {
+    if (session !== undefined && why !== undefined && !dirt.has(session)) dirt.set(session, why)
+  }
+  const takeDecision = (id: string, decision: Decision, kept: string | undefined): void => {
+    const session = keyOfSession(decision)
+    soil(session, againstDecision(decision))
+    if (decision.verdict !== 'DENY') sessions.set(id, session)
+    if (decision.reason_code === 'NO_RULE_MATCHED') facts.denied++
+    if (!isWanted(decision, wanted)) return
+    const call = readKeptCall(kept)
+    if (!call || !fits(call, decision)) facts.unkept++
+    else if (found.length >= MOST_CALLS) facts.more++
+    else found.push({ id, decision, kept: call })
+  }
+  return {
+    take({ id, receipt, kept }) {
+      if (receipt.kind === 'decision') takeDecision(id, receipt, kept)
+      else if (receipt.kind === 'effect') soil(sessions.get(receipt.decision), againstEffect(receipt))
+      else if (receipt.kind === 'approval') soil(sessions.get(receipt.decision), againstAnswer(receipt))
+      else if (receipt.kind === 'policy') policy = receipt.policy_hash
+      else if (receipt.kind === 'freeze' && receipt.frozen) frozen.add(keyOfFreeze(receipt))
+    },
+    policyHash: () => policy,
+    finish(current) {
+      const judged = current ?? policyOfRules('rules: []\n')
+      const against = (decision: Decision): string | undefined =>
+        dirt.get(keyOfSession(decision)) ?? againstFrozen(decision, frozen)
+      return { ...facts, calls: found.map((each) => observedOf(each, against(each.decision), judged)) }
+    },
+  }
+}
+
+function keyOfSession({ tenant, principal, session }: Decision): string {
+  return JSON.stringify([tenant, principal, session.id])
+}
+
+function keyOfFreeze({ tenant, scope, target = '' }: Pick<Freeze, 'tenant' | 'scope' | 'target'>): string {
+  return JSON.stringify([tenant, scope, target])
+}
+
+function againstFrozen(
+  { tenant, principal, session }: Decision,
+  frozen: ReadonlySet<string>,
+): string | undefined {
+  if (frozen.has(keyOfFreeze({ tenant, scope: 'session', target: session.id }))) return 'it was frozen'
+  return frozen.has(keyOfFreeze({ tenant, scope: 'principal', target: principal }))
+    ? 'its principal was frozen'
+    : undefined
+}
+
+// What a session should not have come near if anybody is to learn from it.
+const GRAVE: readonly string[] = ['secret', 'flagged', 'card', 'personal']
+
+// From here on the gate denies, unless a policy says otherwise.
+const TOO_RISKY = 0.38
+
+function againstDecision(decision: Decision): string | undefined {
+  const { verdict, reason_code, findings = [], labels = [], trajectory_risk_score: risk } = decision
+  if (findings.length > 0) return 'something was found in a call'
+  const grave = labels.find((label) => GRAVE.includes(label))
+  if (grave !== undefined) return `a call carried data that is ${grave}`
+  if (verdict === 'DENY' && reason_code !== 'NO_RULE_MATCHED') return `a call was denied, ${reason_code}`
+  // What is no number is no low one.
+  return Number(risk) < TOO_RISKY ? undefined : `its risk came to ${TOO_RISKY} or more`
+}
+
+function againstEffect({ delivery, findings = [], labels = [] }: Effect): string | undefined {
+  if (delivery === 'withheld') return 'a result was withheld'
+  if (findings.length > 0) return 'something was found in a result'
+  const grave = labels.find((label) => GRAVE.includes(label))
+  return grave === undefined ? undefined : `a result carried data that is ${grave}`
+}
+
+function againstAnswer({ answer }: Approval): string | undefined {
+  return answer === 'REFUSED' ? 'a person refused a call' : undefined
+}
+
+function isWanted(
+  decision: Decision,
+  { denied = false, since = 0, session, principal, tool }: Wanted,
+): boolean {
+  const { reason_code: reason } = decision
+  return (
+    (reason === 'OBSERVE_MODE_ALLOWED' || (denied && reason === 'NO_RULE_MATCHED')) &&
+    Date.parse(decision.time) >= since &&
+    (session === undefined || decision.session.id === session) &&
+    (principal === undefined || decision.principal === principal) &&
+    (tool === undefined || decision.tool === tool)
+  )
+}
+
+/** Whether what was kept is what the receipt commits to. A salted commitment can only be believed. */
+function fits({ args, unreadable }: KeptCall, { args_hash, commit }: Decision): boolean {
+  if (unreadable !== undefined || commit === 'raw') return false
+  const text = textOf(args)
+  return text !== undefined && (commit === 'salted' || sha256Hex(text) === args_hash)
+}
+
+function textOf(args: Json): string | undefined {
+  try {
+    return canonicalize(args)
+  } catch {
+    // Damaged: as good as not kept.
+    return undefined
+  }
+}
+
+function observedOf({ id, decision, kept }: Found, why: string | undefined, policy: Policy): ObservedCall {
+  const { environment, workspace } = kept.context
+  const call: ObservedCall = {
+    receipt: id,
+    time: decision.time,
+    session: decision.session.id,
+    principal: decision.principal,
+    door: decision.door,
+    tool: decision.tool,
+    effect: decision.effect_class,
+    args: kept.args,
+    destinations: [],
+    clean: why === undefined,
+    ...(why !== undefined && { why }),
+    tenant: decision.tenant,
+    ...(environment !== undefined && { environment }),
+    ...(workspace !== undefined && { workspace }),
+  }
+  const asked = { ...callOf(call), ...(kept.browser && { browser: kept.browser }) }
+  const { snapshot } = tryCall(policy, asked, Date.parse(decision.time))
+  const destinations = snapshot.destinations().map(({ scheme, host, port }) => ({ scheme, host, port }))
+  return { ...call, destinations }
+}

@@ -1,0 +1,112 @@
+// From observed calls to proposed rules. Nothing is widened silently, and what is proposed is tried on every call it came from.
+
+import type { Policy } from '@tollgate/kernel'
+import { askRules, policyOfRules } from './check.ts'
+import { ruleId } from './names.ts'
+import { add, keyOf, type ObservedCall } from './observed.ts'
+import { rulesText, type ProposedRule } from './print.ts'
+import { exactProposals, fineProposal, roughProposal, wayOf, type Proposal } from './rule.ts'
+import { leftOut, type LeftOut } from './sift.ts'
+
+/** How to learn. */
+export interface LearnOptions {
+  /** Just what was seen, and nothing more. */
+  readonly exact?: boolean
+  /** What it already decides is left out, and its rule ids are taken. */
+  readonly policy?: Policy
+}
+
+/** What was learned. */
+export interface Learned {
+  readonly rules: readonly ProposedRule[]
+  /** The rules as YAML, `rules:` first. */
+  readonly text: string
+  /** The calls that were learned from. */
+  readonly calls: readonly ObservedCall[]
+  /** How many of them the rules allow, by the evaluator. */
+  readonly allowed: number
+  /** How many of them the rules ask a person about. */
+  readonly asked: number
+  /** Receipts of calls that no proposed rule lets pass, because no condition has room for them. */
+  readonly uncovered: readonly string[]
+  readonly left: readonly LeftOut[]
+}
+
+/** Most tools that rules are proposed for. */
+const MOST_TOOLS = 500
+
+/** Learns from calls. */
+export function learn(all: readonly ObservedCall[], options: LearnOptions = {}): Learned {
+  const { calls, left } = leftOut(all, options.policy)
+  const groups = [...groupsOf(calls, options.exact === true).values()].slice(0, MOST_TOOLS)
+  const taken = new Set(options.policy?.rules.map(({ id }) => id))
+  const name = (proposal: Proposal): ProposedRule => ({ ...proposal, id: ruleId(proposal.tool, taken) })
+  const rules = groups.flatMap((own) => proposalsOf(own, options.exact === true)).map(name)
+  const first = tryRules(rules, calls, options.policy)
+  // Should a rule not do what it was made for, the call is added as it was.
+  const more = [...groupsOf(first.missed, true).values()].flatMap((own) => exactProposals(own)).map(name)
+  const last = more.length === 0 ? first : tryRules([...rules, ...more], calls, options.policy)
+  return {
+    rules: [...rules, ...more],
+    text: rulesText([...rules, ...more]),
+    calls,
+    allowed: last.allowed,
+    asked: last.asked,
+    uncovered: last.missed.map(({ receipt }) => receipt),
+    left,
+  }
+}
+
+// More of them nobody reads.
+const MOST_EXACT = 50
+
+/** The rules for the calls of one tool: one if that can allow, else what was seen exactly, and a question for what is like it. */
+function proposalsOf(calls: readonly ObservedCall[], exact: boolean): readonly Proposal[] {
+  if (exact) return exactProposals(calls)
+  const fine = fineProposal(calls)
+  if (fine?.action === 'allow') return [fine]
+  const each = [...groupsOf(calls, true).values()].flatMap((own) => exactProposals(own)).slice(0, MOST_EXACT)
+  const covered = each.reduce((sum, rule) => sum + rule.calls.length, 0)
+  const beyond = fine ?? (covered < calls.length ? roughProposal(calls) : undefined)
+  return beyond ? [...each, beyond] : each
+}
+
+/** The calls by tool; if nothing may be widened, also by who made them and where they came in. */
+function groupsOf(
+  calls: readonly ObservedCall[],
+  exact: boolean,
+): ReadonlyMap<string, readonly ObservedCall[]> {
+  const groups = new Map<string, ObservedCall[]>()
+  const sorted = calls.toSorted((a, b) => (a.tool < b.tool ? -1 : a.tool > b.tool ? 1 : 0))
+  for (const call of sorted) {
+    add(groups, exact ? JSON.stringify([call.tool, wayOf(call)]) : call.tool, call)
+  }
+  return groups
+}
+
+interface Tried {
+  readonly allowed: number
+  readonly asked: number
+  readonly missed: readonly ObservedCall[]
+}
+
+/** Asks the evaluator about each call; the same call is asked about once. */
+function tryRules(
+  rules: readonly ProposedRule[],
+  calls: readonly ObservedCall[],
+  policy: Policy | undefined,
+): Tried {
+  const learned = policyOfRules(rulesText(rules), policy?.tools)
+  const known = new Map<string, string>()
+  const missed: ObservedCall[] = []
+  let [allowed, asked] = [0, 0]
+  for (const call of calls) {
+    const key = JSON.stringify([call.tool, wayOf(call), keyOf(call.args)])
+    const action = known.get(key) ?? askRules(learned, call)?.action ?? 'none'
+    known.set(key, action)
+    if (action === 'allow') allowed++
+    else if (action === 'require') asked++
+    else missed.push(call)
+  }
+  return { allowed, asked, missed }
+}

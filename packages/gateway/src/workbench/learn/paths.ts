@@ -1,0 +1,204 @@
+// Paths and URLs: those that share a directory allow what is below it. Never the root, never somebody's home as a whole, and
+// nothing that could climb out: what follows the directory is names made of letters that were seen, one after the other.
+
+import { wordsOf } from '../../tools/words.ts'
+import { allOf, anyOf, celList, celText } from './cel.ts'
+import { fewOf, seenOf } from './exact.ts'
+import {
+  add,
+  extremes,
+  lengthOf,
+  roundedUp,
+  type Manner,
+  type Note,
+  type Place,
+  type Shape,
+} from './observed.ts'
+
+/** A path or URL, taken apart. */
+interface Route {
+  readonly text: string
+  /** What comes before the first directory: nothing, `/`, `./`, `~/`, or scheme and host. */
+  readonly root: string
+  readonly folders: readonly string[]
+  readonly name: string
+  readonly query: string
+}
+
+/** Texts that share a directory. */
+interface Group {
+  readonly folder: string
+  readonly routes: readonly Route[]
+}
+
+const FEWEST = 3
+const MOST_GROUPS = 6
+const SHORTEST_LIMIT = 256
+const LONGEST = 1024
+
+/** The shape of texts that are paths or URLs; undefined if they are none, or share nothing. */
+export function shapeOfPaths(texts: readonly string[], place: Place, manner: Manner): Shape | undefined {
+  const routes = texts.flatMap((text) => routeOf(text) ?? [])
+  const groups = groupsOf(routes)
+  const grouped = groups.flatMap((group) => group.routes)
+  const rest = texts.filter((text) => !grouped.some((route) => route.text === text))
+  if (groups.length === 0 || groups.length > MOST_GROUPS || rest.length > manner.most) return undefined
+  if (texts.length <= manner.most && !looksLikePaths(grouped, place)) return undefined
+  return shapeOfGroups(groups, rest, texts, place)
+}
+
+const PATH_WORDS = new Set(
+  'path paths file files filename filepath dir directory folder cwd source destination src dst uri url urls'.split(
+    ' ',
+  ),
+)
+
+/** Whether these are paths and not, say, kinds of content: by the name of the argument, or by how all of them look. */
+function looksLikePaths(routes: readonly Route[], { path }: Place): boolean {
+  if (wordsOf(path).some((word) => PATH_WORDS.has(word))) return true
+  return routes.every(
+    ({ root, name }) => root !== '' || (/\.[A-Za-z0-9]{1,8}$/.test(name) && !name.includes(' ')),
+  )
+}
+
+const NAMED_PATHS = new Set('path paths file files filename filepath dir directory folder cwd uri'.split(' '))
+const LOCAL = /^(?:\/|~|\.{1,2}\/|file:|[A-Za-z]:[\\/])/
+
+/** Whether texts that share no directory are places in a file system: free text would be all of it. */
+export function arePaths(texts: readonly string[], { path }: Place): boolean {
+  const local = texts.filter((text) => !/^https?:/.test(text))
+  const last = wordsOf(path.slice(path.lastIndexOf('.') + 1)).at(-1) ?? ''
+  return local.length > 0 && (NAMED_PATHS.has(last) || local.every((text) => LOCAL.test(text)))
+}
+
+const URL_START = /^(?:file:\/\/\/|[a-z][a-z0-9+.-]{0,20}:\/\/[a-z0-9][a-z0-9.-]{0,252}(?::[0-9]{1,5})?\/)/
+const PATH_START = /^(?:\/|\.\/|~\/)?/
+
+/** A text as a route; undefined if it is none that could be read in only one way. */
+function routeOf(text: string): Route | undefined {
+  if (text.length > LONGEST) return undefined
+  const url = URL_START.exec(text)?.[0]
+  const root = url ?? PATH_START.exec(text)?.[0] ?? ''
+  const [before = '', query, ...more] = text.slice(root.length).split('?')
+  if (more.length > 0 || (query !== undefined && url === undefined)) return undefined
+  const folders = before.split('/')
+  const name = folders.pop() ?? ''
+  const plain = [...folders, name].every((each) => alphabetOf([each]) !== undefined)
+  if (!plain || (query !== undefined && !QUERY.test(query))) return undefined
+  return { text, root, folders, name, query: query ?? '' }
+}
+
+const QUERY = /^[A-Za-z0-9._~=&+,:-]+$/
+
+/** Letters of names of files, the fewest first: what to call them, those that a name begins with, and the others. */
+const ALPHABETS: readonly (readonly [about: string, first: string, next: string])[] = [
+  ['letters, digits, `.`, `_` and `-`', 'A-Za-z0-9_-', 'A-Za-z0-9._-'],
+  ['letters, digits, spaces and `._@+,=()#~[]-`', 'A-Za-z0-9_@+,=()#~\\[\\]-', 'A-Za-z0-9._@+,=()#~ \\[\\]-'],
+  [
+    'letters and digits of any script, spaces and `._@+,=()#~[]-`',
+    '\\p{L}\\p{N}_@+,=()#~\\[\\]-',
+    '\\p{L}\\p{M}\\p{N}._@+,=()#~ \\[\\]-',
+  ],
+]
+
+type Alphabet = (typeof ALPHABETS)[number]
+
+/** The alphabet that all of the names are made of. */
+function alphabetOf(names: readonly string[]): Alphabet | undefined {
+  return ALPHABETS.find(([, first, next]) => {
+    const name = new RegExp(`^\\.?[${first}][${next}]*$`, 'u')
+    return names.every((each) => name.test(each))
+  })
+}
+
+const HOMES = new Set(['home', 'homes', 'users', 'documents and settings'])
+// Where other disks are.
+const MOUNTS = new Set(['mnt', 'media', 'volumes', 'cygdrive'])
+const SYSTEM = new Set([...MOUNTS, 'var', 'usr', 'srv', 'export', 'nfs', 'data'])
+
+/** How many directories a group must share, so that it is neither everything nor somebody's home. */
+function leastShared({ root, folders }: Route): number {
+  // The users of a site are none of a machine.
+  if (/^https?:/.test(root)) return 1
+  const names = folders.map((folder) => folder.toLowerCase())
+  const isWhole = root === '/' || root.startsWith('file:')
+  const least = !isWhole ? 1 : MOUNTS.has(names[0] ?? '') ? 3 : 2
+  return Math.max(least, homeIn(names, isWhole || root.includes('://')))
+}
+
+/** How many directories lead into a home, and one below it; 0 if none is somebody's home. */
+function homeIn(names: readonly string[], isWhole: boolean): number {
+  let at = names.findIndex((name) => HOMES.has(name))
+  if (at === -1) return isWhole ? names.indexOf('root') + 2 : 0
+  // From here, `src/home` is no home, and `mnt/c/Users` may be one.
+  const leads = names.slice(0, at).every((name) => name.length === 1 || SYSTEM.has(name))
+  if (!isWhole && !leads) return 0
+  while (HOMES.has(names[at + 1] ?? '')) at++
+  return at + 3
+}
+
+function groupsOf(routes: readonly Route[]): readonly Group[] {
+  const groups = new Map<string, Route[]>()
+  for (const route of routes) {
+    const least = leastShared(route)
+    if (route.folders.length < least) continue
+    add(groups, route.root + route.folders.slice(0, least).join('/'), route)
+  }
+  return [...groups.values()].flatMap((own) =>
+    own.length < FEWEST ? [] : [{ folder: sharedBy(own), routes: own }],
+  )
+}
+
+/** The deepest directory that all of them are in. */
+function sharedBy(routes: readonly Route[]): string {
+  const [{ root, folders } = { root: '', folders: [] }] = routes
+  const end = folders.findIndex((folder, i) => routes.some((route) => route.folders[i] !== folder))
+  return `${root}${folders.slice(0, end === -1 ? undefined : end).join('/')}/`
+}
+
+function shapeOfGroups(
+  groups: readonly Group[],
+  rest: readonly string[],
+  texts: readonly string[],
+  { code, path }: Place,
+): Shape {
+  const limit = Math.max(SHORTEST_LIMIT, roundedUp(extremes(texts.map(lengthOf))[1]))
+  const parts = groups.map((group) => namesIn(group))
+  const terms = [
+    ...groups.map(({ folder }, i) => {
+      const pattern = `^.{${lengthOf(folder)}}${parts[i]?.pattern ?? ''}$`
+      return `${code}.startsWith(${celText(folder)}) && ${code}.matches(${celText(pattern)})`
+    }),
+    ...(rest.length > 0 ? [`${code} in ${celList(rest)}`] : []),
+  ]
+  const notes = groups.map(({ folder, routes }, i): Note => ({
+    path,
+    seen: `${seenOf(routes.map(({ text }) => text))}, all under \`${folder}\``,
+    wider: `every path under \`${folder}\` without \`..\`, of ${parts[i]?.about ?? ''}, up to ${limit} characters`,
+  }))
+  return {
+    when: allOf([
+      `type(${code}) == string`,
+      `size(${code}) <= ${limit}`,
+      anyOf(terms.map((term) => (terms.length > 1 && term.includes('&&') ? `(${term})` : term))),
+    ]),
+    notes: [...notes, ...(rest.length > 0 ? [{ path, seen: `besides, ${fewOf(rest)}` }] : [])],
+    asks: [],
+  }
+}
+
+/** What may follow the directory of a group: names that look like those that were seen. */
+function namesIn({ folder, routes }: Group): { readonly pattern: string; readonly about: string } {
+  const names = routes.flatMap(({ text, query }) =>
+    text.slice(folder.length, query === '' ? undefined : text.length - query.length - 1).split('/'),
+  )
+  // Each name has one, so that all together have the widest of them.
+  const [about, first, next] = alphabetOf(names) ?? ALPHABETS.at(-1) ?? ['', '', '']
+  const hidden = names.some((name) => name.startsWith('.'))
+  const queried = routes.some(({ query }) => query !== '')
+  const name = `${hidden ? '\\.?' : ''}[${first}][${next}]*`
+  return {
+    pattern: `${name}(?:/${name})*${queried ? '(?:\\?[A-Za-z0-9._~=&+,:-]*)?' : ''}`,
+    about: `${about}, ${hidden ? 'hidden ones too' : 'none hidden'}${queried ? ', and a query' : ''}`,
+  }
+}

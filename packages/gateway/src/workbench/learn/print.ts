@@ -1,0 +1,100 @@
+// The proposed rules as YAML: each with the evidence it rests on, and a word on everything that it allows beyond it.
+
+import { excerpt } from '../../tools/hidden.ts'
+import { celList } from './cel.ts'
+import { yamlText } from './names.ts'
+import { count, type Note, type ObservedCall } from './observed.ts'
+import { conditionText, type Proposal } from './rule.ts'
+
+/** A rule with its id. */
+export interface ProposedRule extends Proposal {
+  readonly id: string
+}
+
+/** The rules as the end of a policy: `rules:` and the list below it. */
+export function rulesText(rules: readonly ProposedRule[]): string {
+  if (rules.length === 0) return 'rules: []\n'
+  return `rules:\n${rules.map(ruleText).join('\n')}`
+}
+
+function ruleText(rule: ProposedRule): string {
+  const { id, action, tool, principals, doors, when, asks } = rule
+  const condition = conditionText(when)
+  return [
+    ...commentsOf(rule).map((line) => `  # ${line}`),
+    `  - id: ${id}`,
+    `    ${action}: [${yamlText(tool)}]`,
+    `    principal: ${celList(principals)}`,
+    `    door: [${doors.join(', ')}]`,
+    '    when: |-',
+    ...condition.split('\n').map((line) => `      ${line}`),
+    ...(action === 'require' ? [`    because: ${yamlText(reason(asks))}`] : []),
+    '',
+  ].join('\n')
+}
+
+const LONGEST_REASON = 400
+
+function reason(asks: readonly string[]): string {
+  return excerpt(asks.join('; '), LONGEST_REASON)
+}
+
+// As many as people read before a rule.
+const MOST_NOTES = 30
+const LONGEST_LINE = 500
+
+function commentsOf({ tool, calls, notes, asks }: ProposedRule): readonly string[] {
+  const wider = notes.filter((note) => note.wider !== undefined)
+  const told = new Set([...wider, ...notes].slice(0, MOST_NOTES))
+  const lines = [
+    `${excerpt(tool, 100)}: ${evidenceOf(calls)}`,
+    `receipts ${receiptsOf(calls)}`,
+    ...notes.filter((note) => told.has(note)).flatMap(linesOf),
+    ...moreOf(notes.filter((note) => !told.has(note))),
+    ...asks.slice(0, MOST_NOTES).map((why) => `asks a person: ${why}`),
+  ]
+  return lines.map((line) => excerpt(line, LONGEST_LINE))
+}
+
+function linesOf({ path, seen, wider }: Note): readonly string[] {
+  const name = path === '' ? '(arguments)' : path
+  return [`  ${name}: ${seen}`, ...(wider === undefined ? [] : [`    WIDER than seen: allows ${wider}`])]
+}
+
+/** What there is no room for: by name, if it is wider than what was seen. */
+function moreOf(notes: readonly Note[]): readonly string[] {
+  if (notes.length === 0) return []
+  const wider = notes.filter((note) => note.wider !== undefined).map(({ path }) => path)
+  return [
+    `  and ${count(notes.length, 'more value')}, to be read in the condition`,
+    ...(wider.length > 0 ? [`    WIDER than seen, ${wider.length} of them: ${wider.join(', ')}`] : []),
+  ]
+}
+
+function evidenceOf(calls: readonly ObservedCall[]): string {
+  const sessions = new Set(
+    calls.map(({ tenant = '', principal, session }) => `${tenant}\n${principal}\n${session}`),
+  )
+  const principals = new Set(calls.map(({ principal }) => principal))
+  const parts = [
+    count(calls.length, 'call'),
+    count(sessions.size, 'session'),
+    count(principals.size, 'principal'),
+    spanOf(calls),
+  ]
+  return parts.join(', ')
+}
+
+/** The first and the last time. */
+export function spanOf(calls: readonly ObservedCall[]): string {
+  const times = calls.map(({ time }) => time).sort()
+  const [first = '', last = ''] = [times[0], times.at(-1)]
+  return first === last ? first : `${first} to ${last}`
+}
+
+const MOST_RECEIPTS = 5
+
+function receiptsOf(calls: readonly ObservedCall[]): string {
+  const some = calls.slice(0, MOST_RECEIPTS).map(({ receipt }) => receipt.slice(0, 8))
+  return `${some.join(' ')}${calls.length > MOST_RECEIPTS ? ` and ${calls.length - MOST_RECEIPTS} more` : ''}`
+}

@@ -1,0 +1,124 @@
+// What came of learning, for people and for programs.
+
+import { excerpt } from '../../tools/hidden.ts'
+import type { Gathered } from './gather.ts'
+import type { Learned } from './learn.ts'
+import { count, type Note } from './observed.ts'
+import { spanOf, type ProposedRule } from './print.ts'
+import { conditionText } from './rule.ts'
+import { sessionOf, type LeftOut } from './sift.ts'
+
+/** The whole text: what it is, what was left out, and the rules. */
+export function learnedText(learned: Learned, gathered: Pick<Gathered, 'unkept' | 'more'>): string {
+  const { calls, text } = learned
+  const sessions = new Set(calls.map(sessionOf)).size
+  const from = calls.length === 0 ? '' : `, ${spanOf(calls)}`
+  const lines = [
+    `Proposed by \`tollgate policy learn\` from ${count(calls.length, 'call')} in ${count(sessions, 'session')}${from}.`,
+    'Read every line. What goes beyond what was seen is marked WIDER; with `--exact` nothing does.',
+    'Sessions, times, risk and trust are not pinned; tenants are, and environments and workspaces where calls named one.',
+    `Asked of the evaluator: ${coverage(learned)}.`,
+    ...leftLines(learned.left, gathered).map((line) => `Left out: ${line}`),
+  ]
+  return `${lines.map((line) => `# ${excerpt(line, 500)}\n`).join('')}${text}`
+}
+
+/** How many of the observed calls the rules let pass. */
+export function coverage({ calls, allowed, asked, uncovered }: Learned): string {
+  if (calls.length === 0) return 'every observed call is left out'
+  const others = [
+    ...(asked > 0 ? [`${asked} after a person was asked`] : []),
+    ...(uncovered.length > 0 ? [`${uncovered.length} not, because no condition has room for them`] : []),
+  ]
+  return `${allowed} of ${count(calls.length, 'observed call')} allowed${others.map((each) => `, ${each}`).join('')}`
+}
+
+/** What was not learned from, a line each. */
+export function leftLines(
+  left: readonly LeftOut[],
+  { unkept, more }: Pick<Gathered, 'unkept' | 'more'>,
+): readonly string[] {
+  return [
+    ...left.map(
+      ({ why, calls, sessions }) => `${count(calls, 'call')} in ${count(sessions, 'session')}: ${why}`,
+    ),
+    ...(unkept > 0
+      ? [`${count(unkept, 'call')} whose arguments were not kept, or are not what was decided on`]
+      : []),
+    ...(more > 0
+      ? [`${count(more, 'call')}, because there are too many at once; narrow it with \`--since\``]
+      : []),
+  ]
+}
+
+/** What came of learning as data. */
+export interface LearnedReport {
+  readonly rules: readonly RuleReport[]
+  readonly text: string
+  readonly observed: number
+  readonly allowed: number
+  readonly asked: number
+  readonly uncovered: readonly string[]
+  readonly left_out: readonly LeftOut[]
+  readonly unkept: number
+}
+
+interface RuleReport {
+  readonly id: string
+  readonly action: string
+  readonly tool: string
+  readonly principals: readonly string[]
+  readonly doors: readonly string[]
+  readonly when: string
+  readonly asks: readonly string[]
+  readonly notes: readonly Note[]
+  readonly calls: number
+  readonly sessions: number
+  readonly first: string
+  readonly last: string
+  readonly receipts: readonly string[]
+}
+
+/** The same as `learnedText`, for programs. */
+export function reportOf(learned: Learned, gathered: Pick<Gathered, 'unkept' | 'more'>): LearnedReport {
+  const { rules, calls, allowed, asked, uncovered, left } = learned
+  return {
+    rules: rules.map(ruleReport),
+    text: learnedText(learned, gathered),
+    observed: calls.length,
+    allowed,
+    asked,
+    uncovered,
+    left_out: left,
+    unkept: gathered.unkept,
+  }
+}
+
+function ruleReport({
+  id,
+  action,
+  tool,
+  principals,
+  doors,
+  when,
+  asks,
+  notes,
+  calls,
+}: ProposedRule): RuleReport {
+  const times = calls.map(({ time }) => time).sort()
+  return {
+    id,
+    action,
+    tool,
+    principals,
+    doors,
+    when: conditionText(when),
+    asks,
+    notes,
+    calls: calls.length,
+    sessions: new Set(calls.map(sessionOf)).size,
+    first: times[0] ?? '',
+    last: times.at(-1) ?? '',
+    receipts: calls.map(({ receipt }) => receipt),
+  }
+}

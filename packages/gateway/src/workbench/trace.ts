@@ -1,0 +1,184 @@
+// The recorded history: receipts in their order, and beside them the calls that were kept. From a ledger, or from a file.
+
+import { encodeReceipt, type Receipt } from '@tollgate/evidence'
+import { KEPT, STANDING, type TraceEntry } from '@tollgate/kernel'
+import { GatewayError } from '../error.ts'
+import type { LedgerView, Payload } from '../view.ts'
+
+/** A recorded history. */
+export interface Trace {
+  /** The texts of policies and definitions, by hash. */
+  readonly texts: ReadonlyMap<string, string>
+  /** In the order of the ledger. */
+  readonly pages: AsyncIterable<readonly TraceEntry[]>
+}
+
+const PAGE = 1000
+// Each may be 64 KiB long.
+const KEPT_PAGE = 200
+
+/** The history of a ledger, from the first call that was kept on, and before that what still stood. */
+export async function* tracePages(view: LedgerView): AsyncGenerator<readonly TraceEntry[]> {
+  const kept = new KeptRecords(view)
+  const first = await kept.first()
+  if (first === undefined) return
+  const standing = (await view.indexesOf([...STANDING])).filter((index) => index < first)
+  for (const index of standing) yield (await view.payloads(index, 1)).map(entryOf)
+  // As it is now: what comes while it is read would be without what is kept beside it.
+  const size = await view.size()
+  for (let from = first; from < size;) {
+    const page = (await view.payloads(from, Math.min(PAGE, size - from))).map(entryOf)
+    if (page.length === 0) return
+    yield await kept.beside(page)
+    from += page.length
+  }
+}
+
+function entryOf({ id, text }: Payload): TraceEntry {
+  // Sound: a payload is a receipt, and each was checked when it was appended.
+  return { id, receipt: JSON.parse(text) as Receipt, kept: undefined }
+}
+
+/** What was kept, in the order of the ledger: read along with it, some at a time. */
+class KeptRecords {
+  readonly #view: LedgerView
+  readonly #texts = new Map<string, string>()
+  #after: string = KEPT
+  #more = true
+
+  constructor(view: LedgerView) {
+    this.#view = view
+  }
+
+  /** The index of the first entry that something was kept beside. */
+  async first(): Promise<number | undefined> {
+    const [record] = await this.#view.records(KEPT, KEPT, 1)
+    return record && (await this.#view.find(idIn(record.name)))?.index
+  }
+
+  /** The same entries, each with what was kept beside it. */
+  async beside(page: readonly TraceEntry[]): Promise<readonly TraceEntry[]> {
+    const last = page.at(-1)?.receipt.lamport_clock ?? 0
+    while (this.#more && clockIn(this.#after) < last) await this.#read()
+    return page.map(({ id, receipt }) => {
+      const kept = this.#texts.get(id)
+      this.#texts.delete(id)
+      return { id, receipt, kept }
+    })
+  }
+
+  async #read(): Promise<void> {
+    const records = await this.#view.records(KEPT, this.#after, KEPT_PAGE)
+    for (const { name, text } of records) this.#texts.set(idIn(name), text)
+    this.#after = records.at(-1)?.name ?? this.#after
+    this.#more = records.length > 0
+  }
+}
+
+function idIn(name: string): string {
+  return name.slice(-64)
+}
+
+function clockIn(name: string): number {
+  return name === KEPT ? -1 : Number(name.slice(KEPT.length, KEPT.length + 16))
+}
+
+/** The texts of policies and definitions that a ledger has, by hash. */
+export async function traceTexts(view: LedgerView): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>()
+  for (let after = TEXTS; ;) {
+    const records = await view.records(TEXTS, after, PAGE)
+    for (const { name, text } of records) texts.set(name.slice(TEXTS.length), text)
+    const last = records.at(-1)
+    if (!last) return texts
+    after = last.name
+  }
+}
+
+const TEXTS = 'text\n'
+
+/** A history as the lines of a file: what it is, its texts, its entries. */
+export async function* traceLines({ texts, pages }: Trace): AsyncGenerator<string> {
+  yield `${JSON.stringify(HEAD)}\n`
+  for (const [hash, text] of texts) yield `${JSON.stringify({ hash, text })}\n`
+  for await (const page of pages) {
+    for (const { id, receipt, kept } of page) yield `${JSON.stringify({ id, receipt, kept })}\n`
+  }
+}
+
+const HEAD = { tollgate: 'trace', v: 1 }
+
+/** Reads a history from the lines of a file. @throws GatewayError `TRACE_MALFORMED` with the line, at the latest when it comes to it. */
+export async function readTrace(lines: AsyncIterable<string>): Promise<Trace> {
+  const reader = new LineReader(lines)
+  const head = await reader.next()
+  if (JSON.stringify(head) !== JSON.stringify(HEAD))
+    throw reader.malformed('it does not begin as a trace does')
+  const texts = new Map<string, string>()
+  let line = await reader.next()
+  for (
+    ;
+    line && typeof line['hash'] === 'string' && typeof line['text'] === 'string';
+    line = await reader.next()
+  ) {
+    texts.set(line['hash'], line['text'])
+  }
+  return { texts, pages: pagesIn(reader, line) }
+}
+
+type Line = Readonly<Record<string, unknown>>
+
+async function* pagesIn(reader: LineReader, first: Line | undefined): AsyncGenerator<readonly TraceEntry[]> {
+  let page: TraceEntry[] = []
+  for (let line = first; line; line = await reader.next()) {
+    page.push(reader.entryIn(line))
+    if (page.length < PAGE) continue
+    yield page
+    page = []
+  }
+  yield page
+}
+
+/** Reads line by line, strictly. */
+class LineReader {
+  readonly #lines: AsyncIterator<string>
+  #number = 0
+
+  constructor(lines: AsyncIterable<string>) {
+    this.#lines = lines[Symbol.asyncIterator]()
+  }
+
+  async next(): Promise<Line | undefined> {
+    const read: IteratorResult<string, unknown> = await this.#lines.next()
+    if (read.done === true) return undefined
+    this.#number++
+    try {
+      const line: unknown = JSON.parse(read.value)
+      // Sound: whatever object it is, its members are looked at one by one.
+      if (typeof line === 'object' && line !== null) return line as Line
+    } catch {
+      // Told below, without what stands there.
+    }
+    throw this.malformed('it is not a JSON object')
+  }
+
+  /** The entry in a line: a receipt as receipts are, under its own id. */
+  entryIn({ id, receipt, kept }: Line): TraceEntry {
+    try {
+      // Sound: what is no receipt is refused.
+      const encoded = encodeReceipt(receipt as Receipt)
+      if (encoded.id === id && (kept === undefined || typeof kept === 'string')) {
+        return { id: encoded.id, receipt: encoded.receipt, kept }
+      }
+    } catch {
+      // Told below: why it is none may hold what stands there.
+    }
+    throw this.malformed('it is not a receipt under its own id, with the call that was kept beside it')
+  }
+
+  malformed(why: string): GatewayError {
+    return new GatewayError('TRACE_MALFORMED', `line ${this.#number} of the trace cannot be used: ${why}`, {
+      hints: ['write one with `tollgate policy trace -o FILE`'],
+    })
+  }
+}

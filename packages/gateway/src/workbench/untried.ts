@@ -1,0 +1,171 @@
+// What differs between two policies and could let more pass, and whether any tried call shows it. What none shows is named:
+// silence is no proof that nothing has changed.
+
+import type { Rung } from '@tollgate/evidence'
+import type { Policy, Rule } from '@tollgate/kernel'
+import type { Outcome } from './compare.ts'
+import { isNarrower, mayMeet, ruleText, rulesMeet } from './rule-changes.ts'
+import { callSections, historySections, toolsThatDiffer, type Differing } from './settings.ts'
+
+/** Something that has to be accepted because no call could tell. */
+export interface Untried {
+  /** The name to accept. */
+  readonly name: string
+  /** What is not known. */
+  readonly why: string
+}
+
+/** A call that was tried under both policies. */
+export interface Seen {
+  readonly tool: string
+  readonly from: Outcome
+  readonly to: Outcome
+}
+
+/** Watches the calls that are tried. */
+export interface Witness {
+  see(seen: Seen): void
+  /** What none of them has shown, by name. */
+  untried(): readonly Untried[]
+}
+
+interface Shown {
+  readonly rules: Set<string>
+  /** `OLD NEW`: a call that one rule decided, and now another. */
+  readonly moves: Set<string>
+  readonly rungs: Set<Rung>
+  /** Tools of which a call came out different although no rule about it has changed. */
+  readonly tools: Set<string>
+}
+
+interface Suspect extends Untried {
+  isShown(shown: Shown): boolean
+}
+
+const MOST_TOOLS = 100_000
+
+/** Watches for all that differs between two policies. */
+export function createWitness(a: Policy, b: Policy): Witness {
+  const shown: Shown = { rules: new Set(), moves: new Set(), rungs: new Set(), tools: new Set() }
+  const changed = changedIds(a, b)
+  const suspects = [
+    ...ruleSuspects(a, b),
+    ...moveSuspects(a, b),
+    ...toolSuspects(a, b),
+    ...callSections(a, b).map(sectionSuspect),
+    ...historySections(a, b).map(settingSuspect),
+  ]
+  return {
+    see({ tool, from, to }) {
+      // Only what passes now, or no longer does, shows what a change does to what passes.
+      if ((from.verdict === 'ALLOW') === (to.verdict === 'ALLOW')) return
+      for (const { rule, rung } of [from, to]) {
+        if (rule !== undefined) shown.rules.add(rule)
+        if (rung !== 'policy') shown.rungs.add(rung)
+      }
+      shown.moves.add(`${from.rule ?? ''} ${to.rule ?? ''}`)
+      const isOfRules = [from.rule, to.rule].some((id) => id !== undefined && changed.has(id))
+      if (isOfRules) return
+      if (from.rung === 'policy' && to.rung === 'policy') shown.rungs.add('policy')
+      if (shown.tools.size < MOST_TOOLS) shown.tools.add(tool)
+    },
+    untried: () => namedOnce(suspects.filter((suspect) => !suspect.isShown(shown))),
+  }
+}
+
+function namedOnce(suspects: readonly Suspect[]): readonly Untried[] {
+  const byName = new Map(suspects.toReversed().map(({ name, why }) => [name, { name, why }]))
+  return [...byName.values()].sort((x, y) => (x.name < y.name ? -1 : 1))
+}
+
+function changedIds(a: Policy, b: Policy): ReadonlySet<string> {
+  const [left, right] = [a, b].map(({ rules }) => new Map(rules.map((rule) => [rule.id, ruleText(rule)])))
+  const ids = [...(left?.keys() ?? []), ...(right?.keys() ?? [])]
+  return new Set(ids.filter((id) => left?.get(id) !== right?.get(id)))
+}
+
+/** Rules that are new, gone or different, unless that can only let less pass. */
+function ruleSuspects(a: Policy, b: Policy): readonly Suspect[] {
+  const [before, after] = [byId(a), byId(b)]
+  const gone = a.rules.filter((rule) => !after.has(rule.id) && opensWhenGone(rule, b))
+  const added = b.rules.filter(({ id, action }) => !before.has(id) && action === 'allow')
+  const changed = b.rules.filter((rule) => {
+    const old = before.get(rule.id)
+    return old && ruleText(old) !== ruleText(rule) && !isNarrower(old, rule)
+  })
+  return [
+    ...gone.map(({ id }) => ruleSuspect(id, `rule ${id} is gone, and no tried call passes or stops by it`)),
+    ...added.map(({ id }) => ruleSuspect(id, `rule ${id} is new, and no tried call passes or stops by it`)),
+    ...changed.map(({ id }) =>
+      ruleSuspect(id, `rule ${id} has changed, and no tried call passes or stops by it`),
+    ),
+  ]
+}
+
+function byId({ rules }: Policy): ReadonlyMap<string, Rule> {
+  return new Map(rules.map((rule) => [rule.id, rule]))
+}
+
+/** Without a rule that denies or asks, one that allows may be reached. So it may without one whose condition can fail. */
+function opensWhenGone(rule: Rule, { rules }: Policy): boolean {
+  if (rule.action === 'allow' && !rule.when) return false
+  return rules.some((other) => other.action === 'allow' && rulesMeet(rule, other))
+}
+
+function ruleSuspect(id: string, why: string): Suspect {
+  return { name: `untried:${id}`, why, isShown: ({ rules }) => rules.has(id) }
+}
+
+// Each pair is looked at; beyond so many, whatever has moved is named.
+const MOST_PAIRS = 4_000_000
+
+/** Rules that allow, and now come before one that may say otherwise. */
+function moveSuspects(a: Policy, b: Policy): readonly Suspect[] {
+  const place = new Map(a.rules.map(({ id }, i) => [id, i]))
+  const shared = b.rules.filter(({ id }) => place.has(id))
+  const at = ({ id }: Rule): number => place.get(id) ?? 0
+  if (shared.every((rule, i) => i === 0 || at(shared[i - 1] ?? rule) < at(rule))) return []
+  const isTooMany = shared.length ** 2 > MOST_PAIRS
+  return shared.flatMap((rule, i) => {
+    if (rule.action !== 'allow') return []
+    const behind = isTooMany
+      ? shared.slice(i + 1, i + 2)
+      : shared.slice(i + 1).filter((other) => at(other) < at(rule) && saysOtherwise(other, rule))
+    return behind.map((other) => ({
+      name: `untried:${rule.id}`,
+      why: `rule ${rule.id} now comes before rule ${other.id}, and no tried call passes or stops by it`,
+      isShown: ({ moves }: Shown) => moves.has(`${other.id} ${rule.id}`),
+    }))
+  })
+}
+
+function saysOtherwise(other: Rule, rule: Rule): boolean {
+  return (other.action !== 'allow' || other.when !== undefined) && rulesMeet(other, rule)
+}
+
+function toolSuspects(a: Policy, b: Policy): readonly Suspect[] {
+  const allowing = b.rules.filter(({ action }) => action === 'allow')
+  return toolsThatDiffer(a, b)
+    .filter((name) => allowing.some(({ tools }) => tools.some((each) => mayMeet(each, name))))
+    .map((name) => ({
+      name: 'untried:tools',
+      why: `what \`tools\` says of ${name.source} has changed, and no tried call passes or stops by it`,
+      isShown: ({ tools }) => [...tools].some((tool) => name.matches(tool)),
+    }))
+}
+
+function sectionSuspect({ name, rungs }: Differing): Suspect {
+  return {
+    name: `untried:${name}`,
+    why: `\`${name}\` has changed, and no tried call passes or stops by it`,
+    isShown: (shown) => rungs.some((rung) => shown.rungs.has(rung)),
+  }
+}
+
+function settingSuspect({ name }: Differing): Suspect {
+  return {
+    name: `settings:${name}`,
+    why: `\`${name}\` has changed in what no single call shows`,
+    isShown: () => false,
+  }
+}

@@ -1,0 +1,42 @@
+// What a recorded decision and the one that was made again have in common, and what not.
+
+import type { Decision, Verdict } from '@tollgate/evidence'
+
+/** Whether it was denied only because too many requests waited, some of which are not known here. */
+export function wasOneTooMany({ reason_code, rung }: Decision, verdict: Verdict): boolean {
+  return reason_code === 'RATE_EXCEEDED' && rung !== 'temporal' && verdict === 'ESCALATE'
+}
+
+const WHAT_WAS_DECIDED = ['verdict', 'reason_code', 'rung', 'rule'] as const
+// Salts are not kept, so that hashes under them cannot be made again.
+const BY_SALT: ReadonlySet<string> = new Set(['args_hash', 'evidence'])
+
+/** Fields that say what was decided, and are different. */
+export function decidedOtherwise(recorded: Decision, made: Decision): readonly string[] {
+  return WHAT_WAS_DECIDED.filter((field) => recorded[field] !== made[field])
+}
+
+/** Fields of the receipt that are different, but for those under a salt. */
+export function differencesIn(recorded: Decision, made: Decision): readonly string[] {
+  const salted = recorded.commit === 'salted'
+  return fieldsThatDiffer(recorded, made).filter((field) => !salted || !BY_SALT.has(field))
+}
+
+function fieldsThatDiffer(recorded: Decision, made: Decision): readonly string[] {
+  // Sound: both are plain data.
+  const [was, is] = [recorded, made] as unknown as readonly [Fields, Fields]
+  const differing = Object.keys(was).filter((field) => !isSame(was[field], is[field]))
+  const added = Object.keys(is).filter((field) => was[field] === undefined && is[field] !== undefined)
+  return [...differing, ...added]
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  // Sound: both are objects, or lists, whose members are their indexes.
+  const [was, is] = [a, b] as unknown as readonly [Fields, Fields]
+  const names = Object.keys(was)
+  return names.length === Object.keys(is).length && names.every((name) => isSame(was[name], is[name]))
+}
