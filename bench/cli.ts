@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { median, type Row } from './measure.ts'
 
-const COMMAND = fileURLToPath(new URL('../packages/gateway/dist/src/cli/main.js', import.meta.url))
+const COMMAND = fileURLToPath(new URL('../packages/gateway/bin/tollgate.mjs', import.meta.url))
 const POLICY = fileURLToPath(new URL('../examples/policies/full.yaml', import.meta.url))
 const CALL = ['--tool', 'notes/read', '--principal', 'agent:notes', '--session', 's1']
 const RUNS = 15

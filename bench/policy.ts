@@ -91,7 +91,7 @@ export async function record(data: string, text: string, call: (i: number) => To
 }
 
 async function replayOnce(config: Config): Promise<number> {
-  const { view, close } = await openView(config)
+  const { view, close } = await openView(config, true)
   let decided = 0
   const took = await seconds(async () => {
     const replay = createReplay({ texts: await traceTexts(view) })

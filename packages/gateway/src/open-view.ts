@@ -2,7 +2,7 @@
 
 import { formatTrust, noteKey, type PublicKey } from '@tollgate/evidence'
 import type { Config } from './config.ts'
-import { openSqliteView } from './store/sqlite/store.ts'
+import { openSqliteView, openSqliteViewApart } from './store/sqlite/store.ts'
 import type { LedgerView } from './view.ts'
 
 /** The ledger of a data directory for reading only. */
@@ -13,14 +13,14 @@ export interface OpenView {
   close: () => Promise<void>
 }
 
-/** Opens the ledger for reading only, also beside a running gateway. @throws GatewayError as `openGateway`. */
-export async function openView({ data, ledger, writer }: Config): Promise<OpenView> {
-  const { view, ledgerKeys, close } = await openSqliteView(data, writer)
-  return {
-    view,
-    trust: () => Promise.resolve(trustText(ledger, ledgerKeys)),
-    close: () => Promise.resolve().then(close),
-  }
+/**
+ * Opens the ledger for reading only, also beside a running gateway; for who reads a lot, and has work to do meanwhile, in a
+ * thread of its own. @throws GatewayError as `openGateway`.
+ */
+export async function openView({ data, ledger, writer }: Config, apart: boolean = false): Promise<OpenView> {
+  const open = apart ? openSqliteViewApart : openSqliteView
+  const { view, ledgerKeys, close } = await open(data, writer)
+  return { view, trust: () => Promise.resolve(trustText(ledger, ledgerKeys)), close }
 }
 
 /** The text of a trust file. */

@@ -20,6 +20,8 @@ export interface Payload {
   readonly id: string
   /** The receipt: canonical JSON. */
   readonly text: string
+  /** The private record beside it, if it was asked for and there is one. */
+  readonly beside?: string
 }
 
 /** Which entries are wanted. All that is given must hold. */
@@ -73,8 +75,11 @@ export interface LedgerView {
   begins(digits: string): Promise<readonly LedgerEntry[]>
   /** The envelopes of the entries [start, end), at most 1,000. */
   envelopes(start: number, end: number): Promise<readonly Uint8Array[]>
-  /** The entries from `start` on, at most 1,000, without their envelopes: for reading a lot of them. */
-  payloads(start: number, limit: number): Promise<readonly Payload[]>
+  /**
+   * The entries from `start` on, at most 1,000, without their envelopes: for reading a lot of them. With `beside`, each with
+   * the private record whose name is that, the clock of the entry in 16 digits, and its id.
+   */
+  payloads(start: number, limit: number, beside?: string): Promise<readonly Payload[]>
   /** Indexes of all entries of one of these kinds, in order; quick for every kind but `decision` and `effect`. */
   indexesOf(kinds: readonly Kind[]): Promise<readonly number[]>
   /** Hashes of full subtrees, for proofs. */

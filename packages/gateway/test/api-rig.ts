@@ -92,6 +92,7 @@ export async function delegated(
 export const PEOPLE = {
   agent: { role: 'agent', tenant: 'default', principal: 'agent:a' },
   other: { role: 'agent', tenant: 'default', principal: 'agent:b' },
+  host: { role: 'host', tenant: 'default', principal: 'agent:a' },
   sentinel: { role: 'sentinel', tenant: 'default', principal: 'sentinel:a' },
   operator: { role: 'operator', tenant: 'default', principal: 'user:olga' },
   admin: { role: 'admin', tenant: 'default', principal: 'user:ada' },
@@ -317,10 +318,13 @@ export function viewOf(store: MemoryStore): LedgerView {
       return Promise.resolve(found.slice(0, 10))
     },
     envelopes: (start, end) => Promise.resolve(store.envelopes.slice(start, end)),
-    payloads: (start, limit) =>
+    payloads: (start, limit, prefix) =>
       Promise.resolve(
-        store.entries.slice(start, start + limit).map(({ id, payload }, i) => {
-          return { index: start + i, id, text: new TextDecoder().decode(payload) }
+        store.entries.slice(start, start + limit).map(({ id, payload, receipt }, i) => {
+          const clock = String(receipt.lamport_clock).padStart(16, '0')
+          const beside = prefix === undefined ? undefined : store.records.get(`${prefix}${clock}\n${id}`)
+          const text = new TextDecoder().decode(payload)
+          return { index: start + i, id, text, ...(beside !== undefined && { beside }) }
         }),
       ),
     indexesOf: (kinds) =>

@@ -15,11 +15,8 @@ process.stdout.on('error', (fault: NodeJS.ErrnoException) => {
   process.exit(fault.code === 'EPIPE' ? process.exitCode : 1)
 })
 
-try {
-  finish(await run(process.argv))
-} catch (fault) {
-  finish(wasInterrupted() ? 1 : complain(fault))
-}
+// Not awaited here: the bundle of the command is CommonJS, which starts sooner and cannot wait at the top.
+run(process.argv).then(finish, (fault: unknown) => finish(wasInterrupted() ? 1 : complain(fault)))
 
 function finish(exit: number): void {
   if (!wasInterrupted()) process.exitCode = exit

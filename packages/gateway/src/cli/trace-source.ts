@@ -42,7 +42,7 @@ async function* shown(pages: Trace['pages'], progress: Progress): AsyncGenerator
 
 async function withLedger<T>(options: TraceOptions, use: (trace: Trace) => Promise<T>): Promise<T> {
   const { openView } = await import('../open.ts')
-  const opened = await openView(readConfig(dataOf(options)))
+  const opened = await openView(readConfig(dataOf(options)), true)
   const forget = onInterrupt(() => opened.close())
   try {
     return await use({ texts: await traceTexts(opened.view), pages: tracePages(opened.view) })

@@ -14,73 +14,55 @@ export interface Trace {
 }
 
 const PAGE = 1000
-// Each may be 64 KiB long.
+// What was kept beside one may be 64 KiB long.
 const KEPT_PAGE = 200
 
 /** The history of a ledger, from the first call that was kept on, and before that what still stood. */
 export async function* tracePages(view: LedgerView): AsyncGenerator<readonly TraceEntry[]> {
-  const kept = new KeptRecords(view)
-  const first = await kept.first()
+  for await (const page of ahead(payloadPages(view))) yield page.map(entryOf)
+}
+
+async function* payloadPages(view: LedgerView): AsyncGenerator<readonly Payload[]> {
+  const first = await firstKept(view)
   if (first === undefined) return
   const standing = (await view.indexesOf([...STANDING])).filter((index) => index < first)
-  for (const index of standing) yield (await view.payloads(index, 1)).map(entryOf)
-  // As it is now: what comes while it is read would be without what is kept beside it.
+  for (const index of standing) yield await view.payloads(index, 1)
+  // As it is now: who writes may be quicker than who reads.
   const size = await view.size()
   for (let from = first; from < size;) {
-    const page = (await view.payloads(from, Math.min(PAGE, size - from))).map(entryOf)
+    const page = await view.payloads(from, Math.min(KEPT_PAGE, size - from), KEPT)
     if (page.length === 0) return
-    yield await kept.beside(page)
+    yield page
     from += page.length
   }
 }
 
-function entryOf({ id, text }: Payload): TraceEntry {
+/** The index of the first entry that something was kept beside. */
+async function firstKept(view: LedgerView): Promise<number | undefined> {
+  const [record] = await view.records(KEPT, KEPT, 1)
+  return record && (await view.find(record.name.slice(-64)))?.index
+}
+
+/** The same, each asked for while the one before is in use: another thread may be reading. */
+async function* ahead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T> {
+  try {
+    for (let coming = pages.next(); ;) {
+      const page = await coming
+      if (page.done === true) return
+      coming = pages.next()
+      // Told when it is waited for, unless nobody wants it any more.
+      coming.catch(() => undefined)
+      yield page.value
+    }
+  } finally {
+    // Not before what was asked for is there: the ledger may be closed next.
+    await pages.return(undefined)
+  }
+}
+
+function entryOf({ id, text, beside }: Payload): TraceEntry {
   // Sound: a payload is a receipt, and each was checked when it was appended.
-  return { id, receipt: JSON.parse(text) as Receipt, kept: undefined }
-}
-
-/** What was kept, in the order of the ledger: read along with it, some at a time. */
-class KeptRecords {
-  readonly #view: LedgerView
-  readonly #texts = new Map<string, string>()
-  #after: string = KEPT
-  #more = true
-
-  constructor(view: LedgerView) {
-    this.#view = view
-  }
-
-  /** The index of the first entry that something was kept beside. */
-  async first(): Promise<number | undefined> {
-    const [record] = await this.#view.records(KEPT, KEPT, 1)
-    return record && (await this.#view.find(idIn(record.name)))?.index
-  }
-
-  /** The same entries, each with what was kept beside it. */
-  async beside(page: readonly TraceEntry[]): Promise<readonly TraceEntry[]> {
-    const last = page.at(-1)?.receipt.lamport_clock ?? 0
-    while (this.#more && clockIn(this.#after) < last) await this.#read()
-    return page.map(({ id, receipt }) => {
-      const kept = this.#texts.get(id)
-      this.#texts.delete(id)
-      return { id, receipt, kept }
-    })
-  }
-
-  async #read(): Promise<void> {
-    const records = await this.#view.records(KEPT, this.#after, KEPT_PAGE)
-    for (const { name, text } of records) this.#texts.set(idIn(name), text)
-    this.#after = records.at(-1)?.name ?? this.#after
-    this.#more = records.length > 0
-  }
-}
-
-function idIn(name: string): string {
-  return name.slice(-64)
-}
-
-function clockIn(name: string): number {
-  return name === KEPT ? -1 : Number(name.slice(KEPT.length, KEPT.length + 16))
+  return { id, receipt: JSON.parse(text) as Receipt, kept: beside }
 }
 
 /** The texts of policies and definitions that a ledger has, by hash. */

@@ -29,7 +29,7 @@ export interface Reader {
   find(id: string): LedgerEntry | undefined
   begins(digits: string): readonly LedgerEntry[]
   envelopes(start: number, end: number): readonly Uint8Array[]
-  payloads(start: number, limit: number): readonly Payload[]
+  payloads(start: number, limit: number, beside?: string): readonly Payload[]
   indexesOf(kinds: readonly Kind[]): readonly number[]
   node(level: number, index: number): Uint8Array
   rootAt(size: number): Uint8Array
@@ -123,6 +123,26 @@ export function openReader(db: Database, writer: string): Reader {
     return text === undefined ? undefined : Buffer.from(bytes(text)).toString()
   }
 
+  function payloads(start: number, limit: number, prefix?: string): readonly Payload[] {
+    const rows = statements.payloads.all(start, Math.min(limit, MAX_PAGE))
+    const texts = prefix === undefined ? NOTHING : textsBeside(rows, prefix)
+    return rows.map((row) => {
+      const payload = bytes(row['payload'])
+      const id = sha256Hex(payload)
+      const [index, beside] = [Number(row['idx']), texts.get(id)]
+      return { index, id, text: textOf(payload), ...(beside !== undefined && { beside }) }
+    })
+  }
+
+  /** The records beside entries that follow one another, by id of the entry: in one go, as they lie in the order of clocks. */
+  function textsBeside(rows: readonly Row[], prefix: string): ReadonlyMap<string, string> {
+    const [first, last] = [rows[0], rows.at(-1)]
+    if (!first || !last) return NOTHING
+    const nameOf = (row: Row): string => `${prefix}${clockText(bytes(row['payload']))}`
+    const records = statements.recordsOn.all(nameOf(first), behind(`${nameOf(last)}\n`), MAX_PAGE)
+    return new Map(records.map(namedRecord).map(({ name, text }) => [name.slice(-ID_LENGTH), text]))
+  }
+
   /** The newest receipt that speaks of a name. What grants something is believed of no file, only of who has signed it. */
   async function anchorOf(name: string): Promise<Uint8Array | undefined> {
     const row = statements.anchor.get(name)
@@ -179,11 +199,7 @@ export function openReader(db: Database, writer: string): Reader {
       statements.range
         .all(start, Math.min(end, start + MAX_PAGE))
         .map((row) => envelopeOf(bytes(row['payload']), bytes(row['signature']))),
-    payloads: (start, limit) =>
-      statements.payloads.all(start, Math.min(limit, MAX_PAGE)).map((row) => {
-        const payload = bytes(row['payload'])
-        return { index: Number(row['idx']), id: sha256Hex(payload), text: textOf(payload) }
-      }),
+    payloads,
     indexesOf: (kinds) =>
       kinds
         .flatMap((kind) => (isRare(kind) ? statements.byRareKind : statements.byKind).all(kind))
@@ -197,6 +213,12 @@ export function openReader(db: Database, writer: string): Reader {
     },
   }
 }
+
+type Row = Readonly<Record<string, unknown>>
+
+const NOTHING: ReadonlyMap<string, string> = new Map()
+/** Of an id in hexadecimal digits. */
+const ID_LENGTH = 64
 
 /** Kinds that are few have an index of their own: nobody has to leaf through all calls to find a key. */
 function rowsFrom(

@@ -194,7 +194,7 @@ function viewThrough(ask: Ask): LedgerView {
 export interface SqliteView {
   readonly view: LedgerView
   readonly ledgerKeys: readonly PublicKey[]
-  close: () => void
+  close: () => Promise<void>
 }
 
 /** Opens the ledger in a data directory for reading only, also beside a gateway. @throws GatewayError. */
@@ -203,10 +203,29 @@ export async function openSqliteView(data: string, writer: string): Promise<Sqli
   try {
     const { ledger } = await serviceIn(db, writer)
     const ask = askHere(openReader(db, writer), ledgerFile(data))
-    return { view: viewThrough(ask), ledgerKeys: ledger, close: () => db.close() }
+    return {
+      view: viewThrough(ask),
+      ledgerKeys: ledger,
+      close: () => Promise.resolve().then(() => db.close()),
+    }
   } catch (cause) {
     db.close()
     throw faultOf(cause, ledgerFile(data))
+  }
+}
+
+/** The same, read by a thread of its own: for who has enough to do with what was read. @throws GatewayError. */
+export async function openSqliteViewApart(data: string, writer: string): Promise<SqliteView> {
+  const { ledgerKeys, close } = await openSqliteView(data, writer)
+  await close()
+  const readerData: ReaderThreadData = { data, writer }
+  const reader = startThread('reader-thread', readerData)
+  return {
+    view: viewThrough((method, args) => reader.ask(method, args)),
+    ledgerKeys,
+    close: async () => {
+      await reader.ask('close', []).finally(() => reader.end())
+    },
   }
 }
 

@@ -1,0 +1,104 @@
+// The command as people start it: from its bundle, as long as that is as new as what it was made from.
+
+import { spawnSync, type SpawnSyncReturns } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+const GATEWAY = fileURLToPath(new URL('..', import.meta.url))
+const BUNDLE = join(GATEWAY, 'dist/bundle/tollgate.cjs')
+const NOON = 1_800_000_000
+
+let folder = ''
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'tollgate-bundle-'))))
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+function start(file: string, ...args: readonly string[]): SpawnSyncReturns<string> {
+  const env = { PATH: process.env.PATH, HOME: folder }
+  return spawnSync(process.execPath, [file, ...args], { env, encoding: 'utf8' })
+}
+
+describe('what the command is started from', () => {
+  beforeEach(() => cpSync(join(GATEWAY, 'bin'), join(folder, 'gateway/bin'), { recursive: true }))
+
+  function put(path: string, text: string, time: number = NOON): void {
+    const file = join(folder, path)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text)
+    utimesSync(file, time, time)
+  }
+
+  function begin(): SpawnSyncReturns<string> {
+    return start(join(folder, 'gateway/bin/tollgate.mjs'))
+  }
+
+  const putModules = (): void => put('gateway/dist/src/cli/main.js', "console.log('modules')")
+  const putBundle = (): void => put('gateway/dist/bundle/tollgate.cjs', "console.log('bundle')")
+
+  it('is the bundle where nothing is built again, and where nothing was built after it', () => {
+    put('gateway/package.json', '{"type":"module"}')
+    putModules()
+    putBundle()
+    expect(begin().stdout).toBe('bundle\n')
+    put('kernel/dist/src/tsconfig.tsbuildinfo', '{}', NOON)
+    expect(begin().stdout).toBe('bundle\n')
+  })
+
+  it.each([
+    'gateway/dist/src',
+    'kernel/dist/src',
+    'client/dist/src',
+    'evidence/dist/src',
+    'evidence/dist/node',
+  ])('are the modules once %s is newer', (place) => {
+    put('gateway/package.json', '{"type":"module"}')
+    putModules()
+    putBundle()
+    put(`${place}/tsconfig.tsbuildinfo`, '{}', NOON + 1)
+    expect(begin().stdout).toBe('modules\n')
+  })
+
+  it('are the modules without a bundle, and without either it says what to do', () => {
+    put('gateway/package.json', '{"type":"module"}')
+    const { status, stderr } = begin()
+    expect(status).toBe(2)
+    expect(stderr).toContain('npm run build')
+    putModules()
+    expect(begin().stdout).toBe('modules\n')
+  })
+})
+
+describe('the bundle', () => {
+  it('finds its threads and its natives, and decides as the modules do', () => {
+    const data = join(folder, 'data')
+    expect(start(BUNDLE, 'init', '--data', data).status).toBe(0)
+    // Read by a thread of its own, which is not bundled.
+    const replayed = start(BUNDLE, 'policy', 'replay', '--data', data)
+    expect(replayed.stderr).toContain('keep: { calls: 7d }')
+    const checked = start(BUNDLE, 'policy', 'check', '--json', '--data', data)
+    const modules = start(join(GATEWAY, 'dist/src/cli/main.js'), 'policy', 'check', '--json', '--data', data)
+    expect(checked.status).toBe(0)
+    expect(checked.stdout).toBe(modules.stdout)
+  })
+
+  it('comes with the licences of all that is in it, and with every file that it names', () => {
+    const licences = readFileSync(join(dirname(BUNDLE), 'LICENSES.txt'), 'utf8')
+    for (const name of ['@marcbachmann/cel-js', '@noble/hashes', 'commander', 'picocolors', 're2js', 'yaml'])
+      expect(licences).toMatch(new RegExp(`^${name} [0-9.]+ \\(`, 'm'))
+    const code = readFileSync(BUNDLE, 'utf8')
+    const named = [...code.matchAll(/require\("\.\/([^"]+)"\)/g)].map(([, name = '']) => name)
+    expect(named.length).toBeGreaterThan(0)
+    expect(named.filter((name) => !existsSync(join(dirname(BUNDLE), name)))).toEqual([])
+  })
+})
