@@ -14,15 +14,12 @@ import { ladderRows } from './ladder.ts'
 import { llmRows } from './llm.ts'
 import { mcpRows } from './mcp.ts'
 import { policyRows } from './policy.ts'
+import { scannerRows } from './scanner.ts'
 import type { Row } from './measure.ts'
 
 type Measure = (say: (line: string) => void) => AsyncIterable<Row>
 
-const NONE: Measure = async function* () {
-  // Measured once there is something to measure.
-}
-
-/** Every area there is; one without measurements has no rows. */
+/** Every area there is. */
 const AREAS: Readonly<Record<string, Measure>> = {
   evidence: evidenceRows,
   kernel: kernelRows,
@@ -32,7 +29,7 @@ const AREAS: Readonly<Record<string, Measure>> = {
   llm: llmRows,
   cli: cliRows,
   policy: policyRows,
-  defence: NONE,
+  scanner: scannerRows,
 }
 
 async function main(): Promise<number> {

@@ -54,7 +54,7 @@ const CONFIG = [
 /** Parts of our packages for commands that people wait for. */
 const QUICK = ['kernel/policy', 'kernel/trial', 'kernel/explanation', 'evidence/core']
 const DOOR = {
-  paths: [...FROM_ANYWHERE, ...gateway('tokens.ts', 'trace.ts', 'tools')],
+  paths: [...FROM_ANYWHERE, ...gateway('tokens.ts', 'trace.ts', 'scoping.ts', 'tools')],
   packages: ['kernel', 'evidence', 'evidence/core'],
   node: true,
 } as const
@@ -153,6 +153,7 @@ const ROOMS: readonly Room[] = [
   { at: 'packages/gateway/src/exchange.ts' },
   { at: 'packages/gateway/src/sse.ts' },
   { at: 'packages/gateway/src/verdict.ts', packages: ['kernel', 'evidence'] },
+  { at: 'packages/gateway/src/scoping.ts', packages: ['kernel'], paths: gateway('tokens.ts') },
   // What tools say of themselves: shared by the doors that offer them and by whoever looks at them.
   { at: 'packages/gateway/src/tools', packages: ['kernel', 'evidence'] },
   // What people do with a policy before it is in force. No files and no terminal: the commands have those.
@@ -204,7 +205,7 @@ const ROOMS: readonly Room[] = [
   { at: 'packages/gateway/src/log.ts' },
   { at: 'packages/gateway/src/error.ts' },
   // Loads what was built, by a name that is not known before.
-  { at: 'packages/gateway/bin', dev: true, node: ['node:fs'] },
+  { at: 'packages/gateway/bin', dev: true, node: ['node:fs', 'node:module'] },
   {
     ...tests('gateway', 'kernel', 'client', 'sentinel', 'evidence'),
     npm: ['@photostructure/sqlite', 'yaml'],
@@ -215,6 +216,8 @@ const ROOMS: readonly Room[] = [
   // The bare driver is the floor that the ledger is measured beside.
   { at: 'bench', ...WORKSHOP, npm: ['@photostructure/sqlite'] },
   { at: 'tools', ...WORKSHOP },
+  // The data that measurements rest on is held to its promises.
+  { at: 'tools/test', ...WORKSHOP, paths: [...WORKSHOP.paths, 'bench'] },
   { at: '*.config.*', dev: true, node: true },
   { at: 'packages/*/*.config.*', dev: true, node: true },
   { at: 'vectors' },

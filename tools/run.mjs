@@ -47,6 +47,9 @@ const TASKS = {
     { name: 'gateway', run: ['node', 'packages/gateway/bin/tollgate.mjs', 'up'], open: true },
   ],
   bench: [install, build, { name: 'bench', run: ['tsx', 'bench/run.ts'], open: true }],
+  replay: [install, build, { name: 'recorded runs', run: ['tsx', 'bench/replay/run.ts'], open: true }],
+  sessions: [install, build, { name: 'sessions', run: ['tsx', 'bench/sessions/run.ts'], open: true }],
+  defence: [install, build, { name: 'defence', run: ['tsx', 'bench/defence.ts'], open: true }],
   deep: [
     install,
     browser,

@@ -56,7 +56,7 @@ const INSTALL = 'npm install --no-fund --no-audit'
 test('an unknown task says which there are', () => {
   const { code, stderr, called } = check(['fly'])
   expect(code).toBe(2)
-  expect(stderr).toBe('no task `fly`; the tasks are test, start, bench, deep\n')
+  expect(stderr).toBe('no task `fly`; the tasks are test, start, bench, replay, sessions, defence, deep\n')
   expect(called).toEqual([])
   expect(check([]).code).toBe(2)
 })

@@ -64,8 +64,11 @@ export interface Approvals {
    * @throws ApprovalTimedOut; TollgateError if the gateway says that there is no such request; or the signal's reason.
    */
   wait(id: string, options?: WaitOptions): Promise<ApprovalRequest>
-  /** Says yes, on the record. Sent once: after a fault, look how the request stands. */
-  approve(id: string, because?: string): Promise<Answered>
+  /**
+   * Says yes, on the record. Sent once: after a fault, look how the request stands. With `widen` the scope of the session has the call's
+   * tool, with what it acts on, once the call has passed.
+   */
+  approve(id: string, because?: string, options?: { readonly widen?: boolean }): Promise<Answered>
   /** Says no, on the record. Sent once, as `approve` is. */
   deny(id: string, because?: string): Promise<Answered>
 }
@@ -86,7 +89,8 @@ export function approvalsOf(connection: Connection): Approvals {
     },
     get: (request, { signal } = {}) => look(connection, request, { signal }),
     wait: (request, options = {}) => waitFor(connection, request, options),
-    approve: (request, because) => answer(connection, request, 'approve', because),
+    approve: (request, because, { widen = false } = {}) =>
+      answer(connection, request, 'approve', because, widen),
     deny: (request, because) => answer(connection, request, 'deny', because),
   }
 }
@@ -144,9 +148,10 @@ async function answer(
   request: string,
   word: 'approve' | 'deny',
   because: string | undefined,
+  widen = false,
 ): Promise<Answered> {
   const path = `/v1/approvals/${encodeURIComponent(request)}/${word}`
-  const body = JSON.stringify(because === undefined ? {} : { because })
+  const body = JSON.stringify({ ...(because !== undefined && { because }), ...(widen && { widen }) })
   const said = object(jsonOf(await exchange(connection, { method: 'POST', path, body }, 0)), 'answer')
   return { receipt: id(said['receipt'], 'receipt'), answer: readAnswer(said['answer'], 'answer') }
 }

@@ -11,6 +11,7 @@ import { ownHost, type Fetch, type Host } from './host.ts'
 import { operationsOf, type Operations } from './operate.ts'
 import { receiptsOf, type Receipts } from './receipts.ts'
 import { reportEffect, type EffectReport, type Reported } from './report.ts'
+import { openSession, type OpenedSession, type SessionOrder } from './sessions.ts'
 import { Spent } from './spent.ts'
 import type { Connection } from './transport.ts'
 
@@ -69,6 +70,13 @@ export interface Client extends Operations {
     options?: GuardOptions & { readonly onDenied?: 'throw' },
   ): Guarded<A, R>
   guard<A, R>(name: string, tool: Tool<A, R>, options: GuardOptions): Guarded<A, R | ToolDenied>
+  /**
+   * Opens a session with a scope: side effects outside of it are asked about. Needs a token of the role `host` of the session's
+   * principal, or an operator's.
+   *
+   * @throws TollgateError `role-forbidden` with an agent's token, `scope-refused` if it would widen a scope or comes too late.
+   */
+  openSession(order: SessionOrder): Promise<OpenedSession>
   readonly receipts: Receipts
   readonly approvals: Approvals
   readonly delegations: Delegations
@@ -104,6 +112,7 @@ export function createClient(options: ClientOptions): Client {
       (await ask(connection, captureCall(call, session), signal)).evaluation,
     report: (decision, effect, { signal } = {}) => reportEffect(connection, decision, effect, signal),
     guard,
+    openSession: (order) => openSession(connection, order, session),
     receipts,
     approvals,
     delegations: delegationsOf(connection),

@@ -38,4 +38,5 @@ export type {
   VerifyOptions,
 } from './receipts.ts'
 export type { EffectReport, Reported } from './report.ts'
+export type { OpenedSession, Scope, SessionOrder } from './sessions.ts'
 export { verifyReceipt, type Proven, type ReceiptEvidence, type VerifiedReceipt } from './verify.ts'

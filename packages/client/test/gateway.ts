@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-const COMMAND = fileURLToPath(new URL('../../gateway/dist/src/cli/main.js', import.meta.url))
+const COMMAND = fileURLToPath(new URL('../../gateway/bin/tollgate.mjs', import.meta.url))
 
 export interface RealGateway {
   readonly url: string

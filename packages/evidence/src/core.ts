@@ -12,6 +12,7 @@ export {
   NO_HASH,
   OBSERVE_RULE,
   RUNGS,
+  SCOPE_SOURCES,
   TIERS,
   type Commit,
   type Decision,

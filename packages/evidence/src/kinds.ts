@@ -121,6 +121,10 @@ export interface Decision extends Common {
   readonly trust?: string
   /** Hash of what is remembered of the session's data from here on, if this changed it. */
   readonly provenance_hash?: string
+  /** Hash of the scope that the session was in; absent if it had none. */
+  readonly scope_hash?: string
+  /** Hash of its scope from here on, if an approval has widened it. */
+  readonly next_scope_hash?: string
   /** When an advised ALLOW ends. */
   readonly expires?: string
   readonly trajectory_risk_score: string
@@ -169,6 +173,8 @@ export interface Approval extends Common {
   /** Id of the ESCALATE decision. */
   readonly decision: string
   readonly answer: 'GRANTED' | 'REFUSED'
+  /** Using it widens the scope of the session by this call. */
+  readonly widen?: true
   readonly approver: string
   readonly expires: string
 }
@@ -218,7 +224,7 @@ export interface TokenChange extends Common {
   readonly op: 'issue' | 'revoke'
   /** SHA-256 of the token. */
   readonly token_hash: string
-  readonly role: 'agent' | 'sentinel' | 'operator' | 'admin' | 'auditor'
+  readonly role: 'agent' | 'host' | 'sentinel' | 'operator' | 'admin' | 'auditor'
   readonly principal?: string
   /** Groups its holder belongs to, which rules name as approvers. */
   readonly groups?: readonly string[]
@@ -241,14 +247,37 @@ export interface Delegation extends Common {
   readonly by: string
 }
 
-/** A session opened or closed; closing states how many decisions it held. */
+/** A session opened with a scope, given another one, or closed; closing states how many decisions it held. */
 export interface SessionChange extends Common {
   readonly kind: 'session'
-  readonly op: 'open' | 'close'
+  readonly op: 'open' | 'scope' | 'close'
   readonly session: string
   readonly principal: string
+  /** Hash of the scope from here on. */
   readonly scope_hash?: string
+  /** What may be told of it. */
+  readonly scope?: ScopeShown
+  /** Hash of what is remembered of the session from here on. */
+  readonly next_state_hash?: string
+  /** Who set it. */
+  readonly by?: string
+  /** How many decisions it has had. */
   readonly decisions?: number
+}
+
+/** Where a scope can come from. */
+export const SCOPE_SOURCES = ['host', 'user', 'proposed'] as const
+/** Where a scope comes from: the application, the person it works for, or that person's words. */
+export type ScopeSource = (typeof SCOPE_SOURCES)[number]
+
+/** A scope as a receipt shows it: where data may go only as a number. What is left out is not limited. */
+export interface ScopeShown {
+  readonly effects?: readonly EffectClass[]
+  readonly tools?: readonly string[]
+  readonly sinks?: number
+  readonly looked_up?: true
+  readonly until?: string
+  readonly by: ScopeSource
 }
 
 /** Observe mode switched on for a door or a principal, for at most a day, or off. */

@@ -22,7 +22,9 @@ export type ReasonCode =
   | 'EGRESS_APPROVAL_REQUIRED'
   | 'TAINT_APPROVAL_REQUIRED'
   | 'THREAT_APPROVAL_REQUIRED'
+  | 'SESSION_RISK_APPROVAL_REQUIRED'
   | 'ELEVATION_REQUIRED'
+  | 'TASK_SCOPE_EXCEEDED'
   | 'TEMPORAL_INTERVENTION'
   | 'COMPLIANCE_APPROVAL_REQUIRED'
   | 'AMBIGUOUS_INPUT'
@@ -99,9 +101,17 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
     'Text in the call, or that came with it, looks like an attack.',
     'Have a person look at the text and approve, or leave it out.',
   ),
+  SESSION_RISK_APPROVAL_REQUIRED: escalate(
+    'The call acts on something that the user has not named, or adds to a session that has become risky.',
+    'Have a person look at the call and at what the session did before, and approve; or act on what the user has named.',
+  ),
   ELEVATION_REQUIRED: escalate(
     'The tier of the principal is too low for this class of effect, and a person may raise it for a time.',
     'Wait for the approval; it raises the tier in this session for as long as the policy says.',
+  ),
+  TASK_SCOPE_EXCEEDED: escalate(
+    'The call has a side effect outside of the scope that its session was opened with.',
+    'Wait for the approval, which can widen the scope, or open the session with a scope that has it.',
   ),
   TEMPORAL_INTERVENTION: escalate(
     'The calls of this principal come in a burst.',

@@ -28,6 +28,7 @@ import {
   NO_HASH,
   OBSERVE_RULE,
   RUNGS,
+  SCOPE_SOURCES,
   TIERS,
   type Approval,
   type Browser,
@@ -44,6 +45,7 @@ import {
   type PolicyActivation,
   type Receipt,
   type Recovery,
+  type ScopeShown,
   type SessionChange,
   type TokenChange,
 } from './kinds.ts'
@@ -82,6 +84,15 @@ const browser = {
   destination_host: optional(text(260)),
 } satisfies Readonly<Record<keyof Browser, Field>>
 
+const scope = {
+  effects: optional(list(word(...EFFECT_CLASSES), EFFECT_CLASSES.length)),
+  tools: optional(list(name, 256)),
+  sinks: optional(count(1 << 16)),
+  looked_up: optional(only(true)),
+  until: optional(moment),
+  by: word(...SCOPE_SOURCES),
+} satisfies Readonly<Record<keyof ScopeShown, Field>>
+
 const own = {
   genesis: {
     kind: word('genesis'),
@@ -118,6 +129,8 @@ const own = {
     elevation: optional(record({ tier: word(...TIERS), until: moment })),
     trust: optional(decimal),
     provenance_hash: optional(hash),
+    scope_hash: optional(hash),
+    next_scope_hash: optional(hash),
     expires: optional(moment),
     trajectory_risk_score: decimal,
     session_centroid_hash: hash,
@@ -143,6 +156,7 @@ const own = {
     kind: word('approval'),
     decision: hash,
     answer: word('GRANTED', 'REFUSED'),
+    widen: optional(only(true)),
     approver: name,
     expires: moment,
   } satisfies Own<Approval>,
@@ -179,7 +193,7 @@ const own = {
     kind: word('token'),
     op: word('issue', 'revoke'),
     token_hash: hash,
-    role: word('agent', 'sentinel', 'operator', 'admin', 'auditor'),
+    role: word('agent', 'host', 'sentinel', 'operator', 'admin', 'auditor'),
     principal: optional(name),
     groups: optional(list(name, 32)),
     expires: optional(moment),
@@ -197,10 +211,13 @@ const own = {
   } satisfies Own<Delegation>,
   session: {
     kind: word('session'),
-    op: word('open', 'close'),
+    op: word('open', 'scope', 'close'),
     session: name,
     principal: name,
     scope_hash: optional(hash),
+    scope: optional(record(scope)),
+    next_state_hash: optional(hash),
+    by: optional(name),
     decisions: optional(count()),
   } satisfies Own<SessionChange>,
   observe: {
@@ -243,14 +260,12 @@ export function contradictionIn(receipt: Receipt): string | undefined {
     case 'key':
       return needs((receipt.role === 'writer') === (receipt.of !== undefined), '`of` goes with writers')
     case 'session':
-      return needs(
-        (receipt.op === 'close') === (receipt.decisions !== undefined),
-        '`decisions` goes with closing',
-      )
+      return contradictionInSession(receipt)
+    case 'approval':
+      return needs(receipt.widen === undefined || receipt.answer === 'GRANTED', '`widen` goes with GRANTED')
     case 'observe':
       return contradictionInObserve(receipt)
     case 'genesis':
-    case 'approval':
     case 'policy':
     case 'pin':
     case 'token':
@@ -290,7 +305,30 @@ function contradictionInDecision(decision: Decision): string | undefined {
     needs(
       decision.elevation === undefined || (decision.approval !== undefined && decision.rung === 'privilege'),
       '`elevation` goes with an approval of one',
+    ) ??
+    needs(
+      decision.next_scope_hash === undefined || decision.approval !== undefined,
+      '`next_scope_hash` goes with an approval',
     )
+  )
+}
+
+function contradictionInSession(change: SessionChange): string | undefined {
+  const { op, decisions, scope_hash, scope: shown, next_state_hash, by } = change
+  const parts = [shown, next_state_hash, by]
+  const scoped = shown !== undefined
+  return (
+    needs(
+      (op === 'close' || scoped) === (decisions !== undefined),
+      '`decisions` goes with closing, or a scope',
+    ) ??
+    needs(
+      parts.every((part) => (part !== undefined) === scoped),
+      '`scope`, `next_state_hash` and `by` go together',
+    ) ??
+    needs(!scoped || scope_hash !== undefined, '`scope` needs `scope_hash`') ??
+    needs(op !== 'scope' || scoped, 'a change of scope needs `scope`') ??
+    needs(op !== 'close' || scope_hash === undefined, '`scope_hash` goes with opening')
   )
 }
 

@@ -169,7 +169,11 @@ describe('samples', () => {
       'effect.effect_hash',
       'freeze.target',
       'key.of',
+      'session.by',
       'session.decisions',
+      'session.next_state_hash',
+      'session.scope',
+      'session.scope_hash',
       'observe.until',
     ])
   })
@@ -658,9 +662,9 @@ describe('contradictions', () => {
 
   /** The sample decision as an enforced one: without `expires`, and with `approval` only where the reason fits. */
   async function checkEnforced(changes: Changes, code = 'accepted'): Promise<void> {
-    const { approval, elevation, ...bare } = without('decision', 'expires') as Decision
+    const { approval, elevation, next_scope_hash, ...bare } = without('decision', 'expires') as Decision
     const reason = changes.reason_code ?? bare.reason_code
-    const approved = reason === 'APPROVAL_GRANTED' ? { approval, elevation } : {}
+    const approved = reason === 'APPROVAL_GRANTED' ? { approval, elevation, next_scope_hash } : {}
     const observed = reason === 'OBSERVE_MODE_ALLOWED' ? { rule: 'observe', effect_class: 'read' } : {}
     const receipt = {
       ...bare,
@@ -781,10 +785,40 @@ describe('contradictions', () => {
       expect(effect(changes), JSON.stringify(changes)).toBe(code)
   })
 
+  it('a session receipt has a scope as a whole or not at all, and says how many decisions there were', () => {
+    const { scope_hash, scope, next_state_hash, by, decisions, ...rest } = sampleOf('session', key.publicKey)
+    const whole = { scope_hash, scope, next_state_hash, by, decisions }
+    const outcome = (changes: Changes): string => outcomeOf(() => encodeReceipt({ ...rest, ...changes }))
+    for (const [changes, code] of [
+      [{ op: 'open' }, 'accepted'],
+      [{ op: 'open', scope_hash }, 'accepted'],
+      [{ op: 'open', ...whole }, 'accepted'],
+      [{ op: 'scope', ...whole }, 'accepted'],
+      [{ op: 'close', decisions }, 'accepted'],
+      [{ op: 'open', decisions }, 'RECEIPT_MALFORMED'],
+      [{ op: 'open', by }, 'RECEIPT_MALFORMED'],
+      [{ op: 'scope' }, 'RECEIPT_MALFORMED'],
+      [{ op: 'scope', scope_hash }, 'RECEIPT_MALFORMED'],
+      [{ op: 'close' }, 'RECEIPT_MALFORMED'],
+      [{ op: 'close', ...whole }, 'RECEIPT_MALFORMED'],
+    ] as const)
+      expect(outcome(changes), JSON.stringify(changes)).toBe(code)
+  })
+
+  it('an approval that widens is granted, and a decision that widens has one', () => {
+    expect(
+      outcomeOf(() => encodeReceipt({ ...sampleOf('approval', key.publicKey), answer: 'REFUSED' })),
+    ).toBe('RECEIPT_MALFORMED')
+    const { approval, ...decision } = sampleOf('decision', key.publicKey)
+    expect(approval).toBeDefined()
+    expect(outcomeOf(() => encodeReceipt({ ...decision, reason_code: 'RULE_ALLOWED' }))).toBe(
+      'RECEIPT_MALFORMED',
+    )
+  })
+
   it.each([
     ['freeze', 'target', { scope: 'all' }, { scope: 'session' }],
     ['key', 'of', { role: 'ledger' }, { role: 'writer' }],
-    ['session', 'decisions', { op: 'open' }, { op: 'close' }],
     ['observe', 'until', { on: false }, { on: true }],
   ] as const)('a %s receipt has `%s` exactly when it needs it', (kind, field, forbids, needs) => {
     const outcome = (receipt: Receipt, changes: Changes): string =>

@@ -6,7 +6,7 @@ import type { Kernel } from '@tollgate/kernel'
 import { GatewayError } from './error.ts'
 
 /** What a token's holder may do. */
-export const ROLES = ['agent', 'sentinel', 'operator', 'admin', 'auditor'] as const
+export const ROLES = ['agent', 'host', 'sentinel', 'operator', 'admin', 'auditor'] as const
 /** What a token's holder may do. */
 export type Role = (typeof ROLES)[number]
 
@@ -18,6 +18,8 @@ export interface Identity {
   readonly principal: string
   /** Groups that rules name as approvers. */
   readonly groups: readonly string[]
+  /** The application that an agent runs in: it may say what sessions of its principal are for. */
+  readonly mayOpen?: boolean
 }
 
 /** A token as it is listed. The token itself is nowhere. */
@@ -67,19 +69,21 @@ export interface Caller {
 export function callerBy(tokens: Pick<Tokens, 'identify'>, token: string): Caller | undefined {
   const identity = tokens.identify(token)
   if (!identity) return undefined
-  const { role, tenant, principal } = identity
+  const { role, tenant, principal, mayOpen = false } = identity
   return {
     identity,
-    owner: `${tenant}\n${principal}`,
+    // What was begun with a host's token is not gone on with by an agent's.
+    owner: `${tenant}\n${principal}${mayOpen ? '\nhost' : ''}`,
     known() {
       const now = tokens.identify(token)
-      return now?.role === role && now.tenant === tenant && now.principal === principal
+      const same = now?.role === role && now.tenant === tenant && now.principal === principal
+      return same && (now.mayOpen ?? false) === mayOpen
     },
   }
 }
 
 const RECORD = 'token\n'
-const FORM = /^tg_(?:agent|sentinel|operator|admin|auditor)_[A-Za-z0-9_-]{43}$/
+const FORM = /^tg_(?:agent|host|sentinel|operator|admin|auditor)_[A-Za-z0-9_-]{43}$/
 
 /** Takes up the tokens of a kernel's ledger, and revokes those that were made for an earlier run. */
 export async function openTokens(kernel: Kernel): Promise<Tokens> {
@@ -91,7 +95,12 @@ export async function openTokens(kernel: Kernel): Promise<Tokens> {
     const found = known.get(hash)
     // A map finds by comparing; what it found is compared once more, in constant time.
     const same = timingSafeEqual(Buffer.from(found?.hash ?? NO_TOKEN), Buffer.from(hash))
-    return found && same && isInForce(found) ? found : undefined
+    return found && same && isInForce(found) ? asCaller(found) : undefined
+  }
+
+  /** A host is an agent wherever it comes, and may say what its sessions are for. */
+  function asCaller(info: TokenInfo): Identity {
+    return info.role === 'host' ? { ...info, role: 'agent', mayOpen: true } : info
   }
 
   function isInForce({ expires }: TokenInfo): boolean {

@@ -34,6 +34,8 @@ const TABLE: Readonly<Record<string, Row>> = {
   approveRequest: { url: '/v1/approvals/$request/approve', status: 200 },
   denyRequest: { url: '/v1/approvals/$request/deny', status: 200 },
   showSession: { url: '/v1/sessions/s1?principal=agent:a', status: 200 },
+  openSession: { body: { session_id: 's9', principal: 'agent:a', scope: { sinks: [] } }, status: 200 },
+  showScope: { url: '/v1/sessions/s1/scope?principal=agent:a', status: 200 },
   showPrincipal: { url: '/v1/principals/agent:a', status: 200 },
   registerDelegation: { body: { envelope: '$envelope' }, status: 201 },
   listDelegations: { status: 200 },
@@ -161,7 +163,9 @@ describe.each(guarded.map((route) => [route.id, route] as const))('%s', (_, rout
   })
 
   const roles: readonly Role[] = route.roles === 'any role' ? ROLES : (route.roles as readonly Role[])
-  test.each(ROLES.map((role) => [role, roles.includes(role)] as const))('for %s: %s', async (role, may) => {
+  // A host may whatever an agent may.
+  const may = (role: Role): boolean => roles.includes(role) || (role === 'host' && roles.includes('agent'))
+  test.each(ROLES.map((role) => [role, may(role)] as const))('for %s: %s', async (role, may) => {
     const fresh = await furnished()
     const before = fresh.receipts().length
     const response = await send(fresh, route, { token: `Bearer ${fresh.token(role)}` })

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
-const COMMAND = fileURLToPath(new URL('../dist/src/cli/main.js', import.meta.url))
+const COMMAND = fileURLToPath(new URL('../bin/tollgate.mjs', import.meta.url))
 const TOKEN = `tg_admin_${'0'.repeat(43)}`
 
 let folder: string

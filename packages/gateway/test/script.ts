@@ -20,7 +20,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const COMMAND = fileURLToPath(new URL('../dist/src/cli/main.js', import.meta.url))
+const COMMAND = fileURLToPath(new URL('../bin/tollgate.mjs', import.meta.url))
 
 interface Ran {
   exit: number

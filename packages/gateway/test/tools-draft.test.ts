@@ -16,6 +16,7 @@ import { guess } from '../src/tools/effect.ts'
 import { isAtLeast } from '../src/tools/finding.ts'
 import { inspect } from '../src/tools/inspect.ts'
 import type { Offer } from '../src/tools/offer.ts'
+import { lookOf, mostly, type Looks } from '../src/tools/looks.ts'
 import { createSeenTools, type SeenTool } from '../src/tools/seen.ts'
 
 function tool(name: string, more: JsonObject = {}): Offer {
@@ -210,8 +211,8 @@ describe('tools that were seen in calls', () => {
         calls: 8,
         kept: 6,
         arguments: [
-          { name: 'page', types: ['number', 'text'], calls: 6, samples: ['1', '2', '3'] },
-          { name: 'filter', types: ['object'], calls: 5, samples: ['{"open":true}'] },
+          { name: 'page', types: ['number', 'text'], calls: 6, samples: ['1', '2', '3'], looks: 'name' },
+          { name: 'filter', types: ['object'], calls: 5, samples: ['{"open":true}'], looks: 'other' },
         ],
       },
     ])
@@ -315,6 +316,177 @@ describe('tools that were seen in calls', () => {
       expect(parsePolicy(text).ok).toBe(true)
       expect(text).toMatch(/# left out: [0-9]+ more tools that were seen in calls/)
     }
+  })
+})
+
+/** Tools of calls that no policy has judged. */
+function calledWith(...calls: readonly (readonly [string, Json])[]): readonly SeenTool[] {
+  const tools = createSeenTools()
+  for (const [name, args] of calls) tools.see(name, args)
+  return tools.list()
+}
+
+describe('what the values of an argument look like', () => {
+  test.each<[Looks, readonly string[]]>([
+    ['opaque', ['ann@example.com', 'https://example.com/x', 'DE89 3704 0044 0532 0130 00', 'ord-48213977']],
+    ['moment', ['2026-11-16', '2026-11-16T09:30:00Z', '2026-11-16 09:30', '09:30', '09:30:15']],
+    ['name', ['Anna', 'Riverside View Hotel', 'general', ' x ']],
+    [
+      'prose',
+      ['x '.repeat(40), 'one\ntwo', 'a b c d e f g h i', `write to ann@example.com ${'x'.repeat(60)}`],
+    ],
+    ['other', ['', '  ', '\n']],
+  ])('%s', (looks, values) => {
+    for (const value of values) expect([value, lookOf(value)]).toEqual([value, looks])
+  })
+
+  test('is what most of them do, and of two the one that asks for more care', () => {
+    expect(mostly(new Map())).toBe('other')
+    expect(
+      mostly(
+        new Map([
+          ['prose', 3],
+          ['opaque', 2],
+        ]),
+      ),
+    ).toBe('prose')
+    expect(
+      mostly(
+        new Map([
+          ['prose', 2],
+          ['opaque', 2],
+        ]),
+      ),
+    ).toBe('opaque')
+    expect(
+      mostly(
+        new Map([
+          ['moment', 1],
+          ['name', 1],
+        ]),
+      ),
+    ).toBe('name')
+  })
+
+  test('is told of texts and lists of texts, and of no more than a few hundred', () => {
+    const [seen] = calledWith(
+      ['x', { to: ['ann@example.com', 'bob@example.com', 7], n: 3, deep: { to: 'ann@example.com' } }],
+      ['x', { many: [...Array<string>(500).fill('a b'), ...Array<string>(5000).fill('ann@example.com')] }],
+    )
+    expect(seen?.arguments.map(({ name, looks }) => [name, looks])).toEqual([
+      ['to', 'opaque'],
+      ['n', 'other'],
+      ['deep', 'other'],
+      ['many', 'name'],
+    ])
+  })
+})
+
+describe('a draft for agents that nobody sits beside', () => {
+  const unattended = (seen: readonly SeenTool[], offers: readonly Offer[] = []): string =>
+    draftPolicy(offers, 'draft', seen, 'unattended')
+
+  test('takes tools for what their names say, and what says nothing for writing', () => {
+    const names = {
+      get_balance: 'read',
+      search_hotels: 'read',
+      get_order: 'read',
+      send_money: 'pay',
+      send_email: 'send',
+      delete_file: 'delete',
+      create_event: 'write',
+      reserve_hotel: 'write',
+      run_query: 'execute',
+      grant_role: 'admin',
+      get_and_delete: 'delete',
+      frobnicate: 'write',
+      x: 'write',
+    } as const
+    const text = unattended(calledWith(...Object.keys(names).map((name) => [name, {}] as const)))
+    expect(effects(parsed(text))).toEqual(names)
+    expect(text).toContain('nothing says what it does')
+  })
+
+  test('believes what a policy has said before', () => {
+    expect(effects(parsed(unattended(seenIn(decided('get_it', {}, 'send')))))).toEqual({ get_it: 'send' })
+  })
+
+  test('finds sinks by their names and by what they hold, and none of a read', () => {
+    const args = {
+      whom: 'ann@example.com',
+      hotel: 'Riverside View Hotel',
+      subject: 'Hello',
+      Body: 'Hi',
+      day: '2026-11-16',
+      text: 'a b c d e f g h i j k',
+      n: 7,
+      'odd name': 'ann@example.com',
+    }
+    const policy = parsed(unattended(calledWith(['send_it', args], ['get_it', args])))
+    const sinksOf = (name: string): readonly string[] | undefined =>
+      policy.tools.find((each) => each.name.source === name)?.sinks
+    expect(sinksOf('send_it')).toEqual(['whom', 'hotel'])
+    expect(sinksOf('get_it')).toEqual([])
+  })
+
+  test('allows what acts, and leaves it to the gates to ask', () => {
+    const offers = [tool('fs/get', { description: 'Get it' }), tool('fs/put', { description: 'Put it' })]
+    const policy = parsed(unattended(calledWith(['send_it', {}]), offers))
+    expect(policy.rules.every(({ action }) => action === 'allow')).toBe(true)
+    expect(policy.rules.map(({ id }) => id)).toEqual(
+      expect.arrayContaining(['fs-acting', 'observed.reading', 'observed.acting']),
+    )
+    expect(policy.gates.taint?.provenance).toEqual({ untrusted: 'allow', ordered: 'ask', flagged: 'deny' })
+    expect(policy.gates.taint?.deny).toEqual(['secret'])
+    expect(policy.gates.threat).toBeDefined()
+  })
+
+  test('is never what is drafted unless it is asked for', () => {
+    const seen = calledWith(['send_it', {}])
+    expect(draftPolicy([], 'draft', seen)).toBe(draftPolicy([], 'draft', seen, 'attended'))
+    const { rules, gates } = parsed(draftPolicy([], 'draft', seen))
+    expect(rules.map(({ action }) => action)).toContain('require')
+    expect(gates.egress.allow).toEqual([])
+  })
+
+  test('can be read, whatever tools and arguments are called', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }).map((each) => each.toWellFormed()),
+      fc.constantFrom(
+        '__proto__',
+        'constructor',
+        'null',
+        'true',
+        '~',
+        '*',
+        '- a',
+        'a: b',
+        '[*]',
+        'a.b',
+        '',
+        '"',
+        '#',
+      ),
+    )
+    fc.assert(
+      fc.property(fc.array(fc.tuple(text, text, text), { maxLength: 5 }), (given) => {
+        const seen = calledWith(
+          ...given.map(([name, key, value]) => [name, { [key]: value, b: [value] }] as const),
+        )
+        expect(parsePolicy(unattended(seen)).ok).toBe(true)
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  test('can be read with as many tools and arguments as are seen', () => {
+    const args = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`a${i}`, `ann${i}@example.com`]))
+    const seen = calledWith(
+      ...Array.from({ length: 2500 }, (_, i) => [`send_${i}`, i < 20 ? args : {}] as const),
+    )
+    expect(seen).toHaveLength(2000)
+    expect(seen.find(({ name }) => name === 'send_1')?.arguments).toHaveLength(50)
+    expect(parsePolicy(unattended(seen)).ok).toBe(true)
   })
 })
 

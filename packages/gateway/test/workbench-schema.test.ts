@@ -101,7 +101,7 @@ function withKey({ path }: Level, key: string): string {
 }
 
 // The parser knows these only to say that they are set elsewhere, or not yet.
-const REFUSED = ['delegation', 'scope']
+const REFUSED = ['delegation']
 
 describe('every level of a policy', () => {
   const levels = levelsOf(EVERYTHING, POLICY_SCHEMA, [])

@@ -173,6 +173,8 @@ export interface AnswerOrder {
   /** Id of the request: the receipt of the ESCALATE decision. */
   readonly request: string
   readonly granted: boolean
+  /** Using the grant widens the scope of the session by this call: its tool, and what it acts on. */
+  readonly widen?: boolean
   /** Who answers, as the door has made sure of it. */
   readonly approver: string
   /** Groups the approver belongs to. */
@@ -191,6 +193,7 @@ export async function answerRequest(kernel: Kernel, order: AnswerOrder): Promise
     run: (turn) => {
       const request = mayAnswer(kernel, order, turn.time)
       const until = turn.time + request.lasts
+      const widen = mayWiden(request, order)
       const appended = turn.append(
         { causes: [request], anchors: [answerName(request.id)] },
         (header): Approval => ({
@@ -199,12 +202,14 @@ export async function answerRequest(kernel: Kernel, order: AnswerOrder): Promise
           tenant: request.tenant,
           decision: request.id,
           answer: order.granted ? 'GRANTED' : 'REFUSED',
+          ...(widen && { widen }),
           approver: order.approver,
           expires: new Date(until).toISOString(),
         }),
       )
       const { approver, granted } = order
-      const answered: ApprovalRequest = { ...request, answer: { ...appended, granted, approver, until } }
+      const answer = { ...appended, granted, widen, approver, until }
+      const answered: ApprovalRequest = { ...request, answer }
       turn.put(requestName(request.id), canonicalize(answered))
       kernel.approvals.set(answered)
       return appended
@@ -226,6 +231,19 @@ function mayAnswer(kernel: Kernel, order: AnswerOrder, time: number): ApprovalRe
   if (!may) throw refuse('the rule names other approvers')
   return request
 }
+
+/** Whether the answer widens a scope. Only what was asked about as being outside of it can. */
+function mayWiden({ asks }: ApprovalRequest, { granted, widen = false }: AnswerOrder): boolean {
+  if (!widen) return false
+  if (!granted) throw refuse('a refusal widens nothing')
+  const about = asks.find((ask) => ask.startsWith(SCOPE_ASKED))?.slice(SCOPE_ASKED.length)
+  if (about === undefined) throw refuse('the call is not outside of a scope, so there is nothing to widen')
+  if (about === 'none') throw refuse('the session has no scope; open it with one')
+  if (about === 'until') throw refuse('the scope has ended; open another session, or approve this once')
+  return true
+}
+
+const SCOPE_ASKED = 'scope TASK_SCOPE_EXCEEDED '
 
 function refuse(message: string): KernelError {
   return new KernelError('APPROVAL_REFUSED', message)

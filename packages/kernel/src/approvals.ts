@@ -37,6 +37,8 @@ export interface ApprovalRequest {
 /** What a person said. */
 export interface Answer extends Appended {
   readonly granted: boolean
+  /** Using it widens the scope of the session by this call. */
+  readonly widen: boolean
   readonly approver: string
   /** Until when it holds, in milliseconds. */
   readonly until: number

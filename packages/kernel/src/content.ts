@@ -6,14 +6,17 @@ import { labelsIn, MOST_IDS, nationalIdsIn, type NationalId } from './taint/pers
 import { valuesIn, type Value } from './taint/values.ts'
 import { THREAT_CLASSES, type Severity, type ThreatFinding } from './threat/finding.ts'
 import { MAX_FINDINGS } from './threat/report.ts'
-import { scanText } from './threat/scan.ts'
+import { scanWhole } from './threat/scan.ts'
 import { walk, type Pictures } from './walk.ts'
 
 /** A text at its place, and what it holds. */
 export interface ReadText {
   /** Names joined by dots, as declared paths are written; items of lists have the path of their list. */
   readonly path: string
+  readonly text: string
   readonly findings: readonly ThreatFinding[]
+  /** What it says to who decodes it. */
+  readonly hidden: readonly string[]
   readonly values: readonly Value[]
   /** Where data of a class stands, by its shape. */
   readonly marks: readonly Mark[]
@@ -36,14 +39,15 @@ const ONE_WORD = /^[A-Za-z]{1,16}$/
 
 /** Reads a text. */
 export function readText(path: string, text: string): ReadText {
-  if (ONE_WORD.test(text)) return { path, findings: [], values: [], marks: NO_MARKS, cut: false }
-  const findings = scanText(text)
+  if (ONE_WORD.test(text))
+    return { path, text, findings: [], hidden: [], values: [], marks: NO_MARKS, cut: false }
+  const { findings, hidden } = scanWhole(text)
   const values = valuesIn(text, MOST_VALUES)
   const ids = hasDigits(text) ? nationalIdsIn(text) : []
   const marks = marksIn(findings, values, ids)
   const cut =
     values.length >= MOST_VALUES || ids.length >= MOST_IDS || isFull(findings) || isTooLong(findings)
-  return { path, findings, values, marks, cut }
+  return { path, text, findings, hidden, values, marks, cut }
 }
 
 const NO_MARKS: readonly Mark[] = []

@@ -9,7 +9,8 @@ import { elevationBy, type Left } from './fold.ts'
 import { ladderHash } from './guardian.ts'
 import type { Header } from './ledger.ts'
 import { decimal, type RiskMemory } from './risk.ts'
-import { centroidText, type State } from './session.ts'
+import { scopeHash } from './scope/scope.ts'
+import { centroidText, type SessionState, type State } from './session.ts'
 import { definitionIn, wasRead, type Commitment, type Settled } from './settle.ts'
 import type { Snapshot } from './snapshot.ts'
 import { trustText } from './trust.ts'
@@ -75,10 +76,17 @@ export function receiptOf(header: Header, intent: Intent, snapshot: Snapshot, pa
   if (settled.verdict === 'ESCALATE' && settled.asks) receipt.asks = settled.asks
   if (data) receipt.provenance_hash = data.hash
   if (trust) receipt.trust = trustText(trust)
+  addScope(receipt, before.session, after.session)
   if (wasRead(settled)) addFound(receipt, intent, snapshot)
   const raisedTo = elevationBy(settled, snapshot)
   if (raisedTo) receipt.elevation = { tier: raisedTo.tier, until: new Date(raisedTo.until).toISOString() }
   return receipt
+}
+
+/** The scope that was in force, and the one from here on if an approval has widened it. */
+function addScope(receipt: Writable<Decision>, { scope }: SessionState, after: SessionState): void {
+  if (scope) receipt.scope_hash = scopeHash(scope)
+  if (after.scope && after.scope !== scope) receipt.next_scope_hash = scopeHash(after.scope)
 }
 
 const HASH = /^[0-9a-f]{64}$/

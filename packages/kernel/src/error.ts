@@ -12,6 +12,7 @@ export type KernelErrorCode =
   | 'PERMIT_INVALID'
   | 'APPROVAL_REFUSED'
   | 'DELEGATION_REFUSED'
+  | 'SCOPE_REFUSED'
   | 'REQUEST_INVALID'
   | 'STATE_MALFORMED'
 

@@ -3,32 +3,51 @@
 
 import type { Json } from '@tollgate/evidence'
 import { sortedLabels, type ReadText } from './content.ts'
+import type { Intent } from './call.ts'
 import type { Target } from './destinations/destination.ts'
 import { matchesHost } from './destinations/pattern.ts'
 import type { ToolDeclaration } from './policy/parse.ts'
 import type { Snapshot } from './snapshot.ts'
-import { lookUp, type Origin, type Provenance } from './taint/provenance.ts'
+import { isSink } from './sinks.ts'
+import { spelledOut } from './spelled.ts'
+import { lookUp, worstIn, type Origin, type Provenance } from './taint/provenance.ts'
 
 /** What is known of the data in a call. */
 export interface Flow {
   /** Labels that it carries, each once, in order. */
   readonly labels: readonly string[]
-  /** The worst origin of a value in a sink, and the path of that sink. */
-  readonly worst: 'said' | 'output' | 'flagged'
-  readonly at: string | undefined
+  /** Where a value stands, the first of them, that comes from a tool and not from the user. */
+  readonly from: Untrusted
+  /** What a flagged passage spells out, word for word, and nobody has said: the path of an argument, or empty for the tool. */
+  readonly spelled: string | undefined
 }
 
-/** A text of the call with the worst origin of its values. */
+/** The path of the first argument with a value of each kind. */
+export interface Untrusted {
+  /** In a sink, whatever else is known of the value. */
+  readonly output: string | undefined
+  /** Where something was asked for, or, in a sink, from running text. */
+  readonly ordered: string | undefined
+  /** From flagged passages alone. */
+  readonly flagged: string | undefined
+}
+
+/** A text of the call with the origins of its values that come from tools. */
 interface Traced {
   readonly path: string
-  readonly origin: Origin
+  readonly origins: ReadonlySet<Origin>
   readonly labels: readonly string[]
 }
 
 /** Traces the data of a call. */
-export function flowOf(texts: readonly ReadText[], args: Json, snapshot: Snapshot): Flow {
+export function flowOf(
+  texts: readonly ReadText[],
+  { tool: name, args }: Pick<Intent, 'tool' | 'args'>,
+  snapshot: Snapshot,
+): Flow {
   const { tool, policy } = snapshot
   const provenance = snapshot.provenance()
+  const sinks = tool?.declared?.sinks ?? []
   const traced = provenance ? texts.map((text) => trace(text, provenance)) : []
   const found = texts.flatMap(({ marks }) => marks.map(({ label }) => label))
   const declared = takesOf(tool?.declared, args)
@@ -36,7 +55,8 @@ export function flowOf(texts: readonly ReadText[], args: Json, snapshot: Snapsho
   const labels = [...found, ...declared, ...session, ...traced.flatMap((each) => each.labels)]
   return {
     labels: sortedLabels(labels),
-    ...worstOf(traced, tool?.declared?.sinks ?? []),
+    from: untrustedIn(traced, sinks),
+    spelled: provenance && spelledOut(texts, { name, sinks }, provenance),
   }
 }
 
@@ -44,21 +64,23 @@ export function flowOf(texts: readonly ReadText[], args: Json, snapshot: Snapsho
 const MOST_TRACED = 1024
 
 function trace({ path, values }: ReadText, provenance: Provenance): Traced {
-  if (values.length > MOST_TRACED) return { path, ...worstIn(provenance) }
-  let origin: Traced['origin'] = 'said'
+  if (values.length > MOST_TRACED) return { path, ...anythingOf(provenance) }
+  const origins = new Set<Origin>()
   const labels: string[] = []
   for (const value of values) {
     const seen = lookUp(provenance, value)
     // What the user or the agent has said first is theirs, whatever output repeats it.
     if (seen.origin === 'said' || seen.origin === 'unknown') continue
     labels.push(...seen.labels)
-    if (origin !== 'flagged') origin = isFlagged(seen, provenance) ? 'flagged' : 'output'
+    origins.add(isFlagged(seen, provenance) ? 'flagged' : seen.origin)
   }
-  return { path, origin, labels }
+  return { path, origins, labels }
 }
 
-function worstIn({ labels }: Provenance): Pick<Traced, 'origin' | 'labels'> {
-  return { origin: labels.includes('flagged') ? 'flagged' : 'output', labels }
+function anythingOf(provenance: Provenance): Pick<Traced, 'origins' | 'labels'> {
+  const { labels } = provenance
+  const flagged = labels.includes('flagged') ? (['flagged'] as const) : []
+  return { origins: new Set<Origin>([worstIn(provenance), ...flagged]), labels }
 }
 
 /** Once values had to be forgotten, one that may have stood in a flagged part counts as one that did. */
@@ -66,23 +88,15 @@ function isFlagged({ origin, labels }: ReturnType<typeof lookUp>, { full }: Prov
   return origin === 'flagged' || (full && labels.includes('flagged'))
 }
 
-/** A value that only flagged text has named counts wherever it stands; one from other output only where it has consequences. */
-function worstOf(traced: readonly Traced[], sinks: readonly string[]): Pick<Flow, 'worst' | 'at'> {
-  const flagged = traced.find(({ origin }) => origin === 'flagged')
-  if (flagged) return { worst: 'flagged', at: flagged.path }
-  const output = traced.find(({ origin, path }) => origin === 'output' && isSink(path, sinks))
-  return output ? { worst: 'output', at: output.path } : { worst: 'said', at: undefined }
-}
-
-/** Where no sinks are declared, every argument may be one. */
-function isSink(path: string, sinks: readonly string[]): boolean {
-  return sinks.length === 0 || sinks.some((sink) => isUnder(path, sink))
-}
-
-/** Whether a path is the declared one, or below it. */
-function isUnder(path: string, declared: string): boolean {
-  const plain = declared.replaceAll('[*]', '')
-  return path === plain || path.startsWith(`${plain}.`)
+/** What was asked for, or flagged, counts wherever it stands; what a tool only said, where it has consequences. */
+function untrustedIn(traced: readonly Traced[], sinks: readonly string[]): Untrusted {
+  const pathOf = (matches: (origins: ReadonlySet<Origin>, atSink: boolean) => boolean): string | undefined =>
+    traced.find(({ path, origins }) => matches(origins, isSink(path, sinks)))?.path
+  return {
+    output: pathOf((origins, atSink) => origins.size > 0 && atSink),
+    ordered: pathOf((origins, atSink) => origins.has('ordered') || (origins.has('prose') && atSink)),
+    flagged: pathOf((origins) => origins.has('flagged')),
+  }
 }
 
 function takesOf(declared: ToolDeclaration | undefined, args: Json): readonly string[] {

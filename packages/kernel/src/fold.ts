@@ -6,6 +6,10 @@ import type { Intent } from './call.ts'
 import { costOf, nextLimits } from './limits.ts'
 import type { Limit, LimitScope, TemporalSettings } from './policy/settings/temporal.ts'
 import { eased, type Leak } from './risk.ts'
+import type { RiskFacts } from './risk-facts.ts'
+import { agreed, latched, paidTo, refused, seenGrave, type Watch } from './risk-watch.ts'
+import { widened } from './scope/holds.ts'
+import type { HeldScope } from './scope/scope.ts'
 import {
   keepPrincipal,
   keepTenant,
@@ -22,6 +26,7 @@ import {
 import { wasRead, type Settled } from './settle.ts'
 import type { RiskTurn, Snapshot } from './snapshot.ts'
 import { changedData, type ChangedData } from './records.ts'
+import { keyFor, vouchedFor } from './risk-aim.ts'
 import { hear, type Provenance } from './taint/provenance.ts'
 import { moved, outcomeOf, type TrustState } from './trust.ts'
 
@@ -45,21 +50,25 @@ export function foldIn(intent: Intent, snapshot: Snapshot, settled: Settled, bef
   const source = turn.source && settled.verdict === 'ALLOW'
   const spend = spendingOf(intent, snapshot, settled)
   const records = {
-    session: nextSession(session, { settled, turn, source, spend }, snapshot),
+    session: nextSession(session, { intent, settled, turn, source, spend }, snapshot),
     principal: nextPrincipal(principal, {
       leak: easedIf(settled, principal.value.leak, turn.leak, snapshot),
       source: source ? time : principal.value.source,
+      watch: lineage ? principal.value.watch : watchAfter(principal.value.watch, intent, snapshot, settled),
       limits: spend('principal', principal.value.limits),
       broken: principal.value.broken,
     }),
     tenant: tenant && nextTenant(tenant, spend('tenant', tenant.value.limits)),
-    lineage: lineage && nextLineage(lineage, settled, turn.lineage ?? lineage.value.leak, snapshot),
+    lineage: lineage && nextLineage(lineage, { intent, settled, turn, source }, snapshot),
   }
   const text = stateText(records)
   return {
     after: stateOf(records, text),
     text,
-    data: snapshot.data && wasRead(settled) ? changedData(snapshot.data, () => heardOf(snapshot)) : undefined,
+    data:
+      snapshot.data && wasRead(settled)
+        ? changedData(snapshot.data, () => heardOf(snapshot, settled.uses !== undefined))
+        : undefined,
     trust: nextTrust(snapshot, settled),
   }
 }
@@ -67,6 +76,7 @@ export function foldIn(intent: Intent, snapshot: Snapshot, settled: Settled, bef
 type Spend = (scope: LimitScope, before: Allowances) => Allowances
 
 interface SessionTurn {
+  readonly intent: Intent
   readonly settled: Settled
   readonly turn: RiskTurn
   readonly source: boolean
@@ -74,7 +84,7 @@ interface SessionTurn {
 }
 
 function nextSession(before: SessionState, now: SessionTurn, snapshot: Snapshot): SessionState {
-  const { settled, turn, source, spend } = now
+  const { intent, settled, turn, source, spend } = now
   const { risk } = before
   // A person looked at this call: it does not count against the session, and halves what does.
   const leak = easedIf(settled, risk.leak, turn.risk.leak, snapshot)
@@ -82,10 +92,27 @@ function nextSession(before: SessionState, now: SessionTurn, snapshot: Snapshot)
     seq: before.seq + 1,
     risk: settled.uses ? { ...risk, turns: risk.turns + 1, leak } : turn.risk,
     source: before.source || source,
+    suspect: suspectAfter(before.suspect, snapshot, settled),
     denials: nextDenials(before.denials, settled),
     limits: spend('session', before.limits),
     elevated: elevationBy(settled, snapshot) ?? before.elevated,
+    scope: widenedBy(settled, intent, snapshot) ?? before.scope,
     broken: before.broken,
+  }
+}
+
+/** Since when a person should have seen something of the session: a yes to anything clears it. */
+function suspectAfter(since: number, snapshot: Snapshot, { uses, rung }: Settled): number {
+  if (uses) return 0
+  const isGrave = rung === 'session-risk' || (factsOrNothing(snapshot)?.grave ?? false)
+  return isGrave ? snapshot.time : since
+}
+
+function factsOrNothing(snapshot: Snapshot): RiskFacts | undefined {
+  try {
+    return snapshot.facts()
+  } catch {
+    return undefined // As in `turnOrNothing`.
   }
 }
 
@@ -101,10 +128,17 @@ export function elevationBy({ uses, rung }: Settled, snapshot: Snapshot): Elevat
   return { tier: settings.needs[snapshot.effect], until: snapshot.time + settings.elevation.lasts }
 }
 
+/** The scope once a person has widened it by this call; undefined if nobody has. */
+export function widenedBy({ uses }: Settled, intent: Intent, snapshot: Snapshot): HeldScope | undefined {
+  if (uses?.answer?.widen !== true) return undefined
+  const { scope } = snapshot.session
+  return scope ? widened(scope, intent, snapshot) : undefined
+}
+
 /** The principal's record after the call; the very same if nothing in it has changed. */
 function nextPrincipal(before: Kept<PrincipalState>, next: PrincipalState): Kept<PrincipalState> {
-  const { leak, source, limits } = before.value
-  const same = leak === next.leak && source === next.source && limits === next.limits
+  const { leak, source, watch, limits } = before.value
+  const same = leak === next.leak && source === next.source && watch === next.watch && limits === next.limits
   return same ? before : keepPrincipal(next)
 }
 
@@ -115,12 +149,30 @@ function nextTenant(before: Kept<TenantState>, limits: Allowances): Kept<TenantS
 /** Who delegated the call answers for its risk, and gains by a person's approval of it. */
 function nextLineage(
   before: Kept<PrincipalState>,
-  settled: Settled,
-  counted: Leak,
+  { intent, settled, turn, source }: Omit<SessionTurn, 'spend'>,
   snapshot: Snapshot,
 ): Kept<PrincipalState> {
-  const leak = easedIf(settled, before.value.leak, counted, snapshot)
-  return nextPrincipal(before, { ...before.value, leak })
+  const { value } = before
+  return nextPrincipal(before, {
+    ...value,
+    leak: easedIf(settled, value.leak, turn.lineage ?? value.leak, snapshot),
+    source: source ? snapshot.time : value.source,
+    watch: watchAfter(value.watch, intent, snapshot, settled),
+  })
+}
+
+/** What is watched of whoever answers for the call, once it is decided. */
+function watchAfter(watch: Watch, { tool, args, hash }: Intent, snapshot: Snapshot, settled: Settled): Watch {
+  const { time } = snapshot
+  const { verdict, reason, uses } = settled
+  if (reason === 'APPROVAL_REFUSED') return refused(watch, tool, hash, time)
+  if (reason === 'SESSION_RISK_MEMORY_DENY') return latched(watch, time)
+  if (verdict !== 'ALLOW') return factsOrNothing(snapshot)?.grave ? seenGrave(watch, time) : watch
+  const heard = uses ? agreed(watch, time) : watch
+  const unnamed = snapshot.effect === 'pay' ? (factsOrNothing(snapshot)?.aim?.unnamed ?? []) : []
+  const cost = unnamed.length === 0 ? 0 : (costOf(snapshot.tool?.declared?.cost, args) ?? 0)
+  if (cost === 0) return heard
+  return paidTo({ ...heard, key: keyFor(snapshot, snapshot.provenance()) }, unnamed, cost, time)
 }
 
 /** The turn's part in the memory of risk. A call that is denied because this fails leaves the memory as it was. */
@@ -138,11 +190,17 @@ function turnOrNothing(snapshot: Snapshot, request: ApprovalRequest | undefined)
  * What is remembered of the session's data once this call has been heard: what the agent says in its arguments counts as its
  * own, unless untrusted text has said it before.
  */
-function heardOf(snapshot: Snapshot): Provenance | undefined {
+function heardOf(snapshot: Snapshot, approved: boolean): Provenance | undefined {
   const before = snapshot.provenance()
   if (!before) return before
   const values = snapshot.texts().flatMap((text) => text.values)
-  return values.length === 0 ? before : hear(before, snapshot.key, [{ origin: 'said', labels: [], values }])
+  const vouched = approved ? vouchedFor(snapshot) : []
+  if (values.length === 0 && vouched.length === 0) return before
+  return hear(before, snapshot.key, [
+    { origin: 'said', labels: [], values },
+    // Whom a person has agreed to is named from then on.
+    { origin: 'said', labels: [], values: vouched, words: true },
+  ])
 }
 
 function nextTrust({ trusted, policy, time }: Snapshot, settled: Settled): TrustState | undefined {

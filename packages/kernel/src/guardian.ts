@@ -8,14 +8,17 @@ import {
   type Rung,
   type Verdict,
 } from '@tollgate/evidence/core'
-import { NOBODY, type Intent } from './call.ts'
+import type { Intent } from './call.ts'
 import { freeze } from './gates/freeze.ts'
 import { AFTER_POLICY, BEFORE_POLICY } from './gates/index.ts'
 import type { Gate, Objection, Standing } from './gates/gate.ts'
 import { isObserved, OBSERVE } from './observing.ts'
-import { firstMatch, type Subject } from './policy/evaluate.ts'
+import { firstMatch } from './policy/evaluate.ts'
 import type { Policy, Rule } from './policy/parse.ts'
 import type { Snapshot } from './snapshot.ts'
+import { subjectOf } from './subject.ts'
+
+export { subjectOf } from './subject.ts'
 
 /** What was decided, by which rung, and why. */
 export interface Judgement {
@@ -156,27 +159,5 @@ function askPolicy(intent: Intent, snapshot: Snapshot): PolicyWord {
       return { verdict: 'DENY', reason: 'POLICY_VIOLATION', rule, ...because }
     case 'require':
       return { verdict: 'ESCALATE', reason: 'APPROVAL_REQUIRED', rule, ...because }
-  }
-}
-
-/** What rules see of a call. */
-export function subjectOf(intent: Intent, snapshot: Snapshot): Subject {
-  const principal = intent.principal ?? NOBODY
-  return {
-    tool: intent.tool,
-    effect: snapshot.effect,
-    principal,
-    tier: snapshot.tier(),
-    session: intent.session,
-    door: intent.door,
-    tenant: intent.tenant,
-    environment: intent.context.environment ?? '',
-    workspace: intent.context.workspace ?? '',
-    args: intent.args,
-    time: snapshot.time,
-    destinations: () => snapshot.destinations(),
-    labels: () => snapshot.labels(),
-    trust: () => snapshot.trust(),
-    risk: () => snapshot.assessment().score,
   }
 }

@@ -100,6 +100,7 @@ export { reviewPolicy } from './policy/review/review.ts'
 export type { GateSettings } from './policy/settings.ts'
 export type { ComplianceRule, ComplianceSettings } from './policy/settings/compliance.ts'
 export type { PrivilegeSettings } from './policy/settings/privilege.ts'
+export type { ScopeSettings } from './policy/settings/scope.ts'
 export type { TaintSettings } from './policy/settings/taint.ts'
 export type { Limit, LimitScope, TemporalSettings } from './policy/settings/temporal.ts'
 export type { ThreatSettings } from './policy/settings/threat.ts'
@@ -127,6 +128,32 @@ export {
 } from './replay.ts'
 export { closeSessions, type IdleSession } from './retention.ts'
 export { assess, DEFAULT_RISK, ONE, remember, type Assessment, type Axes, type RiskSettings } from './risk.ts'
+export {
+  excessOf,
+  isInside,
+  isNarrower,
+  type Excess,
+  type Held,
+  type OwnScope,
+  type ScopedCall,
+} from './scope/holds.ts'
+export { scopeOf, setScope, type ScopeOrder, type ScopeSet } from './scope/open.ts'
+export { MOST_SINKS, MOST_TOOLS, parseScope } from './scope/parse.ts'
+export {
+  proposalFor,
+  proposeScope,
+  type Proposal,
+  type ProposedTool,
+  type ProposeOptions,
+} from './scope/propose.ts'
+export {
+  givenScope,
+  scopeHash,
+  shownScope,
+  type HeldScope,
+  type Scope,
+  type Widening,
+} from './scope/scope.ts'
 export { compileSchema, problemsInSchema, type ArgumentsSchema } from './schema.ts'
 export {
   NEW_PRINCIPAL,
@@ -150,6 +177,7 @@ export {
   type ThreatClass,
   type ThreatFinding,
 } from './threat/finding.ts'
+export { isHard } from './inspect.ts'
 export { scanText } from './threat/scan.ts'
 export { NEW_TRUST, POINT, trustAt, trustText, type TrustState } from './trust.ts'
 export { tryCall, type Trial } from './trial.ts'
@@ -167,3 +195,4 @@ export {
   type Word,
 } from './explanation.ts'
 export type { Examined, Look, Truth } from './policy/examine.ts'
+export { valuesIn, type Value } from './taint/values.ts'

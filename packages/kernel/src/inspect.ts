@@ -4,8 +4,13 @@ import type { Effect, Json } from '@tollgate/evidence'
 import { codesOf, readTexts, sortedLabels, type ReadText } from './content.ts'
 import type { Policy } from './policy/parse.ts'
 import { remembersData } from './policy/uses.ts'
-import type { Heard } from './taint/provenance.ts'
+import { asksForAction } from './taint/asking.ts'
+import { phrasesIn } from './taint/phrases.ts'
+import type { Heard, Origin } from './taint/provenance.ts'
+import { settingsIn, type Setting } from './taint/setting.ts'
+import { valuesIn, type Value } from './taint/values.ts'
 import type { ThreatFinding } from './threat/finding.ts'
+import { passagesAround } from './threat/passage.ts'
 import { rewrite } from './walk.ts'
 
 /** What was found in an answer, and what may be handed on of it. */
@@ -52,23 +57,45 @@ export function heardBlindly(returns: readonly string[]): readonly Heard[] {
   return returns.length === 0 ? [] : [{ origin: 'output', labels: returns, values: [] }]
 }
 
-/** What a session remembers of an untrusted text: values that stand in a flagged part of it, and the others. */
+/** What a session remembers of an untrusted text: its values by how they stand in it, and the words of its flagged passages. */
 export function heardIn(text: ReadText, labels: readonly string[]): readonly Heard[] {
-  const spans = text.findings.filter(isHard)
+  const passages = passagesAround(text.text, text.findings.filter(isHard))
   const carries = sortedLabels([...labels, ...text.marks.map(({ label }) => label)])
-  const { cut } = text
-  if (spans.length === 0) return [{ origin: 'output', labels: carries, values: text.values, cut }]
-  const isInside = (value: Span): boolean => spans.some((span) => overlap(span, value))
-  const inside = text.values.filter(isInside)
-  const outside = text.values.filter((value) => !isInside(value))
-  return [
-    { origin: 'output', labels: carries, values: outside, cut },
-    { origin: 'flagged', labels: sortedLabels([...carries, 'flagged']), values: inside },
-  ]
+  const settings = settingsIn(text.text, text.values)
+  const origins = text.values.map((value, i): Origin => {
+    if (passages.some((passage) => overlap(passage, value))) return 'flagged'
+    return ORIGINS[settings[i] ?? 'prose']
+  })
+  const from = (origin: Origin): readonly Value[] => text.values.filter((_, i) => origins[i] === origin)
+  const words = passages
+    .slice(0, MOST_SPELLED)
+    .flatMap(({ start, end }) => phrasesIn(text.text.slice(start, end)))
+  const heard: Heard[] = [{ origin: 'output', labels: carries, values: from('output'), cut: text.cut }]
+  heard.push({ origin: 'prose', labels: carries, values: from('prose') })
+  heard.push({ origin: 'ordered', labels: carries, values: [...from('ordered'), ...hiddenIn(text)] })
+  const flagged = sortedLabels([...carries, 'flagged'])
+  if (passages.length > 0) heard.push({ origin: 'flagged', labels: flagged, values: from('flagged') })
+  if (words.length > 0) heard.push({ origin: 'flagged', labels: flagged, values: words, words: true })
+  return heard.filter(
+    ({ origin, values }) => origin === 'output' || origin === 'flagged' || values.length > 0,
+  )
 }
 
+/** The words of so many passages are kept. */
+const MOST_SPELLED = 8
+
+/** Values that only show once a text is decoded, if it then asks for something: nobody hides what is only to be known. */
+function hiddenIn({ hidden }: ReadText): readonly Value[] {
+  return hidden.flatMap((text) => {
+    const values = valuesIn(text)
+    return values.length > 0 && asksForAction(text) ? values : []
+  })
+}
+
+const ORIGINS: Readonly<Record<Setting, Origin>> = { plain: 'output', prose: 'prose', ordered: 'ordered' }
+
 /** Whether a finding makes what stands in it suspect: it speaks to the agent, and not only in passing. */
-function isHard({ class: kind, severity }: ThreatFinding): boolean {
+export function isHard({ class: kind, severity }: ThreatFinding): boolean {
   return severity !== 'low' && kind !== 'secret' && kind !== 'command'
 }
 

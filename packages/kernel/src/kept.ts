@@ -65,6 +65,7 @@ export interface KeptEffect {
     readonly labels: readonly string[]
     readonly values: readonly Hashed[]
     readonly cut: boolean
+    readonly words?: boolean
   }[]
 }
 
@@ -199,7 +200,7 @@ export function keepHeard(
 
 function hashedUnder(
   key: string,
-  { origin, labels, values, cut = false }: Heard,
+  { origin, labels, values, cut = false, words = false }: Heard,
 ): KeptEffect['heard'][number] {
   const taken = key === '' ? [] : values.slice(0, MOST_HEARD)
   return {
@@ -207,6 +208,7 @@ function hashedUnder(
     labels,
     values: taken.map((value) => ({ hash: hashOf(key, value) })),
     cut: cut || values.length > MOST_HEARD,
+    ...(words && { words }),
   }
 }
 

@@ -101,6 +101,7 @@ export const NO_POLICY: Policy = {
     threat: undefined,
     trust: undefined,
     privilege: undefined,
+    scope: undefined,
     temporal: { limits: [], hours: [] },
     compliance: undefined,
   },

@@ -140,10 +140,15 @@ interface Anchor {
 
 function readAnchor(payload: Uint8Array | undefined): Anchor | undefined {
   if (payload === undefined) return undefined
-  // Sound: an anchor is the payload of a decision or a closing that this writer appended; else no hash will fit.
+  // Sound: an anchor is the payload of a decision or of a change to a session that this writer appended; else no hash will fit.
   const receipt = parseJson(payload) as unknown as Decision | SessionChange
   const { principal } = receipt
-  if (receipt.kind === 'session') return { next: '', seq: receipt.decisions ?? 0, principal, closed: true }
+  if (receipt.kind === 'session') {
+    const { next_state_hash: next = '', decisions = 0, op } = receipt
+    return op === 'close'
+      ? { next, seq: decisions, principal, closed: true }
+      : { next, seq: decisions - 1, principal, closed: false }
+  }
   return { next: receipt.next_state_hash, seq: receipt.session.seq, principal, closed: false }
 }
 

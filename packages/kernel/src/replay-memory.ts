@@ -15,6 +15,7 @@ import {
   type Owner,
   type RecordNames,
 } from './records.ts'
+import { scopeHash } from './scope/scope.ts'
 import {
   keepPrincipal,
   keepTenant,
@@ -24,6 +25,7 @@ import {
   type Kept,
   type PrincipalState,
   type SessionState,
+  type State,
   type TenantState,
 } from './session.ts'
 import { NO_PROVENANCE } from './taint/provenance.ts'
@@ -58,6 +60,7 @@ export class ReplayMemory {
     if (kept.state.includes('"broken":true')) this.#forget(names)
     if (kept.data === null && names.provenance !== undefined) this.#records.delete(names.provenance)
     this.#seed(names.session, () => sessionIn(own))
+    this.#scope(names.session, own)
     this.#seed(names.principal, () => principalIn(principal))
     this.#seed(names.tenant, () => tenantIn(tenant))
     this.#seed(names.lineage, () => principalIn(lineage))
@@ -68,6 +71,17 @@ export class ReplayMemory {
     this.#lost.delete(data)
     this.#records.set(data, dataIn(kept.data))
     return true
+  }
+
+  /** The scope of a session is set from outside, so what was kept beside the call knows it best. */
+  #scope(name: string, own: string): void {
+    // Sound: under such a name only the two are kept, see `stateIn` in `judge.ts`.
+    const known = this.#records.get(name) as State | SessionState
+    const before = 'session' in known ? known.session : known
+    if (before.scope === null && !own.includes('"scope":')) return
+    const { scope } = sessionIn(own)
+    const same = before.scope && scope && scopeHash(before.scope) === scopeHash(scope)
+    if (!same) this.#records.set(name, { ...before, scope })
   }
 
   /** Whether nothing can have been remembered of a session's data before now, unless it is known. */

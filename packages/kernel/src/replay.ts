@@ -339,13 +339,14 @@ class Replayer {
     )
   }
 
-  #answer(id: string, { decision, answer, approver, expires, lamport_clock }: Approval): void {
+  #answer(id: string, { decision, answer, widen, approver, expires, lamport_clock }: Approval): void {
     const request = this.#kernel.approvals.find({ id: decision })
     if (!request) return
     const said = {
       id,
       clock: lamport_clock,
       granted: answer === 'GRANTED',
+      widen: widen === true,
       approver,
       until: Date.parse(expires),
     }

@@ -123,8 +123,16 @@ function readRequest(
   return { ...request, clock, answer: said ? readAnswer(said, answer?.id ?? '') : null }
 }
 
-function readAnswer({ answer, approver, expires, lamport_clock }: Approval, id: string): Answer {
-  return { id, clock: lamport_clock, granted: answer === 'GRANTED', approver, until: Date.parse(expires) }
+function readAnswer(approval: Approval, id: string): Answer {
+  const { answer, widen, approver, expires, lamport_clock: clock } = approval
+  return {
+    id,
+    clock,
+    granted: answer === 'GRANTED',
+    widen: widen === true,
+    approver,
+    until: Date.parse(expires),
+  }
 }
 
 /** The calls that are open, oldest first. */

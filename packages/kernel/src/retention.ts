@@ -22,7 +22,7 @@ export async function closeSessions(kernel: Kernel, sessions: readonly IdleSessi
   return kernel.ledger.append({
     reads: sessions.map(({ name }) => ({ name, parse: readSession })),
     run: (turn) => {
-      const idle = sessions.filter(({ name, seq }) => seq > 0 && sessionIn(turn.read(name)).seq === seq)
+      const idle = sessions.filter((each) => isUnused(each, sessionIn(turn.read(each.name))))
       for (const { name, seq } of idle) {
         const [, tenant = '', principal = '', session = ''] = name.split('\n')
         const data = provenanceName({ tenant, principal }, session)
@@ -41,6 +41,11 @@ export async function closeSessions(kernel: Kernel, sessions: readonly IdleSessi
       return idle.length
     },
   })
+}
+
+/** Whether it has not been used since it was looked at. One that was opened and never used has its scope alone. */
+function isUnused({ seq }: IdleSession, now: SessionState): boolean {
+  return now.seq === seq && (seq > 0 || now.scope !== null)
 }
 
 function sessionIn(kept: unknown): SessionState {

@@ -15,6 +15,8 @@ export interface Axes {
 
 /** How risk is remembered; `gates.session-risk` in a policy. Fractions in units of `ONE`. */
 export interface RiskSettings {
+  /** Score from which a person is asked about calls that add to it. */
+  readonly ask: number
   /** Score from which calls are denied. */
   readonly threshold: number
   /** Turns the moving average looks back over. */
@@ -29,6 +31,7 @@ export interface RiskSettings {
 
 /** The settings where a policy says nothing. */
 export const DEFAULT_RISK: RiskSettings = {
+  ask: 280_000,
   threshold: 380_000,
   window: 8,
   baseline: 150_000,
@@ -57,8 +60,8 @@ export interface RiskMemory {
 export const EMPTY_LEAK: Leak = { sum: 0, at: 0, turns: 0 }
 export const NO_MEMORY: RiskMemory = { turns: 0, average: 0, centroid: [0, 0, 0], leak: EMPTY_LEAK }
 
-// Ordinary work stays below this and leaves no trace in the sum, however long it goes on.
-const QUIET = 80_000
+/** Ordinary work stays below this and leaves no trace in the sum, however long it goes on. */
+export const QUIET = 80_000
 // A fifth: no single turn can cross the default threshold.
 const GAIN = 5
 

@@ -3,6 +3,8 @@
 // The records live in the private store, and the newest decision on each says, in `next_state_hash`, what they must be.
 
 import { sha256Hex, type Tier } from '@tollgate/evidence/core'
+import { scopeText, type HeldScope } from './scope/scope.ts'
+import { NO_WATCH, watchText, type Watch } from './risk-watch.ts'
 import { EMPTY_LEAK, NO_MEMORY, type Leak, type RiskMemory } from './risk.ts'
 
 /** What is left of a limit, see `limits.ts`. */
@@ -21,12 +23,16 @@ export interface SessionState {
   readonly risk: RiskMemory
   /** Something sensitive was read in it. */
   readonly source: boolean
+  /** When it last did something that a person should have seen; 0 for never, or once a person has agreed. */
+  readonly suspect: number
   /** Turns since the last that no gate denied; at most 9. */
   readonly denials: number
   /** What is left of the limits that go by session. */
   readonly limits: Allowances
   /** The tier that a person raised it to, and until when, in milliseconds. */
   readonly elevated: Elevation | null
+  /** What it was opened for. */
+  readonly scope: HeldScope | null
   /** Its record was once lost or changed: no side effect passes in it any more. */
   readonly broken: boolean
 }
@@ -40,8 +46,10 @@ export interface Elevation {
 /** What is remembered of one principal, over all its sessions. */
 export interface PrincipalState {
   readonly leak: Leak
-  /** When it last read something sensitive; 0 for never. */
+  /** When it, or who it delegated to, last read something sensitive; 0 for never. */
   readonly source: number
+  /** What is watched of it, and of who it delegated to. */
+  readonly watch: Watch
   /** What is left of the limits that go by principal. */
   readonly limits: Allowances
   /** Its record was once lost or changed: no side effect passes for it any more. */
@@ -63,9 +71,11 @@ export const NEW_SESSION: SessionState = {
   seq: 0,
   risk: NO_MEMORY,
   source: false,
+  suspect: 0,
   denials: 0,
   limits: NO_LIMITS,
   elevated: null,
+  scope: null,
   broken: false,
 }
 
@@ -73,6 +83,7 @@ export const NEW_SESSION: SessionState = {
 export const NEW_PRINCIPAL: PrincipalState = {
   leak: EMPTY_LEAK,
   source: 0,
+  watch: NO_WATCH,
   limits: NO_LIMITS,
   broken: false,
 }
@@ -126,15 +137,21 @@ export function stateText({ session, principal, tenant, lineage }: Records): str
 
 // The canonical text of the records, written out: every call writes some, and the general writer takes five times as long.
 
-function sessionText({ seq, risk, source, denials, limits, elevated, broken }: SessionState): string {
+function sessionText(session: SessionState): string {
+  const { seq, risk, source, suspect, denials, limits, elevated, scope, broken } = session
   const { average, centroid, leak, turns } = risk
   const memory = `{"average":${average},"centroid":${centroidText(centroid)},"leak":${leakText(leak)},"turns":${turns}}`
   const raised = elevated ? `{"tier":"${elevated.tier}","until":${elevated.until}}` : 'null'
-  return `{"broken":${broken},"denials":${denials},"elevated":${raised},"limits":${limitsText(limits)},"risk":${memory},"seq":${seq},"source":${source}}`
+  // Most sessions have none.
+  const opened = scope ? `"scope":${scopeText(scope)},` : ''
+  const doubted = suspect === 0 ? '' : `,"suspect":${suspect}`
+  return `{"broken":${broken},"denials":${denials},"elevated":${raised},"limits":${limitsText(limits)},"risk":${memory},${opened}"seq":${seq},"source":${source}${doubted}}`
 }
 
-function principalText({ leak, source, limits, broken }: PrincipalState): string {
-  return `{"broken":${broken},"leak":${leakText(leak)},"limits":${limitsText(limits)},"source":${source}}`
+function principalText({ leak, source, watch, limits, broken }: PrincipalState): string {
+  // Most principals have none.
+  const watched = watch === NO_WATCH ? '' : `,"watch":${watchText(watch)}`
+  return `{"broken":${broken},"leak":${leakText(leak)},"limits":${limitsText(limits)},"source":${source}${watched}}`
 }
 
 function limitsText(limits: Allowances): string {

@@ -24,6 +24,7 @@ import type { KnownTool } from './catalogue.ts'
 import type { Judgement } from './guardian.ts'
 import type { Kernel } from './kernel.ts'
 import type { Appended, Turn } from './ledger.ts'
+import { tires } from './risk-watch.ts'
 import { effectOf, type Snapshot } from './snapshot.ts'
 
 const FIFTEEN_MINUTES = 900_000
@@ -73,10 +74,28 @@ export function settle(kernel: Kernel, intent: Intent, snapshot: Snapshot, judge
       break
     case undefined:
   }
+  if (isTiring(kernel, intent, snapshot)) {
+    return { ...denied(judgement, 'SESSION_RISK_MEMORY_DENY'), rung: 'session-risk' }
+  }
   const { tenant, principal } = intent
   if (kernel.approvals.asking(tenant, principal ?? NOBODY, snapshot.time) < MAX_ASKING) return judgement
   const detail = `${MAX_ASKING} requests of this principal already wait for an answer`
   return { ...denied(judgement, 'RATE_EXCEEDED'), detail }
+}
+
+/** Whether people were asked too much, or about this too often, to be asked once more. */
+function isTiring({ ladder }: Kernel, { tool }: Intent, snapshot: Snapshot): boolean {
+  if (!ladder.some(({ name }) => name === 'session-risk')) return false
+  const { watch } = snapshot.lineage ?? snapshot.principal
+  return tires(watch, tool, isStrange(snapshot), snapshot.time)
+}
+
+function isStrange(snapshot: Snapshot): boolean {
+  try {
+    return snapshot.facts()?.strange ?? false
+  } catch {
+    return true // The rung has failed for the same reason, unless an earlier one denied.
+  }
 }
 
 /** Whether a request is about this call, by what its receipt says; a binding alone is only a record's word. */

@@ -74,6 +74,24 @@ export function axesOf(topics: Topics, facts: Facts): Axes {
   return bounded(axes, 50_000 * Math.min(facts.denials, 4))
 }
 
+// In a session whose user's words are known, words of a call alone say nothing: they stay below what leaves a trace.
+const MOST_BY_WORDS = 60_000
+
+/** The axes of a call in a session whose user's words are known: facts, and words only as far as they do not decide. */
+export function axesOfFacts(topics: Topics, facts: Facts, weighed: Axes | undefined): Axes {
+  const words = axesOf(topics, { ...facts, outside: false, afterSource: false, denials: 0 })
+  const known = weighed ?? NOTHING
+  const strange = known.exfiltration + (facts.outside ? 350_000 : 0)
+  return bounded(
+    {
+      exfiltration: Math.max(strange, Math.min(words.exfiltration, MOST_BY_WORDS)),
+      privilege: Math.max(known.privilege, Math.min(words.privilege, MOST_BY_WORDS)),
+      compliance: Math.max(known.compliance, Math.min(words.compliance, MOST_BY_WORDS)),
+    },
+    strange + known.privilege === 0 ? 0 : 50_000 * Math.min(facts.denials, 4),
+  )
+}
+
 /** Earlier denials make a risky call riskier, never a harmless one risky. */
 function bounded(axes: Axes, denied: number): Axes {
   const raise = (value: number): number => (value === 0 ? 0 : Math.min(ONE, value + denied))

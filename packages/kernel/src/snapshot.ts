@@ -14,6 +14,7 @@ import type { GateSettings } from './policy/settings.ts'
 import type { LimitScope } from './policy/settings/temporal.ts'
 import { remembersData } from './policy/uses.ts'
 import type { KeptProvenance } from './records.ts'
+import { factsOf, holdsData, type RiskFacts } from './risk-facts.ts'
 import {
   assess,
   grown,
@@ -25,8 +26,10 @@ import {
   type RiskMemory,
 } from './risk.ts'
 import type { Allowances, PrincipalState, SessionState, TenantState } from './session.ts'
-import { axesOf, isSink, isSource, topicsOfCall } from './signals.ts'
+import { axesOf, axesOfFacts, isSink, isSource, topicsOfCall, type Facts } from './signals.ts'
 import { heardIn } from './inspect.ts'
+import { isVoiced, namesIn } from './taint/named.ts'
+import { phrasesIn } from './taint/phrases.ts'
 import { hear, type Heard, type Provenance } from './taint/provenance.ts'
 import { valuesIn } from './taint/values.ts'
 import { NEW_TRUST, trustAt, type TrustState } from './trust.ts'
@@ -86,6 +89,10 @@ export interface Snapshot extends World {
   /** The session with this turn counted in, whoever has been asked. */
   counted(): RiskTurn
   assessment(): Assessment
+  /** Whether any words of the session's user are known. */
+  voiced(): boolean
+  /** Whom the call aims at, and who has named that; undefined where nobody knows what the user has said. */
+  facts(): RiskFacts | undefined
   /** What is left of the limits of a scope. */
   limitsOf(scope: LimitScope): Allowances
   /** The principal's tier, or what a person has raised the session to while that lasts. */
@@ -133,6 +140,8 @@ class LazySnapshot implements Snapshot {
   #egress: 'inside' | 'ask' | 'outside' | undefined
   #counted: RiskTurn | undefined
   #assessment: Assessment | undefined
+  #voiced: boolean | undefined
+  #facts: RiskFacts | undefined | null = null
   #texts: readonly ReadText[] | undefined
   #untrusted: readonly ReadText[] | undefined
   #provenance: Provenance | undefined
@@ -182,6 +191,19 @@ class LazySnapshot implements Snapshot {
     return (this.#assessment ??= assess(risk, carried, this.time, this.policy.gates.sessionRisk))
   }
 
+  voiced(): boolean {
+    if (this.#voiced === undefined) {
+      const provenance = this.provenance()
+      this.#voiced = provenance !== undefined && isVoiced(provenance)
+    }
+    return this.#voiced
+  }
+
+  facts(): RiskFacts | undefined {
+    if (this.#facts === null) this.#facts = this.voiced() ? factsOf(this.#intent, this) : undefined
+    return this.#facts
+  }
+
   limitsOf(scope: LimitScope): Allowances {
     if (scope === 'session') return this.session.limits
     if (scope === 'principal') return this.principal.limits
@@ -217,7 +239,7 @@ class LazySnapshot implements Snapshot {
   }
 
   flow(): Flow {
-    return (this.#flow ??= flowOf(this.texts(), this.#intent.args, this))
+    return (this.#flow ??= flowOf(this.texts(), this.#intent, this))
   }
 
   labels(): readonly string[] {
@@ -239,11 +261,26 @@ function heardWith({ sources, door }: Intent, snapshot: Snapshot): readonly Hear
   if (sources.length === 0) return []
   const untrusted = [...snapshot.untrusted()]
   const page = door === 'browser' ? ['page'] : []
+  // The first words of a session are its task. What comes later, or behind them, is the caller's word alone.
+  let isFirst = snapshot.data !== undefined && !isVoiced(snapshot.data.value)
   return sources.flatMap(({ source_channel, text }) => {
-    if (source_channel === 'USER') return [{ origin: 'said', labels: [], values: valuesIn(text) }]
+    if (source_channel === 'USER') {
+      const names = isFirst
+        ? [{ origin: 'said', labels: [], values: namesIn(text), words: true } as const]
+        : []
+      isFirst = false
+      return [...heardFromUser(text), ...names]
+    }
     const read = untrusted.shift()
     return read ? heardIn(read, page) : []
   })
+}
+
+function heardFromUser(text: string): readonly Heard[] {
+  return [
+    { origin: 'said', labels: [], values: valuesIn(text) },
+    { origin: 'said', labels: [], values: phrasesIn(text), words: true },
+  ]
 }
 
 /**
@@ -308,20 +345,27 @@ function turnOf(intent: Intent, snapshot: Snapshot): RiskTurn {
   const settings = policy.gates.sessionRisk
   const topics = topicsOfCall(intent.tool, intent.args, isSink(effect))
   const recent = principal.source > 0 && time - principal.source <= settings.halfLife
-  const axes: Axes = axesOf(topics, {
+  const known: Facts = {
     declared: snapshot.tool?.declared !== undefined,
     effect,
     outside: snapshot.egress() === 'outside',
     leaves: snapshot.destinations().length > 0,
     afterSource: session.source || recent,
     denials: session.denials,
-  })
+  }
+  const voiced = snapshot.voiced()
+  const axes: Axes = voiced ? axesOfFacts(topics, known, snapshot.facts()?.axes) : axesOf(topics, known)
   const signal = signalOf(axes)
   return {
     risk: remember(session.risk, axes, time, settings),
     leak: grown(principal.leak, signal, time, settings.halfLife),
     // Whoever it works for answers for it: risk cannot be spread over many delegates.
     lineage: snapshot.lineage && grown(snapshot.lineage.leak, signal, time, settings.halfLife),
-    source: isSource(topics),
+    // What is declared or found in outputs says more than words; without it there are only words.
+    source: voiced ? returnsData(snapshot) || (!session.source && holdsData(snapshot)) : isSource(topics),
   }
+}
+
+function returnsData({ tool }: Snapshot): boolean {
+  return (tool?.declared?.returns ?? []).length > 0
 }

@@ -24,12 +24,14 @@ import {
   definitionOf,
   KernelError,
   LADDER,
+  parseScope,
   pinTool,
   postObservation,
   registerDelegation,
   revokeDelegation,
   setFreeze,
   setObserve,
+  setScope,
   standings,
   type Authorization,
   type Decided,
@@ -258,6 +260,7 @@ const STEPS = {
     const id = named(readText(readObject(text, ['delegation']), 'delegation'), delegations)
     return revokeDelegation(rig.kernel, 'default', id, 'user:olga')
   },
+  scope: (stage, text) => open(stage, text),
   restart: (stage) => restart(stage),
   break: ({ broken }, text) => void broken.add(readRung(text)),
   'break-store': (stage) => void (stage.storeFails = true),
@@ -275,6 +278,41 @@ async function restart(stage: Stage): Promise<void> {
   stage.storeFails = false
   await stage.rig.reopen()
   stage.rig.kernel = watched(stage)
+}
+
+const SCOPE_KEYS = [
+  'principal',
+  'session',
+  'as',
+  'effects',
+  'tools',
+  'sinks',
+  'looked_up',
+  'until',
+  'by',
+] as const
+
+/** Gives a session a scope, as a host does or, with `as`, an operator. */
+async function open({ rig }: Stage, text: string): Promise<void> {
+  const order = readObject(text, SCOPE_KEYS)
+  const { effects, tools, sinks, looked_up, by = 'host' } = order
+  const ends = 'until' in order ? rig.host.time + readWait(readText(order, 'until')) : undefined
+  const given = {
+    effects,
+    tools,
+    sinks,
+    looked_up,
+    by,
+    until: ends === undefined ? undefined : new Date(ends).toISOString(),
+  }
+  await setScope(rig.kernel, {
+    tenant: 'default',
+    principal: readText(order, 'principal'),
+    session: readText(order, 'session'),
+    scope: parseScope(given),
+    by: 'user:olga',
+    as: order.as === 'operator' ? 'operator' : 'host',
+  })
 }
 
 /** Activates a policy. `KEY(agent:planner)` in it is that principal's fixed public key, in base64. */
@@ -328,13 +366,14 @@ async function delegate({ rig, delegations }: Stage, text: string): Promise<void
 }
 
 function answer({ rig, requests }: Stage, text: string, granted: boolean): Promise<unknown> {
-  const order = readObject(text, ['by', 'groups', 'request', 'tenant'])
+  const order = readObject(text, ['by', 'groups', 'request', 'tenant', 'widen'])
   const groups = order.groups ?? []
   if (!isList(groups)) throw new Error('`groups` is a list')
   return answerRequest(rig.kernel, {
     tenant: order.tenant === undefined ? 'default' : readText(order, 'tenant'),
     request: named(readText(order, 'request'), requests),
     granted,
+    ...(order.widen === true && { widen: true }),
     approver: readText(order, 'by'),
     groups: groups.map(String),
   })
@@ -536,6 +575,8 @@ function factsOf({ told, receipt, followed }: Outcome, { rig, silent }: Stage): 
     `compliance ${listText(receipt.compliance)}`,
     `trust ${receipt.trust ?? '(none)'}`,
     `elevation ${receipt.elevation?.tier ?? '(none)'}`,
+    `scope ${receipt.scope_hash === undefined ? '(none)' : 'held'}`,
+    `widened ${receipt.next_scope_hash === undefined ? 'no' : 'yes'}`,
     ...(followed ? effectFacts(followed.effect) : []),
   ]
 }

@@ -179,9 +179,7 @@ describe('a worked example', () => {
 
   it('of all rungs configures each that can be', () => {
     const ladder = describeLadder(policyOf(fileText('examples/policies/full.yaml')))
-    expect(ladder.filter(({ standing }) => standing !== 'active')).toEqual([
-      { rung: 'scope', standing: 'not yet configurable' },
-    ])
+    expect(ladder.filter(({ standing }) => standing !== 'active')).toEqual([])
   })
 
   it('knows personal data again by its value, and not by a name', async () => {
@@ -297,8 +295,6 @@ describe('what the page says of the rungs', () => {
   })
 
   it('holds of rungs that are not to be configured under `gates`', () => {
-    for (const rung of ['scope', 'delegation']) {
-      expect(parsePolicy(whole(`gates: { ${rung}: {} }\n`)).ok, rung).toBe(false)
-    }
+    expect(parsePolicy(whole('gates: { delegation: {} }\n')).ok).toBe(false)
   })
 })

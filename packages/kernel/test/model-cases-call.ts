@@ -36,7 +36,7 @@ export function makeCall(random: Random): CallSpec {
     hosts: random.chance(65) ? [] : Array.from({ length: 1 + random.int(2) }, () => random.pick(HOSTS)),
     ...makeTexts(random),
     answers: Array.from({ length: 3 }, () =>
-      random.pick([true, true, true, false, false, 'throws'] as const),
+      random.pick([true, true, false, 'throws', 'throws', 'throws'] as const),
     ),
     context: makeContext(random),
     ...(random.chance(tool === 'web/click' || door === 'browser' ? 88 : 4) && { page: makePage(random) }),
@@ -58,7 +58,7 @@ function makeTexts(random: Random): Pick<CallSpec, 'body' | 'memo' | 'amount' | 
 }
 
 function makeSource(random: Random): SourceSpec {
-  return { channel: random.chance(30) ? 'USER' : 'TOOL_OUTPUT', text: random.pick(TEXT_NAMES) }
+  return { channel: random.chance(45) ? 'USER' : 'TOOL_OUTPUT', text: random.pick(TEXT_NAMES) }
 }
 
 function makeForm(random: Random): CallSpec['form'] {

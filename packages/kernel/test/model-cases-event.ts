@@ -1,7 +1,8 @@
 // Single events in the worlds of the comparison.
 
+import { EFFECT_CLASSES } from '@tollgate/evidence'
 import { makeReplaced } from './model-cases-call.ts'
-import { BOTH } from './model-names.ts'
+import { BOTH, TOOL_GLOBS } from './model-names.ts'
 import type { ModelPolicy } from './model-policy.ts'
 import type { Random } from './model-random.ts'
 import type { CallSpec, Event, Lost, Reply } from './model-world.ts'
@@ -67,7 +68,8 @@ export function maybeWait(random: Random, cast: Cast, percent = 35): readonly Ev
 
 /** A person answers a request. */
 export function answerOf(random: Random, request: number, tenant: string): Event {
-  return { do: 'answer', tenant, request, granted: random.chance(85), ...random.pick(PEOPLE) }
+  const widen = random.chance(15) && { widen: true }
+  return { do: 'answer', tenant, request, granted: random.chance(85), ...widen, ...random.pick(PEOPLE) }
 }
 
 /** After a restart the policy is activated again: the model's policies have no text that could be read. */
@@ -96,6 +98,21 @@ export function whoseIs({
 }: CallSpec): Omit<Lost, 'kind'> {
   const session = session_id ?? delegation_session_id ?? principal ?? '(nobody)'
   return { tenant, principal, session }
+}
+
+/** The session of a call is given a scope. */
+export function scoping(random: Random, call: CallSpec): Event {
+  return {
+    do: 'scope',
+    whose: whoseIs(call),
+    host: random.chance(60),
+    effects: random.perhaps(60, () => random.some(35, EFFECT_CLASSES)),
+    tools: random.perhaps(50, () => [
+      random.chance(50) ? call.tool : random.pick(TOOL_GLOBS),
+      random.pick(TOOL_GLOBS),
+    ]),
+    lasts: random.perhaps(25, () => random.pick(WAITS)),
+  }
 }
 
 /** The session of a call is ended for good. */

@@ -13,7 +13,7 @@ import {
 } from './model-cases-event.ts'
 import { BOTH, PRINCIPALS, TOOL_GLOBS, TOOLS } from './model-names.ts'
 import type { Random } from './model-random.ts'
-import { factsOf, type TextName } from './model-texts.ts'
+import { factsOf, type TextFacts, type TextName } from './model-texts.ts'
 import type { CallSpec, DelegationSpec, Event, Lost } from './model-world.ts'
 
 const DAY = 86_400_000
@@ -54,10 +54,35 @@ export function dataStory(random: Random, cast: Cast): readonly Event[] {
   ]
 }
 
-/** A text that names a value that is in the other, if there is one. */
+/** Texts in which somebody wants something. */
+const TELLING: readonly TextName[] = ['told', 'wanted', 'quiet', 'outside', 'hotel', 'hotel', 'hostileMail']
+
+/** A tool answers, maybe the user says something too, and the session acts on it, with nothing else in its arguments. */
+export function readingStory(random: Random, cast: Cast): readonly Event[] {
+  const session_id = `r${random.int(6)}`
+  const some: CallSpec = { ...random.pick(cast.calls), body: 'plain', memo: 'plain' }
+  const spoken = random.pick(random.chance(70) ? TELLING : TEXT_NAMES)
+  const acting = (): CallSpec => {
+    const text = random.chance(85) ? relatedTo(random, spoken) : random.pick(TEXT_NAMES)
+    const said = random.maybe(15, () => ({ channel: 'USER', text: relatedTo(random, spoken) }) as const)
+    const call = { ...some, session_id, tool: random.pick(TOOLS), sources: said, n: random.int(2) }
+    return { ...call, ...(random.chance(75) && { hosts: [] }), [random.chance(70) ? 'body' : 'memo']: text }
+  }
+  return [
+    callOf(random, cast, { ...some, session_id, hosts: [], sources: [] }),
+    { do: 'effect', call: 0, status: 'COMPLETED', texts: [spoken], stranger: false },
+    ...Array.from({ length: 2 }, () => callOf(random, cast, acting())),
+  ]
+}
+
+/** A text that names a value that is in the other, if there is one; or else a word. */
 function relatedTo(random: Random, name: TextName): TextName {
-  const { values } = factsOf(name)
-  const related = TEXT_NAMES.filter((each) => factsOf(each).values.some((value) => values.includes(value)))
+  const { values, words } = factsOf(name)
+  const shares = (each: TextFacts): boolean =>
+    values.length > 0
+      ? each.values.some((value) => values.includes(value))
+      : each.words.some((word) => word.length > 3 && words.includes(word))
+  const related = TEXT_NAMES.filter((each) => shares(factsOf(each)))
   return random.pick(related.length > 0 ? related : TEXT_NAMES)
 }
 

@@ -69,8 +69,10 @@ function makeRules(random: Random, most: number): readonly ModelRule[] {
 }
 
 function makeRisk(random: Random, thresholds: readonly number[]): ModelPolicy['risk'] {
+  const threshold = random.pick(thresholds)
   return {
-    threshold: random.pick(thresholds),
+    ask: Math.floor(threshold / 2),
+    threshold,
     window: random.pick([2, 3, 8, 8, 1000]),
     baseline: random.pick([0, 77_777, 150_000, 150_000]),
     halfLife: random.pick([1000, 60_001, HOUR, HOUR, 30 * DAY]),
@@ -134,7 +136,7 @@ export function makeRule(random: Random): ModelRule {
 }
 
 function makeCondition(random: Random): ModelCondition {
-  if (random.chance(60)) return { answer: random.int(3) }
+  if (random.chance(70)) return { answer: random.int(3) }
   return random.pick<ModelCondition>([
     { risk: random.pick([0, 1, 46_000, 92_000, 150_000, 300_000]) },
     { label: random.pick(LABELS) },

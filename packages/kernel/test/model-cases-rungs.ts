@@ -9,7 +9,10 @@ import type { Random } from './model-random.ts'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-type Rungs = Pick<ModelPolicy, 'taint' | 'threat' | 'trust' | 'privilege' | 'limits' | 'hours' | 'compliance'>
+type Rungs = Pick<
+  ModelPolicy,
+  'taint' | 'threat' | 'trust' | 'privilege' | 'scoped' | 'limits' | 'hours' | 'compliance'
+>
 
 /** Each of the optional rungs now and then, so that none hides the others. */
 export function makeRungs(random: Random, percent: number): Rungs {
@@ -18,20 +21,22 @@ export function makeRungs(random: Random, percent: number): Rungs {
     threat: random.perhaps(1.5 * percent, () => makeThreat(random)),
     trust: random.perhaps(percent, () => makeTrust(random)),
     privilege: random.perhaps(1.5 * percent, () => makePrivilege(random)),
+    scoped: random.chance(percent / 6),
     limits: random.chance(1.5 * percent) ? makeLimits(random) : [],
     hours: random.chance(percent / 4) ? random.list(2, () => makeHours(random)) : [],
     compliance: random.perhaps(1.5 * percent, () => makeCompliance(random)),
   }
 }
 
-function makeTaint(random: Random): ModelTaint {
+/** Settings of taint. */
+export function makeTaint(random: Random): ModelTaint {
   const rule = (): 'allow' | 'ask' | 'deny' => random.pick(['allow', 'ask', 'deny'])
   return {
     deny: random.some(15, LABELS),
     ask: random.some(40, LABELS),
     internal: random.some(40, ['ok.test', 'ask.test']),
     follow: random.chance(70) ? 'values' : 'session',
-    provenance: { untrusted: rule(), flagged: random.chance(50) ? 'deny' : rule() },
+    provenance: { untrusted: rule(), ordered: rule(), flagged: random.chance(50) ? 'deny' : rule() },
     results: Object.fromEntries(
       random.some(30, LABELS).map((label) => [label, random.pick(['redact', 'withhold'] as const)]),
     ),

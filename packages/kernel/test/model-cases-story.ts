@@ -8,6 +8,7 @@ import {
   closing,
   maybeWait,
   restartStory,
+  scoping,
   waitOf,
   WAITS,
   type Cast,
@@ -21,9 +22,10 @@ import type { CallSpec, Event, FreezeTarget } from './model-world.ts'
 export function happening(random: Random, cast: Cast): readonly Event[] {
   const kind = random.int(100)
   if (kind < 16) return [callOf(random, cast, random.pick(cast.calls))]
-  if (kind < 21) return observeStory(random, cast)
-  if (kind < 31) return burst(random, cast)
-  if (kind < 52) return approvalStory(random, cast)
+  if (kind < 23) return observeStory(random, cast)
+  if (kind < 29) return scopeStory(random, cast)
+  if (kind < 35) return burst(random, cast)
+  if (kind < 54) return approvalStory(random, cast)
   if (kind < 67) return dataStory(random, cast)
   if (kind < 76) return delegationStory(random, cast)
   if (kind < 82) return [effectOf(random, random.int(4))]
@@ -66,6 +68,25 @@ function approvalStory(random: Random, cast: Cast): readonly Event[] {
     ...wait(),
     ...random.maybe(15, () => activation(random, cast)),
     ...random.maybe(60, () => callOf(random, cast, call, claims)),
+  ]
+}
+
+/** A session is opened for something; somebody asks for more, and maybe gets it for as long as the session lasts. */
+function scopeStory(random: Random, cast: Cast): readonly Event[] {
+  const some = random.pick(cast.calls)
+  const tamed = random.chance(85) ? tame(random, some) : some
+  const call = random.chance(60) ? { ...tamed, session_id: `task-${random.int(1000)}` } : tamed
+  const { approver, groups } = { approver: 'user:olga', groups: ['ops'] }
+  const yes = { do: 'answer', tenant: call.tenant, request: 0, granted: true, approver, groups } as const
+  return [
+    scoping(random, call),
+    callOf(random, cast, call),
+    ...random.maybe(10, () => scoping(random, call)),
+    ...random.maybe(85, (): Event => ({ ...yes, widen: random.chance(90) })),
+    ...(random.chance(10) && !cast.stumbles ? restartStory(random, cast) : []),
+    callOf(random, cast, call),
+    ...random.maybe(20, () => waitOf(random, cast)),
+    callOf(random, cast, { ...call, n: random.int(90) }),
   ]
 }
 

@@ -3,8 +3,11 @@
 import { makeCall, tame } from './model-cases-call.ts'
 import { ANYBODY, makePolicy, makeRule } from './model-cases-policy.ts'
 import { PEOPLE } from './model-cases-event.ts'
+import { readingStory } from './model-cases-flow.ts'
+import { makeTaint } from './model-cases-rungs.ts'
 import { happening } from './model-cases-story.ts'
 import { BOTH } from './model-names.ts'
+import type { ModelRule } from './model-policy.ts'
 import { Random } from './model-random.ts'
 import type { Pace } from './model-risk.ts'
 import type { Event, World } from './model-world.ts'
@@ -15,6 +18,7 @@ const PLENTY: Pace = { calls: 1000, period: 3_600_000 }
 export function makeWorld(seed: number): World {
   const random = new Random(seed)
   if (random.int(400) === 0) return makeCrowd(random)
+  if (random.int(40) === 0) return makeReaders(random)
   // A clock that stumbles is only tried where every turn leaves a receipt: after a restart, or while a flood is only
   // counted, the ledger has looked at the clock without writing it down.
   const stumbles = random.chance(15)
@@ -32,6 +36,38 @@ export function makeWorld(seed: number): World {
     salted: random.chance(10),
     policies,
     events: events.slice(0, length),
+  }
+}
+
+/** Sessions that act on what they have read, where nothing but taint has anything against it. */
+function makeReaders(random: Random): World {
+  const policy = { ...makePolicy(random), limits: [], hours: [], scoped: false, compliance: undefined }
+  const silent = { threat: undefined, trust: undefined, privilege: undefined } as const
+  const rule: ModelRule = { ...makeRule(random), id: 'r0', action: 'allow', tools: ['*'], ...ANYBODY }
+  const tools = policy.tools.map((tool) => ({ ...tool, browser: false }))
+  const { provenance } = makeTaint(random)
+  const calls = Array.from({ length: 4 }, () => tame(random, makeCall(random)))
+  const cast = { stumbles: false, policies: [], calls }
+  return {
+    quota: PLENTY,
+    remembered: 10_000,
+    salted: false,
+    policies: [
+      {
+        ...policy,
+        ...silent,
+        context: { environments: [], tenants: [], workspaces: [] },
+        tools,
+        rules: [{ ...rule, when: undefined, approvers: [] }],
+        egress: { allow: ['ok.test', 'ask.test'], ask: [], deny: [] },
+        risk: { ...policy.risk, threshold: 1_000_000 },
+        taint: { deny: [], ask: [], internal: [], follow: 'values', provenance, results: {} },
+      },
+    ],
+    events: [
+      { do: 'activate', policy: 0, tenants: BOTH },
+      ...Array.from({ length: 12 }, () => readingStory(random, cast)).flat(),
+    ],
   }
 }
 

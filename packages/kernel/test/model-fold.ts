@@ -4,6 +4,8 @@ import { wasRead } from './model-ladder.ts'
 import { costOf, spend, type Buckets } from './model-limits.ts'
 import { ownerOf, sessionOf, type Memory, type SessionMemory } from './model-memory.ts'
 import type { ModelLimit } from './model-policy.ts'
+import { vouchedFor } from './model-aim.ts'
+import { watched, type ModelWatch } from './model-watch.ts'
 import { ease, weigh, type Leak } from './model-risk.ts'
 import { appliedRules, findingsIn } from './model-rungs-data.ts'
 import { hear, remembers, same, sorted } from './model-taint.ts'
@@ -18,6 +20,8 @@ export interface Found {
   readonly compliance: readonly string[]
   readonly trust: string | undefined
   readonly raised: Raised | undefined
+  readonly widened: boolean
+  readonly scoped: boolean
   readonly broken: readonly string[]
 }
 
@@ -33,7 +37,7 @@ export function fold(memory: Memory, scene: Scene, settled: Settled): Found {
   const raised = raisedBy(scene, settled)
   memory.sessions.set(name, nextSession(scene, settled, weighed, raised))
   foldOwners(memory, scene, settled, weighed.carried)
-  if (wasRead(settled)) remember(memory, scene)
+  if (wasRead(settled)) remember(memory, scene, settled.approved === true)
   const outcome = settled.again ? undefined : outcomeOf(settled.verdict, settled.reason)
   const trust = policy.trust && moved(scene.trust, outcome, time, policy.trust)
   if (trust) memory.trust.set(owner, trust)
@@ -44,6 +48,8 @@ export function fold(memory: Memory, scene: Scene, settled: Settled): Found {
     compliance: read ? appliedRules(scene).map(({ id }) => id) : [],
     trust: trust && trustText(trust),
     raised,
+    widened: settled.widen === true && session.scope !== undefined,
+    scoped: session.scope !== undefined,
     broken: scene.broken,
   }
 }
@@ -59,7 +65,7 @@ function raisedBy(
 
 function nextSession(
   scene: Scene,
-  { verdict, reason, approved }: Settled,
+  { verdict, reason, approved, widen, rung }: Settled,
   { average, own }: { average: number; own: Leak },
   raised: Raised | undefined,
 ): SessionMemory {
@@ -72,10 +78,13 @@ function nextSession(
     // Whom a person vouched for is halved, and the turn is not held against it.
     average: approved ? before.average : average,
     leak: approved ? ease(before.leak, time, policy.risk.halfLife) : own,
-    sensitive: before.sensitive || (passed && call.sensitive),
+    sensitive: before.sensitive || (passed && scene.brings),
+    suspect: approved ? 0 : rung === 'session-risk' || scene.seen?.grave ? time : before.suspect,
     denials: passed ? 0 : Math.min(9, before.denials + fault),
     limits: spendAll(scene, passed, ['session'], before.limits),
     raised: raised ?? before.raised,
+    scope:
+      widen && before.scope ? { ...before.scope, also: [...before.scope.also, call.tool] } : before.scope,
     kept: true,
     broken: before.broken,
   }
@@ -85,26 +94,55 @@ function nextSession(
 function foldOwners(
   memory: Memory,
   scene: Scene,
-  { verdict, approved }: Settled,
+  { verdict, reason, approved }: Settled,
   carried: readonly Leak[],
 ): void {
   const { principals, tenants } = memory
+  const settled = { verdict, reason, approved }
   const { call, time, policy, principal, lineage, lineageName, tenant } = scene
   const after = (before: Leak, counted = before): Leak =>
     approved ? ease(before, time, policy.risk.halfLife) : counted
   const passed = verdict === 'ALLOW'
   const leak = after(principal.leak, carried[0])
   const limits = spendAll(scene, passed, ['principal'], principal.limits)
-  const sensitiveAt = passed && call.sensitive ? time : principal.sensitiveAt
-  const same = leak === principal.leak && limits === principal.limits && sensitiveAt === principal.sensitiveAt
-  if (!same) principals.set(ownerOf(call), { ...principal, leak, limits, sensitiveAt })
+  const sensitiveAt = passed && scene.brings ? time : principal.sensitiveAt
+  const watch = lineage ? principal.watch : watchAfter(scene, settled)
+  const next = { ...principal, leak, limits, sensitiveAt, watch }
+  if (!isUnchanged(principal, next)) principals.set(ownerOf(call), next)
   if (tenant) {
     const shared = spendAll(scene, passed, ['tool', 'tenant'], tenant.limits)
     if (shared !== tenant.limits) tenants.set(call.tenant, { ...tenant, limits: shared })
   }
   if (!lineage || lineageName === undefined) return
   const grown = after(lineage.leak, carried[1])
-  if (grown !== lineage.leak) principals.set(lineageName, { ...lineage, leak: grown })
+  const sensitive = passed && scene.brings ? time : lineage.sensitiveAt
+  const root = { ...lineage, leak: grown, sensitiveAt: sensitive, watch: watchAfter(scene, settled) }
+  if (!isUnchanged(lineage, root)) principals.set(lineageName, root)
+}
+
+function isUnchanged<T extends object>(before: T, after: T): boolean {
+  // Sound: both have the same names.
+  return (Object.keys(before) as (keyof T)[]).every((name) => before[name] === after[name])
+}
+
+type Ended = Pick<Settled, 'verdict' | 'reason'> & { readonly approved: true | undefined }
+
+/** What is watched of who answers for the call. */
+function watchAfter(scene: Scene, { verdict, reason, approved }: Ended): ModelWatch {
+  const { answers, call, time, effect, seen, tool } = scene
+  return watched(answers.watch, {
+    ...{
+      reason,
+      passed: verdict === 'ALLOW',
+      approved: approved === true,
+      tool: call.tool,
+      args: call.args,
+      time,
+    },
+    grave: seen?.grave === true,
+    paidTo: effect === 'pay' ? (seen?.unnamed ?? []) : [],
+    cost: costOf(tool?.cost, call.amount) ?? 0,
+  })
 }
 
 function spendAll(
@@ -118,9 +156,10 @@ function spendAll(
 }
 
 /** What came with the call, and then what it says itself. What was once lost is not begun anew. */
-function remember(memory: Memory, { call, remembered, data }: Scene): void {
+function remember(memory: Memory, { call, remembered, data, tool, voiced }: Scene, approved: boolean): void {
   if (!remembered || !data || remembered.broken) return
   const values = call.texts.flatMap(({ facts }) => facts.values)
-  const next = hear(data, { origin: 'said', labels: [], values })
+  const vouched = approved && voiced ? vouchedFor(call, tool) : []
+  const next = hear(data, { origin: 'said', labels: [], values: [...values, ...vouched] })
   if (!same(remembered, next)) memory.data.set(sessionOf(call), next)
 }

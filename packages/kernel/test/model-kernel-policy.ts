@@ -75,6 +75,7 @@ export function policyOf(policy: ModelPolicy, number: number, keys: Keys): Polic
       threat: policy.threat,
       trust: policy.trust,
       privilege: policy.privilege,
+      scope: policy.scoped ? { required: true } : undefined,
       temporal: {
         limits: policy.limits.map((limit) => ({ ...limit, tools: glob(limit.tools) })),
         hours: policy.hours.map((hours) => ({

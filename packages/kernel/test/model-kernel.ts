@@ -5,7 +5,7 @@ import type { ToolCall } from '../src/call.ts'
 import type { Gate, Objection } from '../src/gates/gate.ts'
 import { LADDER } from '../src/guardian.ts'
 import type { Kernel } from '../src/kernel.ts'
-import { axesOf } from '../src/signals.ts'
+import { axesOf, axesOfFacts } from '../src/signals.ts'
 import { BIT, type Topic } from '../src/words.ts'
 import { factsOf, recipient } from './model-texts.ts'
 import { WORDS } from './model-world.ts'
@@ -105,7 +105,7 @@ export function modelCallOf(
     replaced: spec.replaced,
     page: (effect, browser, declared) => pageSays(spec, effect, browser === true, declared),
     sensitive: topics.includes('credentials') || topics.includes('personal'),
-    axes: (facts) => axesOf(bits, facts),
+    axes: (facts, voiced, weighed) => (voiced ? axesOfFacts(bits, facts, weighed) : axesOf(bits, facts)),
   }
 }
 

@@ -6,6 +6,7 @@ import { fits } from './model-glob.ts'
 import type { ModelCondition, ModelRule } from './model-policy.ts'
 import { askDelegation, askPrivilege, askRisk, askTemporal, askTrust } from './model-rungs-caller.ts'
 import { askCompliance, askTaint, askThreat } from './model-rungs-data.ts'
+import { askScope } from './model-scope.ts'
 import { reachesTrust } from './model-trust.ts'
 import { ask, deny, type Heard, type Word } from './model-words.ts'
 import type { Scene } from './model.ts'
@@ -21,8 +22,6 @@ const OBSERVE: ModelRule = {
   approvers: [],
   expires: 0,
 }
-
-const silent = (): undefined => undefined
 
 const LADDER: readonly (readonly [Rung, (scene: Scene) => Word | undefined])[] = [
   ['freeze', ({ freeze }) => freeze && deny(freeze)],
@@ -40,7 +39,7 @@ const LADDER: readonly (readonly [Rung, (scene: Scene) => Word | undefined])[] =
   ['session-risk', askRisk],
   ['trust', askTrust],
   ['privilege', askPrivilege],
-  ['scope', silent],
+  ['scope', askScope],
   ['policy', askPolicy],
   ['temporal', askTemporal],
   ['compliance', askCompliance],
@@ -93,14 +92,21 @@ function askEgress({ hosts, outside, policy: { egress } }: Scene): Word | undefi
   return hosts.every((host) => egress.allow.includes(host)) ? undefined : ask('EGRESS_APPROVAL_REQUIRED')
 }
 
-function askPolicy(scene: Scene): Word {
-  const { call, policy, observed, effect, hosts, tool } = scene
-  const answer = ({ when }: ModelRule): boolean | 'throws' | undefined =>
-    when === undefined || holdsFor(when, scene)
-  const rule = policy.rules
+const answerOf = ({ when }: ModelRule, scene: Scene): boolean | 'throws' | undefined =>
+  when === undefined || holdsFor(when, scene)
+
+/** The rule that speaks of a call. */
+export function ruleFor(scene: Scene): ModelRule | undefined {
+  const { call, policy } = scene
+  return policy.rules
     .filter(({ tools, doors }) => fits(tools, call.tool) && fits(doors, call.door))
     .filter(({ principals, sessions }) => fits(principals, call.principal) && fits(sessions, call.session))
-    .find((each) => answer(each) !== false)
+    .find((each) => answerOf(each, scene) !== false)
+}
+
+function askPolicy(scene: Scene): Word {
+  const { policy, observed, effect, hosts, tool } = scene
+  const rule = ruleFor(scene)
   if (!rule) {
     // Where a call goes that says nothing of it, nobody knows, unless the tool reaches nothing at all.
     const known =
@@ -110,7 +116,7 @@ function askPolicy(scene: Scene): Word {
       ? { verdict: 'ALLOW', reason: 'OBSERVE_MODE_ALLOWED', rule: OBSERVE }
       : deny('NO_RULE_MATCHED')
   }
-  if (answer(rule) === 'throws') return { ...deny('POLICY_EVALUATION_ERROR'), rule }
+  if (answerOf(rule, scene) === 'throws') return { ...deny('POLICY_EVALUATION_ERROR'), rule }
   if (rule.action === 'allow') return { verdict: 'ALLOW', reason: 'RULE_ALLOWED', rule }
   return { ...(rule.action === 'deny' ? deny('POLICY_VIOLATION') : ask('APPROVAL_REQUIRED')), rule }
 }

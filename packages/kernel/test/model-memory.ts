@@ -4,8 +4,10 @@ import type { ModelPolicy } from './model-policy.ts'
 import type { Grant } from './model-delegation.ts'
 import { FULL, type Buckets } from './model-limits.ts'
 import type { Bucket, Leak, Pace } from './model-risk.ts'
+import type { ModelScope } from './model-scope.ts'
 import { NO_DATA, type Data } from './model-taint.ts'
 import type { Raised, Trust } from './model-trust.ts'
+import { NO_WATCH } from './model-watch.ts'
 import type { Heard } from './model-words.ts'
 import type { Lost } from './model-world.ts'
 
@@ -18,9 +20,12 @@ export interface SessionMemory {
   readonly average: number
   readonly leak: Leak
   readonly sensitive: boolean
+  /** When it last did what a person should have seen. */
+  readonly suspect: number
   readonly denials: number
   readonly limits: Buckets
   readonly raised: Raised | undefined
+  readonly scope: ModelScope | undefined
   /** There is a record of it that could be lost. */
   readonly kept: boolean
   readonly broken: boolean
@@ -31,13 +36,15 @@ export const NEW_SESSION: SessionMemory = {
   average: 0,
   leak: NO_LEAK,
   sensitive: false,
+  suspect: 0,
   denials: 0,
   limits: FULL,
   raised: undefined,
+  scope: undefined,
   kept: false,
   broken: false,
 }
-export const NEW_PRINCIPAL = { leak: NO_LEAK, sensitiveAt: 0, limits: FULL, broken: false }
+export const NEW_PRINCIPAL = { leak: NO_LEAK, sensitiveAt: 0, watch: NO_WATCH, limits: FULL, broken: false }
 export const NEW_TENANT = { limits: FULL, broken: false }
 
 /** What a person is asked, and maybe what was answered. */
@@ -48,7 +55,7 @@ export interface Request extends Pick<Heard, 'reason' | 'rung' | 'rule' | 'asks'
   readonly binding: string
   readonly opened: number
   readonly until: number
-  readonly answer?: { readonly granted: boolean; readonly until: number }
+  readonly answer?: { readonly granted: boolean; readonly widen: boolean; readonly until: number }
 }
 
 /** A call that was allowed. `late`: it was closed as unknown, and one word more may follow. */
@@ -132,9 +139,9 @@ export class Memory {
   /** Ends a session for good: what was remembered of it goes, and nothing is missing. Whether there was one. */
   close(whose: Whose, clock: number): boolean {
     this.time = Math.max(this.time, clock)
-    const { seq } = this.sessions.get(sessionOf(whose)) ?? NEW_SESSION
+    const { seq, scope } = this.sessions.get(sessionOf(whose)) ?? NEW_SESSION
     this.data.delete(sessionOf(whose))
     this.sessions.set(sessionOf(whose), { ...NEW_SESSION, seq })
-    return seq > 0
+    return seq > 0 || scope !== undefined
   }
 }

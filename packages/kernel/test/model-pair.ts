@@ -11,6 +11,8 @@ import { setObserve } from '../src/observing.ts'
 import type { Policy } from '../src/policy/parse.ts'
 import { sessionName } from '../src/records.ts'
 import { closeSessions } from '../src/retention.ts'
+import { setScope } from '../src/scope/open.ts'
+import { parseScope } from '../src/scope/parse.ts'
 import { endIn, handIn, NO_ID, recordName, succeeds, type Allowed } from './model-deeds.ts'
 import { founding } from './model-founding.ts'
 import { policyOf, type Keys } from './model-kernel-policy.ts'
@@ -19,7 +21,16 @@ import { effectLine, kernelEffectLine, kernelLine, modelLine, seenIn } from './m
 import { NEW_SESSION, sessionOf } from './model-memory.ts'
 import { NO_MODEL_POLICY } from './model-policy.ts'
 import { createPlainStore, type PlainStore } from './model-store.ts'
-import type { CallSpec, DelegationSpec, EffectSpec, Event, FreezeTarget, Lost, World } from './model-world.ts'
+import type {
+  CallSpec,
+  DelegationSpec,
+  EffectSpec,
+  Event,
+  FreezeTarget,
+  Lost,
+  ScopeSpec,
+  World,
+} from './model-world.ts'
 import { Model } from './model.ts'
 import { ORIGIN, START, WRITER } from './rig.ts'
 
@@ -141,6 +152,8 @@ export class Pair {
         return this.#effect(event)
       case 'close':
         return this.#close(event.whose)
+      case 'scope':
+        return this.#open(event)
     }
   }
 
@@ -263,6 +276,17 @@ export class Pair {
     const name = sessionName(whose, whose.session)
     const model = Number(this.#model.memory.close(whose, this.now))
     return { model: String(model), kernel: String(await closeSessions(this.#kernel, [{ name, seq }])) }
+  }
+
+  async #open(spec: ScopeSpec): Promise<Answers> {
+    const { whose, host, effects, tools, lasts } = spec
+    const model = String(this.#model.open(spec, this.now))
+    const until = lasts === undefined ? {} : { until: new Date(this.now + lasts).toISOString() }
+    const scope = parseScope({ by: 'host', ...(effects && { effects }), ...(tools && { tools }), ...until })
+    const { tenant, principal = '(nobody)', session } = whose
+    const as = host ? 'host' : 'operator'
+    const done = setScope(this.#kernel, { tenant, principal, session, scope, by: 'user:olga', as })
+    return { model, kernel: await succeeds(done), seen: [`scope ${model}`] }
   }
 
   #recorded(): Answers {

@@ -85,6 +85,8 @@ export interface ModelPolicy {
   readonly threat: ThreatSettings | undefined
   readonly trust: TrustSettings | undefined
   readonly privilege: PrivilegeSettings | undefined
+  /** Every session must have a scope. */
+  readonly scoped: boolean
   readonly limits: readonly ModelLimit[]
   readonly hours: readonly ModelHours[]
   readonly compliance: ModelCompliance | undefined
@@ -98,11 +100,19 @@ export const NO_MODEL_POLICY: ModelPolicy = {
   tools: [],
   rules: [],
   egress: { allow: [], ask: [], deny: [] },
-  risk: { threshold: 380_000, window: 8, baseline: 150_000, halfLife: 3_600_000, carry: 500_000 },
+  risk: {
+    ask: 280_000,
+    threshold: 380_000,
+    window: 8,
+    baseline: 150_000,
+    halfLife: 3_600_000,
+    carry: 500_000,
+  },
   taint: undefined,
   threat: undefined,
   trust: undefined,
   privilege: undefined,
+  scoped: false,
   limits: [],
   hours: [],
   compliance: undefined,

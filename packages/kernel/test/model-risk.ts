@@ -47,7 +47,7 @@ export function ease(leak: Leak, time: number, halfLife: number): Leak {
 }
 
 /** The worst axis, and half of what the others show. */
-function signalOf({ exfiltration, privilege, compliance }: Axes): number {
+export function signalOf({ exfiltration, privilege, compliance }: Axes): number {
   const worst = Math.max(exfiltration, privilege, compliance)
   return Math.min(ONE, worst + share(exfiltration + privilege + compliance - worst, 1, 2))
 }

@@ -3,6 +3,9 @@
 import { covers, holds, isDelegateOnly } from './model-delegation.ts'
 import { matches } from './model-glob.ts'
 import { costOf, FULL, isOpen, isOver } from './model-limits.ts'
+import { signalOf } from './model-risk.ts'
+import { ruleFor } from './model-ladder.ts'
+import { isLatched, paidBefore } from './model-watch.ts'
 import { reachesTier, reachesTrust } from './model-trust.ts'
 import { ask, deny, worst, type Word } from './model-words.ts'
 import type { Scene } from './model.ts'
@@ -15,9 +18,24 @@ export function askDelegation({ call, policy, chain, effect, time, isFrozen }: S
   if (!holds(chain, call.principal, { policy, time, frozen: isFrozen })) return deny('DELEGATION_INVALID')
   return covers(chain ?? [], call, effect) ? undefined : deny('DELEGATION_SCOPE_VIOLATION')
 }
-export function askRisk({ broken, acts, hosts, tooRisky }: Scene): Word | undefined {
+export function askRisk(scene: Scene): Word | undefined {
+  const { broken, acts, hosts, tooRisky, seen, score, policy, answers, time } = scene
   if (broken.length > 0 && (acts || hosts.length > 0)) return deny('STATE_MISMATCH')
-  return tooRisky ? deny('SESSION_RISK_MEMORY_DENY') : undefined
+  if (tooRisky) return deny('SESSION_RISK_MEMORY_DENY')
+  if (!seen) return undefined
+  const isGrey = signalOf(seen.axes) > 80_000 && score >= policy.risk.ask
+  if (!seen.grave && !isGrey && !isSplit(scene)) return undefined
+  return isLatched(answers.watch, time)
+    ? deny('SESSION_RISK_MEMORY_DENY')
+    : ask('SESSION_RISK_APPROVAL_REQUIRED')
+}
+/** Whether something was paid to the same before, and a rule does not simply allow it. */
+function isSplit(scene: Scene): boolean {
+  const { effect, seen, answers, tool, call, time } = scene
+  if (effect !== 'pay' || tool?.cost !== 'amount' || costOf('amount', call.amount) === undefined) return false
+  const before = seen?.unnamed.some((to) => paidBefore(answers.watch, to, time) !== undefined)
+  const action = ruleFor(scene)?.action
+  return before === true && action !== undefined && action !== 'allow'
 }
 export function askTrust({ policy: { trust: settings }, trust, effect, time }: Scene): Word | undefined {
   const needed = settings?.needs[effect]

@@ -15,15 +15,18 @@ export function askTaint({ policy: { taint }, flow, hosts, targets, acts }: Scen
   const leaves = targets.some((host) => !taint.internal.includes(host))
   const carried = (labels: readonly string[]): readonly string[] =>
     leaves ? flow.labels.filter((label) => labels.includes(label)) : []
-  const rules = {
-    said: 'allow',
-    output: taint.provenance.untrusted,
-    flagged: taint.provenance.flagged,
-  } as const
-  const origin = acts || hosts.length > 0 ? rules[flow.worst] : 'allow'
+  const { untrusted, ordered, flagged } = taint.provenance
+  const rules = [
+    ['flagged', flagged],
+    ['ordered', acts ? ordered : 'allow'],
+    ['output', untrusted],
+    ['spelled', flagged === 'allow' ? 'allow' : 'ask'],
+  ] as const
+  const held = acts || hosts.length > 0 ? rules.filter(([kind]) => flow.from[kind]) : []
   if (carried(taint.deny).length > 0) return deny('TAINTED_DATA_EGRESS_DENY')
-  if (origin === 'deny') return deny('UNTRUSTED_VALUE_DENY')
-  const about = [...carried(taint.ask), ...(origin === 'ask' ? [flow.worst] : [])]
+  if (held.some(([, rule]) => rule === 'deny')) return deny('UNTRUSTED_VALUE_DENY')
+  const asking = held.flatMap(([kind, rule]) => (rule === 'ask' ? [kind] : []))
+  const about = [...carried(taint.ask), ...asking.slice(0, 1)]
   return about.length > 0 ? ask('TAINT_APPROVAL_REQUIRED', about.join(' ')) : undefined
 }
 

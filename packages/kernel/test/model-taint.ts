@@ -2,9 +2,10 @@
 // the kernel.
 
 import type { Origin } from '../src/taint/remembered.ts'
+import { isVoiced, namesOf } from './model-aim.ts'
 import type { ModelPolicy, ModelTool } from './model-policy.ts'
-import type { Found, TextFacts } from './model-texts.ts'
-import type { ModelCall } from './model-world.ts'
+import type { TextFacts } from './model-texts.ts'
+import type { ModelCall, PlacedText } from './model-world.ts'
 
 /** What is remembered of a session's data. */
 export interface Data {
@@ -26,18 +27,33 @@ export function sorted(names: readonly string[]): readonly string[] {
   return [...new Set(names)].sort()
 }
 
-/** The first sighting decides; only what was flagged is better known once it stands elsewhere in an output. */
+/** What becomes of an origin that is not `said` once the value is seen again: in which row and column both stand. */
+const AGAIN: Readonly<Record<Named, Readonly<Record<Named, Origin>>>> = {
+  output: { output: 'output', prose: 'output', ordered: 'output', flagged: 'ordered' },
+  prose: { output: 'output', prose: 'prose', ordered: 'prose', flagged: 'ordered' },
+  ordered: { output: 'output', prose: 'prose', ordered: 'ordered', flagged: 'ordered' },
+  flagged: { output: 'ordered', prose: 'ordered', ordered: 'ordered', flagged: 'flagged' },
+}
+type Named = Exclude<Origin, 'said'>
+
+/** What is said first stays said, and saying changes nothing of what tools have named. */
 export function hear(data: Data, { origin, labels, values }: Utterance): Data {
   const next = new Map(data.values)
   for (const value of values) {
     const known = next.get(value) ?? { origin, labels: [] }
-    const cleared = known.origin === 'flagged' && origin === 'output'
+    const stays = known.origin === 'said' || origin === 'said'
     next.set(value, {
-      origin: cleared ? 'output' : known.origin,
+      origin: stays ? known.origin : AGAIN[known.origin][origin],
       labels: sorted([...known.labels, ...labels]),
     })
   }
   return { ...data, values: next, labels: sorted([...data.labels, ...labels]) }
+}
+
+/** Words as they are remembered: each, its root, and each with the next one. */
+function phrases(words: readonly string[]): readonly string[] {
+  const pairs = words.slice(1).map((word, i) => `${words[i]} ${word}`)
+  return [...words, ...words.map((word) => `${word.slice(0, 5)}~`), ...pairs].map((each) => `words ${each}`)
 }
 
 /** Whether two of them say the same. */
@@ -46,31 +62,35 @@ export function same(a: Data, b: Data): boolean {
   return written(a) === written(b)
 }
 
-/** It speaks to the agent, and not only in passing. */
-function isHard({ class: kind, severity }: Found): boolean {
-  return severity !== 'low' && kind !== 'secret' && kind !== 'command'
-}
+const ORIGINS = { plain: 'output', prose: 'prose', ordered: 'ordered' } as const
 
 /** What is heard in a text that nobody vouches for. */
 export function utterances(
-  { values, findings, labels: shapes }: TextFacts,
+  { values, stand, passage, labels: shapes }: TextFacts,
   more: readonly string[],
 ): Utterance[] {
   const labels = [...more, ...shapes]
-  const hard = findings.filter(isHard)
-  const inside = values.filter((_, i) => hard.some(({ holds }) => holds.includes(i)))
-  const outside = values.filter((_, i) => !hard.some(({ holds }) => holds.includes(i)))
-  const plain: Utterance = { origin: 'output', labels, values: outside }
-  if (hard.length === 0) return [plain]
-  return [plain, { origin: 'flagged', labels: [...labels, 'flagged'], values: inside }]
+  const outside = values.flatMap((value, i): Utterance[] => {
+    const origin = ORIGINS[stand[i] ?? 'plain']
+    return passage?.holds.includes(i) ? [] : [{ origin, labels, values: [value] }]
+  })
+  // Labels are heard without a value as well.
+  const all: Utterance[] = [{ origin: 'output', labels, values: [] }, ...outside]
+  if (!passage) return all
+  const inside = [...passage.holds.map((i) => values[i] ?? ''), ...phrases(passage.words)]
+  return [...all, { origin: 'flagged', labels: [...labels, 'flagged'], values: inside }]
 }
 
 /** What a call brings along, heard in its order; a page's text is a page's. */
 export function hearSources(data: Data, { sources, door }: ModelCall): Data {
   const page = door === 'browser' ? ['page'] : []
-  const heard = sources.flatMap(({ said, facts }): Utterance[] =>
-    said ? [{ origin: 'said', labels: [], values: facts.values }] : utterances(facts, page),
-  )
+  // Only the first words of a session name anything.
+  const first = isVoiced(data) ? -1 : sources.findIndex(({ said }) => said)
+  const heard = sources.flatMap(({ said, facts }, i): Utterance[] => {
+    if (!said) return utterances(facts, page)
+    const names = i === first ? namesOf(facts) : []
+    return [{ origin: 'said', labels: [], values: [...facts.values, ...phrases(facts.words), ...names] }]
+  })
   return heard.reduce(hear, data)
 }
 
@@ -87,7 +107,8 @@ function looksInto({ taint, threat, compliance }: ModelPolicy): boolean {
 /** What flows in a call. */
 export interface Flow {
   readonly labels: readonly string[]
-  readonly worst: Origin
+  /** Whether there is a value of each kind, and words of a passage. */
+  readonly from: Readonly<Record<'output' | 'ordered' | 'flagged' | 'spelled', boolean>>
 }
 
 /** `data` with what the call brings along; undefined where nothing is remembered. */
@@ -108,12 +129,30 @@ export function flowOf(
     ...texts.flatMap(({ facts }) => facts.values.flatMap(carried)),
     ...(policy.taint?.follow === 'session' ? (data?.labels ?? []) : []),
   ])
-  const holding = (origin: Origin) =>
-    texts.filter(({ facts }) => facts.values.some((value) => seen(value)?.origin === origin))
-  const sinks = tool?.sinks ?? []
-  const flagged = holding('flagged').length > 0
-  const output = holding('output').some(({ path }) => sinks.length === 0 || sinks.includes(path))
-  return { labels, worst: flagged ? 'flagged' : output ? 'output' : 'said' }
+  const atSink = ({ path }: PlacedText): boolean =>
+    !tool || tool.sinks.length === 0 || tool.sinks.includes(path)
+  const holding = (...origins: readonly Origin[]): readonly PlacedText[] =>
+    texts.filter(({ facts }) => facts.values.some((value) => origins.includes(seen(value)?.origin ?? 'said')))
+  const from = {
+    output: holding('output', 'prose', 'ordered', 'flagged').some(atSink),
+    ordered: holding('ordered').length > 0 || holding('prose').some(atSink),
+    flagged: holding('flagged').length > 0,
+    spelled: false,
+  }
+  const own = texts
+    .filter(atSink)
+    .some(({ facts }) => facts.values.some((value) => seen(value)?.origin !== 'flagged'))
+  const spelled = texts.some((text) => isSpelled(text.facts, atSink(text), data))
+  return { labels, from: { ...from, spelled: spelled && !own } }
+}
+
+/** Whether a passage has all the words of a text in their order, and what was said has not. */
+function isSpelled({ words }: TextFacts, isSink: boolean, data: Data | undefined): boolean {
+  if (!data || words.length > 16 || words.length < (isSink ? 1 : 3)) return false
+  if (words.length === 1 && words.join().length < 4) return false
+  const pieces = phrases(words).filter((each) => !each.endsWith('~'))
+  const origins = pieces.map((piece) => data.values.get(piece)?.origin)
+  return origins.every((each) => each === 'flagged' || each === 'said') && origins.includes('flagged')
 }
 
 /** What was found in an answer, and how much of it is handed on. */

@@ -19,6 +19,8 @@ export type Settled = Heard & {
   readonly request?: number
   readonly again?: true
   readonly approved?: true
+  /** And that the scope of the session is to have it from now on. */
+  readonly widen?: true
 }
 
 /** A denial. */

@@ -101,8 +101,8 @@ export interface ModelCall extends Pick<
   ) => Objection | undefined
   /** It is about credentials or persons. */
   readonly sensitive: boolean
-  /** How risky its words look beside these facts. */
-  readonly axes: (facts: Facts) => Axes
+  /** How risky its words look beside these facts; in a session whose user has spoken, beside what the facts weigh. */
+  readonly axes: (facts: Facts, voiced: boolean, weighed: Axes | undefined) => Axes
 }
 
 /** Whose record: a session's, with what is remembered of its data; a principal's; or a tenant's. */
@@ -118,6 +118,7 @@ export interface Reply {
   readonly tenant: string
   readonly request: number
   readonly granted: boolean
+  readonly widen?: boolean
   readonly approver: string
   readonly groups: readonly string[]
 }
@@ -167,6 +168,17 @@ export type Event =
   | { readonly do: 'revoke'; readonly tenant: string; readonly delegation: number }
   | ({ readonly do: 'effect' } & EffectSpec)
   | { readonly do: 'close'; readonly whose: Omit<Lost, 'kind'> }
+  | ({ readonly do: 'scope' } & ScopeSpec)
+
+/** What a session is for, as a host or an operator says. */
+export interface ScopeSpec {
+  readonly whose: Omit<Lost, 'kind'>
+  readonly host: boolean
+  readonly effects: readonly EffectClass[] | undefined
+  readonly tools: readonly string[] | undefined
+  /** Milliseconds from now to its last. */
+  readonly lasts: number | undefined
+}
 
 /** Observe mode for a door or a principal; null switches it off. */
 export interface ObserveSpec {

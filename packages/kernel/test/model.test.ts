@@ -4,6 +4,10 @@ import type { ReasonCode } from '@tollgate/evidence'
 import { expect, it } from 'vitest'
 import { readText } from '../src/content.ts'
 import { destinationsIn } from '../src/destinations/find.ts'
+import { isHard } from '../src/inspect.ts'
+import { wordsIn } from '../src/taint/phrases.ts'
+import { settingsIn } from '../src/taint/setting.ts'
+import { passagesAround } from '../src/threat/passage.ts'
 import { BIT, topicsIn, type Topic } from '../src/words.ts'
 import { compare, seedFromOutside, type Run } from './model-run.ts'
 import { recipient, TEXTS, type TextFacts } from './model-texts.ts'
@@ -27,7 +31,9 @@ const LEAST: Readonly<Record<Exclude<ReasonCode, 'LEDGER_UNAVAILABLE'>, number>>
   EGRESS_APPROVAL_REQUIRED: 100,
   TAINT_APPROVAL_REQUIRED: 40,
   THREAT_APPROVAL_REQUIRED: 50,
+  SESSION_RISK_APPROVAL_REQUIRED: 50,
   ELEVATION_REQUIRED: 50,
+  TASK_SCOPE_EXCEEDED: 100,
   TEMPORAL_INTERVENTION: 25,
   COMPLIANCE_APPROVAL_REQUIRED: 50,
   AMBIGUOUS_INPUT: 10,
@@ -78,6 +84,9 @@ const ALSO: Readonly<Record<string, number>> = {
   compliance: 50,
   trust: 100,
   elevation: 5,
+  widened: 20,
+  'scope true': 100,
+  'scope false': 20,
   late: 5,
   'effect COMPLETED': 100,
   'effect FAILED': 10,
@@ -94,6 +103,10 @@ const ALSO: Readonly<Record<string, number>> = {
   'broken tenant': 5,
   'broken lineage': 5,
   'broken remembered': 2,
+  'about output': 5,
+  'about ordered': 20,
+  'about flagged': 5,
+  'about spelled': 5,
 }
 
 it('decides 20,000 calls as the model does, for every reason there is', async () => {
@@ -110,10 +123,18 @@ it('decides 5,000 calls that nobody has seen before as the model does', async ()
   await check(5000, seedFromOutside() ?? Date.now() % 2 ** 32)
 })
 
-const NOTHING = { values: [], findings: [], labels: [], hosts: [] } as const
+const NOTHING = {
+  values: [],
+  stand: [],
+  passage: undefined,
+  findings: [],
+  labels: [],
+  hosts: [],
+} as const
 const words = Object.entries(WORDS).map(([text, topics]): TextFacts => ({
   ...NOTHING,
   text,
+  words: text.split(' '),
   topics: [...topics].sort(),
 }))
 const names = [
@@ -134,7 +155,7 @@ it.each([
   ...Object.values(TEXTS),
   ...['ok.test', 'ask.test', 'bad.test', 'far.test'].map(recipient),
   ...words,
-  ...names.map((text): TextFacts => ({ ...NOTHING, text, topics: [] })),
+  ...names.map((text): TextFacts => ({ ...NOTHING, text, words: text.split(' '), topics: [] })),
 ])('finds in $text what the model is told', (facts: TextFacts) => {
   expect(factsIn(facts.text)).toEqual(facts)
 })
@@ -142,15 +163,18 @@ it.each([
 function factsIn(text: string): TextFacts {
   const { findings, values, marks } = readText('', text)
   const bits = topicsIn(text)
+  const [passage, ...others] = passagesAround(text, findings.filter(isHard))
+  expect(others).toEqual([])
   return {
     text,
     values: values.map((value) => value.text),
-    findings: findings.map(({ class: kind, code, severity, start, end }) => ({
-      class: kind,
-      code,
-      severity,
-      holds: values.flatMap((value, i) => (start < value.end && value.start < end ? [i] : [])),
-    })),
+    stand: settingsIn(text, values),
+    words: wordsIn(text),
+    passage: passage && {
+      words: wordsIn(text.slice(passage.start, passage.end)),
+      holds: values.flatMap(({ start, end }, i) => (start < passage.end && passage.start < end ? [i] : [])),
+    },
+    findings: findings.map(({ class: kind, code, severity }) => ({ class: kind, code, severity })),
     labels: marks.map(({ label }) => label),
     hosts: destinationsIn({ text }, []).map(({ host }) => host),
     // Sound: the topics are the table's own keys.

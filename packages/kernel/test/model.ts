@@ -20,10 +20,13 @@ import {
 import type { ModelPolicy } from './model-policy.ts'
 import { fill, take, weigh, type Pace } from './model-risk.ts'
 import { targetsOf } from './model-rungs-data.ts'
+import { isNarrower, isSame } from './model-scope.ts'
+import { aimOf, factsOf, isVoiced } from './model-aim.ts'
+import { tires } from './model-watch.ts'
 import { flowOf, hearSources, NO_DATA, remembers } from './model-taint.ts'
 import { NEW_TRUST, tierOf } from './model-trust.ts'
 import { deny, type Heard, type Settled } from './model-words.ts'
-import type { EffectSpec, Lost, ModelCall, ObserveSpec, Reply } from './model-world.ts'
+import type { EffectSpec, Lost, ModelCall, ObserveSpec, Reply, ScopeSpec } from './model-world.ts'
 
 /** What was decided, and what its receipt says. */
 export type ModelDecision = Settled & { seq?: number; score?: number; window?: number; found?: Found }
@@ -31,6 +34,8 @@ export type ModelDecision = Settled & { seq?: number; score?: number; window?: n
 const FIFTEEN_MINUTES = 900_000
 const DAY = 86_400_000
 const MINUTE = 60_000
+const WEEK = 7 * DAY
+const HOUR = 60 * MINUTE
 
 /** What there is to know about a call. */
 export type Scene = ReturnType<Model['look']>
@@ -85,7 +90,31 @@ export class Model {
     const lately = principal.sensitiveAt > 0 && time - principal.sensitiveAt <= policy.risk.halfLife
     const [declared, effect] = [tool !== undefined, tool?.effect ?? 'admin']
     const facts = { declared, effect, outside, leaves: hosts.length > 0, denials: session.denials }
-    const axes = call.axes({ ...facts, afterSource: session.sensitive || lately })
+    const data = records.remembered && hearSources(records.remembered, call)
+    const says = tool && !tool.offline && call.hosts.length > 0
+    const targets = targetsOf(hosts, says === true || call.pages.length > 0, tool?.offline === true, effect)
+    const acts = effect !== 'read' || call.acts === true
+    const answers = lineage ?? principal
+    const held = session.suspect > 0 && time - session.suspect <= WEEK
+    const { grave } = answers.watch
+    const wary = grave > 0 && time - grave <= HOUR
+    const recently = [principal.sensitiveAt, lineage?.sensitiveAt ?? 0].some(
+      (at) => at > 0 && time - at <= WEEK,
+    )
+    const holdsData = data?.labels.some((label) => label !== 'flagged' && label !== 'page') === true
+    const voiced = isVoiced(data)
+    const internal = policy.taint?.internal ?? []
+    const seen =
+      voiced && data
+        ? factsOf(aimOf(call, tool, data, internal), {
+            ...{ effect, acts, held, wary, data, goes: hosts.length > 0 },
+            outward: targets.some((host) => !internal.includes(host)),
+            sensitive: session.sensitive || recently || holdsData,
+          })
+        : undefined
+    const returns = (tool?.returns.length ?? 0) > 0
+    const brings = voiced ? returns || (!session.sensitive && holdsData) : call.sensitive
+    const axes = call.axes({ ...facts, afterSource: session.sensitive || lately }, voiced, seen?.axes)
     const from = [call.door, call.assurance, call.context, call.pages, call.acts, call.delegation]
     const binding = JSON.stringify([sessionOf(call), call.tool, effect, pinned ?? offered, call.args, from])
     // A person has been asked about this very call: its turn was counted then.
@@ -94,19 +123,16 @@ export class Model {
     const leaks = [principal.leak, ...(lineage ? [lineage.leak] : [])]
     const risk = weigh(session, leaks, counted ? undefined : axes, time, policy.risk)
     const parties = [call.principal ?? NOBODY, ...(records.chain ?? []).map(({ delegator }) => delegator)]
-    const says = tool && !tool.offline && call.hosts.length > 0
-    const data = records.remembered && hearSources(records.remembered, call)
     return {
       ...records,
       ...facts,
       ...risk,
       ...{ call, time, policy, axes, leaks, tool, offered, pinned, hosts, binding, data },
-      acts: effect !== 'read' || call.acts === true,
+      ...{ acts, targets, seen, brings, voiced, answers },
       freeze: this.#freezeOf(call),
       observed: this.#isObserved(call, time, clock),
       isFrozen: (other: string) => memory.frozen.has(ownerOf({ ...call, principal: other })),
       flow: flowOf(call, policy, tool, data),
-      targets: targetsOf(hosts, says === true || call.pages.length > 0, tool?.offline === true, effect),
       tier: tierOf(policy, parties, session.raised, time),
       trust: memory.trust.get(ownerOf(call)) ?? NEW_TRUST,
     }
@@ -142,7 +168,8 @@ export class Model {
   }
 
   /** An approval lifts an ESCALATE if it is for exactly this call and rule, and holds now. */
-  #settle({ call, time, binding }: Scene, heard: Heard): Settled {
+  #settle(scene: Scene, heard: Heard): Settled {
+    const { call, time, binding } = scene
     if (heard.verdict !== 'ESCALATE') return heard
     const { requests } = this.memory
     const claims = call.approval !== undefined
@@ -150,20 +177,24 @@ export class Model {
     const request = requests[number]
     const fits = request?.binding === binding && askedOf(request) === askedOf(heard)
     const invalid = { ...heard, ...deny('APPROVAL_INVALID') }
-    if (!fits) return claims ? invalid : this.#ask(call, binding, heard)
+    if (!fits) return claims ? invalid : this.#ask(scene, heard)
     const { answer } = request
     const late = time > endOf(request)
-    if (late && !claims) return this.#ask(call, binding, heard)
+    if (late && !claims) return this.#ask(scene, heard)
     if (late && answer) return invalid
     if (late && time > endOf(request) + DAY) return invalid
     if (late) return { ...heard, ...deny('APPROVAL_TIMEOUT') }
     if (!answer) return { ...heard, request: number, again: true }
     if (!answer.granted) return { ...heard, ...deny('APPROVAL_REFUSED') }
     requests[number] = undefined
-    return { ...heard, verdict: 'ALLOW', reason: 'APPROVAL_GRANTED', approved: true }
+    const passed = { ...heard, verdict: 'ALLOW', reason: 'APPROVAL_GRANTED', approved: true } as const
+    return answer.widen ? { ...passed, widen: true } : passed
   }
 
-  #ask(call: ModelCall, binding: string, heard: Heard): Settled {
+  #ask({ call, binding, answers, seen }: Scene, heard: Heard): Settled {
+    if (tires(answers.watch, call.tool, seen?.strange === true, this.memory.time)) {
+      return { ...heard, ...deny('SESSION_RISK_MEMORY_DENY'), rung: 'session-risk' }
+    }
     const [owner, { tenant, principal = NOBODY }] = [ownerOf(call), call]
     const { requests, time } = this.memory
     const recent = (each: Request): boolean => time - each.opened < FIFTEEN_MINUTES
@@ -221,7 +252,10 @@ export class Model {
   }
 
   /** Whether this person may give this answer now; then it holds as long as the question could wait. */
-  answer({ tenant, request: number, granted, approver, groups }: Reply, clock: number): boolean {
+  answer(
+    { tenant, request: number, granted, widen = false, approver, groups }: Reply,
+    clock: number,
+  ): boolean {
     const { memory } = this
     const request = memory.requests[number]
     const time = Math.max(memory.time, clock)
@@ -229,8 +263,24 @@ export class Model {
     if (approver === request.principal) return false
     const { approvers = [], expires = FIFTEEN_MINUTES } = request.rule ?? {}
     if (approvers.length > 0 && ![approver, ...groups].some((name) => approvers.includes(name))) return false
-    memory.requests[number] = { ...request, answer: { granted, until: time + expires } }
+    const asked = request.asks?.find((each) => each.startsWith('scope TASK_SCOPE_EXCEEDED '))
+    if (widen && (!granted || asked === undefined || / (?:none|until)$/.test(asked))) return false
+    memory.requests[number] = { ...request, answer: { granted, widen, until: time + expires } }
     memory.time = time
+    return true
+  }
+
+  /** Whether a session could be given a scope. */
+  open({ whose, host, lasts, effects, tools }: ScopeSpec, clock: number): boolean {
+    const { memory } = this
+    const session = memory.sessions.get(sessionOf(whose)) ?? NEW_SESSION
+    const until = lasts === undefined ? undefined : clock + lasts
+    const scope = { effects, tools, until, also: [] }
+    if (session.scope && isSame(session.scope, scope)) return true
+    const may = session.scope ? isNarrower(scope, session.scope) : session.seq === 0
+    if (session.broken || (host && !may)) return false
+    memory.time = Math.max(memory.time, clock)
+    memory.sessions.set(sessionOf(whose), { ...session, scope, kept: true })
     return true
   }
 

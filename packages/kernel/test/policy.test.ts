@@ -146,7 +146,7 @@ rules:
   - { id: two, allow: a, when: 'args.x >' }
 gates:
   egress: { alow: [x] }
-  scope: {}
+  scope: { required: maybe }
 `).map((each) => each.slice(0, 60)),
     ).toEqual([
       expect.stringMatching(/^1: `tollgate`, the version/),
@@ -158,7 +158,7 @@ gates:
       expect.stringMatching(/^8: the rule has no `id`/),
       expect.stringMatching(/^9: `when`:/),
       expect.stringMatching(/^11: `alow` is not known here; did you mean `allow`/),
-      expect.stringMatching(/^12: the rung `scope` is not configurable yet/),
+      expect.stringMatching(/^12: `required` must be/),
     ])
   })
 
@@ -199,7 +199,11 @@ gates:
     check(`${RULES}gates: { browser: { max-sentinel-risk: 101 } }`, /from 0 to 100/)
     check(`${RULES}gates: { temporal: { rate: { x: fast } } }`, /a rate is written/)
     check(`${RULES}gates: { temporal: { rate: { x: 999999/366d } } }`, /a rate is written/)
-    check(`${RULES}gates: { scope: {} }`, /the rung `scope` is not configurable yet/)
+    check(
+      `${RULES}gates: { scope: { require: true } }`,
+      /`require` is not known here; did you mean `required`/,
+    )
+    check(`${RULES}gates: { scope: true }`, /must be a mapping of `required`/)
     check(`${RULES}gates: { delegation: {} }`, /is configured under `principals`/)
   })
 
@@ -545,7 +549,7 @@ describe('the ladder', () => {
       'session-risk: active',
       'trust: not configured',
       'privilege: not configured',
-      'scope: not yet configurable',
+      'scope: active',
       'policy: active',
       'temporal: not configured',
       'compliance: not configured',

@@ -56,11 +56,26 @@ describe('the first sighting', () => {
     expect(origin('flagged', 'said')).toBe('flagged')
   })
 
-  it('in a flagged part counts only as long as no clean one is seen', () => {
-    expect(origin('flagged', 'flagged')).toBe('flagged')
-    expect(origin('flagged', 'output')).toBe('output')
-    expect(origin('output', 'flagged')).toBe('output')
-    expect(origin('flagged', 'said', 'output', 'flagged')).toBe('output')
+  const named = ['output', 'prose', 'ordered', 'flagged'] as const
+
+  it('by a tool gives way to a cleaner one, but what was flagged stays ordered', () => {
+    const then = Object.fromEntries(named.map((first) => [first, named.map((again) => origin(first, again))]))
+    expect(then).toEqual({
+      output: ['output', 'output', 'output', 'ordered'],
+      prose: ['output', 'prose', 'prose', 'ordered'],
+      ordered: ['output', 'prose', 'ordered', 'ordered'],
+      flagged: ['ordered', 'ordered', 'ordered', 'flagged'],
+    })
+  })
+
+  it('is the same in either order, whoever says the value in between', () => {
+    for (const first of named)
+      for (const again of named) {
+        expect(origin(first, again)).toBe(origin(again, first))
+        expect(origin(first, 'said', again, 'said')).toBe(origin(first, again))
+        expect(origin('said', first, again)).toBe('said')
+        expect(origin(first, 'said')).toBe(first)
+      }
   })
 
   it('is of the thing, not of its spelling', () => {
@@ -115,9 +130,12 @@ describe('what is heard', () => {
     const again = [
       heard('output', ids(0, 100), 'a'),
       heard('said', ids(0, 100)),
-      heard('flagged', ids(0, 100)),
+      heard('prose', ids(0, 100), 'a'),
+      heard('ordered', ids(0, 100)),
     ]
     expect(hear(once, noKey, again)).toBe(once)
+    const known = hear(once, noKey, [heard('flagged', ids(0, 100))])
+    expect(hear(known, noKey, [heard('flagged', ids(0, 100)), heard('ordered', ids(0, 100))])).toBe(known)
     expect(hear(once, noKey, [])).toBe(once)
     expect(hear(NO_PROVENANCE, noKey, [heard('output', [])])).toBe(NO_PROVENANCE)
   })
@@ -184,6 +202,37 @@ describe('a full record', () => {
     expect(lookUp(hear(said, key, [heard('flagged', [id(20)])]), id(20)).origin).toBe('flagged')
   })
 
+  it('forgets prose after output and before what was said, and ordered after that', () => {
+    const one = hear(NO_PROVENANCE, key, [
+      heard('ordered', ids(0, 5)),
+      heard('said', ids(5, 5)),
+      heard('prose', ids(10, 5)),
+      heard('output', ids(15, 5)),
+    ])
+    const left = (count: number): readonly string[] => {
+      const flood = hear(one, key, [heard('flagged', ids(5000, MOST - 20 + count))])
+      return ids(0, 20).map((value) => (flood.older.has(hashOf(KEY, value)) ? 'kept' : 'gone'))
+    }
+    const kept = (from: number, to: number): readonly string[] =>
+      Array.from({ length: 20 }, (_, i) => (i >= from && i < to ? 'kept' : 'gone'))
+    expect(left(5)).toEqual(kept(0, 15))
+    expect(left(10)).toEqual(kept(0, 10))
+    expect(left(15)).toEqual(kept(0, 5))
+    expect(left(20)).toEqual(kept(0, 0))
+  })
+
+  it('takes what is unknown for the worst that may have been forgotten', () => {
+    const unknown = (...origins: readonly Origin[]): string => {
+      const all = origins.map((each, i) => heard(each, ids(10_000 * i, MOST)))
+      return lookUp(hear(NO_PROVENANCE, key, all), id(123_456)).origin
+    }
+    expect(unknown('output', 'output')).toBe('output')
+    expect(unknown('output', 'prose')).toBe('prose')
+    expect(unknown('prose', 'prose')).toBe('prose')
+    expect(unknown('prose', 'ordered')).toBe('ordered')
+    expect(unknown('said', 'output')).toBe('output')
+  })
+
   it('is full for good, also once it is written and read', () => {
     const one = readProvenance(provenanceText(full(heard('output', [id(9999)]))))
     expect(one.full).toBe(true)
@@ -199,6 +248,14 @@ describe('a full record', () => {
   })
 })
 
+/** The cleaner of two; beside anything else, what is flagged is ordered. */
+function either(a: Origin, b: Origin): Origin {
+  if (a === b) return a
+  if (a === 'flagged' || b === 'flagged') return 'ordered'
+  if (a === 'output' || b === 'output') return 'output'
+  return 'prose'
+}
+
 /** The laws in the plainest words: everything in one map, by text. */
 class Model {
   readonly seen = new Map<string, { origin: Origin; labels: Set<string> }>()
@@ -207,7 +264,7 @@ class Model {
     for (const value of values) {
       const text = 'text' in value ? value.text : value.hash
       const known = this.seen.get(text) ?? { origin: now, labels: new Set() }
-      if (known.origin === 'flagged' && now === 'output') known.origin = 'output'
+      if (known.origin !== 'said' && now !== 'said') known.origin = either(known.origin, now)
       if (now !== 'said') for (const label of labels) known.labels.add(label)
       this.seen.set(text, known)
     }
@@ -216,7 +273,7 @@ class Model {
 
 describe('the laws', () => {
   const step: fc.Arbitrary<Heard> = fc.record({
-    origin: fc.constantFrom('said', 'output', 'flagged'),
+    origin: fc.constantFrom('said', 'output', 'prose', 'ordered', 'flagged'),
     labels: fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'personal', 'secret')),
     values: fc.array(fc.nat(120).map(id), { maxLength: 30 }),
   })
@@ -286,6 +343,36 @@ describe('the record', () => {
     const text = provenanceText(most)
     expect(text.length).toBeLessThan(65_536)
     expect(provenanceText(readProvenance(text))).toBe(text)
+  })
+
+  it('has a letter for each origin, and no other', () => {
+    for (const each of ['said', 'output', 'prose', 'ordered', 'flagged'] as const) {
+      const text = provenanceText(hear(NO_PROVENANCE, key, [heard(each, [id(1)])]))
+      expect(lookUp(readProvenance(text), id(1)).origin).toBe(each)
+      const written = /"entries":"[0-9a-f]{12}(.)"/.exec(text)?.[1] ?? ''
+      expect('soprf').toContain(written)
+    }
+    const good = provenanceText(hear(NO_PROVENANCE, key, [heard('output', [id(1)])]))
+    for (const letter of [
+      'a',
+      'e',
+      'g',
+      'q',
+      't',
+      'x',
+      '0',
+      '9',
+      'S',
+      'O',
+      'P',
+      'R',
+      'F',
+      ' ',
+      '',
+      'oo',
+      '\\u006f',
+    ])
+      expect(() => readProvenance(good.replace(/o"/, `${letter}"`)), letter).toThrow(KernelError)
   })
 
   it('is refused in any other form, without a word of it', () => {

@@ -25,7 +25,7 @@ describe('the settings of taint', () => {
       ask: [],
       internal: [],
       follow: 'values',
-      provenance: { untrusted: 'allow', flagged: 'deny' },
+      provenance: { untrusted: 'allow', ordered: 'ask', flagged: 'deny' },
       results: new Map(),
     })
   })
@@ -33,14 +33,14 @@ describe('the settings of taint', () => {
   it('are read in full', () => {
     const { settings, mistakes } = read(
       'deny: [secret, card]\nask: personal\ninternal: [example.com, "*.example.com"]\nfollow: session\n' +
-        'provenance: { untrusted: ask, flagged: allow }\nresults: { secret: redact, card: withhold }\n',
+        'provenance: { untrusted: ask, ordered: deny, flagged: allow }\nresults: { secret: redact, card: withhold }\n',
     )
     expect(mistakes).toEqual([])
     expect(settings).toMatchObject({
       deny: ['secret', 'card'],
       ask: ['personal'],
       follow: 'session',
-      provenance: { untrusted: 'ask', flagged: 'allow' },
+      provenance: { untrusted: 'ask', ordered: 'deny', flagged: 'allow' },
     })
     expect([...settings.results]).toEqual([
       ['secret', 'redact'],
@@ -53,6 +53,12 @@ describe('the settings of taint', () => {
   it('keep the other default where one is said', () => {
     expect(read('provenance: { untrusted: deny }').settings.provenance).toEqual({
       untrusted: 'deny',
+      ordered: 'ask',
+      flagged: 'deny',
+    })
+    expect(read('provenance: { ordered: allow }').settings.provenance).toEqual({
+      untrusted: 'allow',
+      ordered: 'allow',
       flagged: 'deny',
     })
     expect(read('deny: []').settings.deny).toEqual([])
@@ -62,7 +68,9 @@ describe('the settings of taint', () => {
     refuses('denny: [secret]', /did you mean `deny`/)
     refuses('follow: all', /`follow` must be one of `values`, `session`/)
     refuses('provenance: { untrusted: maybe }', /`untrusted` must be one of `allow`, `ask`, `deny`/)
-    refuses('provenance: deny', /must be a mapping of `untrusted`, `flagged`/)
+    refuses('provenance: { ordered: true }', /`ordered` must be one of `allow`, `ask`, `deny`/)
+    refuses('provenance: { orderd: ask }', /did you mean `ordered`/)
+    refuses('provenance: deny', /must be a mapping of `untrusted`, `ordered`, `flagged`/)
     refuses('results: { secret: hide }', /must be one of `redact`, `withhold`/)
     refuses('results: { Secret: redact }', /`Secret` is no label; write a small letter/)
     refuses('results: [secret]', /`results` must be a mapping/)

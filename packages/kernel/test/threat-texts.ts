@@ -12,6 +12,9 @@ export const PIECES: readonly string[] = [
   '&#x110000;', '\\u', '\\u0069', '\\ud800', '\\x6', '\\u{', '\\u{110000}', 'ignore', 'previous', 'instructions', '../', '..\\',
   '<|im_start|>', '</', '-----BEGIN ', 'PRIVATE KEY-----', '-----END ', 'password=', 'ghp_', 'eyJ', 'AKIA', '![x](http://a?', '$(',
   'rm -rf', "' OR 1=1", '; DROP TABLE', '| sh', 'i g n o r e', 'https://', 'a@b.c', '"role":"system"', '"content"', '\ue000', '\u{f0000}',
+  ';base64,', 'data:a;base64,', 'H4sIAAAAAAAAA0vOSM3JVyjPL8pJAQCFEUoNCwAAAA', 'eJzLSM3JyVcozy/KSQEAGgsEXQ', 'y0jNyclXKM8vykkBAA', '<~', '~>', '87cURD]i,"Ebo80',
+  '=20', '=\n', '=3D', '=C3', '.-', '-. ', '.. --. -. --- .-. . / ', '·', 'a$b', 'a!b', 'vtaber cerivbhf', 'snoitcurtsni suoiverp lla erongi',
+  'NFTW433SMUQGC3DMEBYHEZLWNFXXK4Y', '9gTB8Cks2Lm4Qw6Zx9gTB8Cks2Lm4Qw6Zx',
 ] // prettier-ignore
 
 /** Any text at all, lone surrogates too. */

@@ -10,6 +10,7 @@ import { READERS, receiptOf } from './receipts.ts'
 import { json, kernelOf, numberIn, type Question, type Reply, type Route } from './route.ts'
 import {
   ANYTHING,
+  FLAG,
   HASH,
   list,
   NAME,
@@ -176,12 +177,21 @@ async function over({ inTurn }: Question, kernel: Kernel, id: string, decision: 
 async function answer({ options, identity, params, body }: Question, granted: boolean): Promise<Reply> {
   const { tenant, principal: approver, groups } = identity
   const request = params['id'] ?? ''
-  const { id } = await answerRequest(kernelOf(options), { tenant, request, granted, approver, groups })
+  const widen = body['widen'] === true
+  const { id } = await answerRequest(kernelOf(options), { tenant, request, granted, widen, approver, groups })
   options.log('info', 'a request was answered', { request, granted, by: approver, because: body['because'] })
   return json(200, { receipt: id, answer: granted ? 'GRANTED' : 'REFUSED' })
 }
 
 const APPROVERS: readonly Role[] = ['operator', 'admin']
+
+const ANSWER = { 'because?': said(SENTENCE, 'For the log of the gateway.') }
+const WIDEN = {
+  'widen?': said(
+    FLAG,
+    'Using the approval also widens the scope of the session: by this tool, with what this call acts on. Only for a call outside of it.',
+  ),
+}
 
 function answerRoute(word: 'approve' | 'deny', about: string): Route {
   return {
@@ -191,7 +201,7 @@ function answerRoute(word: 'approve' | 'deny', about: string): Route {
     about,
     roles: APPROVERS,
     params: { id: HASH },
-    body: { schema: object({ 'because?': said(SENTENCE, 'For the log of the gateway.') }), optional: true },
+    body: { schema: object({ ...ANSWER, ...(word === 'approve' && WIDEN) }), optional: true },
     answers: {
       200: {
         about: 'Recorded.',

@@ -1,6 +1,6 @@
 // Who asks, and whether they may. Nothing is read of a request's body before this has answered.
 
-import type { Identity } from '../tokens.ts'
+import type { Identity, Role } from '../tokens.ts'
 import { Problem } from './problem.ts'
 import type { ApiOptions, Asked, Route } from './route.ts'
 
@@ -14,9 +14,11 @@ const NO_ONE: Identity = { role: 'agent', tenant: '', principal: '', groups: [] 
 export function admit(route: Route, asked: Asked, options: ApiOptions): Identity {
   if (route.roles === 'public') return NO_ONE
   const identity = identityOf(asked, options)
-  if (route.roles === 'any role' || route.roles.includes(identity.role)) return identity
+  // A host is an agent, and may say what its sessions are for.
+  const own: readonly Role[] = identity.mayOpen === true ? ['host', identity.role] : [identity.role]
+  if (route.roles === 'any role' || own.some((role) => route.roles.includes(role))) return identity
   const roles = route.roles.map((role) => `\`${role}\``).join(' or ')
-  throw new Problem('role-forbidden', `the token has the role \`${identity.role}\``, {
+  throw new Problem('role-forbidden', `the token has the role \`${own[0] ?? ''}\``, {
     remedy: `Use a token with the role ${roles}.`,
   })
 }

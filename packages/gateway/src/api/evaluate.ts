@@ -190,11 +190,19 @@ function sorted(
   const page: Record<string, Json> = {}
   for (const [name, value] of Object.entries(body)) {
     const [into, as] = Object.hasOwn(members, name) ? [call, members[name]] : [page, known(pages, name)]
-    if (as === undefined) throw new Problem('request-invalid', 'the body has a member that is not known here')
+    if (as === undefined) throw unknownMember(name)
     into[as] = value
   }
   // Sound: every member of `Said` may hold anything; `tool` may be missing, and the kernel says so.
   return { call: call as unknown as Said, page }
+}
+
+function unknownMember(name: string): Problem {
+  if (name !== 'scope') return new Problem('request-invalid', 'the body has a member that is not known here')
+  return new Problem('request-invalid', 'a call does not bring a scope', {
+    remedy:
+      'Open the session with it first: `POST /v1/sessions`, with a token of the role `host` or `operator`.',
+  })
 }
 
 function known(members: Members, name: string): string | undefined {

@@ -76,7 +76,7 @@ const RULE: Schema = object({
 
 const RUNG: Schema = object({
   rung: word(...RUNGS),
-  standing: word('active', 'not configured', 'not yet configurable'),
+  standing: word('active', 'not configured'),
   asked: said(FLAG, 'Whether the ladder comes to it. If not, the rest is what it would say.'),
   verdict: orNull(said(TEXT, 'ALLOW, DENY or ESCALATE; null if it does not object.')),
   reason_code: orNull(TEXT),

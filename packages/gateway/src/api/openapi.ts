@@ -33,7 +33,10 @@ export function problemsOf({ roles, params, body, problems = [], method }: Route
   if (body) codes.push('body-too-large', 'not-json', 'request-timeout')
   if (method !== 'GET') codes.push('gateway-needed')
   // Agents read the ledger in turn.
-  else if (roles === 'any role' || (roles !== 'public' && roles.includes('agent'))) {
+  else if (
+    roles === 'any role' ||
+    (roles !== 'public' && (roles.includes('agent') || roles.includes('host')))
+  ) {
     codes.push('too-many-waiting')
   }
   return [...new Set([...codes, ...problems])]

@@ -67,7 +67,7 @@ export const policyRoutes: readonly Route[] = [
           rungs: list(
             object({
               rung: word(...RUNGS),
-              standing: word('active', 'not configured', 'not yet configurable'),
+              standing: word('active', 'not configured'),
             }),
           ),
           pending: orNull(object({ hash: HASH, mistakes: MISTAKES })),

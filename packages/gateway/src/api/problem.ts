@@ -26,6 +26,7 @@ export type ProblemCode =
   | 'approval-refused'
   | 'pin-refused'
   | 'delegation-refused'
+  | 'scope-refused'
   | 'body-too-large'
   | 'url-too-long'
   | 'not-json'
@@ -70,6 +71,11 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemKind>> = {
     status: 409,
     title: 'The delegation is not registered.',
     remedy: 'Sign another; `tollgate delegations list` shows how those that are registered stand.',
+  },
+  'scope-refused': {
+    status: 409,
+    title: 'The scope of the session is not set.',
+    remedy: 'Open another session, or have an operator set the scope.',
   },
   'body-too-large': { status: 413, title: 'The body is too large.', remedy: 'Send less at a time.' },
   'url-too-long': { status: 414, title: 'The URL is too long.' },
@@ -147,6 +153,7 @@ const KERNEL_FAULTS: Partial<Record<KernelError['code'], ProblemCode>> = {
   EFFECT_REFUSED: 'effect-refused',
   APPROVAL_REFUSED: 'approval-refused',
   DELEGATION_REFUSED: 'delegation-refused',
+  SCOPE_REFUSED: 'scope-refused',
   REQUEST_INVALID: 'request-invalid',
   SCHEMA_REFUSED: 'pin-refused',
   LEDGER_POISONED: 'ledger-unavailable',

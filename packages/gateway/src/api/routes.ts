@@ -18,6 +18,7 @@ import { Problem } from './problem.ts'
 import { receiptRoutes } from './receipts.ts'
 import type { Route } from './route.ts'
 import { problemsIn } from './schema.ts'
+import { scopeRoutes } from './scopes.ts'
 import { sessionRoutes } from './sessions.ts'
 import { streamRoutes } from './stream.ts'
 import { tokenRoutes } from './tokens.ts'
@@ -32,6 +33,7 @@ export const ROUTES: readonly Route[] = [
   ...streamRoutes,
   ...approvalRoutes,
   ...sessionRoutes,
+  ...scopeRoutes,
   ...principalRoutes,
   ...delegationRoutes,
   ...freezeRoutes,

@@ -117,6 +117,7 @@ function argumentsOf({ arguments: args }: Waiting): string {
 
 interface AnswerOptions extends GatewayOptions {
   readonly because?: string
+  readonly widen?: boolean
 }
 
 /** Says yes to a request. */
@@ -140,14 +141,15 @@ async function answer(
     const id = await idOf(connection, which)
     const { approvals } = await waitingOn(connection)
     const request = approvals.find((each) => each.id === id)
-    const body = options.because === undefined ? {} : { because: options.because }
+    const { because, widen } = options
+    const body = { ...(because !== undefined && { because }), ...(widen === true && { widen }) }
     const said = await ask<{ readonly receipt: string; readonly answer: string }>(
       connection,
       `/v1/approvals/${id}/${word}`,
       body,
     )
     terminal.data({ request: id, ...said }, said.receipt)
-    terminal.say(word === 'approve' ? grantOf(request) : 'denied: this call does not pass')
+    terminal.say(word === 'approve' ? grantOf(request, widen === true) : 'denied: this call does not pass')
     return 0
   } finally {
     await connection.close()
@@ -155,7 +157,9 @@ async function answer(
 }
 
 /** What a yes has brought. One that raises a tier is for more than the call that asked. */
-function grantOf(request: Waiting | undefined): string {
+function grantOf(request: Waiting | undefined, widen: boolean): string {
+  if (widen)
+    return 'approved: once this call has passed, its tool and what it acts on are in the scope of the session'
   if (request?.reason_code !== 'ELEVATION_REQUIRED') return 'approved: exactly this call may pass, once'
   const whose = `session ${shown(request.session)} of ${shown(request.principal)}`
   return `approved: this call may pass, and ${whose} keeps the higher tier as long as \`gates.privilege.elevation\` says`

@@ -7,6 +7,7 @@ import type * as delegationCommands from './delegation-commands.ts'
 import type * as groupCommands from './groups.ts'
 import type * as mcpCommands from './mcp-commands.ts'
 import { addPolicy } from './policy-commands.ts'
+import type * as scopeCommands from './scope-commands.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 
 /** What a command does; answers with the exit code. */
@@ -55,15 +56,16 @@ export async function createProgram(finish: (exit: number) => void, first?: stri
 }
 
 /** The groups that have files of their own. */
-type Groups = typeof groupCommands & typeof delegationCommands & typeof mcpCommands
+type Groups = typeof groupCommands & typeof delegationCommands & typeof mcpCommands & typeof scopeCommands
 
 async function addAll(program: Command, to: To): Promise<void> {
-  const [groups, delegations, mcp] = await Promise.all([
+  const [groups, delegations, mcp, scope] = await Promise.all([
     import('./groups.ts'),
     import('./delegation-commands.ts'),
     import('./mcp-commands.ts'),
+    import('./scope-commands.ts'),
   ])
-  const all = { ...groups, ...delegations, ...mcp }
+  const all = { ...groups, ...delegations, ...mcp, ...scope }
   addSetup(program.commandsGroup('Start:'), to)
   addDaily(program.commandsGroup('Every day:'), to, all)
   addEvidence(program.commandsGroup('Evidence:'), to)
@@ -154,6 +156,7 @@ function addDaily(program: Command, to: To, groups: Groups): void {
   groups.addReceipts(program, to)
   groups.addApprovals(program, to)
   groups.addSessions(program, to)
+  groups.addScope(program, to)
   groups.addDelegations(program, to)
   for (const [name, act] of [
     ['freeze', 'stops'],
@@ -178,6 +181,7 @@ function addDaily(program: Command, to: To, groups: Groups): void {
   }
   addPolicy(program, to)
   groups.addMcp(program, to)
+  groups.addThreat(program, to)
 }
 
 function addEvidence(program: Command, to: To): void {

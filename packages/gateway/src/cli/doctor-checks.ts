@@ -195,7 +195,7 @@ async function checkPolicy(view: LedgerView, config: Config): Promise<readonly F
         remedy: ['add a tool, and a rule that allows it'],
       }
   const ladder = describeLadder(active)
-  const rungs = (['active', 'not configured', 'not yet configurable'] as const).map((how): Finding => {
+  const rungs = (['active', 'not configured'] as const).map((how): Finding => {
     const names = ladder.flatMap(({ rung, standing: stands }) => (stands === how ? [rung] : []))
     return { level: 'ok', about: 'rungs', found: `${how}: ${names.join(', ') || 'none'}` }
   })

@@ -57,12 +57,20 @@ export function addApprovals(program: Command, to: To): void {
     ['approve', 'say yes: the call may pass, once'],
     ['deny', 'say no'],
   ] as const) {
-    remote(approvals, name)
+    const command = remote(approvals, name)
       .summary(summary)
       .argument('<request>', 'its id, or the first characters of it')
       .option('--because <why>', 'why, for the record')
       .addHelpText('after', examples([`tollgate approvals ${name} 3f2a9c01`, '']))
-      .action(to(async () => (await import('./approvals.ts'))[name === 'approve' ? 'runApprove' : 'runDeny']))
+    if (name === 'approve') {
+      command.option(
+        '--widen',
+        'also widen the scope of its session by this tool, and what this call acts on',
+      )
+    }
+    command.action(
+      to(async () => (await import('./approvals.ts'))[name === 'approve' ? 'runApprove' : 'runDeny']),
+    )
   }
 }
 
@@ -94,7 +102,7 @@ export function addKeys(program: Command, to: To): void {
     .action(to(async () => (await import('./keys.ts')).runTrust))
 }
 
-const ROLES = ['agent', 'sentinel', 'operator', 'admin', 'auditor']
+const ROLES = ['agent', 'host', 'sentinel', 'operator', 'admin', 'auditor']
 
 /** `tokens`. */
 export function addTokens(program: Command, to: To): void {
@@ -124,4 +132,42 @@ export function addTokens(program: Command, to: To): void {
     .argument('<hash>', 'the hash of the token, or its first 8 characters or more')
     .addHelpText('after', examples(['tollgate tokens revoke 3f2a9c01', '']))
     .action(to(async () => (await import('./tokens.ts')).runRevoke))
+}
+
+/** `threat`. */
+export function addThreat(program: Command, to: To): void {
+  const threat = program
+    .command('threat')
+    .summary('try the threat scanner on texts')
+    .description('The threat scanner, as the gates use it.')
+  threat
+    .command('scan')
+    .summary('look for attacks in texts, and print what is found as lines of JSON')
+    .description(
+      'Reads text, or JSON lines with a field `text`, and prints one line of JSON for each record: whether it is flagged, and what\nwas found where. Flagged means that the gates would hold what stands there suspect. The text itself is never printed, unless\n`--show` is given. Files that end with `.gz` are unpacked.\n\nExits with 0 if nothing is flagged, with 1 if something is, with 2 if something could not be read.',
+    )
+    .argument('[file...]', 'the files, or `-` for standard input, which is read if none is given')
+    .addOption(
+      new Option('--format <format>', 'read each file so; found out by its first line if not given').choices([
+        'text',
+        'jsonl',
+      ]),
+    )
+    .addOption(
+      new Option('--severity <severity>', 'list only findings that are as grave; flagged stays flagged')
+        .choices(['low', 'medium', 'high'])
+        .default('low'),
+    )
+    .option('--show', 'with each finding, print the text that it is about')
+    .option('--summary', 'count the findings in a table, on standard error')
+    .option('--json', 'print JSON, as it does anyway')
+    .addHelpText(
+      'after',
+      examples(
+        ['tollgate threat scan page.txt', ''],
+        ['tollgate threat scan answers.jsonl.gz --severity medium --summary', 'a record a line'],
+        ['curl -s https://example.com | tollgate threat scan --show', ''],
+      ),
+    )
+    .action(to(async () => (await import('./threat-scan.ts')).runScan))
 }

@@ -146,6 +146,10 @@ export function addPolicy(program: Command, to: To): void {
     .option('--server <name>', 'only this server; may be given again', collect)
     .option('--observed', 'also tools that were only seen in calls, with a sample of their arguments')
     .option('--trace <file>', 'with `--observed`: a history that `policy trace` wrote, instead of the ledger')
+    .option(
+      '--unattended',
+      'for agents that nobody sits beside: what acts is allowed, and a person is asked where untrusted text seems to be behind it',
+    )
     .option('--out <file>', 'a new file, instead of standard output')
     .addHelpText(
       'after',

@@ -20,6 +20,7 @@ interface DraftOptions extends GatewayOptions {
   readonly out?: string
   readonly observed?: boolean
   readonly trace?: string
+  readonly unattended?: boolean
 }
 
 /** Drafts a policy and prints it, or writes it to a file that is not there yet. */
@@ -29,7 +30,7 @@ export async function runDraft(terminal: Terminal, options: DraftOptions): Promi
     const offers = await offersOf(terminal, connection, options)
     const seen = await seenBy(terminal, options)
     if (offers.length === 0 && seen.length === 0) throw nothingThere(options)
-    const text = draftPolicy(offers, 'draft', seen)
+    const text = draftPolicy(offers, 'draft', seen, options.unattended === true ? 'unattended' : 'attended')
     if (options.out === undefined) terminal.data({ text }, text)
     else write(terminal, options.out, text)
     return 0

@@ -91,9 +91,10 @@ export async function runShow(terminal: Terminal, options: ShowOptions, which = 
 /** The id of a receipt that is named by it or by its place. */
 async function idOf(connection: Connection, which: string): Promise<string> {
   if (/^[0-9a-f]{64}$/.test(which)) return which
-  // Digits alone are a place, as long as the ledger can have that many.
+  // Digits alone are a place, as long as the ledger has that many; else they may be the beginning of an id.
   const isPlace = /^[0-9]{1,15}$/.test(which)
-  if (!isPlace && /^[0-9a-f]{8,63}$/.test(which)) return (await receiptNamed(connection, which)).id
+  const isBeginning = /^[0-9a-f]{8,63}$/.test(which)
+  if (!isPlace && isBeginning) return (await receiptNamed(connection, which)).id
   if (!isPlace) {
     throw new UsageError(
       `\`${which.slice(0, 80)}\` names no receipt`,
@@ -103,5 +104,6 @@ async function idOf(connection: Connection, which: string): Promise<string> {
   const { receipts } = await ask<ShownPage>(connection, `/v1/receipts?direction=on&from=${which}&limit=1`)
   const [entry] = receipts
   if (entry?.index === Number(which)) return entry.id
+  if (isBeginning) return (await receiptNamed(connection, which)).id
   throw new UsageError(`there is no entry ${which}, or it is not yours to see`)
 }

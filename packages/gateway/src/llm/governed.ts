@@ -20,6 +20,7 @@ import { claimsOf, receive } from './receive.ts'
 import { createRecent } from './recent.ts'
 import { answerStreamed, answerWhole, onRecord } from './replies.ts'
 import { takeTurns, type Heard } from './results.ts'
+import { takeScope } from './scope.ts'
 import { summaryHeaders } from './summary.ts'
 import type { UpstreamReply } from './upstream.ts'
 import { createTally, type Tally, type Visit } from './visit.ts'
@@ -89,6 +90,7 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
     const { claims, stripped } = claimsOf(asked, body.value)
     const reading = dialect.readRequest(body.value, address.parameters, (text) => body.restoredText(text))
     requireHandedOut(reading, caller)
+    await takeScope(kernel, asked, caller, claims)
     const visit = { kernel, caller, claims, tally, sources: [], onDecided: [], rulings: attempt?.rulings }
     const changed = await takeTurns(visit, reading, body, heard)
     const hosted = await admitHosted(visit, reading.hosted)

@@ -25,6 +25,7 @@ export const OURS = {
   session: 'dev.tollgate/session',
   approval: 'dev.tollgate/approval',
   delegation: 'dev.tollgate/delegation',
+  scope: 'dev.tollgate/scope',
   decision: 'dev.tollgate/decision',
 } as const
 

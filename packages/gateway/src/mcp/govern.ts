@@ -6,20 +6,25 @@ import {
   authorize,
   enforce,
   inspectionIn,
+  KernelError,
   type Decided,
   type Enforced,
   type Inspection,
   type Kernel,
   type ToolAnswer,
 } from '@tollgate/kernel'
+import { giveScope } from '../scoping.ts'
 import { createRepeats, type Repeats } from './denial.ts'
-import { textOf, type RpcError } from './message.ts'
+import { OURS } from './era.ts'
+import { CODE, RpcFault, textOf, type RpcError } from './message.ts'
 import { UpstreamFault, type UpstreamAnswer } from './server/upstream.ts'
 
 /** Who calls, as the door has made sure of it. */
 export interface Caller {
   readonly tenant: string
   readonly principal: string
+  /** It may say what its sessions are for. */
+  readonly mayOpen?: boolean
 }
 
 /** Something that is asked for. */
@@ -34,6 +39,8 @@ export interface Order {
   readonly session: unknown
   readonly approval: unknown
   readonly delegation: unknown
+  /** What the session is for, if the client says so; only a host may. */
+  readonly scope: unknown
   /** Who answers it. What a client answers to a server is its own word, and is not looked through. */
   readonly answeredBy: 'server' | 'client'
 }
@@ -60,7 +67,9 @@ export function createGovern(kernel: Kernel, now: () => number): Govern {
   return {
     async run(order, dispatch) {
       const attempt = new Attempt(dispatch, order.answeredBy === 'server')
-      const { caller, tool, offered, args, session, approval, delegation } = order
+      const { caller: who, tool, offered, args, session, approval, delegation } = order
+      if (order.scope !== undefined) await openFor(kernel, order)
+      const caller = { tenant: who.tenant, principal: who.principal }
       const call = { caller, door: 'mcp', assurance: 'enforced', offered, tool, args } as const
       const given = {
         ...call,
@@ -73,10 +82,31 @@ export function createGovern(kernel: Kernel, now: () => number): Govern {
       return attempt.outcome(enforced.effect)
     },
     async refuse(caller, source) {
-      const call = { caller, door: 'mcp', assurance: 'enforced', tool: undefined, raw: source } as const
+      const { tenant, principal } = caller
+      const call = {
+        caller: { tenant, principal },
+        door: 'mcp',
+        assurance: 'enforced',
+        tool: undefined,
+        raw: source,
+      } as const
       const { decided } = await authorize(kernel, call)
       return decided
     },
+  }
+}
+
+/** A scope that came with a call is in force before the call is judged, or there is no call. @throws RpcFault */
+async function openFor(kernel: Kernel, { caller, session = caller.principal, scope }: Order): Promise<void> {
+  const { tenant, principal, mayOpen = false } = caller
+  try {
+    if (typeof session !== 'string' || session === '')
+      throw new KernelError('REQUEST_INVALID', 'a session is a text')
+    const who = { role: 'agent', tenant, principal, groups: [], mayOpen } as const
+    await giveScope(kernel, who, { principal, session, scope })
+  } catch (fault) {
+    if (!(fault instanceof KernelError)) throw fault
+    throw new RpcFault(CODE.invalidParams, `\`${OURS.scope}\`: ${fault.message}`)
   }
 }
 

@@ -252,7 +252,7 @@ async function askBack(
 
 type Common = Pick<
   Parameters<Govern['run']>[0],
-  'caller' | 'session' | 'approval' | 'delegation' | 'answeredBy'
+  'caller' | 'session' | 'approval' | 'delegation' | 'scope' | 'answeredBy'
 >
 
 function orderOf({ caller, meta }: Turn): Common {
@@ -261,6 +261,7 @@ function orderOf({ caller, meta }: Turn): Common {
     session: meta[OURS.session],
     approval: meta[OURS.approval],
     delegation: meta[OURS.delegation],
+    scope: meta[OURS.scope],
     answeredBy: 'server',
   }
 }

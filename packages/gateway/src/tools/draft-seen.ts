@@ -5,6 +5,13 @@ import { guess } from './effect.ts'
 import { excerpt } from './hidden.ts'
 import { toolOf } from './offer.ts'
 import type { SeenArgument, SeenTool } from './seen.ts'
+import { sayingsOfName, stricter } from './words.ts'
+
+/**
+ * For whom a draft is. `attended`: a person sits beside the agent and is asked about everything that acts. `unattended`: nobody
+ * does; what acts is allowed unless a gate objects, and a person is asked about what untrusted text seems to be behind.
+ */
+export type DraftStyle = 'attended' | 'unattended'
 
 /** What a tool is taken for, and why. */
 interface Taken {
@@ -15,24 +22,32 @@ interface Taken {
 }
 
 /** The tools that a draft has room for, those that were called most first. A policy has its limits, and so has its reader. */
-export function roomFor(tools: readonly SeenTool[], characters: number): readonly SeenTool[] {
+export function roomFor(
+  tools: readonly SeenTool[],
+  characters: number,
+  style: DraftStyle,
+): readonly SeenTool[] {
   let left = characters
   return tools.filter((tool) => {
     // Its name stands in the two rules too.
-    left -= declaration(tool).length + 2 * tool.name.length
+    left -= declaration(tool, style).length + 2 * tool.name.length
     return left > 0
   })
 }
 
 /** The declarations, as lines of `tools`; of so many tools in all. */
-export function observedSection(all: readonly SeenTool[], many: number): readonly string[] {
+export function observedSection(
+  all: readonly SeenTool[],
+  many: number,
+  style: DraftStyle,
+): readonly string[] {
   if (many === 0) return []
   const tools = all.filter(isDraftable)
   const left = all.length - tools.length
   return [
     '  # Seen in calls, and described by no server. The values are samples from your own calls: keep this file to yourself, or',
     '  # remove them.',
-    ...tools.map(declaration),
+    ...tools.map((tool) => declaration(tool, style)),
     ...(left > 0 ? [`  # left out, for their names: ${left} tools that were seen in calls`] : []),
     ...(many > all.length ? [`  # left out: ${many - all.length} more tools that were seen in calls`] : []),
     '',
@@ -40,13 +55,15 @@ export function observedSection(all: readonly SeenTool[], many: number): readonl
 }
 
 /** The rules. A dot keeps their ids apart from those of any server. */
-export function observedRules(all: readonly SeenTool[]): readonly string[] {
+export function observedRules(all: readonly SeenTool[], style: DraftStyle): readonly string[] {
   const names = all.filter(isDraftable).map(({ name }) => JSON.stringify(name))
   if (names.length === 0) return []
   const list = names.map((name) => `      - ${name}`)
   return [
     ['  - id: observed.reading', '    allow:', ...list, `    when: 'effect == "read"'`].join('\n'),
-    ['  - id: observed.acting', '    require:', ...list, '    expires: 15m', ''].join('\n'),
+    style === 'unattended'
+      ? ['  - id: observed.acting', '    allow:', ...list, ''].join('\n')
+      : ['  - id: observed.acting', '    require:', ...list, '    expires: 15m', ''].join('\n'),
   ]
 }
 
@@ -57,8 +74,8 @@ function isDraftable({ name }: SeenTool): boolean {
   return PLAIN.test(name) && !name.includes('*')
 }
 
-function declaration(tool: SeenTool): string {
-  const { effect, because, destinations, sinks } = takenFor(tool)
+function declaration(tool: SeenTool, style: DraftStyle): string {
+  const { effect, because, destinations, sinks } = takenFor(tool, style)
   const fields = [
     `effect: ${effect}`,
     ...(destinations.length > 0 ? [`destinations: ${JSON.stringify(destinations)}`] : []),
@@ -73,15 +90,50 @@ function declaration(tool: SeenTool): string {
 }
 
 /** What the policy said of it when it was called, or else what its name and its arguments say. */
-function takenFor(tool: SeenTool): Taken {
+function takenFor(tool: SeenTool, style: DraftStyle): Taken {
   const { name, effect, arguments: known } = tool
   const properties = Object.fromEntries(known.map((each): [string, JsonObject] => [each.name, {}]))
   const guessed = guess(toolOf(name) ?? name, { inputSchema: { type: 'object', properties } })
-  if (effect === 'admin') return guessed
-  const { destinations, sinks } = guessed
-  const because = 'the policy said so when it was called'
-  return { effect, because, destinations, sinks: effect === 'read' ? [] : sinks }
+  const named = effect !== 'admin' ? { effect, because: 'the policy said so when it was called' } : undefined
+  const taken = named ?? (style === 'unattended' ? takenByName(toolOf(name) ?? name) : guessed)
+  const { destinations } = guessed
+  return {
+    effect: taken.effect,
+    because: taken.because,
+    destinations: destinations.length > 0 ? destinations : known.filter(isAddress).map((each) => each.name),
+    sinks: taken.effect === 'read' ? [] : sinksOf(guessed, known),
+  }
 }
+
+/** What a name alone says. One that says nothing changes something. */
+function takenByName(name: string): Pick<Taken, 'effect' | 'because'> {
+  const sayings = sayingsOfName(name)
+  const acts = sayings.filter(({ effect }) => effect !== 'read')
+  const worst = acts.find(({ effect }) => acts.every((each) => stricter(effect, each.effect) === effect))
+  if (worst) return { effect: worst.effect, because: `it says \`${worst.word}\`` }
+  return sayings.length > 0
+    ? { effect: 'read', because: 'its name speaks of reading alone' }
+    : { effect: 'write', because: 'nothing says what it does' }
+}
+
+const PLAIN_ARGUMENT = /^[A-Za-z0-9_-]{1,64}$/
+
+function isAddress({ name, looks }: SeenArgument): boolean {
+  return looks === 'opaque' && PLAIN_ARGUMENT.test(name)
+}
+
+/** By their names and by what they hold; where neither says anything, short texts. */
+function sinksOf({ sinks }: Pick<Taken, 'sinks'>, known: readonly SeenArgument[]): readonly string[] {
+  const plain = known.filter(({ name }) => PLAIN_ARGUMENT.test(name))
+  const found = plain.filter((each) => sinks.includes(each.name) || isAddress(each))
+  const short = plain.filter(({ name, looks }) => looks === 'name' && !CONTENT.has(name.toLowerCase()))
+  return [...new Set([...found, ...short].map(({ name }) => name))]
+}
+
+/** What is said, not to whom. */
+const CONTENT: ReadonlySet<string> = new Set(
+  'subject title body text content message description comment note notes summary reason'.split(' '),
+)
 
 const MOST_ARGUMENTS = 20
 

@@ -4,7 +4,7 @@
 import type { JsonObject } from '@tollgate/evidence'
 import { guess, type Guess } from './effect.ts'
 import { excerpt } from './hidden.ts'
-import { observedRules, observedSection, roomFor, seenLines } from './draft-seen.ts'
+import { observedRules, observedSection, roomFor, seenLines, type DraftStyle } from './draft-seen.ts'
 import { FACULTIES, isServerName, isUsable, saidIn, serverOf, textOf, toolOf, type Offer } from './offer.ts'
 import type { SeenTool } from './seen.ts'
 
@@ -30,21 +30,26 @@ const MOST_LEFT_OUT = 20
  * The text of a policy. It parses without mistakes, whatever the definitions say. Tools that were only `seen` in calls come after
  * those that servers offer.
  */
-export function draftPolicy(all: readonly Offer[], name = 'draft', seen: readonly SeenTool[] = []): string {
+export function draftPolicy(
+  all: readonly Offer[],
+  name = 'draft',
+  seen: readonly SeenTool[] = [],
+  style: DraftStyle = 'attended',
+): string {
   const offers = all.slice(0, MOST_OFFERS)
   const servers = [...new Set(offers.map((offer) => serverOf(offer.name)))].filter(isServerName).sort()
-  const calls = new Map(roomFor(seen, MOST_BESIDE).map((tool) => [tool.name, tool]))
+  const calls = new Map(roomFor(seen, MOST_BESIDE, style).map((tool) => [tool.name, tool]))
   const tools = new Map(servers.map((server) => [server, toolsOf(offers, server, calls)]))
   const declared = new Set(servers.flatMap((server) => namesOf(server, tools.get(server) ?? [])))
   const undeclared = seen.filter((tool) => !declared.has(tool.name))
-  const others = roomFor(undeclared, MOST_SEEN)
-  const section = observedSection(others, undeclared.length)
-  const rules = observedRules(others)
+  const others = roomFor(undeclared, MOST_SEEN, style)
+  const section = observedSection(others, undeclared.length, style)
+  const rules = observedRules(others, style)
   const left = offers.filter(({ name: each }) => !isDraftable(each))
   return [
     HEAD,
     `tollgate: 1\nname: ${JSON.stringify(name)}\n`,
-    PRINCIPALS,
+    PRINCIPALS[style],
     TOOLS,
     ...(servers.length === 0 && rules.length === 0 ? ['tools: {}\n'] : ['tools:']),
     ...servers.map((server) => sectionOf(server, tools.get(server) ?? [])),
@@ -56,9 +61,9 @@ export function draftPolicy(all: readonly Offer[], name = 'draft', seen: readonl
     ...(all.length > offers.length ? [`  # left out: ${all.length - offers.length} more tools`] : []),
     RULES,
     ...(servers.length === 0 && rules.length === 0 ? ['rules: []\n'] : ['rules:']),
-    ...servers.map((server) => rulesOf(server, tools.get(server) ?? [])),
+    ...servers.map((server) => rulesOf(server, tools.get(server) ?? [], style)),
     ...rules,
-    GATES,
+    GATES[style],
   ].join('\n')
 }
 
@@ -90,10 +95,16 @@ const HEAD = `# A first policy, drafted from what the servers say of their tools
 #
 # \`tollgate policy check FILE\` tells mistakes, \`tollgate policy activate FILE\` puts it in force.`
 
-const PRINCIPALS = `# How far principals are trusted.
+const PRINCIPALS: Readonly<Record<DraftStyle, string>> = {
+  attended: `# How far principals are trusted.
 principals:
   "agent:*": { tier: standard }
-`
+`,
+  unattended: `# How far principals are trusted: these may pay, delete and run what a rule allows.
+principals:
+  "agent:*": { tier: elevated }
+`,
+}
 
 const TOOLS = `# What each tool does. Review the effect of each; "review" marks where the draft knows too little.
 # Effects: read, write, delete, execute, send, pay, admin.
@@ -103,7 +114,8 @@ const TOOLS = `# What each tool does. Review the effect of each; "review" marks 
 const RULES = `
 # In order; the first that fits decides, and if none fits the call is denied.`
 
-const GATES = `# What watches over every call, whatever the rules say.
+const GATES: Readonly<Record<DraftStyle, string>> = {
+  attended: `# What watches over every call, whatever the rules say.
 gates:
   # Where data may go. What is on no list is denied.
   egress: { allow: [], ask: [] }
@@ -119,7 +131,18 @@ gates:
   # Everybody begins in the middle, at 500 of 1000. What is denied or refused costs, attacks cost most, and half of it is
   # forgotten in a day. Below these scores, calls of the class are denied.
   trust: { needs: { write: 300, delete: 300, execute: 300, send: 300, pay: 400, admin: 400 } }
-`
+`,
+  unattended: `# What watches over every call, whatever the rules say. Nobody sits beside these agents, so the gates decide: what only an
+# order in tool output has named is denied, what may come from one asks a person.
+gates:
+  # Where data may go. Name the hosts that your agents need in \`allow\`, and put the rest into \`ask\`, once you know them.
+  egress: { allow: ["*"] }
+  # Orders to the agent, attacks on tools and disguised text, in arguments and in what tools answer.
+  threat: {}
+  # Where the values of a call come from. Keys and passwords do not leave.
+  taint: { deny: [secret], provenance: { untrusted: allow, ordered: ask, flagged: deny } }
+`,
+}
 
 function sectionOf(server: string, tools: readonly Drafted[]): string {
   return [`  # ${server}`, ...tools.map(declaration), ...facultiesOf(server), ''].join('\n')
@@ -170,7 +193,7 @@ function facultiesOf(server: string): readonly string[] {
   return FACULTIES.map((faculty) => `  ${quoted(`${server}:${faculty}`)}: ${EFFECTS[faculty]}`)
 }
 
-function rulesOf(server: string, tools: readonly Drafted[]): string {
+function rulesOf(server: string, tools: readonly Drafted[], style: DraftStyle): string {
   const secret = tools.filter(({ guess: { effect, showsSecrets } }) => effect === 'read' && showsSecrets)
   const all = `[${quoted(`${server}/*`)}, ${quoted(`${server}:*`)}]`
   return [
@@ -185,8 +208,7 @@ function rulesOf(server: string, tools: readonly Drafted[]): string {
     `    allow: ${all}`,
     `    when: 'effect == "read"'`,
     `  - id: ${server}-acting`,
-    `    require: ${all}`,
-    '    expires: 15m',
+    ...(style === 'unattended' ? [`    allow: ${all}`] : [`    require: ${all}`, '    expires: 15m']),
     '',
   ].join('\n')
 }

@@ -3,6 +3,7 @@
 import type { EffectClass, Json } from '@tollgate/evidence'
 import { readKeptCall, readTexts, UNREADABLE, type TraceEntry } from '@tollgate/kernel'
 import { excerpt } from './hidden.ts'
+import { lookOf, mostly, type Looks } from './looks.ts'
 import { isObject } from './offer.ts'
 import { speaksOfSecrets, stricter, wordsOf } from './words.ts'
 
@@ -26,11 +27,15 @@ export interface SeenArgument {
   readonly calls: number
   /** A few values, as one line each. Nothing that looks like a secret or like somebody's data. */
   readonly samples: readonly string[]
+  /** What its values look like. */
+  readonly looks: Looks
 }
 
 /** Collects tools from the entries of a ledger. */
 export interface SeenTools {
   take(entry: TraceEntry): void
+  /** Takes a call that no policy has judged. */
+  see(tool: string, args: Json): void
   /** The tools, those that were called most first. */
   list(): readonly SeenTool[]
 }
@@ -38,6 +43,8 @@ export interface SeenTools {
 const MOST_TOOLS = 2000
 const MOST_ARGUMENTS = 50
 const MOST_SAMPLES = 3
+// So many values are enough to tell what an argument looks like.
+const MOST_LOOKED_AT = 500
 const LONGEST_SAMPLE = 40
 // Beyond, a value is no sample but a text, and nobody has looked through all of it.
 const LONGEST_READ = 10_000
@@ -45,6 +52,9 @@ const LONGEST_READ = 10_000
 interface Argument {
   readonly types: Set<string>
   readonly samples: Set<string>
+  /** What its values look like: how often each. */
+  readonly looks: Map<Looks, number>
+  looked: number
   calls: number
 }
 
@@ -61,18 +71,23 @@ export function createSeenTools(): SeenTools {
   return {
     take({ receipt, kept }) {
       if (receipt.kind !== 'decision' || receipt.tool === UNREADABLE) return
-      const tool = tools.get(receipt.tool) ?? newTool(tools.size < MOST_TOOLS)
-      if (!tool) return
-      tools.set(receipt.tool, tool)
-      tool.calls++
-      tool.effect = stricter(tool.effect, receipt.effect_class)
       const call = readKeptCall(kept)
-      if (!call || call.unreadable !== undefined || !isObject(call.args)) return
-      tool.kept++
-      for (const [name, value] of Object.entries(call.args)) noteArgument(tool.arguments, name, value)
+      note(tools, receipt.tool, receipt.effect_class, call?.unreadable === undefined ? call?.args : undefined)
     },
+    see: (tool, args) => note(tools, tool, 'admin', args),
     list: () => [...tools].map(seenTool).sort((a, b) => b.calls - a.calls || (a.name < b.name ? -1 : 1)),
   }
+}
+
+function note(tools: Map<string, Tool>, name: string, effect: EffectClass, args: Json | undefined): void {
+  const tool = tools.get(name) ?? newTool(tools.size < MOST_TOOLS)
+  if (!tool) return
+  tools.set(name, tool)
+  tool.calls++
+  tool.effect = stricter(tool.effect, effect)
+  if (!isObject(args)) return
+  tool.kept++
+  for (const [argument, value] of Object.entries(args)) noteArgument(tool.arguments, argument, value)
 }
 
 function newTool(hasRoom: boolean): Tool | undefined {
@@ -80,14 +95,27 @@ function newTool(hasRoom: boolean): Tool | undefined {
 }
 
 function noteArgument(known: Map<string, Argument>, name: string, value: Json): void {
-  const fresh = { types: new Set<string>(), samples: new Set<string>(), calls: 0 }
+  const fresh: Argument = { types: new Set(), samples: new Set(), looks: new Map(), looked: 0, calls: 0 }
   const argument = known.get(name) ?? (known.size < MOST_ARGUMENTS ? fresh : undefined)
   if (!argument) return
   known.set(name, argument)
   argument.calls++
   argument.types.add(typeOf(value))
+  for (const text of textsIn(value)) {
+    if (argument.looked++ >= MOST_LOOKED_AT) break
+    const look = lookOf(text)
+    argument.looks.set(look, (argument.looks.get(look) ?? 0) + 1)
+  }
   if (argument.samples.size >= MOST_SAMPLES || !isHarmless(name, value)) return
   argument.samples.add(excerpt(JSON.stringify(value), LONGEST_SAMPLE))
+}
+
+/** The texts of a value that is a text or a list of them. */
+function textsIn(value: Json): readonly string[] {
+  if (typeof value === 'string') return [value]
+  // Sound: `Array.isArray` does not narrow a readonly array.
+  const items = Array.isArray(value) ? (value as readonly Json[]) : []
+  return items.filter((item) => typeof item === 'string')
 }
 
 function typeOf(value: Json): string {
@@ -190,6 +218,7 @@ function seenTool([name, { effect, calls, kept, arguments: known }]: [string, To
       types: [...each.types].sort(),
       calls: each.calls,
       samples: [...each.samples],
+      looks: mostly(each.looks),
     })),
   }
 }

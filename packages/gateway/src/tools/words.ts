@@ -10,7 +10,7 @@ const VERBS: Readonly<Record<EffectClass, string>> = {
     'download display summarize analyze compare validate verify',
   write:
     'write create add update edit set put insert append save modify patch rename move copy toggle replace overwrite ' +
-    'store upsert merge commit assign change generate close resolve import mark mkdir',
+    'store upsert merge commit assign change generate close resolve import mark mkdir reserve book schedule register',
   delete: 'delete remove drop purge wipe destroy erase truncate clear unlink rm uninstall discard reset',
   execute: 'execute exec run eval evaluate spawn invoke trigger start stop restart kill launch click',
   send: 'send post publish upload email notify share forward reply submit broadcast push invite tweet export',
@@ -23,7 +23,7 @@ const NOUNS: Readonly<Record<EffectClass, string>> = {
   delete: 'deletion removal',
   execute: 'shell bash terminal command script sandbox subprocess code sql',
   send: 'mail webhook sms message notification',
-  pay: 'payment payout checkout transfer order invoice',
+  pay: 'payment payout checkout transfer order invoice money transaction transactions',
   admin: 'admin permission permissions acl iam policy root',
 }
 // Words that are meant wherever they stand in a description; others, such as "set" or "order", are often something else.

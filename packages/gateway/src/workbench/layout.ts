@@ -60,6 +60,7 @@ const GATES: Layout = {
     'session-risk',
     'trust',
     'privilege',
+    'scope',
     'temporal',
     'compliance',
   ],
@@ -68,10 +69,10 @@ const GATES: Layout = {
     egress: { order: ['allow', 'ask', 'deny'] },
     taint: {
       order: ['deny', 'ask', 'internal', 'follow', 'provenance', 'results'],
-      members: { provenance: { order: ['untrusted', 'flagged'] } },
+      members: { provenance: { order: ['untrusted', 'ordered', 'flagged'] } },
     },
     threat: { order: ['arguments', 'results', 'sources'], each: ANSWERS },
-    'session-risk': { order: ['threshold', 'window', 'baseline', 'half-life', 'carry'] },
+    'session-risk': { order: ['ask', 'threshold', 'window', 'baseline', 'half-life', 'carry'] },
     trust: {
       order: ['half-life', 'deltas', 'needs'],
       members: {
@@ -83,6 +84,7 @@ const GATES: Layout = {
       order: ['needs', 'elevation'],
       members: { needs: BY_EFFECT, elevation: { order: ['up-to', 'for'] } },
     },
+    scope: { order: ['required'] },
     temporal: {
       order: ['rate', 'budget', 'hours', 'burst'],
       members: {

@@ -21,6 +21,7 @@ import {
   RULE_ID,
   TEXT,
   TIER,
+  TRUE_OR_FALSE,
   words,
 } from './policy-schema-parts.ts'
 
@@ -95,6 +96,10 @@ const TAINT = record(
     ),
     provenance: record('Provenance', 'What values may do that only tool output has named.', {
       untrusted: about('Values first seen in tool output, at a sink.', words(VALUE_RULE, 'allow')),
+      ordered: about(
+        'In calls with a side effect: values that stand where something is asked for, and at a sink those in running text.',
+        words(VALUE_RULE, 'ask'),
+      ),
       flagged: about('Values seen only in text that was found hostile.', words(VALUE_RULE, 'deny')),
     }),
     results: mapping(
@@ -113,6 +118,7 @@ const THREAT = record('Hostile text', 'What is done about orders to the agent, a
 })
 
 const SESSION_RISK = record('Session risk', 'Calls that are harmless one by one, and together are not.', {
+  ask: about('From this risk on, a person is asked about calls that add to it.', between(0.05, 1, 0.28)),
   threshold: about('From this risk on, calls are denied.', between(0.1, 1, 0.38)),
   window: about('How many turns count.', { type: 'integer', minimum: 2, maximum: 1000, default: 8 }),
   baseline: about('What every turn is granted.', between(0, 1, 0.15)),
@@ -217,6 +223,14 @@ const COMPLIANCE = record(
   { required: ['rules'] },
 )
 
+const SCOPE = record(
+  'Scopes of tasks',
+  'Whether every session must be opened with a scope. One that was is held to it, whatever stands here.',
+  {
+    required: about('Side effects of a session without a scope are asked about.', TRUE_OR_FALSE),
+  },
+)
+
 /** The schema of `gates`. */
 export const GATES: JsonObject = record(
   'Gates',
@@ -229,6 +243,7 @@ export const GATES: JsonObject = record(
     'session-risk': SESSION_RISK,
     trust: TRUST,
     privilege: PRIVILEGE,
+    scope: SCOPE,
     temporal: TEMPORAL,
     compliance: COMPLIANCE,
   },

@@ -41,6 +41,7 @@ const GATES: readonly (readonly [name: string, member: keyof Policy['gates']])[]
   ['threat', 'threat'],
   ['trust', 'trust'],
   ['privilege', 'privilege'],
+  ['scope', 'scope'],
   ['temporal', 'temporal'],
   ['compliance', 'compliance'],
 ]
@@ -134,6 +135,7 @@ const SHOWN_BY_CALLS: readonly (readonly [name: string, rungs: readonly Rung[], 
   ['gates.threat', ['threat', 'policy'], ({ gates: { threat } }) => threat && { ...threat, results: 0 }],
   ['gates.trust', ['trust', 'policy'], ({ gates }) => gates.trust?.needs],
   ['gates.privilege', ['privilege'], ({ gates }) => gates.privilege?.needs],
+  ['gates.scope', ['scope'], ({ gates }) => gates.scope?.required === true || undefined],
   [
     'gates.temporal',
     ['temporal'],

@@ -19,7 +19,7 @@ export interface Objection {
 }
 
 /** How a rung stands under a policy. */
-export type Standing = 'active' | 'not configured' | 'not yet configurable'
+export type Standing = 'active' | 'not configured'
 
 /** One rung of the ladder that can only object. */
 export interface Gate {
@@ -47,8 +47,3 @@ export function escalate(reason: ReasonCode, detail?: string, about?: string): O
 
 /** How a rung stands that needs no configuration. */
 export const always = (): Standing => 'active'
-
-/** A rung that has its place and nothing behind it yet, and says so. */
-export function notYet(name: Gate['name']): Gate {
-  return { name, standing: () => 'not yet configurable', check: () => undefined }
-}

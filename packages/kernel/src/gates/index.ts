@@ -6,10 +6,11 @@ import { context } from './context.ts'
 import { delegation } from './delegation.ts'
 import { egress } from './egress.ts'
 import { freeze } from './freeze.ts'
-import { notYet, type Gate } from './gate.ts'
+import type { Gate } from './gate.ts'
 import { identity } from './identity.ts'
 import { privilege } from './privilege.ts'
 import { schema } from './schema.ts'
+import { scope } from './scope.ts'
 import { sessionRisk } from './session-risk.ts'
 import { taint } from './taint.ts'
 import { temporal } from './temporal.ts'
@@ -30,7 +31,7 @@ export const BEFORE_POLICY: readonly Gate[] = [
   sessionRisk,
   trust,
   privilege,
-  notYet('scope'),
+  scope,
 ]
 
 /** After the policy has spoken. */

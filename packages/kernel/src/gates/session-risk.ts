@@ -1,18 +1,46 @@
 import { acts } from '../flow.ts'
+import type { Intent } from '../call.ts'
+import { isLatched, paidBefore } from '../risk-watch.ts'
+import { QUIET, signalOf } from '../risk.ts'
 import type { Snapshot } from '../snapshot.ts'
-import { always, deny, type Gate } from './gate.ts'
+import { wouldAskAbout } from '../risk-sums.ts'
+import { always, deny, escalate, type Gate } from './gate.ts'
 
 /**
- * Objects once the session as a whole has become too risky, by more than one turn; and to side effects and egress in a session
- * whose memory, or that of whoever it counts for, was lost or changed.
+ * Objects once the session as a whole has become too risky, by more than one turn; asks about what a person should see; and denies
+ * side effects and egress in a session whose memory, or that of whoever it counts for, was lost or changed.
  */
 export const sessionRisk: Gate = {
   name: 'session-risk',
   standing: always,
-  check(_, snapshot) {
+  check(intent, snapshot) {
     if (isBroken(snapshot) && acts(snapshot)) return deny('STATE_MISMATCH')
-    return snapshot.assessment().tooRisky ? deny('SESSION_RISK_MEMORY_DENY') : undefined
+    if (snapshot.assessment().tooRisky) return deny('SESSION_RISK_MEMORY_DENY')
+    if (!isToBeSeen(intent, snapshot)) return undefined
+    const { watch } = snapshot.lineage ?? snapshot.principal
+    return isLatched(watch, snapshot.time)
+      ? deny('SESSION_RISK_MEMORY_DENY')
+      : escalate('SESSION_RISK_APPROVAL_REQUIRED')
   },
+}
+
+/** Whether a person should see the call: for what it is, for what it comes to with others, or because of the session. */
+function isToBeSeen(intent: Intent, snapshot: Snapshot): boolean {
+  const facts = snapshot.facts()
+  if (!facts) return false
+  const adds = signalOf(facts.axes) > QUIET
+  const isGrey = adds && snapshot.assessment().score >= snapshot.policy.gates.sessionRisk.ask
+  return facts.grave || isGrey || isSplit(intent, snapshot, facts.aim?.unnamed ?? [])
+}
+
+/** Whether payments to one target that the user has not named come to a sum that a rule would not have let pass. */
+function isSplit(intent: Intent, snapshot: Snapshot, unnamed: readonly string[]): boolean {
+  if (snapshot.effect !== 'pay') return false
+  const { watch } = snapshot.lineage ?? snapshot.principal
+  return unnamed.some((to) => {
+    const before = paidBefore(watch, to, snapshot.time)
+    return before !== undefined && wouldAskAbout(before.sum, intent, snapshot)
+  })
 }
 
 /** Whether anything that the call rests on was once lost or changed. */

@@ -1,4 +1,6 @@
-import { acts, leaves } from '../flow.ts'
+import { acts, leaves, type Flow } from '../flow.ts'
+import type { TaintSettings, ValueRule } from '../policy/settings/taint.ts'
+import type { Snapshot } from '../snapshot.ts'
 import { shownPath } from '../walk.ts'
 import { deny, escalate, type Gate } from './gate.ts'
 
@@ -11,17 +13,48 @@ export const taint: Gate = {
   check(_, snapshot) {
     const settings = snapshot.policy.gates.taint
     if (!settings) return undefined
-    const { labels, worst, at } = snapshot.flow()
+    const flow = snapshot.flow()
     const leaving = leaves(snapshot)
-    const forbidden = leaving ? labels.find((label) => settings.deny.includes(label)) : undefined
+    const forbidden = leaving ? flow.labels.find((label) => settings.deny.includes(label)) : undefined
     if (forbidden !== undefined) return deny('TAINTED_DATA_EGRESS_DENY', `the label \`${forbidden}\``)
-    const { untrusted, flagged } = settings.provenance
-    const origin = worst === 'said' || !acts(snapshot) ? 'allow' : worst === 'flagged' ? flagged : untrusted
-    if (origin === 'deny') return deny('UNTRUSTED_VALUE_DENY', `the argument \`${shownPath(at ?? '')}\``)
-    const asked = leaving ? labels.filter((label) => settings.ask.includes(label)) : []
-    const about = [...asked, ...(origin === 'ask' ? [worst] : [])].join(' ')
+    const value = acts(snapshot) ? ruleFor(flow, settings, snapshot) : NOTHING
+    if (value.rule === 'deny') return deny('UNTRUSTED_VALUE_DENY', value.what)
+    const asked = leaving ? flow.labels.filter((label) => settings.ask.includes(label)) : []
+    const about = [...asked, ...(value.rule === 'ask' ? [value.about] : [])].join(' ')
     if (about === '') return undefined
-    const detail = asked.length > 0 ? `the label \`${asked[0]}\`` : `the argument \`${shownPath(at ?? '')}\``
+    const detail = asked.length > 0 ? `the label \`${asked[0]}\`` : value.what
     return escalate('TAINT_APPROVAL_REQUIRED', detail, about)
   },
+}
+
+/** What is to be done about where the values of a call come from. */
+interface Ruling {
+  readonly rule: ValueRule
+  readonly about: string
+  readonly what: string
+}
+
+const NOTHING: Ruling = { rule: 'allow', about: '', what: '' }
+
+/** The strictest of what holds for its values; of two the graver. */
+function ruleFor({ from, spelled }: Flow, { provenance }: TaintSettings, { sideEffect }: Snapshot): Ruling {
+  const { untrusted, ordered, flagged } = provenance
+  const rulings = [
+    ruling(flagged, 'flagged', from.flagged),
+    // To look something up where a text says so is what texts with links are for.
+    ruling(sideEffect ? ordered : 'allow', 'ordered', from.ordered),
+    ruling(untrusted, 'output', from.output),
+    // Words are no proof: they ask at most.
+    ruling(flagged === 'allow' ? 'allow' : 'ask', 'spelled', spelled),
+  ]
+  return rulings.find(({ rule }) => rule === 'deny') ?? rulings.find(({ rule }) => rule === 'ask') ?? NOTHING
+}
+
+function ruling(rule: ValueRule, about: string, path: string | undefined): Ruling {
+  if (path === undefined) return NOTHING
+  return {
+    rule,
+    about,
+    what: path === '' && about === 'spelled' ? 'the tool' : `the argument \`${shownPath(path)}\``,
+  }
 }

@@ -72,5 +72,5 @@ function objectionTo(
 function relays({ values, findings }: ReadText, snapshot: Snapshot): boolean {
   const provenance = findings.length > 0 ? snapshot.provenance() : undefined
   if (!provenance) return false
-  return values.some((value) => ['output', 'flagged'].includes(lookUp(provenance, value).origin))
+  return values.some((value) => !['said', 'unknown'].includes(lookUp(provenance, value).origin))
 }

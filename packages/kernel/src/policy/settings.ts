@@ -6,6 +6,7 @@ import type { Place, Reader } from './read.ts'
 import { readCompliance, type ComplianceSettings } from './settings/compliance.ts'
 import { readHosts } from './settings/hosts.ts'
 import { readPrivilege, type PrivilegeSettings } from './settings/privilege.ts'
+import { readScopeSettings, type ScopeSettings } from './settings/scope.ts'
 import { readTaint, type TaintSettings } from './settings/taint.ts'
 import { readTemporal, type TemporalSettings } from './settings/temporal.ts'
 import { readThreat, type ThreatSettings } from './settings/threat.ts'
@@ -30,6 +31,7 @@ export interface GateSettings {
   readonly threat: ThreatSettings | undefined
   readonly trust: TrustSettings | undefined
   readonly privilege: PrivilegeSettings | undefined
+  readonly scope: ScopeSettings | undefined
   readonly temporal: TemporalSettings
   readonly compliance: ComplianceSettings | undefined
 }
@@ -53,8 +55,7 @@ const NAMES = [
 /** Reads `gates`; what is not said has its default. */
 export function readGates(reader: Reader, place: Place | undefined): GateSettings {
   const fields = place && reader.fields(place, NAMES)
-  const { scope, delegation } = fields ?? {}
-  if (scope) reader.note(scope, 'the rung `scope` is not configurable yet; remove it')
+  const { delegation } = fields ?? {}
   if (delegation) {
     reader.note(
       delegation,
@@ -69,6 +70,7 @@ export function readGates(reader: Reader, place: Place | undefined): GateSetting
     threat: fields?.threat && readThreat(reader, fields.threat),
     trust: fields?.trust && readTrust(reader, fields.trust),
     privilege: fields?.privilege && readPrivilege(reader, fields.privilege),
+    scope: fields?.scope && readScopeSettings(reader, fields.scope),
     temporal: fields?.temporal ? readTemporal(reader, fields.temporal) : NO_LIMITS,
     compliance: fields?.compliance && readCompliance(reader, fields.compliance),
   }
@@ -84,7 +86,7 @@ function readEgress(reader: Reader, place: Place | undefined): GateSettings['egr
 }
 
 function readSessionRisk(reader: Reader, place: Place | undefined): RiskSettings {
-  const names = ['threshold', 'window', 'baseline', 'half-life', 'carry'] as const
+  const names = ['ask', 'threshold', 'window', 'baseline', 'half-life', 'carry'] as const
   const fields = place && reader.fields(place, names)
   if (!fields) return DEFAULT_RISK
   const fraction = (at: Place | undefined, what: string, least: number, otherwise: number): number => {
@@ -97,6 +99,7 @@ function readSessionRisk(reader: Reader, place: Place | undefined): RiskSettings
   }
   const halfLife = fields['half-life'] && reader.duration(fields['half-life'], '`half-life`', 30 * DAY)
   return {
+    ask: fraction(fields.ask, '`ask`', 0.05, DEFAULT_RISK.ask),
     threshold: fraction(fields.threshold, '`threshold`', 0.1, DEFAULT_RISK.threshold),
     window: window ?? DEFAULT_RISK.window,
     baseline: fraction(fields.baseline, '`baseline`', 0, DEFAULT_RISK.baseline),

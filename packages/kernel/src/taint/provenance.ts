@@ -1,8 +1,8 @@
 // Where the values of a session came from: what is remembered of the data that its calls brought and took.
 //
 // The first sighting decides. A value that somebody said stays said, whatever output repeats it. One that came out of a
-// tool stays output, even if the agent or the user repeats it later: otherwise repeating would launder it. Flagged is
-// what was never seen but inside of flagged parts.
+// tool stays out of a tool, even if the agent or the user repeats it later: otherwise repeating would launder it. Of
+// several sightings in output the cleanest counts; but what stood in a flagged passage is never quite clean again.
 
 import { KernelError } from '../error.ts'
 import {
@@ -17,7 +17,7 @@ import {
   type Spoken,
 } from './remembered.ts'
 
-export { lookUp, NO_PROVENANCE, type Origin, type Provenance, type Spoken } from './remembered.ts'
+export { lookUp, NO_PROVENANCE, worstIn, type Origin, type Provenance, type Spoken } from './remembered.ts'
 
 /** Something that was said or returned. */
 export interface Heard {
@@ -27,17 +27,22 @@ export interface Heard {
   readonly values: readonly (Spoken | Hashed)[]
   /** It held more values than are listed. */
   readonly cut?: boolean
+  /** Its values are phrases. They get a part of the record alone, and none of them is missed: values need the room. */
+  readonly words?: boolean
 }
 
 /** How many values are taken from one thing heard. */
 export const MOST_HEARD: number = 4096
 /** So many changes are kept apart; then they are put with the rest, which costs a copy. */
 const MOST_NEWER = 64
+/** A record that holds so many takes in no more phrases: what was said leaves room for what is flagged, both for values. */
+const FULL_FOR_SAID_WORDS = 640
+const FULL_FOR_WORDS = 1024
 
 /**
  * The provenance after all of this was heard, in this order; `before` itself if it told nothing new.
  *
- * When values have to be forgotten, the oldest output goes first, then the oldest said, and flagged last.
+ * When values have to be forgotten, the oldest output goes first, then prose, said, ordered, and flagged last.
  *
  * @param key makes 64 random hexadecimal digits; asked once in a session, for its first value
  */
@@ -49,9 +54,18 @@ export function hear(before: Provenance, key: () => string, heard: readonly Hear
 
 /** What is known of a value once it is seen again. */
 function seenAgain(known: Sighting, origin: Origin, mask: number): Sighting {
-  const isClean = known.origin === 'flagged' && origin === 'output'
   // `>>> 0`: the 32nd label is the sign of a number otherwise.
-  return { origin: isClean ? 'output' : known.origin, mask: (known.mask | mask) >>> 0 }
+  return { origin: cleaner(known.origin, origin), mask: (known.mask | mask) >>> 0 }
+}
+
+const BY_SUSPICION: readonly Origin[] = ['output', 'prose', 'ordered', 'flagged']
+
+/** What an origin becomes when the value is seen again. What an attack has named is never quite clean again. */
+function cleaner(known: Origin, again: Origin): Origin {
+  if (known === 'said' || again === 'said') return known
+  const [least, most] =
+    BY_SUSPICION.indexOf(known) < BY_SUSPICION.indexOf(again) ? [known, again] : [again, known]
+  return most === 'flagged' && least !== 'flagged' ? 'ordered' : least
 }
 
 /** The next provenance, while it is made. Copies what it changes, at the first change. */
@@ -73,32 +87,41 @@ class Draft {
     this.#older = before.older
   }
 
-  hear({ origin, labels, values, cut = false }: Heard): void {
+  hear({ origin, labels, values, cut = false, words = false }: Heard): void {
     const mask = origin === 'said' ? 0 : this.#maskOf(labels)
     // What is said and not listed only fails to count as said.
-    if (origin !== 'said' && (cut || values.length > MOST_HEARD)) this.#full = true
+    if (origin !== 'said' && !words && (cut || values.length > MOST_HEARD)) this.#full = true
     const most = Math.min(values.length, MOST_HEARD)
+    let room = words ? this.#roomForWords(origin) : Infinity
     for (let i = 0; i < most; i++) {
       const value = values[i]
-      if (value) this.#see(value, origin, mask)
+      if (value && this.#see(value, { origin, mask }, room > 0)) room--
     }
     this.#settle()
   }
 
-  #see(value: Spoken | Hashed, origin: Origin, mask: number): void {
+  #roomForWords(origin: Origin): number {
+    let held = this.#older.size
+    for (const hash of this.#newest().keys()) if (!this.#older.has(hash)) held++
+    return (origin === 'said' ? FULL_FOR_SAID_WORDS : FULL_FOR_WORDS) - held
+  }
+
+  /** Whether it is one more. */
+  #see(value: Spoken | Hashed, { origin, mask }: Sighting, hasRoom: boolean): boolean {
     // In a full record a value that is unknown may be a forgotten one: saying it does not make it said.
-    const isIgnored = this.#full && origin === 'said'
+    const isIgnored = !hasRoom || (this.#full && origin === 'said')
     if (this.#key === '') {
-      if (isIgnored) return
+      if (isIgnored) return false
       this.#key = checkedKey(this.#makeKey())
     }
     const hash = hashOf(this.#key, value)
     const known = this.#newest().get(hash) ?? this.#older.get(hash)
-    if (!known && isIgnored) return
+    if (!known && isIgnored) return false
     const now = known ? seenAgain(known, origin, mask) : { origin, mask }
-    if (known?.origin === now.origin && known.mask === now.mask) return
+    if (known?.origin === now.origin && known.mask === now.mask) return false
     this.#newer ??= new Map(this.#before.newer)
     this.#newer.set(hash, now)
+    return !known
   }
 
   #newest(): ReadonlyMap<string, Sighting> {
@@ -151,7 +174,7 @@ class Draft {
 }
 
 /** Which values are forgotten first. */
-const FORGOTTEN: readonly Origin[] = ['output', 'said', 'flagged']
+const FORGOTTEN: readonly Origin[] = ['output', 'prose', 'said', 'ordered', 'flagged']
 
 function forget(all: Map<string, Sighting>, count: number): void {
   let left = count

@@ -11,10 +11,18 @@ import {
   type Sighting,
 } from './remembered.ts'
 
-const LETTERS: Readonly<Record<Origin, string>> = { said: 's', output: 'o', flagged: 'f' }
+const LETTERS: Readonly<Record<Origin, string>> = {
+  said: 's',
+  output: 'o',
+  prose: 'p',
+  ordered: 'r',
+  flagged: 'f',
+}
 const ORIGINS: ReadonlyMap<string, Origin> = new Map([
   ['s', 'said'],
   ['o', 'output'],
+  ['p', 'prose'],
+  ['r', 'ordered'],
   ['f', 'flagged'],
 ])
 // 2,048 pieces of 21 characters, 32 labels, the key.

@@ -5,8 +5,11 @@
 import { sha256Hex } from '@tollgate/evidence/core'
 import type { ValueKind } from './scan.ts'
 
-/** Where a value was first seen: in what the user or the agent said, in what a tool returned, in a flagged part of it. */
-export type Origin = 'said' | 'output' | 'flagged'
+/**
+ * Where a value was first seen: in what the user or the agent said, or in what a tool returned; there by itself, in running text,
+ * where something is asked for, or in a flagged passage.
+ */
+export type Origin = 'said' | 'output' | 'prose' | 'ordered' | 'flagged'
 
 /** What is remembered of one value. */
 export interface Sighting {
@@ -42,7 +45,8 @@ export const NO_PROVENANCE: Provenance = {
 
 /** A value as it is looked up: its kind and its normal form. */
 export interface Spoken {
-  readonly kind: ValueKind
+  /** `phrase`: words in a row, see `phrases.ts`. `name`: what the user's first words name, see `named.ts`. */
+  readonly kind: ValueKind | 'phrase' | 'name'
   readonly text: string
 }
 
@@ -68,8 +72,27 @@ export function lookUp(
   const seen = newer.get(hash) ?? older.get(hash)
   if (seen) return { origin: seen.origin, labels: names.filter((_, i) => hasBit(seen.mask, i)).sort() }
   // It may be one of those that were forgotten, under any label.
-  return provenance.full ? { origin: 'output', labels: provenance.labels } : { origin: 'unknown', labels: [] }
+  if (provenance.full) return { origin: worstIn(provenance), labels: provenance.labels }
+  return { origin: 'unknown', labels: [] }
 }
+
+const worst = new WeakMap<Provenance, Origin>()
+
+/**
+ * What values out of tools may be, at worst, that the record does not tell apart. The worse ones are forgotten last: what was
+ * forgotten is no worse than what is left. Whether they may be flagged is for the labels to say.
+ */
+export function worstIn(provenance: Provenance): Origin {
+  let origin = worst.get(provenance)
+  if (origin === undefined) {
+    const origins = new Set([...sightingsOf(provenance).values()].map((each) => each.origin))
+    origin = WORST.find((each) => origins.has(each)) ?? 'output'
+    worst.set(provenance, origin)
+  }
+  return origin
+}
+
+const WORST: readonly Origin[] = ['ordered', 'prose']
 
 /** All sightings, oldest first. */
 export function sightingsOf({ older, newer }: Provenance): ReadonlyMap<string, Sighting> {
@@ -87,7 +110,8 @@ export function merged(
 }
 
 /** Addresses are compared by their text: a URL that is nothing but its host is the host. So is every other value. */
-function groupOf(kind: ValueKind): string {
+function groupOf(kind: Spoken['kind']): string {
+  if (kind === 'phrase' || kind === 'name') return kind
   return kind === 'email' || kind === 'url' || kind === 'host' ? 'address' : 'token'
 }
 

@@ -87,6 +87,11 @@ for (let code = 65; code < 0x590; code++) {
   if (lower.length === 1) FOLD[code] = lower.charCodeAt(0)
 }
 
+// Arabic is written with and without the sign on these carriers.
+for (const code of [0x622, 0x623, 0x625]) FOLD[code] = 0x627
+FOLD[0x624] = 0x648
+FOLD[0x626] = 0x64a
+
 /** Whether it is an ASCII letter or digit. */
 export function isAlphanumeric(code: number): boolean {
   return code < 128 && READING[code] === LETTER

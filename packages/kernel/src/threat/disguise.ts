@@ -5,10 +5,15 @@ import { isFirst, MAX_IDEOGRAPHS, mix, SEED, wordAt } from './lexicon.ts'
 import { LOOKS_LIKE } from './lookalikes.ts'
 import type { View } from './view.ts'
 
-// Digits that stand for letters: "1gn0r3".
-const LEET = Uint16Array.from(LOOKS_LIKE)
-const LEET_PAIRS = '0o1i3e4a5s7t'
-for (let i = 0; i < LEET_PAIRS.length; i += 2) LEET[LEET_PAIRS.charCodeAt(i)] = LEET_PAIRS.charCodeAt(i + 1)
+// Digits that stand for letters: "1gn0r3", and in the other reading "a11".
+const LEET = leet('0o1i3e4a5s6g7t8b9g2z')
+const LEET_L = leet('0o1l3e4a5s6g7t8b9g2z')
+
+function leet(pairs: string): Uint16Array {
+  const table = Uint16Array.from(LOOKS_LIKE)
+  for (let i = 0; i < pairs.length; i += 2) table[pairs.charCodeAt(i)] = pairs.charCodeAt(i + 1)
+  return table
+}
 
 // A shorter word is too easily something else.
 const SHORTEST = 3
@@ -16,7 +21,11 @@ const SHORTEST = 3
 /** The number of the word that this looks like, or 0. */
 export function disguisedWord(codes: Uint16Array, start: number, end: number): number {
   if (end - start < SHORTEST) return 0
-  return wordThrough(codes, start, end, LOOKS_LIKE) || wordThrough(codes, start, end, LEET)
+  return (
+    wordThrough(codes, start, end, LOOKS_LIKE) ||
+    wordThrough(codes, start, end, LEET) ||
+    wordThrough(codes, start, end, LEET_L)
+  )
 }
 
 function wordThrough(codes: Uint16Array, start: number, end: number, table: Uint16Array): number {

@@ -45,7 +45,7 @@ function mayEscape(code: number): boolean {
 
 /** Decodes the escape at a place, if there is one; returns how many units it takes. */
 function escapeAt(view: View, i: number, code: number, out: Writer): number {
-  if (code === 0x25) return percent(view, i, out)
+  if (code === 0x25) return escapedBytes(view, i, code, out)
   if (code === 0x26) return entity(view, i, out)
   return backslash(view, i, out)
 }
@@ -78,18 +78,19 @@ function numberAt(view: View, i: number, digits: number): number {
   return value
 }
 
-function byteAt(view: View, i: number): number {
-  return codeAt(view, i) === 0x25 ? numberAt(view, i + 1, 2) : -1
+/** The byte that a sign and two digits stand for; -1 if there is none. */
+export function byteAt(view: View, i: number, sign: number): number {
+  return codeAt(view, i) === sign ? numberAt(view, i + 1, 2) : -1
 }
 
-/** One character of UTF-8, each byte escaped. A byte that belongs to none stands for itself. */
-function percent(view: View, i: number, out: Writer): number {
-  const first = byteAt(view, i)
+/** One character of UTF-8, each byte escaped by a sign. A byte that belongs to none stands for itself. */
+export function escapedBytes(view: View, i: number, sign: number, out: Writer): number {
+  const first = byteAt(view, i, sign)
   if (first < 0) return 0
   const more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc2 ? 1 : 0
   let point = more === 0 ? first : first & (0x3f >> more)
   for (let n = 1; n <= more; n++) {
-    const next = byteAt(view, i + n * 3)
+    const next = byteAt(view, i + n * 3, sign)
     if (next < 0x80 || next > 0xbf) return put(view, i, 3, first, out)
     point = point * 64 + (next & 63)
   }

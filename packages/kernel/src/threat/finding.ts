@@ -40,6 +40,11 @@ const CODES = {
   ORDER_BEFORE_TASK: ['instruction', 'Asks for an action before the answer, or before the task goes on.'],
   PROMPT_REQUEST: ['instruction', 'Asks for the system prompt or the hidden instructions.'],
   FALSE_AUTHORITY: ['instruction', 'Claims to speak for the system, its makers or its administrators.'],
+  DEMAND_IN_TEXT: [
+    'instruction',
+    'Demands an action of whoever or whatever processes the text, by several signs together.',
+  ],
+  DECODE_AND_FOLLOW: ['instruction', 'Asks that encoded text be decoded and followed.'],
   CHAT_DELIMITER: ['spoofing', 'Holds a marker that chat templates use between messages.'],
   ROLE_TAG: ['spoofing', 'Holds a tag that frames messages, tool results or system prompts.'],
   ROLE_HEADER: ['spoofing', 'Holds a heading that opens a message of another role.'],

@@ -19,7 +19,8 @@ export function push(list: Ints, value: number): void {
   list.data[list.length++] = value
 }
 
-function grow(list: Ints): void {
+/** Makes room for as much again. */
+export function grow(list: Ints): void {
   const larger = new Int32Array(list.data.length * 2)
   larger.set(list.data)
   list.data = larger

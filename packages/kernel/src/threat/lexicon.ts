@@ -9,18 +9,18 @@ const WORDS: Uint16Array[] = [new Uint16Array(0)]
 // Ideographs that a known word starts with.
 const FIRSTS = new Uint8Array(65_536)
 
-// First letter, last letter and length of the plain words.
-const OUTLINES = new Uint8Array(1 << 15)
+// First two letters, last letter and length of the plain words, mixed.
+const OUTLINES = new Uint8Array(1 << 16)
 
 /** Whether a word of plain letters can be a known one. */
 export function mayBeKnown(codes: Uint16Array, start: number, end: number): boolean {
-  return (
-    end - start <= MAX_WORD && OUTLINES[outline(codes[start] ?? 0, codes[end - 1] ?? 0, end - start)] === 1
-  )
+  return end - start <= MAX_WORD && OUTLINES[outline(codes, start, end)] === 1
 }
 
-function outline(first: number, last: number, length: number): number {
-  return ((first & 31) << 10) | ((last & 31) << 5) | length
+function outline(codes: Uint16Array, start: number, end: number): number {
+  const second = start + 1 < end ? (codes[start + 1] ?? 0) & 31 : 0
+  const ends = (((codes[start] ?? 0) & 31) << 5) | ((codes[end - 1] ?? 0) & 31)
+  return ((ends << 6) ^ (second * 0x0a45) ^ (end - start)) & 0xffff
 }
 
 /** The hash of no letters at all. */
@@ -47,7 +47,7 @@ export function learn(word: string): number {
     IDS[slot] = WORDS.push(codes) - 1
     HASHES[slot] = hash
     FIRSTS[codes[0] ?? 0] = 1
-    OUTLINES[outline(codes[0] ?? 0, codes.at(-1) ?? 0, codes.length)] = 1
+    OUTLINES[outline(codes, 0, codes.length)] = 1
     return WORDS.length - 1
   }
 }
@@ -59,7 +59,9 @@ function plain(word: string): Uint16Array {
     if (CLEANING[code] !== MARK) codes.push(FOLD[code] ?? 0)
   }
   if (codes.length > MAX_WORD) throw new RangeError(`the word \`${word}\` is too long for the lexicon`)
-  return Uint16Array.from(codes)
+  // Syllables of Korean stay whole in a text, so here they are put together again.
+  const whole = String.fromCharCode(...codes).normalize('NFC')
+  return Uint16Array.from(whole.split(''), (unit) => unit.charCodeAt(0))
 }
 
 function hashOf(codes: Uint16Array): number {

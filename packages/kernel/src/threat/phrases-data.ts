@@ -94,8 +94,8 @@ export const CLUES: Readonly<Record<'lead' | 'statement' | 'negation' | 'talk', 
   talk:
     'example examples attack attacks attacker attackers injection injections phrase phrases jailbreak jailbreaks ' +
     'malicious payload payloads adversary adversarial eg such called detect detects detection researchers ' +
-    'vulnerability beispiel angriff angreifer exemple attaque ejemplo ataque esempio attacco exemplo например атака атаки ' +
-    '例如 攻击 攻擊 攻撃 例えば 例',
+    'vulnerability injected hijacking hijacked exploit exploits scammers fraudsters criminals beispiel angriff angreifer exemple attaque ejemplo ataque esempio attacco exemplo например атака атаки ' +
+    '例如 攻击 攻擊 攻撃 例えば 例 诈骗 骗子 不法分子 冒充 詐欺 詐騙',
 }
 
 interface Entry {
@@ -132,6 +132,7 @@ export const PHRASES: readonly Entry[] = [
       'ignore 4 prior 2 rules',
       'ignore 4 rules 3 priorAfter',
       'ignore 1 your 2 rules',
+      'ignore 1 your 1 prior',
       'ignore 1 everything 4 priorAfter',
       'stop follow 2 your 1 orders',
       'do not follow 3 prior 2 orders',

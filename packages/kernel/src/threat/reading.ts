@@ -2,7 +2,7 @@
 
 import { FOLD, IDEOGRAPH, JOINT, LETTER, PUNCTUATION, READING, SPACE } from './characters.ts'
 import { disguisedWord, ideographsAt } from './disguise.ts'
-import { clear, ints, push, type Ints } from './ints.ts'
+import { clear, grow, ints, push, type Ints } from './ints.ts'
 import { MAX_WORD, mayBeKnown, mix, SEED, wordAt } from './lexicon.ts'
 import { newline, quote, sentenceEnd, tag } from './bounds.ts'
 import { targetAt } from './target.ts'
@@ -177,13 +177,17 @@ function lookUp(codes: Uint16Array, start: number, end: number): number {
   return wordAt(codes, start, end, hash, FOLD)
 }
 
-/** Notes a known word. */
+/** Notes a known word. The lists of words are filled alike, so they have one length and grow together. */
 export function known(result: ViewReading, id: number, start: number, end: number, flags: number): void {
-  push(result.ids, id)
-  push(result.starts, start)
-  push(result.ends, end)
-  push(result.ordinals, result.ordinal)
+  const { ids, starts, ends, ordinals } = result
+  const place = ids.length
   push(result.flags, flags | (result.fresh ? FRESH : 0) | (result.spaced ? SPACED : 0))
+  if (place === ids.data.length) for (const list of [ids, starts, ends, ordinals]) grow(list)
+  ids.data[place] = id
+  starts.data[place] = start
+  ends.data[place] = end
+  ordinals.data[place] = result.ordinal
+  ids.length = starts.length = ends.length = ordinals.length = place + 1
 }
 
 /** Reads ideographs as words, as far as they are known; returns the place of the last one that was read. */

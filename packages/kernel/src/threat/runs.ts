@@ -1,21 +1,33 @@
-// Runs of base64 or hex, decoded apart from the text around them.
+// Runs of base64, base32, base58 or hex, decoded apart from the text around them, and unpacked if that was packed.
 
+import { base58 } from './base58.ts'
+import { isBad, isText, moreAfter, writeText } from './bytes.ts'
 import { isAlphanumeric } from './characters.ts'
 import { at, type Ints } from './ints.ts'
-import { codeAt, endOf, startOf, write, writer, written, type View, type Writer } from './view.ts'
+import { unpacked, type Room } from './packed.ts'
+import { codeAt, type View, type Writer } from './view.ts'
 
-/** What the runs of a view say, one after the other; undefined if none says anything. `long` are its long words. */
-export function decodeRuns(view: View, long: Ints): View | undefined {
-  const out = writer(64)
+/** Decodes the runs of a view, one after the other. `long` are its long words. */
+export function decodeRuns(view: View, long: Ints, out: Writer, room: Room): void {
   let done = 0
   for (let i = 0; i + 1 < long.length; i += 2) {
-    const start = runStart(view, at(long, i), done)
+    const word = at(long, i)
+    const start = runStart(view, word, done)
     if (start < done) continue
     const end = runEnd(view, start)
     done = end
-    if (end - start >= SHORTEST_RUN) decodeRun(view, start, end, out)
+    if (end - start >= SHORTEST_RUN) decodeRun(view, { start, word, end }, out, room)
   }
-  return out.length === 0 ? undefined : written(out, view.text, 'decoded')
+}
+
+/** Decodes the run that begins at a place, however short it is, unless one of its words is long. */
+export function decodeRunAt(view: View, start: number, out: Writer, room: Room): void {
+  const end = runEnd(view, start)
+  let letters = 0
+  for (let i = start; i < end && letters < SHORTEST_RUN; i++)
+    letters = isAlphanumeric(codeAt(view, i)) ? letters + 1 : 0
+  if (letters < SHORTEST_RUN && end - start >= SHORTEST_DECLARED)
+    decodeRun(view, { start, word: start, end }, out, room)
 }
 
 /** Base64 in both of its alphabets. */
@@ -54,35 +66,91 @@ function runEnd(view: View, start: number): number {
 
 // A word of other letters can hold a shorter run.
 const SHORTEST_RUN = 16
+// What is said to be encoded may be shorter.
+const SHORTEST_DECLARED = 12
 const SAMPLE = 96
 
+interface Run {
+  readonly start: number
+  /** Where its first long word is: what stands before it may be a path. */
+  readonly word: number
+  readonly end: number
+}
+
+/** An alphabet of which each letter stands for so many bits. */
+interface Base {
+  readonly bits: number
+  readonly valueOf: (code: number) => number
+  /** What stands before a run, such as the folders of a path, may look like a part of it. */
+  readonly shifts: number
+}
+
+const HEX: Base = { bits: 4, valueOf: hexOf, shifts: 2 }
+const BASE32: Base = { bits: 5, valueOf: base32Of, shifts: 1 }
+const BASE64: Base = { bits: 6, valueOf, shifts: 4 }
+
 /** Decodes a run in the first way in which it is text. */
-function decodeRun(view: View, start: number, end: number, out: Writer): void {
-  for (const base of ['hex', 'base64'] as const) {
-    // What stands before a run, such as the folders of a path, may look like a part of it.
-    for (let shift = 0; shift < (base === 'hex' ? 2 : 4); shift++) {
-      if (!mayBeText(view, start + shift, Math.min(end, start + shift + GLANCE), base)) continue
-      const sample = bytesOf(view, start + shift, Math.min(end, start + SAMPLE), base)
-      if (sample === undefined || !isText(sample)) continue
-      const bytes = bytesOf(view, start + shift, end, base)
-      if (bytes) writeText(view, start, end, bytes, out)
-      return
+function decodeRun(view: View, run: Run, out: Writer, room: Room): void {
+  const { start, word, end } = run
+  const bytes =
+    textIn(view, start, end, HEX) ??
+    textIn(view, word, end, BASE32) ??
+    textIn(view, start, end, BASE64) ??
+    textOf(base58(view, word, end)) ??
+    unpackedIn(view, run, room)
+  if (bytes) writeText(view, start, end, bytes, out)
+}
+
+function textOf(bytes: Uint8Array | undefined): Uint8Array | undefined {
+  return bytes && isText(bytes) ? bytes : undefined
+}
+
+/** The text of a run; undefined if it is none. */
+function textIn(view: View, start: number, end: number, base: Base): Uint8Array | undefined {
+  for (let shift = 0; shift < base.shifts; shift++) {
+    const from = start + shift
+    if (!mayBeText(view, from, Math.min(end, from + GLANCE), base)) continue
+    const sample = bytesOf(view, from, Math.min(end, start + SAMPLE), base)
+    if (sample && isText(sample)) return bytesOf(view, from, end, base)
+  }
+  return undefined
+}
+
+const SHORTEST_PACKED = 24
+
+/** The text that was packed before it was encoded. */
+function unpackedIn(view: View, { start, word, end }: Run, room: Room): Uint8Array | undefined {
+  if (end - word < SHORTEST_PACKED) return undefined
+  for (const base of [BASE64, HEX]) {
+    for (const from of start === word ? [start] : [start, word]) {
+      const first = bytesOf(view, from, from + 3, base)?.[0] ?? 0
+      // Bare streams are only looked for in base64; a hash in hex is none.
+      const may = first === 0x1f || first === 0x78 || (base === BASE64 && mayBeDeflated(first))
+      const bytes = may ? bytesOf(view, from, end, base) : undefined
+      const text = bytes && unpacked(bytes, room)
+      if (text) return text
     }
   }
+  return undefined
+}
+
+/** Whether a bare stream can begin so: the last block of a short text, with codes of its own or the usual ones. */
+function mayBeDeflated(first: number): boolean {
+  return (first & 7) === 3 || (first & 7) === 5
 }
 
 // Names in programs are as long as short runs, and there are very many of them.
 const GLANCE = 24
 
 /** Whether the first bytes can be text: at a glance, with one mistake allowed. */
-function mayBeText(view: View, start: number, end: number, base: 'hex' | 'base64'): boolean {
-  const bits = base === 'hex' ? 4 : 6
+function mayBeText(view: View, start: number, end: number, base: Base): boolean {
+  const { bits } = base
   let buffer = 0
   let held = 0
   let bad = 0
   let more = 0
   for (let i = start; i < end; i++) {
-    const value = base === 'hex' ? hexOf(codeAt(view, i)) : valueOf(codeAt(view, i))
+    const value = base.valueOf(codeAt(view, i))
     if (value < 0) return isLineBreak(codeAt(view, i))
     buffer = ((buffer << bits) | value) & 0xffff
     held += bits
@@ -90,7 +158,7 @@ function mayBeText(view: View, start: number, end: number, base: 'hex' | 'base64
     held -= 8
     const byte = (buffer >> held) & 255
     if (isBad(byte, more) && ++bad > 1) return false
-    more = byte >= 0xf0 ? 3 : byte >= 0xe0 ? 2 : byte >= 0xc0 ? 1 : more > 0 ? more - 1 : 0
+    more = moreAfter(byte, more)
   }
   return true
 }
@@ -99,20 +167,14 @@ function isLineBreak(code: number): boolean {
   return code === 10 || code === 13
 }
 
-/** A control character, or a byte out of place in UTF-8. Zeros are half of a longer unit. */
-function isBad(byte: number, more: number): boolean {
-  if (byte >= 0x80) return byte >= 0xf5 || byte === 0xc0 || byte === 0xc1 || byte < 0xc0 !== more > 0
-  return more > 0 || byte === 127 || (byte < 32 && byte !== 0 && byte !== 9 && !isLineBreak(byte))
-}
-
-function bytesOf(view: View, start: number, end: number, base: 'hex' | 'base64'): Uint8Array | undefined {
-  const bits = base === 'hex' ? 4 : 6
+function bytesOf(view: View, start: number, end: number, base: Base): Uint8Array | undefined {
+  const { bits } = base
   const bytes = new Uint8Array(((end - start) * bits) >> 3)
   let length = 0
   let buffer = 0
   let held = 0
   for (let i = start; i < end; i++) {
-    const value = base === 'hex' ? hexOf(codeAt(view, i)) : valueOf(codeAt(view, i))
+    const value = base.valueOf(codeAt(view, i))
     if (value < 0) {
       if (isLineBreak(codeAt(view, i))) continue
       return undefined
@@ -126,72 +188,15 @@ function bytesOf(view: View, start: number, end: number, base: 'hex' | 'base64')
   return bytes.subarray(0, length)
 }
 
+/** Base32, in capitals or in small letters. */
+function base32Of(code: number): number {
+  if (code >= 50 && code < 56) return code - 24
+  const letter = (code | 32) - 97
+  return code < 128 && letter >= 0 && letter < 26 ? letter : -1
+}
+
 function hexOf(code: number): number {
   if (code >= 48 && code < 58) return code - 48
   const letter = (code | 32) - 87
   return isAlphanumeric(code) && letter >= 10 && letter < 16 ? letter : -1
-}
-
-const SHORTEST_TEXT = 8
-
-/** Whether nearly all of it is text: printable, or the bytes of longer characters. Text of two bytes each has zeros. */
-function isText(bytes: Uint8Array): boolean {
-  let plain = 0
-  let letters = 0
-  let zeros = 0
-  for (let i = 0; i < bytes.length;) {
-    const size = characterSize(bytes, i)
-    const byte = bytes[i] ?? 0
-    if (byte === 0) zeros++
-    else if (size > 0) plain += size
-    if (((byte | 32) >= 97 && (byte | 32) <= 122) || size > 1 || byte === 32 || (byte >= 48 && byte < 58))
-      letters += size
-    i += Math.max(1, size)
-  }
-  const wide = zeros * 5 >= bytes.length * 2
-  const all = wide ? bytes.length - zeros : bytes.length
-  return all >= SHORTEST_TEXT && plain * 20 >= all * 19 && letters * 2 >= all
-}
-
-/** How many bytes the character at a place takes; 0 if it is none that is shown. A cut end counts as whole. */
-function characterSize(bytes: Uint8Array, i: number): number {
-  const first = bytes[i] ?? 0
-  if (first < 0x80)
-    return first >= 32 ? (first === 127 ? 0 : 1) : first === 9 || first === 10 || first === 13 ? 1 : 0
-  const size =
-    first >= 0xf0 && first < 0xf5
-      ? 4
-      : first >= 0xe0 && first < 0xf0
-        ? 3
-        : first >= 0xc2 && first < 0xe0
-          ? 2
-          : 0
-  for (let n = i + 1; n < Math.min(i + size, bytes.length); n++)
-    if (((bytes[n] ?? 0) & 0xc0) !== 0x80) return 0
-  return Math.min(size, bytes.length - i)
-}
-
-function writeText(view: View, start: number, end: number, bytes: Uint8Array, out: Writer): void {
-  const from = startOf(view, start)
-  const to = endOf(view, end - 1)
-  for (let i = 0; i < bytes.length;) {
-    const size = characterSize(bytes, i)
-    if (size > 0) writePoint(pointOf(bytes, i, size), from, to, out)
-    i += Math.max(1, size)
-  }
-  write(out, 10, from, to)
-  write(out, 10, from, to)
-}
-
-function pointOf(bytes: Uint8Array, i: number, size: number): number {
-  const first = bytes[i] ?? 0
-  if (size === 1) return first
-  let point = first & (0xff >> (size + 1))
-  for (let n = 1; n < size; n++) point = point * 64 + ((bytes[i + n] ?? 0) & 63)
-  return Math.min(point, 0x10ffff)
-}
-
-function writePoint(point: number, from: number, to: number, out: Writer): void {
-  if (point > 0xffff) write(out, 0xd800 + ((point - 0x10000) >> 10), from, to)
-  write(out, point > 0xffff ? 0xdc00 + (point & 0x3ff) : point, from, to)
 }

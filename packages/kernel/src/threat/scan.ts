@@ -4,15 +4,18 @@ import { sentenceOf } from './bounds.ts'
 import { cleanView } from './clean.ts'
 import { COMMAND_PROBES } from './commands.ts'
 import { dampened, gradeOf, isQuoted, isTalk } from './context.ts'
+import { scoreCues } from './cues-score.ts'
 import { decodeEscapes } from './escapes.ts'
-import { classOf, type ThreatFinding } from './finding.ts'
+import { classOf, type ThreatClass, type ThreatFinding } from './finding.ts'
 import { at } from './ints.ts'
 import { learn } from './lexicon.ts'
 import { scanMarks } from './marks.ts'
 import { matchPhrases, type Phrase } from './phrases.ts'
+import type { Room } from './packed.ts'
+import { quotedPrintableView } from './quoted-printable.ts'
 import { read, type ViewReading } from './reading.ts'
+import { signReadings, turnedReadings, unpack } from './readings.ts'
 import { add, emptyReport, findingsOf, LOW, MEDIUM, NONE, type Report } from './report.ts'
-import { decodeRuns } from './runs.ts'
 import { isDisguised, noteWithin, type Scene } from './scene.ts'
 import { mixedScripts } from './scripts.ts'
 import { longSecrets, SECRET_PROBES, type Probe } from './secrets.ts'
@@ -25,6 +28,9 @@ import { plainView, startOf, endOf, type View } from './view.ts'
 const MAX_LENGTH = 1 << 20
 /** How deep encoded text may hold encoded text. */
 const MAX_DEPTH = 3
+/** How much may be unpacked for a text, in bytes: so much, and more for each unit. */
+const LEAST_ROOM = 1 << 17
+const ROOM_EACH = 8
 
 const probes: (Probe | undefined)[] = []
 for (const [word, probe] of [...SECRET_PROBES, ...COMMAND_PROBES, ...SQL_PROBES, ...SPOOFING_PROBES]) {
@@ -37,12 +43,41 @@ for (const [word, probe] of [...SECRET_PROBES, ...COMMAND_PROBES, ...SQL_PROBES,
  * million units, the rest is one finding.
  */
 export function scanText(text: string): readonly ThreatFinding[] {
+  return scanWhole(text).findings
+}
+
+/** What threatens in a text, and what it says to who decodes it: texts that stand in it encoded, turned or spaced out. */
+export interface Scan {
+  readonly findings: readonly ThreatFinding[]
+  readonly hidden: readonly string[]
+}
+
+/** Scans a text as `scanText` does, and keeps what was hidden in it. */
+export function scanWhole(text: string): Scan {
   const report = emptyReport()
+  const hidden: string[] = []
   const length = wholeLength(text)
   if (length < text.length) add(report, 'TOO_LONG', MEDIUM, length, text.length)
   const { view, ascii } = plainView(text, length)
-  scanView(ascii ? view : cleanView(view, report), report, 0)
-  return findingsOf(report)
+  const room = { left: LEAST_ROOM + ROOM_EACH * length }
+  scanView(ascii ? view : cleanView(view, report), { report, room, hidden }, 0)
+  return { findings: findingsOf(report), hidden }
+}
+
+/** What is gathered while a text is read in all its ways. */
+interface Gathering {
+  readonly report: Report
+  readonly room: Room
+  readonly hidden: string[]
+}
+
+const MOST_HIDDEN = 16
+const LONGEST_HIDDEN = 4096
+
+/** Keeps what a reading says. */
+function keep(hidden: string[], { codes, length }: View): void {
+  if (hidden.length >= MOST_HIDDEN) return
+  hidden.push(String.fromCharCode(...codes.subarray(0, Math.min(length, LONGEST_HIDDEN))).toWellFormed())
 }
 
 /** How much is read: never half of a character. */
@@ -52,21 +87,48 @@ function wholeLength(text: string): number {
   return last >= 0xd800 && last <= 0xdbff ? MAX_LENGTH - 1 : MAX_LENGTH
 }
 
-/** Scans a view, then what it says once its escapes, its runs and its spaced letters are read. */
-function scanView(view: View, report: Report, depth: number): void {
+/** Scans a view, then what it says once its escapes, its runs and its spaced letters are read, and in other ways. */
+function scanView(view: View, gathering: Gathering, depth: number): void {
+  const { report, room, hidden } = gathering
   let reading = inspect(view, report)
   const { escapes, singles } = reading
+  let others = turnedReadings(view, reading)
   let last = view
   const decoded = escapes ? decodeEscapes(view) : undefined
   if (decoded) {
     last = cleaned(decoded)
     reading = inspect(last, report)
+    others = [...others, ...turnedReadings(last, reading)]
   }
-  const runs = depth < MAX_DEPTH && reading.long.length > 0 ? decodeRuns(last, reading.long) : undefined
-  if (runs) scanView(cleaned(runs), report, depth + 1)
+  const packed = depth < MAX_DEPTH ? unpack(last, view, reading.long, room) : undefined
+  if (packed) {
+    keep(hidden, packed)
+    scanView(cleaned(packed), gathering, depth + 1)
+  }
   const spelled = singles ? joinLetters(view) : undefined
-  if (spelled) inspect(spelled, report)
+  if (spelled) {
+    keep(hidden, spelled)
+    inspect(spelled, report)
+  }
+  for (const other of [...others, ...signReadings(view)]) {
+    keep(hidden, other)
+    tryReading(report, (trial) => inspect(other, trial))
+  }
+  const mail = depth < MAX_DEPTH ? quotedPrintableView(view) : undefined
+  if (mail) tryReading(report, (trial) => scanView(cleaned(mail), { report: trial, room, hidden }, depth + 1))
 }
+
+/** Reads a text in a way in which most texts mean nothing: what is found counts if it speaks to the reader. */
+function tryReading(report: Report, scan: (trial: Report) => unknown): void {
+  const trial = emptyReport()
+  scan(trial)
+  if (!trial.found.some(({ code, grade }) => grade >= MEDIUM && SPEAKING.has(classOf(code)))) return
+  for (const { code, grade, start, end, quoted } of trial.found) {
+    if (classOf(code) !== 'secret') add(report, code, grade, start, end, quoted)
+  }
+}
+
+const SPEAKING: ReadonlySet<ThreatClass> = new Set(['instruction', 'spoofing', 'exfiltration'])
 
 /** A decoded view without disguise. Who reads an escape sees that it is one: by itself it hides nothing. */
 function cleaned(view: View): View {
@@ -86,6 +148,7 @@ function inspect(view: View, report: Report): ViewReading {
   if (reading.marks.length > 0) scanMarks(scene)
   if (reading.long.length > 0) longSecrets(scene)
   if (reading.mixed.length > 0) mixedScripts(scene)
+  if (reading.ids.length > 0) scoreCues(scene)
   return reading
 }
 

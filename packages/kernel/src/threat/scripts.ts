@@ -1,5 +1,6 @@
 // Words with letters of two scripts that look alike.
 
+import { isQuoted } from './context.ts'
 import { at } from './ints.ts'
 import { LOOKS_LIKE } from './lookalikes.ts'
 import { LOW, MEDIUM } from './report.ts'
@@ -18,7 +19,9 @@ export function mixedScripts(scene: Scene): void {
     const end = at(reading.mixed, i + 1)
     const changes = end - start < SHORTEST ? 0 : scriptChanges(view, start, end)
     // A Russian ending on a foreign word is one change; a letter in disguise within a word makes two.
-    if (changes > 0) note(scene, 'MIXED_SCRIPT', changes > 1 ? MEDIUM : LOW, start, end)
+    if (changes === 0) continue
+    const hides = changes > 1 && !isQuoted(view, start, end)
+    note(scene, 'MIXED_SCRIPT', hides ? MEDIUM : LOW, start, end)
   }
 }
 

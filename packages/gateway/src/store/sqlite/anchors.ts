@@ -77,7 +77,7 @@ export function createAnchorCheck(): AnchorCheck {
       const name = anchorOf(receipt)
       if (name !== undefined) words.set(name, index)
       if (receipt['kind'] === 'approval' && name !== undefined) answers.set(id, name)
-      if (receipt['kind'] === 'session' && name !== undefined) words.set(`provenance${name.slice(7)}`, index)
+      if (receipt['op'] === 'close' && name !== undefined) words.set(`provenance${name.slice(7)}`, index)
       if (receipt['kind'] === 'decision') takeDecision(receipt, id, index)
       if (receipt['kind'] === 'effect') takeEffect(receipt, index)
     },

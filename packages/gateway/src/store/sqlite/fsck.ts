@@ -253,10 +253,10 @@ const STATES: ReadonlySet<string> = new Set(['session', 'principal', 'tenant'])
 
 function problemWithRecord(name: string, payload: unknown, text: unknown): [string, string] | undefined {
   if (!(payload instanceof Uint8Array)) return ['ANCHOR_WRONG', 'it names an entry that there is not']
-  const { kind, next_state_hash: state, provenance_hash: data } = readObject(payload)
+  const { kind, op, next_state_hash: state, provenance_hash: data } = readObject(payload)
   const of = name.slice(0, name.indexOf('\n'))
   // Closing a session is the last word on what was remembered of it.
-  if (kind === 'session' || (!STATES.has(of) && of !== 'provenance')) return undefined
+  if ((kind === 'session' && op === 'close') || (!STATES.has(of) && of !== 'provenance')) return undefined
   const next = of === 'provenance' ? data : state
   if (!(text instanceof Uint8Array)) {
     return ['STATE_MISSING', 'its state is gone: side effects in it are denied until it is closed']

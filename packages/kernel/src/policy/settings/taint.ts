@@ -20,6 +20,8 @@ export interface TaintSettings {
   readonly provenance: {
     /** For values first seen in tool output. */
     readonly untrusted: ValueRule
+    /** For values that stand, wherever they were seen, in running text or where something is asked for. */
+    readonly ordered: ValueRule
     /** For values seen only in flagged parts of it. */
     readonly flagged: ValueRule
   }
@@ -33,7 +35,7 @@ export const DEFAULT_TAINT: TaintSettings = {
   ask: [],
   internal: [],
   follow: 'values',
-  provenance: { untrusted: 'allow', flagged: 'deny' },
+  provenance: { untrusted: 'allow', ordered: 'ask', flagged: 'deny' },
   results: new Map(),
 }
 
@@ -93,10 +95,12 @@ function readAsked(
 }
 
 function readRules(reader: Reader, place: Place | undefined): TaintSettings['provenance'] {
-  const { untrusted, flagged } = (place && reader.fields(place, ['untrusted', 'flagged'])) ?? {}
+  const { untrusted, ordered, flagged } =
+    (place && reader.fields(place, ['untrusted', 'ordered', 'flagged'])) ?? {}
   const { provenance } = DEFAULT_TAINT
   return {
     untrusted: (untrusted && reader.word(untrusted, '`untrusted`', RULES)) ?? provenance.untrusted,
+    ordered: (ordered && reader.word(ordered, '`ordered`', RULES)) ?? provenance.ordered,
     flagged: (flagged && reader.word(flagged, '`flagged`', RULES)) ?? provenance.flagged,
   }
 }

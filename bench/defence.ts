@@ -1,0 +1,33 @@
+// `npm run bench:defence -- FILE…`: every number of docs/defence.md again. The files are recorded runs; without any, only what needs
+// none is measured.
+
+import { spawnSync } from 'node:child_process'
+
+const files = process.argv.slice(2)
+
+const STEPS: readonly (readonly [string, readonly string[]])[] = [
+  ['the scanner on text', ['bench/run.ts', '--only', 'scanner']],
+  ...(files.length === 0
+    ? []
+    : ([
+        ['recorded runs, draft policy', ['bench/replay/run.ts', ...files, '--wordings', '2']],
+        [
+          'recorded runs, scope from the prompt',
+          ['bench/replay/run.ts', ...files, '--quick', '--wordings', '1', '--scope', 'proposed'],
+        ],
+        [
+          'recorded runs, scope of an ideal host',
+          ['bench/replay/run.ts', ...files, '--quick', '--wordings', '1', '--scope', 'ideal'],
+        ],
+      ] as const)),
+  ['generated sessions, held out', ['bench/sessions/run.ts', '--split', 'held-out']],
+]
+
+for (const [name, args] of STEPS) {
+  process.stdout.write(`\n# ${name}\n\n`)
+  const { status } = spawnSync('tsx', args, { stdio: ['ignore', 'inherit', 'inherit'] })
+  if (status !== 0) {
+    process.stderr.write(`${name}: failed\n`)
+    process.exitCode = 1
+  }
+}

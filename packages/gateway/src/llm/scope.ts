@@ -1,0 +1,45 @@
+// What a request says its session is for: only the host application's token may, and a scope is never passed over in silence.
+
+import { parseJson } from '@tollgate/evidence'
+import { KernelError, type Kernel } from '@tollgate/kernel'
+import type { Asked } from '../exchange.ts'
+import { giveScope } from '../scoping.ts'
+import type { Caller } from '../tokens.ts'
+import { Refused } from './dialect.ts'
+import type { Claims } from './visit.ts'
+
+const HEADER = 'tollgate-scope'
+const BASE64URL = /^[A-Za-z0-9_-]{1,65536}={0,2}$/
+
+/** Puts the scope in force that a request brings, before anything of it is judged. @throws Refused */
+export async function takeScope(
+  kernel: Kernel,
+  asked: Asked,
+  { identity }: Caller,
+  { session }: Claims,
+): Promise<void> {
+  const header = asked.header(HEADER)
+  if (header === undefined) return
+  const { principal } = identity
+  try {
+    await giveScope(kernel, identity, { principal, session: session ?? principal, scope: scopeIn(header) })
+  } catch (fault) {
+    if (!(fault instanceof KernelError)) throw fault
+    if (fault.code === 'SCOPE_REFUSED') throw new Refused(403, 'SCOPE_REFUSED', fault.message)
+    if (fault.code === 'REQUEST_INVALID') throw new Refused(400, 'AMBIGUOUS_INPUT', fault.message)
+    throw fault
+  }
+}
+
+/** JSON, or JSON in base64url: a header holds no letters beyond ASCII. */
+function scopeIn(header: string): unknown {
+  const text = header.trim()
+  try {
+    return parseJson(BASE64URL.test(text) ? Buffer.from(text, 'base64url') : text)
+  } catch {
+    throw new KernelError(
+      'REQUEST_INVALID',
+      `the header \`${HEADER}\` holds no scope: send JSON, or JSON in base64url`,
+    )
+  }
+}

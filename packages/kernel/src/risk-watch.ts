@@ -1,0 +1,166 @@
+// What is watched over all sessions of whoever answers for a call: how often people were asked lately, what they refused, what was
+// paid to whom, and when risk last denied something. Bounded, and whole numbers only.
+
+import { sha256Hex } from '@tollgate/evidence/core'
+
+/** What was paid to a target that the user had not named. */
+export interface Paid {
+  /** A keyed hash of the target. */
+  readonly to: string
+  readonly count: number
+  /** In thousandths. */
+  readonly sum: number
+  readonly at: number
+}
+
+/** A no that people have said to a tool. */
+export interface Refusal {
+  /** A hash of the tool's name. */
+  readonly tool: string
+  /** A hash of the last call that was refused. */
+  readonly call: string
+  readonly count: number
+  readonly at: number
+}
+
+/** What is watched. */
+export interface Watch {
+  /** When risk last denied something; 0 for never. */
+  readonly latch: number
+  /** When it last did something that a person should see, in any session; 0 for never, or once a person has agreed. */
+  readonly grave: number
+  /** Answers of people: how many lately, in thousandths, by two clocks; as of `at`. */
+  readonly answers: { readonly quick: number; readonly slow: number; readonly at: number }
+  readonly refused: readonly Refusal[]
+  /** The key of the hashes; empty as long as there is none. */
+  readonly key: string
+  readonly paid: readonly Paid[]
+}
+
+/** Nothing was seen yet. */
+export const NO_WATCH: Watch = {
+  latch: 0,
+  grave: 0,
+  answers: { quick: 0, slow: 0, at: 0 },
+  refused: [],
+  key: '',
+  paid: [],
+}
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+/** How long facts about a principal are held against it. */
+export const LASTING: number = 7 * DAY
+const LATCHED = 3 * DAY
+const MOST_PAID = 24
+const MOST_REFUSED = 8
+// An answer every four minutes is the pace of a person who reads; three a day can be surprises.
+const QUICK_PACE = 4 * MINUTE
+const SLOW_PACE = 8 * HOUR
+const TOO_QUICK = 4500
+const RATHER_QUICK = 2000
+const TOO_MANY = 4000
+const SOON = 15 * MINUTE
+
+/** The canonical text. */
+export function watchText({ latch, grave, answers, refused, key, paid }: Watch): string {
+  const said = refused.map(
+    ({ tool, call, count, at }) => `{"at":${at},"call":"${call}","count":${count},"tool":"${tool}"}`,
+  )
+  const sums = paid.map(({ to, count, sum, at }) => `{"at":${at},"count":${count},"sum":${sum},"to":"${to}"}`)
+  const { quick, slow, at } = answers
+  return `{"answers":{"at":${at},"quick":${quick},"slow":${slow}},"grave":${grave},"key":"${key}","latch":${latch},"paid":[${sums.join(',')}],"refused":[${said.join(',')}]}`
+}
+
+/** A person has answered. */
+export function answered(watch: Watch, time: number): Watch {
+  const { quick, slow } = answersAt(watch, time)
+  return { ...watch, answers: { quick: quick + 1000, slow: slow + 1000, at: time } }
+}
+
+/** A person has agreed to a call. */
+export function agreed(watch: Watch, time: number): Watch {
+  return { ...answered(watch, time), grave: 0 }
+}
+
+/** A person has said no to a call of a tool. That it is sent again and refused by the same answer is nothing new. */
+export function refused(watch: Watch, name: string, args: string, time: number): Watch {
+  const [tool, call] = [shortHash(name), args.slice(0, SHORT)]
+  const known = watch.refused.find((each) => each.tool === tool)
+  if (known?.call === call && time - known.at <= HOUR) return watch
+  const others = watch.refused.filter((each) => each !== known)
+  const next = { tool, call, count: Math.min(9, (known?.count ?? 0) + 1), at: time }
+  return { ...answered(watch, time), refused: [...others, next].slice(-MOST_REFUSED) }
+}
+
+function answersAt({ answers: { quick, slow, at } }: Watch, time: number): { quick: number; slow: number } {
+  const elapsed = Math.max(0, time - at)
+  return {
+    quick: Math.max(0, quick - Math.floor((elapsed * 1000) / QUICK_PACE)),
+    slow: Math.max(0, slow - Math.floor((elapsed * 1000) / SLOW_PACE)),
+  }
+}
+
+const SHORT = 12
+
+function shortHash(name: string): string {
+  return sha256Hex(name.toWellFormed()).slice(0, SHORT)
+}
+
+/** Something was done that a person should see. */
+export function seenGrave(watch: Watch, time: number): Watch {
+  return { ...watch, grave: time }
+}
+
+/** Whether there was such a thing lately, and nobody has agreed to anything since. */
+export function isWary({ grave }: Watch, time: number): boolean {
+  return grave > 0 && time - grave <= HOUR
+}
+
+/** Risk has denied something. */
+export function latched(watch: Watch, time: number): Watch {
+  return { ...watch, latch: time }
+}
+
+/** Whether a denial by risk is still remembered. */
+export function isLatched({ latch }: Watch, time: number): boolean {
+  return latch > 0 && time - latch <= LATCHED
+}
+
+/** Money went to targets that the user had not named. */
+export function paidTo(watch: Watch, targets: readonly string[], cost: number, time: number): Watch {
+  let paid = watch.paid
+  for (const to of targets) {
+    const known = paidBefore(watch, to, time)
+    const next = { to, count: (known?.count ?? 0) + 1, sum: capped((known?.sum ?? 0) + cost), at: time }
+    paid = [...paid.filter((each) => each.to !== to), next].slice(-MOST_PAID)
+  }
+  return paid === watch.paid ? watch : { ...watch, paid }
+}
+
+function capped(sum: number): number {
+  return Math.min(sum, Number.MAX_SAFE_INTEGER)
+}
+
+/** What was lately paid to a target. */
+export function paidBefore({ paid }: Watch, to: string, time: number): Paid | undefined {
+  return paid.find((each) => each.to === to && time - each.at <= LASTING)
+}
+
+/**
+ * Why nobody is to be asked about one more call: people have answered too often in a short time, have said no to this tool twice
+ * just now, or once lately and the call is about something
+ * that nobody but the agent knows of. Once risk has denied something, it takes less.
+ */
+export function tires(watch: Watch, tool: string, isStrange: boolean, time: number): boolean {
+  const { quick, slow } = answersAt(watch, time)
+  if (quick >= TOO_QUICK || (isStrange && slow >= TOO_MANY)) return true
+  if (isLatched(watch, time) && (isStrange || quick >= RATHER_QUICK)) return true
+  if (watch.refused.length === 0) return false
+  const name = shortHash(tool)
+  const refusal = watch.refused.find((each) => each.tool === name)
+  if (!refusal) return false
+  const elapsed = time - refusal.at
+  return isStrange ? elapsed <= LATCHED : refusal.count >= 2 && elapsed <= SOON
+}

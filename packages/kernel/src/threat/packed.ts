@@ -1,0 +1,42 @@
+// Bytes that were deflated: bare, or in the frames of gzip and zlib.
+
+import { isText } from './bytes.ts'
+import { inflate } from './inflate.ts'
+
+/** How many bytes may still be unpacked for a text. */
+export interface Room {
+  left: number
+}
+
+const SAMPLE = 96
+const SHORTEST = 12
+// A bare stream has nothing to know it by: of a shorter one, too much could be read by chance.
+const SHORTEST_BARE = 18
+
+/** The text that was packed; undefined if there is none. */
+export function unpacked(bytes: Uint8Array, room: Room): Uint8Array | undefined {
+  const start = bodyOf(bytes)
+  if (bytes.length - start < SHORTEST || (start === 0 && bytes.length < SHORTEST_BARE)) return undefined
+  if (!isText(inflate(bytes, start, Math.min(SAMPLE, room.left)))) return undefined
+  const text = inflate(bytes, start, room.left)
+  room.left -= text.length
+  return text
+}
+
+/** Where the stream begins, behind its frame if it has one. */
+function bodyOf(bytes: Uint8Array): number {
+  const [first = 0, second = 0, third = 0, flags = 0] = bytes
+  if (first === 0x1f && second === 0x8b && third === 8) return gzipBody(bytes, flags)
+  return first === 0x78 && ((first << 8) | second) % 31 === 0 && (second & 0x20) === 0 ? 2 : 0
+}
+
+function gzipBody(bytes: Uint8Array, flags: number): number {
+  let place = 10
+  if ((flags & 4) !== 0) place += 2 + (bytes[place] ?? 0) + ((bytes[place + 1] ?? 0) << 8)
+  for (const flag of [8, 16]) {
+    if ((flags & flag) === 0) continue
+    while (place < bytes.length && bytes[place] !== 0) place++
+    place++
+  }
+  return (flags & 2) === 0 ? place : place + 2
+}

@@ -1,0 +1,46 @@
+// Every other way to read a view: what is packed in it, and what it says if it is turned, mirrored or keyed.
+
+import { backwardsView, wordsBackwardsView } from './backwards.ts'
+import { decodeBase85 } from './base85.ts'
+import { BACKWARDS, clausesOf, TURNED } from './clauses.ts'
+import { decodeDataUrls } from './data-urls.ts'
+import type { Ints } from './ints.ts'
+import { leetView } from './leet.ts'
+import { mayHoldMorse, morseView } from './morse.ts'
+import type { Room } from './packed.ts'
+import type { ViewReading } from './reading.ts'
+import { turnedView } from './rot13.ts'
+import { decodeRuns } from './runs.ts'
+import { writer, written, type View } from './view.ts'
+
+/** What was encoded in a view, as one text; undefined if nothing was. `plain` is the view before its escapes were decoded. */
+export function unpack(view: View, plain: View, long: Ints, room: Room): View | undefined {
+  const out = writer(64)
+  if (long.length > 0) decodeRuns(view, long, out, room)
+  decodeDataUrls(view, out, room)
+  decodeBase85(plain, out)
+  // Base85 is full of what looks like an escape, and may itself be escaped.
+  if (view !== plain) decodeBase85(view, out)
+  return out.length === 0 ? undefined : written(out, view.text, 'decoded')
+}
+
+/** Readings that are only worth a word if an attack is found in them: of clauses that are turned, or written from their ends. */
+export function turnedReadings(view: View, reading: ViewReading): readonly View[] {
+  const turned = clausesOf(view, reading, TURNED)
+  const backwards = clausesOf(view, reading, BACKWARDS)
+  if (!turned && !backwards) return NONE
+  return [
+    turned && turnedView(view, turned),
+    backwards && backwardsView(view, backwards),
+    backwards && wordsBackwardsView(view, backwards),
+  ].filter((each) => each !== undefined)
+}
+
+const NONE: readonly View[] = []
+
+/** Readings of the same kind: Morse code, and signs that stand for letters. */
+export function signReadings(view: View): readonly View[] {
+  return [mayHoldMorse(view) ? morseView(view) : undefined, leetView(view)].filter(
+    (each) => each !== undefined,
+  )
+}
