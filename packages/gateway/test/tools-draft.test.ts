@@ -330,7 +330,7 @@ describe('what the values of an argument look like', () => {
   test.each<[Looks, readonly string[]]>([
     ['opaque', ['ann@example.com', 'https://example.com/x', 'DE89 3704 0044 0532 0130 00', 'ord-48213977']],
     ['moment', ['2026-11-16', '2026-11-16T09:30:00Z', '2026-11-16 09:30', '09:30', '09:30:15']],
-    ['name', ['Anna', 'Riverside View Hotel', 'general', ' x ']],
+    ['name', ['Anna', 'Harbourside View Hotel', 'general', ' x ']],
     [
       'prose',
       ['x '.repeat(40), 'one\ntwo', 'a b c d e f g h i', `write to ann@example.com ${'x'.repeat(60)}`],
@@ -414,7 +414,7 @@ describe('a draft for agents that nobody sits beside', () => {
   test('finds sinks by their names and by what they hold, and none of a read', () => {
     const args = {
       whom: 'ann@example.com',
-      hotel: 'Riverside View Hotel',
+      hotel: 'Harbourside View Hotel',
       subject: 'Hello',
       Body: 'Hi',
       day: '2026-11-16',
