@@ -7,7 +7,7 @@ import { costOf, nextLimits } from './limits.ts'
 import type { Limit, LimitScope, TemporalSettings } from './policy/settings/temporal.ts'
 import { eased, type Leak } from './risk.ts'
 import type { RiskFacts } from './risk-facts.ts'
-import { agreed, latched, paidTo, refused, seenGrave, type Watch } from './risk-watch.ts'
+import { agreed, latched, paidTo, refused, seenGrave, storedAway, type Watch } from './risk-watch.ts'
 import { widened } from './scope/holds.ts'
 import type { HeldScope } from './scope/scope.ts'
 import {
@@ -26,7 +26,7 @@ import {
 import { wasRead, type Settled } from './settle.ts'
 import type { RiskTurn, Snapshot } from './snapshot.ts'
 import { changedData, type ChangedData } from './records.ts'
-import { keyFor, vouchedFor } from './risk-aim.ts'
+import { keyFor, toldIn, vouchedFor } from './risk-aim.ts'
 import { hear, type Provenance } from './taint/provenance.ts'
 import { moved, outcomeOf, type TrustState } from './trust.ts'
 
@@ -169,6 +169,8 @@ function watchAfter(watch: Watch, { tool, args, hash }: Intent, snapshot: Snapsh
   if (reason === 'SESSION_RISK_MEMORY_DENY') return latched(watch, time)
   if (verdict !== 'ALLOW') return factsOrNothing(snapshot)?.grave ? seenGrave(watch, time) : watch
   const heard = uses ? agreed(watch, time) : watch
+  const told = snapshot.effect === 'write' ? toldIn(snapshot) : []
+  if (told.length > 0) return storedAway({ ...heard, key: keyFor(snapshot, snapshot.provenance()) }, told)
   const unnamed = snapshot.effect === 'pay' ? (factsOrNothing(snapshot)?.aim?.unnamed ?? []) : []
   const cost = unnamed.length === 0 ? 0 : (costOf(snapshot.tool?.declared?.cost, args) ?? 0)
   if (cost === 0) return heard

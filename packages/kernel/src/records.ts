@@ -6,6 +6,7 @@ import { NOBODY, type Intent } from './call.ts'
 import type { Read } from './ledger.ts'
 import type { Policy } from './policy/parse.ts'
 import { remembersData, sharesLimits } from './policy/uses.ts'
+import { NO_WATCH } from './risk-watch.ts'
 import {
   keepPrincipal,
   keepTenant,
@@ -110,8 +111,14 @@ export function readPrincipal(stored: Stored, owner: string | undefined): Kept<P
   // The decision was its own, or that of somebody it had delegated to.
   const text = anchor?.principal === owner ? lines?.[1] : lines?.[3]
   if (!text) return keepPrincipal({ ...NEW_PRINCIPAL, broken: true })
+  return keepPrincipal(principalFrom(text))
+}
+
+/** A principal as `stateText` wrote it; what was not written has nothing to say. */
+export function principalFrom(text: string): PrincipalState {
   // Sound: only `stateText` makes texts with such a hash.
-  return keepPrincipal({ ...NEW_PRINCIPAL, ...(JSON.parse(text) as PrincipalState) })
+  const state = { ...NEW_PRINCIPAL, ...(JSON.parse(text) as PrincipalState) }
+  return state.watch === NO_WATCH ? state : { ...state, watch: { ...NO_WATCH, ...state.watch } }
 }
 
 /** A tenant's record as it comes from the store; broken if it is not what its last decision left behind. */

@@ -14,6 +14,7 @@ import {
   type KeptProvenance,
   type Owner,
   type RecordNames,
+  principalFrom,
 } from './records.ts'
 import { scopeHash } from './scope/scope.ts'
 import {
@@ -180,9 +181,7 @@ function sessionIn(text: string): SessionState {
 }
 
 function principalIn(text: string): Kept<PrincipalState> {
-  return keepPrincipal(
-    text === '' ? NEW_PRINCIPAL : { ...NEW_PRINCIPAL, ...(JSON.parse(text) as PrincipalState) },
-  )
+  return keepPrincipal(text === '' ? NEW_PRINCIPAL : principalFrom(text))
 }
 
 function tenantIn(text: string): Kept<TenantState> {

@@ -162,12 +162,34 @@ function standingOf(value: Value, provenance: Provenance, snapshot: Snapshot): S
   if (isName(provenance, value.text)) return 'named'
   if (isInside(value, snapshot)) return 'inside'
   const { origin } = lookUp(provenance, value)
+  // What the agent wrote down itself because a text said so is not better known for being read back.
+  if (origin !== 'said' && wasStored(value, provenance, snapshot)) return 'nobody'
   if (origin === 'output') return 'returned'
   if (origin !== 'said' && origin !== 'unknown') return 'told'
   // What an agent says itself is no phrase of anybody: only the user's words are.
   if (isClaimed(piecesOf(wordsIn(value.text)), provenance)) return 'claimed'
   return value.kind === 'id' ? 'loose' : 'nobody'
 }
+
+function wasStored(value: Value, provenance: Provenance, snapshot: Snapshot): boolean {
+  const { stored } = (snapshot.lineage ?? snapshot.principal).watch
+  return stored.length > 0 && stored.includes(hashOf(keyFor(snapshot, provenance), value))
+}
+
+const MOST_STORED = 32
+
+/** What a call writes down that only texts have told: keyed hashes. */
+export function toldIn(snapshot: Snapshot): readonly string[] {
+  const provenance = snapshot.voiced() ? snapshot.provenance() : undefined
+  if (!provenance) return []
+  const isTold = (value: Value): boolean =>
+    !isName(provenance, value.text) && TOLD.has(lookUp(provenance, value).origin)
+  const values = snapshot.texts().flatMap((text) => text.values.slice(0, MOST_STORED))
+  const told = values.slice(0, MOST_STORED).filter(isTold)
+  return told.map((value) => hashOf(keyFor(snapshot, provenance), value))
+}
+
+const TOLD: ReadonlySet<string> = new Set(['prose', 'ordered', 'flagged'])
 
 function isClaimed(pieces: readonly Spoken[], provenance: Provenance): boolean {
   return pieces.length > 0 && pieces.every((piece) => lookUp(provenance, piece).origin === 'said')

@@ -1,5 +1,5 @@
 // What is watched over all sessions of whoever answers for a call: how often people were asked lately, what they refused, what was
-// paid to whom, and when risk last denied something. Bounded, and whole numbers only.
+// paid to whom, what was written down because some text said so, and when risk last denied something. Bounded, and whole numbers only.
 
 import { sha256Hex } from '@tollgate/evidence/core'
 
@@ -35,6 +35,8 @@ export interface Watch {
   /** The key of the hashes; empty as long as there is none. */
   readonly key: string
   readonly paid: readonly Paid[]
+  /** Keyed hashes of what was written somewhere and had only been told by a text: reading it back makes no data of it. */
+  readonly stored: readonly string[]
 }
 
 /** Nothing was seen yet. */
@@ -45,6 +47,7 @@ export const NO_WATCH: Watch = {
   refused: [],
   key: '',
   paid: [],
+  stored: [],
 }
 
 const MINUTE = 60_000
@@ -55,6 +58,7 @@ export const LASTING: number = 7 * DAY
 const LATCHED = 3 * DAY
 const MOST_PAID = 24
 const MOST_REFUSED = 8
+const MOST_STORED = 32
 // An answer every four minutes is the pace of a person who reads; three a day can be surprises.
 const QUICK_PACE = 4 * MINUTE
 const SLOW_PACE = 8 * HOUR
@@ -64,13 +68,14 @@ const TOO_MANY = 4000
 const SOON = 15 * MINUTE
 
 /** The canonical text. */
-export function watchText({ latch, grave, answers, refused, key, paid }: Watch): string {
+export function watchText({ latch, grave, answers, refused, key, paid, stored }: Watch): string {
   const said = refused.map(
     ({ tool, call, count, at }) => `{"at":${at},"call":"${call}","count":${count},"tool":"${tool}"}`,
   )
   const sums = paid.map(({ to, count, sum, at }) => `{"at":${at},"count":${count},"sum":${sum},"to":"${to}"}`)
   const { quick, slow, at } = answers
-  return `{"answers":{"at":${at},"quick":${quick},"slow":${slow}},"grave":${grave},"key":"${key}","latch":${latch},"paid":[${sums.join(',')}],"refused":[${said.join(',')}]}`
+  const kept = stored.length === 0 ? '' : `,"stored":${JSON.stringify(stored)}`
+  return `{"answers":{"at":${at},"quick":${quick},"slow":${slow}},"grave":${grave},"key":"${key}","latch":${latch},"paid":[${sums.join(',')}],"refused":[${said.join(',')}]${kept}}`
 }
 
 /** A person has answered. */
@@ -137,6 +142,12 @@ export function paidTo(watch: Watch, targets: readonly string[], cost: number, t
     paid = [...paid.filter((each) => each.to !== to), next].slice(-MOST_PAID)
   }
   return paid === watch.paid ? watch : { ...watch, paid }
+}
+
+/** What a text had told was written somewhere. */
+export function storedAway(watch: Watch, told: readonly string[]): Watch {
+  const fresh = [...new Set(told)].filter((each) => !watch.stored.includes(each))
+  return fresh.length === 0 ? watch : { ...watch, stored: [...watch.stored, ...fresh].slice(-MOST_STORED) }
 }
 
 function capped(sum: number): number {

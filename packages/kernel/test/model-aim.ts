@@ -89,10 +89,17 @@ const ORDER: readonly Standing[] = [
 ]
 const worse = (a: Standing, b: Standing): Standing => (ORDER.indexOf(a) > ORDER.indexOf(b) ? a : b)
 
-function standingOf(value: string, data: Data, internal: readonly string[]): Standing {
+function standingOf(
+  value: string,
+  data: Data,
+  internal: readonly string[],
+  stored: readonly string[],
+): Standing {
   if (isName(data, value)) return 'named'
   if (internal.some((host) => value.endsWith(`@${host}`))) return 'inside'
-  const origin = data.values.get(value)?.origin ?? 'said'
+  const known = data.values.get(value)?.origin
+  if (known !== 'said' && stored.includes(value)) return 'nobody'
+  const origin = known ?? 'said'
   if (origin === 'output') return 'returned'
   if (origin !== 'said') return 'told'
   if (isPhrase(data, value.toLowerCase())) return 'claimed'
@@ -123,6 +130,14 @@ export function targetsIn({ texts }: ModelCall, tool: ModelTool | undefined): re
   })
 }
 
+/** What a call writes down that only texts have told. */
+export function toldIn({ texts }: ModelCall, data: Data): readonly string[] {
+  if (!isVoiced(data)) return []
+  const told = (value: string): boolean =>
+    !isName(data, value) && ['prose', 'ordered', 'flagged'].includes(data.values.get(value)?.origin ?? '')
+  return texts.flatMap(({ facts }) => facts.values).filter(told)
+}
+
 /** What a person agrees to with a call, by name. */
 export function vouchedFor(call: ModelCall, tool: ModelTool | undefined): readonly string[] {
   const names = targetsIn(call, tool).flatMap(({ text, values }) =>
@@ -136,12 +151,13 @@ export function aimOf(
   tool: ModelTool | undefined,
   data: Data,
   internal: readonly string[],
+  stored: readonly string[],
 ): ModelAim | undefined {
   const targets = targetsIn(call, tool)
   const [first] = targets
   if (!first) return undefined
   const values = targets.flatMap((each) => each.values)
-  const standings = values.map((value) => standingOf(value, data, internal))
+  const standings = values.map((value) => standingOf(value, data, internal, stored))
   const standing = standings.reduce(worse, 'named')
   const unnamed = values.filter((_, i) => standings[i] !== 'named')
   const inWords = targets.filter((each) => each.values.length === 0)

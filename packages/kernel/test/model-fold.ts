@@ -4,7 +4,7 @@ import { wasRead } from './model-ladder.ts'
 import { costOf, spend, type Buckets } from './model-limits.ts'
 import { ownerOf, sessionOf, type Memory, type SessionMemory } from './model-memory.ts'
 import type { ModelLimit } from './model-policy.ts'
-import { vouchedFor } from './model-aim.ts'
+import { toldIn, vouchedFor } from './model-aim.ts'
 import { watched, type ModelWatch } from './model-watch.ts'
 import { ease, weigh, type Leak } from './model-risk.ts'
 import { appliedRules, findingsIn } from './model-rungs-data.ts'
@@ -129,7 +129,7 @@ type Ended = Pick<Settled, 'verdict' | 'reason'> & { readonly approved: true | u
 
 /** What is watched of who answers for the call. */
 function watchAfter(scene: Scene, { verdict, reason, approved }: Ended): ModelWatch {
-  const { answers, call, time, effect, seen, tool } = scene
+  const { answers, call, time, effect, seen, tool, data } = scene
   return watched(answers.watch, {
     ...{
       reason,
@@ -142,6 +142,7 @@ function watchAfter(scene: Scene, { verdict, reason, approved }: Ended): ModelWa
     grave: seen?.grave === true,
     paidTo: effect === 'pay' ? (seen?.unnamed ?? []) : [],
     cost: costOf(tool?.cost, call.amount) ?? 0,
+    told: effect === 'write' && data ? toldIn(call, data) : [],
   })
 }
 

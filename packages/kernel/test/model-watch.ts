@@ -13,8 +13,19 @@ export interface ModelWatch {
   readonly at: number
   readonly refused: readonly { tool: string; args: string; count: number; at: number }[]
   readonly paid: readonly { to: string; sum: number; at: number }[]
+  /** What was written down and had only been told by a text. */
+  readonly stored: readonly string[]
 }
-export const NO_WATCH: ModelWatch = { latch: 0, grave: 0, quick: 0, slow: 0, at: 0, refused: [], paid: [] }
+export const NO_WATCH: ModelWatch = {
+  latch: 0,
+  grave: 0,
+  quick: 0,
+  slow: 0,
+  at: 0,
+  refused: [],
+  paid: [],
+  stored: [],
+}
 
 const left = (level: number, elapsed: number, pace: number): number =>
   Math.max(0, level - Number((BigInt(elapsed) * 1000n) / BigInt(pace)))
@@ -46,14 +57,20 @@ export interface Watched {
   /** Whom money went to that the user had not named, and how much in thousandths. */
   readonly paidTo: readonly string[]
   readonly cost: number
+  /** What it writes down that only texts have told. */
+  readonly told: readonly string[]
 }
 
 export function watched(watch: ModelWatch, now: Watched): ModelWatch {
-  const { reason, passed, approved, grave, tool, args, time, paidTo, cost } = now
+  const { reason, passed, approved, grave, tool, args, time, paidTo, cost, told } = now
   if (reason === 'APPROVAL_REFUSED') return refused(watch, tool, args, time)
   if (reason === 'SESSION_RISK_MEMORY_DENY') return { ...watch, latch: time }
   if (!passed) return grave ? { ...watch, grave: time } : watch
   const heard = approved ? { ...answered(watch, time), grave: 0 } : watch
+  if (told.length > 0) {
+    const fresh = [...new Set(told)].filter((each) => !heard.stored.includes(each))
+    return fresh.length === 0 ? heard : { ...heard, stored: [...heard.stored, ...fresh].slice(-32) }
+  }
   if (cost === 0 || paidTo.length === 0) return heard
   let { paid } = heard
   for (const to of paidTo) {

@@ -106,7 +106,7 @@ export class Model {
     const internal = policy.taint?.internal ?? []
     const seen =
       voiced && data
-        ? factsOf(aimOf(call, tool, data, internal), {
+        ? factsOf(aimOf(call, tool, data, internal, answers.watch.stored), {
             ...{ effect, acts, held, wary, data, goes: hosts.length > 0 },
             outward: targets.some((host) => !internal.includes(host)),
             sensitive: session.sensitive || recently || holdsData,
