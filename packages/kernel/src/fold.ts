@@ -161,6 +161,9 @@ function nextLineage(
   })
 }
 
+/** By these something may be written down that is read back later. */
+const WRITES: ReadonlySet<Snapshot['effect']> = new Set(['write', 'execute', 'admin'])
+
 /** What is watched of whoever answers for the call, once it is decided. */
 function watchAfter(watch: Watch, { tool, args, hash }: Intent, snapshot: Snapshot, settled: Settled): Watch {
   const { time } = snapshot
@@ -169,7 +172,7 @@ function watchAfter(watch: Watch, { tool, args, hash }: Intent, snapshot: Snapsh
   if (reason === 'SESSION_RISK_MEMORY_DENY') return latched(watch, time)
   if (verdict !== 'ALLOW') return factsOrNothing(snapshot)?.grave ? seenGrave(watch, time) : watch
   const heard = uses ? agreed(watch, time) : watch
-  const told = snapshot.effect === 'write' ? toldIn(snapshot) : []
+  const told = WRITES.has(snapshot.effect) ? toldIn(snapshot) : []
   if (told.length > 0) return storedAway({ ...heard, key: keyFor(snapshot, snapshot.provenance()) }, told)
   const unnamed = snapshot.effect === 'pay' ? (factsOrNothing(snapshot)?.aim?.unnamed ?? []) : []
   const cost = unnamed.length === 0 ? 0 : (costOf(snapshot.tool?.declared?.cost, args) ?? 0)

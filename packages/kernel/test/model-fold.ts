@@ -142,7 +142,7 @@ function watchAfter(scene: Scene, { verdict, reason, approved }: Ended): ModelWa
     grave: seen?.grave === true,
     paidTo: effect === 'pay' ? (seen?.unnamed ?? []) : [],
     cost: costOf(tool?.cost, call.amount) ?? 0,
-    told: effect === 'write' && data ? toldIn(call, data) : [],
+    told: ['write', 'execute', 'admin'].includes(effect) && data ? toldIn(call, data) : [],
   })
 }
 
