@@ -6,7 +6,6 @@ import { NOBODY, type Intent } from './call.ts'
 import type { Read } from './ledger.ts'
 import type { Policy } from './policy/parse.ts'
 import { remembersData, sharesLimits } from './policy/uses.ts'
-import { NO_WATCH } from './risk-watch.ts'
 import {
   keepPrincipal,
   keepTenant,
@@ -117,8 +116,7 @@ export function readPrincipal(stored: Stored, owner: string | undefined): Kept<P
 /** A principal as `stateText` wrote it; what was not written has nothing to say. */
 export function principalFrom(text: string): PrincipalState {
   // Sound: only `stateText` makes texts with such a hash.
-  const state = { ...NEW_PRINCIPAL, ...(JSON.parse(text) as PrincipalState) }
-  return state.watch === NO_WATCH ? state : { ...state, watch: { ...NO_WATCH, ...state.watch } }
+  return { ...NEW_PRINCIPAL, ...(JSON.parse(text) as PrincipalState) }
 }
 
 /** A tenant's record as it comes from the store; broken if it is not what its last decision left behind. */

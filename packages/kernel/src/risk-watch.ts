@@ -74,8 +74,7 @@ export function watchText({ latch, grave, answers, refused, key, paid, stored }:
   )
   const sums = paid.map(({ to, count, sum, at }) => `{"at":${at},"count":${count},"sum":${sum},"to":"${to}"}`)
   const { quick, slow, at } = answers
-  const kept = stored.length === 0 ? '' : `,"stored":${JSON.stringify(stored)}`
-  return `{"answers":{"at":${at},"quick":${quick},"slow":${slow}},"grave":${grave},"key":"${key}","latch":${latch},"paid":[${sums.join(',')}],"refused":[${said.join(',')}]${kept}}`
+  return `{"answers":{"at":${at},"quick":${quick},"slow":${slow}},"grave":${grave},"key":"${key}","latch":${latch},"paid":[${sums.join(',')}],"refused":[${said.join(',')}],"stored":${JSON.stringify(stored)}}`
 }
 
 /** A person has answered. */

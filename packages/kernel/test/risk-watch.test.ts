@@ -8,6 +8,7 @@ import {
   paidBefore,
   paidTo,
   refused,
+  storedAway,
   tires,
   watchText,
   type Watch,
@@ -93,6 +94,7 @@ describe('the record', () => {
     fc.nat(99).map((n) => (watch: Watch, time: number) => refused(watch, `t${n}`, `${n}`.repeat(16), time)),
     fc.constant((watch: Watch, time: number) => answered(watch, time)),
     fc.constant((watch: Watch, time: number) => latched(watch, time)),
+    fc.nat(99).map((n) => (watch: Watch) => storedAway(watch, [String(n).padStart(12, '0')])),
   )
 
   it('is canonical JSON, and stays small whatever happens', () => {
@@ -105,6 +107,7 @@ describe('the record', () => {
         expect(watchText(JSON.parse(text) as Watch)).toBe(text)
         expect(watch.paid.length).toBeLessThanOrEqual(24)
         expect(watch.refused.length).toBeLessThanOrEqual(8)
+        expect(watch.stored.length).toBeLessThanOrEqual(32)
         expect(text.length).toBeLessThan(4096)
       }),
       { numRuns: 50 },
