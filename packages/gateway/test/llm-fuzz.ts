@@ -70,19 +70,29 @@ export function piecesOf(canary: string): RegExp {
 export function leaksIn(text: string, mark: RegExp): string[] {
   const found = mark.test(text) ? ['as it stands'] : []
   const strings = new Map<string, string>()
+  const put = (path: string, each: string): void => void strings.set(path, (strings.get(path) ?? '') + each)
   for (const value of valuesIn(text)) {
-    gather(value, '', (path, each) => strings.set(path, (strings.get(path) ?? '') + each))
+    gather(value, '', put)
+    // Calls that come by turns: each by itself, too.
+    gather(value, '#', put, (path, { index }) => (typeof index === 'number' ? `${path}#${index}` : path))
   }
   for (const [path, joined] of strings) if (mark.test(joined)) found.push(path)
   return found
 }
 
-function gather(value: unknown, path: string, put: (path: string, text: string) => void): void {
+function gather(
+  value: unknown,
+  path: string,
+  put: (path: string, text: string) => void,
+  placeOf: (path: string, value: Readonly<Record<string, unknown>>) => string = (same) => same,
+): void {
   if (typeof value === 'string') put(path, value)
   if (typeof value !== 'object' || value === null) return
+  // Sound: it is an object of JSON.
+  const place = placeOf(path, value as Readonly<Record<string, unknown>>)
   for (const [name, member] of Object.entries(value)) {
     put('(names)', `${name}\n`)
-    gather(member, Array.isArray(value) ? path : `${path}.${name}`, put)
+    gather(member, Array.isArray(value) ? place : `${place}.${name}`, put, placeOf)
   }
 }
 
