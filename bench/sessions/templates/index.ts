@@ -7,9 +7,11 @@ import { CALIBRATION_HANDS } from './calibration-hands.ts'
 import { CALIBRATION_RIGHTS } from './calibration-rights.ts'
 import { HELD_OUT_DATA } from './held-out-data.ts'
 import { HELD_OUT_DEEDS } from './held-out-deeds.ts'
+import { HELD_OUT_MEMORY } from './held-out-memory.ts'
 import { HELD_OUT_RIGHTS } from './held-out-rights.ts'
 import { HELD_OUT_HONEST } from './held-out-honest.ts'
 import { HONEST } from './honest.ts'
+import { MEMORY } from './memory.ts'
 import { VALIDATION_DATA } from './validation-data.ts'
 import { VALIDATION_DEEDS } from './validation-deeds.ts'
 
@@ -19,11 +21,13 @@ export const TEMPLATES: readonly Template[] = [
   ...CALIBRATION_HANDS,
   ...CALIBRATION_RIGHTS,
   ...CALIBRATION_DEEDS,
+  ...MEMORY,
   ...VALIDATION_DATA,
   ...VALIDATION_DEEDS,
   ...HELD_OUT_DATA,
   ...HELD_OUT_RIGHTS,
   ...HELD_OUT_DEEDS,
+  ...HELD_OUT_MEMORY,
   ...HONEST,
   ...HELD_OUT_HONEST,
 ]

@@ -31,7 +31,10 @@ const developer = worldOf({
     'backup/list': { effect: read, destinations: none }
     'backup/configure': { effect: admin, destinations: none, sinks: [schedule] }
     'db/query': { effect: read, destinations: none, returns: [confidential] }
-    'db/migrate': { effect: delete, destinations: none, sinks: [statement] }`,
+    'db/migrate': { effect: delete, destinations: none, sinks: [statement] }
+    'chat/read': { effect: read, destinations: none }
+    'issues/read': { effect: read, destinations: none }
+    'issues/comment': { effect: write, destinations: none }`,
   rules: `
     - { id: production, require: 'ci/deploy', when: 'args.environment == "production"', approvers: [release] }`,
   gates: `
@@ -105,7 +108,11 @@ const support = worldOf({
     'memory/recall': { effect: read, destinations: none }
     'settings/read': { effect: read, destinations: none }
     'settings/change': { effect: admin, destinations: none, sinks: [setting, value] }
-    'translate/text': { effect: send, destinations: [endpoint], sinks: [endpoint] }`,
+    'translate/text': { effect: send, destinations: [endpoint], sinks: [endpoint] }
+    'kb/search': { effect: read, destinations: none }
+    'contacts/find': { effect: read, destinations: none }
+    'contacts/save': { effect: write, destinations: none }
+    'web/fetch': { effect: read, destinations: [url], sinks: [url] }`,
   rules: `
     - { id: large-refunds, require: 'refunds/issue', when: 'args.amount > 200.0', approvers: [leads] }
     - { id: erasures, require: 'customers/erase', approvers: [privacy] }`,
@@ -171,7 +178,9 @@ const finance = worldOf({
     'mail/send': { effect: send, destinations: [to, cc], sinks: [to, cc] }
     'sheets/build': { effect: write, destinations: none }
     'memory/save': { effect: write, destinations: none }
-    'memory/recall': { effect: read, destinations: none }`,
+    'memory/recall': { effect: read, destinations: none }
+    'docs/read': { effect: read, destinations: none }
+    'sheets/read': { effect: read, destinations: none }`,
   rules: `
     - { id: large-payments, require: 'bank/transfer', when: 'args.amount >= 5000.0', approvers: [controllers] }
     - { id: bank-details, require: 'erp/update_vendor', when: 'has(args.account)', approvers: [controllers] }`,
@@ -235,7 +244,15 @@ const analyst = worldOf({
     'python/run': { effect: execute, destinations: none }
     'sheets/share': { effect: send, destinations: [link, to], sinks: [link, to] }
     'mail/send': { effect: send, destinations: [to], sinks: [to] }
-    'charts/draw': { effect: write, destinations: none }`,
+    'charts/draw': { effect: write, destinations: none }
+    'mail/read': { effect: read, destinations: none }
+    'calendar/read': { effect: read, destinations: none }
+    'notes/list': { effect: read, destinations: none }
+    'notes/read': { effect: read, destinations: none }
+    'notes/write': { effect: write, destinations: none }
+    'exports/read_profile': { effect: read, destinations: none }
+    'exports/save_profile': { effect: write, destinations: none }
+    'chat/post': { effect: send, destinations: none, sinks: [channel] }`,
   gates: `
     temporal: { rate: { 'warehouse/*': 600/h }, burst: { ask: 90/10s, deny: 200/10s } }
     compliance: { jurisdictions: { eu: ['quantly.example', '*.quantly.example'] }, rules: [{ id: personal-in-eu, labels: [personal], outside: [eu], effects: [send], then: ask }] }`,

@@ -26,7 +26,7 @@ import {
 import { wasRead, type Settled } from './settle.ts'
 import type { RiskTurn, Snapshot } from './snapshot.ts'
 import { changedData, type ChangedData } from './records.ts'
-import { keyFor, toldIn, vouchedFor } from './risk-aim.ts'
+import { keyFor, copiedIn, vouchedFor } from './risk-aim.ts'
 import { hear, type Provenance } from './taint/provenance.ts'
 import { moved, outcomeOf, type TrustState } from './trust.ts'
 
@@ -165,19 +165,29 @@ function nextLineage(
 const WRITES: ReadonlySet<Snapshot['effect']> = new Set(['write', 'execute', 'admin'])
 
 /** What is watched of whoever answers for the call, once it is decided. */
-function watchAfter(watch: Watch, { tool, args, hash }: Intent, snapshot: Snapshot, settled: Settled): Watch {
+function watchAfter(watch: Watch, intent: Intent, snapshot: Snapshot, settled: Settled): Watch {
+  const heard = watchOfVerdict(watch, intent, snapshot, settled)
+  // Also where it was stopped: what a text wants written down may get there by another way.
+  const copied = WRITES.has(snapshot.effect) ? copiedIn(snapshot) : []
+  if (copied.length > 0) return storedAway({ ...heard, key: keyFor(snapshot, snapshot.provenance()) }, copied)
+  if (settled.verdict !== 'ALLOW' || snapshot.effect !== 'pay') return heard
+  const unnamed = factsOrNothing(snapshot)?.aim?.unnamed ?? []
+  const cost = unnamed.length === 0 ? 0 : (costOf(snapshot.tool?.declared?.cost, intent.args) ?? 0)
+  if (cost === 0) return heard
+  return paidTo({ ...heard, key: keyFor(snapshot, snapshot.provenance()) }, unnamed, cost, snapshot.time)
+}
+
+function watchOfVerdict(
+  watch: Watch,
+  { tool, hash }: Intent,
+  snapshot: Snapshot,
+  { verdict, reason, uses }: Settled,
+): Watch {
   const { time } = snapshot
-  const { verdict, reason, uses } = settled
   if (reason === 'APPROVAL_REFUSED') return refused(watch, tool, hash, time)
   if (reason === 'SESSION_RISK_MEMORY_DENY') return latched(watch, time)
   if (verdict !== 'ALLOW') return factsOrNothing(snapshot)?.grave ? seenGrave(watch, time) : watch
-  const heard = uses ? agreed(watch, time) : watch
-  const told = WRITES.has(snapshot.effect) ? toldIn(snapshot) : []
-  if (told.length > 0) return storedAway({ ...heard, key: keyFor(snapshot, snapshot.provenance()) }, told)
-  const unnamed = snapshot.effect === 'pay' ? (factsOrNothing(snapshot)?.aim?.unnamed ?? []) : []
-  const cost = unnamed.length === 0 ? 0 : (costOf(snapshot.tool?.declared?.cost, args) ?? 0)
-  if (cost === 0) return heard
-  return paidTo({ ...heard, key: keyFor(snapshot, snapshot.provenance()) }, unnamed, cost, time)
+  return uses ? agreed(watch, time) : watch
 }
 
 /** The turn's part in the memory of risk. A call that is denied because this fails leaves the memory as it was. */

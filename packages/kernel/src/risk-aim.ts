@@ -8,7 +8,7 @@ import type { Snapshot } from './snapshot.ts'
 import { isName, isNamedToken, outerOf, tokensOf } from './taint/named.ts'
 import { piecesOf, wordsIn } from './taint/phrases.ts'
 import { hashOf, lookUp, type Provenance, type Spoken } from './taint/remembered.ts'
-import type { Value } from './taint/values.ts'
+import { hostValue, type Value } from './taint/values.ts'
 
 /**
  * Who has named a target, from the best to the worst: the user's first words; not it, but what the call says beside it; it is
@@ -37,6 +37,8 @@ export interface Aim {
   readonly web: boolean
   /** Keyed hashes of the targets that the user has not named. */
   readonly unnamed: readonly string[]
+  /** Nobody has named it, and it was written down before because it stood somewhere. */
+  readonly stored?: true
 }
 
 /** A text that says whom or what a call is about. */
@@ -123,17 +125,24 @@ function isOneself(text: string, { principal = NOBODY }: Intent, { chain = [] }:
 
 function aimAt(values: readonly Value[], provenance: Provenance, snapshot: Snapshot): Aim {
   if (values.length > MOST_TARGETS) return { standing: 'nobody', web: true, unnamed: [] }
-  let [standing, web]: [Standing, boolean] = ['named', false]
+  let [standing, web, stored]: [Standing, boolean, boolean] = ['named', false, false]
   const unnamed: string[] = []
   for (const value of values) {
-    const own = standingOf(value, provenance, snapshot)
+    const known = standingOf(value, provenance, snapshot)
+    const isStored = FOUND.has(known) && wasStored(value, provenance, snapshot)
+    // What the agent wrote down itself is not better known for being read back.
+    const own = isStored ? 'nobody' : known
+    stored ||= isStored
     if (own !== 'named') unnamed.push(hashOf(keyFor(snapshot, provenance), value))
     if (rankOf(own) < rankOf(standing)) continue
     web = isWeb(value) || (web && own === standing)
     standing = own
   }
-  return { standing, web, unnamed }
+  return { standing, web, unnamed, ...(stored && { stored }) }
 }
+
+/** Standings of what stood somewhere, or of what nobody knows where it stood. */
+const FOUND: ReadonlySet<Standing> = new Set(['returned', 'told', 'loose', 'nobody'])
 
 /** The key under which the targets of whoever answers for the call are remembered: that of the first session that had one. */
 export function keyFor({ lineage, principal }: Snapshot, provenance: Provenance | undefined): string {
@@ -162,8 +171,6 @@ function standingOf(value: Value, provenance: Provenance, snapshot: Snapshot): S
   if (isName(provenance, value.text)) return 'named'
   if (isInside(value, snapshot)) return 'inside'
   const { origin } = lookUp(provenance, value)
-  // What the agent wrote down itself because a text said so is not better known for being read back.
-  if (origin !== 'said' && wasStored(value, provenance, snapshot)) return 'nobody'
   if (origin === 'output') return 'returned'
   if (origin !== 'said' && origin !== 'unknown') return 'told'
   // What an agent says itself is no phrase of anybody: only the user's words are.
@@ -173,23 +180,30 @@ function standingOf(value: Value, provenance: Provenance, snapshot: Snapshot): S
 
 function wasStored(value: Value, provenance: Provenance, snapshot: Snapshot): boolean {
   const { stored } = (snapshot.lineage ?? snapshot.principal).watch
-  return stored.length > 0 && stored.includes(hashOf(keyFor(snapshot, provenance), value))
+  if (stored.length === 0) return false
+  const key = keyFor(snapshot, provenance)
+  const host = isWeb(value) ? hostOf(value.kind, value.text) : ''
+  return stored.includes(hashOf(key, value)) || (host !== '' && stored.includes(hashOf(key, hostValue(host))))
 }
 
 const MOST_STORED = 32
 
-/** What a call writes down that only texts have told: keyed hashes. */
-export function toldIn(snapshot: Snapshot): readonly string[] {
+/** What a call writes down that stood somewhere and that the user has not named: keyed hashes. */
+export function copiedIn(snapshot: Snapshot): readonly string[] {
   const provenance = snapshot.voiced() ? snapshot.provenance() : undefined
   if (!provenance) return []
-  const isTold = (value: Value): boolean =>
-    !isName(provenance, value.text) && TOLD.has(lookUp(provenance, value).origin)
-  const values = snapshot.texts().flatMap((text) => text.values.slice(0, MOST_STORED))
-  const told = values.slice(0, MOST_STORED).filter(isTold)
-  return told.map((value) => hashOf(keyFor(snapshot, provenance), value))
+  const values = snapshot.texts().flatMap((text) => outerOf(text.values).slice(0, MOST_STORED))
+  const copied = values.slice(0, MOST_STORED).filter((value) => isCopied(value, provenance))
+  return copied.map((value) => hashOf(keyFor(snapshot, provenance), value))
 }
 
-const TOLD: ReadonlySet<string> = new Set(['prose', 'ordered', 'flagged'])
+function isCopied(value: Value, provenance: Provenance): boolean {
+  if (isName(provenance, value.text)) return false
+  const { origin } = lookUp(provenance, value)
+  // Records of a system are noted by their numbers in all honest work; what a text says of one is another matter.
+  if (origin === 'output') return value.kind !== 'id'
+  return origin !== 'said' && origin !== 'unknown'
+}
 
 function isClaimed(pieces: readonly Spoken[], provenance: Provenance): boolean {
   return pieces.length > 0 && pieces.every((piece) => lookUp(provenance, piece).origin === 'said')

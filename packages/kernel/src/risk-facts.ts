@@ -85,7 +85,7 @@ export function factsOf(intent: Intent, snapshot: Snapshot): RiskFacts | undefin
   if (!aim) return isHeld(snapshot) && snapshot.sideEffect ? AIMLESS : undefined
   const { standing, web } = aim
   const outward = leaves(snapshot)
-  const after = outward && wasSensitive(snapshot)
+  const after = outward && (aim.stored === true || wasSensitive(snapshot))
   const fetched = after && standing === 'returned' && web
   // Money takes no data along.
   const sent = !outward || effect === 'pay' ? 0 : fetched ? FETCHED : (after ? SENT_AFTER : SENT)[standing]

@@ -1,5 +1,5 @@
 // What is watched over all sessions of whoever answers for a call: how often people were asked lately, what they refused, what was
-// paid to whom, what was written down because some text said so, and when risk last denied something. Bounded, and whole numbers only.
+// paid to whom, what was written down because it stood somewhere, and when risk last denied something. Bounded, and whole numbers only.
 
 import { sha256Hex } from '@tollgate/evidence/core'
 
@@ -35,7 +35,7 @@ export interface Watch {
   /** The key of the hashes; empty as long as there is none. */
   readonly key: string
   readonly paid: readonly Paid[]
-  /** Keyed hashes of what was written somewhere and had only been told by a text: reading it back makes no data of it. */
+  /** Keyed hashes of what was to be written down because it stood somewhere: being read back makes nobody's word of it. */
   readonly stored: readonly string[]
 }
 
@@ -143,9 +143,9 @@ export function paidTo(watch: Watch, targets: readonly string[], cost: number, t
   return paid === watch.paid ? watch : { ...watch, paid }
 }
 
-/** What a text had told was written somewhere. */
-export function storedAway(watch: Watch, told: readonly string[]): Watch {
-  const fresh = [...new Set(told)].filter((each) => !watch.stored.includes(each))
+/** What stood somewhere was to be written down. */
+export function storedAway(watch: Watch, copied: readonly string[]): Watch {
+  const fresh = [...new Set(copied)].filter((each) => !watch.stored.includes(each))
   return fresh.length === 0 ? watch : { ...watch, stored: [...watch.stored, ...fresh].slice(-MOST_STORED) }
 }
 

@@ -89,17 +89,10 @@ const ORDER: readonly Standing[] = [
 ]
 const worse = (a: Standing, b: Standing): Standing => (ORDER.indexOf(a) > ORDER.indexOf(b) ? a : b)
 
-function standingOf(
-  value: string,
-  data: Data,
-  internal: readonly string[],
-  stored: readonly string[],
-): Standing {
+function standingOf(value: string, data: Data, internal: readonly string[]): Standing {
   if (isName(data, value)) return 'named'
   if (internal.some((host) => value.endsWith(`@${host}`))) return 'inside'
-  const known = data.values.get(value)?.origin
-  if (known !== 'said' && stored.includes(value)) return 'nobody'
-  const origin = known ?? 'said'
+  const origin = data.values.get(value)?.origin ?? 'said'
   if (origin === 'output') return 'returned'
   if (origin !== 'said') return 'told'
   if (isPhrase(data, value.toLowerCase())) return 'claimed'
@@ -115,6 +108,8 @@ function standingInWords({ text, words }: TextFacts, data: Data): Standing {
 export interface ModelAim {
   readonly standing: Standing
   readonly unnamed: readonly string[]
+  /** It was written down before because it stood somewhere. */
+  readonly stored: boolean
 }
 
 /** The texts that say what a call is about. */
@@ -130,12 +125,14 @@ export function targetsIn({ texts }: ModelCall, tool: ModelTool | undefined): re
   })
 }
 
-/** What a call writes down that only texts have told. */
-export function toldIn({ texts }: ModelCall, data: Data): readonly string[] {
+/** What a call writes down that stood somewhere; of what stood there as data, no numbers of records. */
+export function copiedIn({ texts }: ModelCall, data: Data): readonly string[] {
   if (!isVoiced(data)) return []
-  const told = (value: string): boolean =>
-    !isName(data, value) && ['prose', 'ordered', 'flagged'].includes(data.values.get(value)?.origin ?? '')
-  return texts.flatMap(({ facts }) => facts.values).filter(told)
+  const copied = (value: string): boolean => {
+    const origin = data.values.get(value)?.origin ?? 'said'
+    return !isName(data, value) && origin !== 'said' && (origin !== 'output' || !value.startsWith('ord-'))
+  }
+  return texts.flatMap(({ facts }) => facts.values).filter(copied)
 }
 
 /** What a person agrees to with a call, by name. */
@@ -157,20 +154,28 @@ export function aimOf(
   const [first] = targets
   if (!first) return undefined
   const values = targets.flatMap((each) => each.values)
-  const standings = values.map((value) => standingOf(value, data, internal, stored))
+  const plain = values.map((value) => standingOf(value, data, internal))
+  const kept = values.map(
+    (value, i) => stored.includes(value) && !['named', 'inside', 'claimed'].includes(plain[i] ?? ''),
+  )
+  const standings = plain.map((each, i) => (kept[i] ? 'nobody' : each))
   const standing = standings.reduce(worse, 'named')
   const unnamed = values.filter((_, i) => standings[i] !== 'named')
   const inWords = targets.filter((each) => each.values.length === 0)
   if (first.values.length > 0) {
     const whole = inWords.every((each) => standingInWords(each, data) === 'named')
-    return { standing: standing === 'named' && !whole ? 'beside' : standing, unnamed }
+    return {
+      standing: standing === 'named' && !whole ? 'beside' : standing,
+      unnamed,
+      stored: kept.includes(true),
+    }
   }
   const told = standingInWords(first, data)
   const counts =
     values.length > 0 && (told === 'named' || ORDER.indexOf(standing) >= ORDER.indexOf('returned'))
-  if (counts) return { standing, unnamed }
-  if (told !== 'nobody') return { standing: told, unnamed: [] }
-  return { standing: isBeside(first.text, call, data) ? 'beside' : 'nobody', unnamed: [] }
+  if (counts) return { standing, unnamed, stored: kept.includes(true) }
+  if (told !== 'nobody') return { standing: told, unnamed: [], stored: false }
+  return { standing: isBeside(first.text, call, data) ? 'beside' : 'nobody', unnamed: [], stored: false }
 }
 
 function isBeside(text: string, { texts }: ModelCall, data: Data): boolean {
@@ -247,7 +252,7 @@ export function factsOf(aim: ModelAim | undefined, around: Around): ModelFacts |
   const unheardOf = standing === 'returned' && deeds?.every((deed) => !isName(data, `to ${deed}`)) === true
   const doubtful = matters && standing !== 'named' && standing !== 'beside' && (wary || unheardOf)
   const unasked = !unnamed && (held ? acts || outward : doubtful)
-  const after = outward && sensitive
+  const after = outward && (sensitive || aim.stored)
   const sent = outward && effect !== 'pay' ? (SENT[standing]?.[after ? 1 : 0] ?? 0) : 0
   return {
     unnamed: aim.unnamed,

@@ -4,7 +4,7 @@ import { wasRead } from './model-ladder.ts'
 import { costOf, spend, type Buckets } from './model-limits.ts'
 import { ownerOf, sessionOf, type Memory, type SessionMemory } from './model-memory.ts'
 import type { ModelLimit } from './model-policy.ts'
-import { toldIn, vouchedFor } from './model-aim.ts'
+import { copiedIn, vouchedFor } from './model-aim.ts'
 import { watched, type ModelWatch } from './model-watch.ts'
 import { ease, weigh, type Leak } from './model-risk.ts'
 import { appliedRules, findingsIn } from './model-rungs-data.ts'
@@ -142,7 +142,7 @@ function watchAfter(scene: Scene, { verdict, reason, approved }: Ended): ModelWa
     grave: seen?.grave === true,
     paidTo: effect === 'pay' ? (seen?.unnamed ?? []) : [],
     cost: costOf(tool?.cost, call.amount) ?? 0,
-    told: ['write', 'execute', 'admin'].includes(effect) && data ? toldIn(call, data) : [],
+    copied: ['write', 'execute', 'admin'].includes(effect) && data ? copiedIn(call, data) : [],
   })
 }
 

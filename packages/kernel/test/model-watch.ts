@@ -13,7 +13,7 @@ export interface ModelWatch {
   readonly at: number
   readonly refused: readonly { tool: string; args: string; count: number; at: number }[]
   readonly paid: readonly { to: string; sum: number; at: number }[]
-  /** What was written down and had only been told by a text. */
+  /** What was to be written down because it stood somewhere. */
   readonly stored: readonly string[]
 }
 export const NO_WATCH: ModelWatch = {
@@ -57,27 +57,34 @@ export interface Watched {
   /** Whom money went to that the user had not named, and how much in thousandths. */
   readonly paidTo: readonly string[]
   readonly cost: number
-  /** What it writes down that only texts have told. */
-  readonly told: readonly string[]
+  /** What it writes down that stood somewhere. */
+  readonly copied: readonly string[]
 }
 
 export function watched(watch: ModelWatch, now: Watched): ModelWatch {
-  const { reason, passed, approved, grave, tool, args, time, paidTo, cost, told } = now
-  if (reason === 'APPROVAL_REFUSED') return refused(watch, tool, args, time)
-  if (reason === 'SESSION_RISK_MEMORY_DENY') return { ...watch, latch: time }
-  if (!passed) return grave ? { ...watch, grave: time } : watch
-  const heard = approved ? { ...answered(watch, time), grave: 0 } : watch
-  if (told.length > 0) {
-    const fresh = [...new Set(told)].filter((each) => !heard.stored.includes(each))
+  const { passed, time, paidTo, cost, copied } = now
+  const heard = heardOf(watch, now)
+  if (copied.length > 0) {
+    const fresh = [...new Set(copied)].filter((each) => !heard.stored.includes(each))
     return fresh.length === 0 ? heard : { ...heard, stored: [...heard.stored, ...fresh].slice(-32) }
   }
-  if (cost === 0 || paidTo.length === 0) return heard
+  if (!passed || cost === 0 || paidTo.length === 0) return heard
   let { paid } = heard
   for (const to of paidTo) {
     const before = paidBefore(heard, to, time) ?? 0
     paid = [...paid.filter((each) => each.to !== to), { to, sum: before + cost, at: time }].slice(-24)
   }
   return { ...heard, paid }
+}
+
+function heardOf(
+  watch: ModelWatch,
+  { reason, passed, approved, grave, tool, args, time }: Watched,
+): ModelWatch {
+  if (reason === 'APPROVAL_REFUSED') return refused(watch, tool, args, time)
+  if (reason === 'SESSION_RISK_MEMORY_DENY') return { ...watch, latch: time }
+  if (!passed) return grave ? { ...watch, grave: time } : watch
+  return approved ? { ...answered(watch, time), grave: 0 } : watch
 }
 
 /** What was paid to somebody in the last week. */

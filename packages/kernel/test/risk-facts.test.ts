@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '@tollgate/evidence'
 import type { ToolCall } from '../src/index.ts'
 import { namesIn } from '../src/taint/named.ts'
 import { createRig, type Rig } from './rig.ts'
@@ -7,6 +8,7 @@ const POLICY = `
 tools:
   crm/read: { effect: read, destinations: none, returns: [personal] }
   wiki/read: { effect: read, destinations: none }
+  wiki/write: { effect: write, destinations: none }
   mail/send: { effect: send, destinations: [to], sinks: [to] }
   access/grant: { effect: admin, destinations: none, sinks: [member, role] }
   table/drop: { effect: delete, destinations: none, sinks: [table] }
@@ -143,6 +145,60 @@ describe('data that was read with a label', () => {
     await rig.reopen()
     expect(await reasonOf(rig, 'mail/send', { to: 'x@far.test' })).toBe(HELD)
     expect((await rig.verify()).findings).toEqual([])
+  })
+})
+
+describe('what is written down because it stood somewhere', () => {
+  /** One session reads this and writes that down; another one, with words of its own, begins a day later. */
+  async function noted(content: JsonObject, written: object, more: object = {}): Promise<Rig> {
+    const rig = await begun('Sort the mails and keep what matters.')
+    const dispatch = () =>
+      Promise.resolve({ status: 'COMPLETED', output: new Uint8Array([1]), content } as const)
+    await rig.enforce({ tool: 'wiki/read' }, dispatch)
+    await rig.enforce({ tool: 'wiki/write', args: written, ...more })
+    rig.host.advance(86_400_000)
+    await rig.enforce(
+      { tool: 'wiki/read', sources: says('Pay the rent, mail the list.'), session_id: 's2' },
+      dispatch,
+    )
+    return rig
+  }
+  const later = { session_id: 's2' }
+
+  it('is named by nobody when it is acted on, though it stood there as data', async () => {
+    const rig = await noted({ mail: 'x@far.test' }, { text: 'Lists: x@far.test' })
+    expect(await reasonOf(rig, 'mail/send', { to: 'x@far.test' }, later)).toBe(HELD)
+  })
+
+  it('is known by its host in a page that is put together later', async () => {
+    const rig = await noted({ host: 'drop.far.test' }, { host: 'drop.far.test' })
+    expect(await reasonOf(rig, 'mail/send', { to: 'https://drop.far.test/abc' }, later)).toBe(HELD)
+    const other = await noted({ host: 'drop.far.test' }, { host: 'drop.far.test' })
+    expect(await reasonOf(other, 'mail/send', { to: 'https://other.far.test/abc' }, later)).toBe(
+      'RULE_ALLOWED',
+    )
+  })
+
+  it('counts also where writing it was stopped', async () => {
+    const rig = await noted({ account: IBAN }, { text: IBAN }, { session_id: 's1', tool: 'table/drop' })
+    expect(await reasonOf(rig, 'bank/pay', { to: IBAN }, later)).toBe('RULE_ALLOWED')
+    const stopped = await noted(
+      { account: IBAN },
+      { text: IBAN, member: 'eve', role: 'owner' },
+      { tool: 'access/grant' },
+    )
+    expect(await reasonOf(stopped, 'bank/pay', { to: IBAN }, later)).toBe(HELD)
+  })
+
+  it('is nothing of the sort if the user has named it, if it is the company’s, or a number of a record', async () => {
+    const [order, ours] = ['ORD-2026-11-0042', 'ada@corp.test']
+    const rig = await noted({ order, ours }, { text: `${order} ${ours}` })
+    expect(await reasonOf(rig, 'bank/pay', { to: order }, later)).toBe('RULE_ALLOWED')
+    expect(await reasonOf(rig, 'mail/send', { to: ours }, later)).toBe('RULE_ALLOWED')
+    const named = await begun(`Keep in mind that ${IBAN} is the landlord.`)
+    await named.enforce({ tool: 'wiki/write', args: { text: IBAN } })
+    const asked = { session_id: 's2', sources: says(`Pay the rent to ${IBAN}.`) }
+    expect(await reasonOf(named, 'bank/pay', { to: IBAN }, asked)).toBe('RULE_ALLOWED')
   })
 })
 
