@@ -7,6 +7,7 @@ import {
   createMemoryStore,
   enforce,
   foundingBatch,
+  LADDER,
   openKernel,
   setScope,
   type Decided,
@@ -40,14 +41,18 @@ interface Running {
 }
 
 /** A player under a policy, for sessions with these scopes. */
-export function createPlayer(policy: Policy, scopeOf: ScopeOf = () => undefined): Player {
+export function createPlayer(
+  policy: Policy,
+  scopeOf: ScopeOf = () => undefined,
+  ladder: typeof LADDER = LADDER,
+): Player {
   let running: Running | undefined
   let runs = 0
   const times: number[] = []
   return {
     times,
     async play(run, last = Infinity) {
-      const current = (running = runs++ % RUNS_EACH === 0 || !running ? await start(policy) : running)
+      const current = (running = runs++ % RUNS_EACH === 0 || !running ? await start(policy, ladder) : running)
       const principal = `agent:${runs}`
       const scope = scopeOf(run)
       const order = { tenant: TENANT, principal, session: SESSION, by: 'host:replay', as: 'host' } as const
@@ -88,7 +93,7 @@ function answerOf({ output = '' }: Step): ReturnType<Parameters<typeof enforce>[
   return Promise.resolve({ status: 'COMPLETED', output: utf8.encode(output), content: output })
 }
 
-async function start(policy: Policy): Promise<Running> {
+async function start(policy: Policy, ladder: typeof LADDER): Promise<Running> {
   const ledgerKey = await importSigningKey(new Uint8Array(32).fill(1))
   const writerKey = await importSigningKey(new Uint8Array(32).fill(2))
   const store = createMemoryStore([ledgerKey, writerKey])
@@ -111,5 +116,5 @@ async function start(policy: Policy): Promise<Running> {
     quota,
   })
   await activatePolicy(kernel, policy, 'user:olga')
-  return { kernel, clock }
+  return { kernel: { ...kernel, ladder }, clock }
 }

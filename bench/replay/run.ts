@@ -10,7 +10,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import type { Policy } from '@tollgate/kernel'
+import { LADDER } from '@tollgate/kernel'
 import { quantile } from '../measure.ts'
 import { harmsOf } from './harm.ts'
 import { outcomeOf, type Outcome } from './outcome.ts'
@@ -116,8 +116,8 @@ async function measure(suite: Suite, options: Options, ablations: boolean): Prom
   const all = await play(runs, `${suite.name}: all gates`, (run) => outcomeOf(run, player, harms, true))
   const times = [...player.times]
   const parts: Record<string, readonly Outcome[]> = {}
-  for (const [name, part] of ablations ? partsOf(policy) : []) {
-    const other = createPlayer(part, scopeOf)
+  for (const [name, ladder] of ablations ? partsOfLadder() : []) {
+    const other = createPlayer(policy, scopeOf, ladder)
     const some = runs.filter((run, i) => !isAttacked(run) || run.label === 'hijacked' || i % 5 === 0)
     parts[name] = await play(some, `${suite.name}: ${name}`, (run) => outcomeOf(run, other, harms, false))
   }
@@ -143,17 +143,15 @@ async function play(
   return outcomes
 }
 
-/** The same policy with some of its gates silent. */
-function partsOf(policy: Policy): readonly (readonly [string, Policy])[] {
-  const { gates } = policy
-  // A threshold that nothing reaches: the score is at most one.
-  const calm = { ...gates.sessionRisk, threshold: 2_000_000 }
-  const without = { taint: undefined, threat: undefined, sessionRisk: calm }
-  return [
-    ['session risk alone', { ...policy, gates: { ...gates, ...without, sessionRisk: gates.sessionRisk } }],
-    ['taint alone', { ...policy, gates: { ...gates, ...without, taint: gates.taint } }],
-    ['threat alone', { ...policy, gates: { ...gates, ...without, threat: gates.threat } }],
-  ]
+// These look at what texts say and at what was said before; each row of the ablations asks one of them.
+const CONTENT: readonly string[] = ['taint', 'threat', 'session-risk']
+
+/** Ladders that leave out all of them but one. What the others find out stays known: session risk rests on where values come from. */
+function partsOfLadder(): readonly (readonly [string, typeof LADDER])[] {
+  return ['session-risk', 'taint', 'threat'].map((only) => [
+    `${only.replace('-', ' ')} alone`,
+    LADDER.filter(({ name }) => name === only || !CONTENT.includes(name)),
+  ])
 }
 
 function reportOf(results: readonly Result[]): { readonly text: string; readonly data: object } {
