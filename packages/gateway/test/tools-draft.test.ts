@@ -328,7 +328,8 @@ function calledWith(...calls: readonly (readonly [string, Json])[]): readonly Se
 
 describe('what the values of an argument look like', () => {
   test.each<[Looks, readonly string[]]>([
-    ['opaque', ['ann@example.com', 'https://example.com/x', 'DE89 3704 0044 0532 0130 00', 'ord-48213977']],
+    ['address', ['ann@example.com', 'https://example.com/x', 'files.example.com']],
+    ['opaque', ['DE89 3704 0044 0532 0130 00', 'ord-48213977']],
     ['moment', ['2026-11-16', '2026-11-16T09:30:00Z', '2026-11-16 09:30', '09:30', '09:30:15']],
     ['name', ['Anna', 'Harbourside View Hotel', 'general', ' x ']],
     [
@@ -374,7 +375,7 @@ describe('what the values of an argument look like', () => {
       ['x', { many: [...Array<string>(500).fill('a b'), ...Array<string>(5000).fill('ann@example.com')] }],
     )
     expect(seen?.arguments.map(({ name, looks }) => [name, looks])).toEqual([
-      ['to', 'opaque'],
+      ['to', 'address'],
       ['n', 'other'],
       ['deep', 'other'],
       ['many', 'name'],
@@ -399,6 +400,26 @@ describe('a draft for agents that nobody sits beside', () => {
       run_query: 'execute',
       grant_role: 'admin',
       get_and_delete: 'delete',
+      // The thing before the verb.
+      mail_open: 'read',
+      open_page: 'read',
+      open_ticket: 'write',
+      order_list: 'read',
+      invoice_get: 'read',
+      invoice_create: 'pay',
+      order_add_note: 'write',
+      order_update: 'write',
+      message_delete: 'delete',
+      mail_move: 'write',
+      message_new: 'send',
+      transaction_update: 'pay',
+      permission_set: 'admin',
+      meeting_cancel: 'delete',
+      list_subscribe: 'write',
+      mail_dispatch: 'send',
+      // Things that are only looked at.
+      payroll_card: 'read',
+      transfer_status: 'read',
       frobnicate: 'write',
       x: 'write',
     } as const
@@ -427,6 +448,21 @@ describe('a draft for agents that nobody sits beside', () => {
       policy.tools.find((each) => each.name.source === name)?.sinks
     expect(sinksOf('send_it')).toEqual(['whom', 'hotel'])
     expect(sinksOf('get_it')).toEqual([])
+  })
+
+  test('takes days for no destination, and numbers of records for none either', () => {
+    const policy = parsed(
+      unattended(
+        calledWith(
+          ['find_events', { from: '2026-11-16', to: '2026-11-20' }],
+          ['read_file', { id: 'ord-48213977' }],
+          ['send_it', { to: 'Anna', copy: 'ann@example.com' }],
+        ),
+      ),
+    )
+    const destinationsOf = (name: string): unknown =>
+      policy.tools.find((each) => each.name.source === name)?.destinations
+    expect(['find_events', 'read_file', 'send_it'].map(destinationsOf)).toEqual([[], [], ['to']])
   })
 
   test('allows what acts, and leaves it to the gates to ask', () => {

@@ -11,6 +11,7 @@ import type { Snapshot } from './snapshot.ts'
 import { isSink } from './sinks.ts'
 import { spelledOut } from './spelled.ts'
 import { lookUp, worstIn, type Origin, type Provenance } from './taint/provenance.ts'
+import type { Value } from './taint/values.ts'
 
 /** What is known of the data in a call. */
 export interface Flow {
@@ -72,9 +73,14 @@ function trace({ path, values }: ReadText, provenance: Provenance): Traced {
     // What the user or the agent has said first is theirs, whatever output repeats it.
     if (seen.origin === 'said' || seen.origin === 'unknown') continue
     labels.push(...seen.labels)
-    origins.add(isFlagged(seen, provenance) ? 'flagged' : seen.origin)
+    origins.add(isFlagged(seen, provenance) ? 'flagged' : originOf(value, seen.origin))
   }
   return { path, origins, labels }
+}
+
+/** Records are spoken of by their numbers in all running text; that is no reason to doubt one. */
+function originOf({ kind }: Value, origin: Origin): Origin {
+  return kind === 'id' && origin === 'prose' ? 'output' : origin
 }
 
 function anythingOf(provenance: Provenance): Pick<Traced, 'origins' | 'labels'> {

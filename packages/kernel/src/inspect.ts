@@ -7,6 +7,7 @@ import { remembersData } from './policy/uses.ts'
 import { asksForAction } from './taint/asking.ts'
 import { phrasesIn } from './taint/phrases.ts'
 import type { Heard, Origin } from './taint/provenance.ts'
+import { returnedIn } from './taint/returned.ts'
 import { settingsIn, type Setting } from './taint/setting.ts'
 import { valuesIn, type Value } from './taint/values.ts'
 import type { ThreatFinding } from './threat/finding.ts'
@@ -73,6 +74,9 @@ export function heardIn(text: ReadText, labels: readonly string[]): readonly Hea
   const heard: Heard[] = [{ origin: 'output', labels: carries, values: from('output'), cut: text.cut }]
   heard.push({ origin: 'prose', labels: carries, values: from('prose') })
   heard.push({ origin: 'ordered', labels: carries, values: [...from('ordered'), ...hiddenIn(text)] })
+  const fields = returnedIn(text.text).filter((each) => !passages.some((passage) => overlap(passage, each)))
+  if (fields.length > 0)
+    heard.push({ origin: 'output', labels: [], values: fields.map(({ field }) => field), words: true })
   const flagged = sortedLabels([...carries, 'flagged'])
   if (passages.length > 0) heard.push({ origin: 'flagged', labels: flagged, values: from('flagged') })
   if (words.length > 0) heard.push({ origin: 'flagged', labels: flagged, values: words, words: true })

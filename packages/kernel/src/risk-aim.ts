@@ -7,6 +7,7 @@ import { isSink } from './sinks.ts'
 import type { Snapshot } from './snapshot.ts'
 import { isName, isNamedToken, outerOf, tokensOf } from './taint/named.ts'
 import { piecesOf, wordsIn } from './taint/phrases.ts'
+import { fieldOf } from './taint/returned.ts'
 import { hashOf, lookUp, type Provenance, type Spoken } from './taint/remembered.ts'
 import { hostValue, type Value } from './taint/values.ts'
 
@@ -66,12 +67,8 @@ export function aimOf(intent: Intent, snapshot: Snapshot): Aim | undefined {
   if (aim && first.values.length > 0) return isWhole(targets, provenance) ? aim : lesser(aim)
   const told = standingInWords(first.text, provenance)
   if (aim && (told === 'named' || rankOf(aim.standing) >= rankOf('returned'))) return aim
-  if (told !== 'nobody') return { standing: told, web: false, unnamed: [] }
-  return {
-    standing: isBeside(first.text, provenance, snapshot) ? 'beside' : 'nobody',
-    web: false,
-    unnamed: [],
-  }
+  const isKnown = told === 'named' || told === 'claimed' || !isBeside(first.text, provenance, snapshot)
+  return { standing: isKnown ? told : 'beside', web: false, unnamed: [] }
 }
 
 const ONE_WORD = /^\p{L}{1,16}$/u
@@ -192,16 +189,21 @@ const MOST_STORED = 32
 export function copiedIn(snapshot: Snapshot): readonly string[] {
   const provenance = snapshot.voiced() ? snapshot.provenance() : undefined
   if (!provenance) return []
-  const values = snapshot.texts().flatMap((text) => outerOf(text.values).slice(0, MOST_STORED))
-  const copied = values.slice(0, MOST_STORED).filter((value) => isCopied(value, provenance))
-  return copied.map((value) => hashOf(keyFor(snapshot, provenance), value))
+  const sinks = snapshot.tool?.declared?.sinks ?? []
+  const copied = snapshot.texts().flatMap(({ path, values }) => {
+    const isAct = sinks.length > 0 && isSink(path, sinks)
+    return outerOf(values)
+      .slice(0, MOST_STORED)
+      .filter((value) => isCopied(value, isAct, provenance))
+  })
+  return copied.slice(0, MOST_STORED).map((value) => hashOf(keyFor(snapshot, provenance), value))
 }
 
-function isCopied(value: Value, provenance: Provenance): boolean {
+function isCopied(value: Value, isAct: boolean, provenance: Provenance): boolean {
   if (isName(provenance, value.text)) return false
   const { origin } = lookUp(provenance, value)
-  // Records of a system are noted by their numbers in all honest work; what a text says of one is another matter.
-  if (origin === 'output') return value.kind !== 'id'
+  // Data that a call acts on is judged with that call; and records are noted by their numbers in all honest work.
+  if (origin === 'output') return !isAct && value.kind !== 'id'
   return origin !== 'said' && origin !== 'unknown'
 }
 
@@ -229,6 +231,7 @@ function standingInWords(text: string, provenance: Provenance): Standing {
   const later = (token: string): boolean => isClaimed([{ kind: 'phrase', text: token }], provenance)
   const isSaidLater =
     isMostly(text, later) || isClaimed(piecesOf(wordsIn(text.slice(0, LONGEST))), provenance)
+  if (text.length <= LONGEST && lookUp(provenance, fieldOf(text)).origin === 'output') return 'returned'
   return isSaidLater ? 'claimed' : 'nobody'
 }
 

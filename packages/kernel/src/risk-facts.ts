@@ -86,6 +86,8 @@ export function factsOf(intent: Intent, snapshot: Snapshot): RiskFacts | undefin
   const { standing, web } = aim
   const outward = leaves(snapshot)
   const after = outward && (aim.stored === true || wasSensitive(snapshot))
+  // To run what was written down is to act on it, wherever it reaches.
+  const isCarried = after || (aim.stored === true && effect === 'execute')
   const fetched = after && standing === 'returned' && web
   // Money takes no data along.
   const sent = !outward || effect === 'pay' ? 0 : fetched ? FETCHED : (after ? SENT_AFTER : SENT)[standing]
@@ -96,7 +98,7 @@ export function factsOf(intent: Intent, snapshot: Snapshot): RiskFacts | undefin
     aim,
     strange: STRANGE.has(standing),
     unnamed: unnamed || unasked,
-    grave: (after && unnamed && effect !== 'pay') || fetched || (unnamed && effect in ASKING) || unasked,
+    grave: (isCarried && unnamed && effect !== 'pay') || fetched || (unnamed && effect in ASKING) || unasked,
     axes: { exfiltration: sent, privilege: counts ? UNASKED : DONE[effect][standing], compliance: 0 },
   }
 }

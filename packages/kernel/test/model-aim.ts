@@ -3,7 +3,7 @@
 import type { EffectClass } from '@tollgate/evidence'
 import type { Standing } from '../src/risk-aim.ts'
 import type { Axes } from '../src/risk.ts'
-import type { Data } from './model-taint.ts'
+import { fieldName, type Data } from './model-taint.ts'
 import type { TextFacts } from './model-texts.ts'
 import type { ModelTool } from './model-policy.ts'
 import type { ModelCall } from './model-world.ts'
@@ -101,6 +101,7 @@ function standingOf(value: string, data: Data, internal: readonly string[]): Sta
 
 function standingInWords({ text, words }: TextFacts, data: Data): Standing {
   if (mostly(text, (token) => isNamed(data, token))) return 'named'
+  if (data.values.get(fieldName(text))?.origin === 'output') return 'returned'
   return mostly(text, (token) => isPhrase(data, token)) || said(data, words) ? 'claimed' : 'nobody'
 }
 
@@ -125,14 +126,16 @@ export function targetsIn({ texts }: ModelCall, tool: ModelTool | undefined): re
   })
 }
 
-/** What a call writes down that stood somewhere; of what stood there as data, no numbers of records. */
-export function copiedIn({ texts }: ModelCall, data: Data): readonly string[] {
+/** What a call writes down that stood somewhere; of what stood there as data, no numbers of records, and nothing it acts on. */
+export function copiedIn({ texts }: ModelCall, tool: ModelTool | undefined, data: Data): readonly string[] {
   if (!isVoiced(data)) return []
-  const copied = (value: string): boolean => {
-    const origin = data.values.get(value)?.origin ?? 'said'
-    return !isName(data, value) && origin !== 'said' && (origin !== 'output' || !value.startsWith('ord-'))
-  }
-  return texts.flatMap(({ facts }) => facts.values).filter(copied)
+  return texts.flatMap(({ path, facts }) =>
+    facts.values.filter((value) => {
+      const origin = data.values.get(value)?.origin ?? 'said'
+      const isData = tool?.sinks.includes(path) !== true && !value.startsWith('ord-')
+      return !isName(data, value) && origin !== 'said' && (origin !== 'output' || isData)
+    }),
+  )
 }
 
 /** What a person agrees to with a call, by name. */
@@ -174,8 +177,8 @@ export function aimOf(
   const counts =
     values.length > 0 && (told === 'named' || ORDER.indexOf(standing) >= ORDER.indexOf('returned'))
   if (counts) return { standing, unnamed, stored: kept.includes(true) }
-  if (told !== 'nobody') return { standing: told, unnamed: [], stored: false }
-  return { standing: isBeside(first.text, call, data) ? 'beside' : 'nobody', unnamed: [], stored: false }
+  const beside = told !== 'named' && told !== 'claimed' && isBeside(first.text, call, data)
+  return { standing: beside ? 'beside' : told, unnamed: [], stored: false }
 }
 
 function isBeside(text: string, { texts }: ModelCall, data: Data): boolean {
@@ -257,7 +260,10 @@ export function factsOf(aim: ModelAim | undefined, around: Around): ModelFacts |
   return {
     unnamed: aim.unnamed,
     strange: ['loose', 'claimed', 'told', 'nobody'].includes(standing),
-    grave: (after && unnamed && effect !== 'pay') || (unnamed && deeds !== undefined) || unasked,
+    grave:
+      ((after || (aim.stored && effect === 'execute')) && unnamed && effect !== 'pay') ||
+      (unnamed && deeds !== undefined) ||
+      unasked,
     axes: axes(sent, unasked && matters ? 150 : (DONE[effect]?.[standing] ?? 0)),
   }
 }

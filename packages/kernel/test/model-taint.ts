@@ -65,10 +65,8 @@ export function same(a: Data, b: Data): boolean {
 const ORIGINS = { plain: 'output', prose: 'prose', ordered: 'ordered' } as const
 
 /** What is heard in a text that nobody vouches for. */
-export function utterances(
-  { values, stand, passage, labels: shapes }: TextFacts,
-  more: readonly string[],
-): Utterance[] {
+export function utterances(facts: TextFacts, more: readonly string[]): Utterance[] {
+  const { values, stand, passage, labels: shapes } = facts
   const labels = [...more, ...shapes]
   const outside = values.flatMap((value, i): Utterance[] => {
     const origin = ORIGINS[stand[i] ?? 'plain']
@@ -76,9 +74,20 @@ export function utterances(
   })
   // Labels are heard without a value as well.
   const all: Utterance[] = [{ origin: 'output', labels, values: [] }, ...outside]
-  if (!passage) return all
+  if (!passage) return [...all, { origin: 'output', labels: [], values: fieldsOf(facts) }]
   const inside = [...passage.holds.map((i) => values[i] ?? ''), ...phrases(passage.words)]
   return [...all, { origin: 'flagged', labels: [...labels, 'flagged'], values: inside }]
+}
+
+/** What a text is remembered by that a tool returned by itself: here all texts are one field, if they are short. */
+export function fieldsOf({ text }: Pick<TextFacts, 'text'>): readonly string[] {
+  const isField = text.length <= 48 && /[a-z_]/i.test(text) && !text.includes('@')
+  return isField ? [fieldName(text.replace(/^\w+: /, ''))] : []
+}
+
+/** As it is remembered: without marks around it. */
+export function fieldName(text: string): string {
+  return `field ${text.replace(/^[("[{]+|[)"\]},]+$/g, '').toLowerCase()}`
 }
 
 /** What a call brings along, heard in its order; a page's text is a page's. */
@@ -133,9 +142,13 @@ export function flowOf(
     !tool || tool.sinks.length === 0 || tool.sinks.includes(path)
   const holding = (...origins: readonly Origin[]): readonly PlacedText[] =>
     texts.filter(({ facts }) => facts.values.some((value) => origins.includes(seen(value)?.origin ?? 'said')))
+  // Numbers of records are spoken of everywhere.
+  const told = texts.filter(({ facts }) =>
+    facts.values.some((value) => seen(value)?.origin === 'prose' && !value.startsWith('ord-')),
+  )
   const from = {
     output: holding('output', 'prose', 'ordered', 'flagged').some(atSink),
-    ordered: holding('ordered').length > 0 || holding('prose').some(atSink),
+    ordered: holding('ordered').length > 0 || told.some(atSink),
     flagged: holding('flagged').length > 0,
     spelled: false,
   }

@@ -6,10 +6,12 @@ import { readText } from '../src/content.ts'
 import { destinationsIn } from '../src/destinations/find.ts'
 import { isHard } from '../src/inspect.ts'
 import { wordsIn } from '../src/taint/phrases.ts'
+import { returnedIn } from '../src/taint/returned.ts'
 import { settingsIn } from '../src/taint/setting.ts'
 import { passagesAround } from '../src/threat/passage.ts'
 import { BIT, topicsIn, type Topic } from '../src/words.ts'
 import { compare, seedFromOutside, type Run } from './model-run.ts'
+import { fieldsOf } from './model-taint.ts'
 import { recipient, TEXTS, type TextFacts } from './model-texts.ts'
 import { WORDS } from './model-world.ts'
 
@@ -158,6 +160,7 @@ it.each([
   ...names.map((text): TextFacts => ({ ...NOTHING, text, words: text.split(' '), topics: [] })),
 ])('finds in $text what the model is told', (facts: TextFacts) => {
   expect(factsIn(facts.text)).toEqual(facts)
+  expect(returnedIn(facts.text).map(({ field }) => `field ${field.text}`)).toEqual(fieldsOf(facts))
 })
 
 function factsIn(text: string): TextFacts {

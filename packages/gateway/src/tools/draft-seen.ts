@@ -96,14 +96,25 @@ function takenFor(tool: SeenTool, style: DraftStyle): Taken {
   const guessed = guess(toolOf(name) ?? name, { inputSchema: { type: 'object', properties } })
   const named = effect !== 'admin' ? { effect, because: 'the policy said so when it was called' } : undefined
   const taken = named ?? (style === 'unattended' ? takenByName(toolOf(name) ?? name) : guessed)
-  const { destinations } = guessed
   return {
     effect: taken.effect,
     because: taken.because,
-    destinations: destinations.length > 0 ? destinations : known.filter(isAddress).map((each) => each.name),
+    destinations: destinationsOf(guessed, known),
     sinks: taken.effect === 'read' ? [] : sinksOf(guessed, known),
   }
 }
+
+/** By their names, unless what they hold says otherwise: `from` and `to` are often days; or else by what they hold. */
+function destinationsOf(
+  { destinations }: Pick<Taken, 'destinations'>,
+  known: readonly SeenArgument[],
+): readonly string[] {
+  const named = known.filter(({ name, looks }) => destinations.includes(name) && !NOWHERE.has(looks))
+  const found = named.length > 0 ? named : known.filter((each) => isPlain(each) && each.looks === 'address')
+  return found.map(({ name }) => name)
+}
+
+const NOWHERE: ReadonlySet<SeenArgument['looks']> = new Set(['moment', 'other'])
 
 /** What a name alone says. One that says nothing changes something. */
 function takenByName(name: string): Pick<Taken, 'effect' | 'because'> {
@@ -118,14 +129,16 @@ function takenByName(name: string): Pick<Taken, 'effect' | 'because'> {
 
 const PLAIN_ARGUMENT = /^[A-Za-z0-9_-]{1,64}$/
 
-function isAddress({ name, looks }: SeenArgument): boolean {
-  return looks === 'opaque' && PLAIN_ARGUMENT.test(name)
+function isPlain({ name }: SeenArgument): boolean {
+  return PLAIN_ARGUMENT.test(name)
 }
 
 /** By their names and by what they hold; where neither says anything, short texts. */
 function sinksOf({ sinks }: Pick<Taken, 'sinks'>, known: readonly SeenArgument[]): readonly string[] {
-  const plain = known.filter(({ name }) => PLAIN_ARGUMENT.test(name))
-  const found = plain.filter((each) => sinks.includes(each.name) || isAddress(each))
+  const plain = known.filter((each) => isPlain(each) && each.looks !== 'moment')
+  const found = plain.filter(
+    ({ name, looks }) => sinks.includes(name) || looks === 'address' || looks === 'opaque',
+  )
   const short = plain.filter(({ name, looks }) => looks === 'name' && !CONTENT.has(name.toLowerCase()))
   return [...new Set([...found, ...short].map(({ name }) => name))]
 }

@@ -4,7 +4,9 @@ import { valuesIn } from '@tollgate/kernel'
 
 /** What the values of an argument look like. */
 export type Looks =
-  /** Addresses, accounts, keys: one value that can be recognised wherever it turns up. */
+  /** Mail addresses, pages, hosts: where something can go. */
+  | 'address'
+  /** Accounts, numbers of records, keys: one value that can be recognised wherever it turns up. */
   | 'opaque'
   /** Days and times. */
   | 'moment'
@@ -25,18 +27,21 @@ export function mostly(counts: ReadonlyMap<Looks, number>): Looks {
   return ORDER.find((look) => counts.get(look) === most) ?? 'other'
 }
 
-const ORDER: readonly Looks[] = ['opaque', 'name', 'prose', 'moment', 'other']
+const ORDER: readonly Looks[] = ['address', 'opaque', 'name', 'prose', 'moment', 'other']
 
 /** What a value looks like. */
 export function lookOf(value: string): Looks {
   const text = value.trim()
   if (text === '') return 'other'
   if (MOMENT.test(text)) return 'moment'
-  if (text.length <= 4 * LONG && isOpaque(text)) return 'opaque'
+  const kind = text.length <= 4 * LONG ? kindOf(text) : undefined
+  if (kind !== undefined) return ADDRESSES.has(kind) ? 'address' : 'opaque'
   return text.length > LONG || text.includes('\n') || text.split(' ').length > MANY_WORDS ? 'prose' : 'name'
 }
 
-/** Whether one recognisable value makes up most of a text. */
-function isOpaque(text: string): boolean {
-  return valuesIn(text).some(({ start, end }) => 2 * (end - start) > text.length)
+const ADDRESSES: ReadonlySet<string> = new Set(['email', 'url', 'host'])
+
+/** The kind of the one recognisable value that makes up most of a text. */
+function kindOf(text: string): string | undefined {
+  return valuesIn(text).find(({ start, end }) => 2 * (end - start) > text.length)?.kind
 }

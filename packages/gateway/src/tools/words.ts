@@ -3,7 +3,7 @@
 
 import { EFFECT_CLASSES, type EffectClass } from '@tollgate/evidence'
 
-// Verbs, and for names also the things that stand for them. What is not here says nothing.
+// Verbs. What is not here says nothing.
 const VERBS: Readonly<Record<EffectClass, string>> = {
   read:
     'get list read search find fetch query show describe view lookup count check inspect retrieve return browse ' +
@@ -17,25 +17,52 @@ const VERBS: Readonly<Record<EffectClass, string>> = {
   pay: 'pay charge refund purchase buy withdraw',
   admin: 'grant revoke deploy provision impersonate authorize install chmod chown sudo disable enable',
 }
+// Verbs of names alone: in sentences they are too often something else.
+const IN_NAMES: Readonly<Record<EffectClass, string>> = {
+  read:
+    'look peek preview examine explain calculate compute estimate locate scan poll tail print dump diff identify detect trace ' +
+    'recall watch',
+  write:
+    'subscribe unsubscribe enroll enrol join leave approve reject decide accept decline confirm complete finish reopen release ' +
+    'restore archive activate deactivate extend renew apply attach detach tag label flag pin swap split tick reschedule adjust',
+  delete: 'trash cancel terminate shred prune void',
+  execute: 'rerun',
+  send: 'compose respond answer announce redirect dispatch',
+  pay: 'reimburse remit disburse',
+  admin: 'unlock suspend promote demote whitelist allowlist',
+}
+// Things that stand for what is done with them, where a name has no verb or one of making something.
 const NOUNS: Readonly<Record<EffectClass, string>> = {
-  read: 'info status history tree stats details contents lookup',
+  read:
+    'info status history tree stats details contents lookup card queue slots entry entries profile overview summary balance prices ' +
+    'rates weather forecast calendar agenda roster rota directory catalog inventory stock members logs timeline metrics notes',
   write: 'writer editor creation',
   delete: 'deletion removal',
   execute: 'shell bash terminal command script sandbox subprocess code sql',
   send: 'mail webhook sms message notification',
-  pay: 'payment payout checkout transfer order invoice money transaction transactions',
-  admin: 'admin permission permissions acl iam policy root',
+  pay: 'order invoice',
+  admin: '',
 }
+// Things that are grave whatever is done with them, short of looking.
+const GRAVE: Readonly<Partial<Record<EffectClass, string>>> = {
+  pay: 'payment payout checkout transfer money transaction transactions',
+  admin: 'admin permission permissions acl iam policy root access privilege privileges rights',
+}
+const MAKING = new Set('create make new place initiate issue start perform process write'.split(' '))
 // Words that are meant wherever they stand in a description; others, such as "set" or "order", are often something else.
 const STRONG =
   'delete remove overwrite erase destroy wipe purge truncate execute send upload publish pay purchase charge transmit'
 
-const verbs = lexicon(VERBS)
+const spoken = lexicon(VERBS)
+const verbs: ReadonlyMap<string, EffectClass> = new Map([...lexicon(IN_NAMES), ...spoken])
 const nouns = lexicon(NOUNS)
+const grave = lexicon(GRAVE)
 const strong = new Set(STRONG.split(' '))
 
-function lexicon(words: Readonly<Record<EffectClass, string>>): ReadonlyMap<string, EffectClass> {
-  return new Map(EFFECT_CLASSES.flatMap((effect) => words[effect].split(' ').map((word) => [word, effect])))
+function lexicon(words: Readonly<Partial<Record<EffectClass, string>>>): ReadonlyMap<string, EffectClass> {
+  return new Map(
+    EFFECT_CLASSES.flatMap((effect) => (words[effect] ?? '').split(' ').map((word) => [word, effect])),
+  )
 }
 
 // The classes by how much can go wrong. A doubt is settled upwards.
@@ -55,11 +82,30 @@ export interface Saying {
 /** What the words of a tool's name say. */
 export function sayingsOfName(name: string): readonly Saying[] {
   const words = wordsOf(name.slice(0, 256))
-  // What is got is a thing: `get_order` orders nothing.
-  const isRead = verbs.get(stem(words[0] ?? '')) === 'read'
-  return words.flatMap((word) =>
-    saying(word, verbs.get(stem(word)) ?? (isRead ? undefined : nouns.get(word))),
+  const done = words.filter((word, i) => isOpening(words, i) || verbs.has(stem(word))).map(stem)
+  // What is got is a thing: `get_order` and `order_list` order nothing.
+  const isRead = done.every(readsBy) && (done.length > 0 || nouns.get(words.at(-1) ?? '') === 'read')
+  const isMade = done.every((verb) => readsBy(verb) || MAKING.has(verb))
+  const thingOf = (word: string): EffectClass | undefined => {
+    const noun = isMade ? nouns.get(word) : undefined
+    return isRead ? (noun === 'read' ? noun : undefined) : (grave.get(word) ?? noun)
+  }
+  return words.flatMap((word, i) =>
+    isOpening(words, i) ? saying(word, 'read') : saying(word, verbs.get(stem(word)) ?? thingOf(word)),
   )
+}
+
+function readsBy(verb: string): boolean {
+  return verb === OPEN || verbs.get(verb) === 'read'
+}
+
+const OPEN = 'open'
+const OPENED = new Set('file files page url link document mail message email site attachment'.split(' '))
+
+/** Whether something is opened to be read, as in `mail_open` and `open_page`: who opens a ticket or an account makes one. */
+function isOpening(words: readonly string[], i: number): boolean {
+  if (words[i] !== OPEN) return false
+  return i > 0 ? i === words.length - 1 : OPENED.has(words[1] ?? '')
 }
 
 const MOST_READ = 4000
@@ -68,9 +114,9 @@ const MOST_READ = 4000
 export function sayingsOfDescription(description: string): readonly Saying[] {
   const text = description.slice(0, MOST_READ)
   const end = sentenceEnd(text)
-  const first = wordsOf(text.slice(0, end)).flatMap((word) => saying(word, verbs.get(stem(word))))
+  const first = wordsOf(text.slice(0, end)).flatMap((word) => saying(word, spoken.get(stem(word))))
   const rest = wordsOf(text.slice(end)).flatMap((word) =>
-    strong.has(stem(word)) ? saying(word, verbs.get(stem(word))) : [],
+    strong.has(stem(word)) ? saying(word, spoken.get(stem(word))) : [],
   )
   return [...first, ...rest]
 }

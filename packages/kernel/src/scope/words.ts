@@ -31,8 +31,8 @@ const DEEDS: Readonly<Record<Deed, string>> = {
     'öde ödeme havale satın ' +
     'zapłać przelej zwróć kup opłać',
   delete:
-    'delete remove erase drop clear discard cancel unsubscribe uninstall kick ban purge wipe ' +
-    'lösch- entfern- storniere- stornier kündig- abbestell- ' +
+    'delete remove erase drop clear discard cancel unsubscribe uninstall kick ban purge wipe trash bin ' +
+    'lösch- entfern- storn- kündig- abbestell- ' +
     'supprim- efface effacez annule annulez annuler retire retirez résilie ' +
     'elimina eliminar borra borrar cancela cancelar quita suprime ' +
     'cancella- rimuov- annulla- ' +
@@ -88,7 +88,8 @@ const DEEDS: Readonly<Record<Deed, string>> = {
     'çalıştır- başlat- durdur- ' +
     'uruchom zatrzymaj wykonaj',
   admin:
-    'grant allow enable disable install configure revoke deploy promote authorize authorise provision unlock lock ' +
+    'grant allow enable disable install configure revoke deploy promote authorize authorise provision unlock lock access permission ' +
+    'permissions rights role zugriff zugang rechte accès droits acceso permisos accesso permessi acesso permissões ' +
     'gewähr- erlaub- aktivier- deaktivier- installiere konfiguriere ' +
     'accorde accorder autorise autoriser activez activer désactive désactiver installe installez ' +
     'habilita habilitar deshabilita instala configura ' +
@@ -175,8 +176,9 @@ export const THE_ASKER: ReadonlySet<string> = new Set('me us myself'.split(' '))
 /** Ways to leave it to a text what is to be done. */
 export const DELEGATES: readonly (readonly [deeds: string, things: string])[] = [
   [
-    'do perform complete follow execute carry handle finish implement take',
-    'instruction instructions todo to-do tasks task actions steps everything whatever list directions',
+    'do perform complete follow execute carry handle finish implement take work go process',
+    'instruction instructions todo todos to-do to-dos tasks task actions steps everything whatever list directions out checklist points ' +
+      'requests sheet runbook asks says wants needs assigns requests',
   ],
   [
     'mach mache erledige erledig befolge führe folge',

@@ -27,7 +27,7 @@ export interface Heard {
   readonly values: readonly (Spoken | Hashed)[]
   /** It held more values than are listed. */
   readonly cut?: boolean
-  /** Its values are phrases. They get a part of the record alone, and none of them is missed: values need the room. */
+  /** Its values are phrases or fields. They get a part of the record alone, and none of them is missed: values need the room. */
   readonly words?: boolean
 }
 
@@ -35,9 +35,8 @@ export interface Heard {
 export const MOST_HEARD: number = 4096
 /** So many changes are kept apart; then they are put with the rest, which costs a copy. */
 const MOST_NEWER = 64
-/** A record that holds so many takes in no more phrases: what was said leaves room for what is flagged, both for values. */
-const FULL_FOR_SAID_WORDS = 640
-const FULL_FOR_WORDS = 1024
+/** A record that holds so many takes in no more words: fields leave room for what is said, that for what is flagged, all for values. */
+const FULL_FOR_WORDS: Readonly<Partial<Record<Origin, number>>> = { output: 512, said: 640, flagged: 1024 }
 
 /**
  * The provenance after all of this was heard, in this order; `before` itself if it told nothing new.
@@ -93,6 +92,7 @@ class Draft {
     if (origin !== 'said' && !words && (cut || values.length > MOST_HEARD)) this.#full = true
     const most = Math.min(values.length, MOST_HEARD)
     let room = words ? this.#roomForWords(origin) : Infinity
+    if (room <= 0 && origin === 'output') return
     for (let i = 0; i < most; i++) {
       const value = values[i]
       if (value && this.#see(value, { origin, mask }, room > 0)) room--
@@ -103,7 +103,7 @@ class Draft {
   #roomForWords(origin: Origin): number {
     let held = this.#older.size
     for (const hash of this.#newest().keys()) if (!this.#older.has(hash)) held++
-    return (origin === 'said' ? FULL_FOR_SAID_WORDS : FULL_FOR_WORDS) - held
+    return (FULL_FOR_WORDS[origin] ?? 0) - held
   }
 
   /** Whether it is one more. */

@@ -45,8 +45,11 @@ export const NO_PROVENANCE: Provenance = {
 
 /** A value as it is looked up: its kind and its normal form. */
 export interface Spoken {
-  /** `phrase`: words in a row, see `phrases.ts`. `name`: what the user's first words name, see `named.ts`. */
-  readonly kind: ValueKind | 'phrase' | 'name'
+  /**
+   * `phrase`: words in a row, see `phrases.ts`. `name`: what the user's first words name, see `named.ts`. `field`: what a tool
+   * returned by itself, see `returned.ts`.
+   */
+  readonly kind: ValueKind | 'phrase' | 'name' | 'field'
   readonly text: string
 }
 
@@ -111,7 +114,7 @@ export function merged(
 
 /** Addresses are compared by their text: a URL that is nothing but its host is the host. So is every other value. */
 function groupOf(kind: Spoken['kind']): string {
-  if (kind === 'phrase' || kind === 'name') return kind
+  if (kind === 'phrase' || kind === 'name' || kind === 'field') return kind
   return kind === 'email' || kind === 'url' || kind === 'host' ? 'address' : 'token'
 }
 

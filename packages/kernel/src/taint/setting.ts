@@ -4,6 +4,7 @@
 
 import { fieldsOf, type Stretch } from '../threat/fields.ts'
 import { asksForAction } from './asking.ts'
+import { standsInRow } from './row.ts'
 
 /** How a value stands. */
 export type Setting = 'plain' | 'prose' | 'ordered'
@@ -19,7 +20,14 @@ const MOST_READ = 1024
 export function settingsIn(text: string, values: readonly Stretch[]): readonly Setting[] {
   if (values.length === 0) return []
   const fieldAt = fieldsOf(text)
-  return values.map((value, i) => (i < MOST_READ ? settingOf(text, value, fieldAt(value.start)) : 'prose'))
+  let outer: Stretch & { readonly setting: Setting } = { start: 0, end: 0, setting: 'prose' }
+  return values.map((value, i) => {
+    // A host stands as its page does.
+    if (value.start < outer.end) return outer.setting
+    const setting = i < MOST_READ ? settingOf(text, value, fieldAt(value.start)) : 'prose'
+    outer = { start: value.start, end: value.end, setting }
+    return setting
+  })
 }
 
 function settingOf(text: string, value: Stretch, field: Stretch): Setting {
@@ -29,7 +37,13 @@ function settingOf(text: string, value: Stretch, field: Stretch): Setting {
   const rest = firstSentence(after)
   // The value stands for a word: it may be the object of what is asked for.
   if (asksForAction(`${own} x ${rest}`)) return 'ordered'
-  const isAlone = LABELLED.test(own.trimStart()) || wordsIn(own) + wordsIn(rest) < FEWEST_WORDS
+  const isAlone =
+    LABELLED.test(own.trimStart()) ||
+    wordsIn(own) + wordsIn(rest) < FEWEST_WORDS ||
+    standsInRow(text.slice(field.start, field.end), {
+      start: value.start - field.start,
+      end: value.end - field.start,
+    })
   const isAsked = before.length > own.length && asksForAction(before)
   if (isAlone) return isAsked ? 'prose' : 'plain'
   return isAsked ? 'ordered' : 'prose'

@@ -13,8 +13,13 @@ export type FieldAt = (place: number) => Stretch
 /** How a text is divided. One that is neither YAML nor JSON is one field. */
 export function fieldsOf(text: string): FieldAt {
   const whole = { start: 0, end: text.length }
-  const divided = isJson(text) ? stringsIn(text) : yamlFieldsIn(text)
+  const divided = dividedInto(text)
   return (place) => fieldAt(divided, place) ?? whole
+}
+
+/** The fields of a text, in order; none if it is neither YAML nor JSON. */
+export function dividedInto(text: string): readonly Stretch[] {
+  return isJson(text) ? stringsIn(text) : yamlFieldsIn(text)
 }
 
 function fieldAt(fields: readonly Stretch[], place: number): Stretch | undefined {
@@ -31,7 +36,8 @@ function fieldAt(fields: readonly Stretch[], place: number): Stretch | undefined
 
 const OPENING = /^\s*[[{]\s*["\]}[{\d]/
 
-function isJson(text: string): boolean {
+/** Whether a text looks like JSON. */
+export function isJson(text: string): boolean {
   return OPENING.test(text.slice(0, 64))
 }
 
