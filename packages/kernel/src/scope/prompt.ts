@@ -45,7 +45,7 @@ export function deedsOf(verb: string): readonly Deed[] {
 /** Reads what a user asks for. What stands in quotation marks is content, and asks for nothing. */
 export function readPrompt(text: string): Prompt {
   const plain = withoutValues(unquoted(text.slice(0, MOST_READ).normalize('NFKC'))).replace(FILE, ' ')
-  const words = wordsOf(plain)
+  const words = wordsOf(plain.replace(SENTENCE_END, ` ${NO_WORD} `))
   const isAboutMoney = MONEY.test(plain)
   const asked = verbsAsked(words)
   const things = new Set([...thingsIn(words), ...thingsWithin(plain), ...(isAboutMoney ? ['money'] : [])])
@@ -57,6 +57,10 @@ export function readPrompt(text: string): Prompt {
     delegates: delegates(words) || DELEGATES_UNSPACED.some((each) => plain.includes(each)),
   }
 }
+
+/** Stands where a sentence or an address ended: what comes next does not belong to what came before. */
+const NO_WORD = '0'
+const SENTENCE_END = /[.!?;:](?=\s)|\n/gu
 
 const MONEY =
   /[$€£¥₹₽₺₩]|\b(?:dollars?|euros?|pounds?|usd|eur|gbp|chf|yen|yuan|rupees?|amount|fee|prices?|cost|paid|spent|betrag|montant|importe|importo|valor|bedrag|kwota)\b/iu
@@ -114,7 +118,7 @@ function withoutValues(text: string): string {
   let rest = ''
   let at = 0
   for (const { start, end } of valuesIn(text, 1000)) {
-    if (start > at) rest += `${text.slice(at, start)} `
+    if (start > at) rest += `${text.slice(at, start)} ${NO_WORD} `
     at = Math.max(at, end)
   }
   return rest + text.slice(at)

@@ -123,12 +123,10 @@ function readTool(tool: ProposedTool): ReadTool {
   const words = wordsOfName(tool.name)
   const verb = verbOfName(words)
   const named = new Set(deedsOf(verb))
-  // Money is paid, whatever the tool calls it.
   const usual = tool.effect === 'read' ? [] : USUAL[tool.effect]
-  const deeds =
-    named.size === 0
-      ? new Set(usual)
-      : new Set([...named, ...(tool.effect === 'pay' ? (['pay'] as const) : [])])
+  // Money is paid and messages are sent, whatever the tool calls it.
+  const isUsual = named.size === 0 || tool.effect === 'pay' || tool.effect === 'send'
+  const deeds = new Set([...named, ...(isUsual ? usual : [])])
   const things = thingsIn(words)
   return {
     tool,

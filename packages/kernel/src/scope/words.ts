@@ -9,7 +9,7 @@ export type Deed = 'send' | 'pay' | 'delete' | 'make' | 'change' | 'invite' | 'r
 const DEEDS: Readonly<Record<Deed, string>> = {
   send:
     'send email mail message text tell inform notify remind ask reply respond answer forward post publish announce share dm contact ' +
-    'relay deliver submit upload broadcast tweet write greet thank ' +
+    'relay deliver submit upload broadcast tweet write greet thank give pass ' +
     'sende senden schick- schreib- teile teilen benachrichtig- informier- antwort- veröffentlich- poste posten weiterleit- leite erinner- ' +
     'envoie envoyer envoyez écri- préviens prévenir réponds répondre répondez publie publiez partage partagez transfère transférer rappelle ' +
     'envía enviar envíe enviale envíale manda mandar escribe escribir avisa- responde- publica publicar comparte compartir reenvía recuerda- ' +
@@ -20,7 +20,7 @@ const DEEDS: Readonly<Record<Deed, string>> = {
     'gönder- yolla- yaz yanıtla- paylaş- bildir- ilet ' +
     'wyślij wysłać napisz odpowiedz opublikuj udostępnij przekaż powiadom-',
   pay:
-    'pay transfer wire remit refund reimburse repay buy purchase order donate settle deposit withdraw ' +
+    'pay paid transfer wire remit refund reimburse repay buy purchase order donate settle deposit withdraw ' +
     'bezahl- überweis- zahle zahlen zahl erstatt- kauf- spende- bestell- ' +
     'paie payer payez paye vire virer virez rembourse remboursez rembourser achète acheter achetez ' +
     'paga pagar pague transfiere transferir reembolsa compra comprar dona ' +
@@ -43,7 +43,7 @@ const DEEDS: Readonly<Record<Deed, string>> = {
     'usuń usunąć anuluj skasuj',
   make:
     'create add make write draft compose generate save store put append insert schedule book reserve register record log copy duplicate ' +
-    'plan arrange organize organise open build note download ' +
+    'plan arrange organize organise open build note download block enter ' +
     'erstell- anleg- lege hinzu hinzufüg- füge speicher- buch- reservier- plane planen trag eintrag- vereinbar- verfass- kopier- ' +
     'crée créer créez ajout- enregistr- réserv- planifie planifiez rédig- copie copiez organise organisez ' +
     'crea crear añad- agrega- guarda guardar reserva reservar programa redacta copia anota ' +
@@ -55,7 +55,7 @@ const DEEDS: Readonly<Record<Deed, string>> = {
     'utwórz stwórz dodaj zapisz zarezerwuj zaplanuj',
   change:
     'update change edit modify rename move replace set adjust reschedule postpone mark assign switch correct fix extend renew increase ' +
-    'decrease archive close resolve merge append ' +
+    'decrease archive close resolve merge append approve reject accept decline redirect release restore ' +
     'änder- aktualisier- verschieb- umbenenn- bearbeit- ersetz- setze anpass- korrigier- ' +
     'modifie modifiez modifier changez déplac- renomm- mets mettre remplace remplacez corrige repousse ' +
     'actualiza- cambia cambiar modifica modificar mueve mover renombra- reprograma- ' +
@@ -66,7 +66,7 @@ const DEEDS: Readonly<Record<Deed, string>> = {
     'güncelle- değiştir- taşı düzenle- ' +
     'zmień zaktualizuj przenieś edytuj popraw',
   invite:
-    'invite add join onboard ' +
+    'invite add join onboard subscribe enroll enrol ' +
     'lade einlad- hinzufüg- füge ' +
     'invite- ajout- ' +
     'añad- agrega- ' +
@@ -116,7 +116,7 @@ const UNSPACED: Readonly<Record<Deed, string>> = {
 
 /** What a tool or a request is about. A word with `-` at its end is the beginning of one. */
 const THINGS: Readonly<Record<string, string>> = {
-  mail: 'mail mails email emails e-mail e-mails inbox courriel correo correos posta e-posta электрон- письмо poczt- 邮件 邮箱 メール 메일 이메일 بريد ईमेल',
+  mail: 'mail mails mailbox email emails e-mail e-mails inbox courriel correo correos posta e-posta электрон- письмо poczt- 邮件 邮箱 メール 메일 이메일 بريد ईमेल',
   message:
     'channel channels kanal canal canale kanaal 频道 チャンネル 채널 message messages dm sms chat nachricht- mensaje- messaggi- mensage- bericht- сообщени- mesaj- wiadomo- 消息 信息 短信 メッセージ 메시지 رسالة संदेश',
   channel:
@@ -150,7 +150,8 @@ export { DEEDS, THINGS, UNSPACED }
 export const AMBIGUOUS: ReadonlySet<string> = new Set(
   (
     'email mail message text post reply answer order transfer refund book reserve plan note copy record log schedule update change set ' +
-    'mark switch test share contact purchase deposit store file run start stop build click open draft move fix lock dm tweet invite ask'
+    'mark switch test share contact purchase deposit store file run start stop build click open draft move fix lock dm tweet invite ask ' +
+    'pass block release access role paid'
   ).split(' '),
 )
 
