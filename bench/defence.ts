@@ -2,6 +2,7 @@
 // none is measured.
 
 import { spawnSync } from 'node:child_process'
+import { INVENTED } from './replay/suites.ts'
 
 const files = process.argv.slice(2)
 
@@ -20,6 +21,14 @@ const STEPS: readonly (readonly [string, readonly string[]])[] = [
           ['bench/replay/run.ts', ...files, '--quick', '--wordings', '1', '--scope', 'ideal'],
         ],
       ] as const)),
+  ...(['tuning', 'held-out'] as const).flatMap((split): [string, string[]][] => {
+    const own = INVENTED.filter((each) => each.split === split).map(({ file }) => file)
+    const args = ['bench/replay/run.ts', ...own, '--quick']
+    return [
+      [`invented suites, ${split}`, args],
+      [`invented suites, ${split}, scope from the prompt`, [...args, '--scope', 'proposed']],
+    ]
+  }),
   ['generated sessions, held out', ['bench/sessions/run.ts', '--split', 'held-out']],
 ]
 
