@@ -420,6 +420,8 @@ describe('a draft for agents that nobody sits beside', () => {
       // Things that are only looked at.
       payroll_card: 'read',
       transfer_status: 'read',
+      password_policy_get: 'read',
+      update_password: 'admin',
       frobnicate: 'write',
       x: 'write',
     } as const

@@ -46,7 +46,9 @@ const NOUNS: Readonly<Record<EffectClass, string>> = {
 // Things that are grave whatever is done with them, short of looking.
 const GRAVE: Readonly<Partial<Record<EffectClass, string>>> = {
   pay: 'payment payout checkout transfer money transaction transactions',
-  admin: 'admin permission permissions acl iam policy root access privilege privileges rights',
+  admin:
+    'admin permission permissions acl iam policy root access privilege privileges rights password passwords passcode credential ' +
+    'credentials mfa',
 }
 const MAKING = new Set('create make new place initiate issue start perform process write'.split(' '))
 // Words that are meant wherever they stand in a description; others, such as "set" or "order", are often something else.
