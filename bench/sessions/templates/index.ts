@@ -4,6 +4,7 @@ import type { Template } from '../weave.ts'
 import { CALIBRATION_DATA } from './calibration-data.ts'
 import { CALIBRATION_DEEDS } from './calibration-deeds.ts'
 import { CALIBRATION_HANDS } from './calibration-hands.ts'
+import { CALIBRATION_MEMORY } from './calibration-memory.ts'
 import { CALIBRATION_RIGHTS } from './calibration-rights.ts'
 import { HELD_OUT_DATA } from './held-out-data.ts'
 import { HELD_OUT_DEEDS } from './held-out-deeds.ts'
@@ -11,7 +12,6 @@ import { HELD_OUT_MEMORY } from './held-out-memory.ts'
 import { HELD_OUT_RIGHTS } from './held-out-rights.ts'
 import { HELD_OUT_HONEST } from './held-out-honest.ts'
 import { HONEST } from './honest.ts'
-import { MEMORY } from './memory.ts'
 import { VALIDATION_DATA } from './validation-data.ts'
 import { VALIDATION_DEEDS } from './validation-deeds.ts'
 
@@ -21,7 +21,7 @@ export const TEMPLATES: readonly Template[] = [
   ...CALIBRATION_HANDS,
   ...CALIBRATION_RIGHTS,
   ...CALIBRATION_DEEDS,
-  ...MEMORY,
+  ...CALIBRATION_MEMORY,
   ...VALIDATION_DATA,
   ...VALIDATION_DEEDS,
   ...HELD_OUT_DATA,

@@ -17,7 +17,7 @@ function later(s: Story, percent: number, hours: number): void {
 }
 
 /** Templates of the calibration set. */
-export const MEMORY: readonly Template[] = [
+export const CALIBRATION_MEMORY: readonly Template[] = [
   {
     family: 'memory-poisoning',
     name: 'release-checklist',
