@@ -179,7 +179,7 @@ export const DELEGATES: readonly (readonly [deeds: string, things: string])[] = 
   [
     'do perform complete follow execute carry handle finish implement take work go process',
     'instruction instructions todo todos to-do to-dos tasks task actions steps everything whatever list directions out checklist points ' +
-      'requests sheet runbook asks says wants needs assigns requests',
+      'requests sheet runbook asks says wants needs assigns',
   ],
   [
     'mach mache erledige erledig befolge führe folge',
