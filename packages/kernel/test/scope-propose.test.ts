@@ -136,4 +136,19 @@ describe('a proposal', () => {
     expect(proposeScope(prompt, [])).toMatchObject({ effects: ['delete', 'send'] })
     expect(proposeScope(prompt, []).tools).toBeUndefined()
   })
+
+  it('has what sends for who asks to send, whatever it is called', () => {
+    const tools: readonly ProposedTool[] = [
+      { name: 'mailbox_compose', effect: 'send' },
+      { name: 'note_compose', effect: 'write' },
+    ]
+    expect(proposeScope('Send Anna the link.', tools).tools).toEqual(['mailbox_compose'])
+  })
+
+  it('does not read one sentence into the next, nor over an address', () => {
+    const deeds = (prompt: string): readonly string[] => proposalFor(prompt, []).deeds
+    expect(deeds('I wonder what this is for. Book it.')).toContain('make')
+    expect(deeds('They propose a slot for ann@shop.test. Book it.')).toContain('make')
+    expect(deeds('What is this for book it')).not.toContain('make')
+  })
 })
