@@ -12,7 +12,7 @@
 //   stop SIGNAL            ends what was put in the background last; the next lines ask about it
 //   -- NAME --             the text of a file in $WORK, at the end
 //
-// $WORK is an empty directory and where everything runs, $DATA is not there yet.
+// $WORK is an empty directory and where everything runs, $DATA is not there yet, $VECTORS has the golden data.
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -21,6 +21,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const COMMAND = fileURLToPath(new URL('../bin/tollgate.mjs', import.meta.url))
+const VECTORS = fileURLToPath(new URL('../../../vectors', import.meta.url))
 
 interface Ran {
   exit: number
@@ -57,6 +58,7 @@ export async function runScript(file: string, template: string): Promise<void> {
       XDG_STATE_HOME: join(work, 'state'),
       WORK: work,
       DATA: join(work, 'data'),
+      VECTORS,
     },
     last: { exit: 0, stdout: '', stderr: '' },
     background: [],
