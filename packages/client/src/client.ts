@@ -62,7 +62,7 @@ export interface Client extends Operations {
    * what may be handed on of it: the result, or what is left of it once the gateway has cut something out.
    *
    * @throws (each call) ToolDenied, ApprovalRequired, ApprovalTimedOut or another TollgateError, and nothing was run;
-   * EffectUnreported or Withheld, and it was; whatever the tool throws.
+   * EffectUnreported, Withheld or ToolFailed, and it was. What the tool throws never passes: `ToolFailed` has what is left of it.
    */
   guard<A, R>(
     name: string,

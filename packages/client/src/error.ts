@@ -12,6 +12,7 @@ export type ClientErrorCode =
   | 'decision-expired'
   | 'decision-spent'
   | 'tool-denied'
+  | 'tool-failed'
   | 'approval-required'
   | 'approval-timed-out'
   | 'effect-unreported'
@@ -130,17 +131,17 @@ export class EffectUnreported extends TollgateError {
   /** Id of the decision that allowed the call. */
   readonly decision: string
   readonly outcome: 'COMPLETED' | 'FAILED'
-  /** What the function returned, if it did. */
-  readonly result: unknown
-  /** What the function threw, if it did. */
-  readonly failure: unknown
+  /** What the function returned, if it did. Uninspected: for the program, not for a model. Not enumerable. */
+  declare readonly result: unknown
+  /** The message of what the function threw, if it did. Uninspected, as `result`. Not enumerable. */
+  declare readonly failure: string | undefined
 
   constructor(
     decision: string,
     ended: {
       readonly outcome: 'COMPLETED' | 'FAILED'
       readonly result?: unknown
-      readonly failure?: unknown
+      readonly failure?: string
     },
     cause: unknown,
   ) {
@@ -152,8 +153,8 @@ export class EffectUnreported extends TollgateError {
     this.name = 'EffectUnreported'
     this.decision = decision
     this.outcome = ended.outcome
-    this.result = ended.result
-    this.failure = ended.failure
+    // A framework that writes an error out for a model must not write these.
+    Object.defineProperties(this, { result: { value: ended.result }, failure: { value: ended.failure } })
   }
 }
 
@@ -197,5 +198,43 @@ export class Withheld extends TollgateError implements WithheldOutput {
   toJSON(): object {
     const { tool, message, remedy, receipt, labels, findings } = this
     return { withheld: true, tool, message, remedy, receipt, labels, findings }
+  }
+}
+
+/**
+ * The tool threw, and that is recorded as FAILED. Code `tool-failed`.
+ *
+ * The message is what inspection leaves of the tool's own message. What was thrown is not in here, neither as `cause` nor in the
+ * stack, so that this can be shown to a model. A program that needs the thrown error catches it inside of the tool.
+ */
+export class ToolFailed extends TollgateError implements WithheldOutput {
+  readonly tool: string
+  /** Id of the decision that allowed the call. */
+  readonly decision: string
+  /** Id of the effect's receipt; null if the report or its answer was lost. */
+  readonly receipt: string | null
+  readonly labels: readonly string[]
+  readonly findings: readonly string[]
+  /** Whether the tool's message is missing: the policy withholds it, or inspection could not be asked. */
+  readonly withheld: boolean
+
+  constructor(tool: string, decision: string, message: string | undefined, found?: WithheldOutput) {
+    super('tool-failed', message ?? `\`${tool}\` failed, and its message is withheld`, {
+      remedy:
+        'The receipt says what was found in the message. The tool ran: look what it did before you run it again.',
+    })
+    this.name = 'ToolFailed'
+    this.tool = tool
+    this.decision = decision
+    this.receipt = found?.receipt ?? null
+    this.labels = found?.labels ?? []
+    this.findings = found?.findings ?? []
+    this.withheld = message === undefined
+  }
+
+  /** What a model may be told. */
+  toJSON(): object {
+    const { tool, message, receipt, labels, findings, withheld } = this
+    return { failed: true, tool, message, receipt, labels, findings, withheld }
   }
 }

@@ -4,8 +4,16 @@
 import type { Json, Trust } from '@tollgate/evidence'
 import { strange } from './answer.ts'
 import { USUAL_WAIT, type ApprovalRequest, type Approvals } from './approvals.ts'
-import { ApprovalRequired, EffectUnreported, ToolDenied, TollgateError, Withheld } from './error.ts'
+import {
+  ApprovalRequired,
+  EffectUnreported,
+  ToolDenied,
+  ToolFailed,
+  TollgateError,
+  Withheld,
+} from './error.ts'
 import { ask, captureCall, withApproval, type CapturedCall, type ToolCall } from './evaluate.ts'
+import { failureText } from './failure.ts'
 import { reasonOf, waited } from './host.ts'
 import { prove, USUAL_SKEW, type Claim } from './prove.ts'
 import type { Receipts } from './receipts.ts'
@@ -57,7 +65,10 @@ export interface GuardOptions extends Pick<
   readonly skew?: number
   /** What to do with a DENY: throw `ToolDenied` (default), or return it as the result. */
   readonly onDenied?: 'throw' | 'return'
-  /** What to do if the tool ran and that could not be reported: throw `EffectUnreported` (default), or go on as if it was. */
+  /**
+   * What to do if the tool ran and that could not be reported: throw `EffectUnreported` (default), or return the result as if it
+   * was. What a tool threw is never passed on without a report: `ToolFailed` then has no message of the tool.
+   */
   readonly onUnreported?: 'throw' | 'return'
 }
 
@@ -181,7 +192,7 @@ async function runAndReport<R>(
 ): Promise<R> {
   const tell = async (
     effect: EffectReport,
-    ended: { result?: unknown; failure?: unknown },
+    ended: { result?: unknown; failure?: string },
   ): Promise<Reported | undefined> => {
     try {
       // Without the caller's signal: the tool ran, and that is reported also to one who no longer waits.
@@ -194,12 +205,22 @@ async function runAndReport<R>(
   let result: R
   try {
     result = await work()
-  } catch (failure) {
-    await tell({ status: 'FAILED' }, { failure })
-    throw failure
+  } catch (thrown) {
+    // The tool's own words are output like any other. What was thrown stays here: its stack, cause and properties are unread.
+    const failure = failureText(thrown)
+    const reported = await tell({ status: 'FAILED', output: failure }, { failure })
+    throw new ToolFailed(tool, decision, failureLeft(failure, reported), reported)
   }
   const reported = await tell({ status: 'COMPLETED', output: result }, { result })
   return reported ? handOn(result, reported, { tool, decision }) : result
+}
+
+/** What the gateway lets pass of a thrown message; undefined if that is nothing, or is not known. */
+function failureLeft(failure: string, reported: Reported | undefined): string | undefined {
+  if (reported?.delivery === 'full') return failure
+  return reported?.delivery === 'redacted' && typeof reported.output === 'string'
+    ? reported.output
+    : undefined
 }
 
 /** What may be handed on of a result. @throws Withheld if that is nothing, or nobody knows what it is. */

@@ -8,6 +8,7 @@ export {
   ApprovalTimedOut,
   EffectUnreported,
   ToolDenied,
+  ToolFailed,
   TollgateError,
   Withheld,
   type ClientErrorCode,

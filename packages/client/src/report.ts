@@ -23,8 +23,8 @@ export interface EffectReport {
   /**
    * What came out, which the gateway looks through and of which it records only the hash: of bytes as they are, of JSON data
    * in its canonical form, of anything else in the canonical form of what `JSON.stringify` makes of it, and of nothing if it is
-   * undefined. Of more than 512 KiB, the hash of `{"bytes":…,"sha256":…}`; of what cannot be written as JSON at all, the same
-   * of nothing. What is known by such a digest is withheld where the policy has outputs looked through.
+   * undefined. Of more than 512 KiB, the hash of `{"bytes":…,"sha256":…}`; of what cannot be written as JSON, or holds
+   * something that JSON does not show (a generator, a stream, a map, a function), the same of nothing. What is known by such a digest is withheld where the policy has outputs looked through.
    */
   readonly output?: unknown
 }
@@ -206,9 +206,24 @@ function canonical(value: unknown): string | undefined {
 
 function lenient(value: unknown): unknown {
   try {
-    return JSON.parse(JSON.stringify(value))
+    return JSON.parse(JSON.stringify(value, refuseOpaque))
   } catch {
-    // A cycle, a bigint, a getter that throws: see above.
+    // A cycle, a bigint, a getter that throws, something opaque: see above.
     return undefined
   }
+}
+
+/** JSON shows nothing of a generator, a stream or a map. What it does not show has not been inspected. */
+function refuseOpaque(_: string, value: unknown): unknown {
+  if (isOpaque(value)) throw new TypeError('JSON does not show what is in it')
+  return value
+}
+
+function isOpaque(value: unknown): boolean {
+  if (typeof value === 'function') return true
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  if (Symbol.asyncIterator in value || Symbol.iterator in value) return true
+  const prototype: unknown = Object.getPrototypeOf(value)
+  const plain = prototype === null || prototype === Object.prototype
+  return !plain && Object.keys(value).length === 0
 }

@@ -106,13 +106,6 @@ describe('a result', () => {
     expect(runs).toBe(1)
   })
 
-  it('that fails is thrown on as before', async () => {
-    const { gateway, client } = await start(WITHHOLDING)
-    const failure = new Error('broken')
-    await expect(client.guard('fs/read_file', () => Promise.reject(failure))({})).rejects.toBe(failure)
-    expect(gateway.receipts('effect')).toMatchObject([{ status: 'FAILED' }])
-  })
-
   it('that cannot be sent is reported by a digest that says so', async () => {
     const seen: Json[] = []
     const { client } = await start({

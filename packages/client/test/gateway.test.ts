@@ -101,6 +101,21 @@ describe('the real gateway', () => {
     expect(receipts[0]?.receipt).toMatchObject({ delivery: 'redacted', labels: ['secret'] })
   })
 
+  it('passes on what a tool throws without the secret in it', async () => {
+    const secret = ['AKIA', 'IOSFODNN7', 'ABCDEFG'].join('')
+    const failure = Object.assign(new Error(`cannot use the key ${secret}`), { key: secret })
+    const thrown = await agent
+      .guard('demo/read_note', () => Promise.reject(failure), { session_id: 'secrets' })({ name: 'keys' })
+      .catch((fault: unknown) => fault)
+    expect(thrown).toMatchObject({
+      code: 'tool-failed',
+      message: 'cannot use the key [removed by Tollgate: secret]',
+      labels: ['secret'],
+    })
+    const { receipts } = await agent.receipts.list({ kind: 'effect', limit: 1 })
+    expect(receipts[0]?.receipt).toMatchObject({ status: 'FAILED', delivery: 'redacted', labels: ['secret'] })
+  })
+
   it('records a failure, and a report can be made once', async () => {
     await expect(
       agent.guard('demo/read_note', () => Promise.reject(new Error('broken')))({ name: 'todo' }),

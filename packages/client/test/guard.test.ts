@@ -158,14 +158,6 @@ describe('an allowed call', () => {
     expect(seen).toEqual([gateway.ledger.entries[2]?.id, true])
   })
 
-  it('is reported as FAILED if the tool throws, without what it threw, and that is thrown again', async () => {
-    const { gateway, client } = await start()
-    const failure = new Error('secret path /home/olga')
-    const read = client.guard('fs/read_file', () => Promise.reject(failure))
-    await expect(read({})).rejects.toBe(failure)
-    expect(gateway.receipts('effect')).toMatchObject([{ status: 'FAILED', effect_hash: sha256Hex('') }])
-  })
-
   it.each([
     ['bytes', new Uint8Array([1, 2, 3]), new Uint8Array([1, 2, 3])],
     ['a text', 'done', '"done"'],
@@ -654,22 +646,6 @@ describe('reporting', () => {
       path === '/v1/effects' ? { kind: 'drop-before' } : undefined
     const { client } = await start({ fault }, { retries: 0 })
     expect(await client.guard('fs/read_file', () => 'ran', { onUnreported: 'return' })({})).toBe('ran')
-    const failing = client.guard('fs/read_file', () => Promise.reject(new Error('broken')), {
-      onUnreported: 'return',
-    })
-    await expect(failing({})).rejects.toThrow('broken')
-  })
-
-  it('of a failure that cannot be delivered is told with what the tool threw', async () => {
-    const fault = ({ path }: Asked): Fault | undefined =>
-      path === '/v1/effects' ? { kind: 'drop-before' } : undefined
-    const { client } = await start({ fault }, { retries: 0 })
-    const failure = new Error('broken')
-    await expect(client.guard('fs/read_file', () => Promise.reject(failure))({})).rejects.toMatchObject({
-      code: 'effect-unreported',
-      outcome: 'FAILED',
-      failure,
-    })
   })
 
   it('that is refused at once is not taken for delivered', async () => {

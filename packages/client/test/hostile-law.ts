@@ -4,7 +4,7 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { canonicalize, sha256Hex, type Decision } from '../../evidence/src/index.ts'
-import { createClient, EffectUnreported, Withheld, type Client } from '../src/index.ts'
+import { createClient, EffectUnreported, ToolFailed, Withheld, type Client } from '../src/index.ts'
 import type { Fault } from './stand-in-faults.ts'
 import { AGENT_TOKEN, OPERATOR_TOKEN, startStandIn, type Asked, type StandIn } from './stand-in.ts'
 
@@ -139,13 +139,12 @@ async function holdFor(
 ): Promise<void> {
   const args = { number }
   const runs: string[] = []
-  const failure = new Error('the tool failed')
   const guarded = client.guard(
     tool,
     (given: object, { receipt }) => {
       expect(given).toEqual({ number })
       runs.push(receipt)
-      if (throws) throw failure
+      if (throws) throw new Error('the tool failed')
       return number
     },
     {
@@ -162,8 +161,8 @@ async function holdFor(
     (thrown: unknown) => ({ thrown }),
   )
   checkRuns(gateway, { tool, number, runs })
-  const withheld = 'thrown' in ended && ended.thrown instanceof Withheld
-  const reported = withheld || ('thrown' in ended ? ended.thrown === failure : true)
+  const told = 'thrown' in ended && (ended.thrown instanceof Withheld || ended.thrown instanceof ToolFailed)
+  const reported = told || !('thrown' in ended)
   const unreported = 'thrown' in ended && ended.thrown instanceof EffectUnreported
   expect(runs.length, 'a call ends normally, or as unreported, exactly if its tool ran').toBe(
     reported || unreported ? 1 : 0,
