@@ -18,7 +18,14 @@ export interface ToolCall {
   readonly delegation_session_id?: string
   /** Whom the call says it is from. The token decides; a call that says otherwise is denied. */
   readonly principal?: string
-  readonly context?: { readonly environment?: string; readonly workspace?: string; readonly tenant?: string }
+  readonly context?: {
+    readonly environment?: string
+    readonly workspace?: string
+    readonly tenant?: string
+    /** The same as beside `context`; a call that names two sessions is denied. */
+    readonly session_id?: string
+    readonly delegation_session_id?: string
+  }
   /** Id of the approval request that the call relies on. */
   readonly approval?: string
   /** Id of the delegation that the call is made under. */
@@ -111,12 +118,15 @@ export interface CapturedCall {
  * @throws TollgateError `arguments-invalid` if something in it is not plain JSON data.
  */
 export function captureCall(call: ToolCall, session: string | undefined): CapturedCall {
-  const { tool, arguments: given = {}, session_id = session, ...rest } = call
+  const { tool, arguments: given = {}, session_id: own, ...rest } = call
+  const { principal, context, delegation_session_id, delegation } = rest
+  // A call that names its session itself, wherever, is not given the client's as well.
+  const session_id = own ?? (context?.session_id === undefined ? session : undefined)
   const args = captured('arguments', given)
   const others = Object.entries({ tool, ...rest, session_id }).filter(([, value]) => value !== undefined)
   const members = others.map(([name, value]) => [name, captured(name, value)] as const)
-  const { principal, context, delegation_session_id, delegation } = rest
-  const where = { session: session_id ?? delegation_session_id, tenant: context?.tenant }
+  const named = session_id ?? context?.session_id ?? delegation_session_id ?? context?.delegation_session_id
+  const where = { session: named, tenant: context?.tenant }
   const said = { ...where, principal, delegation }
   return { tool, args, said, members: [...members, ['arguments', args]] }
 }

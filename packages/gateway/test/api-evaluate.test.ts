@@ -56,6 +56,21 @@ describe('evaluate', () => {
     `)
   })
 
+  test('takes the session from beside the context or from in it, and denies two', async () => {
+    const rig = await check(`
+      agent POST /v1/evaluate {"tool":"fs/read_file","context":{"session_id":"s1"}}
+      body verdict "ALLOW"
+      agent POST /v1/evaluate {"tool":"fs/read_file","context":{"delegation_session_id":"s2"}}
+      body verdict "ALLOW"
+      agent POST /v1/browser/evaluate {"tool_name":"fs/read_file","context":{"session_id":"s3"}}
+      agent POST /v1/evaluate {"tool":"fs/read_file","session_id":"s4","context":{"session_id":"s5"}}
+      body reason_code "AMBIGUOUS_INPUT"
+      body detail "session_id: \`context\` names another"
+    `)
+    const named = rig.receipts().flatMap((each) => (each.kind === 'decision' ? [each.session.id] : []))
+    expect(named).toEqual(['s1', 's2', 's3', 's4'])
+  })
+
   test('knows the caller by its token alone', async () => {
     const rig = await check(`
       agent POST /v1/evaluate {"tool":"fs/read_file","principal":"agent:b"}

@@ -11,7 +11,12 @@ import {
   type Json,
   type JsonObject,
 } from '@tollgate/evidence/core'
+import { captureContext, type Context } from './call-context.ts'
+import { copyOf, isName, isRecord } from './plain.ts'
 import type { ArgumentsSchema } from './schema.ts'
+
+export type { Context } from './call-context.ts'
+export { copyOf, isName } from './plain.ts'
 
 /** Who is calling, as the door has made sure of it. Nothing in here is the caller's own word. */
 export interface Caller {
@@ -53,7 +58,7 @@ export interface ToolCall {
   readonly principal?: unknown
   readonly session_id?: unknown
   readonly delegation_session_id?: unknown
-  /** Where the call says it comes from: `environment`, `workspace`, `tenant`. */
+  /** Where the call says it comes from: `environment`, `workspace`, `tenant`; its sessions may be named here, too. */
   readonly context?: unknown
   /** For browser calls: the Sentinel's observation and the planner's part. */
   readonly browser?: unknown
@@ -108,13 +113,6 @@ export interface Intent {
   readonly unreadable: string | undefined
 }
 
-/** Where a call says it comes from. */
-export interface Context {
-  readonly environment?: string
-  readonly workspace?: string
-  readonly tenant?: string
-}
-
 /** What a browser call brings along. What cannot be read is never taken for something harmless. */
 export interface BrowserCall {
   readonly observation: Observation | undefined
@@ -145,6 +143,7 @@ const MAX_ARGS_BYTES = 1 << 20
 export function capture(call: ToolCall): Intent {
   // Each member is read once: a getter cannot show us one thing and the tool another.
   const { caller, door, assurance, tool, principal, session_id, delegation_session_id, approval } = call
+  const { context, named } = captureContext(call.context)
   const owner = isName(caller.principal) ? caller.principal : undefined
   const tenant = isName(caller.tenant) ? caller.tenant : UNREADABLE
   const faults: string[] = tenant === UNREADABLE ? ['tenant'] : []
@@ -155,11 +154,18 @@ export function capture(call: ToolCall): Intent {
   }
   const args = captureArgs(call)
   const name = optional(tool, 'tool') ?? UNREADABLE
-  const session =
-    optional(session_id, 'session_id') ?? optional(delegation_session_id, 'delegation_session_id')
+  const once = (top: unknown, inside: string | undefined, what: string): string | undefined => {
+    const said = optional(top, what)
+    // Two names for one session: which of them risk is remembered by must not be ours to pick.
+    if (said !== undefined && inside !== undefined && said !== inside)
+      faults.push(`${what}: \`context\` names another`)
+    return said ?? inside
+  }
+  const own = once(session_id, named?.session_id, 'session_id')
+  const delegated = once(delegation_session_id, named?.delegation_session_id, 'delegation_session_id')
+  const session = own ?? delegated
   const claimed = optional(principal, 'principal')
   const claim = optional(approval, 'approval')
-  const context = captureContext(call.context)
   const { environment, workspace } = caller
   const known = {
     ...(environment !== undefined && { environment }),
@@ -247,16 +253,6 @@ function codeOf(fault: unknown): string {
   return fault instanceof EvidenceError ? fault.code : 'cannot be read'
 }
 
-function captureContext(value: unknown): Context | undefined {
-  if (value === undefined) return {}
-  const copied = copyOf(value)
-  if (copied === undefined) return undefined
-  const known = ['environment', 'workspace', 'tenant']
-  const fits = Object.entries(copied).every(([name, member]) => known.includes(name) && isName(member))
-  // Sound: every member is one of the three and a name.
-  return fits ? copied : undefined
-}
-
 const MAX_SOURCES = 256
 const MAX_SOURCES_LENGTH = 4 << 20
 const NO_SOURCES: readonly Source[] = []
@@ -334,32 +330,4 @@ function isFindings(value: Json | undefined): value is readonly string[] {
   const items = value as readonly Json[]
   const each = items.every((item) => typeof item === 'string' && FINDING.test(item))
   return each && items.length <= 32 && new Set(items).size === items.length
-}
-
-/** Our own copy of a small object, or undefined if it is none. */
-export function copyOf(value: unknown): JsonObject | undefined {
-  try {
-    const copied = parseJson(canonicalize(value, { maxLength: 64 << 10 }))
-    return isRecord(copied) ? copied : undefined
-  } catch {
-    // Not plain data: as unreadable as if it were missing.
-    return undefined
-  }
-}
-
-function isRecord(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
-
-/** Whether a value can stand as a name in a receipt. */
-export function isName(value: unknown): value is string {
-  return (
-    typeof value === 'string' &&
-    value.length > 0 &&
-    value.length <= 256 &&
-    value.isWellFormed() &&
-    !CONTROL.test(value)
-  )
 }

@@ -191,11 +191,29 @@ gates:
     check("rules: [{ id: a, allow: x, when: '' }]", /must be text/)
   })
 
+  it('asks at the threshold at the latest, also where only `threshold` is written', () => {
+    const risk = (settings: string): unknown => {
+      const parsed = parsePolicy(`${HEAD}${RULES}gates: { session-risk: ${settings} }`)
+      return parsed.ok && parsed.policy.gates.sessionRisk
+    }
+    expect(risk('{ threshold: 0.2 }')).toMatchObject({ ask: 200_000, threshold: 200_000 })
+    expect(risk('{ threshold: 0.9 }')).toMatchObject({ ask: 280_000, threshold: 900_000 })
+    expect(risk('{ ask: 0.4, threshold: 0.4 }')).toMatchObject({ ask: 400_000, threshold: 400_000 })
+  })
+
   it('names what is wrong with the settings of a rung', () => {
     check(`${RULES}gates: { egress: { allow: ["exa mple"] } }`, /./)
     check(`${RULES}gates: { session-risk: { threshold: 2 } }`, /from 0.1 to 1/)
     check(`${RULES}gates: { session-risk: { window: 2.5 } }`, /whole number/)
     check(`${RULES}gates: { session-risk: { half-life: 31d } }`, /at most 30 days/)
+    check(
+      `${RULES}gates: { session-risk: { ask: 0.5 } }`,
+      /`ask` is 0.5, above `threshold` 0.38: .*at most 0.38, or raise `threshold`/,
+    )
+    check(
+      `${RULES}gates: { session-risk: { ask: 0.3, threshold: 0.2 } }`,
+      /`ask` is 0.3, above `threshold` 0.2/,
+    )
     check(`${RULES}gates: { browser: { max-sentinel-risk: 101 } }`, /from 0 to 100/)
     check(`${RULES}gates: { temporal: { rate: { x: fast } } }`, /a rate is written/)
     check(`${RULES}gates: { temporal: { rate: { x: 999999/366d } } }`, /a rate is written/)

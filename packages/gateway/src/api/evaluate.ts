@@ -38,7 +38,13 @@ export const VERDICT: Schema = object({
 })
 
 const CONTEXT: Schema = object(
-  { 'environment?': NAME, 'workspace?': NAME, 'tenant?': NAME },
+  {
+    'environment?': NAME,
+    'workspace?': NAME,
+    'tenant?': NAME,
+    'session_id?': said(NAME, 'The same as beside `context`; a call that names two sessions is denied.'),
+    'delegation_session_id?': NAME,
+  },
   'Where the call says it comes from. It is compared, never believed.',
 )
 
@@ -46,6 +52,7 @@ const CONTEXT: Schema = object(
 export const CALL: Readonly<Record<string, Schema>> = {
   'arguments?': said(ANYTHING, 'The arguments of the tool; an empty object if left out.'),
   'session_id?': said(NAME, 'What risk is remembered by, inside the principal of the token.'),
+  'delegation_session_id?': said(NAME, 'Takes the place of `session_id` where that is left out.'),
   'principal?': said(NAME, 'Whom the call says it is from; anybody but the owner of the token is denied.'),
   'context?': CONTEXT,
   'approval?': said(HASH, 'The request whose approval the call relies on.'),
@@ -77,7 +84,7 @@ const PAGE: Schema = object({
   'sentinel_findings?': FINDINGS,
 })
 
-const EVALUATE: Schema = object({ tool: NAME, ...CALL, 'delegation_session_id?': NAME })
+const EVALUATE: Schema = object({ tool: NAME, ...CALL })
 
 const BROWSER: Schema = object({
   tool_name: NAME,
@@ -157,6 +164,7 @@ const BROWSER_MEMBERS: Members = {
   tool_name: 'tool',
   arguments: 'args',
   session_id: 'session_id',
+  delegation_session_id: 'delegation_session_id',
   principal: 'principal',
   context: 'context',
   approval: 'approval',

@@ -119,7 +119,6 @@ export const explainRoutes: readonly Route[] = [
         ...CALL,
         tool: NAME,
         principal: said(NAME, 'Who would call.'),
-        'delegation_session_id?': NAME,
         'door?': { ...word(...DOORS), default: 'http' },
       }),
     },

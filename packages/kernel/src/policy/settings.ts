@@ -98,14 +98,29 @@ function readSessionRisk(reader: Reader, place: Place | undefined): RiskSettings
     reader.note(fields.window, '`window` must be a whole number of turns')
   }
   const halfLife = fields['half-life'] && reader.duration(fields['half-life'], '`half-life`', 30 * DAY)
+  const threshold = fraction(fields.threshold, '`threshold`', 0.1, DEFAULT_RISK.threshold)
+  const ask = fraction(fields.ask, '`ask`', 0.05, Math.min(DEFAULT_RISK.ask, threshold))
+  if (fields.ask && ask > threshold) refuseLateAsk(reader, fields.ask, { ask, threshold })
   return {
-    ask: fraction(fields.ask, '`ask`', 0.05, DEFAULT_RISK.ask),
-    threshold: fraction(fields.threshold, '`threshold`', 0.1, DEFAULT_RISK.threshold),
+    ask,
+    threshold,
     window: window ?? DEFAULT_RISK.window,
     baseline: fraction(fields.baseline, '`baseline`', 0, DEFAULT_RISK.baseline),
     halfLife: halfLife ?? DEFAULT_RISK.halfLife,
     carry: fraction(fields.carry, '`carry`', 0, DEFAULT_RISK.carry),
   }
+}
+
+/** What is denied before anybody is asked: whoever wrote that believes that people are asked. */
+function refuseLateAsk(
+  reader: Reader,
+  place: Place,
+  { ask, threshold }: Pick<RiskSettings, 'ask' | 'threshold'>,
+): void {
+  reader.note(
+    place,
+    `\`ask\` is ${ask / ONE}, above \`threshold\` ${threshold / ONE}: calls are denied before a person is asked; write an \`ask\` of at most ${threshold / ONE}, or raise \`threshold\``,
+  )
 }
 
 function readBrowser(reader: Reader, place: Place | undefined): GateSettings['browser'] {

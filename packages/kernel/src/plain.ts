@@ -1,0 +1,32 @@
+// Outside data as data of our own: names that can stand in a receipt, copies of small objects.
+
+import { canonicalize, parseJson, type Json, type JsonObject } from '@tollgate/evidence/core'
+
+/** Our own copy of a small object, or undefined if it is none. */
+export function copyOf(value: unknown): JsonObject | undefined {
+  try {
+    const copied = parseJson(canonicalize(value, { maxLength: 64 << 10 }))
+    return isRecord(copied) ? copied : undefined
+  } catch {
+    // Not plain data: as unreadable as if it were missing.
+    return undefined
+  }
+}
+
+/** Whether a value is an object, and no list. */
+export function isRecord(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
+
+/** Whether a value can stand as a name in a receipt. */
+export function isName(value: unknown): value is string {
+  return (
+    typeof value === 'string' &&
+    value.length > 0 &&
+    value.length <= 256 &&
+    value.isWellFormed() &&
+    !CONTROL.test(value)
+  )
+}
