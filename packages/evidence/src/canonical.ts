@@ -2,7 +2,8 @@
 
 import { decodeUtf8, utf8 } from './bytes.ts'
 import { EvidenceError } from './error.ts'
-import { DATA_PROTOTYPE, isJsonNumber, MAX_DEPTH, parseJson, type Json } from './json.ts'
+import { isJsonNumber } from './json-number.ts'
+import { DATA_PROTOTYPE, MAX_DEPTH, parseJson, type Json } from './json.ts'
 
 /** Bounds of writing. */
 export interface CanonicalLimits {

@@ -6,6 +6,7 @@ export type EvidenceErrorCode =
   | 'JSON_NOT_UTF8'
   | 'JSON_TOO_LARGE'
   | 'JSON_TOO_DEEP'
+  | 'JSON_TOO_MANY_VALUES'
   | 'JSON_DUPLICATE_KEY'
   | 'JSON_LONE_SURROGATE'
   | 'JSON_NUMBER_REFUSED'

@@ -3,6 +3,7 @@
 
 import { decodeUtf8, utf8Length } from './bytes.ts'
 import { EvidenceError, type EvidenceErrorCode } from './error.ts'
+import { isJsonNumber, losesDigits } from './json-number.ts'
 
 /** Any value the strict parser can make, and the only values that can be canonicalised. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
@@ -16,10 +17,18 @@ export interface JsonObject {
 export interface JsonLimits {
   /** Longest document, in bytes. Default 1 MiB. */
   readonly maxBytes?: number
+  /** Most values in it: scalars, arrays and objects, each counted once. Default `MAX_VALUES`. */
+  readonly maxValues?: number
 }
 
 /** Deepest nesting of arrays and objects, in parsing and in canonicalising. */
 export const MAX_DEPTH = 64
+
+/**
+ * Most values in a document or a copied value, unless a caller says otherwise. A value costs up to 200 bytes of memory and three
+ * bytes of text, so the length of a text is no bound on what reading it costs.
+ */
+export const MAX_VALUES = 250_000
 
 const DEFAULT_MAX_BYTES = 1 << 20
 
@@ -37,8 +46,9 @@ export const DATA_PROTOTYPE: object = Data.prototype
  * Parses one JSON text (RFC 8259), strictly.
  *
  * Refuses, each with its own code: bytes that are not UTF-8, a byte-order mark, duplicate keys (compared after
- * unescaping), lone surrogates, trailing data, `-0`, numbers outside binary64, whole numbers that binary64 writes
- * without an exponent beyond 2^53-1, more than 64 levels, more than `maxBytes` bytes.
+ * unescaping), lone surrogates, trailing data, `-0`, numbers outside binary64, whole numbers beyond 2^53-1 (from 1e21 on
+ * those that have an exponent and lose no digit are taken), more than 64 levels, more than `maxBytes` bytes, more than
+ * `maxValues` values.
  *
  * @throws EvidenceError with a `JSON_…` code. The message names the position, never the content.
  */
@@ -50,7 +60,7 @@ export function parseJson(input: Uint8Array | string, limits: JsonLimits = {}): 
   const text = typeof input === 'string' ? input : decodeUtf8(input)
   if (text === undefined) throw new EvidenceError('JSON_NOT_UTF8', 'the document is not UTF-8')
   if (!text.isWellFormed()) throw refuse('JSON_LONE_SURROGATE', 'holds half of a surrogate pair', 0)
-  return new Parser(text).document()
+  return new Parser(text, limits.maxValues ?? MAX_VALUES).document()
 }
 
 /**
@@ -58,13 +68,17 @@ export function parseJson(input: Uint8Array | string, limits: JsonLimits = {}): 
  * once, so that a value which shows something else on every look is one thing from here on. Texts and numbers are taken as
  * they are; `canonicalize` says whether JSON can hold them.
  *
- * @throws EvidenceError `VALUE_NOT_JSON` for what is no plain data, `JSON_TOO_DEEP` also for a cycle.
+ * @throws EvidenceError `VALUE_NOT_JSON` for what is no plain data, `JSON_TOO_DEEP` also for a cycle, `JSON_TOO_MANY_VALUES`
+ * for more than `MAX_VALUES`; a part that is shared counts as often as it would be written.
  */
 export function copyJson(value: unknown): Json {
-  return copy(value, 0)
+  return copy(value, 0, { left: MAX_VALUES })
 }
 
-function copy(value: unknown, depth: number): Json {
+function copy(value: unknown, depth: number, budget: { left: number }): Json {
+  if (--budget.left < 0) {
+    throw new EvidenceError('JSON_TOO_MANY_VALUES', `the value holds more than ${MAX_VALUES} values`)
+  }
   if (
     typeof value === 'string' ||
     typeof value === 'number' ||
@@ -77,41 +91,34 @@ function copy(value: unknown, depth: number): Json {
   if (depth >= MAX_DEPTH) {
     throw new EvidenceError('JSON_TOO_DEEP', `the value is cyclic or nests deeper than ${MAX_DEPTH} levels`)
   }
-  return Array.isArray(value) ? copyArray(value, depth + 1) : copyObject(value, depth + 1)
+  return Array.isArray(value) ? copyArray(value, depth + 1, budget) : copyObject(value, depth + 1, budget)
 }
 
-function copyArray(array: readonly unknown[], depth: number): Json {
+function copyArray(array: readonly unknown[], depth: number, budget: { left: number }): Json {
   const length = array.length
   const copied: Json[] = []
-  for (let i = 0; i < length; i++) copied.push(copy(array[i], depth))
+  for (let i = 0; i < length; i++) copied.push(copy(array[i], depth, budget))
   const own = Reflect.ownKeys(array).length === length + 1
   if (!own || Object.getPrototypeOf(array) !== Array.prototype)
     throw notPlain('an array that is more than a list')
   return copied
 }
 
-function copyObject(object: object, depth: number): Json {
+function copyObject(object: object, depth: number, budget: { left: number }): Json {
   const prototype: unknown = Object.getPrototypeOf(object)
   if (prototype !== Object.prototype && prototype !== null && prototype !== DATA_PROTOTYPE) {
     throw notPlain('an object of a class')
   }
   if (Object.getOwnPropertySymbols(object).length > 0) throw notPlain('a symbol key')
   const copied = new Data()
-  for (const key of Object.keys(object)) copied[key] = copy((object as Record<string, unknown>)[key], depth)
+  for (const key of Object.keys(object)) {
+    copied[key] = copy((object as Record<string, unknown>)[key], depth, budget)
+  }
   return copied
 }
 
 function notPlain(what: string): EvidenceError {
   return new EvidenceError('VALUE_NOT_JSON', `the value holds ${what}, which JSON cannot express`)
-}
-
-/** Whether a number is one the parser could have made: finite, not `-0`, and unambiguous when written out. */
-export function isJsonNumber(value: number): boolean {
-  if (Number.isInteger(value)) {
-    // From 1e21 on the written form has an exponent and no longer looks like an exact integer.
-    return Number.isSafeInteger(value) ? !Object.is(value, -0) : Math.abs(value) >= 1e21
-  }
-  return Number.isFinite(value)
 }
 
 /** Whether the document takes more bytes than this; a UTF-16 unit of text stands for one to three of them. */
@@ -127,23 +134,23 @@ function refuse(code: EvidenceErrorCode, problem: string, at: number): EvidenceE
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 // Everything a string may hold as it stands; the scan stops at a quote, a backslash or a control character.
 const PLAIN = /[^"\\\u0000-\u001f]*/y
-const ESCAPES: Readonly<Record<string, string>> = {
-  '"': '"',
-  '\\': '\\',
-  '/': '/',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
+// What may stand after a backslash by itself.
+const ESCAPES: ReadonlySet<number> = new Set(Array.from('"\\/bfnrt', (letter) => letter.charCodeAt(0)))
+
+function isHexDigit(code: number): boolean {
+  const letter = code | 0x20
+  return (code >= 0x30 && code <= 0x39) || (letter >= 0x61 && letter <= 0x66)
 }
 
 class Parser {
   readonly #text: string
+  readonly #most: number
   #at = 0
+  #values = 0
 
-  constructor(text: string) {
+  constructor(text: string, most: number) {
     this.#text = text
+    this.#most = most
   }
 
   document(): Json {
@@ -155,6 +162,9 @@ class Parser {
   }
 
   #value(depth: number): Json {
+    if (++this.#values > this.#most) {
+      throw refuse('JSON_TOO_MANY_VALUES', `holds more than ${this.#most} values`, this.#at)
+    }
     switch (this.#text.charCodeAt(this.#at)) {
       case 0x7b:
         return this.#object(depth + 1)
@@ -226,15 +236,40 @@ class Parser {
   }
 
   #string(): string {
-    let value = ''
-    this.#at++
-    while (true) {
-      value += this.#match(PLAIN)
-      const code = this.#text.charCodeAt(this.#at++)
-      if (code === 0x22) break
-      if (code !== 0x5c) throw this.#malformed('has an unfinished string or a control character', -1)
-      value += this.#escape()
+    const start = this.#at++
+    this.#skip(PLAIN)
+    const code = this.#text.charCodeAt(this.#at++)
+    if (code === 0x22) return this.#text.slice(start + 1, this.#at - 1)
+    if (code === 0x5c) return this.#escaped(start)
+    throw this.#malformed('has an unfinished string or a control character', -1)
+  }
+
+  /** The string that begins at `start`, read up to its first backslash. */
+  #escaped(start: number): string {
+    for (let code = 0x5c; code !== 0x22; code = this.#text.charCodeAt(this.#at++)) {
+      if (code === 0x5c) this.#escape()
+      // The end of the text is not a number, and no code at all.
+      else if (!(code >= 0x20)) throw this.#malformed('has an unfinished string or a control character', -1)
     }
+    return this.#unescaped(start)
+  }
+
+  /** Moves past what stands after a backslash. */
+  #escape(): void {
+    const letter = this.#text.charCodeAt(this.#at++)
+    if (letter === 0x75) {
+      for (let i = 0; i < 4; i++) {
+        if (!isHexDigit(this.#text.charCodeAt(this.#at + i)))
+          throw this.#malformed('has a broken unicode escape')
+      }
+      this.#at += 4
+    } else if (!ESCAPES.has(letter)) throw this.#malformed('has an unknown escape', -1)
+  }
+
+  /** The string that begins at `start` and ends here, every escape of which was checked. */
+  #unescaped(start: number): string {
+    // The engine puts it together in one piece; ours would be a chain of as many pieces as there are escapes.
+    const value = JSON.parse(this.#text.slice(start, this.#at)) as string
     // The text itself is well formed; only escapes can spell half of a pair.
     if (!value.isWellFormed()) {
       throw refuse('JSON_LONE_SURROGATE', 'escapes half of a surrogate pair', this.#at)
@@ -242,27 +277,12 @@ class Parser {
     return value
   }
 
-  #escape(): string {
-    const letter = this.#text.charAt(this.#at++)
-    if (letter === 'u') {
-      const digits = this.#text.slice(this.#at, this.#at + 4)
-      if (!/^[0-9a-fA-F]{4}$/.test(digits)) throw this.#malformed('has a broken unicode escape')
-      this.#at += 4
-      return String.fromCharCode(Number.parseInt(digits, 16))
-    }
-    const plain = Object.hasOwn(ESCAPES, letter) ? ESCAPES[letter] : undefined
-    if (plain === undefined) throw this.#malformed('has an unknown escape', -1)
-    return plain
-  }
-
   #number(): number {
     const start = this.#at
-    const literal = this.#match(NUMBER)
-    if (literal === '') throw this.#malformed('lacks a value')
+    if (!this.#skip(NUMBER)) throw this.#malformed('lacks a value')
+    const literal = this.#text.slice(start, this.#at)
     const value = Number(literal)
-    // A number too small for binary64 would silently become nothing.
-    const vanished = value === 0 && /^[^eE]*[1-9]/.test(literal)
-    if (!isJsonNumber(value) || vanished) {
+    if (!isJsonNumber(value) || losesDigits(literal, value)) {
       throw refuse('JSON_NUMBER_REFUSED', 'has a number that parsers read differently', start)
     }
     return value
@@ -282,13 +302,13 @@ class Parser {
     }
   }
 
-  #match(pattern: RegExp): string {
+  /** Moves past what the pattern matches here. Whether it does. */
+  #skip(pattern: RegExp): boolean {
     pattern.lastIndex = this.#at
     // Unlike `exec`, `test` makes nothing that has to be thrown away again.
-    if (!pattern.test(this.#text)) return ''
-    const found = this.#text.slice(this.#at, pattern.lastIndex)
+    if (!pattern.test(this.#text)) return false
     this.#at = pattern.lastIndex
-    return found
+    return true
   }
 
   #malformed(problem: string, back = 0): EvidenceError {

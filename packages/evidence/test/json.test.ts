@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { utf8 } from '../src/bytes.ts'
 import { canonicalize } from '../src/canonical.ts'
-import { copyJson, DATA_PROTOTYPE, isJsonNumber, MAX_DEPTH, parseJson, type JsonObject } from '../src/json.ts'
+import { isJsonNumber } from '../src/json-number.ts'
+import { copyJson, DATA_PROTOTYPE, MAX_DEPTH, MAX_VALUES, parseJson, type JsonObject } from '../src/json.ts'
 import { readVectors } from './json-vectors.ts'
 import { outcomeOf } from './samples.ts'
 
@@ -195,6 +196,34 @@ describe('limits', () => {
     accepts(`[${Array.from({ length: 100 }, () => nested(63)).join(',')}]`)
   })
 
+  it('counts every value, of any kind and at any depth', () => {
+    for (const [document, values] of [
+      ['1', 1],
+      ['[]', 1],
+      ['[1,"a",null,true]', 5],
+      ['{"a":1,"b":{"c":[]}}', 4],
+      ['[[[]],{}]', 4],
+    ] as const) {
+      expect(outcomeOf(() => parseJson(document, { maxValues: values }))).toBe('accepted')
+      expect(outcomeOf(() => parseJson(document, { maxValues: values - 1 }))).toBe('JSON_TOO_MANY_VALUES')
+    }
+  })
+
+  it('has a limit of 250,000 values unless told otherwise, whatever the length of the document', () => {
+    const list = (values: number): string => `[${'1,'.repeat(values - 2)}1]`
+    expect(MAX_VALUES).toBe(250_000)
+    expect(parseJson(list(MAX_VALUES))).toHaveLength(MAX_VALUES - 1)
+    refuses('JSON_TOO_MANY_VALUES', list(MAX_VALUES + 1))
+    expect(parseJson(list(MAX_VALUES + 1), { maxValues: MAX_VALUES + 1 })).toHaveLength(MAX_VALUES)
+  })
+
+  it('stops at the value that is too much, and reads nothing after it', () => {
+    const bomb = `[${'[],'.repeat(2 << 20)}`
+    expect(() => parseJson(bomb, { maxBytes: 8 << 20, maxValues: 9 })).toThrow(
+      'the document holds more than 9 values at offset 25',
+    )
+  })
+
   it('refuses a flood of brackets for its depth', () => {
     refuses('JSON_TOO_DEEP', '['.repeat(500_000), '{"a":'.repeat(100_000))
   })
@@ -250,6 +279,13 @@ describe('strings', () => {
       '"\\/\b\f\n\r\tAéé😂',
     )
     accepts('"\\u0000\\u001f"', '{"\\u0061\\n":"\\/"}')
+  })
+
+  it('reads long runs of escapes as the engine does, wherever they begin and end', () => {
+    for (const run of ['\\n', '\\u0041', '\\ud83d\\ude02', 'a\\"', '\\\\', 'é\\/b']) {
+      accepts(`"${run.repeat(5000)}"`, `"x${run.repeat(999)}y"`, `{"${run.repeat(99)}":"${run}"}`)
+      refuses('JSON_MALFORMED', `"${run.repeat(999)}`, `"${run.repeat(999)}\\q"`, `"${run.repeat(999)}\n"`)
+    }
   })
 
   it('refuses escapes that JSON does not have', () => {
@@ -420,18 +456,57 @@ describe('numbers', () => {
     )
     refuses('JSON_NUMBER_REFUSED', '1e-400', '0.1e-400', '-1e-400')
     refuses('JSON_NUMBER_REFUSED', '9007199254740992.0', '9007199254740992.5', '9.007199254740992e15', '1e20')
+    refuses('JSON_NUMBER_REFUSED', '900719925474099.3e1', '90071992547409930e-1')
     refuses('JSON_NUMBER_REFUSED', '100000000000000000000', '999999999999999900000', '-1e20', '0.1e17')
   })
 
-  it('accepts numbers from 1e21 on, which are written with an exponent', () => {
-    accepts(
-      '1e21',
-      '-1e21',
-      '1e30',
-      '1.7976931348623157e308',
-      '-1.7976931348623157e308',
-      '1000000000000000000000',
+  it('accepts numbers from 1e21 on that have an exponent and lose no digit', () => {
+    accepts('1e21', '-1e21', '1E+21', '1e30', '1e23', '1.0E21', '10e20', '0.1e22', '0.01e23')
+    accepts('1.7976931348623157e308', '-1.7976931348623157e308', '17976931348623157e292', '1234567e20')
+  })
+
+  it('refuses every whole number from 1e21 on that is written out', () => {
+    refuses('JSON_NUMBER_REFUSED', '1000000000000000000000', '-1000000000000000000000')
+    refuses('JSON_NUMBER_REFUSED', '1000000000000000000000001', '10000000000000000000000.0')
+    refuses('JSON_NUMBER_REFUSED', '{"id":123456789012345678901234567890}', `9${'0'.repeat(307)}`)
+    for (let power = 53; power < 1024; power += 7) refuses('JSON_NUMBER_REFUSED', String(2n ** BigInt(power)))
+  })
+
+  it('refuses a number with an exponent of which binary64 keeps another one', () => {
+    refuses('JSON_NUMBER_REFUSED', '1000000000000000000000001e0', '1.000000000000000000000001e24')
+    refuses(
+      'JSON_NUMBER_REFUSED',
+      '1234567890123456789e5',
+      '1.7976931348623158e308',
+      '99999999999999991611392e0',
     )
+    refuses(
+      'JSON_NUMBER_REFUSED',
+      `1${'0'.repeat(64)}e0`,
+      `1.${'0'.repeat(64)}e30`,
+      `0.${'0'.repeat(99)}1e200`,
+    )
+  })
+
+  it('reads every number from 1e21 on as the engine writes it', () => {
+    const large = fc.double({ min: 1e21, max: Number.MAX_VALUE, noNaN: true })
+    fc.assert(
+      fc.property(large, fc.boolean(), (size, negative) => {
+        const text = String(negative ? -size : size)
+        for (const spelled of [text, text.toUpperCase(), text.replace('e+', 'e')]) accepts(spelled)
+      }),
+      { seed: 3, numRuns: 500 },
+    )
+  })
+
+  it('reads a fraction as the nearest binary64, however long it is', () => {
+    accepts(
+      '0.1000000000000000055511151231257827',
+      '0.30000000000000004',
+      '4503599627370497.5',
+      '1.00000000000000000001',
+    )
+    accepts(`0.${'123456789'.repeat(1000)}`, '9007199254740990.9')
   })
 
   it('refuses numbers beyond binary64', () => {
@@ -582,6 +657,10 @@ describe('copying a value', () => {
     expect(codeOf({ [Symbol('s')]: 1 })).toBe('VALUE_NOT_JSON')
     expect(codeOf([1, , 2])).toBe('VALUE_NOT_JSON')
     expect(codeOf(cyclic)).toBe('JSON_TOO_DEEP')
+    const shared = Array.from({ length: 60 }).reduce<unknown>((inner) => [inner, inner], [])
+    expect(codeOf(shared)).toBe('JSON_TOO_MANY_VALUES')
+    expect(codeOf(Array.from({ length: MAX_VALUES - 1 }, () => 1))).toBe('accepted')
+    expect(codeOf(Array.from({ length: MAX_VALUES }, () => 1))).toBe('JSON_TOO_MANY_VALUES')
     expect(codeOf(new (class extends Array<number> {})())).toBe('VALUE_NOT_JSON')
   })
 
