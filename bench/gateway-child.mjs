@@ -31,7 +31,7 @@ function configOf() {
     telemetry: undefined,
     mcp: { servers: new Map() },
     llm: { body: 1 << 20 },
-    limits: { body: 1 << 20, connections: 1024 },
+    limits: { body: 1 << 20, connections: 1024, reading: { rate: 1 << 20, burst: 16 << 20 } },
     log: 'error',
   }
 }

@@ -42,7 +42,15 @@ interface Room {
 
 const WORKSHOP = { paths: ['packages/*', 'tools', 'vectors'], dev: true, node: true } as const
 const gateway = (...names: string[]): string[] => names.map((name) => `packages/gateway/src/${name}`)
-const FROM_ANYWHERE = gateway('log.ts', 'error.ts', 'view.ts', 'exchange.ts', 'verdict.ts', 'sse.ts')
+const FROM_ANYWHERE = gateway(
+  'log.ts',
+  'error.ts',
+  'view.ts',
+  'exchange.ts',
+  'verdict.ts',
+  'sse.ts',
+  'budget.ts',
+)
 const CONFIG = [
   'config.ts',
   'config-place.ts',
@@ -151,6 +159,7 @@ const ROOMS: readonly Room[] = [
   },
   { at: 'packages/gateway/src/view.ts', packages: ['evidence'] },
   { at: 'packages/gateway/src/exchange.ts' },
+  { at: 'packages/gateway/src/budget.ts', node: ['node:perf_hooks'] },
   { at: 'packages/gateway/src/sse.ts' },
   { at: 'packages/gateway/src/verdict.ts', packages: ['kernel', 'evidence'] },
   { at: 'packages/gateway/src/scoping.ts', packages: ['kernel'], paths: gateway('tokens.ts') },

@@ -68,6 +68,8 @@ keep: { calls: 7d }
 limits:
   body: 1MiB
   connections: 1024
+  # Bytes that the gateway reads for one principal: each second, and at once after a pause.
+  # reading: { rate: 1MiB, burst: 16MiB }
 
 # debug, info, warn or error
 log: info

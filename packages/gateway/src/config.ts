@@ -8,6 +8,7 @@ import { NO_LLM, readLlm, type LlmConfig } from './config-llm.ts'
 import { readServers, type ServerConfig } from './config-mcp.ts'
 import { CONFIG_FILE, DEFAULT_PORT } from './config-place.ts'
 import { readConfigText, type ConfigMistake, type ConfigReader, type Place } from './config-reader.ts'
+import { BUDGET, type BudgetLimits } from './budget.ts'
 import { GatewayError } from './error.ts'
 import type { Level } from './log.ts'
 
@@ -56,7 +57,12 @@ export interface Config {
   readonly mcp: { readonly servers: ReadonlyMap<string, ServerConfig> }
   /** The model servers that the gateway stands in front of. */
   readonly llm: LlmConfig
-  readonly limits: { readonly body: number; readonly connections: number }
+  readonly limits: {
+    readonly body: number
+    readonly connections: number
+    /** Bytes that the gateway reads for one principal, each second and at once. */
+    readonly reading: BudgetLimits
+  }
   readonly log: Level
 }
 
@@ -320,7 +326,8 @@ function readUrl(reader: ConfigReader, place: Place, what: string): string | und
 }
 
 function readLimits(reader: ConfigReader, place: Place | undefined): Config['limits'] {
-  const { body, connections } = (place && reader.fields(place, ['body', 'connections'])) ?? {}
+  const { body, connections, reading } =
+    (place && reader.fields(place, ['body', 'connections', 'reading'])) ?? {}
   const form = {
     what: '`body`',
     units: SIZES,
@@ -331,5 +338,15 @@ function readLimits(reader: ConfigReader, place: Place | undefined): Config['lim
   return {
     body: (body && reader.measure(body, form)) ?? 1 << 20,
     connections: (connections && reader.whole(connections, '`connections`', 1, 65_535)) ?? 1024,
+    reading: reading ? readReading(reader, reading) : BUDGET,
   }
 }
+
+function readReading(reader: ConfigReader, place: Place): BudgetLimits {
+  const { rate, burst } = reader.fields(place, ['rate', 'burst']) ?? {}
+  const size = (at: Place | undefined, what: string): number | undefined =>
+    at && reader.measure(at, { what, units: SIZES, least: 64 << 10, most: 1 << 30, example: READING })
+  return { rate: size(rate, '`rate`') ?? BUDGET.rate, burst: size(burst, '`burst`') ?? BUDGET.burst }
+}
+
+const READING = 'a size such as `1MiB`, from 64KiB to 1024MiB'

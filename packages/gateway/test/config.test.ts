@@ -55,7 +55,7 @@ describe('readConfig', () => {
       telemetry: undefined,
       mcp: { servers: new Map() },
       llm: { body: 32 << 20 },
-      limits: { body: 1 << 20, connections: 1024 },
+      limits: { body: 1 << 20, connections: 1024, reading: { rate: 1 << 20, burst: 16 << 20 } },
       log: 'info',
     })
   })
@@ -86,6 +86,11 @@ describe('readConfig', () => {
       ledger: 'tollgate.local/test',
       listen: { host: '127.0.0.1', port: DEFAULT_PORT },
     })
+  })
+
+  it('takes a part of the budget for reading, and the rest as it is by default', () => {
+    const { reading } = read(`${HEAD}limits: { reading: { rate: 4MiB } }\n`).limits
+    expect(reading).toEqual({ rate: 4 << 20, burst: 16 << 20 })
   })
 
   it('tells all mistakes at once, each with its place and what to write', () => {
@@ -124,6 +129,7 @@ log: loud
     ['YAML that does not end', `${HEAD}hosts: [a\n`, /not readable as YAML/],
     ['a second document', `${HEAD}---\nx: 1\n`, /not readable as YAML/],
     ['a name without a value', `${HEAD}listen:\n`, /must be a mapping of `host`, `port`, `tls`/],
+    ['a burst too small', `${HEAD}limits: { reading: { burst: 1KiB } }\n`, /`burst` must be a size such as/],
     ['a host with a port', `${HEAD}hosts: ["a:80"]\n`, /^3:9: a name in `hosts` is a host alone/],
     ['a head guard inside', `${HEAD}head-guard: heads\n`, /^3:13: `head-guard` must be outside/],
     ['a head guard inside, hidden', `${HEAD}head-guard: ..heads\n`, /^3:13: `head-guard` must be outside/],

@@ -75,7 +75,7 @@ export function configFor(data: string, headGuard: string | undefined): Config {
     telemetry: undefined,
     mcp: { servers: new Map() },
     llm: { body: 1 << 20 },
-    limits: { body: 1 << 20, connections: 1024 },
+    limits: { body: 1 << 20, connections: 1024, reading: { rate: 1 << 20, burst: 16 << 20 } },
     log: 'error',
   }
 }

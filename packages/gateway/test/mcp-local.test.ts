@@ -14,6 +14,7 @@ import { createConnection, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { createBudget, type Budget } from '../src/budget.ts'
 import { formatJoin, parseJoin, parseWelcome, type Join } from '../src/mcp/client/local-join.ts'
 import { checkSocket } from '../src/mcp/client/local-path.ts'
 import { openLocal, socketPath, type LocalDoor, type LocalLimits } from '../src/mcp/client/local.ts'
@@ -51,7 +52,7 @@ afterEach(async () => {
   await Promise.all(ends.splice(0).map((end) => end()))
 })
 
-async function openRig(limits: Partial<LocalLimits> = {}, data = newFolder()): Promise<Rig> {
+async function openRig(limits: Partial<LocalLimits> = {}, data = newFolder(), budget?: Budget): Promise<Rig> {
   const standIn = createStandIn()
   const log: string[] = []
   const door = await openLocal(data, {
@@ -60,6 +61,7 @@ async function openRig(limits: Partial<LocalLimits> = {}, data = newFolder()): P
     tenant: 'default',
     log: (_, message, fields) => log.push(`${message}: ${JSON.stringify(fields)}`),
     limits: { grace: 200, ...limits },
+    ...(budget && { budget }),
   })
   ends.push(() => door.close())
   const connect: Rig['connect'] = async (...lines) => {
@@ -113,6 +115,58 @@ const ask = (id: number, method: string, params: object = {}): object => ({
   id,
   method,
   params,
+})
+
+describe('how much is read of a program', () => {
+  it('nothing more while its principal is in debt, whatever the program sends, and others are read', async () => {
+    const charged: string[] = []
+    const budget: Budget = {
+      ...createBudget(),
+      charge({ principal }) {
+        charged.push(principal)
+        return principal === 'agent:ci' ? 3600 : 0
+      },
+    }
+    const rig = await openRig({}, newFolder(), budget)
+    const [debtor, other] = [await rig.join({ token: 'agent' }), await rig.join()]
+    debtor.send(ask(1, 'echo'))
+    expect(await debtor.next()).toContain('"id":1')
+    debtor.send(ask(2, 'echo'))
+    for (let id = 1; id <= 20; id++) {
+      other.send(ask(id, 'echo'))
+      expect(await other.next()).toContain(`"id":${id}`)
+    }
+    expect(charged.filter((who) => who === 'agent:ci')).toHaveLength(1)
+  })
+
+  it('the rest once the debt is paid, and nothing is lost', async () => {
+    const waits = [0.001, 0.001, 0]
+    const budget: Budget = { ...createBudget(), charge: () => waits.shift() ?? 0 }
+    const rig = await openRig({}, newFolder(), budget)
+    const caller = await rig.join()
+    for (const id of [1, 2, 3]) caller.send(ask(id, 'echo'))
+    for (const id of [1, 2, 3]) expect(await caller.next()).toContain(`"id":${id}`)
+  })
+
+  it('is charged by the length of its lines, and more for what cannot be read', async () => {
+    const book: string[] = []
+    const budget: Budget = {
+      ...createBudget(),
+      fine: ({ principal }) => void book.push(`fine ${principal}`),
+      charge({ principal }, bytes) {
+        book.push(`${principal} ${bytes}`)
+        return 0
+      },
+    }
+    const rig = await openRig({}, newFolder(), budget)
+    const caller = await rig.join()
+    const line = JSON.stringify(ask(1, 'echo'))
+    caller.send(line)
+    expect(await caller.next()).toContain('"id":1')
+    caller.send('{"nothing"')
+    expect(await caller.next()).toContain('"error"')
+    expect(book).toEqual([`agent:local ${line.length}`, 'fine agent:local', 'agent:local 10'])
+  })
 })
 
 describe('where the socket is', () => {

@@ -1,6 +1,7 @@
 // The API as a function from a request to an answer, whichever way requests come: over a socket, or from a command in the
 // same process.
 
+import { announced, createBudget } from '../budget.ts'
 import type { Identity } from '../tokens.ts'
 import { admit, identityOf, unknownToken } from './auth.ts'
 import { answerFetch } from './fetch.ts'
@@ -36,18 +37,21 @@ export function createApp(options: ApiOptions): App {
   const metrics = createMetrics()
   const waits = createWaits()
   const turns = createTurns()
+  const { budget = createBudget() } = options
 
   async function answer(asked: Asked): Promise<Reply> {
     let found: Found | undefined
+    let identity: Identity | undefined
     let reply: Reply
     try {
       found = findRoute(asked.method, asked.path)
-      const identity = admit(found.route, asked, options)
+      identity = admit(found.route, asked, options)
       const question = await questionOf(found, asked, identity)
       // A body takes its time, and the token may be gone by now. From here to the ledger nothing waits any more.
       if (found.route.roles !== 'public' && !question.stillKnown()) throw unknownToken()
       reply = await found.route.answer(question)
     } catch (fault) {
+      if (identity && found?.route.body && isUnreadable(fault)) fine(identity)
       reply = replyTo(fault, found?.route, options)
     }
     metrics.answered(found?.route.id ?? 'none', reply.status)
@@ -56,7 +60,7 @@ export function createApp(options: ApiOptions): App {
 
   async function questionOf({ route, params }: Found, asked: Asked, identity: Identity): Promise<Question> {
     const query = readQuery(route, asked.search)
-    const { bytes, body } = route.body ? await readBody(route.body, asked, options.limits.body) : NO_BODY
+    const { bytes, body } = await bodyOf(route, asked, identity)
     // Who was let in, or waits anyway, is not sent back in the middle.
     let patient = false
     const inTurn: InTurn = (work) => {
@@ -74,8 +78,25 @@ export function createApp(options: ApiOptions): App {
         return waits.reserve(identity, asked)
       },
       onEnd: (listener) => waits.add(asked, listener),
+      fine: () => fine(identity),
       stillKnown: () => isKnown(asked, identity, options),
     }
+  }
+
+  /** Reads the body within the caller's budget, which is asked before any of it is read. */
+  async function bodyOf(route: Route, asked: Asked, identity: Identity): Promise<typeof NO_BODY> {
+    if (!route.body) return NO_BODY
+    const { body: limit } = options.limits
+    if (!isCharged(identity)) return readBody(route.body, asked, limit)
+    const share = budget.take(identity, announced(asked.header('content-length'), limit))
+    if (!share.ok) throw tooMuchSent(share.after)
+    const read = await readBody(route.body, asked, limit)
+    share.settle(read.bytes.length)
+    return read
+  }
+
+  function fine(identity: Identity): void {
+    if (isCharged(identity)) budget.fine(identity)
   }
 
   return {
@@ -88,6 +109,19 @@ export function createApp(options: ApiOptions): App {
 /** Whether the ledger is read in turn. Those who ask about the gateway's health are nobody, and do not share one. */
 function readsInTurn({ roles, body }: Route, { role }: Identity): boolean {
   return roles !== 'public' && role === 'agent' && !body
+}
+
+/** Operators and admins are trusted with the gateway, and must reach it however busy it is. */
+function isCharged({ role }: Identity): boolean {
+  return role !== 'operator' && role !== 'admin'
+}
+
+function isUnreadable(fault: unknown): boolean {
+  return fault instanceof Problem && fault.code === 'request-invalid'
+}
+
+function tooMuchSent(after: number): Problem {
+  return new Problem('too-much-sent', undefined, { headers: { 'retry-after': String(after) } })
 }
 
 /** A problem as it is answered. */

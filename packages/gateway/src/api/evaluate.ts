@@ -106,6 +106,7 @@ async function evaluate(question: Question, door: Door, read: (body: JsonObject)
   const start = performance.now()
   const { tenant, principal } = identity
   const call = readCall(bytes, options.limits.body, read)
+  if (call.raw !== undefined) question.fine()
   const authorization = await authorize(kernel, {
     ...call,
     caller: { tenant, principal },

@@ -30,7 +30,7 @@ export function problemsOf({ roles, params, body, problems = [], method }: Route
   if (roles !== 'public') codes.push('token-missing', 'token-unknown')
   if (roles !== 'public' && roles !== 'any role') codes.push('role-forbidden')
   if (params) codes.push('not-found')
-  if (body) codes.push('body-too-large', 'not-json', 'request-timeout')
+  if (body) codes.push('body-too-large', 'not-json', 'request-timeout', 'too-much-sent')
   if (method !== 'GET') codes.push('gateway-needed')
   // Agents read the ledger in turn.
   else if (

@@ -33,6 +33,7 @@ export type ProblemCode =
   | 'host-unknown'
   | 'policy-invalid'
   | 'too-many-waiting'
+  | 'too-much-sent'
   | 'headers-too-large'
   | 'internal-fault'
   | 'ledger-unavailable'
@@ -94,6 +95,11 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemKind>> = {
     status: 429,
     title: 'The caller already has as many requests open as it may.',
     remedy: 'Close some, or wait until they are answered.',
+  },
+  'too-much-sent': {
+    status: 429,
+    title: 'The caller has sent more than the gateway reads for it at a time.',
+    remedy: 'Wait as long as `Retry-After` says; send less at a time, and only requests that can be read.',
   },
   'headers-too-large': { status: 431, title: 'The request has too many headers, or too long ones.' },
   'internal-fault': { status: 500, title: 'The gateway failed.', remedy: 'Look at the log of the gateway.' },

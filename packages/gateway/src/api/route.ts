@@ -3,6 +3,7 @@
 import { performance } from 'node:perf_hooks'
 import type { JsonObject } from '@tollgate/evidence'
 import type { Kernel } from '@tollgate/kernel'
+import type { Budget } from '../budget.ts'
 import type { Asked, Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
 import type { Span } from '../trace.ts'
@@ -29,6 +30,8 @@ export interface ApiOptions {
   readonly version: string
   readonly log: Log
   readonly limits: { readonly body: number }
+  /** How much each principal may have the gateway read; the default limits if not given. */
+  readonly budget?: Budget
   /** Takes note of how long a decision or a report took; undefined if nobody wants to know. */
   readonly trace?: (span: Span) => void
   /** Who asks, for a caller in the same process. Tokens are then not looked at. */
@@ -58,6 +61,8 @@ export interface Question {
   readonly inTurn: InTurn
   /** Calls back when the gateway stops or the caller is gone, until the returned function is called. */
   onEnd(listener: () => void): () => void
+  /** Charges the caller for a body that could not be read. */
+  fine(): void
   /** Whether the caller's token still holds, for answers that take long. */
   stillKnown(): boolean
 }

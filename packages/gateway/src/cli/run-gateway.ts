@@ -4,6 +4,7 @@ import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import { GatewayError } from '../error.ts'
+import { createBudget, type Budget } from '../budget.ts'
 import { openKeyring } from '../keyring.ts'
 import type { Log } from '../log.ts'
 import { createConnect } from '../mcp/server/connect.ts'
@@ -74,10 +75,12 @@ export async function runGateway(config: Config, log: Log, life: Life = {}): Pro
     ends.push(() => webhooks.stop())
     const mcp = createMcp({ kernel: gateway.kernel, log, servers, connect: createConnect({ log }) })
     ends.push(() => mcp.close())
-    const doors = doorsOf(gateway, mcp, models, log)
-    const served = await openDoor(gateway, doors, log, tracer, life.background === true)
+    // One for all doors: a principal does not get more by coming in several ways.
+    const budget = createBudget(config.limits.reading)
+    const doors = doorsOf(gateway, mcp, models, log, budget)
+    const served = await openDoor(gateway, doors, log, tracer, life.background === true, budget)
     ends.push(() => served.close())
-    const local = await openSocket(gateway, mcp, log, life.background === true)
+    const local = await openSocket(gateway, mcp, log, life.background === true, budget)
     if (local) ends.push(() => local.close())
     // Not waited for: a server may have to be installed first.
     void mcp.meet()
@@ -114,11 +117,12 @@ function doorsOf(
   mcp: Mcp,
   upstreams: ReturnType<typeof modelAddresses>,
   log: Log,
+  budget: Budget,
 ): readonly Door[] {
   let size = 0
   watch((now) => (size = now))
-  const llm = { kernel, tokens, log, upstreams, body: config.llm.body, size: () => size }
-  return [createHttpDoor({ mcp, tokens, log }), createLlmDoor(llm)]
+  const llm = { kernel, tokens, log, upstreams, body: config.llm.body, size: () => size, budget }
+  return [createHttpDoor({ mcp, tokens, log, budget }), createLlmDoor(llm)]
 }
 
 async function openDoor(
@@ -127,15 +131,16 @@ async function openDoor(
   log: Log,
   tracer: Tracer | undefined,
   background: boolean,
+  budget: Budget,
 ): Promise<Served> {
   const { listen } = gateway.config
   try {
-    return await serveAt(listen.port, gateway, doors, log, tracer)
+    return await serveAt(listen.port, gateway, doors, log, tracer, budget)
   } catch (fault) {
     if (!(fault instanceof GatewayError) || fault.code !== 'LISTEN_REFUSED') throw fault
     if (background && isTaken(fault)) {
       log('warn', 'the port is taken; another is used for this run', { port: listen.port })
-      return serveAt(0, gateway, doors, log, tracer)
+      return serveAt(0, gateway, doors, log, tracer, budget)
     }
     throw new GatewayError('LISTEN_REFUSED', fault.message, {
       cause: fault,
@@ -155,6 +160,7 @@ function serveAt(
   doors: readonly Door[],
   log: Log,
   tracer: Tracer | undefined,
+  budget: Budget,
 ): Promise<Served> {
   const { listen, hosts, limits } = config
   return serve(
@@ -168,6 +174,7 @@ function serveAt(
       version: VERSION,
       log,
       limits: { body: limits.body },
+      budget,
       ...(tracer && { trace: (span) => tracer.record(span) }),
     },
     { ...listen, port, hosts, connections: limits.connections },
@@ -181,9 +188,10 @@ async function openSocket(
   mcp: Mcp,
   log: Log,
   background: boolean,
+  budget: Budget,
 ): Promise<LocalDoor | undefined> {
   try {
-    return await openLocal(config.data, { mcp, tokens, tenant: config.tenant, log })
+    return await openLocal(config.data, { mcp, tokens, tenant: config.tenant, log, budget })
   } catch (fault) {
     if (background || !(fault instanceof GatewayError)) throw fault
     log('warn', '`tollgate mcp` cannot reach this gateway', { because: fault.message })

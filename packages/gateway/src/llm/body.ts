@@ -19,11 +19,16 @@ export interface Body {
   written(changed: boolean): readonly Uint8Array[]
 }
 
-/** Reads a body. @throws Refused if it is not an object in strict JSON. */
-export function readBody(bytes: Uint8Array): Body {
+/**
+ * Reads a body. `admit` learns how many bytes are to be parsed before they are; it throws if they are too many.
+ *
+ * @throws Refused if it is not an object in strict JSON.
+ */
+export function readBody(bytes: Uint8Array, admit: (bytes: number) => void = () => undefined): Body {
   const marks = new Map<string, Uint8Array>()
   const nonce = `tollgate-cut-${randomBytes(12).toString('hex')}-`
   const text = bytes.length < LONG ? bytes : withMarks(bytes, nonce, marks)
+  admit(text.length + (bytes.length - text.length) / PICTURES_PER_TEXT)
   const value = parsed(text, bytes.length + (1 << 20))
   return {
     value,
@@ -45,6 +50,8 @@ function parsed(text: Uint8Array | string, maxBytes: number): JsonObject {
   throw new Refused(400, 'AMBIGUOUS_INPUT', 'the body is not an object')
 }
 
+// A byte of a picture costs this much less than one of a text: it is passed over, not parsed.
+const PICTURES_PER_TEXT = 16
 // No text that is read is as long without a break; a small picture is no burden.
 const LONG = 65_536
 const QUOTE = 0x22

@@ -150,6 +150,19 @@ export class Refused extends Error {
   }
 }
 
+/** A request of a caller that has sent too much already. */
+export class TooMuch extends Refused {
+  /** Seconds until it may try again. */
+  readonly after: number
+
+  constructor(after: number) {
+    const message = `you have sent more than the gateway reads for you at a time; wait ${after} s, and send less`
+    super(429, 'TOO_MUCH_SENT', message)
+    this.name = 'TooMuch'
+    this.after = after
+  }
+}
+
 /** A reply that is not what the dialect has. The message says what, without any of it. */
 export class Garbled extends Error {
   constructor(message: string) {

@@ -2,10 +2,11 @@
 // judged before they see it. `/openai/v1/…` and `/anthropic/v1/…`.
 
 import type { Kernel } from '@tollgate/kernel'
+import { createBudget, type Budget } from '../budget.ts'
 import type { Asked, Door, Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
 import { callerBy, type Caller, type Tokens } from '../tokens.ts'
-import { Refused, type Provider } from './dialect.ts'
+import { Refused, TooMuch, type Provider } from './dialect.ts'
 import type { Entered } from './entered.ts'
 import { faultReply } from './errors.ts'
 import { faultOf } from './fault.ts'
@@ -28,11 +29,13 @@ export interface LlmOptions {
   readonly body: number
   /** How many receipts the ledger has, as far as it is durable. */
   readonly size: () => number
+  /** How much each principal may have the gateway read; the default limits if not given. */
+  readonly budget?: Budget
 }
 
 /** Opens the door. */
 export function createLlmDoor(options: LlmOptions): Door {
-  const { tokens, log, size } = options
+  const { tokens, log, size, budget = createBudget() } = options
   const govern = createGovern(options)
   const room = createRoom()
   const flights = new Set<AbortController>()
@@ -61,6 +64,12 @@ export function createLlmDoor(options: LlmOptions): Door {
     const caller = callerOf(asked, tokens, known.address)
     const route = routeOf(provider, asked.method, rest, asked.search)
     if (closing) throw new Refused(503, 'STOPPING', 'the gateway is being stopped')
+    const admit = (bytes: number): void => {
+      const share = budget.take(caller.identity, bytes)
+      if (!share.ok) throw new TooMuch(share.after)
+    }
+    // Who is in debt is sent away before anything is read; what is sent is charged once it is known how much of it is text.
+    if (route.method === 'POST') admit(0)
     const place = room.enter(caller.owner, route.method === 'POST' ? sizeOf(asked, options.body) : 0)
     const flight = new AbortController()
     const stay = asked.onGone(() => flight.abort())
@@ -76,6 +85,10 @@ export function createLlmDoor(options: LlmOptions): Door {
       signal: flight.signal,
       abort: () => flight.abort(),
       weigh: (bytes) => place.resize(bytes),
+      admit,
+      failed: (fault) => {
+        if (fault instanceof Refused && fault.code === 'AMBIGUOUS_INPUT') budget.fine(caller.identity)
+      },
     }
     return route.dialect ? govern(entered, route.dialect) : answerPlain(entered, options)
   }

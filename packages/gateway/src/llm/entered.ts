@@ -23,6 +23,10 @@ export interface Entered {
   readonly over: () => void
   /** Its body turned out to be so large. @throws Refused */
   readonly weigh: (bytes: number) => void
+  /** So many bytes are about to be parsed. @throws Refused if the caller has sent too much already. */
+  readonly admit: (bytes: number) => void
+  /** Charges the caller for what it sent, if that is what failed. */
+  readonly failed: (fault: unknown) => void
 }
 
 /** Sends it on. @throws UpstreamFault, Garbled */

@@ -17,6 +17,8 @@ export interface Fault {
   readonly type?: string
   /** What a client of the dialect looks for by itself. */
   readonly details?: JsonObject
+  /** Seconds until the client may try again. */
+  readonly after?: number
   /** It would fail again, whatever the status says. */
   readonly lasting?: boolean
 }
@@ -55,7 +57,8 @@ export function faultReply(provider: Provider, fault: Fault, headers: Record<str
     headers: {
       ...headers,
       'content-type': 'application/json',
-      // As the official clients have it.
+      // As the official clients have them.
+      ...(fault.after !== undefined && { 'retry-after': String(fault.after) }),
       ...(fault.lasting === true && { 'x-should-retry': 'false' }),
     },
     body: JSON.stringify(bodyOf(provider, fault)),

@@ -2,7 +2,7 @@
 
 import { KernelError } from '@tollgate/kernel'
 import type { Log } from '../log.ts'
-import { Garbled, Refused } from './dialect.ts'
+import { Garbled, Refused, TooMuch } from './dialect.ts'
 import type { Fault } from './errors.ts'
 import { UpstreamFault, type UpstreamAddress } from './upstream.ts'
 
@@ -10,7 +10,8 @@ import { UpstreamFault, type UpstreamAddress } from './upstream.ts'
 export function faultOf(fault: unknown, log: Log): Fault {
   if (fault instanceof Refused) {
     const { status, code, message, param, details } = fault
-    return { status, code, message, param, ...(details && { details }) }
+    const after = fault instanceof TooMuch ? fault.after : undefined
+    return { status, code, message, param, ...(details && { details }), ...(after && { after }) }
   }
   if (fault instanceof Garbled) {
     log('warn', 'a reply of a model server cannot be read', { because: fault.message })

@@ -82,11 +82,11 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
 
   /** Reads a request, closes what it reports, and judges what the provider would run. What is left is what it takes to go on. */
   async function prepare(
-    { asked, caller, address }: Entered,
+    { asked, caller, address, admit }: Entered,
     dialect: Dialect,
     { bytes, tally, attempt }: Coming,
   ): Promise<Prepared> {
-    const body = readBody(bytes)
+    const body = readBody(bytes, admit)
     const { claims, stripped } = claimsOf(asked, body.value)
     const reading = dialect.readRequest(body.value, address.parameters, (text) => body.restoredText(text))
     requireHandedOut(reading, caller)
@@ -176,6 +176,7 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
       return await converse(entered, dialect, { bytes, tally, attempt })
     } catch (fault) {
       attempt?.drop()
+      entered.failed(fault)
       // Nothing of it may still come in.
       entered.abort()
       entered.over()

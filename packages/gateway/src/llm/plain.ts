@@ -42,6 +42,7 @@ export async function answerPlain(entered: Entered, { log, body, size }: PlainOp
       body: untilOver(entered, reply.body),
     }
   } catch (fault) {
+    entered.failed(fault)
     entered.abort()
     entered.over()
     return faultReply(provider, faultOf(fault, log), summary)
@@ -49,8 +50,8 @@ export async function answerPlain(entered: Entered, { log, body, size }: PlainOp
 }
 
 /** Counting the tokens of a request must not make the provider ask somebody. */
-function requireNoServers(dialect: Dialect, bytes: Uint8Array, { address }: Entered): void {
-  const { value } = readBody(bytes)
+function requireNoServers(dialect: Dialect, bytes: Uint8Array, { address, admit }: Entered): void {
+  const { value } = readBody(bytes, admit)
   const { hosted } = dialect.readRequest(value, new Set([...address.parameters, ...ONLY_COUNTED]))
   if (hosted.every(({ tool, known }) => known && !tool?.endsWith('/mcp'))) return
   const message =

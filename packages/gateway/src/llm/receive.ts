@@ -1,6 +1,7 @@
 // What comes with a request: its body, unpacked and within limits, and what it says of its session.
 
-import { gunzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
 import type { JsonObject } from '@tollgate/evidence'
 import type { Asked } from '../exchange.ts'
 import { Refused } from './dialect.ts'
@@ -30,9 +31,10 @@ export async function receive(asked: Asked, limit: number): Promise<Uint8Array> 
   return packing === 'gzip' ? unpacked(bytes, limit) : bytes
 }
 
-function unpacked(bytes: Uint8Array, limit: number): Uint8Array {
+/** Unpacked beside the thread that everyone waits for: a small body can become a large one. */
+async function unpacked(bytes: Uint8Array, limit: number): Promise<Uint8Array> {
   try {
-    return gunzipSync(bytes, { maxOutputLength: limit })
+    return await promisify(gunzip)(bytes, { maxOutputLength: limit })
   } catch (fault) {
     const large = fault instanceof RangeError
     throw large

@@ -18,6 +18,12 @@ export function isLegacyVersion(asked: Asked): boolean {
   return version === undefined || LEGACY.includes(version)
 }
 
+/** Whether a message may be as large as any: the only one without a session and without a known revision is `initialize`. */
+export function mayBeLarge(asked: Asked): boolean {
+  if (asked.header('mcp-protocol-version') === MODERN) return true
+  return isLegacyVersion(asked) && asked.header('mcp-session-id') !== undefined
+}
+
 /** A revision that is not spoken here, and those that are. */
 function unsupported(requested: string): RpcFault {
   return new RpcFault(CODE.unsupportedVersion, 'this revision of the protocol is not spoken here', {

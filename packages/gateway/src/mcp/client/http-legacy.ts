@@ -16,6 +16,8 @@ import { CODE, errorOf, formatError, type Message, type Request } from '../messa
 
 /** Requests with sessions. */
 export interface Legacy {
+  /** Why no message of this request could be taken, by its headers alone; undefined if one could. */
+  refusalOf(asked: Asked, caller: Caller): Reply | undefined
   /** A message of the client. */
   take(asked: Asked, caller: Caller, scope: Scope, message: Message): Promise<Reply>
   /** The stream for what belongs to no request. */
@@ -141,6 +143,11 @@ export function createLegacy(mcp: Mcp, open: () => OpenChannels, limits: HttpLim
   }
 
   return {
+    refusalOf(asked, caller) {
+      if (!isLegacyVersion(asked) || asked.header(SESSION) === undefined) return undefined
+      const session = sessionOf(asked, caller)
+      return 'id' in session ? undefined : session
+    },
     take,
     listen,
     async end(asked, caller) {

@@ -6,6 +6,8 @@ import { MAX_MESSAGE } from '../message.ts'
 export interface HttpLimits {
   /** Bytes of a body. */
   readonly body: number
+  /** Bytes of a body that opens a session. */
+  readonly opening: number
   /** Sessions of one principal. */
   readonly sessions: number
   /** Sessions of all. */
@@ -29,6 +31,7 @@ export interface HttpLimits {
 /** What holds if nothing else is said. */
 export const HTTP_LIMITS: HttpLimits = {
   body: MAX_MESSAGE,
+  opening: 64 << 10,
   sessions: 32,
   sessionsInAll: 1024,
   open: 64,

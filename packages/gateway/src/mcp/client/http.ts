@@ -1,18 +1,19 @@
 // The door for MCP clients that come over HTTP: `/mcp` for every server, `/mcp/{server}` for one. Both eras of the protocol are
 // spoken on the same path, and who asks is known before anything of the body is read.
 
+import { announced, createBudget, type Budget } from '../../budget.ts'
 import type { Asked, Door, Reply } from '../../exchange.ts'
 import type { Log } from '../../log.ts'
 import type { Caller, Tokens } from '../../tokens.ts'
 import { isServerName } from '../../tools/offer.ts'
-import { bodyRefusal, isModern } from './http-headers.ts'
+import { bodyRefusal, isModern, mayBeLarge } from './http-headers.ts'
 import { createLegacy } from './http-legacy.ts'
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts'
-import { createModern } from './http-modern.ts'
+import { createModern, noServer } from './http-modern.ts'
 import { callerOf, createOpen, type OpenChannels } from './http-open.ts'
-import { refusal } from './http-reply.ts'
+import { errorReply, refusal } from './http-reply.ts'
 import type { Mcp, Scope } from '../mcp.ts'
-import { parseMessage } from '../message.ts'
+import { CODE, parseMessage } from '../message.ts'
 
 /** What the door is made of. */
 export interface HttpDoorOptions {
@@ -20,13 +21,21 @@ export interface HttpDoorOptions {
   readonly tokens: Pick<Tokens, 'identify'>
   readonly log: Log
   readonly limits?: Partial<HttpLimits>
+  /** How much each principal may have the gateway read; the default limits if not given. */
+  readonly budget?: Budget
 }
 
 const PATH = /^\/mcp(?:\/([^/]+))?$/
 const CHALLENGE = { 'www-authenticate': 'Bearer realm="tollgate"' }
 
 /** Opens the door. */
-export function createHttpDoor({ mcp, tokens, log, limits: given = {} }: HttpDoorOptions): Door {
+export function createHttpDoor({
+  mcp,
+  tokens,
+  log,
+  limits: given = {},
+  budget = createBudget(),
+}: HttpDoorOptions): Door {
   const limits = { ...HTTP_LIMITS, ...given }
   const modern = createModern(mcp, () => open, limits)
   const legacy = createLegacy(mcp, () => open, limits)
@@ -36,9 +45,15 @@ export function createHttpDoor({ mcp, tokens, log, limits: given = {} }: HttpDoo
   })
 
   async function post(asked: Asked, caller: Caller, scope: Scope): Promise<Reply> {
-    const refused = bodyRefusal(asked)
+    const refused = bodyRefusal(asked) ?? unreachable(scope) ?? legacy.refusalOf(asked, caller)
     if (refused) return refused
-    const message = parseMessage(await asked.body(limits.body), limits.body)
+    const most = mayBeLarge(asked) ? limits.body : Math.min(limits.body, limits.opening)
+    const share = budget.take(caller.identity, announced(asked.header('content-length'), most))
+    if (!share.ok) return tooMuch(share.after)
+    const bytes = await asked.body(most)
+    share.settle(bytes.length)
+    const message = parseMessage(bytes, most)
+    if (message.kind === 'unreadable') budget.fine(caller.identity)
     // A body takes its time, and the token may be gone by now.
     if (!caller.known()) return unknownToken()
     // Also what cannot be read is on the record: perhaps it was a call.
@@ -47,6 +62,12 @@ export function createHttpDoor({ mcp, tokens, log, limits: given = {} }: HttpDoo
     return isModern(asked, params)
       ? modern.answer(asked, caller, scope, message)
       : legacy.take(asked, caller, scope, message)
+  }
+
+  /** A server that is not there needs no message. */
+  function unreachable(scope: Scope): Reply | undefined {
+    const there = scope.kind === 'server' ? mcp.servers.includes(scope.name) : mcp.servers.length > 0
+    return there ? undefined : noServer(scope)
   }
 
   async function answer(asked: Asked): Promise<Reply | undefined> {
@@ -76,6 +97,11 @@ export function createHttpDoor({ mcp, tokens, log, limits: given = {} }: HttpDoo
       if (ends.some(({ status }) => status === 'rejected')) log('warn', 'an MCP conversation ended badly')
     },
   }
+}
+
+function tooMuch(after: number): Reply {
+  const message = `you have sent more than the gateway reads for you at a time; wait ${after} s, and send less`
+  return errorReply(429, { code: CODE.invalidRequest, message }, undefined, { 'retry-after': String(after) })
 }
 
 function unknownToken(): Reply {

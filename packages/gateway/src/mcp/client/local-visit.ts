@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net'
 import { clearTimeout, setTimeout } from 'node:timers'
+import type { Budget, Spender } from '../../budget.ts'
 import type { Log } from '../../log.ts'
 import type { Tokens } from '../../tokens.ts'
 import type { Conversation, Out } from '../conversation.ts'
@@ -17,6 +18,8 @@ export interface LocalOptions {
   readonly tenant: string
   readonly log: Log
   readonly limits?: Partial<LocalLimits>
+  /** How much each principal may have the gateway read; the default limits if not given. */
+  readonly budget?: Budget
 }
 
 /** How much of what. Times are in milliseconds. */
@@ -41,7 +44,7 @@ export interface Visit {
 /** Takes a program in. */
 export function createVisit(
   socket: Socket,
-  options: LocalOptions,
+  options: LocalOptions & { readonly budget: Budget },
   limits: LocalLimits,
   left: () => void,
 ): Visit {
@@ -49,6 +52,8 @@ export function createVisit(
   let stage: 'new' | 'joining' | 'joined' | 'over' = 'new'
   let underway = 0
   let known = (): boolean => true
+  let spender: Spender = { tenant: options.tenant, principal: '' }
+  let paused: NodeJS.Timeout | undefined
   let isLeaving = false
   let isStopping = false
   let settled = (): void => undefined
@@ -115,6 +120,7 @@ export function createVisit(
     const address = { transport: 'stdio', command, args, env, cwd } as const
     const onStderr = (text: string): void => write(STDERR + JSON.stringify(text))
     const caller = { tenant: who.tenant ?? options.tenant, principal: who.principal }
+    spender = caller
     conversation = options.mcp.converse(caller, { kind: 'own', name, address, onStderr })
     if (!conversation) return { ok: false, message: 'the gateway does not take this server', hints: [] }
     const error = initialize && (await replayed(conversation, initialize))
@@ -131,6 +137,7 @@ export function createVisit(
     // An empty line is nothing, and many programs end with one.
     if (line.length === 0) return
     const message = parseMessage(line)
+    spend(line.length, message.kind !== 'unreadable')
     if (message.kind !== 'request') {
       conversation.take(message, out).catch(() => undefined)
       return
@@ -143,6 +150,18 @@ export function createVisit(
     conversation.take(message, counted(message)).catch(() => {
       write(formatError(message.id, { code: CODE.internal, message: 'the gateway could not answer' }))
     })
+  }
+
+  /** Charges for a line. Nothing more is read of a program whose principal is in debt: it waits, and loses nothing. */
+  function spend(bytes: number, readable: boolean): void {
+    if (!readable) options.budget.fine(spender)
+    const seconds = options.budget.charge(spender, bytes)
+    if (seconds === 0 || paused) return
+    socket.pause()
+    paused = setTimeout(() => {
+      paused = undefined
+      socket.resume()
+    }, 1000 * seconds)
   }
 
   /** The way back of one request, which is under way until its end. Listening has none. */
@@ -185,6 +204,7 @@ export function createVisit(
   socket.on('error', () => undefined)
   socket.on('close', () => {
     clearTimeout(deadline)
+    clearTimeout(paused)
     reader.stop()
     stage = 'over'
     settled()

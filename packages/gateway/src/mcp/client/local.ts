@@ -4,6 +4,7 @@
 import { chmodSync, lstatSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { createConnection, createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
+import { createBudget } from '../../budget.ts'
 import { GatewayError } from '../../error.ts'
 import { formatWelcome } from './local-join.ts'
 import { checkSocket, HAS_PIPES, prepareFolder, socketPath } from './local-path.ts'
@@ -36,6 +37,7 @@ export async function openLocal(data: string, options: LocalOptions): Promise<Lo
   const limits = { ...LIMITS, ...options.limits }
   const path = socketPath(data)
   const visits = new Set<Visit>()
+  const { budget = createBudget() } = options
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     if (visits.size >= limits.connections) {
       const message = 'as many programs are with the gateway as there may be'
@@ -45,7 +47,7 @@ export async function openLocal(data: string, options: LocalOptions): Promise<Lo
       )
       return
     }
-    const visit = createVisit(socket, options, limits, () => visits.delete(visit))
+    const visit = createVisit(socket, { ...options, budget }, limits, () => visits.delete(visit))
     visits.add(visit)
   })
   await bind(server, path)
