@@ -45,6 +45,7 @@ const gateway = (...names: string[]): string[] => names.map((name) => `packages/
 const FROM_ANYWHERE = gateway(
   'log.ts',
   'error.ts',
+  'directory.ts',
   'view.ts',
   'exchange.ts',
   'verdict.ts',
@@ -213,6 +214,7 @@ const ROOMS: readonly Room[] = [
   })),
   { at: 'packages/gateway/src/log.ts' },
   { at: 'packages/gateway/src/error.ts' },
+  { at: 'packages/gateway/src/directory.ts', paths: gateway('error.ts'), node: true },
   // Loads what was built, by a name that is not known before.
   { at: 'packages/gateway/bin', dev: true, node: ['node:fs', 'node:module'] },
   {

@@ -8,7 +8,6 @@ import {
   fstatSync,
   fsyncSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -20,6 +19,7 @@ import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { importSigningKey, type PublicKey } from '@tollgate/evidence'
 import type { Config } from './config.ts'
+import { makeDirectory } from './directory.ts'
 import { GatewayError } from './error.ts'
 
 /** What a key signs: checkpoints and changes of keys, or receipts. */
@@ -80,7 +80,7 @@ function pemOf(key: KeyObject, passphrase: string | undefined): string {
 function writeKey(file: string, pem: string): void {
   try {
     const folder = dirname(file)
-    if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) syncDirectory(dirname(folder))
+    if (makeDirectory(folder)) syncDirectory(dirname(folder))
     const descriptor = openSync(file, 'wx', 0o600)
     try {
       writeFileSync(descriptor, pem)
@@ -90,9 +90,10 @@ function writeKey(file: string, pem: string): void {
     }
     syncDirectory(folder)
   } catch (fault) {
-    throw unusable(`the key file \`${file}\` cannot be written: ${codeOf(fault)}`, [
-      'see whether the disk is full, and whether this user may write there',
-    ])
+    throw unusable(
+      `the key file \`${file}\` cannot be written: ${codeOf(fault instanceof GatewayError ? fault.cause : fault)}`,
+      ['see whether the disk is full, and whether this user may write there'],
+    )
   }
 }
 

@@ -1,12 +1,13 @@
 // Making a data directory, step by step. Each step is done only if what it makes is missing, and is told.
 
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import process from 'node:process'
 import { activatePolicy, parsePolicy, policyOf } from '@tollgate/kernel'
 import { CONFIG_FILE, DEFAULT_PORT, defaultConfigText, readConfig, type Config } from '../config.ts'
+import { makeDirectory, requireUsable } from '../directory.ts'
 import { GatewayError } from '../error.ts'
 import { createKey, keysIn, listKeyFiles, openKeyring, type Keyring } from '../keyring.ts'
 import { foundLedger, type Gateway } from '../open.ts'
@@ -122,7 +123,8 @@ function refuseLost(data: string): void {
 
 /** Makes the directory, or closes an empty one to others. Whether it did anything. */
 function prepareDirectory(data: string): boolean {
-  if (mkdirSync(data, { recursive: true, mode: 0o700 }) !== undefined) return true
+  if (makeDirectory(data)) return true
+  requireUsable(data)
   const loose = process.platform !== 'win32' && (statSync(data).mode & 0o077) !== 0
   if (!loose || readdirSync(data).length > 0) return false
   chmodSync(data, 0o700)

@@ -32,7 +32,7 @@ interface Stage {
 
 /** Plays the demonstration; fails at the first step that comes out other than told. */
 export async function runDemo(terminal: Terminal): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-demo-'))
+  const folder = newFolder()
   const forget = onInterrupt(() => rmSync(folder, { recursive: true, force: true }))
   const began = performance.now()
   try {
@@ -51,6 +51,17 @@ export async function runDemo(terminal: Terminal): Promise<number> {
   } finally {
     forget()
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function newFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'tollgate-demo-'))
+  } catch {
+    throw new CommandError(
+      `no folder can be made in \`${tmpdir()}\``,
+      'set TMPDIR to a directory that this user may write to',
+    )
   }
 }
 

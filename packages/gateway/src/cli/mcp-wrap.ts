@@ -6,10 +6,11 @@ import { resolve } from 'node:path'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lineWriter } from '../mcp/lines.ts'
+import { requireUsable } from '../directory.ts'
 import { GatewayError } from '../error.ts'
 import { createLineReader } from '../mcp/lines.ts'
 import type { Join } from '../mcp/client/local-join.ts'
-import { socketPath } from '../mcp/client/local.ts'
+import { checkSocket, socketPath } from '../mcp/client/local-path.ts'
 import { isServerName } from '../tools/offer.ts'
 import type { DataOptions } from './commands.ts'
 import { dataOf } from './connect.ts'
@@ -18,7 +19,7 @@ import { UsageError, type Terminal } from './terminal.ts'
 import { joinGateway, NoGateway, type Link, type LinkEvents } from './wrap-link.ts'
 import { serverNameOf } from './wrap-name.ts'
 import { createRelay } from './wrap-relay.ts'
-import { startGateway, StartFailed } from './wrap-start.ts'
+import { createStarter, type Starter } from './wrap-start.ts'
 
 interface WrapOptions extends DataOptions {
   readonly name?: string
@@ -35,11 +36,19 @@ export async function runWrap(
 ): Promise<number> {
   const join = joinOf(options, words)
   const data = resolve(dataOf(options))
+  // Told at once and not again and again: without a directory there is nothing to wait for.
+  if (!checkSocket(socketPath(data))) requireUsable(data)
+  const starter = createStarter(data)
   const { stdin, stdout, stderr } = process
   const relay = createRelay({
     data,
     join: (events, again, mayStart) =>
-      reach(data, { ...join, ...(again && { initialize: again }) }, events, mayStart),
+      reach(
+        socketPath(data),
+        { ...join, ...(again && { initialize: again }) },
+        events,
+        mayStart ? starter : undefined,
+      ),
     write: lineWriter(stdout),
     stderr: (text) => void stderr.write(text),
     say: (sentence) => terminal.say(sentence),
@@ -121,27 +130,37 @@ const START_PATIENCE = 15_000
 const GRACE = 5000
 const LOOK = 100
 
-/** Joins the gateway; starts one if there is none. */
-async function reach(data: string, join: Join, events: LinkEvents, mayStart: boolean): Promise<Link> {
-  const path = socketPath(data)
+/** Joins the gateway; starts one if there is none and a starter is given. */
+async function reach(
+  path: string,
+  join: Join,
+  events: LinkEvents,
+  starter: Starter | undefined,
+): Promise<Link> {
   const first = await joinIfThere(path, join, events)
-  if (first) return first
-  if (!mayStart) {
+  if (first) {
+    starter?.joined()
+    return first
+  }
+  if (!starter) {
     throw new GatewayError('LISTEN_REFUSED', 'it was stopped, and is not started again by itself')
   }
-  const started = startGateway(data)
+  const started = starter.start()
   let end = performance.now() + START_PATIENCE
   let failure: string | undefined
   while (performance.now() < end) {
     await sleep(LOOK)
     const link = await joinIfThere(path, join, events)
-    if (link) return link
+    if (link) {
+      starter.joined()
+      return link
+    }
     if (failure === undefined) {
       failure = started.failure()
       if (failure !== undefined) end = Math.min(end, performance.now() + GRACE)
     }
   }
-  throw new StartFailed(failure ?? 'it does not come up')
+  throw starter.failed(failure ?? 'it does not come up')
 }
 
 async function joinIfThere(path: string, join: Join, events: LinkEvents): Promise<Link | undefined> {

@@ -1,10 +1,11 @@
 // Starting a gateway for a wrapped client: in a process of its own, which stays when the client goes.
 
 import { spawn } from 'node:child_process'
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
+import { requireUsable } from '../directory.ts'
 
 /** A gateway that is being started. */
 export interface Starting {
@@ -21,10 +22,49 @@ export class StartFailed extends Error {
 }
 
 const LONGEST_LOG = 8 << 20
+const MOST_STARTS = 5
 
-/** Starts a gateway on this data directory. That another may run there is its own business: only one can have the ledger. */
+/** Starts gateways, a bounded number of times: each start that fails is counted until a gateway is joined. */
+export interface Starter {
+  /** @throws StartFailed if the gateway cannot be started, or too many starts have failed in a row. */
+  start(): Starting
+  /** A started gateway did not come up. Counts it; the fault to throw. */
+  failed(why: string): StartFailed
+  /** A gateway was joined: the count begins again. */
+  joined(): void
+}
+
+/** A starter on a data directory. */
+export function createStarter(data: string, start: (data: string) => Starting = startGateway): Starter {
+  let failures = 0
+  let last = ''
+  const failed = (why: string): StartFailed => {
+    failures++
+    last = why
+    return new StartFailed(why)
+  }
+  return {
+    start() {
+      if (failures >= MOST_STARTS)
+        throw new StartFailed(`${failures} starts have failed, so none is tried any more; the last: ${last}`)
+      try {
+        return start(data)
+      } catch (fault) {
+        throw failed(fault instanceof Error ? fault.message : 'it cannot be started')
+      }
+    },
+    failed,
+    joined: () => void (failures = 0),
+  }
+}
+
+/**
+ * Starts a gateway on this data directory. Another may run there already: only one can have the ledger, and it says so.
+ *
+ * @throws GatewayError `STORE_FAILED` if the directory cannot be made or written to.
+ */
 export function startGateway(data: string): Starting {
-  mkdirSync(data, { recursive: true, mode: 0o700 })
+  requireUsable(data)
   const file = logFile(data)
   const log = openLog(file)
   const before = fstatSync(log).size

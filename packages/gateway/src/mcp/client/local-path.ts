@@ -2,10 +2,11 @@
 // listens on it is told secrets.
 
 import { createHash } from 'node:crypto'
-import { lstatSync, mkdirSync, type Stats } from 'node:fs'
+import { lstatSync, type Stats } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import process from 'node:process'
+import { makeDirectory } from '../../directory.ts'
 import { GatewayError } from '../../error.ts'
 
 /** Whether sockets are pipes with names of their own, and not files. */
@@ -26,7 +27,7 @@ export function socketPath(data: string): string {
 /** Makes the folder of a socket if it is one of ours, and refuses one that others may write to. @throws GatewayError. */
 export function prepareFolder(path: string): void {
   if (HAS_PIPES) return
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeDirectory(dirname(path))
   const folder = lstatSync(dirname(path))
   if (!isOwn(folder) || !folder.isDirectory()) throw foreign(dirname(path))
 }

@@ -1,9 +1,10 @@
 // The head guard: the newest head that was signed, remembered outside of the data directory. A restored backup brings its
 // own past along, but not this.
 
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
+import { makeDirectory } from '../../directory.ts'
 import { GatewayError } from '../../error.ts'
 
 /** Remembers heads. */
@@ -40,11 +41,7 @@ export function openHeadGuard(directory: string, keyId: string): HeadGuard {
       throw unusable(file, cause)
     }
   }
-  try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
-  } catch (cause) {
-    throw unusable(file, cause)
-  }
+  makeDirectory(directory)
   // Tried before anything is signed, with what is there already.
   remember(remembered ?? '')
   return { remembered, remember }
