@@ -268,6 +268,15 @@ export const HONEST: readonly Plan[] = [
   passes('policy-replaced-in-time', 'decisions under a policy and under its successor', async () =>
     exported(await twoPolicies()),
   ),
+  passes('author-is-a-server', 'a decision on arguments that an MCP server wrote', async () =>
+    exported(
+      await told(async (ledger) => {
+        const verdict = { verdict: 'DENY', reason_code: 'NO_RULE_MATCHED' } as const
+        const asked = { tool: 'files:elicitation/create', author: 'server:files' }
+        await ledger.append(decision(POLICY, { ...verdict, ...asked }))
+      }, BEGINNING),
+    ),
+  ),
   passes('policies-of-two-tenants', 'each tenant has its own active policy', async () =>
     exported(await twoTenants()),
   ),

@@ -111,6 +111,12 @@ export const RECEIPTS: readonly Plan[] = [
     payloadCrime((payload) => payload.replace('":"', '": "')),
   ),
   unreadable(
+    'author-is-no-server',
+    'a decision whose arguments were written by something that is no server',
+    MALFORMED,
+    fieldCrime((fields) => ({ ...fields, author: 'agent:ci' })),
+  ),
+  unreadable(
     'payload-unsorted',
     'a signed payload whose keys are in the reverse order',
     MALFORMED,

@@ -6,6 +6,7 @@ export { sha256Hex } from './hash.ts'
 export { copyJson, parseJson, type Json, type JsonLimits, type JsonObject } from './json.ts'
 export { importPublicKey, type PublicKey } from './keys.ts'
 export {
+  AUTHOR,
   DOORS,
   EFFECT_CLASSES,
   NEVER_OBSERVED,

@@ -50,6 +50,7 @@ export {
   type SigningKey,
 } from './keys.ts'
 export {
+  AUTHOR,
   DOORS,
   EFFECT_CLASSES,
   NEVER_OBSERVED,

@@ -17,6 +17,9 @@ export const DOORS = ['mcp', 'llm', 'hook', 'http', 'sdk', 'browser'] as const
 /** The way a call came in. */
 export type Door = (typeof DOORS)[number]
 
+/** What the author of arguments is called, where it is not the principal: an MCP server that asks its client something. */
+export const AUTHOR: RegExp = /^server:[a-z0-9][a-z0-9_-]{0,31}$/
+
 /** The rungs of the ladder, in their order. */
 export const RUNGS = [
   'capture',
@@ -83,6 +86,8 @@ export interface Decision extends Common {
   readonly session: { readonly id: string; readonly seq: number }
   readonly door: Door
   readonly assurance: 'enforced' | 'advised'
+  /** Who wrote the arguments, if the principal did not: `server:` and the name of the MCP server that asks. */
+  readonly author?: string
   readonly tool: string
   readonly effect_class: EffectClass
   readonly args_hash: string

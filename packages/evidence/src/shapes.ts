@@ -22,6 +22,7 @@ import {
   type Shape,
 } from './fields.ts'
 import {
+  AUTHOR,
   DOORS,
   EFFECT_CLASSES,
   NEVER_OBSERVED,
@@ -61,6 +62,7 @@ const commit = word('plain', 'salted', 'raw')
 const label = form('a label of a-z, 0-9 and dash, at most 32 long', /^[a-z][a-z0-9-]{0,31}$/)
 const finding = form('a finding code', /^[A-Z][A-Z0-9_]{0,63}$/)
 const ruleId = text(100)
+const author = form('`server:` and the name of a server', AUTHOR)
 
 const common = {
   v: only(1),
@@ -106,6 +108,7 @@ const own = {
     session: record({ id: name, seq: count() }),
     door: word(...DOORS),
     assurance: word('enforced', 'advised'),
+    author: optional(author),
     tool: name,
     effect_class: word(...EFFECT_CLASSES),
     args_hash: hash,

@@ -96,6 +96,7 @@ function samples(key: PublicKey): { readonly [K in Kind]: Omit<ReceiptOf<K>, key
       session: { id: 's1', seq: 3 },
       door: 'browser',
       assurance: 'advised',
+      author: 'server:files',
       tool: 'mail/send',
       effect_class: 'send',
       args_hash: hashOf('arguments'),

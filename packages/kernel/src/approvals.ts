@@ -12,6 +12,8 @@ export interface ApprovalRequest {
   readonly clock: number
   readonly tenant: string
   readonly principal: string
+  /** Who wrote the arguments, if the principal did not. */
+  readonly author?: string
   readonly session: string
   readonly tool: string
   /** Names the exact intent: tenant, principal, session, tool, effect class, definition and arguments. */
@@ -55,8 +57,11 @@ export interface Approvals {
   remove(request: ApprovalRequest): void
   /** How many requests are known. */
   readonly size: number
-  /** How many requests of a principal nobody has answered, of those that wait or were opened in the last 15 minutes. */
-  asking(tenant: string, principal: string, time: number): number
+  /**
+   * How many requests nobody has answered, of those that wait or were opened in the last 15 minutes; `asker` is the principal, or
+   * the server that wrote the arguments.
+   */
+  asking(tenant: string, asker: string, time: number): number
   /** Every request that waits for an answer, oldest first. */
   list(time: number): readonly ApprovalRequest[]
   /** Whether a request may have ended a day ago. */
@@ -97,13 +102,14 @@ export function answerName(id: string): string {
  */
 export function bindingOf(intent: Intent, effect: EffectClass, definition: string | undefined): string {
   const { tenant, principal, session, door, assurance, tool, hash, context, browser, delegation } = intent
+  const author = intent.author === undefined ? [] : [intent.author]
   const page = browser && [
     browser.destination ?? null,
     browser.observation?.url ?? null,
     browser.side_effect ?? null,
   ]
   const call = [tenant, principal ?? NOBODY, session, door, assurance, tool, effect, definition ?? null, hash]
-  return sha256Hex(canonicalize([...call, context, page ?? null, delegation ?? null]))
+  return sha256Hex(canonicalize([...call, context, page ?? null, delegation ?? null, ...author]))
 }
 
 /** What stands in the way of a call. */
@@ -170,8 +176,8 @@ export function createApprovals(): Approvals {
   const byOwner = new Groups()
   // No request can be forgotten before this; looked for anew only when it has come.
   let nextStale = Infinity
-  const ownerOf = ({ tenant, principal }: Pick<ApprovalRequest, 'tenant' | 'principal'>): string =>
-    `${tenant}\n${principal}`
+  const ownerOf = ({ tenant, author, principal }: ApprovalRequest): string =>
+    groupName(tenant, author ?? principal)
   return {
     find: (key) => ('id' in key ? byId.get(key.id) : byBinding.get(key.binding).at(-1)),
     set(request) {
@@ -188,8 +194,8 @@ export function createApprovals(): Approvals {
     get size() {
       return byId.size
     },
-    asking: (tenant, principal, time) =>
-      byOwner.get(ownerOf({ tenant, principal })).filter((request) => isAsking(request, time)).length,
+    asking: (tenant, asker, time) =>
+      byOwner.get(groupName(tenant, asker)).filter((request) => isAsking(request, time)).length,
     list: (time) => [...byId.values()].filter((request) => bearingOf(request, time) === 'waiting'),
     hasStale: (time) => time > nextStale,
     stale(time, most) {
@@ -202,6 +208,10 @@ export function createApprovals(): Approvals {
       return found
     },
   }
+}
+
+function groupName(tenant: string, asker: string): string {
+  return `${tenant}\n${asker}`
 }
 
 const FIFTEEN_MINUTES = 900_000

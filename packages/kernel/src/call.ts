@@ -1,6 +1,7 @@
 // A call as an agent asks it, and as we captured it: copied once, canonical, hashed. The caller's object is not used again.
 
 import {
+  AUTHOR,
   canonicalize,
   copyJson,
   EvidenceError,
@@ -37,12 +38,20 @@ export interface Demanded {
   readonly schema: ArgumentsSchema
 }
 
-/** What an agent asks. Everything but `caller`, `door`, `assurance`, `offered` and `demanded` is untrusted and may be anything. */
+/**
+ * What an agent asks. Everything but `caller`, `door`, `assurance`, `author`, `offered` and `demanded` is untrusted and may be
+ * anything.
+ */
 export interface ToolCall {
   readonly caller: Caller
   readonly door: Door
   /** `enforced` if the gateway itself runs the tool, `advised` if the caller does. */
   readonly assurance: 'enforced' | 'advised'
+  /**
+   * Who wrote the arguments, if the caller did not: `server:NAME` for a question of an MCP server to its client. They then count as
+   * the output of a tool, and a denial does not count against the caller.
+   */
+  readonly author?: string
   /**
    * Hash of the definition that the server behind this call offers for the tool, as the door has it from the server itself; null if
    * it offers none.
@@ -91,6 +100,8 @@ export interface Intent {
   readonly session: string
   readonly door: Door
   readonly assurance: 'enforced' | 'advised'
+  /** Who wrote the arguments; undefined: the caller. */
+  readonly author: string | undefined
   /** Hash of the definition that the server behind this call offers, if the door knows; null if it offers none. */
   readonly offered: string | null | undefined
   readonly demanded: Demanded | undefined
@@ -137,6 +148,11 @@ export const UNREADABLE = '(unreadable)'
 /** What stands in a receipt where the credential belongs to nobody. */
 export const NOBODY = '(nobody)'
 
+/** Who answers for a call that is denied: its author. */
+export function chargedTo({ author, principal }: Pick<Intent, 'author' | 'principal'>): string {
+  return author ?? principal ?? NOBODY
+}
+
 const MAX_ARGS_BYTES = 1 << 20
 
 /** Captures a call. What cannot be read becomes an intent that says so, and is denied. */
@@ -176,6 +192,8 @@ export function capture(call: ToolCall): Intent {
   const reference = optional(call.reference, 'reference')
   const sources = captureSources(call.sources)
   if (sources === undefined) faults.push('sources')
+  const { author } = call
+  if (author !== undefined && !AUTHOR.test(author)) throw new TypeError('the author of a call has no name')
   if (tool === undefined) faults.push('tool')
   if (context === undefined) faults.push('context')
   if (args.fault !== undefined) faults.push(args.fault)
@@ -186,6 +204,7 @@ export function capture(call: ToolCall): Intent {
     session: session ?? owner ?? NOBODY,
     door,
     assurance,
+    author,
     offered: call.offered,
     demanded: call.demanded,
     tool: name,

@@ -68,6 +68,7 @@ export function receiptOf(header: Header, intent: Intent, snapshot: Snapshot, pa
     risk_accumulation_window: window,
   }
   if (definition !== undefined) receipt.definition_hash = definition
+  if (intent.author !== undefined) receipt.author = intent.author
   if (settled.rule) receipt.rule = settled.rule.id
   if (settled.uses?.answer) receipt.approval = settled.uses.answer.id
   if (expires !== undefined) receipt.expires = expires
@@ -162,6 +163,7 @@ function evidenceOf(intent: Intent, snapshot: Snapshot, hashes: readonly string[
       ...hashes,
       ...(intent.delegation === undefined ? [] : [intent.delegation]),
       ...(intent.demanded ? [intent.demanded.hash] : []),
+      ...(intent.author === undefined ? [] : ['author', intent.author]),
       ...(snapshot.observing ? ['observe'] : []),
       ...intent.sources.flatMap(({ source_channel, text }) => [source_channel, text]),
       ...(browser ? seenInBrowser(browser, snapshot) : []),

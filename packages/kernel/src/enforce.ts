@@ -2,7 +2,7 @@
 
 import type { Effect, Json } from '@tollgate/evidence'
 import { FLOOD_OF_ALL, floodName } from './administer.ts'
-import { capture, NOBODY, type Intent, type ToolCall } from './call.ts'
+import { capture, chargedTo, type Intent, type ToolCall } from './call.ts'
 import { close, closeExpired, mustCloseSome, openingOf } from './closing.ts'
 import { dueNow, inspectFor, type Outcome } from './effects.ts'
 import { UNINSPECTED } from './inspect.ts'
@@ -258,9 +258,9 @@ interface Flood {
   readonly reason: 'QUOTA_EXCEEDED' | 'SYSTEM_FROZEN'
 }
 
-function floodOf(kernel: Kernel, { tenant, principal = NOBODY }: Intent): Flood | undefined {
+function floodOf(kernel: Kernel, intent: Intent): Flood | undefined {
   const { flooding, freezes, denials, quota, host } = kernel
-  const name = floodName(tenant, principal)
+  const name = floodName(intent.tenant, chargedTo(intent))
   if (flooding.size > 0 && flooding.has(name)) return { name, reason: 'QUOTA_EXCEEDED' }
   if (!freezes.all()) return undefined
   // Everything is frozen: who has used up its denials is not frozen for it, but gets no more receipts either.

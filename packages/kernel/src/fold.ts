@@ -3,6 +3,7 @@
 import type { ReasonCode } from '@tollgate/evidence'
 import type { ApprovalRequest } from './approvals.ts'
 import type { Intent } from './call.ts'
+import { heardInQuestion } from './inspect.ts'
 import { costOf, nextLimits } from './limits.ts'
 import type { Limit, LimitScope, TemporalSettings } from './policy/settings/temporal.ts'
 import { eased, type Leak } from './risk.ts'
@@ -41,11 +42,16 @@ export interface Left {
   readonly trust: TrustState | undefined
 }
 
+/** A question of a server that does not pass: it says nothing of who would have been asked, and costs them nothing. */
+function isNotOurs({ author }: Intent, { verdict }: Settled): boolean {
+  return author !== undefined && verdict !== 'ALLOW'
+}
+
 /** Counts a decision in. */
 export function foldIn(intent: Intent, snapshot: Snapshot, settled: Settled, before: State): Left {
   const { time } = snapshot
   // Only what still waits, or is used up now, was counted when it was first sent.
-  const turn = turnOrNothing(snapshot, settled.waits ?? settled.uses)
+  const turn = turnOrNothing(snapshot, settled.waits ?? settled.uses, isNotOurs(intent, settled))
   const { session, principal, tenant, lineage } = before
   const source = turn.source && settled.verdict === 'ALLOW'
   const spend = spendingOf(intent, snapshot, settled)
@@ -67,9 +73,9 @@ export function foldIn(intent: Intent, snapshot: Snapshot, settled: Settled, bef
     text,
     data:
       snapshot.data && wasRead(settled)
-        ? changedData(snapshot.data, () => heardOf(snapshot, settled.uses !== undefined))
+        ? changedData(snapshot.data, () => heardOf(intent, snapshot, settled.uses !== undefined))
         : undefined,
-    trust: nextTrust(snapshot, settled),
+    trust: intent.author === undefined ? nextTrust(snapshot, settled) : undefined,
   }
 }
 
@@ -92,8 +98,8 @@ function nextSession(before: SessionState, now: SessionTurn, snapshot: Snapshot)
     seq: before.seq + 1,
     risk: settled.uses ? { ...risk, turns: risk.turns + 1, leak } : turn.risk,
     source: before.source || source,
-    suspect: suspectAfter(before.suspect, snapshot, settled),
-    denials: nextDenials(before.denials, settled),
+    suspect: isNotOurs(intent, settled) ? before.suspect : suspectAfter(before.suspect, snapshot, settled),
+    denials: intent.author === undefined ? nextDenials(before.denials, settled) : before.denials,
     limits: spend('session', before.limits),
     elevated: elevationBy(settled, snapshot) ?? before.elevated,
     scope: widenedBy(settled, intent, snapshot) ?? before.scope,
@@ -166,6 +172,7 @@ const WRITES: ReadonlySet<Snapshot['effect']> = new Set(['write', 'execute', 'ad
 
 /** What is watched of whoever answers for the call, once it is decided. */
 function watchAfter(watch: Watch, intent: Intent, snapshot: Snapshot, settled: Settled): Watch {
+  if (isNotOurs(intent, settled)) return watch
   const heard = watchOfVerdict(watch, intent, snapshot, settled)
   // Also where it was stopped: what a text wants written down may get there by another way.
   const copied = WRITES.has(snapshot.effect) ? copiedIn(snapshot) : []
@@ -191,8 +198,13 @@ function watchOfVerdict(
 }
 
 /** The turn's part in the memory of risk. A call that is denied because this fails leaves the memory as it was. */
-function turnOrNothing(snapshot: Snapshot, request: ApprovalRequest | undefined): RiskTurn {
+function turnOrNothing(
+  snapshot: Snapshot,
+  request: ApprovalRequest | undefined,
+  isNobodys: boolean,
+): RiskTurn {
   try {
+    if (isNobodys) return snapshot.uncounted()
     return request ? snapshot.turn() : snapshot.counted()
   } catch {
     // The session-risk rung has failed for the same reason, unless an earlier one denied: the call does not pass.
@@ -203,11 +215,14 @@ function turnOrNothing(snapshot: Snapshot, request: ApprovalRequest | undefined)
 
 /**
  * What is remembered of the session's data once this call has been heard: what the agent says in its arguments counts as its
- * own, unless untrusted text has said it before.
+ * own, unless untrusted text has said it before. What a server says in its question is output, whatever the verdict.
  */
-function heardOf(snapshot: Snapshot, approved: boolean): Provenance | undefined {
+function heardOf({ author }: Intent, snapshot: Snapshot, approved: boolean): Provenance | undefined {
   const before = snapshot.provenance()
   if (!before) return before
+  if (author !== undefined) {
+    return hear(before, snapshot.key, snapshot.texts().flatMap(heardInQuestion))
+  }
   const values = snapshot.texts().flatMap((text) => text.values)
   const vouched = approved ? vouchedFor(snapshot) : []
   if (values.length === 0 && vouched.length === 0) return before
@@ -245,13 +260,10 @@ function nextDenials(denials: number, { verdict, reason }: Settled): number {
 }
 
 /** How a call is taken from the limits of a scope. The record of a tenant holds those by tool as well. */
-function spendingOf(
-  { tool, args }: Intent,
-  { policy, tool: known, time }: Snapshot,
-  settled: Settled,
-): Spend {
+function spendingOf(intent: Intent, { policy, tool: known, time }: Snapshot, settled: Settled): Spend {
+  const { tool, args } = intent
   const { limits } = policy.gates.temporal
-  if (limits.length === 0) return (_, before) => before
+  if (limits.length === 0 || isNotOurs(intent, settled)) return (_, before) => before
   const passed = settled.verdict === 'ALLOW'
   const cost = passed ? costOf(known?.declared?.cost, args) : 0
   return (scope, before) => {

@@ -40,7 +40,9 @@ export function createFreezes(): Freezes {
       else frozen.delete(freezeName(freeze))
     },
     all: () => frozen.has('freeze\nall'),
-    principal: (intent) => intent.principal !== undefined && has('principal', intent, intent.principal),
+    // A server that asks is frozen by its own name, or with the principal it would ask.
+    principal: (intent) =>
+      [intent.principal, intent.author].some((name) => name !== undefined && has('principal', intent, name)),
     tool: (intent) => has('tool', intent, intent.tool),
     session: (intent) => has('session', intent, intent.session),
   }

@@ -85,6 +85,16 @@ export function heardIn(text: ReadText, labels: readonly string[]): readonly Hea
   )
 }
 
+/**
+ * What a session remembers of a text that a server wrote into its question. It is running text at best: nothing in it was looked
+ * up, so it is never a field by itself.
+ */
+export function heardInQuestion(text: ReadText): readonly Heard[] {
+  return heardIn(text, [])
+    .filter(({ origin, words = false }) => !(words && origin === 'output'))
+    .map((heard) => (heard.origin === 'output' ? { ...heard, origin: 'prose' } : heard))
+}
+
 /** The words of so many passages are kept. */
 const MOST_SPELLED = 8
 

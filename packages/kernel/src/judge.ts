@@ -3,7 +3,7 @@
 import { toHex, type Decision, type ReasonCode, type Verdict } from '@tollgate/evidence'
 import { FLOOD_GUARD, floodName, recordFreeze } from './administer.ts'
 import { answerName, requestName } from './approvals.ts'
-import { NOBODY, type Intent, type Observation } from './call.ts'
+import { chargedTo, NOBODY, type Intent, type Observation } from './call.ts'
 import { knownAs } from './catalogue.ts'
 import { receiptOf } from './decision.ts'
 import { chainOf } from './delegations.ts'
@@ -206,12 +206,13 @@ function open(kernel: Kernel, intent: Intent, appended: Appended, hash: Commitme
 
 /**
  * A principal that was denied too often is frozen; from then on its denials are only counted. To ask again and again about
- * the same request is no better.
+ * the same request is no better. Questions of a server count against that server.
  */
 function freezeIfFlooding(kernel: Kernel, intent: Intent, settled: Settled, turn: Turn): void {
   if (settled.verdict !== 'DENY' && !settled.waits) return
-  const { tenant, principal = NOBODY } = intent
-  const name = floodName(tenant, principal)
+  const { tenant } = intent
+  const target = chargedTo(intent)
+  const name = floodName(tenant, target)
   const left = taken(kernel.quota, kernel.denials.get(name), turn.time)
   kernel.denials.set(name, left)
   // While everything is frozen nobody need be: what comes then is only counted too, see `floodOf` in `enforce.ts`.
@@ -219,7 +220,7 @@ function freezeIfFlooding(kernel: Kernel, intent: Intent, settled: Settled, turn
   recordFreeze(kernel, turn, {
     scope: 'principal',
     tenant,
-    target: principal,
+    target,
     frozen: true,
     by: FLOOD_GUARD,
     because: 'It was denied too often.',

@@ -113,6 +113,7 @@ export function intentOf(decision: Decision, kept: KeptCall): Intent {
     session: session.id,
     door,
     assurance,
+    author: decision.author,
     offered: kept.offered,
     demanded: demanded && demandedOf(demanded),
     tool,

@@ -19,7 +19,7 @@ import {
   requestName,
   type ApprovalRequest,
 } from './approvals.ts'
-import { NOBODY, type Intent } from './call.ts'
+import { chargedTo, NOBODY, type Intent } from './call.ts'
 import type { KnownTool } from './catalogue.ts'
 import type { Judgement } from './guardian.ts'
 import type { Kernel } from './kernel.ts'
@@ -77,8 +77,7 @@ export function settle(kernel: Kernel, intent: Intent, snapshot: Snapshot, judge
   if (isTiring(kernel, intent, snapshot)) {
     return { ...denied(judgement, 'SESSION_RISK_MEMORY_DENY'), rung: 'session-risk' }
   }
-  const { tenant, principal } = intent
-  if (kernel.approvals.asking(tenant, principal ?? NOBODY, snapshot.time) < MAX_ASKING) return judgement
+  if (kernel.approvals.asking(intent.tenant, chargedTo(intent), snapshot.time) < MAX_ASKING) return judgement
   const detail = `${MAX_ASKING} requests of this principal already wait for an answer`
   return { ...denied(judgement, 'RATE_EXCEEDED'), detail }
 }
@@ -99,8 +98,9 @@ function isStrange(snapshot: Snapshot): boolean {
 }
 
 /** Whether a request is about this call, by what its receipt says; a binding alone is only a record's word. */
-function concerns(request: ApprovalRequest, { tenant, principal, session, tool }: Intent): boolean {
-  const sameCaller = request.tenant === tenant && request.principal === (principal ?? NOBODY)
+function concerns(request: ApprovalRequest, { tenant, principal, author, session, tool }: Intent): boolean {
+  const sameCaller =
+    request.tenant === tenant && request.principal === (principal ?? NOBODY) && request.author === author
   return sameCaller && request.session === session && request.tool === tool
 }
 
@@ -174,6 +174,7 @@ export function keepRequest(
     clock: appended.clock,
     tenant: intent.tenant,
     principal: intent.principal ?? NOBODY,
+    ...(intent.author !== undefined && { author: intent.author }),
     session: intent.session,
     tool: intent.tool,
     binding: bindingOf(intent, snapshot.effect, definitionIn(snapshot)),

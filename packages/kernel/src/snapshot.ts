@@ -88,6 +88,8 @@ export interface Snapshot extends World {
   turn(): RiskTurn
   /** The session with this turn counted in, whoever has been asked. */
   counted(): RiskTurn
+  /** The session as it was, one turn later. */
+  uncounted(): RiskTurn
   assessment(): Assessment
   /** Whether any words of the session's user are known. */
   voiced(): boolean
@@ -178,7 +180,11 @@ class LazySnapshot implements Snapshot {
   }
 
   turn(): RiskTurn {
-    return this.asked ? uncounted(this.counted(), this) : this.counted()
+    return this.asked ? this.uncounted() : this.counted()
+  }
+
+  uncounted(): RiskTurn {
+    return uncounted(this.counted(), this)
   }
 
   counted(): RiskTurn {

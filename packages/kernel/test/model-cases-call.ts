@@ -3,7 +3,7 @@
 import type { Rung } from '@tollgate/evidence'
 import type { Context } from '../src/call.ts'
 import type { Objection } from '../src/gates/gate.ts'
-import { DOORS, PRINCIPALS, SESSIONS, TENANTS, TOOLS } from './model-names.ts'
+import { DOORS, PRINCIPALS, SERVERS, SESSIONS, TENANTS, TOOLS } from './model-names.ts'
 import type { Random } from './model-random.ts'
 import { TEXTS, type TextName } from './model-texts.ts'
 import { WORDS } from './model-world.ts'
@@ -28,6 +28,7 @@ export function makeCall(random: Random): CallSpec {
     ...(random.chance(10) && { delegation_session_id: 'd1' }),
     door,
     assurance: random.chance(75) ? 'enforced' : 'advised',
+    ...(random.chance(10) && { author: random.pick(SERVERS) }),
     tool: unreadable && random.chance(50) ? '(unreadable)' : tool,
     form: unreadable ? 'unreadable' : makeForm(random),
     n: 0,
@@ -105,6 +106,7 @@ export function tame(random: Random, call: CallSpec): CallSpec {
     session_id: call.session_id ?? 's1',
     door: 'mcp',
     assurance: call.assurance,
+    ...(call.author !== undefined && { author: call.author }),
     tool: call.tool === '(unreadable)' ? 'fs/read' : call.tool,
     form: 'fits',
     n: call.n,

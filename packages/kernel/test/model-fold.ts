@@ -8,7 +8,7 @@ import { copiedIn, vouchedFor } from './model-aim.ts'
 import { watched, type ModelWatch } from './model-watch.ts'
 import { ease, weigh, type Leak } from './model-risk.ts'
 import { appliedRules, findingsIn } from './model-rungs-data.ts'
-import { hear, remembers, same, sorted } from './model-taint.ts'
+import { hear, questions, remembers, same, sorted } from './model-taint.ts'
 import { moved, outcomeOf, trustText, type Raised } from './model-trust.ts'
 import type { Settled } from './model-words.ts'
 import type { Scene } from './model.ts'
@@ -22,23 +22,30 @@ export interface Found {
   readonly raised: Raised | undefined
   readonly widened: boolean
   readonly scoped: boolean
+  readonly asked: boolean
   readonly broken: readonly string[]
 }
 
 // Denials that say nothing about the session.
 const NO_FAULT = /FROZEN|KILLED|RISK_MEMORY|NO_POLICY|OUTSIDE_HOURS|RATE_EXCEEDED|BUDGET_EXCEEDED/
 
+/** A question that a server asks and that does not pass costs nobody but the server. */
+const isTheirs = ({ call }: Scene, { verdict }: Pick<Settled, 'verdict'>): boolean =>
+  call.author !== undefined && verdict !== 'ALLOW'
+
 /** Counts a decision in, and says what its receipt says besides. */
 export function fold(memory: Memory, scene: Scene, settled: Settled): Found {
   const { call, axes, leaks, time, policy, session } = scene
   const [name, owner] = [sessionOf(call), ownerOf(call)]
   // Only a call that still waits was counted before.
-  const weighed = weigh(session, leaks, settled.again ? undefined : axes, time, policy.risk)
+  const theirs = isTheirs(scene, settled)
+  const weighed = weigh(session, leaks, settled.again || theirs ? undefined : axes, time, policy.risk)
   const raised = raisedBy(scene, settled)
   memory.sessions.set(name, nextSession(scene, settled, weighed, raised))
   foldOwners(memory, scene, settled, weighed.carried)
   if (wasRead(settled)) remember(memory, scene, settled.approved === true)
-  const outcome = settled.again ? undefined : outcomeOf(settled.verdict, settled.reason)
+  const outcome =
+    settled.again || call.author !== undefined ? undefined : outcomeOf(settled.verdict, settled.reason)
   const trust = policy.trust && moved(scene.trust, outcome, time, policy.trust)
   if (trust) memory.trust.set(owner, trust)
   const read = wasRead(settled) && remembers(policy)
@@ -50,6 +57,7 @@ export function fold(memory: Memory, scene: Scene, settled: Settled): Found {
     raised,
     widened: settled.widen === true && session.scope !== undefined,
     scoped: session.scope !== undefined,
+    asked: call.author !== undefined,
     broken: scene.broken,
   }
 }
@@ -65,11 +73,13 @@ function raisedBy(
 
 function nextSession(
   scene: Scene,
-  { verdict, reason, approved, widen, rung }: Settled,
+  settled: Settled,
   { average, own }: { average: number; own: Leak },
   raised: Raised | undefined,
 ): SessionMemory {
   const { session: before, policy, time, call } = scene
+  const { verdict, reason, approved, widen, rung } = settled
+  const theirs = isTheirs(scene, settled)
   const passed = verdict === 'ALLOW'
   const fault = verdict === 'DENY' && !NO_FAULT.test(reason) ? 1 : 0
   return {
@@ -79,8 +89,8 @@ function nextSession(
     average: approved ? before.average : average,
     leak: approved ? ease(before.leak, time, policy.risk.halfLife) : own,
     sensitive: before.sensitive || (passed && scene.brings),
-    suspect: approved ? 0 : rung === 'session-risk' || scene.seen?.grave ? time : before.suspect,
-    denials: passed ? 0 : Math.min(9, before.denials + fault),
+    suspect: approved ? 0 : !theirs && (rung === 'session-risk' || scene.seen?.grave) ? time : before.suspect,
+    denials: call.author !== undefined ? before.denials : passed ? 0 : Math.min(9, before.denials + fault),
     limits: spendAll(scene, passed, ['session'], before.limits),
     raised: raised ?? before.raised,
     scope:
@@ -129,6 +139,7 @@ type Ended = Pick<Settled, 'verdict' | 'reason'> & { readonly approved: true | u
 
 /** What is watched of who answers for the call. */
 function watchAfter(scene: Scene, { verdict, reason, approved }: Ended): ModelWatch {
+  if (isTheirs(scene, { verdict })) return scene.answers.watch
   const { answers, call, time, effect, seen, tool, data } = scene
   return watched(answers.watch, {
     ...{
@@ -152,6 +163,7 @@ function spendAll(
   scopes: readonly ModelLimit['scope'][],
   before: Buckets,
 ): Buckets {
+  if (!passed && call.author !== undefined) return before
   const own = policy.limits.filter(({ scope }) => scopes.includes(scope))
   return spend(own, before, { tool: call.tool, time, passed, cost: costOf(tool?.cost, call.amount) })
 }
@@ -161,6 +173,9 @@ function remember(memory: Memory, { call, remembered, data, tool, voiced }: Scen
   if (!remembered || !data || remembered.broken) return
   const values = call.texts.flatMap(({ facts }) => facts.values)
   const vouched = approved && voiced ? vouchedFor(call, tool) : []
-  const next = hear(data, { origin: 'said', labels: [], values: [...values, ...vouched] })
+  const next =
+    call.author === undefined
+      ? hear(data, { origin: 'said', labels: [], values: [...values, ...vouched] })
+      : call.texts.flatMap(({ facts }) => questions(facts)).reduce(hear, data)
   if (!same(remembered, next)) memory.data.set(sessionOf(call), next)
 }

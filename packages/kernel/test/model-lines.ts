@@ -87,8 +87,9 @@ export function kernelEffectLine({ effect }: PlainStore): string {
 }
 
 /** What a decision shows of the rules, for the coverage. */
-export function seenIn({ reason, rung, found, asks = [] }: ModelDecision): readonly string[] {
+export function seenIn({ verdict, reason, rung, found, asks = [] }: ModelDecision): readonly string[] {
   const { labels = [], findings = [], compliance = [], trust, raised, broken = [], widened } = found ?? {}
+  const asked = found?.asked === true
   return [
     `reason ${reason}`,
     `rung ${rung}`,
@@ -100,5 +101,6 @@ export function seenIn({ reason, rung, found, asks = [] }: ModelDecision): reado
     ...(trust === undefined ? [] : ['trust']),
     ...(raised ? ['elevation'] : []),
     ...(widened === true ? ['widened'] : []),
+    ...(asked ? [`question ${verdict}`] : []),
   ]
 }

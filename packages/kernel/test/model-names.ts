@@ -7,6 +7,8 @@ export const BOTH = ['default', 'other'] as const
 export const PRINCIPALS = ['agent:a', 'agent:b', 'agent:ab'] as const
 /** Who has keys to delegate with. */
 export const DELEGATORS: readonly string[] = [...PRINCIPALS, 'agent:boss']
+/** Who asks, and is charged for it. */
+export const SERVERS = ['server:a', 'server:b'] as const
 export const SESSIONS = ['s1', 's2', 's12'] as const
 export const TOOLS = ['fs/read', 'fs/write', 'mail/send', 'web/click', 'ops/run', 'aa', 'a'] as const
 export const TOOL_GLOBS = [

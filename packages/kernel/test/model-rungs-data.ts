@@ -10,8 +10,16 @@ import type { Scene } from './model.ts'
 /** By these data can leave without a host being named. */
 const LETS_OUT: readonly EffectClass[] = ['send', 'pay', 'execute', 'admin']
 
-export function askTaint({ policy: { taint }, flow, hosts, targets, acts }: Scene): Word | undefined {
+export function askTaint({ policy: { taint }, call, flow, hosts, targets, acts }: Scene): Word | undefined {
   if (!taint) return undefined
+  // What would be cut out of a result is not handed on in a question.
+  const held = call.texts.flatMap(({ facts: { labels, passage } }) => [
+    ...labels,
+    ...(passage ? ['flagged'] : []),
+  ])
+  if (call.author !== undefined && held.some((label) => taint.results[label] !== undefined)) {
+    return deny('TAINTED_DATA_EGRESS_DENY')
+  }
   const leaves = targets.some((host) => !taint.internal.includes(host))
   const carried = (labels: readonly string[]): readonly string[] =>
     leaves ? flow.labels.filter((label) => labels.includes(label)) : []
@@ -22,10 +30,10 @@ export function askTaint({ policy: { taint }, flow, hosts, targets, acts }: Scen
     ['output', untrusted],
     ['spelled', flagged === 'allow' ? 'allow' : 'ask'],
   ] as const
-  const held = acts || hosts.length > 0 ? rules.filter(([kind]) => flow.from[kind]) : []
+  const doubted = acts || hosts.length > 0 ? rules.filter(([kind]) => flow.from[kind]) : []
   if (carried(taint.deny).length > 0) return deny('TAINTED_DATA_EGRESS_DENY')
-  if (held.some(([, rule]) => rule === 'deny')) return deny('UNTRUSTED_VALUE_DENY')
-  const asking = held.flatMap(([kind, rule]) => (rule === 'ask' ? [kind] : []))
+  if (doubted.some(([, rule]) => rule === 'deny')) return deny('UNTRUSTED_VALUE_DENY')
+  const asking = doubted.flatMap(([kind, rule]) => (rule === 'ask' ? [kind] : []))
   const about = [...carried(taint.ask), ...asking.slice(0, 1)]
   return about.length > 0 ? ask('TAINT_APPROVAL_REQUIRED', about.join(' ')) : undefined
 }
@@ -37,9 +45,11 @@ export function askThreat({ policy: { threat }, call, data, acts, hosts }: Scene
   const relays = (values: readonly string[]): boolean =>
     values.some((value) => (data?.values.get(value)?.origin ?? 'said') !== 'said')
   const inArguments = call.texts.flatMap(({ facts: { findings, values } }) =>
-    findings.map((each) =>
-      objection(each, threat.arguments[relays(values) ? WORSE[each.severity] : each.severity]),
-    ),
+    findings.map((each) => {
+      const severity = relays(values) ? WORSE[each.severity] : each.severity
+      const cut = call.author !== undefined && threat.results[severity] !== 'label'
+      return objection(each, cut ? 'deny' : threat.arguments[severity])
+    }),
   )
   const untrusted = acts || hosts.length > 0 ? call.sources.filter(({ said }) => !said) : []
   const inSources = untrusted.flatMap(({ facts }) =>

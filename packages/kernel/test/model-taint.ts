@@ -79,6 +79,16 @@ export function utterances(facts: TextFacts, more: readonly string[]): Utterance
   return [...all, { origin: 'flagged', labels: [...labels, 'flagged'], values: inside }]
 }
 
+/** What is heard in a server's question: running text at best, and no field. */
+export function questions(facts: TextFacts): Utterance[] {
+  const fields = new Set(fieldsOf(facts))
+  return utterances(facts, []).map((each) => ({
+    ...each,
+    origin: each.origin === 'output' ? 'prose' : each.origin,
+    values: each.values.filter((value) => !fields.has(value)),
+  }))
+}
+
 /** What a text is remembered by that a tool returned by itself: here all texts are one field, if they are short. */
 export function fieldsOf({ text }: Pick<TextFacts, 'text'>): readonly string[] {
   const isField = text.length <= 48 && /[a-z_]/i.test(text) && !text.includes('@')

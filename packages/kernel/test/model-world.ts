@@ -18,6 +18,8 @@ export interface CallSpec {
   readonly delegation_session_id?: string
   readonly door: Door
   readonly assurance: 'enforced' | 'advised'
+  /** Who wrote the arguments, if the principal did not. */
+  readonly author?: string
   readonly tool: string
   readonly form: 'fits' | 'misfits' | 'breaks the check' | 'no object' | 'unreadable'
   /** Tells calls apart that are otherwise alike. */
@@ -77,6 +79,7 @@ export interface ModelCall extends Pick<
   | 'replaced'
 > {
   readonly claimed: string | undefined
+  readonly author: string | undefined
   readonly session: string
   readonly args: string
   /** Names of its arguments. */

@@ -37,6 +37,10 @@ const MINUTE = 60_000
 const WEEK = 7 * DAY
 const HOUR = 60 * MINUTE
 
+/** Who answers for a denial: who wrote the arguments. */
+const chargedTo = ({ tenant, principal, author }: ModelCall): string =>
+  ownerOf({ tenant, principal: author ?? principal })
+
 /** What there is to know about a call. */
 export type Scene = ReturnType<Model['look']>
 
@@ -57,7 +61,7 @@ export class Model {
   judge(call: ModelCall, clock: number): ModelDecision {
     const { memory } = this
     const { quota, flooding, denials, frozen } = memory
-    const owner = ownerOf(call)
+    const owner = chargedTo(call)
     if (flooding.has(owner)) return { ...deny('QUOTA_EXCEEDED'), rung: 'freeze' }
     const time = Math.max(memory.time, clock)
     const spent = fill(quota, denials.get(owner), time).left < quota.period
@@ -115,7 +119,15 @@ export class Model {
     const returns = (tool?.returns.length ?? 0) > 0
     const brings = voiced ? returns || (!session.sensitive && holdsData) : call.sensitive
     const axes = call.axes({ ...facts, afterSource: session.sensitive || lately }, voiced, seen?.axes)
-    const from = [call.door, call.assurance, call.context, call.pages, call.acts, call.delegation]
+    const from = [
+      call.door,
+      call.assurance,
+      call.context,
+      call.pages,
+      call.acts,
+      call.delegation,
+      call.author,
+    ]
     const binding = JSON.stringify([sessionOf(call), call.tool, effect, pinned ?? offered, call.args, from])
     // A person has been asked about this very call: its turn was counted then.
     const asked = memory.requests.findLast((each) => each?.binding === binding)
@@ -159,10 +171,12 @@ export class Model {
     return { ...records, chain, lineageName, broken }
   }
 
-  #freezeOf({ tenant, principal, tool, session }: ModelCall): ReasonCode | undefined {
+  #freezeOf({ tenant, principal, author, tool, session }: ModelCall): ReasonCode | undefined {
     const { frozen } = this.memory
     if (frozen.has('all')) return 'SYSTEM_FROZEN'
-    if (principal && frozen.has(ownerOf({ tenant, principal }))) return 'AGENT_KILLED'
+    for (const each of [principal, author]) {
+      if (each !== undefined && frozen.has(ownerOf({ tenant, principal: each }))) return 'AGENT_KILLED'
+    }
     if (frozen.has(`tool ${tenant} ${tool}`)) return 'TOOL_FROZEN'
     return frozen.has(`session ${tenant} ${session}`) ? 'SESSION_FROZEN' : undefined
   }
@@ -195,7 +209,7 @@ export class Model {
     if (tires(answers.watch, call.tool, seen?.strange === true, this.memory.time)) {
       return { ...heard, ...deny('SESSION_RISK_MEMORY_DENY'), rung: 'session-risk' }
     }
-    const [owner, { tenant, principal = NOBODY }] = [ownerOf(call), call]
+    const [owner, { tenant, principal = NOBODY }] = [chargedTo(call), call]
     const { requests, time } = this.memory
     const recent = (each: Request): boolean => time - each.opened < FIFTEEN_MINUTES
     const mine = requests.filter(

@@ -43,6 +43,8 @@ export interface Order {
   readonly scope: unknown
   /** Who answers it. What a client answers to a server is its own word, and is not looked through. */
   readonly answeredBy: 'server' | 'client'
+  /** The server that wrote the arguments, if the caller did not. */
+  readonly author?: string
 }
 
 /** What came of it. */
@@ -76,6 +78,7 @@ export function createGovern(kernel: Kernel, now: () => number): Govern {
         ...(session !== undefined && { session_id: session }),
         ...(approval !== undefined && { approval }),
         ...(delegation !== undefined && { delegation }),
+        ...(order.author !== undefined && { author: `server:${order.author}` }),
       }
       const enforced = await enforce(kernel, given, ({ args: text }) => attempt.run(text))
       if (!enforced.effect) return denied(order, enforced.decided, repeats, now())

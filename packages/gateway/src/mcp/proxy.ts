@@ -200,6 +200,7 @@ async function send(
 ): Promise<UpstreamAnswer> {
   const { incarnation } = await stillOffered(link, offered, again)
   const meta = metaForServer(turn.meta)
+  let asked = 0
   const exchange: Exchange = {
     signal: turn.signal,
     only: incarnation,
@@ -207,9 +208,20 @@ async function send(
     ...(turn.progress && { onProgress: turn.progress }),
     ...(turn.logLevel !== undefined && { logLevel: turn.logLevel }),
     onMessage: (said) => turn.message(said),
-    onAsk: (asked, about) => askBack(link, asked, about, turn, govern),
+    onAsk: (question, about) => {
+      // Each would be a decision, a receipt, and perhaps a person's time.
+      if (++asked > MAX_QUESTIONS) return Promise.reject(tooManyQuestions())
+      return askBack(link, question, about, turn, govern)
+    },
   }
   return link.upstream.request(method, meta ? { ...params, _meta: meta } : params, exchange)
+}
+
+/** How many questions a server may ask while it does one governed call. */
+export const MAX_QUESTIONS = 16
+
+function tooManyQuestions(): RpcFault {
+  return new RpcFault(CODE.internal, `a server may ask ${MAX_QUESTIONS} questions in one call`)
 }
 
 const CAPABILITY: Readonly<Record<string, string>> = {
@@ -240,6 +252,7 @@ async function askBack(
     offered: hash,
     args: without(params, '_meta'),
     answeredBy: 'client' as const,
+    author: link.name,
   }
   const outcome = await govern.run(order, async (judged) => ({
     ok: true,

@@ -1,4 +1,5 @@
 import { acts, leaves, type Flow } from '../flow.ts'
+import { isHard } from '../inspect.ts'
 import type { TaintSettings, ValueRule } from '../policy/settings/taint.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { shownPath } from '../walk.ts'
@@ -10,9 +11,11 @@ import { deny, escalate, type Gate } from './gate.ts'
 export const taint: Gate = {
   name: 'taint',
   standing: ({ gates }) => (gates.taint ? 'active' : 'not configured'),
-  check(_, snapshot) {
+  check({ author }, snapshot) {
     const settings = snapshot.policy.gates.taint
     if (!settings) return undefined
+    const held = author === undefined ? undefined : heldBack(snapshot, settings)
+    if (held !== undefined) return deny('TAINTED_DATA_EGRESS_DENY', `the label \`${held}\``)
     const flow = snapshot.flow()
     const leaving = leaves(snapshot)
     const forbidden = leaving ? flow.labels.find((label) => settings.deny.includes(label)) : undefined
@@ -25,6 +28,18 @@ export const taint: Gate = {
     const detail = asked.length > 0 ? `the label \`${asked[0]}\`` : value.what
     return escalate('TAINT_APPROVAL_REQUIRED', detail, about)
   },
+}
+
+/** The label for which the policy would cut a result, if a server's question holds such data: it is output, and is not handed on. */
+function heldBack(snapshot: Snapshot, { results }: TaintSettings): string | undefined {
+  if (results.size === 0) return undefined
+  const labels = snapshot
+    .texts()
+    .flatMap(({ marks, findings }) => [
+      ...marks.map(({ label }) => label),
+      ...(findings.some(isHard) ? ['flagged'] : []),
+    ])
+  return labels.find((label) => results.has(label))
 }
 
 /** What is to be done about where the values of a call come from. */

@@ -1,10 +1,10 @@
 import type { ReasonCode } from '@tollgate/evidence'
 import { raised, sortedLabels, type ReadText } from '../content.ts'
 import { acts } from '../flow.ts'
-import type { ThreatSettings } from '../policy/settings/threat.ts'
+import type { CallAnswer, ThreatSettings } from '../policy/settings/threat.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { lookUp } from '../taint/provenance.ts'
-import type { ThreatClass, ThreatFinding } from '../threat/finding.ts'
+import type { Severity, ThreatClass, ThreatFinding } from '../threat/finding.ts'
 import { shownPath } from '../walk.ts'
 import { deny, escalate, type Gate, type Objection } from './gate.ts'
 
@@ -15,11 +15,12 @@ import { deny, escalate, type Gate, type Objection } from './gate.ts'
 export const threat: Gate = {
   name: 'threat',
   standing: ({ gates }) => (gates.threat ? 'active' : 'not configured'),
-  check(_, snapshot) {
+  check({ author }, snapshot) {
     const settings = snapshot.policy.gates.threat
     if (!settings) return undefined
+    const actions = author === undefined ? settings.arguments : forQuestions(settings)
     const words = [
-      ...snapshot.texts().flatMap((text) => objectionsIn(text, settings.arguments, relays(text, snapshot))),
+      ...snapshot.texts().flatMap((text) => objectionsIn(text, actions, relays(text, snapshot))),
       // What an agent has read is only a danger once it acts.
       ...(acts(snapshot) ? snapshot.untrusted() : []).flatMap((text) =>
         objectionsIn(text, settings.sources, false),
@@ -38,6 +39,13 @@ const DENIALS: Readonly<Record<Exclude<ThreatClass, 'secret'>, ReasonCode>> = {
   exfiltration: 'PROMPT_INJECTION_DETECTED',
   command: 'COMMAND_ATTACK_DETECTED',
   obfuscation: 'UNICODE_OBFUSCATION_DETECTED',
+}
+
+/** A server's question is output that is about to be read: what would be cut out of a result is denied. */
+function forQuestions({ arguments: given, results }: ThreatSettings): ThreatSettings['arguments'] {
+  const action = (severity: Severity): CallAnswer =>
+    results[severity] === 'label' ? given[severity] : 'deny'
+  return { low: action('low'), medium: action('medium'), high: action('high') }
 }
 
 function objectionsIn(
