@@ -65,6 +65,7 @@ export type ReasonCode =
   | 'APPROVAL_TIMEOUT'
   | 'APPROVAL_REFUSED'
   | 'APPROVAL_INVALID'
+  | 'APPROVAL_TOO_LARGE'
   | 'GATE_FAILED'
   | 'STATE_MISMATCH'
   | 'LEDGER_UNAVAILABLE'
@@ -249,6 +250,10 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   APPROVAL_INVALID: deny(
     'The approval is for another call, is used up, or comes from the requester.',
     'Send exactly the call that was approved, once, before the approval expires.',
+  ),
+  APPROVAL_TOO_LARGE: deny(
+    'A person must approve this call, and its arguments are too long to be shown to one.',
+    'Send arguments of at most 64 KiB; put what is longer where a tool can read it.',
   ),
   GATE_FAILED: deny(
     'A gate failed, and a gate that fails denies.',

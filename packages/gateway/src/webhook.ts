@@ -5,7 +5,7 @@
 
 import { createHmac } from 'node:crypto'
 import { REASONS, type Json } from '@tollgate/evidence'
-import { inputName, type ApprovalRequest, type Kernel } from '@tollgate/kernel'
+import { inputName, inputOf, type ApprovalRequest, type Kernel } from '@tollgate/kernel'
 import { GatewayError } from './error.ts'
 import type { Log } from './log.ts'
 import type { LedgerView } from './view.ts'
@@ -183,7 +183,8 @@ export function signatureOf(secret: Uint8Array, id: string, timestamp: string, b
 async function messageOf({ view }: WebhookOptions, hook: Hook, request: ApprovalRequest): Promise<Json> {
   const { id, principal, session, tool, reason, rung, rule, asks, args, approvers, until } = request
   const { sentence, remedy } = REASONS[reason]
-  const input = hook.arguments ? await view.record(inputName(id)).catch(() => undefined) : undefined
+  const record = hook.arguments ? await view.record(inputName(id)).catch(() => undefined) : undefined
+  const input = inputOf(request, record)
   return {
     type: 'approval.requested',
     data: {

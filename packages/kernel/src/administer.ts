@@ -1,7 +1,6 @@
-// What people do to a running kernel: policies, freezes, pins, answers. Each is a receipt, and in force from its turn on.
+// What people do to a running kernel: policies, freezes, pins. Each is a receipt, and in force from its turn on.
 
-import { canonicalize, type Approval, type Freeze, type Pin, type PolicyActivation } from '@tollgate/evidence'
-import { answerName, bearingOf, requestName, type ApprovalRequest } from './approvals.ts'
+import type { Freeze, Pin, PolicyActivation } from '@tollgate/evidence'
 import { copyOf, readObservation } from './call.ts'
 import { KernelError } from './error.ts'
 import { freezeName } from './freezes.ts'
@@ -164,89 +163,6 @@ export async function unpinTool(kernel: Kernel, tool: string, by: string): Promi
       return appended
     },
   })
-}
-
-/** A person's answer to a request. */
-export interface AnswerOrder {
-  /** Tenant of the approver: nobody answers for another. */
-  readonly tenant: string
-  /** Id of the request: the receipt of the ESCALATE decision. */
-  readonly request: string
-  readonly granted: boolean
-  /** Using the grant widens the scope of the session by this call: its tool, and what it acts on. */
-  readonly widen?: boolean
-  /** Who answers, as the door has made sure of it. */
-  readonly approver: string
-  /** Groups the approver belongs to. */
-  readonly groups?: readonly string[]
-}
-
-/**
- * Answers a request, once. A grant can then be used by exactly the call it was asked for, once, while it lasts.
- *
- * @throws KernelError `APPROVAL_REFUSED` if there is no such request, it was answered or ended, or this person may not
- * answer it.
- */
-export async function answerRequest(kernel: Kernel, order: AnswerOrder): Promise<Appended> {
-  return kernel.ledger.append({
-    reserved: true,
-    run: (turn) => {
-      const request = mayAnswer(kernel, order, turn.time)
-      const until = turn.time + request.lasts
-      const widen = mayWiden(request, order)
-      const appended = turn.append(
-        { causes: [request], anchors: [answerName(request.id)] },
-        (header): Approval => ({
-          ...header,
-          kind: 'approval',
-          tenant: request.tenant,
-          decision: request.id,
-          answer: order.granted ? 'GRANTED' : 'REFUSED',
-          ...(widen && { widen }),
-          approver: order.approver,
-          expires: new Date(until).toISOString(),
-        }),
-      )
-      const { approver, granted } = order
-      const answer = { ...appended, granted, widen, approver, until }
-      const answered: ApprovalRequest = { ...request, answer }
-      turn.put(requestName(request.id), canonicalize(answered))
-      kernel.approvals.set(answered)
-      return appended
-    },
-  })
-}
-
-function mayAnswer(kernel: Kernel, order: AnswerOrder, time: number): ApprovalRequest {
-  const request = kernel.approvals.find({ id: order.request })
-  if (request?.tenant !== order.tenant)
-    throw refuse('there is no such request; it may have been used or have ended')
-  if (request.answer !== null) throw refuse('the request has been answered')
-  if (bearingOf(request, time) !== 'waiting')
-    throw refuse('the request has ended; the call must be sent again')
-  if (order.approver === request.principal) throw refuse('nobody approves their own call')
-  const may =
-    request.approvers.length === 0 ||
-    [order.approver, ...(order.groups ?? [])].some((name) => request.approvers.includes(name))
-  if (!may) throw refuse('the rule names other approvers')
-  return request
-}
-
-/** Whether the answer widens a scope. Only what was asked about as being outside of it can. */
-function mayWiden({ asks }: ApprovalRequest, { granted, widen = false }: AnswerOrder): boolean {
-  if (!widen) return false
-  if (!granted) throw refuse('a refusal widens nothing')
-  const about = asks.find((ask) => ask.startsWith(SCOPE_ASKED))?.slice(SCOPE_ASKED.length)
-  if (about === undefined) throw refuse('the call is not outside of a scope, so there is nothing to widen')
-  if (about === 'none') throw refuse('the session has no scope; open it with one')
-  if (about === 'until') throw refuse('the scope has ended; open another session, or approve this once')
-  return true
-}
-
-const SCOPE_ASKED = 'scope TASK_SCOPE_EXCEEDED '
-
-function refuse(message: string): KernelError {
-  return new KernelError('APPROVAL_REFUSED', message)
 }
 
 /**

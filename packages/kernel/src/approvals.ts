@@ -1,6 +1,14 @@
 // Approvals: a person's yes to one intent, for a time, once. It lifts an ESCALATE and never a DENY.
 
-import { canonicalize, sha256Hex, type EffectClass, type ReasonCode, type Rung } from '@tollgate/evidence'
+import {
+  canonicalize,
+  fromHex,
+  saltedHash,
+  sha256Hex,
+  type EffectClass,
+  type ReasonCode,
+  type Rung,
+} from '@tollgate/evidence'
 import { NOBODY, type Intent } from './call.ts'
 import type { Appended, Turn } from './ledger.ts'
 import type { Rule } from './policy/parse.ts'
@@ -33,6 +41,8 @@ export interface ApprovalRequest {
   readonly args: string
   /** Its salt, in hexadecimal, so that the approved call can be shown to be the same. */
   readonly salt: string | null
+  /** Id of the delegation that the call was made under; its delegators may not answer. */
+  readonly delegation: string | null
   readonly answer: Answer | null
 }
 
@@ -83,6 +93,23 @@ export function requestName(id: string): string {
 /** The name of the record that keeps what was asked: the arguments, for the person who is to decide. */
 export function inputName(id: string): string {
   return `input\n${id}`
+}
+
+/** The longest arguments that an approver is shown, in bytes of canonical JSON. A call with longer ones cannot be approved. */
+export const MAX_SHOWN: number = 1 << 16
+
+/** The hash of arguments under a salt, or a plain one. */
+export function argsHash(text: string, salt: string | null): string {
+  const bytes = salt === null ? undefined : fromHex(salt)
+  return bytes ? saltedHash('args', bytes, new TextEncoder().encode(text)) : sha256Hex(text.toWellFormed())
+}
+
+/** The arguments that a request is about, out of their record; undefined if that is lost, or is not what was asked about. */
+export function inputOf(
+  { args, salt }: Pick<ApprovalRequest, 'args' | 'salt'>,
+  record: string | undefined,
+): string | undefined {
+  return record !== undefined && argsHash(record, salt) === args ? record : undefined
 }
 
 /** Removes all that is stored of a request. */

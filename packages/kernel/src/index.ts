@@ -2,16 +2,22 @@
 
 export {
   activatePolicy,
-  answerRequest,
   FLOOD_GUARD,
   pinTool,
   postObservation,
   setFreeze,
   unpinTool,
-  type AnswerOrder,
   type FreezeOrder,
 } from './administer.ts'
-export { inputName, type Answer, type ApprovalRequest, type Approvals } from './approvals.ts'
+export { answerRequest, type AnswerOrder } from './answers.ts'
+export {
+  inputName,
+  inputOf,
+  MAX_SHOWN,
+  type Answer,
+  type ApprovalRequest,
+  type Approvals,
+} from './approvals.ts'
 export {
   capture,
   NOBODY,

@@ -119,8 +119,8 @@ function readRequest(
   // Sound: only an answer, or the decision that used it, anchors its name.
   const said = answer?.anchor as unknown as Approval | Decision | undefined
   if (said?.kind === 'decision') return undefined
-  const clock = decision.lamport_clock
-  return { ...request, clock, answer: said ? readAnswer(said, answer?.id ?? '') : null }
+  const { lamport_clock: clock, delegation = null } = decision
+  return { ...request, clock, delegation, answer: said ? readAnswer(said, answer?.id ?? '') : null }
 }
 
 function readAnswer(approval: Approval, id: string): Answer {

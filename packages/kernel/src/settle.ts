@@ -1,21 +1,15 @@
 // What approvals do to a decision: they lift an escalation, or a new request is opened for it.
 
+import { canonicalize, toHex, type Commit, type ReasonCode, type Rung } from '@tollgate/evidence'
 import {
-  canonicalize,
-  fromHex,
-  saltedHash,
-  toHex,
-  type Commit,
-  type ReasonCode,
-  type Rung,
-} from '@tollgate/evidence'
-import {
+  argsHash,
   bearingOf,
   bindingOf,
   forgetRequest,
   inputName,
   isFor,
   MAX_ASKING,
+  MAX_SHOWN,
   requestName,
   type ApprovalRequest,
 } from './approvals.ts'
@@ -48,6 +42,7 @@ export function wasRead({ verdict, rung }: Judgement): boolean {
 /** Lets an approval lift an escalation. It must be for exactly this intent, and hold now. */
 export function settle(kernel: Kernel, intent: Intent, snapshot: Snapshot, judgement: Judgement): Settled {
   if (judgement.verdict !== 'ESCALATE') return judgement
+  if (isTooLong(intent)) return denied(judgement, 'APPROVAL_TOO_LARGE')
   const binding = bindingOf(intent, snapshot.effect, definitionIn(snapshot))
   const claimed = intent.approval !== undefined
   const found = kernel.approvals.find(claimed ? { id: intent.approval } : { binding })
@@ -56,7 +51,7 @@ export function settle(kernel: Kernel, intent: Intent, snapshot: Snapshot, judge
     found?.binding === binding &&
     concerns(found, intent) &&
     isFor(found, judgement) &&
-    argsHash(intent, found.salt) === found.args
+    hashIn(intent, found.salt) === found.args
   const request = fits ? found : undefined
   if (claimed && !request) return denied(judgement, 'APPROVAL_INVALID')
   switch (request && bearingOf(request, snapshot.time)) {
@@ -80,6 +75,15 @@ export function settle(kernel: Kernel, intent: Intent, snapshot: Snapshot, judge
   if (kernel.approvals.asking(intent.tenant, chargedTo(intent), snapshot.time) < MAX_ASKING) return judgement
   const detail = `${MAX_ASKING} requests of this principal already wait for an answer`
   return { ...denied(judgement, 'RATE_EXCEEDED'), detail }
+}
+
+/** Whether the arguments are too long to be shown to an approver: a person must not say yes to what they cannot see. */
+function isTooLong({ text }: Intent): boolean {
+  // A UTF-16 unit takes one to three bytes, so that most texts need not be measured.
+  return (
+    text.length > MAX_SHOWN ||
+    (3 * text.length > MAX_SHOWN && new TextEncoder().encode(text).length > MAX_SHOWN)
+  )
 }
 
 /** Whether people were asked too much, or about this too often, to be asked once more. */
@@ -144,13 +148,11 @@ export function commitTo(kernel: Kernel, intent: Intent, { tool }: Snapshot, set
     : kernel.commit === 'salted' || tool?.declared?.salted === true
   if (!salted) return { args: intent.hash, commit: 'plain', salt: undefined }
   const salt = request?.salt ?? toHex(kernel.host.salt())
-  return { args: argsHash(intent, salt), commit: 'salted', salt }
+  return { args: hashIn(intent, salt), commit: 'salted', salt }
 }
 
-/** The hash of the arguments under a salt, or a plain one. */
-function argsHash({ hash, text }: Intent, salt: string | null): string {
-  const bytes = salt === null ? undefined : fromHex(salt)
-  return bytes ? saltedHash('args', bytes, new TextEncoder().encode(text)) : hash
+function hashIn({ hash, text }: Intent, salt: string | null): string {
+  return salt === null ? hash : argsHash(text, salt)
 }
 
 /** Uses up a granted request, or opens a new one for an escalation nobody asked about yet. */
@@ -187,14 +189,12 @@ export function keepRequest(
     lasts,
     args: hash.args,
     salt: hash.salt ?? null,
+    delegation: intent.delegation ?? null,
     answer: null,
   }
   // First what could fail.
   turn.put(requestName(request.id), canonicalize(request))
-  if (intent.text.length <= MAX_SHOWN) turn.put(inputName(request.id), intent.text)
+  turn.put(inputName(request.id), intent.text)
   kernel.approvals.set(request)
   return request
 }
-
-// What is longer, nobody reads before they say yes; it is then approved by its hash.
-const MAX_SHOWN = 1 << 16

@@ -399,7 +399,7 @@ function offer({ kernel }: Rig, order: JsonObject): void {
   kernel.catalogue.offer(readText(order, 'tool'), definitionOf(order.definition as JsonObject))
 }
 
-const RECORDS = ['session', 'principal', 'tenant', 'provenance', 'delegation'] as const
+const RECORDS = ['session', 'principal', 'tenant', 'provenance', 'delegation', 'input'] as const
 
 /** Changes the private records of one kind behind the kernel's back, which then starts again. */
 async function changeRecords(
@@ -633,6 +633,7 @@ const CALL_KEYS = [
   'author',
   'tool',
   'args',
+  'size',
   'raw',
   'context',
   'browser',
@@ -666,7 +667,7 @@ function readCall(stage: Stage, text: string): ReadCall {
     assurance: readWord(given, 'assurance', ['enforced', 'advised']),
     ...(given.author !== undefined && { author: readText(given, 'author') }),
     tool,
-    args,
+    args: given.size === undefined ? args : argsOfSize(given),
     ...raw,
     principal,
     session_id: given.session,
@@ -678,6 +679,13 @@ function readCall(stage: Stage, text: string): ReadCall {
     sources: given.sources,
   }
   return { call, answer: readAnswer(given), times }
+}
+
+/** The arguments with a `text` so long that their canonical JSON has `size` bytes. */
+function argsOfSize({ size, args = {} }: JsonObject): JsonObject {
+  if (typeof size !== 'number' || !isObject(args)) throw new Error('`size` is a number, `args` an object')
+  const rest = canonicalize({ ...args, text: '' }).length
+  return { ...args, text: 'x'.repeat(size - rest) }
 }
 
 /** What the tool answers: its `output` as a value, or a byte that nobody looks into. */

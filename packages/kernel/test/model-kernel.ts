@@ -11,6 +11,14 @@ import { factsOf, recipient } from './model-texts.ts'
 import { WORDS } from './model-world.ts'
 import type { CallSpec, ModelCall, PlacedText } from './model-world.ts'
 
+// Numbers have no text in which anything could be found.
+const PAD = Array<number>(4000).fill(0.1234567890123456)
+
+/** Some calls have arguments that are too long to be shown. */
+function isLong(n: number, word: CallSpec['word']): boolean {
+  return n === 2 && word === 'hello'
+}
+
 function membersOf({ form, answers, n, word, hosts, body, memo, amount }: CallSpec): Record<string, unknown> {
   return {
     form,
@@ -21,6 +29,7 @@ function membersOf({ form, answers, n, word, hosts, body, memo, amount }: CallSp
     ...(body && { body: factsOf(body).text }),
     ...(memo && { memo: factsOf(memo).text }),
     ...(amount !== undefined && { amount }),
+    ...(isLong(n, word) && { pad: PAD }),
   }
 }
 
@@ -93,6 +102,7 @@ export function modelCallOf(
     author: spec.author,
     session: spec.session_id ?? spec.delegation_session_id ?? spec.principal ?? '(nobody)',
     args: JSON.stringify(argsOf(spec)),
+    long: isLong(spec.n, spec.word),
     members: garbled ? [] : Object.keys(membersOf(spec)),
     texts,
     sources: spec.sources.map(({ channel, text }) => ({ said: channel === 'USER', facts: factsOf(text) })),

@@ -53,6 +53,7 @@ export interface Request extends Pick<Heard, 'reason' | 'rung' | 'rule' | 'asks'
   readonly tenant: string
   readonly principal: string
   readonly binding: string
+  readonly delegation: number | undefined
   readonly opened: number
   readonly until: number
   readonly answer?: { readonly granted: boolean; readonly widen: boolean; readonly until: number }

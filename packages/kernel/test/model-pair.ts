@@ -1,7 +1,8 @@
 // The kernel and the model side by side: whatever happens, happens to both.
 
 import type { DelegationStatement } from '@tollgate/evidence'
-import { activatePolicy, answerRequest, pinTool, setFreeze, unpinTool } from '../src/administer.ts'
+import { activatePolicy, pinTool, setFreeze, unpinTool } from '../src/administer.ts'
+import { answerRequest } from '../src/answers.ts'
 import { definitionOf } from '../src/catalogue.ts'
 import { revokeDelegation } from '../src/delegate.ts'
 import { delegationName } from '../src/delegation-records.ts'

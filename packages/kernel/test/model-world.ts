@@ -82,6 +82,8 @@ export interface ModelCall extends Pick<
   readonly author: string | undefined
   readonly session: string
   readonly args: string
+  /** They are longer than a person can be shown. */
+  readonly long: boolean
   /** Names of its arguments. */
   readonly members: readonly string[]
   /** Its texts in which there is something to find. */

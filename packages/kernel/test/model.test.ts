@@ -76,6 +76,7 @@ const LEAST: Readonly<Record<Exclude<ReasonCode, 'LEDGER_UNAVAILABLE'>, number>>
   APPROVAL_TIMEOUT: 5,
   APPROVAL_REFUSED: 10,
   APPROVAL_INVALID: 20,
+  APPROVAL_TOO_LARGE: 10,
   GATE_FAILED: 10,
   STATE_MISMATCH: 40,
 }
@@ -151,6 +152,7 @@ const names = [
   'body',
   'memo',
   'amount',
+  'pad',
   'fits',
   'throws',
   'breaks the check',

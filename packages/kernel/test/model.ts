@@ -185,6 +185,7 @@ export class Model {
   #settle(scene: Scene, heard: Heard): Settled {
     const { call, time, binding } = scene
     if (heard.verdict !== 'ESCALATE') return heard
+    if (call.long) return { ...heard, ...deny('APPROVAL_TOO_LARGE') }
     const { requests } = this.memory
     const claims = call.approval !== undefined
     const number = call.approval ?? requests.findLastIndex((each) => each?.binding === binding)
@@ -217,7 +218,11 @@ export class Model {
     )
     if (mine.length >= 100) return { ...heard, ...deny('RATE_EXCEEDED') }
     const until = time + (heard.rule?.expires ?? FIFTEEN_MINUTES)
-    const length = requests.push({ ...heard, owner, tenant, principal, binding, opened: time, until })
+    const { delegation } = call
+    const length = requests.push({
+      ...heard,
+      ...{ owner, tenant, principal, binding, delegation, opened: time, until },
+    })
     return { ...heard, request: length - 1 }
   }
 
@@ -275,6 +280,9 @@ export class Model {
     const time = Math.max(memory.time, clock)
     if (request?.tenant !== tenant || request.answer || time > request.until) return false
     if (approver === request.principal) return false
+    const chain = request.delegation === undefined ? [] : chainOf(memory.grants, tenant, request.delegation)
+    if (!chain || chain.some(({ delegator, delegate }) => [delegator, delegate].includes(approver)))
+      return false
     const { approvers = [], expires = FIFTEEN_MINUTES } = request.rule ?? {}
     if (approvers.length > 0 && ![approver, ...groups].some((name) => approvers.includes(name))) return false
     const asked = request.asks?.find((each) => each.startsWith('scope TASK_SCOPE_EXCEEDED '))

@@ -2,7 +2,8 @@
 
 import { EvidenceError, type Decision, type Receipt } from '@tollgate/evidence'
 import { describe, expect, it } from 'vitest'
-import { answerRequest, pinTool, postObservation } from '../src/administer.ts'
+import { pinTool, postObservation } from '../src/administer.ts'
+import { answerRequest } from '../src/answers.ts'
 import { definitionOf } from '../src/catalogue.ts'
 import { reportEffect } from '../src/closing.ts'
 import { keptName } from '../src/kept.ts'

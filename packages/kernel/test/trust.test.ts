@@ -159,6 +159,7 @@ describe('what a decision says about the principal', () => {
     expect(silent.toSorted()).toEqual([
       'AGENT_KILLED',
       'APPROVAL_TIMEOUT',
+      'APPROVAL_TOO_LARGE',
       'BUDGET_EXCEEDED',
       'GATE_FAILED',
       'LEDGER_UNAVAILABLE',

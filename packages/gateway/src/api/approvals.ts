@@ -2,7 +2,7 @@
 
 import { performance } from 'node:perf_hooks'
 import { EFFECT_CLASSES, parseJson, RUNGS, type Approval, type Decision, type Json } from '@tollgate/evidence'
-import { answerRequest, inputName, type ApprovalRequest, type Kernel } from '@tollgate/kernel'
+import { answerRequest, inputName, inputOf, type ApprovalRequest, type Kernel } from '@tollgate/kernel'
 import type { Identity, Role } from '../tokens.ts'
 import { maySee, unknownToken } from './auth.ts'
 import { Problem } from './problem.ts'
@@ -65,7 +65,7 @@ const APPROVAL: Schema = object({
   args_hash: HASH,
   'arguments?': said(
     ANYTHING,
-    'What the call would be run with, for who may answer and whose it is; not there if it is too long to be kept, or erased.',
+    'What the call would be run with, for those who may answer and for the caller; missing if it was erased: then the request cannot be approved.',
   ),
   approvers: said(list(TEXT), 'Who may answer: people or groups; empty if anybody with the role may.'),
   'opened?': TIME,
@@ -89,7 +89,9 @@ async function shown(
   now: number,
 ): Promise<Shown> {
   const entry = await view.find(request.id)
-  const input = mayRead(identity, request) ? await view.record(inputName(request.id)) : undefined
+  const input = mayRead(identity, request)
+    ? inputOf(request, await view.record(inputName(request.id)))
+    : undefined
   const { id, principal, session, tool, reason, rung, rule, asks, args, approvers, answer, until, lasts } =
     request
   return {

@@ -110,7 +110,7 @@ const MOST_SHOWN = 1000
 
 /** What the call would be run with. Nobody should say yes to what they have not seen. */
 function argumentsOf({ arguments: args }: Waiting): string {
-  if (args === undefined) return '(too long to be shown, or erased: only their hash is known)'
+  if (args === undefined) return '(lost or erased: it can be denied, not approved)'
   const text = shown(JSON.stringify(args))
   return text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN)}… (all of it with --json)`
 }
