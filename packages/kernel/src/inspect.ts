@@ -5,6 +5,7 @@ import { codesOf, readTexts, sortedLabels, type ReadText } from './content.ts'
 import type { Policy } from './policy/parse.ts'
 import { remembersData } from './policy/uses.ts'
 import { asksForAction } from './taint/asking.ts'
+import { labelsOfValues } from './taint/labelled.ts'
 import { phrasesIn } from './taint/phrases.ts'
 import type { Heard, Origin } from './taint/provenance.ts'
 import { returnedIn } from './taint/returned.ts'
@@ -62,27 +63,52 @@ export function heardBlindly(returns: readonly string[]): readonly Heard[] {
 export function heardIn(text: ReadText, labels: readonly string[]): readonly Heard[] {
   const passages = passagesAround(text.text, text.findings.filter(isHard))
   const carries = sortedLabels([...labels, ...text.marks.map(({ label }) => label)])
-  const settings = settingsIn(text.text, text.values)
-  const origins = text.values.map((value, i): Origin => {
-    if (passages.some((passage) => overlap(passage, value))) return 'flagged'
-    return ORIGINS[settings[i] ?? 'prose']
-  })
-  const from = (origin: Origin): readonly Value[] => text.values.filter((_, i) => origins[i] === origin)
-  const words = passages
-    .slice(0, MOST_SPELLED)
-    .flatMap(({ start, end }) => phrasesIn(text.text.slice(start, end)))
-  const heard: Heard[] = [{ origin: 'output', labels: carries, values: from('output'), cut: text.cut }]
-  heard.push({ origin: 'prose', labels: carries, values: from('prose') })
-  heard.push({ origin: 'ordered', labels: carries, values: [...from('ordered'), ...hiddenIn(text)] })
+  // The session has read such data, whichever value it is.
+  const heard: Heard[] = [{ origin: 'output', labels: carries, values: [], cut: text.cut }]
+  heard.push(...valuesHeard(text, labels, carries, passages))
+  const hidden = hiddenIn(text)
+  if (hidden.length > 0) heard.push({ origin: 'ordered', labels: carries, values: hidden })
   const fields = returnedIn(text.text).filter((each) => !passages.some((passage) => overlap(passage, each)))
   if (fields.length > 0)
     heard.push({ origin: 'output', labels: [], values: fields.map(({ field }) => field), words: true })
+  if (passages.length === 0) return heard
   const flagged = sortedLabels([...carries, 'flagged'])
-  if (passages.length > 0) heard.push({ origin: 'flagged', labels: flagged, values: from('flagged') })
-  if (words.length > 0) heard.push({ origin: 'flagged', labels: flagged, values: words, words: true })
-  return heard.filter(
-    ({ origin, values }) => origin === 'output' || origin === 'flagged' || values.length > 0,
-  )
+  const words = passages
+    .slice(0, MOST_SPELLED)
+    .flatMap(({ start, end }) => phrasesIn(text.text.slice(start, end)))
+  return [
+    ...heard,
+    { origin: 'flagged', labels: flagged, values: [] },
+    ...(words.length > 0
+      ? [{ origin: 'flagged', labels: flagged, values: words, words: true } as const]
+      : []),
+  ]
+}
+
+const BY_ORIGIN: readonly Origin[] = ['output', 'prose', 'ordered', 'flagged']
+
+/** The values of a text, those of one origin and with the same labels together. */
+function valuesHeard(
+  text: ReadText,
+  declared: readonly string[],
+  carries: readonly string[],
+  passages: readonly Span[],
+): readonly Heard[] {
+  const settings = settingsIn(text.text, text.values)
+  // Where not all that is in a text was listed, what carries a label may be any of its values.
+  const shapes = text.cut ? undefined : labelsOfValues(text.text, text.marks, text.values)
+  const groups = new Map<string, { origin: Origin; labels: readonly string[]; values: Value[] }>()
+  text.values.forEach((value, i) => {
+    const isFlagged = passages.some((passage) => overlap(passage, value))
+    const origin = isFlagged ? 'flagged' : ORIGINS[settings[i] ?? 'prose']
+    const own = shapes ? [...declared, ...(shapes[i] ?? [])] : carries
+    const labels = sortedLabels(isFlagged ? [...own, 'flagged'] : own)
+    const key = `${origin}\n${labels.join('\n')}`
+    const group = groups.get(key) ?? { origin, labels, values: [] }
+    group.values.push(value)
+    groups.set(key, group)
+  })
+  return [...groups.values()].sort((a, b) => BY_ORIGIN.indexOf(a.origin) - BY_ORIGIN.indexOf(b.origin))
 }
 
 /**

@@ -68,15 +68,19 @@ const ORIGINS = { plain: 'output', prose: 'prose', ordered: 'ordered' } as const
 export function utterances(facts: TextFacts, more: readonly string[]): Utterance[] {
   const { values, stand, passage, labels: shapes } = facts
   const labels = [...more, ...shapes]
-  const outside = values.flatMap((value, i): Utterance[] => {
-    const origin = ORIGINS[stand[i] ?? 'plain']
-    return passage?.holds.includes(i) ? [] : [{ origin, labels, values: [value] }]
+  const each = values.map((value, i): Utterance => {
+    const own = [...more, ...(facts.carried[i] ?? [])]
+    if (passage?.holds.includes(i)) return { origin: 'flagged', labels: [...own, 'flagged'], values: [value] }
+    return { origin: ORIGINS[stand[i] ?? 'plain'], labels: own, values: [value] }
   })
-  // Labels are heard without a value as well.
-  const all: Utterance[] = [{ origin: 'output', labels, values: [] }, ...outside]
+  // Labels are heard without a value as well; and what is flagged, last.
+  const all: Utterance[] = [
+    { origin: 'output', labels, values: [] },
+    ...each.filter(({ origin }) => origin !== 'flagged'),
+    ...each.filter(({ origin }) => origin === 'flagged'),
+  ]
   if (!passage) return [...all, { origin: 'output', labels: [], values: fieldsOf(facts) }]
-  const inside = [...passage.holds.map((i) => values[i] ?? ''), ...phrases(passage.words)]
-  return [...all, { origin: 'flagged', labels: [...labels, 'flagged'], values: inside }]
+  return [...all, { origin: 'flagged', labels: [...labels, 'flagged'], values: phrases(passage.words) }]
 }
 
 /** What is heard in a server's question: running text at best, and no field. */

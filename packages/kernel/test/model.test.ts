@@ -6,6 +6,7 @@ import { readText } from '../src/content.ts'
 import { destinationsIn } from '../src/destinations/find.ts'
 import { isHard } from '../src/inspect.ts'
 import { wordsIn } from '../src/taint/phrases.ts'
+import { labelsOfValues } from '../src/taint/labelled.ts'
 import { returnedIn } from '../src/taint/returned.ts'
 import { settingsIn } from '../src/taint/setting.ts'
 import { passagesAround } from '../src/threat/passage.ts'
@@ -135,6 +136,7 @@ const NOTHING = {
   passage: undefined,
   findings: [],
   labels: [],
+  carried: [],
   hosts: [],
 } as const
 const words = Object.entries(WORDS).map(([text, topics]): TextFacts => ({
@@ -184,6 +186,7 @@ function factsIn(text: string): TextFacts {
     },
     findings: findings.map(({ class: kind, code, severity }) => ({ class: kind, code, severity })),
     labels: marks.map(({ label }) => label),
+    carried: marks.length === 0 ? [] : labelsOfValues(text, marks, values),
     hosts: destinationsIn({ text }, []).map(({ host }) => host),
     // Sound: the topics are the table's own keys.
     topics: (Object.keys(BIT) as Topic[]).filter((topic) => (bits & BIT[topic]) !== 0).sort(),
