@@ -1,5 +1,6 @@
 // The manifest of a pack: which part of which ledger it holds, and every member with its size and digest.
 
+import { concat, latin1 } from './bytes.ts'
 import { canonicalBytes, parseCanonical } from './canonical.ts'
 import { isOrigin } from './checkpoint.ts'
 import { EvidenceError } from './error.ts'
@@ -14,7 +15,9 @@ import {
   shape,
   textThat,
   word,
+  writeShape,
   type Field,
+  type Fields,
 } from './fields.ts'
 import { MEMBER_NAME } from './tar.ts'
 
@@ -130,11 +133,11 @@ export function formatManifest(manifest: Manifest): Uint8Array {
  * @throws EvidenceError `PACK_MALFORMED`, or a `JSON_…` code.
  */
 export function parseManifest(bytes: Uint8Array): Manifest {
-  const value = parseCanonical(bytes, MAX_MANIFEST_BYTES)
-  const problem = problemWith(value, SHAPE)
-  if (problem !== undefined) throw malformed(`manifest.json: ${problem}`)
-  // Sound: the table has exactly the fields of Manifest, and all were checked.
-  const manifest = value as unknown as Manifest
+  if (bytes.length > MAX_MANIFEST_BYTES) {
+    throw malformed(`manifest.json is larger than ${MAX_MANIFEST_BYTES} bytes`)
+  }
+  const listed = readListed(bytes)
+  const manifest: Manifest = { ...parseRest(listed.rest), members: listed.members }
   const names = manifest.members.map(({ name }) => name)
   if (names.some((name, i) => i > 0 && name <= (names[i - 1] ?? '')))
     throw malformed('its members are not sorted')
@@ -145,10 +148,66 @@ export function parseManifest(bytes: Uint8Array): Manifest {
   return manifest
 }
 
+/** A manifest with its list of members taken out of it: what is left of its text has an empty list there. */
+interface Listed {
+  readonly members: readonly ListedMember[]
+  readonly rest: Uint8Array
+}
+
+const LIST = '"members":['
+// What comes before the list is a format and the name of a ledger; a member is two names and two numbers.
+const MAX_HEAD = 2048
+const MAX_LISTED = 256
+const LISTED = /^\{"name":"([a-z0-9._/-]{1,100})","sha256":"([0-9a-f]{64})","size":(0|[1-9][0-9]{0,15})\}(,?)/
+
+/**
+ * Takes the members out of a manifest. It has one spelling, so each is matched where it stands: what is none ends the reading
+ * there, and a long list of anything else costs nothing. A list that is not as it should be stays in the rest.
+ */
+function readListed(bytes: Uint8Array): Listed {
+  const start = latin1(bytes.subarray(0, MAX_HEAD)).indexOf(LIST) + LIST.length
+  const members: ListedMember[] = []
+  let at = start
+  for (let more = start >= LIST.length && bytes[at] === 0x7b; more;) {
+    const [text = '', name = '', sha256 = '', size, comma] =
+      LISTED.exec(latin1(bytes.subarray(at, at + MAX_LISTED))) ?? []
+    const member: ListedMember = { name, sha256, size: Number(size) }
+    if (writeShape({ ...member }, MEMBER) === undefined || members.length === MAX_MEMBERS) {
+      return { members: [], rest: checked(bytes) }
+    }
+    members.push(member)
+    at += text.length
+    more = comma === ','
+  }
+  return { members, rest: concat(bytes.subarray(0, start), checked(bytes.subarray(at))) }
+}
+
+function checked(rest: Uint8Array): Uint8Array {
+  if (rest.length > MAX_REST_BYTES) throw malformed('manifest.json: what it lists are not members of a pack')
+  return rest
+}
+
+// All but the members: 10,000 indexes at most, and a few names.
+const MAX_REST_BYTES = 1 << 20
+
+/** Reads what is left of a manifest, in which nothing may be listed any more. */
+function parseRest(rest: Uint8Array): Manifest {
+  const value = parseCanonical(rest, rest.length)
+  const problem = problemWith(value, SHAPE)
+  if (problem !== undefined) throw malformed(`manifest.json: ${problem}`)
+  // Sound: the table has exactly the fields of Manifest, and all were checked.
+  const manifest = value as unknown as Manifest
+  if (manifest.members.length > 0) throw malformed('manifest.json: a comma is missing between two members')
+  return manifest
+}
+
 /** Longest manifest: room for some 100 million receipts. */
 export const MAX_MANIFEST_BYTES: number = 64 << 20
 
 const name = textThat('the name of a member', (text) => text.length <= 100 && MEMBER_NAME.test(text))
+
+const member: Fields = { name, sha256: hash, size: count() }
+const MEMBER = shape(member)
 
 const SHAPE = shape({
   format: word('tollgate-evidence-pack'),
@@ -157,7 +216,7 @@ const SHAPE = shape({
   tree_size: count(),
   range: optional(record({ start: count(), end: count() })),
   selected: array(count(), MAX_SELECTED),
-  members: array(record({ name, sha256: hash, size: count() }), MAX_MEMBERS),
+  members: array(record(member), MAX_MEMBERS),
 } satisfies Readonly<Record<keyof Manifest, Field>>)
 
 function bundle(block: number, runs: readonly Range[]): Bundle {

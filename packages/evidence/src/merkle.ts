@@ -186,7 +186,11 @@ export function verifyInclusion(
   return last === 0 && sameBytes(hash, root)
 }
 
-/** Whether the proof shows that the older tree is a prefix of the newer one (RFC 9162, 2.1.4.2). */
+/**
+ * Whether the proof shows that the older tree is a prefix of the newer one (RFC 9162, 2.1.4.2).
+ *
+ * The older tree has at least one leaf: every tree goes on from the empty one, so there is nothing that a proof could show.
+ */
 export function verifyConsistency(
   oldSize: number,
   size: number,
@@ -194,9 +198,8 @@ export function verifyConsistency(
   oldRoot: Uint8Array,
   root: Uint8Array,
 ): boolean {
-  if (!isCount(oldSize) || !isCount(size) || oldSize > size) return false
+  if (!isCount(oldSize) || !isCount(size) || oldSize === 0 || oldSize > size) return false
   if (oldSize === size) return proof.length === 0 && sameBytes(oldRoot, root)
-  if (oldSize === 0) return proof.length === 0 && sameBytes(oldRoot, EMPTY_ROOT)
   let [node, last] = [oldSize - 1, size - 1]
   while (node % 2 === 1) [node, last] = [(node - 1) / 2, Math.floor(last / 2)]
   // A tree of a power of two is a node of the newer one, so the proof leaves it out.

@@ -1,7 +1,7 @@
 // The archive of a pack: plain ustar in exactly one spelling. The reader writes each header again and compares, so
 // whatever another tool might read differently is refused.
 
-import { join, latin1, sameBytes, utf8 } from './bytes.ts'
+import { latin1, sameBytes, utf8 } from './bytes.ts'
 import { EvidenceError } from './error.ts'
 
 /** A file in an archive. */
@@ -111,16 +111,16 @@ class ByteReader {
   /** Exactly `length` bytes; the archive ending before is a fault. A view of the chunk where one holds them all. */
   async take(length: number): Promise<Uint8Array> {
     if (this.#chunk.length >= length) return this.#cut(length)
-    // Grown as bytes arrive: a header that claims gigabytes costs nothing until they are really there.
-    const parts: Uint8Array[] = []
-    for (let missing = length; missing > 0;) {
+    // One piece from the start, filled as bytes arrive: no more than the limit of a member, and not held twice.
+    const whole = new Uint8Array(length)
+    for (let at = 0; at < length;) {
       if (this.#chunk.length === 0 && !(await this.#next()))
         throw malformed('it ends in the middle of a member')
-      const part = this.#cut(Math.min(missing, this.#chunk.length))
-      missing -= part.length
-      parts.push(part)
+      const part = this.#cut(Math.min(length - at, this.#chunk.length))
+      whole.set(part, at)
+      at += part.length
     }
-    return join(parts)
+    return whole
   }
 
   async ended(): Promise<boolean> {

@@ -101,6 +101,12 @@ const inThread: SignatureChecker = {
 /** Most keys that a pack may show. */
 const MAX_KEYS = 10_000
 
+/** Whether a head continues an earlier one. Every ledger continues the empty one, which takes no hashes to show. */
+function continues(head: Head, seen: Pick<Head, 'size' | 'root'>, proof: readonly Uint8Array[]): boolean {
+  if (seen.size === 0) return proof.length === 0 && sameBytes(seen.root, EMPTY_ROOT)
+  return verifyConsistency(seen.size, head.size, proof, seen.root, head.root)
+}
+
 const EXIT: Readonly<Record<Level, ExitCode>> = {
   witnessed: 0,
   verified: 0,
@@ -373,7 +379,7 @@ class Verification {
     const proof = this.#consistency?.size === seen.size ? this.#consistency.hashes : undefined
     if (shown && !sameBytes(shown, seen.root)) this.#findings.add('CHECKPOINT_INCONSISTENT', where)
     else if (!shown && !proof) this.#findings.add('CONSISTENCY_MISSING', where)
-    else if (proof && !verifyConsistency(seen.size, head.size, proof, seen.root, head.root)) {
+    else if (proof && !continues(head, seen, proof)) {
       this.#findings.add('CHECKPOINT_INCONSISTENT', where)
     }
   }
@@ -383,7 +389,7 @@ class Verification {
     if (!this.#consistency || this.#consistency.size === this.#trust?.checkpoint?.size) return
     const { size, hashes } = this.#consistency
     const root = this.#rootAt(size)
-    const wrong = root && !verifyConsistency(size, head.size, hashes, root, head.root)
+    const wrong = root && !continues(head, { size, root }, hashes)
     if (size > head.size || wrong)
       this.#findings.add('PROOF_MALFORMED', { member: 'proofs/consistency.json' })
   }

@@ -70,7 +70,9 @@ export async function checkConsistency(limit: number): Promise<number> {
       const proof = await consistencyProof(oldSize, size, read)
       const model = oldSize === 0 ? [] : consistency(oldSize, all.slice(0, size))
       expect(hexOf(proof), `${oldSize} to ${size}`).toEqual(hexOf(model))
-      expect(verifyConsistency(oldSize, size, proof, oldRoot, root), `${oldSize} to ${size}`).toBe(true)
+      const shown = verifyConsistency(oldSize, size, proof, oldRoot, root)
+      // From the empty tree there is nothing to show.
+      expect(shown, `${oldSize} to ${size}`).toBe(oldSize > 0)
       pairs++
     }
   return pairs

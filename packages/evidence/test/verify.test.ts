@@ -11,6 +11,7 @@ import {
   readPack,
   toBase64,
   verifyPack,
+  type Checkpoint,
   type Manifest,
   type Progress,
   type Report,
@@ -19,7 +20,11 @@ import {
   type SigningKey,
   type Trust,
 } from '../src/index.ts'
+import { parseManifest } from '../src/manifest.ts'
+import { EMPTY_ROOT } from '../src/merkle.ts'
 import { signatureHolds } from '../src/receipt.ts'
+import { sha256 } from '../src/hash.ts'
+import type { Member } from '../src/tar.ts'
 import { AT, DENIED, told, trustIn } from './audit-story.ts'
 import { findingsOf, readPackCases } from './case.ts'
 import { begin, createLedger, fixedKey, type TestLedger } from './ledger.ts'
@@ -39,6 +44,7 @@ import {
   without,
 } from './pack-forge.ts'
 import { longLedger } from './pack-ledger.ts'
+import { outcomeOf } from './samples.ts'
 
 const ledger = await told()
 const trust = await trustOf(ledger)
@@ -291,6 +297,35 @@ describe('keys in several roles', () => {
   })
 })
 
+describe('the empty ledger as the head seen earlier', () => {
+  // Sound: of the head that was seen, only its size and root are looked at.
+  const pinned = (root: Uint8Array): Trust => ({
+    ...trust,
+    checkpoint: { size: 0, root } as Checkpoint,
+  })
+  const codesOf = async (of: readonly Member[], pins: Trust): Promise<readonly string[]> =>
+    (await verifyPack(archive(of), { trust: pins })).findings.map(({ code }) => code)
+  const withProof = (hashes: readonly string[]): readonly Member[] =>
+    bound([
+      ...without(members, 'proofs/consistency.json'),
+      { name: 'proofs/consistency.json', bytes: canonicalBytes({ hashes, size: 0 }) },
+    ])
+
+  it('is continued by any ledger, with a proof without hashes or with none', async () => {
+    const seen = pinned(EMPTY_ROOT)
+    expect(await codesOf(members, seen)).toEqual([])
+    expect(await codesOf(withProof([]), seen)).toEqual([])
+    expect(await codesOf(withProof([]), trust)).toEqual([])
+  })
+
+  it('has one root, and no hashes lead on from it', async () => {
+    expect(await codesOf(members, pinned(sha256('another')))).toEqual(['CHECKPOINT_INCONSISTENT'])
+    const hashes = [toBase64(EMPTY_ROOT)]
+    expect(await codesOf(withProof(hashes), pinned(EMPTY_ROOT))).toEqual(['CHECKPOINT_INCONSISTENT'])
+    expect(await codesOf(withProof(hashes), trust)).toEqual(['PROOF_MALFORMED'])
+  })
+})
+
 describe('a hostile pack', () => {
   /** A pack whose manifest claims something that costs much to check; it must end, with a finding, before the test's time does. */
   async function claiming(claims: Partial<Manifest>): Promise<Report> {
@@ -329,6 +364,44 @@ describe('a hostile pack', () => {
 
   it('has a manifest that nests without end', async () => {
     await ended(archive(replaced(members, 'manifest.json', bytesOf('['.repeat(16 << 20)))))
+  })
+
+  const manifestText = contentOf(members, 'manifest.json')
+
+  // The text that comes before each member, which has to be there for the next to be one.
+  it.each<[string, (text: string) => string, string]>([
+    ['a comma missing between two members', (text) => text.replace('},{', '}{'), 'PACK_MALFORMED'],
+    ['a comma too many after the last member', (text) => text.replace('}],', '},],'), 'JSON_MALFORMED'],
+    ['a comma before the first member', (text) => text.replace('[{', '[,{'), 'JSON_MALFORMED'],
+    ['a space between two members', (text) => text.replace('},{', '}, {'), 'JSON_NOT_CANONICAL'],
+    ['a member twice removed', (text) => text.replace('[{', '[[{').replace('}]', '}]]'), 'PACK_MALFORMED'],
+    ['a member with more in it', (text) => text.replace('"name"', '"a":1,"name"'), 'PACK_MALFORMED'],
+    ['a member without a name', (text) => text.replace(/"name":"[^"]*"/, '"name":""'), 'PACK_MALFORMED'],
+    [
+      'a name that no member can have',
+      (text) => text.replace(/"name":"[^"]*"/, '"name":"a//b"'),
+      'PACK_MALFORMED',
+    ],
+    [
+      'a size that no number can count',
+      (text) => text.replace(/"size":\d+/, '"size":9007199254740992'),
+      'JSON_NUMBER_REFUSED',
+    ],
+    ['a size with a zero before it', (text) => text.replace(/"size":/, '"size":0'), 'JSON_MALFORMED'],
+    [
+      'members in a record',
+      (text) => text.replace('"members":[', '"members":{"members":['),
+      'JSON_MALFORMED',
+    ],
+    [
+      'members twice',
+      (text) => text.replace('"members":[', '"members":[],"members":['),
+      'JSON_DUPLICATE_KEY',
+    ],
+    ['no members at all', (text) => text.replace(/"members":\[[^\]]*\],/, ''), 'PACK_MALFORMED'],
+  ])('has a manifest with %s', (_, spoil, code) => {
+    expect(spoil(manifestText)).not.toBe(manifestText)
+    expect(outcomeOf(() => parseManifest(bytesOf(spoil(manifestText))))).toBe(code)
   })
 
   it('claims a member of eight gigabytes', async () => {
