@@ -6,7 +6,7 @@ const THIRTY_MINUTES = 30 * 60_000
 
 export default defineConfig({
   test: {
-    include: ['packages/*/test/**/*.deep.ts'],
+    include: ['packages/*/test/**/*.deep.ts', 'tools/test/**/*.deep.ts'],
     pool: 'threads',
     isolate: false,
     testTimeout: THIRTY_MINUTES,

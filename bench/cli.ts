@@ -5,12 +5,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { median, type Row } from './measure.ts'
+import { median, sized, type Row } from './measure.ts'
 
 const COMMAND = fileURLToPath(new URL('../packages/gateway/bin/tollgate.mjs', import.meta.url))
 const POLICY = fileURLToPath(new URL('../examples/policies/full.yaml', import.meta.url))
 const CALL = ['--tool', 'notes/read', '--principal', 'agent:notes', '--session', 's1']
-const RUNS = 15
+const RUNS = sized(15, 1)
 const SOON = 200
 const COLD = 500
 

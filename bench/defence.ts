@@ -1,10 +1,11 @@
 // `npm run bench:defence -- FILE…`: every number of docs/defence.md again. The files are recorded runs; without any, only what needs
-// none is measured.
+// none is measured. With `--tiny`, on a few runs and sessions, to see that it works.
 
 import { spawnSync } from 'node:child_process'
 import { INVENTED } from './replay/suites.ts'
 
-const files = process.argv.slice(2)
+const tiny = process.argv.slice(2).filter((each) => each === '--tiny')
+const files = process.argv.slice(2).filter((each) => each !== '--tiny')
 
 const STEPS: readonly (readonly [string, readonly string[]])[] = [
   ['the scanner on text', ['bench/run.ts', '--only', 'scanner']],
@@ -32,9 +33,14 @@ const STEPS: readonly (readonly [string, readonly string[]])[] = [
   ['generated sessions, held out', ['bench/sessions/run.ts', '--split', 'held-out']],
 ]
 
+if (files.length === 0) {
+  process.stderr.write(
+    'recorded runs: NOT MEASURED, no files were named; name them: npm run bench:defence -- FILE…\n',
+  )
+}
 for (const [name, args] of STEPS) {
   process.stdout.write(`\n# ${name}\n\n`)
-  const { status } = spawnSync('tsx', args, { stdio: ['ignore', 'inherit', 'inherit'] })
+  const { status } = spawnSync('tsx', [...args, ...tiny], { stdio: ['ignore', 'inherit', 'inherit'] })
   if (status !== 0) {
     process.stderr.write(`${name}: failed\n`)
     process.exitCode = 1

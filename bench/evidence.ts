@@ -22,10 +22,10 @@ import {
 } from '@tollgate/evidence'
 import { verifyFile } from '@tollgate/evidence/node'
 import { decisionAt, effectAt, writeBigLedger, type BigLedger } from './big-ledger.ts'
-import { beside, seconds, type Row } from './measure.ts'
+import { beside, seconds, sized, type Row } from './measure.ts'
 
-// Fewer for trying the benchmark itself; the targets are for the full size.
-const LARGE = Number(process.env.TOLLGATE_BENCH_RECEIPTS ?? 1_000_000)
+// The targets are for the full size.
+const LARGE = Number(process.env.TOLLGATE_BENCH_RECEIPTS ?? sized(1_000_000, 200))
 const SMALL = Math.min(LARGE, 100_000)
 
 export async function* evidenceRows(say: (line: string) => void): AsyncGenerator<Row> {
@@ -52,7 +52,7 @@ async function* sealing(): AsyncGenerator<Row> {
     const { work, floor, ratio } = await beside(
       (i) => sealReceipt(ready[i % 1000] ?? first, key),
       () => sign(null, message, bare),
-      { rounds: 31, calls: 1000 },
+      { rounds: sized(31, 1), calls: sized(1000, 10) },
     )
     yield row(`seal one ${name}`, work, 'µs', floor, ratio, '≤ 1.35 × a bare signature', ratio <= 1.35)
   }

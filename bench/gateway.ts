@@ -10,12 +10,14 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { bareFloor } from './floor.ts'
-import { median, type Row } from './measure.ts'
+import { median, sized, type Row } from './measure.ts'
 
-const RECEIPTS = Number(process.env.TOLLGATE_BENCH_RECEIPTS ?? 1_000_000)
+const RECEIPTS = Number(process.env.TOLLGATE_BENCH_RECEIPTS ?? sized(1_000_000, 200))
 const CHILD = fileURLToPath(new URL('./gateway-child.mjs', import.meta.url))
-const ROUNDS = 7
-const ROUND_MS = 1500
+const ROUNDS = sized(7, 1)
+const ROUND_MS = sized(1500, 20)
+const WARM_MS = sized(1000, 20)
+const FLOOR_MS = sized(300, 5)
 
 export async function* gatewayRows(say: (line: string) => void): AsyncGenerator<Row> {
   const folder = mkdtempSync(join(process.env.TOLLGATE_BENCH_DIR ?? tmpdir(), 'tollgate-bench-'))
@@ -33,13 +35,12 @@ export async function* gatewayRows(say: (line: string) => void): AsyncGenerator<
 
 /** Durable governed calls a second at 1, 16 and 128 in flight; in alternation with the bare signatures and commits. */
 async function* governed(data: string, folder: string): AsyncGenerator<Row> {
-  await task('found', data)
-  const child = start('calls', data)
+  const child = start('calls', data, String(WARM_MS))
   const floor = bareFloor(folder)
   const rounds: { perSignature: number; perCommit: number; rates: Record<string, number> }[] = []
   for (let i = 0; i < ROUNDS; i++) {
-    const perSignature = floor.signature(300)
-    const perCommit = floor.commit(300)
+    const perSignature = floor.signature(FLOOR_MS)
+    const perCommit = floor.commit(FLOOR_MS)
     const rates: Record<string, number> = {}
     for (const flight of [1, 16, 128]) {
       child.tell(`${flight} ${ROUND_MS}`)
@@ -84,7 +85,6 @@ async function* governed(data: string, folder: string): AsyncGenerator<Row> {
 
 /** `POST /v1/evaluate` at 64 connections, in alternation with the same HTTP server answering a constant. */
 async function evaluating(data: string): Promise<Row> {
-  await task('found', data)
   const [api, constant] = [start('serve', data), start('constant', data)]
   const [apiAt, constantAt] = [await api.next(), await constant.next()]
   const pairs: { api: number; constant: number }[] = []
@@ -156,7 +156,6 @@ async function lane(port: number, request: Buffer, end: number): Promise<number>
 
 /** What a large ledger costs: memory, start, and each call, beside the same at a thousand receipts. */
 async function* growing(data: string, say: (line: string) => void): AsyncGenerator<Row> {
-  await task('found', data)
   const child = start('fill', data, String(RECEIPTS))
   const speeds: { size: number; micros: number }[] = []
   let rss = 0
@@ -178,8 +177,7 @@ async function* growing(data: string, say: (line: string) => void): AsyncGenerat
 /** The large ledger against a small one, in alternation: the same calls at the same moment. */
 async function flatness(large: string, speeds: readonly { size: number; micros: number }[]): Promise<Row> {
   const small = `${large}-small`
-  await task('found', small)
-  const children = [start('calls', small), start('calls', large)] as const
+  const children = [start('calls', small, String(WARM_MS)), start('calls', large, String(WARM_MS))] as const
   const pairs: { small: number; large: number }[] = []
   for (let i = 0; i <= ROUNDS; i++) {
     const [few, many] = [await rate(children[0]), await rate(children[1])]
@@ -247,13 +245,6 @@ function start(name: string, data: string, ...more: readonly string[]): Child {
       await ended
     },
   }
-}
-
-async function task(name: string, data: string): Promise<void> {
-  const [code] = (await once(spawn(process.execPath, [CHILD, name, data], { stdio: 'inherit' }), 'exit')) as [
-    number,
-  ]
-  if (code !== 0) throw new Error(`the child \`${name}\` has failed`)
 }
 
 async function only(name: string, data: string): Promise<Said> {

@@ -23,11 +23,11 @@ import {
   type Store,
   type ToolCall,
 } from '@tollgate/kernel'
-import { beside, quantile, type Row } from './measure.ts'
+import { beside, quantile, sized, type Row } from './measure.ts'
 
 const ORIGIN = 'ledger.example/bench'
 const START = Date.UTC(2026, 0, 5)
-const SESSIONS = Number(process.env.TOLLGATE_BENCH_SESSIONS ?? 1_000_000)
+const SESSIONS = Number(process.env.TOLLGATE_BENCH_SESSIONS ?? sized(1_000_000, 50))
 
 export async function* kernelRows(say: (line: string) => void): AsyncGenerator<Row> {
   // First, while nothing else is left to be collected.
@@ -73,9 +73,9 @@ export async function authorizing({ area, name, policy, call, target, atOnce }: 
       for (let j = 0; j < atOnce; j++) sign(null, message, bare)
     },
     {
-      rounds: 101,
-      calls: 128 / atOnce,
-      warm: 100,
+      rounds: sized(101, 1),
+      calls: sized(128, 64) / atOnce,
+      warm: sized(100, 1),
       // Calls end: what stays open would be measured as memory, not as time.
       between: async () => {
         for (const permit of permits) {
@@ -104,12 +104,13 @@ async function* remembering(): AsyncGenerator<Row> {
   const { freezes, catalogue } = kernel
   const policy = policyOf(kernel, kernel.tenant)
   const intents = Array.from({ length: 1000 }, (_, i) => capture(callAt(i)))
-  const times = new Float64Array(50_000)
+  const warm = sized(20_000, 10)
+  const times = new Float64Array(sized(50_000, 50))
   let { session, principal } = { session: NEW_SESSION, principal: NEW_PRINCIPAL }
-  for (let i = -20_000; i < times.length; i++) {
+  for (let i = -warm; i < times.length; i++) {
     const intent = intents[Math.abs(i) % 1000] ?? capture(callAt(0))
     const tool = catalogue.find(intent.tool, policy)
-    const time = START + i + 20_000
+    const time = START + i + warm
     const snapshot = snapshotOf(intent, { ...ALONE, time, policy, freezes, tool, session, principal })
     snapshot.egress()
     const began = process.hrtime.bigint()
@@ -141,7 +142,7 @@ const ALONE = {
 
 /** Many sessions, one call each: what a live one takes in memory, and whether idle ones stay. */
 async function* forgetting(): AsyncGenerator<Row> {
-  const live = 20_000
+  const live = sized(20_000, 50)
   const kernel = await kernelWith(DENY_ALL, { maxRemembered: live + 10 }, forgetful)
   const before = heapAfterCollecting()
   for (let i = 0; i < live; i++) await authorize(kernel, { ...SHORT, session_id: `session-${i}` })

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { scanText, type ToolCall } from '@tollgate/kernel'
 import { authorizing, callAt, rulesOf } from './kernel.ts'
-import { beside, type Row } from './measure.ts'
+import { beside, sized, type Row } from './measure.ts'
 
 export async function* ladderRows(say: (line: string) => void): AsyncGenerator<Row> {
   say('ladder: every rung configured …')
@@ -82,7 +82,7 @@ async function scanning(name: string, text: string): Promise<Row> {
       const copy = `${text}${(i = (i + 1) % 10)}`.normalize('NFKC').toLowerCase()
       createHash('sha256').update(copy).digest('hex')
     },
-    { rounds: 101, calls: 20, warm: 50 },
+    { rounds: sized(101, 1), calls: sized(20, 1), warm: sized(50, 1) },
   )
   return {
     area: 'ladder',

@@ -1,7 +1,6 @@
 // The LLM door: what it adds to the first word of a reply and to a call in it, how much of a bare proxy's throughput is left, and
 // whether an open stream takes more memory the longer it is open. Always beside a bare proxy to the same server.
 //
-//   TOLLGATE_BENCH_QUICK=1             short, to see that it runs
 //   TOLLGATE_BENCH_STREAM_SECONDS=120  how long the open streams last
 //   TOLLGATE_BENCH_PART=words|calls|streams|memory  one part of it
 //   TOLLGATE_BENCH_PROFILE=FOLDER      where the time of the proxy and of the gateway goes while streams pass, as CPU profiles
@@ -20,19 +19,18 @@ import {
   type Memory,
   type Way,
 } from './llm-ways.ts'
-import { median, quantile, type Row } from './measure.ts'
+import { median, quantile, sized, type Row } from './measure.ts'
 
-const QUICK = process.env.TOLLGATE_BENCH_QUICK !== undefined
-const SECONDS = Number(process.env.TOLLGATE_BENCH_STREAM_SECONDS ?? (QUICK ? 8 : 120))
+const SECONDS = Number(process.env.TOLLGATE_BENCH_STREAM_SECONDS ?? sized(120, 1))
 const { TOLLGATE_BENCH_PROFILE: PROFILES, TOLLGATE_BENCH_PART: PART } = process.env
 // The engine takes some thousand requests to get used to the longest of the roads.
-const WARM = QUICK ? 50 : 2000
-const EXCHANGES = QUICK ? 100 : 2000
-const ROUNDS = QUICK ? 3 : 7
-const ROUND_MS = QUICK ? 700 : 2000
-const WARM_MS = QUICK ? 700 : 4000
-const STREAMS = 64
-const WORDS = 200
+const WARM = sized(2000, 2)
+const EXCHANGES = sized(2000, 2)
+const ROUNDS = sized(7, 1)
+const ROUND_MS = sized(2000, 20)
+const WARM_MS = sized(4000, 20)
+const STREAMS = sized(64, 2)
+const WORDS = sized(200, 20)
 const DIALECTS: readonly Dialect[] = ['chat', 'responses', 'messages']
 
 interface Children {
@@ -180,7 +178,7 @@ async function* calls({ proxy, gateway, gated }: Ways, folder: string): AsyncGen
     const appends: number[] = []
     const rounds: Record<Judged, Float64Array>[] = []
     for (let i = 0; i < ROUNDS; i++) {
-      appends.push(floor.signature(100) + floor.commit(200))
+      appends.push(floor.signature(sized(100, 5)) + floor.commit(sized(200, 5)))
       rounds.push(await inTurns({ proxy, gateway, gated }, Math.ceil(EXCHANGES / ROUNDS), take))
     }
     const all = (name: Judged): Float64Array => Float64Array.from(rounds.flatMap((round) => [...round[name]]))
@@ -379,9 +377,10 @@ async function* lasting(children: Children, ways: Ways): AsyncGenerator<Row> {
   // A stream that breaks off is told of at once.
   await Promise.race([until(early), ended])
   const first = { proxy: await settled(proxy), gateway: await settled(gateway) }
-  await Promise.race([until(SECONDS - 2), ended])
+  const late = Math.max(early, SECONDS - 2)
+  await Promise.race([until(late), ended])
   const last = { proxy: await settled(proxy), gateway: await settled(gateway) }
-  const span = Math.round(SECONDS - 2 - early)
+  const span = Math.round(late - early)
   await ended
   const each = (name: 'proxy' | 'gateway', of: keyof Memory, to: typeof last, from: typeof last): number =>
     (to[name][of] - from[name][of]) / STREAMS / 1024
@@ -416,7 +415,7 @@ async function* lasting(children: Children, ways: Ways): AsyncGenerator<Row> {
 /** The least of some moments: what is under way comes and goes. */
 async function settled(child: Child): Promise<Memory> {
   const moments: Memory[] = []
-  for (let i = 0; i < 5; i++) {
+  for (let i = 0; i < sized(5, 1); i++) {
     moments.push(await child.memory())
     await pause(30)
   }

@@ -10,15 +10,16 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { bareFloor } from './floor.ts'
-import { median, quantile, type Row } from './measure.ts'
+import { median, quantile, sized, type Row } from './measure.ts'
 
 const SERVER = fileURLToPath(new URL('./mcp-server.mjs', import.meta.url))
 const CHILD = fileURLToPath(new URL('./mcp-child.mjs', import.meta.url))
 const TOLLGATE = fileURLToPath(new URL('../packages/gateway/bin/tollgate.mjs', import.meta.url))
-const ROUNDS = 7
-const ROUND_MS = 1200
+const ROUNDS = sized(7, 1)
+const ROUND_MS = sized(1200, 20)
+const FLOOR_MS = sized(200, 5)
 // The engine takes some ten thousand calls to get used to the longest of the roads.
-const WARM_MS = 6000
+const WARM_MS = sized(6000, 20)
 
 /** A way to a server: sends a call, resolves with its answer. */
 interface Way {
@@ -97,7 +98,7 @@ async function* compare(transport: string, ways: Ways, folder: string): AsyncGen
   }[] = []
   for (const way of Object.values(ways) as Way[]) await load(way, 32, WARM_MS)
   for (let i = 0; i < ROUNDS; i++) {
-    const append = floor.signature(200) + floor.commit(200)
+    const append = floor.signature(FLOOR_MS) + floor.commit(FLOOR_MS)
     const [direct1, governed1] = [
       await load(ways.direct, 1, ROUND_MS),
       await load(ways.governed, 1, ROUND_MS),

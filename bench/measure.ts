@@ -1,6 +1,24 @@
 // How things are measured here: always beside a floor, in the same run, in short alternating rounds, so that a noisy
 // machine slows both alike.
 
+/** Whether this run only shows that the benchmark works: its numbers mean nothing. */
+const TINY = process.argv.includes('--tiny')
+
+/** A size of a measurement, and the one it has with `--tiny`. */
+export function sized(full: number, tiny: number): number {
+  return TINY ? tiny : full
+}
+
+/** The first few for each key with `--tiny`; otherwise all of them. */
+export function someOf<T>(all: readonly T[], keyOf: (each: T) => string): readonly T[] {
+  const seen = new Map<string, number>()
+  return all.filter((each) => {
+    const before = seen.get(keyOf(each)) ?? 0
+    seen.set(keyOf(each), before + 1)
+    return before < sized(Infinity, 1)
+  })
+}
+
 /** One line of the table. */
 export interface Row {
   readonly area: string

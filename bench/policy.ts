@@ -12,17 +12,17 @@ import {
   type Permit,
   type ToolCall,
 } from '@tollgate/kernel'
-import { defaultConfigText, readConfig, type Config } from '../packages/gateway/src/config.ts'
-import { createKey } from '../packages/gateway/src/keyring.ts'
-import { silent } from '../packages/gateway/src/log.ts'
-import { foundLedger, openGateway, openView } from '../packages/gateway/src/open.ts'
-import { tracePages, traceTexts } from '../packages/gateway/src/workbench/trace.ts'
+import { defaultConfigText, readConfig, type Config } from '../packages/gateway/dist/src/config.js'
+import { createKey } from '../packages/gateway/dist/src/keyring.js'
+import { silent } from '../packages/gateway/dist/src/log.js'
+import { foundLedger, openGateway, openView } from '../packages/gateway/dist/src/open.js'
+import { tracePages, traceTexts } from '../packages/gateway/dist/src/workbench/trace.js'
 import { callAt, rulesOf } from './kernel.ts'
 import { CALLS, POLICY } from './ladder.ts'
-import { seconds, type Row } from './measure.ts'
+import { median, seconds, sized, type Row } from './measure.ts'
 import { writeFileSync } from 'node:fs'
 
-const DECISIONS = 20_000
+const DECISIONS = sized(20_000, 100)
 const TARGET = 10_000
 
 export async function* policyRows(say: (line: string) => void): AsyncGenerator<Row> {
@@ -55,9 +55,9 @@ async function replayRate(
   try {
     const config = await record(join(folder, 'data'), policy, call)
     const rates: number[] = []
-    for (let i = 0; i < 5; i++) rates.push(await replayOnce(config))
+    for (let i = 0; i < sized(5, 1); i++) rates.push(await replayOnce(config))
     say(`policy: ${rates.map((rate) => Math.round(rate).toLocaleString('en-US')).join(', ')} decisions/s`)
-    return rates.sort((a, b) => a - b)[2] ?? 0
+    return median(rates)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

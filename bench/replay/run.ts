@@ -11,7 +11,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { LADDER } from '@tollgate/kernel'
-import { quantile } from '../measure.ts'
+import { quantile, someOf } from '../measure.ts'
 import { harmsOf } from './harm.ts'
 import { outcomeOf, type Outcome } from './outcome.ts'
 import { createPlayer } from './play.ts'
@@ -30,6 +30,7 @@ const OPTIONS = {
   json: { type: 'string' },
   draft: { type: 'boolean', default: false },
   quick: { type: 'boolean', default: false },
+  tiny: { type: 'boolean', default: false },
 } as const
 
 const USAGE = `usage: npm run bench:replay -- FILE… [--policy draft|FILE] [--scope ${SCOPES.join('|')}] [--wordings N] [--sample N] [--json OUT]
@@ -40,6 +41,7 @@ const USAGE = `usage: npm run bench:replay -- FILE… [--policy draft|FILE] [--s
   --sample     of attacked runs, only every Nth
   --draft      print the drafted policies and stop
   --quick      without ablations
+  --tiny       one run of each label, to see that it works
   --json       all numbers, also as JSON
 `
 
@@ -87,7 +89,7 @@ async function readSuites(files: readonly string[], policy: string): Promise<rea
   const given = policy === 'draft' ? undefined : readFileSync(policy, 'utf8')
   return grouped(runs, ({ suite }) => suite).map(([name, own]) => ({
     name,
-    runs: own,
+    runs: someOf(own, ({ label }) => label),
     text: given ?? draftFor(name, own),
   }))
 }

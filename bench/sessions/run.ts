@@ -1,8 +1,9 @@
 // Runs the sessions of a set through the kernel and prints what came of them:
-//   npx tsx bench/sessions/run.ts [--split calibration|validation|held-out] [--family NAME] [--evasion NAME|all|none] [--json OUT]
+//   npx tsx bench/sessions/run.ts [--split calibration|validation|held-out] [--family NAME] [--evasion NAME|all|none] [--json OUT] [--tiny]
 
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { someOf } from '../measure.ts'
 import { EVASION_NAMES, type Evasion } from './evasions.ts'
 import { freeze } from './freeze.ts'
 import { sessionsOf } from './generate.ts'
@@ -24,6 +25,7 @@ async function main(): Promise<number> {
       searched: { type: 'string', default: '2' },
       queries: { type: 'string', default: '200' },
       freeze: { type: 'boolean', default: false },
+      tiny: { type: 'boolean', default: false },
     },
   })
   if (values.freeze) {
@@ -45,7 +47,8 @@ async function main(): Promise<number> {
   if (!Object.values(effort).every((count: number) => Number.isInteger(count) && count >= 0)) {
     return complain('--sample, --searched and --queries are whole numbers')
   }
-  const sessions = sessionsOf(split).filter((session) => family === undefined || session.family === family)
+  const chosenOnes = sessionsOf(split).filter((each) => family === undefined || each.family === family)
+  const sessions = someOf(chosenOnes, ({ family, label }) => `${family} ${label}`)
   const measured = values.rows === 'none' ? [] : await measureRows(sessions, say)
   const evaded = new Map<Evasion, readonly Evaded[]>()
   for (const name of evasions) evaded.set(name, await measureEvasion(sessions, name, effort, say))
