@@ -147,12 +147,11 @@ function script(name) {
   return ['npm', 'run', '-s', name]
 }
 
-/** Installs unless exactly this was installed before. `npm ci` would fail where a registry lacks other platforms' files. */
+/** Installs exactly what the lockfile names, unless that was installed before. */
 async function installDependencies() {
   const stamp = join(root, 'node_modules/.tollgate-installed')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === installDigest()) return { note: 'up to date' }
-  const result = await runCommand(['npm', 'install', '--no-fund', '--no-audit'])
-  // Taken afterwards, because npm may have completed the lockfile.
+  const result = await runCommand(['npm', 'ci', '--no-fund', '--no-audit'])
   if (result.code === 0) writeFileSync(stamp, installDigest())
   return result
 }

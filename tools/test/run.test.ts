@@ -14,9 +14,8 @@ import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-// A tree of its own, with programs that only write down how they were called: `npm install` makes `node_modules`.
-const NPM =
-  '#!/bin/sh\necho "npm $*" >>calls\n[ "$1" != install ] || mkdir -p node_modules\nexit "${FAIL:-0}"\n'
+// A tree of its own, with programs that only write down how they were called: `npm ci` makes `node_modules`.
+const NPM = '#!/bin/sh\necho "npm $*" >>calls\n[ "$1" != ci ] || mkdir -p node_modules\nexit "${FAIL:-0}"\n'
 const OTHER = '#!/bin/sh\necho "$(basename "$0") $*" >>calls\nexit "${FAIL_TSX:-0}"\n'
 let tree: string
 
@@ -51,7 +50,7 @@ function check(args: readonly string[], env: Readonly<Record<string, string>> = 
   return { code: ran.status, stdout: ran.stdout, stderr: ran.stderr, called }
 }
 
-const INSTALL = 'npm install --no-fund --no-audit'
+const INSTALL = 'npm ci --no-fund --no-audit'
 
 test('an unknown task says which there are', () => {
   const { code, stderr, called } = check(['fly'])
