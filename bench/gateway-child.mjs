@@ -1,17 +1,16 @@
 // What is measured in a process of its own: `node bench/gateway-child.mjs TASK DATA [N]`. Plain JavaScript on what was built, so
 // that nothing but the gateway is in its memory. Prints one line of JSON for each thing it has measured.
 
-import { appendFileSync, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { activatePolicy, enforce, parsePolicy, policyOf } from '@tollgate/kernel'
-import { createData } from '../packages/gateway/dist/src/cli/create.js'
 import { runGateway } from '../packages/gateway/dist/src/cli/run-gateway.js'
 import { readConfig } from '../packages/gateway/dist/src/config.js'
 import { openKeyring } from '../packages/gateway/dist/src/keyring.js'
 import { silent } from '../packages/gateway/dist/src/log.js'
 import { openGateway } from '../packages/gateway/dist/src/open.js'
+import { makeData } from './child-data.mjs'
 
 const [, , task, data, count] = process.argv
 const TASKS = { calls, fill, start, serve: serveApi, constant: serveConstant }
@@ -19,8 +18,7 @@ const TASKS = { calls, fill, start, serve: serveApi, constant: serveConstant }
 /** Makes the data directory if it is not there, with what `tollgate init` writes: what is measured is what people run. */
 async function configOf() {
   if (existsSync(data)) return readConfig(data)
-  await createData(data, { port: 0 }, () => undefined)
-  appendFileSync(join(data, 'tollgate.yaml'), `\nhead-guard: ${JSON.stringify(`${data}-heads`)}\n`)
+  await makeData(data, `head-guard: ${JSON.stringify(`${data}-heads`)}`)
   return readConfig(data)
 }
 

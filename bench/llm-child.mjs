@@ -1,13 +1,13 @@
 // The gateway that the LLM benchmark goes through: `node bench/llm-child.mjs DATA UPSTREAM plain|gates`. Notes may be read, mail may
 // not be sent; with `gates` what was said to the model and what it calls is scanned and followed besides.
 
-import { appendFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { activatePolicy, parsePolicy } from '@tollgate/kernel'
-import { createData } from '../packages/gateway/dist/src/cli/create.js'
 import { runGateway } from '../packages/gateway/dist/src/cli/run-gateway.js'
 import { readConfig } from '../packages/gateway/dist/src/config.js'
 import { silent } from '../packages/gateway/dist/src/log.js'
+import { makeData } from './child-data.mjs'
 import { present } from './llm-ipc.mjs'
 
 const POLICY = `
@@ -41,10 +41,9 @@ gates:
 const [, , data, upstream, which] = process.argv
 const parsed = parsePolicy(which === 'gates' ? POLICY + GATES : POLICY)
 if (!parsed.ok) throw new Error(JSON.stringify(parsed.mistakes))
-await createData(data, { port: 0 }, () => undefined)
-writeFileSync(join(data, 'upstream.key'), 'sk-bench\n', { mode: 0o600 })
 const model = { url: `${upstream}/v1`, 'key-file': 'upstream.key' }
-appendFileSync(join(data, 'tollgate.yaml'), `\nllm: ${JSON.stringify({ openai: model, anthropic: model })}\n`)
+await makeData(data, `llm: ${JSON.stringify({ openai: model, anthropic: model })}`)
+writeFileSync(join(data, 'upstream.key'), 'sk-bench\n', { mode: 0o600 })
 const { gateway, url, close } = await runGateway(readConfig(data), silent)
 await activatePolicy(gateway.kernel, parsed.policy, 'user:bench')
 // Many agents: one that is denied a thousand calls in an hour is frozen.

@@ -3,15 +3,13 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { activatePolicy, parsePolicy, pinTool } from '@tollgate/kernel'
-import { createData } from '../packages/gateway/dist/src/cli/create.js'
 import { runGateway } from '../packages/gateway/dist/src/cli/run-gateway.js'
 import { readConfig } from '../packages/gateway/dist/src/config.js'
 import { silent } from '../packages/gateway/dist/src/log.js'
+import { makeData } from './child-data.mjs'
 
 const SERVER = fileURLToPath(new URL('./mcp-server.mjs', import.meta.url))
 const POLICY = `
@@ -26,12 +24,8 @@ const [, , data] = process.argv
 const server = spawn(process.execPath, [SERVER, 'http'], { stdio: ['ignore', 'pipe', 'inherit'] })
 const [line] = await once(createInterface({ input: server.stdout }), 'line')
 const upstream = `http://127.0.0.1:${JSON.parse(line).port}/`
-await createData(data, { port: 0 }, () => undefined)
 const own = `{ command: [${JSON.stringify(process.execPath)}, ${JSON.stringify(SERVER)}, stdio] }`
-appendFileSync(
-  join(data, 'tollgate.yaml'),
-  `\nmcp: { servers: { bench: { url: ${JSON.stringify(upstream)} }, own: ${own} } }\n`,
-)
+await makeData(data, `mcp: { servers: { bench: { url: ${JSON.stringify(upstream)} }, own: ${own} } }`)
 const { gateway, url, close } = await runGateway(readConfig(data), silent)
 const { kernel, tokens } = gateway
 const parsed = parsePolicy(POLICY)

@@ -34,7 +34,9 @@ export async function* mcpRows(say: (line: string) => void): AsyncGenerator<Row>
   const gateway = spawn(process.execPath, [CHILD, data], { stdio: ['pipe', 'pipe', 'inherit'] })
   try {
     const lines = createInterface({ input: gateway.stdout })
-    const [line] = (await once(lines, 'line')) as [string]
+    const gone = once(gateway, 'exit').then(() => Promise.reject(new Error('the gateway has ended')))
+    const [line] = (await Promise.race([once(lines, 'line'), gone])) as [string]
+    gone.catch(() => undefined)
     // Sound: that is what the child prints.
     const { url, token, upstream } = JSON.parse(line) as { url: string; token: string; upstream: string }
     say('mcp: calls over stdio …')
@@ -42,8 +44,10 @@ export async function* mcpRows(say: (line: string) => void): AsyncGenerator<Row>
     say('mcp: calls over HTTP …')
     yield* overHttp({ url, token, upstream }, folder)
   } finally {
-    gateway.kill('SIGTERM')
-    await once(gateway, 'exit')
+    if (gateway.exitCode === null) {
+      gateway.kill('SIGTERM')
+      await once(gateway, 'exit')
+    }
     rmSync(folder, { recursive: true, force: true })
   }
 }

@@ -1,0 +1,18 @@
+// The data directory of a gateway that is measured: what `tollgate init` writes, with more. No agent is held back for how much it
+// sends: the load of a benchmark comes from a few.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createData } from '../packages/gateway/dist/src/cli/create.js'
+
+const READING = '  reading: { rate: 1024MiB, burst: 1024MiB }\n'
+
+/** Makes a data directory; `more` is added to its configuration. */
+export async function makeData(data, more) {
+  await createData(data, { port: 0 }, () => undefined)
+  const file = join(data, 'tollgate.yaml')
+  const text = readFileSync(file, 'utf8')
+  const [before, after, ...others] = text.split('\nlimits:\n')
+  if (after === undefined || others.length > 0) throw new Error('tollgate.yaml has no place for limits')
+  writeFileSync(file, `${before}\nlimits:\n${READING}${after}\n${more}\n`)
+}
