@@ -160,6 +160,7 @@ const ROOMS: readonly Room[] = [
   },
   { at: 'packages/gateway/src/view.ts', packages: ['evidence'] },
   { at: 'packages/gateway/src/exchange.ts' },
+  { at: 'packages/gateway/src/connections.ts', paths: FROM_ANYWHERE, node: true },
   { at: 'packages/gateway/src/budget.ts', node: ['node:perf_hooks'] },
   { at: 'packages/gateway/src/sse.ts' },
   { at: 'packages/gateway/src/verdict.ts', packages: ['kernel', 'evidence'] },
@@ -182,8 +183,22 @@ const ROOMS: readonly Room[] = [
   { at: 'packages/gateway/src/trace.ts', paths: FROM_ANYWHERE, node: ['node:crypto'] },
   {
     at: 'packages/gateway/src/serve.ts',
-    paths: [...gateway('mcp', 'llm', 'hook', 'api', 'config.ts', 'tokens.ts'), ...FROM_ANYWHERE],
+    paths: [
+      ...gateway('mcp', 'llm', 'hook', 'api', 'config.ts', 'tokens.ts'),
+      ...gateway('http-server.ts', 'operators.ts'),
+      ...FROM_ANYWHERE,
+    ],
     packages: ['kernel', 'evidence'],
+    node: true,
+  },
+  {
+    at: 'packages/gateway/src/operators.ts',
+    paths: [...gateway('api', 'http-server.ts', 'mcp'), ...FROM_ANYWHERE],
+    node: true,
+  },
+  {
+    at: 'packages/gateway/src/http-server.ts',
+    paths: [...gateway('api', 'connections.ts'), ...FROM_ANYWHERE],
     node: true,
   },
   { at: 'packages/gateway/src/mcp', ...DOOR, npm: ['undici'] },

@@ -1,15 +1,15 @@
 // The API on a socket: limits everywhere, loopback unless it is safe, and an orderly end.
 
 import { readFileSync } from 'node:fs'
-import { createServer, STATUS_CODES, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import { isIP, type AddressInfo, type Socket } from 'node:net'
-import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers'
-import { createApp, problemReply, replyTo, SECURITY_HEADERS, type ApiOptions, type App } from './api/app.ts'
-import { listener, type Names } from './api/node.ts'
-import { Problem } from './api/problem.ts'
+import { isIP, type AddressInfo } from 'node:net'
+import { createApp, replyTo, SECURITY_HEADERS, type ApiOptions, type App } from './api/app.ts'
+import type { Names } from './api/node.ts'
 import { GatewayError } from './error.ts'
 import type { Asked, Door, Reply } from './exchange.ts'
+import { close, limitsOf, prepare } from './http-server.ts'
+import { openOperators } from './operators.ts'
 
 /** Where and how to listen. */
 export interface ListenOptions {
@@ -25,6 +25,8 @@ export interface ListenOptions {
   readonly patience?: number
   /** Milliseconds that requests under way have to finish when it closes; 10 seconds if not given. */
   readonly grace?: number
+  /** Data directory beside whose ledger operators have a socket of their own; none if not given. */
+  readonly operators?: string
 }
 
 /** A server that listens. */
@@ -48,17 +50,9 @@ export async function serve(
   checkExposure(api, listen)
   const app = createApp(api)
   const names = namesOf(listen)
-  const server = listen.tls ? createTlsServer(tlsOptions(listen)) : createServer(limitsOf(listen))
-  server.maxConnections = listen.connections ?? 1024
-  // All of them, within the limit on their size: the parser would drop what is over silently.
-  server.maxHeadersCount = 0
-  // A peer that neither reads nor writes is dropped; streams say something every 15 seconds.
-  server.timeout = 120_000
-  const answer = listener({ answer: (asked) => answerAt(doors, app, asked, api) }, names, api.log)
-  const take: RequestListener = (request, response) => void answer(request, response)
-  server.on('request', take)
-  server.on('checkContinue', take)
-  server.on('clientError', refuse)
+  const server = listen.tls ? createTlsServer(tlsOptions(listen)) : createServer(limitsOf(listen.patience))
+  const answering = { answer: (asked: Asked) => answerAt(doors, app, asked, api) }
+  prepare(server, { app: answering, names, api, connections: listen.connections ?? 1024 })
   const { address, port } = await bind(server, listen)
   server.on('error', ({ code }: NodeJS.ErrnoException) => api.log('error', 'the socket failed', { code }))
   if (!isLoopback(address) && !listen.tls) {
@@ -67,11 +61,14 @@ export async function serve(
     throw exposed(`\`${listen.host}\` is \`${address}\`, which is not loopback`)
   }
   const host = isIP(listen.host) === 6 ? `[${listen.host}]` : listen.host
+  const operators = await openOperators(listen.operators, app, api)
   return {
     url: `${names.scheme}://${host}:${port}`,
     async close() {
       for (const door of doors) door.end()
-      await close(server, app, listen.grace ?? 10_000)
+      app.end()
+      const { grace = 10_000 } = listen
+      await Promise.all([close(server, grace), operators?.close(grace)])
       await Promise.all(doors.map((door) => door.close()))
     },
   }
@@ -124,23 +121,10 @@ function namesOf({ host, hosts = [], tls }: ListenOptions): Names {
   return { hosts: new Set(all.map((name) => name.toLowerCase())), scheme: tls ? 'https' : 'http' }
 }
 
-function limitsOf({ patience = 30_000 }: ListenOptions): ServerOptions {
-  return {
-    maxHeaderSize: 16_384,
-    headersTimeout: Math.min(10_000, patience),
-    requestTimeout: patience,
-    keepAliveTimeout: 10_000,
-    // How often the two above are looked at.
-    connectionsCheckingInterval: Math.min(1000, patience),
-    requireHostHeader: true,
-    insecureHTTPParser: false,
-  }
-}
-
 function tlsOptions(listen: ListenOptions): Parameters<typeof createTlsServer>[0] {
   const { cert = '', key = '' } = listen.tls ?? {}
   return {
-    ...limitsOf(listen),
+    ...limitsOf(listen.patience),
     minVersion: 'TLSv1.2',
     cert: readPem(cert),
     key: readPem(key),
@@ -184,41 +168,4 @@ function unbound(cause: NodeJS.ErrnoException, host: string, port: number): Gate
       ],
     },
   )
-}
-
-const PARSE_PROBLEMS: Readonly<Record<string, Problem>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: new Problem('request-timeout'),
-  HPE_HEADER_OVERFLOW: new Problem('headers-too-large'),
-}
-
-/** Answers what is not even HTTP, or never came to its end, and hangs up. */
-function refuse(fault: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || fault.code === 'ECONNRESET') {
-    socket.destroy()
-    return
-  }
-  const problem =
-    PARSE_PROBLEMS[fault.code ?? ''] ?? new Problem('request-invalid', 'the request is not HTTP/1.1')
-  const { status, headers, body } = problemReply(problem)
-  const lines = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-    `Content-Type: ${headers['content-type'] ?? ''}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
-  ]
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
-}
-
-function close(server: Server, app: App, grace: number): Promise<void> {
-  return new Promise((resolve) => {
-    // A connection that was busy and has become idle is closed too, rather than kept for another request.
-    const sweep = setInterval(() => server.closeIdleConnections(), 50)
-    const limit = setTimeout(() => server.closeAllConnections(), grace)
-    server.close(() => {
-      clearInterval(sweep)
-      clearTimeout(limit)
-      resolve()
-    })
-    app.end()
-  })
 }

@@ -196,13 +196,6 @@ describe('limits', () => {
     expect(rig.receipts().length).toBe(before)
   })
 
-  test('on connections', async () => {
-    const few = await createServedRig({ connections: 2 })
-    const sockets = [await few.connect(), await few.connect()]
-    const third = await few.connect()
-    expect(await textOf(third)).toBe('')
-    for (const socket of sockets) socket.destroy()
-  })
 })
 
 describe('nothing is read before it is known who sends it', () => {

@@ -44,7 +44,7 @@ export function tooLarge(limit: number): Problem {
 }
 
 /** A stream that makes its next piece when it is asked for one, so a slow reader holds up nobody but itself. */
-function streamOf(pieces: AsyncIterable<Uint8Array | string>): ReadableStream<Uint8Array> {
+export function streamOf(pieces: AsyncIterable<Uint8Array | string>): ReadableStream<Uint8Array> {
   const iterator = pieces[Symbol.asyncIterator]()
   return new ReadableStream<Uint8Array>(
     {

@@ -1,6 +1,7 @@
 // The ways from a command to a gateway. All of them speak the same API:
 //
-// - over HTTP, if a URL or a token is given;
+// - over HTTP, if a URL or a token is given: on the operators' socket of the data directory, if the token is for that and no URL is
+//   given, else on the address that the gateway listens on;
 // - on the data directory itself, for reading: who may read its files may see what is in them;
 // - on the data directory itself, for writing, as `local:<user>`, if no gateway runs on it.
 
@@ -16,6 +17,7 @@ import type { LedgerView } from '../view.ts'
 import { PATIENCE } from './ask.ts'
 import { VERSION, type GatewayOptions } from './commands.ts'
 import { onInterrupt } from './interrupt.ts'
+import { fetchOver, operatorSocket } from './operator-socket.ts'
 import { CommandError, UsageError } from './terminal.ts'
 
 /** A way to a gateway. Close it, or the process stays. */
@@ -48,6 +50,12 @@ export function localUser(): string {
 /** Finds the way to the gateway. @throws if there is none, with the remedy. */
 export async function connect(options: GatewayOptions, purpose: Purpose): Promise<Connection> {
   const token = tokenOf(options)
+  if (token !== undefined && options.url === undefined) {
+    const socket = await operatorSocket(dataOf(options), token)
+    if (socket !== undefined) {
+      return overHttp('http://localhost', token, socket, (url, init) => fetchOver(socket, url, init))
+    }
+  }
   if (token !== undefined) return overHttp(options.url ?? urlOf(await configOf(options)), token)
   if (options.url !== undefined) {
     throw new UsageError(
@@ -100,7 +108,14 @@ export function urlOf({ listen: { host, port, tls } }: Pick<Config, 'listen'>): 
   return `${tls ? 'https' : 'http'}://${here.includes(':') ? `[${here}]` : here}:${port}`
 }
 
-function overHttp(base: string, token: string): Connection {
+type Send = (url: URL, init: RequestInit) => Promise<Response>
+
+function overHttp(
+  base: string,
+  token: string,
+  where: string = base,
+  send: Send = (url, init) => globalThis.fetch(url, init),
+): Connection {
   refuseUnsafe(base)
   return {
     local: undefined,
@@ -109,17 +124,17 @@ function overHttp(base: string, token: string): Connection {
       headers.set('authorization', `Bearer ${token}`)
       try {
         // A redirect would carry the token to somewhere nobody named.
-        return await globalThis.fetch(new URL(path, base), { ...init, headers, redirect: 'error' })
+        return await send(new URL(path, base), { ...init, headers, redirect: 'error' })
       } catch (fault) {
         if (fault instanceof Error && fault.name === 'TimeoutError') {
           throw new CommandError(
-            `\`${base}\` has not answered in ${PATIENCE / 1000} s`,
+            `\`${where}\` has not answered in ${PATIENCE / 1000} s`,
             'see whether the gateway is well',
           )
         }
         if (init.signal?.aborted === true) throw fault
         throw new CommandError(
-          `no gateway answers at \`${base}\``,
+          `no gateway answers at \`${where}\``,
           'start it with `tollgate up` or `tollgate serve`, or name another with `--url`',
           'to work on the data directory itself, unset TOLLGATE_TOKEN and TOLLGATE_URL',
         )

@@ -1,6 +1,6 @@
 // The checks of `tollgate doctor`. Each reads, and changes nothing.
 
-import { existsSync, statfsSync } from 'node:fs'
+import { existsSync, statfsSync, statSync } from 'node:fs'
 import { parseReceipt } from '@tollgate/evidence'
 import { describeLadder, type Policy } from '@tollgate/kernel'
 import type { Config } from '../config.ts'
@@ -9,6 +9,8 @@ import { openKeyring } from '../keyring.ts'
 import { isRunning, measureDurability, openView } from '../open.ts'
 import type { LedgerView } from '../view.ts'
 import { keysOnLedger, standingOf } from './keys.ts'
+import { answers } from '../mcp/client/local-bind.ts'
+import { checkSocket, HAS_PIPES, operatorsPath } from '../mcp/client/local-path.ts'
 import { modelAddresses } from './model-addresses.ts'
 import { allowsAnything, pendingNotice, policyStanding } from './standing.ts'
 import { observeNotice } from './policy-observe.ts'
@@ -39,6 +41,7 @@ export const CHECKS: readonly (readonly [about: string, check: Check])[] = [
   ['disk', checkDisk],
   ['head guard', checkHeadGuard],
   ['listening', checkListening],
+  ['operator socket', checkOperators],
   ['model servers', checkModels],
 ]
 
@@ -294,4 +297,23 @@ function checkListening({ listen: { host, port, tls } }: Config): Promise<readon
   if (local || tls) return Promise.resolve([{ level: 'ok', about: 'listening', found }])
   const remedy = ['set `listen.tls` in tollgate.yaml, or listen on 127.0.0.1: tokens travel with every call']
   return Promise.resolve([{ level: 'fail', about: 'listening', found, remedy }])
+}
+
+/** The operators' own way in, which must be there whenever the gateway is. */
+async function checkOperators(config: Config): Promise<readonly Finding[]> {
+  const about = 'operator socket'
+  const path = operatorsPath(config.data)
+  const running = await isRunning(config)
+  const there = checkSocket(path) && (await answers(path))
+  if (!there) {
+    if (!running) return [{ level: 'ok', about, found: `\`${path}\` is made when the gateway starts` }]
+    const remedy = [
+      'look for `operators have no local socket` in the log of the gateway, then start it again',
+    ]
+    return [{ level: 'warn', about, found: `the gateway does not answer on \`${path}\``, remedy }]
+  }
+  const mode = HAS_PIPES ? 0o600 : statSync(path).mode & 0o777
+  if (mode === 0o600) return [{ level: 'ok', about, found: `\`${path}\`, for this user alone` }]
+  const found = `\`${path}\` has the mode ${mode.toString(8)}`
+  return [{ level: 'fail', about, found, remedy: [`run \`chmod 600 ${path}\``] }]
 }

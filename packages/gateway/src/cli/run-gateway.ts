@@ -177,7 +177,7 @@ function serveAt(
       budget,
       ...(tracer && { trace: (span) => tracer.record(span) }),
     },
-    { ...listen, port, hosts, connections: limits.connections },
+    { ...listen, port, hosts, connections: limits.connections, operators: config.data },
     doors,
   )
 }

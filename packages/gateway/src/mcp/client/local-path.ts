@@ -17,7 +17,16 @@ const LONGEST = 100
 
 /** Where the gateway of this data directory listens for programs of the same user. */
 export function socketPath(data: string): string {
-  const path = join(resolve(data), 'gateway.sock')
+  return pathOf(data, 'gateway.sock')
+}
+
+/** Where it listens for operators. */
+export function operatorsPath(data: string): string {
+  return pathOf(data, 'operator.sock')
+}
+
+function pathOf(data: string, name: string): string {
+  const path = join(resolve(data), name)
   const hash = createHash('sha256').update(path).digest('hex').slice(0, 24)
   if (HAS_PIPES) return `\\\\.\\pipe\\tollgate-${hash}`
   if (Buffer.byteLength(path) <= LONGEST) return path

@@ -1,13 +1,12 @@
 // The door for programs of the same user: a socket beside the ledger, by which `tollgate mcp -- COMMAND` brings a client and the
 // server it wants. Who can open the socket can read the keys as well, so it asks for no token; it takes one if it is given.
 
-import { chmodSync, lstatSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
-import { createConnection, createServer, type Server } from 'node:net'
-import { dirname, join } from 'node:path'
+import { rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { createBudget } from '../../budget.ts'
-import { GatewayError } from '../../error.ts'
+import { bindSocket } from './local-bind.ts'
 import { formatWelcome } from './local-join.ts'
-import { checkSocket, HAS_PIPES, prepareFolder, socketPath } from './local-path.ts'
+import { HAS_PIPES, socketPath } from './local-path.ts'
 import { createVisit, type LocalLimits, type LocalOptions, type Visit } from './local-visit.ts'
 import { MAX_MESSAGE } from '../message.ts'
 
@@ -50,7 +49,7 @@ export async function openLocal(data: string, options: LocalOptions): Promise<Lo
     const visit = createVisit(socket, { ...options, budget }, limits, () => visits.delete(visit))
     visits.add(visit)
   })
-  await bind(server, path)
+  await bindSocket(server, path)
   server.on('error', ({ code }: NodeJS.ErrnoException) =>
     options.log('error', 'the local socket failed', { code }),
   )
@@ -64,64 +63,4 @@ export async function openLocal(data: string, options: LocalOptions): Promise<Lo
       await closed
     },
   }
-}
-
-/**
- * Binds the socket. It is made in a folder that nobody else can enter and then put in its place, so that it is never there with
- * wider permissions; what an earlier gateway left is replaced.
- */
-async function bind(server: Server, path: string): Promise<void> {
-  prepareFolder(path)
-  if (checkSocket(path) && (await answers(path))) {
-    throw new GatewayError('LISTEN_REFUSED', `another gateway listens on \`${path}\``, {
-      hints: ['stop it first, or choose another directory with `--data`'],
-    })
-  }
-  if (HAS_PIPES) {
-    await listen(server, path)
-    return
-  }
-  const folder = mkdtempSync(join(dirname(path), '.s'))
-  try {
-    const made = join(folder, 's')
-    await listen(server, made)
-    chmodSync(made, 0o600)
-    renameSync(made, path)
-    if ((lstatSync(path).mode & 0o777) !== 0o600) throw refused(path, 'its permissions cannot be narrowed')
-  } catch (fault) {
-    server.close()
-    throw fault
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
-
-function listen(server: Server, path: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const fail = ({ code }: NodeJS.ErrnoException): void => reject(refused(path, code ?? 'no reason given'))
-    server.once('error', fail)
-    server.listen(path, () => {
-      server.off('error', fail)
-      resolve()
-    })
-  })
-}
-
-function refused(path: string, why: string): GatewayError {
-  return new GatewayError('LISTEN_REFUSED', `\`${path}\` cannot be listened on: ${why}`, {
-    hints: ['the data directory must be on a file system that has sockets, and be this user’s'],
-  })
-}
-
-/** Whether somebody listens. */
-function answers(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = createConnection(path)
-    const end = (is: boolean) => (): void => {
-      socket.destroy()
-      resolve(is)
-    }
-    socket.once('connect', end(true))
-    socket.once('error', end(false))
-  })
 }
