@@ -9,6 +9,7 @@ export type GatewayErrorCode =
   | 'LEDGER_LOCKED'
   | 'LEDGER_FOREIGN'
   | 'LEDGER_DAMAGED'
+  | 'LEDGER_GONE'
   | 'LEDGER_ROLLED_BACK'
   | 'STORE_FAILED'
   | 'TOKEN_INVALID'

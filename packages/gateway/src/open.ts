@@ -8,8 +8,15 @@ import { GatewayError } from './error.ts'
 import type { Keyring, KeyRole, StoredKey } from './keyring.ts'
 import type { Log } from './log.ts'
 import { backupLedger as backupSqlite } from './store/sqlite/backup.ts'
+import { foldLog, logBytes, openDatabase } from './store/sqlite/database.ts'
 import { measureSyncs, type Durability } from './store/sqlite/durability.ts'
-import { fsckLedger as fsckSqlite, type FsckProgress, type FsckReport } from './store/sqlite/fsck.ts'
+import { checkFrom } from './store/sqlite/edge-remembered.ts'
+import {
+  fsckLedger as fsckSqlite,
+  type FsckProblem,
+  type FsckProgress,
+  type FsckReport,
+} from './store/sqlite/fsck.ts'
 import { isLocked, takeLock, type Lock } from './store/sqlite/lock.ts'
 import { openSqliteLook } from './store/sqlite/look.ts'
 import { createSqliteFile, openSqliteStore, type SqliteStore } from './store/sqlite/store.ts'
@@ -18,7 +25,7 @@ import { openTokens, type Tokens } from './tokens.ts'
 import { startUpkeep } from './upkeep.ts'
 import type { LedgerView } from './view.ts'
 
-export type { Durability, FsckProgress, FsckReport }
+export type { Durability, FsckProblem, FsckProgress, FsckReport }
 export { openView, type OpenView } from './open-view.ts'
 
 /** A running gateway, before any door is open. */
@@ -106,7 +113,8 @@ export async function openGateway(config: Config, keyring: Keyring, log: Log): P
         await upkeep.stop()
         // What was made for this run ends with it. After a crash, the next start sees to that.
         await tokens.endRun().catch(() => undefined)
-        await store.close()
+        const { folded } = await store.close()
+        if (!folded) log('warn', UNFOLDED)
       },
     }
   } catch (cause) {
@@ -114,6 +122,9 @@ export async function openGateway(config: Config, keyring: Keyring, log: Log): P
     throw cause
   }
 }
+
+const UNFOLDED =
+  'the newest entries are still in `ledger.sqlite-wal`, because another process reads the ledger; when it has ended, `tollgate fsck --fold` moves them into `ledger.sqlite`'
 
 function openStore(
   { data, ledger, writer, headGuard }: Config,
@@ -190,6 +201,33 @@ export async function fsckLedger(
 ): Promise<FsckReport> {
   const { data, ledger, writer, headGuard } = config
   return fsckSqlite({ data, origin: ledger, writer, guard: headGuard }, onProgress)
+}
+
+/**
+ * Checks the right edge of the ledger as a start does, and against the head that is remembered elsewhere. Changes nothing.
+ *
+ * @throws GatewayError `LEDGER_DAMAGED` or `LEDGER_ROLLED_BACK`, as `openGateway`.
+ */
+export async function checkLedger({ data, ledger, writer, headGuard }: Config): Promise<void> {
+  await checkFrom({ data, origin: ledger, writer, guard: headGuard })
+}
+
+/** How many bytes are in the log beside the ledger file. */
+export function unfolded({ data }: Config): number {
+  return logBytes(data)
+}
+
+/** Moves the log into the ledger file, of a gateway that is stopped. Whether it could be done. @throws GatewayError. */
+export function foldLedger({ data }: Config): boolean {
+  const lock = takeLock(data)
+  try {
+    const db = openDatabase(data)
+    const folded = foldLog(db)
+    db.close()
+    return folded
+  } finally {
+    lock.release()
+  }
 }
 
 /** Copies the ledger to a new file, also while a gateway runs. Keys are not copied. @throws GatewayError. */

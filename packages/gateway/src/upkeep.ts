@@ -15,6 +15,7 @@ export interface UpkeepStore {
     after?: string,
   ): Promise<readonly { readonly name: string; readonly text: string }[]>
   namesBefore(prefix: string, time: number): Promise<readonly string[]>
+  present(): Promise<void>
 }
 
 /** What upkeep works on. */
@@ -44,6 +45,7 @@ const AT_ONCE = 500
 export function startUpkeep(options: UpkeepOptions): Upkeep {
   const tasks = [
     every(SECOND, () => closeExpired(options.kernel), options.log),
+    every(SECOND, () => watchPlace(options), options.log),
     every(5 * SECOND, () => guardDisk(options), options.log),
     every(HOUR, () => forgetOld(options), options.log),
     every(HOUR, () => forgetKept(options), options.log),
@@ -74,6 +76,12 @@ function every(milliseconds: number, run: () => Promise<unknown>, log: Log): () 
     clearInterval(timer)
     await running
   }
+}
+
+/** Gives the ledger up as soon as its files are gone or replaced, also while no call comes. */
+export async function watchPlace({ kernel, store }: Pick<UpkeepOptions, 'kernel' | 'store'>): Promise<void> {
+  if (kernel.ledger.poisoned !== undefined) return
+  await store.present().catch((cause: unknown) => kernel.ledger.poison(cause))
 }
 
 /** Freezes everything before the disk is full: a ledger that can say so is better than one that breaks off. */

@@ -98,6 +98,7 @@ describe('retention', () => {
     const store: UpkeepStore = {
       // Looked at before the call that comes in between.
       namesBefore: (...args) => options.store.namesBefore(...args),
+      present: () => options.store.present(),
       async idle(prefix, time, limit, after) {
         const found = await options.store.idle(prefix, time, limit, after)
         if (prefix === 'session\n') await ask(gateway, 'notes/read', {}, 's1')

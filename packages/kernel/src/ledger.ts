@@ -73,6 +73,8 @@ export interface Ledger {
   poison(cause: unknown): void
   /** Why nothing can be recorded any more; undefined while all is well. */
   readonly poisoned: string | undefined
+  /** What the ledger was poisoned by: what the store threw, or who poisoned it gave as the cause. */
+  readonly cause: unknown
   /** How many records of sessions and principals are in memory. */
   readonly remembered: number
 }
@@ -134,6 +136,9 @@ export function createLedger(options: LedgerOptions): Ledger {
     poison: (cause) => poison(cause),
     get poisoned() {
       return poisoned?.message
+    },
+    get cause() {
+      return poisoned?.cause
     },
     get remembered() {
       return memory.size

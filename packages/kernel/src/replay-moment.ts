@@ -29,7 +29,13 @@ import type { TraceEntry } from './trace.ts'
 
 /** A kernel that stands on nothing: whoever wants to write with it is wrong. */
 export function replayKernel(): Kernel {
-  const ledger: Ledger = { append: nowhere, poison: nowhere, poisoned: undefined, remembered: 0 }
+  const ledger: Ledger = {
+    append: nowhere,
+    poison: nowhere,
+    poisoned: undefined,
+    cause: undefined,
+    remembered: 0,
+  }
   const store: Store = { head: nowhere, write: nowhere, load: nowhere, list: nowhere }
   return {
     ledger,

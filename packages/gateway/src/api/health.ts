@@ -1,6 +1,7 @@
 // Whether the gateway is there, whether it can judge, and whose ledger this is.
 
 import { parseReceipt, type Genesis } from '@tollgate/evidence'
+import { GatewayError } from '../error.ts'
 import { ROLES } from '../tokens.ts'
 import type { LedgerView } from '../view.ts'
 import { Problem } from './problem.ts'
@@ -33,8 +34,14 @@ async function status({ options, identity, metrics }: Question): Promise<Reply> 
 }
 
 function ready({ options }: Question): Reply {
-  if (kernelOf(options).ledger.poisoned === undefined) return json(200, { status: 'ok' })
-  throw new Problem('ledger-unavailable')
+  const { poisoned, cause } = kernelOf(options).ledger
+  if (poisoned === undefined) return json(200, { status: 'ok' })
+  throw new Problem('ledger-unavailable', cause instanceof GatewayError ? reasonIn(cause) : undefined)
+}
+
+/** Why, without where the data is: anybody may ask. */
+function reasonIn({ message }: GatewayError): string {
+  return message.replaceAll(/`[^`]*[/\\]([^`/\\]*)`/g, '`$1`')
 }
 
 /** Health and status. */

@@ -238,9 +238,16 @@ function addUpkeep(program: Command, to: To, groups: Groups): void {
   local(program, 'fsck')
     .summary('check every entry of the ledger on disk')
     .description(
-      'Reads the whole ledger and checks signatures, links, tree and private records. Changes nothing.',
+      'Reads the whole ledger and checks signatures, links, tree and private records. Changes nothing, but for `--fold`.',
     )
-    .addHelpText('after', examples(['tollgate fsck', '']))
+    .option(
+      '--fold',
+      'if all is sound, move `ledger.sqlite-wal` into `ledger.sqlite`; the gateway must be stopped',
+    )
+    .addHelpText(
+      'after',
+      examples(['tollgate fsck', ''], ['tollgate fsck --fold', 'before you copy `ledger.sqlite` by hand']),
+    )
     .action(to(async () => (await import('./fsck.ts')).runFsck))
   local(program, 'backup')
     .summary('copy the ledger, also while the gateway runs')

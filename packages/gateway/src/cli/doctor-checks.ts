@@ -6,7 +6,7 @@ import { describeLadder, type Policy } from '@tollgate/kernel'
 import type { Config } from '../config.ts'
 import { GatewayError } from '../error.ts'
 import { openKeyring } from '../keyring.ts'
-import { isRunning, measureDurability, openView } from '../open.ts'
+import { checkLedger as checkEdge, isRunning, measureDurability, openView, unfolded } from '../open.ts'
 import type { LedgerView } from '../view.ts'
 import { keysOnLedger, standingOf } from './keys.ts'
 import { answers } from '../mcp/client/local-bind.ts'
@@ -33,6 +33,7 @@ export const CHECKS: readonly (readonly [about: string, check: Check])[] = [
   ['gateway', checkGateway],
   ['keys', checkKeys],
   ['ledger', (config) => onView(config, checkLedger)],
+  ['log', checkLog],
   ['clock', (config) => onView(config, checkClock)],
   ['policy', (config) => onView(config, checkPolicy)],
   ['observe mode', (config) => onView(config, checkObserve)],
@@ -133,8 +134,11 @@ async function knownKeys(config: Config): Promise<ReadonlyMap<string, boolean>> 
 async function checkLedger(view: LedgerView, config: Config): Promise<readonly Finding[]> {
   const size = await view.size()
   const genesis = await receiptAt(view, 0)
-  if (genesis?.ledger === config.ledger)
+  if (genesis?.ledger === config.ledger) {
+    // As a start does: what it would refuse is found here.
+    await checkEdge(config)
     return [{ level: 'ok', about: 'ledger', found: `${size} entries; \`tollgate fsck\` checks each` }]
+  }
   const found = `the file is of \`${genesis?.ledger ?? 'no ledger'}\`, the configuration of \`${config.ledger}\``
   return [
     {
@@ -142,6 +146,24 @@ async function checkLedger(view: LedgerView, config: Config): Promise<readonly F
       about: 'ledger',
       found,
       remedy: ['put back the configuration that belongs to this ledger'],
+    },
+  ]
+}
+
+/** The write-ahead log: while it holds anything, a copy of the file alone is not the whole ledger. */
+async function checkLog(config: Config): Promise<readonly Finding[]> {
+  const about = 'log'
+  const bytes = unfolded(config)
+  if (bytes === 0) return [{ level: 'ok', about, found: '`ledger.sqlite` alone is the whole ledger' }]
+  const found = `${bytes} bytes are in \`ledger.sqlite-wal\`, which a copy of \`ledger.sqlite\` alone lacks`
+  if (await isRunning(config))
+    return [{ level: 'ok', about, found: `${found}; \`tollgate backup\` copies all of it` }]
+  return [
+    {
+      level: 'warn',
+      about,
+      found,
+      remedy: ['run `tollgate fsck --fold`: it moves them into `ledger.sqlite`'],
     },
   ]
 }

@@ -208,9 +208,10 @@ const LOOKED_AFTER = 500
 export async function untilGivenUp({ gateway, close }: RunningGateway, log: Log): Promise<number> {
   const { ledger } = gateway.kernel
   while (ledger.poisoned === undefined) await sleep(LOOKED_AFTER)
-  const fault: unknown = await ledger.append({ run: () => undefined }).catch((cause: unknown) => cause)
-  const because = fault instanceof Error && fault.cause instanceof Error ? fault.cause.message : undefined
-  log('error', ledger.poisoned, { because })
+  const { cause } = ledger
+  const because = cause instanceof Error ? cause.message : undefined
+  const remedy = cause instanceof GatewayError && cause.hints.length > 0 ? { remedy: cause.hints } : {}
+  log('error', ledger.poisoned, { because, ...remedy })
   // What cannot be closed in order ends with the process.
   await close().catch(() => undefined)
   return 1

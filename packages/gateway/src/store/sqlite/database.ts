@@ -1,6 +1,6 @@
 // The file: its tables, how it is opened, and what its faults mean to a person.
 
-import { accessSync, closeSync, constants, existsSync, fsyncSync, openSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, fsyncSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { GatewayError } from '../../error.ts'
@@ -153,6 +153,19 @@ function prepare(db: Database): void {
   `)
 }
 
+/**
+ * Moves all of the log into the file, so that the file alone is the whole ledger. Waits for those who read it, for a few seconds;
+ * whether it could be done.
+ */
+export function foldLog(db: Database): boolean {
+  return db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0
+}
+
+/** How many bytes the log of a ledger has: entries that a copy of the file alone may lack. */
+export function logBytes(data: string): number {
+  return statSync(`${ledgerFile(data)}-wal`, { throwIfNoEntry: false })?.size ?? 0
+}
+
 /** The tables and triggers of a file, as they were made. */
 export function schemaOf(db: Database): string {
   const rows = db.prepare("SELECT sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY name").all()
@@ -166,6 +179,15 @@ export function expectedSchema(): string {
   const schema = schemaOf(db)
   db.close()
   return schema
+}
+
+/** Ends a transaction that only reads: one that is left open keeps the log from being moved. */
+export function endTransaction(db: Database): void {
+  try {
+    db.exec('ROLLBACK')
+  } catch {
+    // There was none, or SQLite has ended it by itself.
+  }
 }
 
 /** The durability that is in force, asked of the file itself. */

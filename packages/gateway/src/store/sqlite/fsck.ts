@@ -17,9 +17,17 @@ import {
 } from '@tollgate/evidence'
 import { GatewayError } from '../../error.ts'
 import { createAnchorCheck } from './anchors.ts'
-import { expectedSchema, faultOf, ledgerFile, openForReading, schemaOf, type Database } from './database.ts'
-import { checkEdge } from './edge.ts'
-import { rememberedHead } from './guard.ts'
+import {
+  endTransaction,
+  expectedSchema,
+  faultOf,
+  ledgerFile,
+  logBytes,
+  openForReading,
+  schemaOf,
+  type Database,
+} from './database.ts'
+import { checkRemembered, remember } from './edge-remembered.ts'
 import { openReader, type Reader } from './reader.ts'
 import { knownKeys, serviceIn, type Service } from './service.ts'
 import { bytes, envelopeOf, openNodes, openTree } from './tree.ts'
@@ -31,6 +39,8 @@ export interface FsckProblem {
   /** Index of the entry, or name of the record; undefined if it concerns the whole. */
   readonly at: string | undefined
   readonly message: string
+  /** What to do about it, one line each. */
+  readonly hints?: readonly string[]
 }
 
 /** What was found. */
@@ -42,6 +52,8 @@ export interface FsckReport {
   readonly problems: readonly FsckProblem[]
   /** How many more problems there are than are listed. */
   readonly more: number
+  /** Bytes in the log beside the file: while there are any, the file alone may lack the newest entries. */
+  readonly log: number
 }
 
 /** How far it has come. */
@@ -69,26 +81,31 @@ export async function fsckLedger(
   const db = openForReading(options.data)
   const problems: FsckProblem[] = []
   let more = 0
-  const found = (code: string, at: string | undefined, message: string): void => {
-    if (problems.length < MOST_LISTED) problems.push({ code, at, message })
+  const log = logBytes(options.data)
+  const found: Run['found'] = (code, at, message, hints = []) => {
+    if (problems.length < MOST_LISTED)
+      problems.push({ code, at, message, ...(hints.length > 0 && { hints }) })
     else more++
   }
-  // One moment of the file, however long it takes and whoever writes meanwhile.
-  db.exec('BEGIN')
   try {
+    // Before that moment: a head that a gateway signs meanwhile may be of entries that come behind it.
+    const remembered = remember(db, options)
+    // One moment of the file, however long it takes and whoever writes meanwhile.
+    db.exec('BEGIN')
     const run = { db, options, found, onProgress }
     const { size } = headIn(db)
     const steps: (() => unknown)[] = [
       () => checkDatabase(run),
       () => checkEntries(run, size),
-      () => checkKept(run),
+      async () => checkRemembered(db, options, await remembered),
       () => checkRecords(run),
     ]
     for (const step of steps) await attempt(run, step)
     const verified = (await attempt(run, () => verifyAll(run))) ?? 0
     await attempt(run, () => checkTail(run, verified))
-    return { ok: problems.length === 0, entries: size, verified, problems, more }
+    return { ok: problems.length === 0, entries: size, verified, problems, more, log }
   } finally {
+    endTransaction(db)
     db.close()
   }
 }
@@ -96,7 +113,7 @@ export async function fsckLedger(
 interface Run {
   readonly db: Database
   readonly options: FsckOptions
-  readonly found: (code: string, at: string | undefined, message: string) => void
+  readonly found: (code: string, at: string | undefined, message: string, hints?: readonly string[]) => void
   readonly onProgress: (progress: FsckProgress) => void
 }
 
@@ -105,9 +122,9 @@ async function attempt<T>({ found, options }: Run, step: () => T | Promise<T>): 
   try {
     return await step()
   } catch (cause) {
-    const { code, message } = faultOf(cause, ledgerFile(options.data))
+    const { code, message, hints } = faultOf(cause, ledgerFile(options.data))
     const why = cause instanceof Error && cause.message !== message ? `: ${cause.message}` : ''
-    found(code, undefined, message + why)
+    found(code, undefined, message + why, hints)
     return undefined
   }
 }
@@ -211,15 +228,6 @@ function createIdCheck({ db, found }: Run): { take(id: string, index: number): v
       tile = []
     },
   }
-}
-
-/** The checkpoint in the file, and the one remembered outside of the data directory. */
-async function checkKept(run: Run): Promise<void> {
-  const { db, options } = run
-  const service = await serviceIn(db, options.writer)
-  const { guard, origin } = options
-  const remembered = guard === undefined ? undefined : rememberedHead(guard, service.first.id)
-  await checkEdge({ db, origin, keys: service.known, remembered })
 }
 
 /** Records against the newest receipts that speak of them. */

@@ -31,8 +31,16 @@ export interface SqliteStore extends Store {
   idle(prefix: string, time: number, limit: number, after?: string): Promise<readonly NamedRecord[]>
   /** Names of records that go on with the clock of their entry, of entries before a time: at most 1,000, the oldest first. */
   namesBefore(prefix: string, time: number): Promise<readonly string[]>
-  /** Signs the last head, remembers it, and lets go of the file. */
-  close: () => Promise<void>
+  /** @throws GatewayError if nothing can be written any more, or the files of the ledger are gone or others. */
+  present(): Promise<void>
+  /** Signs the last head, remembers it, moves the log into the file, and lets go of it. */
+  close: () => Promise<Closed>
+}
+
+/** How a ledger file was closed. */
+export interface Closed {
+  /** Whether the file alone is the whole ledger; if not, another process was reading it. */
+  readonly folded: boolean
 }
 
 /** What a ledger file is opened with. */
@@ -105,7 +113,7 @@ function createStore(opened: Opened, threads: Threads, release: () => void): Sql
   let head: ChainHead | undefined = opened.head
   const vigil = createVigil()
   let writing = 0
-  let closing: Promise<void> | undefined
+  let closing: Promise<Closed> | undefined
 
   const share = (entries: readonly Entry[]): void => {
     const packed = packEntries(entries)
@@ -138,6 +146,9 @@ function createStore(opened: Opened, threads: Threads, release: () => void): Sql
     load: async (names) => (await reader.ask('load', [names])) as readonly Stored[],
     list: async (prefix, of) => (await reader.ask('list', [prefix, of])) as readonly string[],
     checkpoint: async () => (await writer.ask('checkpoint', [])) as string,
+    present: async () => {
+      await writer.ask('present', [])
+    },
     namesBefore: async (...args) => (await viewer.ask('namesBefore', args)) as readonly string[],
     idle: async (...args) => (await reader.ask('idle', args)) as readonly NamedRecord[],
     watch(listener) {
@@ -152,11 +163,11 @@ function placeOf({ seq, lamport_clock, time }: Omit<ChainHead, 'id'>): Omit<Chai
   return { seq, lamport_clock, time }
 }
 
-async function closeAll(threads: Threads, release: () => void): Promise<void> {
+async function closeAll(threads: Threads, release: () => void): Promise<Closed> {
   try {
     await threads.viewer.ask('close', [])
     await threads.reader.ask('close', [])
-    await threads.writer.ask('close', [])
+    return { folded: (await threads.writer.ask('close', [])) === true }
   } finally {
     await endAll(threads)
     release()

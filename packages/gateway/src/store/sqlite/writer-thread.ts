@@ -4,9 +4,10 @@ import { workerData, type MessagePort } from 'node:worker_threads'
 import type { ChainHead } from '@tollgate/evidence'
 import { createCollector } from './share.ts'
 import type { PackedBatch } from './batch.ts'
-import { ledgerFile, openDatabase } from './database.ts'
+import { foldLog, ledgerFile, openDatabase } from './database.ts'
 import { checkEdge } from './edge.ts'
 import { openHeadGuard } from './guard.ts'
+import { openPlace } from './place.ts'
 import { importSeeds } from './seal.ts'
 import { requireService, serviceIn } from './service.ts'
 import { answerQuestions, type Methods } from './thread.ts'
@@ -49,6 +50,8 @@ async function open(options: WriterThreadData): Promise<Methods> {
   const keys = await importSeeds(seeds)
   const db = openDatabase(data)
   const { size } = headIn(db)
+  // The file is in use from here on: what it is called now is what it must stay.
+  const place = openPlace(data)
   // An empty file waits for its founding batch. It has no keys yet, and no head to sign.
   const service = size === 0 ? undefined : await serviceIn(db, name)
   if (service) requireService(service, keys)
@@ -56,7 +59,7 @@ async function open(options: WriterThreadData): Promise<Methods> {
   await checkEdge({ db, origin, keys: service?.known ?? [], remembered: guard?.remembered })
   const ledger = service?.ledger.map(({ id }) => id) ?? []
   const collector = createCollector(port)
-  const writer = openWriter({ db, data, origin, keys, ledger, collector })
+  const writer = openWriter({ db, data, origin, keys, ledger, collector, place })
   const keep = keeper(service !== undefined && quiet !== true, {
     sign: () => writer.checkpoint(),
     keep(note) {
@@ -83,10 +86,14 @@ async function open(options: WriterThreadData): Promise<Methods> {
       return written
     },
     checkpoint: () => keep.now(),
+    present: () => writer.present(),
     async close() {
       await writer.settled()
       await keep.now()
+      writer.present()
+      const folded = foldLog(db)
       db.close()
+      return folded
     },
   }
 }

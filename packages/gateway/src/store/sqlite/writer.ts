@@ -13,8 +13,9 @@ import {
 import { GatewayError } from '../../error.ts'
 import type { Collector } from './share.ts'
 import { unpackEntries, unpackRecords, type PackedBatch, type PackedEntry } from './batch.ts'
-import { faultOf, ledgerFile, requireDurable, type Database } from './database.ts'
+import { endTransaction, faultOf, ledgerFile, requireDurable, type Database } from './database.ts'
 import { openIdTiles } from './ids.ts'
+import type { Place } from './place.ts'
 import { createSealer, type Seal } from './seal.ts'
 import { bytes, envelopeOf, openNodes, openTree } from './tree.ts'
 
@@ -28,6 +29,7 @@ export interface WriterOptions {
   readonly ledger: readonly string[]
   /** Collects what another thread signs. */
   readonly collector: Collector
+  readonly place: Place
 }
 
 /** Writes batches. After the first fault it writes nothing more: only a new start finds out what the file holds. */
@@ -40,6 +42,8 @@ export interface Writer {
   checkpoint(): Promise<string>
   /** Keeps a signed checkpoint in the file, for those who only read it. */
   keepCheckpoint(note: string): void
+  /** @throws GatewayError if nothing can be written any more, or the files are gone; then nothing is written from now on. */
+  present(): void
 }
 
 interface Sealed extends Seal {
@@ -57,7 +61,8 @@ export function digestOf(name: string, text: string): Uint8Array {
 }
 
 /** Opens a writer on a file whose right edge has been checked. */
-export function openWriter({ db, data, origin, keys, ledger, collector }: WriterOptions): Writer {
+export function openWriter(options: WriterOptions): Writer {
+  const { db, data, origin, keys, ledger, collector, place } = options
   const seal = createSealer(keys)
   const nodes = openNodes(db)
   const { size: started } = headIn(db)
@@ -84,7 +89,7 @@ export function openWriter({ db, data, origin, keys, ledger, collector }: Writer
       return await writeOrBreak(batch)
     } catch (cause) {
       broken = faultOf(cause, ledgerFile(data))
-      rollBack(db)
+      endTransaction(db)
       throw broken
     }
   }
@@ -94,6 +99,7 @@ export function openWriter({ db, data, origin, keys, ledger, collector }: Writer
     // Signed before the transaction begins: nobody waits for a lock while we calculate.
     const entries = unpackEntries(batch)
     const sealed = await sealAll(entries, batch.shared)
+    place.check()
     const first = tree.size
     const tiles = sealed.flatMap(({ leaf }) => append(leaf))
     statements.begin.run()
@@ -110,6 +116,8 @@ export function openWriter({ db, data, origin, keys, ledger, collector }: Writer
     for (const [name, index] of anchors) statements.anchor.run(name, index)
     for (const [name, text] of unpackRecords(batch)) setRecord(name, text)
     statements.commit.run()
+    // Before anybody is told: what went to a file that nobody can find again is not on disk.
+    place.check()
     // Some drivers lower it behind the first write; so it is asked after one.
     if (!proven) requireDurable(db)
     proven = true
@@ -137,6 +145,16 @@ export function openWriter({ db, data, origin, keys, ledger, collector }: Writer
     unmoved = 0
   }
 
+  function present(): void {
+    if (broken) throw broken
+    try {
+      place.check()
+    } catch (cause) {
+      broken = faultOf(cause, ledgerFile(data))
+      throw broken
+    }
+  }
+
   function setRecord(name: string, text: string | undefined): void {
     if (text === undefined) {
       statements.remove.run(name)
@@ -148,9 +166,10 @@ export function openWriter({ db, data, origin, keys, ledger, collector }: Writer
   return {
     write,
     settled: () => turn.then(() => undefined),
+    present,
     checkpoint: () => {
       // What our memory holds beyond the file must never be signed.
-      if (broken) throw broken
+      present()
       const signing = keys.filter(({ publicKey }) => ledger.includes(publicKey.id))
       return sealCheckpoint({ origin, size: tree.size, root: tree.root() }, signing)
     },
@@ -185,14 +204,6 @@ function prepareStatements(db: Database) {
     checkpoint: db.prepare(
       'INSERT INTO checkpoint VALUES (1, ?) ON CONFLICT (only) DO UPDATE SET note = excluded.note',
     ),
-  }
-}
-
-function rollBack(db: Database): void {
-  try {
-    db.exec('ROLLBACK')
-  } catch {
-    // There was no transaction, or SQLite has ended it by itself. Nothing more is written in either case.
   }
 }
 
