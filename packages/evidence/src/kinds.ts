@@ -252,10 +252,13 @@ export interface Delegation extends Common {
   readonly by: string
 }
 
-/** A session opened with a scope, given another one, or closed; closing states how many decisions it held. */
+/**
+ * A session opened with a scope, given another one, freed of its risk (`reset`), or closed; closing states how many decisions it held.
+ * `trust` is about its principal alone: how far it is trusted begins again.
+ */
 export interface SessionChange extends Common {
   readonly kind: 'session'
-  readonly op: 'open' | 'scope' | 'close'
+  readonly op: 'open' | 'scope' | 'reset' | 'close' | 'trust'
   readonly session: string
   readonly principal: string
   /** Hash of the scope from here on. */
@@ -264,10 +267,14 @@ export interface SessionChange extends Common {
   readonly scope?: ScopeShown
   /** Hash of what is remembered of the session from here on. */
   readonly next_state_hash?: string
-  /** Who set it. */
+  /** Who did it. */
   readonly by?: string
+  /** Why a person did it. */
+  readonly because?: string
   /** How many decisions it has had. */
   readonly decisions?: number
+  /** How far the principal is trusted from here on. */
+  readonly trust?: string
 }
 
 /** Where a scope can come from. */

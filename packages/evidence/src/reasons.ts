@@ -209,11 +209,11 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   ),
   SESSION_RISK_MEMORY_DENY: deny(
     'The session as a whole has become too risky, though this call alone may be harmless.',
-    'Read the earlier receipts of the session; risk falls with time or by a person’s approval.',
+    'Risk falls with time. An operator can look at the session with `tollgate sessions show ID` and lift it with `tollgate sessions reset ID --because REASON`.',
   ),
   TRUST_INSUFFICIENT: deny(
     'The behaviour of the principal so far does not earn this class of effect.',
-    'Use a milder tool; trust recovers with time and good outcomes.',
+    'Use a milder tool; trust recovers with time and good outcomes. An operator can run `tollgate trust reset PRINCIPAL --because REASON`.',
   ),
   INSUFFICIENT_PRIVILEGE: deny(
     'The tier of the principal is too low for this class of effect.',

@@ -214,14 +214,16 @@ const own = {
   } satisfies Own<Delegation>,
   session: {
     kind: word('session'),
-    op: word('open', 'scope', 'close'),
+    op: word('open', 'scope', 'reset', 'close', 'trust'),
     session: name,
     principal: name,
     scope_hash: optional(hash),
     scope: optional(record(scope)),
     next_state_hash: optional(hash),
     by: optional(name),
+    because: optional(sentence),
     decisions: optional(count()),
+    trust: optional(decimal),
   } satisfies Own<SessionChange>,
   observe: {
     kind: word('observe'),
@@ -316,23 +318,28 @@ function contradictionInDecision(decision: Decision): string | undefined {
   )
 }
 
+type Told = Exclude<keyof Own<SessionChange>, 'kind' | 'op' | 'session' | 'principal'>
+
+const SCOPED: readonly Told[] = ['scope_hash', 'scope', 'next_state_hash', 'by', 'decisions']
+const BY_A_PERSON: readonly Told[] = ['by', 'because']
+
+/** What a change to a session says besides whose it is: one of these lists, as a whole. */
+const SAID_OF_SESSIONS: Readonly<Record<SessionChange['op'], readonly (readonly Told[])[]>> = {
+  open: [[], ['scope_hash'], SCOPED],
+  scope: [SCOPED],
+  reset: [['next_state_hash', 'decisions', ...BY_A_PERSON]],
+  close: [['decisions'], ['decisions', ...BY_A_PERSON]],
+  trust: [['trust', ...BY_A_PERSON]],
+}
+
+const TOLD: readonly Told[] = [...new Set(Object.values(SAID_OF_SESSIONS).flat(2))]
+
 function contradictionInSession(change: SessionChange): string | undefined {
-  const { op, decisions, scope_hash, scope: shown, next_state_hash, by } = change
-  const parts = [shown, next_state_hash, by]
-  const scoped = shown !== undefined
-  return (
-    needs(
-      (op === 'close' || scoped) === (decisions !== undefined),
-      '`decisions` goes with closing, or a scope',
-    ) ??
-    needs(
-      parts.every((part) => (part !== undefined) === scoped),
-      '`scope`, `next_state_hash` and `by` go together',
-    ) ??
-    needs(!scoped || scope_hash !== undefined, '`scope` needs `scope_hash`') ??
-    needs(op !== 'scope' || scoped, 'a change of scope needs `scope`') ??
-    needs(op !== 'close' || scope_hash === undefined, '`scope_hash` goes with opening')
-  )
+  const lists = SAID_OF_SESSIONS[change.op]
+  const said = TOLD.filter((name) => change[name] !== undefined)
+  const fits = lists.some((list) => list.length === said.length && said.every((name) => list.includes(name)))
+  const known = lists.map((list) => list.map((name) => `\`${name}\``).join(', ') || 'nothing else')
+  return needs(fits, `\`op\` \`${change.op}\` goes with ${known.join('; or ')}`)
 }
 
 const DAY = 86_400_000

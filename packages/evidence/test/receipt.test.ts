@@ -135,7 +135,7 @@ describe('samples', () => {
       const sample = sampleOf(kind, key.publicKey)
       return SHAPES[kind].flatMap(({ name }) => (Object.hasOwn(sample, name) ? [] : [`${kind}.${name}`]))
     })
-    expect(absent).toEqual(['decision.asks', 'effect.cause'])
+    expect(absent).toEqual(['decision.asks', 'effect.cause', 'session.because', 'session.trust'])
   })
 
   it('are of 13 kinds', () => {
@@ -788,6 +788,7 @@ describe('contradictions', () => {
   it('a session receipt has a scope as a whole or not at all, and says how many decisions there were', () => {
     const { scope_hash, scope, next_state_hash, by, decisions, ...rest } = sampleOf('session', key.publicKey)
     const whole = { scope_hash, scope, next_state_hash, by, decisions }
+    const [because, trust] = ['A person has looked at it.', '500.0000']
     const outcome = (changes: Changes): string => outcomeOf(() => encodeReceipt({ ...rest, ...changes }))
     for (const [changes, code] of [
       [{ op: 'open' }, 'accepted'],
@@ -795,6 +796,16 @@ describe('contradictions', () => {
       [{ op: 'open', ...whole }, 'accepted'],
       [{ op: 'scope', ...whole }, 'accepted'],
       [{ op: 'close', decisions }, 'accepted'],
+      [{ op: 'close', decisions, by, because }, 'accepted'],
+      [{ op: 'reset', next_state_hash, decisions, by, because }, 'accepted'],
+      [{ op: 'trust', trust, by, because }, 'accepted'],
+      [{ op: 'close', decisions, because }, 'RECEIPT_MALFORMED'],
+      [{ op: 'reset', next_state_hash, decisions, by }, 'RECEIPT_MALFORMED'],
+      [{ op: 'reset', decisions, by, because }, 'RECEIPT_MALFORMED'],
+      [{ op: 'reset', next_state_hash, decisions, by, because, trust }, 'RECEIPT_MALFORMED'],
+      [{ op: 'trust', by, because }, 'RECEIPT_MALFORMED'],
+      [{ op: 'trust', trust, by }, 'RECEIPT_MALFORMED'],
+      [{ op: 'scope', ...whole, because }, 'RECEIPT_MALFORMED'],
       [{ op: 'open', decisions }, 'RECEIPT_MALFORMED'],
       [{ op: 'open', by }, 'RECEIPT_MALFORMED'],
       [{ op: 'scope' }, 'RECEIPT_MALFORMED'],

@@ -36,6 +36,17 @@ const TABLE: Readonly<Record<string, Row>> = {
   showSession: { url: '/v1/sessions/s1?principal=agent:a', status: 200 },
   openSession: { body: { session_id: 's9', principal: 'agent:a', scope: { sinks: [] } }, status: 200 },
   showScope: { url: '/v1/sessions/s1/scope?principal=agent:a', status: 200 },
+  resetSession: {
+    url: '/v1/sessions/s1/reset',
+    body: { principal: 'agent:a', because: 'looked at' },
+    status: 200,
+  },
+  closeSession: {
+    url: '/v1/sessions/s1/close',
+    body: { principal: 'agent:a', because: 'done' },
+    status: 200,
+  },
+  resetTrust: { url: '/v1/principals/agent:a/trust', body: { because: 'a broken tool' }, status: 200 },
   showPrincipal: { url: '/v1/principals/agent:a', status: 200 },
   registerDelegation: { body: { envelope: '$envelope' }, status: 201 },
   listDelegations: { status: 200 },
@@ -68,9 +79,13 @@ test('every route has a row, and every row a route', () => {
   expect(Object.keys(TABLE).sort()).toEqual(ROUTES.map(({ id }) => id).sort())
 })
 
+const TRUSTING = DELEGATING.includes('gates:')
+  ? DELEGATING.replace('gates:', 'gates:\n  trust: { needs: { admin: 100 } }')
+  : `${DELEGATING}gates: { trust: { needs: { admin: 100 } } }\n`
+
 /** A rig with something of everything in it. */
 async function furnished(): Promise<ApiRig & { fill: (text: string) => string }> {
-  const rig = await createApiRig({ policy: DELEGATING })
+  const rig = await createApiRig({ policy: TRUSTING })
   const offered = definitionOf({ description: 'a tool' })
   for (const tool of ['fs/read_file', 'fs/new']) rig.kernel.catalogue.offer(tool, offered)
   await pinTool(rig.kernel, 'fs/read_file', offered.hash, 'user:ada')

@@ -132,6 +132,7 @@ export {
   type Replayed,
   type ReplayOptions,
 } from './replay.ts'
+export { closeSession, resetSession, resetTrust, type PardonOrder, type SessionPardon } from './pardon.ts'
 export { closeSessions, type IdleSession } from './retention.ts'
 export { assess, DEFAULT_RISK, ONE, remember, type Assessment, type Axes, type RiskSettings } from './risk.ts'
 export {

@@ -130,6 +130,12 @@ export class ReplayMemory {
     this.forgetData({ ...owner, session: decision.session.id })
   }
 
+  /** Forgets the risk of a session and of every principal, one of which it counted for; the next call of each says so. */
+  forgetRisk(owner: Owner, session: string): void {
+    this.#records.delete(sessionName(owner, session))
+    this.forgetAll('principal')
+  }
+
   /** Forgets how far a principal is trusted; the next call of it says so. */
   forgetTrust(owner: Owner): void {
     this.#records.delete(trustName(owner))

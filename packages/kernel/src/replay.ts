@@ -369,7 +369,10 @@ class Replayer {
   }
 
   #close({ op, tenant, principal, session, decisions = 0 }: SessionChange): void {
-    if (op === 'close') this.#memory.close({ tenant, principal }, session, decisions)
+    const owner = { tenant, principal }
+    if (op === 'close') this.#memory.close(owner, session, decisions)
+    if (op === 'reset') this.#memory.forgetRisk(owner, session)
+    if (op === 'trust') this.#memory.forgetTrust(owner)
   }
 
   /** As a running kernel does in passing. */

@@ -3,7 +3,8 @@
 import type { SessionChange } from '@tollgate/evidence'
 import type { Kernel } from './kernel.ts'
 import { provenanceName, readSession } from './records.ts'
-import { NEW_SESSION, type SessionState, type State } from './session.ts'
+import type { Appended, Turn } from './ledger.ts'
+import { NEW_SESSION, sessionIn, type SessionState } from './session.ts'
 import { NO_PROVENANCE } from './taint/provenance.ts'
 
 /** A session as the store has it: the name of its record, and how many decisions it has had. */
@@ -23,33 +24,37 @@ export async function closeSessions(kernel: Kernel, sessions: readonly IdleSessi
     reads: sessions.map(({ name }) => ({ name, parse: readSession })),
     run: (turn) => {
       const idle = sessions.filter((each) => isUnused(each, sessionIn(turn.read(each.name))))
-      for (const { name, seq } of idle) {
-        const [, tenant = '', principal = '', session = ''] = name.split('\n')
-        const data = provenanceName({ tenant, principal }, session)
-        turn.append({ anchors: [name, data] }, (header): SessionChange => ({
-          ...header,
-          kind: 'session',
-          tenant,
-          op: 'close',
-          session,
-          principal,
-          decisions: seq,
-        }))
-        turn.write(name, { ...NEW_SESSION, seq }, undefined)
-        turn.write(data, { value: NO_PROVENANCE, broken: false }, undefined)
-      }
+      for (const { name, seq } of idle) closeIn(turn, name, seq)
       return idle.length
     },
   })
 }
 
+/** Closes a session in a turn: what was remembered of it goes. A person who does it is named, with the reason. */
+export function closeIn(
+  turn: Turn,
+  name: string,
+  seq: number,
+  person?: { readonly by: string; readonly because: string },
+): Appended {
+  const [, tenant = '', principal = '', session = ''] = name.split('\n')
+  const data = provenanceName({ tenant, principal }, session)
+  const appended = turn.append({ anchors: [name, data] }, (header): SessionChange => ({
+    ...header,
+    kind: 'session',
+    tenant,
+    op: 'close',
+    session,
+    principal,
+    decisions: seq,
+    ...(person && { by: person.by, because: person.because }),
+  }))
+  turn.write(name, { ...NEW_SESSION, seq }, undefined)
+  turn.write(data, { value: NO_PROVENANCE, broken: false }, undefined)
+  return appended
+}
+
 /** Whether it has not been used since it was looked at. One that was opened and never used has its scope alone. */
 function isUnused({ seq }: IdleSession, now: SessionState): boolean {
   return now.seq === seq && (seq > 0 || now.scope !== null)
-}
-
-function sessionIn(kept: unknown): SessionState {
-  // Sound: under such a name only the two are kept, see `stateIn` in `judge.ts`.
-  const known = kept as State | SessionState
-  return 'session' in known ? known.session : known
 }

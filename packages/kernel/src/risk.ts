@@ -13,6 +13,9 @@ export interface Axes {
   readonly compliance: number
 }
 
+/** What risk is measured by. */
+export type Axis = keyof Axes
+
 /** How risk is remembered; `gates.session-risk` in a policy. Fractions in units of `ONE`. */
 export interface RiskSettings {
   /** Score from which a person is asked about calls that add to it. */
@@ -45,6 +48,8 @@ export interface Leak {
   readonly at: number
   /** How many turns added to it since it was last empty. */
   readonly turns: number
+  /** The worst axis of the turn that added to it last; what was kept by an older version does not have it. */
+  readonly axis?: Axis
 }
 
 /** What is remembered of a session's turns. */
@@ -71,6 +76,12 @@ export function signalOf({ exfiltration, privilege, compliance }: Axes): number 
   return Math.min(ONE, worst + Math.floor((exfiltration + privilege + compliance - worst) / 2))
 }
 
+/** The axis that shows most. */
+function worstOf({ exfiltration, privilege, compliance }: Axes): Axis {
+  if (exfiltration >= privilege && exfiltration >= compliance) return 'exfiltration'
+  return privilege >= compliance ? 'privilege' : 'compliance'
+}
+
 /** The memory after one more turn. */
 export function remember(
   memory: RiskMemory,
@@ -89,21 +100,28 @@ export function remember(
       follow(privilege, axes.privilege),
       follow(compliance, axes.compliance),
     ],
-    leak: grown(memory.leak, signal, time, halfLife),
+    leak: grown(memory.leak, axes, time, halfLife),
   }
 }
 
 /** The sum after one more turn. */
-export function grown(leak: Leak, signal: number, time: number, halfLife: number): Leak {
-  const added = Math.floor(Math.max(0, signal - QUIET) / GAIN)
+export function grown(leak: Leak, axes: Axes, time: number, halfLife: number): Leak {
+  const added = Math.floor(Math.max(0, signalOf(axes) - QUIET) / GAIN)
   if (added === 0) return leak
   const left = leaked(leak, time, halfLife)
-  return { sum: Math.min(ONE, left + added), at: time, turns: left === 0 ? 1 : leak.turns + 1 }
+  const turns = left === 0 ? 1 : leak.turns + 1
+  return { sum: Math.min(ONE, left + added), at: time, turns, axis: worstOf(axes) }
+}
+
+/** The sum without what another one, a part of it, has added to it. */
+export function without(leak: Leak, part: Leak, time: number, halfLife: number): Leak {
+  const sum = Math.max(0, leaked(leak, time, halfLife) - leaked(part, time, halfLife))
+  return sum === 0 ? EMPTY_LEAK : { ...leak, sum, at: time, turns: Math.max(1, leak.turns - part.turns) }
 }
 
 /** The sum after a person vouched for a turn: halved. */
 export function eased(leak: Leak, time: number, halfLife: number): Leak {
-  return { sum: Math.floor(leaked(leak, time, halfLife) / 2), at: time, turns: leak.turns }
+  return { ...leak, sum: Math.floor(leaked(leak, time, halfLife) / 2), at: time }
 }
 
 /** What is left of a sum at a time: halved every half-life, in a straight line between. */
@@ -123,6 +141,10 @@ export interface Assessment {
   readonly window: number
   /** Whether the score is over the threshold, and not by one turn alone. */
   readonly tooRisky: boolean
+  /** What the score is by: the session itself, or what its principal carries over from others. */
+  readonly by: 'session' | 'principal'
+  /** The axis that raised it last; undefined if nothing did, or nobody knows. */
+  readonly axis: Axis | undefined
 }
 
 /**
@@ -138,12 +160,14 @@ export function assess(
   const { threshold, window, halfLife, carry } = settings
   let score = Math.max(memory.average, leaked(memory.leak, time, halfLife))
   let tooRisky = score >= threshold && memory.leak.turns >= 2
+  let by: Assessment['by'] = 'session'
+  let { axis } = memory.leak
   for (const leak of carried) {
     const inherited = Math.floor((leaked(leak, time, halfLife) * carry) / ONE)
-    score = Math.max(score, inherited)
+    if (inherited > score) [score, by, axis] = [inherited, 'principal', leak.axis]
     tooRisky ||= inherited >= threshold && leak.turns >= 2
   }
-  return { score, window: Math.min(memory.turns, window), tooRisky }
+  return { score, window: Math.min(memory.turns, window), tooRisky, by, axis }
 }
 
 /** A fraction as receipts write it: four places, the rest cut off. */

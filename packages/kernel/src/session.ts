@@ -122,6 +122,13 @@ export interface State extends Records {
   readonly hash: string
 }
 
+/** The session in what is kept under the name of one: its record, or the state that its last decision left. */
+export function sessionIn(kept: unknown): SessionState {
+  // Sound: under such a name only the two are kept, see `stateIn` in `judge.ts`.
+  const known = kept as State | SessionState
+  return 'session' in known ? known.session : known
+}
+
 /** The state that these records make. */
 export function stateOf(records: Records, text: string = stateText(records)): State {
   const { session, principal, tenant, lineage } = records
@@ -178,8 +185,8 @@ function nameText(name: string): string {
   return text
 }
 
-function leakText({ sum, at, turns }: Leak): string {
-  return `{"at":${at},"sum":${sum},"turns":${turns}}`
+function leakText({ sum, at, turns, axis }: Leak): string {
+  return `{"at":${at},${axis === undefined ? '' : `"axis":"${axis}",`}"sum":${sum},"turns":${turns}}`
 }
 
 /** The canonical text of a centroid. */

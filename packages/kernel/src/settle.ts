@@ -70,7 +70,8 @@ export function settle(kernel: Kernel, intent: Intent, snapshot: Snapshot, judge
     case undefined:
   }
   if (isTiring(kernel, intent, snapshot)) {
-    return { ...denied(judgement, 'SESSION_RISK_MEMORY_DENY'), rung: 'session-risk' }
+    const detail = 'people were asked too often lately, or have refused this tool, to be asked once more'
+    return { ...denied(judgement, 'SESSION_RISK_MEMORY_DENY'), rung: 'session-risk', detail }
   }
   if (kernel.approvals.asking(intent.tenant, chargedTo(intent), snapshot.time) < MAX_ASKING) return judgement
   const detail = `${MAX_ASKING} requests of this principal already wait for an answer`

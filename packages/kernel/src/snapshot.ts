@@ -15,16 +15,7 @@ import type { LimitScope } from './policy/settings/temporal.ts'
 import { remembersData } from './policy/uses.ts'
 import type { KeptProvenance } from './records.ts'
 import { factsOf, holdsData, type RiskFacts } from './risk-facts.ts'
-import {
-  assess,
-  grown,
-  remember,
-  signalOf,
-  type Assessment,
-  type Axes,
-  type Leak,
-  type RiskMemory,
-} from './risk.ts'
+import { assess, grown, remember, type Assessment, type Axes, type Leak, type RiskMemory } from './risk.ts'
 import type { Allowances, PrincipalState, SessionState, TenantState } from './session.ts'
 import { axesOf, axesOfFacts, isSink, isSource, topicsOfCall, type Facts } from './signals.ts'
 import { heardIn } from './inspect.ts'
@@ -361,12 +352,11 @@ function turnOf(intent: Intent, snapshot: Snapshot): RiskTurn {
   }
   const voiced = snapshot.voiced()
   const axes: Axes = voiced ? axesOfFacts(topics, known, snapshot.facts()?.axes) : axesOf(topics, known)
-  const signal = signalOf(axes)
   return {
     risk: remember(session.risk, axes, time, settings),
-    leak: grown(principal.leak, signal, time, settings.halfLife),
+    leak: grown(principal.leak, axes, time, settings.halfLife),
     // Whoever it works for answers for it: risk cannot be spread over many delegates.
-    lineage: snapshot.lineage && grown(snapshot.lineage.leak, signal, time, settings.halfLife),
+    lineage: snapshot.lineage && grown(snapshot.lineage.leak, axes, time, settings.halfLife),
     // What is declared or found in outputs says more than words; without it there are only words.
     source: voiced ? returnsData(snapshot) || (!session.source && holdsData(snapshot)) : isSource(topics),
   }

@@ -55,7 +55,6 @@ const HOSTILE: ReadonlySet<ReasonCode> = new Set([
   'TAINTED_DATA_EGRESS_DENY',
   'UNTRUSTED_VALUE_DENY',
   'IDENTITY_ISOLATION_VIOLATION',
-  'SESSION_RISK_MEMORY_DENY',
   'DELEGATION_SCOPE_VIOLATION',
 ])
 
@@ -69,6 +68,8 @@ const SAY_NOTHING: ReadonlySet<ReasonCode> = new Set([
   'NO_POLICY_DEFINED',
   'TOOL_DEFINITION_CHANGED',
   'TRUST_INSUFFICIENT',
+  // The calls that made the session risky have had their say; what follows from them says nothing new.
+  'SESSION_RISK_MEMORY_DENY',
   'RATE_EXCEEDED',
   'BUDGET_EXCEEDED',
   'OUTSIDE_HOURS',

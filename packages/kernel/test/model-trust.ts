@@ -59,10 +59,10 @@ export function trustText({ score }: Trust): string {
 }
 
 const HOSTILE =
-  /INJECTION_DETECTED|OBFUSCATION|COMMAND_ATTACK|TAINTED_DATA|UNTRUSTED_VALUE|ISOLATION|RISK_MEMORY|DELEGATION_SCOPE/
+  /INJECTION_DETECTED|OBFUSCATION|COMMAND_ATTACK|TAINTED_DATA|UNTRUSTED_VALUE|ISOLATION|DELEGATION_SCOPE/
 // Somebody else closed the road, or something failed, or it is only not the time.
 const NOTHING_SAID =
-  /FROZEN|KILLED|NO_POLICY|DEFINITION_CHANGED|TRUST_INSUFFICIENT|RATE|BUDGET|HOURS|TIMEOUT|TOO_LARGE|GATE_FAILED|MISMATCH/
+  /FROZEN|KILLED|NO_POLICY|DEFINITION_CHANGED|TRUST_INSUFFICIENT|RISK_MEMORY|RATE|BUDGET|HOURS|TIMEOUT|TOO_LARGE|GATE_FAILED|MISMATCH/
 
 /** What a decision says of its principal. A context that does not fit is its fault; a state that does not is not. */
 export function outcomeOf(verdict: Verdict, reason: ReasonCode): TrustOutcome | undefined {

@@ -136,7 +136,7 @@ describe('known evasions', () => {
 
   it('only time lowers the sum', () => {
     const { leak } = play([hostile, hostile, hostile], 0).memory
-    const idle = grown(leak, 0, 10 * MINUTE, DEFAULT_RISK.halfLife)
+    const idle = grown(leak, quiet, 10 * MINUTE, DEFAULT_RISK.halfLife)
     expect(idle).toBe(leak)
     expect(leaked(leak, 120 * MINUTE, DEFAULT_RISK.halfLife)).toBe(Math.floor(leak.sum / 4))
   })

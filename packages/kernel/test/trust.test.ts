@@ -168,6 +168,7 @@ describe('what a decision says about the principal', () => {
       'QUOTA_EXCEEDED',
       'RATE_EXCEEDED',
       'SESSION_FROZEN',
+      'SESSION_RISK_MEMORY_DENY',
       'STATE_MISMATCH',
       'SYSTEM_FROZEN',
       'TOOL_DEFINITION_CHANGED',

@@ -12,6 +12,7 @@ import { metricsRoutes } from './metrics.ts'
 import { observationRoutes } from './observations.ts'
 import { observeRoutes } from './observe.ts'
 import { openApiRoutes } from './openapi.ts'
+import { pardonRoutes } from './pardons.ts'
 import { policyRoutes } from './policy.ts'
 import { principalRoutes } from './principals.ts'
 import { Problem } from './problem.ts'
@@ -34,6 +35,7 @@ export const ROUTES: readonly Route[] = [
   ...approvalRoutes,
   ...sessionRoutes,
   ...scopeRoutes,
+  ...pardonRoutes,
   ...principalRoutes,
   ...delegationRoutes,
   ...freezeRoutes,

@@ -37,14 +37,14 @@ import {
 } from './schema.ts'
 
 /** Whose session, and which. */
-interface SessionKey {
+export interface SessionKey {
   readonly tenant: string
   readonly principal: string
   readonly session: string
 }
 
 /** What the ledger and its private records know of a session. */
-interface KnownSession {
+export interface KnownSession {
   /** Its newest decision and that one's id. */
   readonly newest: { readonly id: string; readonly decision: Decision }
   readonly session: SessionState
@@ -54,7 +54,7 @@ interface KnownSession {
 }
 
 /** Reads a session as the kernel does; undefined if it has had no decision. */
-async function recall(question: Question, key: SessionKey): Promise<KnownSession | undefined> {
+export async function recall(question: Question, key: SessionKey): Promise<KnownSession | undefined> {
   const kernel = kernelOf(question.options)
   const names = [sessionName(key, key.session), provenanceName(key, key.session), trustName(key)]
   const [session = NOTHING, data = NOTHING, trust = NOTHING] = await question.inTurn(() =>

@@ -156,6 +156,7 @@ function addDaily(program: Command, to: To, groups: Groups): void {
   groups.addReceipts(program, to)
   groups.addApprovals(program, to)
   groups.addSessions(program, to)
+  groups.addTrust(program, to)
   groups.addScope(program, to)
   groups.addDelegations(program, to)
   for (const [name, act] of [

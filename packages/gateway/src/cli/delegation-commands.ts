@@ -67,7 +67,7 @@ function addGrant(delegations: Command, to: To): void {
 export function addSessions(program: Command, to: To): void {
   const sessions = program
     .command('sessions')
-    .summary('look at a session')
+    .summary('look at a session, take its risk from it, close it')
     .description('Sessions: what is remembered between the calls of a principal.')
   remote(sessions, 'show')
     .summary('show a session: its risk, its data, and in whose name it acts')
@@ -75,4 +75,41 @@ export function addSessions(program: Command, to: To): void {
     .option('--principal <name>', 'whose session; not needed if only one has it')
     .addHelpText('after', examples(['tollgate sessions show s1 --principal agent:worker', '']))
     .action(to(async () => (await import('./sessions.ts')).runShow))
+  remote(sessions, 'reset')
+    .summary('take the risk from a session, and its share from its principal')
+    .description(
+      'For a session that is denied for its risk, once a person has looked at what it did. What it has read stays labelled. It is a receipt.',
+    )
+    .argument('<session>', 'its id')
+    .requiredOption('--because <why>', 'why, for the receipt')
+    .option('--principal <name>', 'whose session; not needed if only one has it')
+    .addHelpText(
+      'after',
+      examples(['tollgate sessions reset s1 --because "checked: the export was asked for"', '']),
+    )
+    .action(to(async () => (await import('./pardons.ts')).runReset))
+  remote(sessions, 'close')
+    .summary('close a session: all that is remembered of it goes')
+    .description(
+      'Its principal keeps its own risk. A call that names the session begins it again. It is a receipt.',
+    )
+    .argument('<session>', 'its id')
+    .requiredOption('--because <why>', 'why, for the receipt')
+    .option('--principal <name>', 'whose session; not needed if only one has it')
+    .addHelpText('after', examples(['tollgate sessions close s1 --because "the task is done"', '']))
+    .action(to(async () => (await import('./pardons.ts')).runClose))
+}
+
+/** `trust`. */
+export function addTrust(program: Command, to: To): void {
+  const trust = program
+    .command('trust')
+    .summary('set the trust of a principal back')
+    .description('Trust: what a principal has earned or lost by what came of its calls.')
+  remote(trust, 'reset')
+    .summary('set the trust of a principal back to where it began')
+    .argument('<principal>', 'its name')
+    .requiredOption('--because <why>', 'why, for the receipt')
+    .addHelpText('after', examples(['tollgate trust reset agent:worker --because "the tool was broken"', '']))
+    .action(to(async () => (await import('./pardons.ts')).runTrustReset))
 }

@@ -1,6 +1,6 @@
 // Receipts in a line each, for people.
 
-import type { Delegation, Receipt } from '@tollgate/evidence'
+import type { Delegation, Receipt, SessionChange } from '@tollgate/evidence'
 import { moment, shown } from './table.ts'
 import type { Colors } from './terminal.ts'
 
@@ -56,12 +56,18 @@ function about(receipt: Receipt, paint: Colors): string {
     case 'delegation':
       return delegated(receipt)
     case 'session':
-      return `${receipt.op} ${shown(receipt.session)} of ${shown(receipt.principal)}`
+      return sessionChanged(receipt)
     case 'observe':
       return `observe mode ${receipt.on ? 'on' : 'off'} for ${receipt.scope} ${shown(receipt.target)} by ${shown(receipt.by)}`
     case 'recovery':
       return `after a restart, ${receipt.closed} calls closed as UNKNOWN`
   }
+}
+
+function sessionChanged({ op, session, principal, by, because }: SessionChange): string {
+  const what =
+    op === 'trust' ? `reset trust of ${shown(principal)}` : `${op} ${shown(session)} of ${shown(principal)}`
+  return because === undefined ? what : `${what} by ${shown(by ?? '')}: ${shown(because)}`
 }
 
 function delegated({ op, delegator, delegate, delegation_hash, expires, parent, by }: Delegation): string {

@@ -48,7 +48,7 @@ export async function runShow(terminal: Terminal, options: ShowOptions, id = '')
 }
 
 /** Whose session it is, by the newest decisions in it. */
-async function ownerOf(connection: Connection, session: string): Promise<string> {
+export async function ownerOf(connection: Connection, session: string): Promise<string> {
   const query = queryOf({ session, kind: 'decision', limit: 100 }).toString()
   const { receipts } = await ask<ShownPage>(connection, `/v1/receipts?${query}`)
   const names = new Set(

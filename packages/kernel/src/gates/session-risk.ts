@@ -1,7 +1,7 @@
 import { acts } from '../flow.ts'
 import type { Intent } from '../call.ts'
 import { isLatched, paidBefore } from '../risk-watch.ts'
-import { QUIET, signalOf } from '../risk.ts'
+import { decimal, QUIET, signalOf, type Axis } from '../risk.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { wouldAskAbout } from '../risk-sums.ts'
 import { always, deny, escalate, type Gate } from './gate.ts'
@@ -15,13 +15,28 @@ export const sessionRisk: Gate = {
   standing: always,
   check(intent, snapshot) {
     if (isBroken(snapshot) && acts(snapshot)) return deny('STATE_MISMATCH')
-    if (snapshot.assessment().tooRisky) return deny('SESSION_RISK_MEMORY_DENY')
+    if (snapshot.assessment().tooRisky) return deny('SESSION_RISK_MEMORY_DENY', riskText(snapshot))
     if (!isToBeSeen(intent, snapshot)) return undefined
     const { watch } = snapshot.lineage ?? snapshot.principal
     return isLatched(watch, snapshot.time)
-      ? deny('SESSION_RISK_MEMORY_DENY')
-      : escalate('SESSION_RISK_APPROVAL_REQUIRED')
+      ? deny('SESSION_RISK_MEMORY_DENY', `${riskText(snapshot)}; risk has denied a call of the principal lately`)
+      : escalate('SESSION_RISK_APPROVAL_REQUIRED', riskText(snapshot))
   },
+}
+
+/** How risky the session is, and by what: score, threshold, and the axis that raised the score. */
+export function riskText(snapshot: Snapshot): string {
+  const { score, by, axis } = snapshot.assessment()
+  const { threshold } = snapshot.policy.gates.sessionRisk
+  const raised = axis === undefined ? 'no axis has raised it' : `raised by ${AXES[axis]}`
+  const where = by === 'principal' ? ' in other sessions of the principal' : ''
+  return `risk score ${decimal(score)}, threshold ${decimal(threshold)}, ${raised}${where}`
+}
+
+const AXES: Readonly<Record<Axis, string>> = {
+  exfiltration: 'exfiltration',
+  privilege: 'privilege',
+  compliance: 'compliance drift',
 }
 
 /** Whether a person should see the call: for what it is, for what it comes to with others, or because of the session. */

@@ -6,12 +6,12 @@ import type { Kernel } from '../kernel.ts'
 import type { Appended, Turn } from '../ledger.ts'
 import { principalName, readPrincipal, readSession, sessionName } from '../records.ts'
 import {
+  sessionIn,
   stateOf,
   stateText,
   type Kept,
   type PrincipalState,
   type SessionState,
-  type State,
 } from '../session.ts'
 import { isNarrower } from './holds.ts'
 import { isSameScope, scopeHash, shownScope, type HeldScope, type Scope } from './scope.ts'
@@ -120,10 +120,4 @@ function record(turn: Turn, { tenant, principal, session, by }: ScopeOrder, made
     by,
     decisions: before.seq,
   }))
-}
-
-function sessionIn(kept: unknown): SessionState {
-  // Sound: under such a name only the two are kept, see `stateIn` in `judge.ts`.
-  const known = kept as State | SessionState
-  return 'session' in known ? known.session : known
 }

@@ -28,7 +28,10 @@ export function anchorOf(receipt: JsonObject): string | undefined {
     token: () => `token\n${of('token_hash')}`,
     delegation: () => `delegation\n${of('tenant', 'delegation_hash')}`,
     approval: () => `answer\n${of('decision')}`,
-    session: () => `session\n${of('tenant', 'principal', 'session')}`,
+    session: () =>
+      receipt['op'] === 'trust'
+        ? `trust\n${of('tenant', 'principal')}`
+        : `session\n${of('tenant', 'principal', 'session')}`,
   }
   return names[textIn(receipt['kind'])]?.()
 }
