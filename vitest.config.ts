@@ -1,3 +1,6 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { defineConfig } from 'vitest/config'
 
@@ -32,6 +35,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // Left to itself it takes one less than there are cores; much of the time is spent waiting for processes and disks.
     maxWorkers: '100%',
+    // Keys that tests make are not among those of the user.
+    env: { XDG_CONFIG_HOME: mkdtempSync(join(tmpdir(), 'tollgate-config-')) },
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

@@ -1,5 +1,8 @@
 // The long tests: the same laws as the unit suite, over far more cases.
 
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 const THIRTY_MINUTES = 30 * 60_000
@@ -9,6 +12,7 @@ export default defineConfig({
     include: ['packages/*/test/**/*.deep.ts', 'tools/test/**/*.deep.ts'],
     pool: 'threads',
     isolate: false,
+    env: { XDG_CONFIG_HOME: mkdtempSync(join(tmpdir(), 'tollgate-config-')) },
     testTimeout: THIRTY_MINUTES,
     hookTimeout: THIRTY_MINUTES,
   },

@@ -51,6 +51,7 @@ const FROM_ANYWHERE = gateway(
   'verdict.ts',
   'sse.ts',
   'budget.ts',
+  'sealing.ts',
 )
 const CONFIG = [
   'config.ts',
@@ -112,6 +113,7 @@ const ROOMS: readonly Room[] = [
       ...gateway('open.ts', 'rotate.ts', 'serve.ts', 'api', 'config.ts', 'keyring.ts', 'tokens.ts'),
       ...gateway(
         'open-view.ts',
+        'seal-key.ts',
         'config-place.ts',
         'webhook.ts',
         'trace.ts',
@@ -129,7 +131,7 @@ const ROOMS: readonly Room[] = [
   {
     at: 'packages/gateway/src/open.ts',
     paths: [
-      ...gateway('open-view.ts', 'store', 'keyring.ts', 'config.ts', 'tokens.ts', 'upkeep.ts'),
+      ...gateway('open-view.ts', 'store', 'keyring.ts', 'seal-key.ts', 'config.ts', 'tokens.ts', 'upkeep.ts'),
       ...FROM_ANYWHERE,
     ],
     packages: ['kernel', 'evidence'],
@@ -137,7 +139,7 @@ const ROOMS: readonly Room[] = [
   },
   {
     at: 'packages/gateway/src/open-view.ts',
-    paths: [...gateway('store', 'config.ts'), ...FROM_ANYWHERE],
+    paths: [...gateway('store', 'config.ts', 'seal-key.ts'), ...FROM_ANYWHERE],
     packages: ['evidence'],
   },
   {
@@ -159,6 +161,18 @@ const ROOMS: readonly Room[] = [
     node: true,
   },
   { at: 'packages/gateway/src/view.ts', packages: ['evidence'] },
+  // No kernel at run time: every command that reads has it, see `open-view.ts`.
+  {
+    at: 'packages/gateway/src/sealing.ts',
+    paths: gateway('view.ts'),
+    typesOf: ['kernel'],
+    node: ['node:crypto'],
+  },
+  {
+    at: 'packages/gateway/src/seal-key.ts',
+    paths: gateway('config.ts', 'config-place.ts', 'keyring.ts', 'sealing.ts', 'error.ts'),
+    node: true,
+  },
   { at: 'packages/gateway/src/exchange.ts' },
   { at: 'packages/gateway/src/connections.ts', paths: FROM_ANYWHERE, node: true },
   { at: 'packages/gateway/src/budget.ts', node: ['node:perf_hooks'] },

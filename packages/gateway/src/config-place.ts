@@ -1,7 +1,8 @@
 // Where a gateway is, if nobody says: for commands that need no more of its configuration.
 
+import { createHash } from 'node:crypto'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { isAbsolute, join, relative, sep } from 'node:path'
 import process from 'node:process'
 
 /** Name of the file in the data directory. */
@@ -16,7 +17,26 @@ export function defaultData(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 function stateHome(env: NodeJS.ProcessEnv): string {
-  const { XDG_STATE_HOME: state = '' } = env
-  // The XDG specification: a path that is not absolute is to be ignored.
-  return state.startsWith('/') ? state : join(homedir(), '.local', 'state')
+  return absoluteOr(env['XDG_STATE_HOME'], '.local', 'state')
+}
+
+/** The XDG specification: a path that is not absolute is to be ignored. */
+function absoluteOr(path: string | undefined, ...inHome: readonly string[]): string {
+  return path !== undefined && isAbsolute(path) ? path : join(homedir(), ...inHome)
+}
+
+/** Where the key that encrypts the kept calls of a ledger is, if `keep.key-file` does not say: in the user's configuration. */
+export function defaultKeyFile(ledger: string, env: NodeJS.ProcessEnv = process.env): string {
+  const windows = process.platform === 'win32' ? env['APPDATA'] : undefined
+  const home = windows ?? absoluteOr(env['XDG_CONFIG_HOME'], '.config')
+  const readable = ledger.replaceAll(/[^A-Za-z0-9.-]+/g, '-').slice(0, 60)
+  // Two names may be the same once they are the name of a file.
+  const digest = createHash('sha256').update(ledger).digest('hex').slice(0, 8)
+  return join(home, 'tollgate', `${readable}-${digest}.key`)
+}
+
+/** Whether a path is this directory, or in it. */
+export function isInside(directory: string, path: string): boolean {
+  const way = relative(directory, path)
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }

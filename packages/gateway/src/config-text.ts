@@ -35,8 +35,9 @@ commit: ${commit}
 # How long the state of an idle session is kept; left out, forever. Receipts are always kept.
 # retention: { sessions: 30d }
 
-# How long the calls themselves are kept, with their arguments: privately, in this directory, never in receipts or packs. It is
+# How long the calls themselves are kept, with their arguments: encrypted, in this directory, never in receipts or packs. It is
 # what \`tollgate policy replay\`, \`diff\` and \`learn\` work on. Left out, only calls that observe mode let pass are, for a week.
+# The key is in ~/.config/tollgate, or where \`key-file\` says; never in this directory. Back it up apart from it.
 keep: { calls: 7d }
 
 # Remembers the newest head outside of this directory, so that a restored old copy is noticed.

@@ -2,11 +2,11 @@
 
 import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { join, resolve } from 'node:path'
 import process from 'node:process'
 import { NO_LLM, readLlm, type LlmConfig } from './config-llm.ts'
 import { readServers, type ServerConfig } from './config-mcp.ts'
-import { CONFIG_FILE, DEFAULT_PORT } from './config-place.ts'
+import { CONFIG_FILE, DEFAULT_PORT, defaultKeyFile, isInside } from './config-place.ts'
 import { readConfigText, type ConfigMistake, type ConfigReader, type Place } from './config-reader.ts'
 import { BUDGET, type BudgetLimits } from './budget.ts'
 import { GatewayError } from './error.ts'
@@ -38,8 +38,13 @@ export interface Config {
   readonly commit: 'plain' | 'salted'
   /** How long the state of an idle session is kept, in milliseconds; undefined: forever. */
   readonly retention: { readonly sessions: number | undefined }
-  /** How long calls are kept privately, to be decided again, in milliseconds; undefined: not at all. */
-  readonly keep: { readonly calls: number | undefined }
+  /** What is kept of calls, privately and encrypted. */
+  readonly keep: {
+    /** How long, to be decided again, in milliseconds; undefined: not at all. */
+    readonly calls: number | undefined
+    /** Absolute path of the key that encrypts them; never in the data directory. */
+    readonly keyFile: string
+  }
   /** A directory outside of the data directory that remembers the newest head; undefined: switched off. */
   readonly headGuard: string | undefined
   /** Prints the passphrase of the key files. Run without a shell. */
@@ -157,9 +162,10 @@ function readFields(reader: ConfigReader, data: string): Config | undefined {
   else reader.note(reader.root, '`tollgate: 1` is missing; write it in the first line')
   if (!fields.ledger)
     reader.note(reader.root, '`ledger` is missing; write the name that `tollgate init` gave it')
+  const ledger = (fields.ledger && readLedger(reader, fields.ledger)) ?? ''
   return {
     data,
-    ledger: (fields.ledger && readLedger(reader, fields.ledger)) ?? '',
+    ledger,
     writer: 'gateway',
     tenant: 'default',
     listen: readListen(reader, fields.listen, data),
@@ -167,7 +173,7 @@ function readFields(reader: ConfigReader, data: string): Config | undefined {
     policy: resolve(data, (fields.policy && reader.text(fields.policy, '`policy`')) ?? 'policy.yaml'),
     commit: (fields.commit && reader.word(fields.commit, '`commit`', ['plain', 'salted'])) ?? 'plain',
     retention: { sessions: fields.retention && readRetention(reader, fields.retention) },
-    keep: { calls: fields.keep && readKeep(reader, fields.keep) },
+    keep: readKeep(reader, fields.keep, data, ledger),
     headGuard: readHeadGuard(reader, fields['head-guard'], data),
     passphraseCommand: fields.keys && readCommand(reader, fields.keys),
     webhooks: fields.webhooks ? readWebhooks(reader, fields.webhooks) : [],
@@ -235,23 +241,40 @@ function readRetention(reader: ConfigReader, place: Place): number | undefined {
   })
 }
 
-function readKeep(reader: ConfigReader, place: Place): number | undefined {
-  const calls = reader.fields(place, ['calls'])?.calls
-  if (!calls) return undefined
-  return reader.measure(calls, {
+function readKeep(
+  reader: ConfigReader,
+  place: Place | undefined,
+  data: string,
+  ledger: string,
+): Config['keep'] {
+  const fields = (place && reader.fields(place, ['calls', 'key-file'])) ?? {}
+  const form = {
     what: '`calls`',
     units: TIMES,
     least: 3_600_000,
     most: 365 * DAY,
     example: 'a time such as `24h` or `7d`, from one hour to a year; leave it out to keep none',
-  })
+  }
+  const file = fields['key-file']
+  return {
+    calls: fields.calls && reader.measure(fields.calls, form),
+    keyFile: (file && readKeyFile(reader, file, data)) ?? defaultKeyFile(ledger),
+  }
+}
+
+function readKeyFile(reader: ConfigReader, place: Place, data: string): string | undefined {
+  const text = reader.text(place, '`key-file`')
+  const path = text === undefined ? undefined : pathFrom(data, text)
+  if (path === undefined || !isInside(data, path)) return path
+  reader.note(place, '`key-file` must be outside of the data directory, or a copy of that holds both')
+  return undefined
 }
 
 function readHeadGuard(reader: ConfigReader, place: Place | undefined, data: string): string | undefined {
   if (!place) return `${data}-heads`
   const text = reader.text(place, '`head-guard`')
   if (text === undefined || text === 'off') return undefined
-  const path = resolve(data, text.startsWith('~/') ? join(homedir(), text.slice(2)) : text)
+  const path = pathFrom(data, text)
   if (isInside(data, path)) {
     reader.note(
       place,
@@ -261,9 +284,9 @@ function readHeadGuard(reader: ConfigReader, place: Place | undefined, data: str
   return path
 }
 
-function isInside(directory: string, path: string): boolean {
-  const way = relative(directory, path)
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+/** A path, relative to the data directory; `~/` is the user's home. */
+function pathFrom(data: string, text: string): string {
+  return resolve(data, text.startsWith('~/') ? join(homedir(), text.slice(2)) : text)
 }
 
 function readCommand(reader: ConfigReader, place: Place): readonly string[] | undefined {

@@ -66,7 +66,7 @@ export async function createKey(data: string, role: KeyRole, passphrase?: string
   const seed = seedOf(privateKey)
   const { publicKey } = await importSigningKey(seed)
   const file = join(keysIn(data), `${role}-${publicKey.id.slice(0, 8)}.pem`)
-  writeKey(file, pemOf(privateKey, passphrase))
+  writePrivately(file, pemOf(privateKey, passphrase))
   return { role, publicKey, seed, file }
 }
 
@@ -77,7 +77,8 @@ function pemOf(key: KeyObject, passphrase: string | undefined): string {
     .toString()
 }
 
-function writeKey(file: string, pem: string): void {
+/** Writes a new file that only this user can read, durably. Never overwrites one. @throws GatewayError `KEY_UNUSABLE`. */
+export function writePrivately(file: string, pem: string): void {
   try {
     const folder = dirname(file)
     if (makeDirectory(folder)) syncDirectory(dirname(folder))
@@ -189,8 +190,8 @@ function readKeyFiles(folder: string): readonly (KeyFile & { readonly pem: strin
   return files.map((each) => ({ ...each, pem: readPrivately(each.file) }))
 }
 
-/** Reads a file that only this user can reach: what was checked is what is read. */
-function readPrivately(file: string): string {
+/** Reads a file that only this user can reach: what was checked is what is read. @throws GatewayError `KEY_UNUSABLE`. */
+export function readPrivately(file: string): string {
   let descriptor
   try {
     descriptor = openSync(file, constants.O_RDONLY | (WINDOWS ? 0 : constants.O_NOFOLLOW))

@@ -2,6 +2,8 @@
 
 import { formatTrust, noteKey, type PublicKey } from '@tollgate/evidence'
 import type { Config } from './config.ts'
+import { sealKeyIfAny } from './seal-key.ts'
+import { openingView, type Sealer } from './sealing.ts'
 import { openSqliteView, openSqliteViewApart } from './store/sqlite/store.ts'
 import type { LedgerView } from './view.ts'
 
@@ -17,9 +19,12 @@ export interface OpenView {
  * Opens the ledger for reading only, also beside a running gateway; for who reads a lot, and has work to do meanwhile, in a
  * thread of its own. @throws GatewayError as `openGateway`.
  */
-export async function openView({ data, ledger, writer }: Config, apart: boolean = false): Promise<OpenView> {
+export async function openView(config: Config, apart: boolean = false): Promise<OpenView> {
+  const { data, ledger, writer } = config
   const open = apart ? openSqliteViewApart : openSqliteView
-  const { view, ledgerKeys, close } = await open(data, writer)
+  const { view: sealed, ledgerKeys, close } = await open(data, writer)
+  let key: { readonly sealer: Sealer | undefined } | undefined
+  const view = openingView(sealed, () => (key ??= { sealer: sealKeyIfAny(config) }).sealer)
   return { view, trust: () => Promise.resolve(trustText(ledger, ledgerKeys)), close }
 }
 

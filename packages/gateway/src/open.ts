@@ -21,6 +21,8 @@ import { isLocked, takeLock, type Lock } from './store/sqlite/lock.ts'
 import { openSqliteLook } from './store/sqlite/look.ts'
 import { createSqliteFile, openSqliteStore, type SqliteStore } from './store/sqlite/store.ts'
 import { trustText } from './open-view.ts'
+import { createSealKey, readSealKey } from './seal-key.ts'
+import { openingView, SEALING, sealingStore, type Sealer } from './sealing.ts'
 import { openTokens, type Tokens } from './tokens.ts'
 import { startUpkeep } from './upkeep.ts'
 import type { LedgerView } from './view.ts'
@@ -95,11 +97,20 @@ function onlyKey({ keys }: Keyring, role: KeyRole): StoredKey {
 export async function openGateway(config: Config, keyring: Keyring, log: Log): Promise<Gateway> {
   const store = await openStore(config, keyring)
   try {
-    const kernel = await openKernelOn(store, config)
+    const known = await store.view.record(SEALING)
+    // A ledger that has sealed nothing yet gets its key now. One that has must not go on without it unless a person says so.
+    if (known === undefined && createSealKey(config)) {
+      log('info', 'made the key of the kept calls; back it up apart from the data', {
+        file: config.keep.keyFile,
+      })
+    }
+    const sealer = readSealKey(config)
+    const view = openingView(store.view, () => sealer)
+    const kernel = await openKernelOn(store, config, sealer)
+    if (known !== sealer.id) await kernel.ledger.append({ run: (turn) => turn.put(SEALING, sealer.id) })
     const tokens = await openTokens(kernel)
     const upkeep = startUpkeep({ kernel, store, config, log })
     const ledgerKeys = store.ledgerKeys.map((bytes) => importPublicKey(bytes))
-    const { view } = store
     return {
       config,
       kernel,
@@ -135,7 +146,7 @@ function openStore(
   return openSqliteStore({ data, origin: ledger, writer, seeds, guard: headGuard }, lock)
 }
 
-async function openKernelOn(store: SqliteStore, config: Config): Promise<Kernel> {
+async function openKernelOn(store: SqliteStore, config: Config, sealer: Sealer): Promise<Kernel> {
   const { ledger, writer, tenant, commit } = config
   if (store.key === undefined) {
     throw new GatewayError(
@@ -147,7 +158,11 @@ async function openKernelOn(store: SqliteStore, config: Config): Promise<Kernel>
     )
   }
   const keep = config.keep.calls !== undefined
-  return openKernel({ store, host: HOST, origin: ledger, writer, key: store.key, tenant, commit, keep })
+  const sealing = sealingStore(store, sealer)
+  return openKernel({
+    ...{ store: sealing, host: HOST, origin: ledger, writer, key: store.key },
+    ...{ tenant, commit, keep },
+  })
 }
 
 const HOST: Host = {

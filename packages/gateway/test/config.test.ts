@@ -3,6 +3,7 @@ import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEFAULT_PORT, defaultConfigText, defaultData, readConfig } from '../src/config.ts'
+import { defaultKeyFile } from '../src/config-place.ts'
 import { GatewayError } from '../src/error.ts'
 
 let data: string
@@ -48,7 +49,7 @@ describe('readConfig', () => {
       policy: join(data, 'policy.yaml'),
       commit: 'plain',
       retention: { sessions: undefined },
-      keep: { calls: 7 * 86_400_000 },
+      keep: { calls: 7 * 86_400_000, keyFile: defaultKeyFile('tollgate.local/box-0a1b2c3d') },
       headGuard: `${data}-heads`,
       passphraseCommand: undefined,
       webhooks: [],
@@ -134,6 +135,7 @@ log: loud
     ['a head guard inside', `${HEAD}head-guard: heads\n`, /^3:13: `head-guard` must be outside/],
     ['a head guard inside, hidden', `${HEAD}head-guard: ..heads\n`, /^3:13: `head-guard` must be outside/],
     ['the directory itself as head guard', `${HEAD}head-guard: "."\n`, /^3:13: `head-guard` must be outside/],
+    ['a key file inside', `${HEAD}keep: { key-file: seal.key }\n`, /^3:19: `key-file` must be outside/],
     ['head-guard as a flag', `${HEAD}head-guard: false\n`, /^3:13: `head-guard` must be text/],
     [
       'an empty command',

@@ -42,7 +42,8 @@ async function tainted(): Promise<{ gateway: Gateway; denied: KeptDecision }> {
 }
 
 function verdictIn(explained: KeptExplanation): string {
-  return typeof explained === 'string' ? explained : `${explained.verdict} ${explained.reason_code}`
+  if (typeof explained === 'string') return explained
+  return 'unreadable' in explained ? explained.unreadable : `${explained.verdict} ${explained.reason_code}`
 }
 
 it('says what the receipt says, with all that the session had heard before', async () => {

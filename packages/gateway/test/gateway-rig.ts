@@ -46,11 +46,14 @@ export function newFolder(): string {
   return folder
 }
 
+type SiteChanges = Partial<Omit<Config, 'keep'>> & { readonly keep?: Partial<Config['keep']> }
+
 /** Makes a new site in a folder of its own. */
-export async function createSite(changes: Partial<Config> = {}): Promise<Site> {
+export async function createSite({ keep, ...changes }: SiteChanges = {}): Promise<Site> {
   const folder = newFolder()
   const data = join(folder, 'data')
-  const config = { ...configFor(data, join(folder, 'heads')), ...changes }
+  const usual = configFor(data, join(folder, 'heads'))
+  const config = { ...usual, ...changes, keep: { ...usual.keep, ...keep } }
   const keyring = { keys: [await createKey(data, 'ledger'), await createKey(data, 'writer')] }
   await foundLedger(config, keyring)
   return { config, keyring, open: () => openGateway(config, keyring, silent) }
@@ -68,7 +71,7 @@ export function configFor(data: string, headGuard: string | undefined): Config {
     policy: join(data, 'policy.yaml'),
     commit: 'plain',
     retention: { sessions: undefined },
-    keep: { calls: undefined },
+    keep: { calls: undefined, keyFile: `${data}-seal.key` },
     headGuard,
     passphraseCommand: undefined,
     webhooks: [],

@@ -84,7 +84,7 @@ export {
   type ReadableStore,
 } from './kernel.ts'
 export type { Appended, Ledger } from './ledger.ts'
-export { KEPT, keptName, readKeptCall, type KeptCall } from './kept.ts'
+export { KEPT, keptName, readKeptCall, SEALED, whyUnreadable, type KeptCall } from './kept.ts'
 export { leftOf } from './limits.ts'
 export { createMemoryStore, type MemoryStore } from './memory-store.ts'
 export { setObserve, type Observed, type ObserveOrder, type Observing } from './observing.ts'

@@ -3,11 +3,13 @@
 import type { DelegationStatement, Json } from '@tollgate/evidence'
 import { bindingOf } from './approvals.ts'
 import type { BrowserCall, Context, Intent, Observation, Source } from './call.ts'
+import { readText, readTexts, type ReadText } from './content.ts'
 import type { RegisteredDelegation } from './delegations.ts'
 import type { Left } from './fold.ts'
 import type { Kernel } from './kernel.ts'
 import type { Appended, Turn } from './ledger.ts'
 import type { SessionOf } from './openings.ts'
+import { remembersData } from './policy/uses.ts'
 import { provenanceName, type KeptProvenance } from './records.ts'
 import { stateText, type State } from './session.ts'
 import { definitionIn, type Settled } from './settle.ts'
@@ -81,7 +83,10 @@ export function keptName({ id, clock }: Appended): string {
 const MOST_KEPT = 1 << 16
 const MOST_OF_DENIED = 1 << 14
 
-/** Keeps a call, if calls are kept; one that observe mode let pass always is. */
+/**
+ * Keeps a call, if calls are kept; one that observe mode let pass always is. Of a call that holds a secret nothing is kept but
+ * that it did: nobody needs it to be decided again, and it must not be in the store.
+ */
 export function keepCall(
   kernel: Kernel,
   intent: Intent,
@@ -93,6 +98,12 @@ export function keepCall(
   if (!kernel.keeping.on && settled.reason !== 'OBSERVE_MODE_ALLOWED') return
   const most = settled.verdict === 'DENY' ? MOST_OF_DENIED : MOST_KEPT
   if (sizeOf(intent) > most) return
+  if (mayHoldSecret(intent, snapshot)) {
+    turn.put(keptName(appended), SECRET_REMOVED)
+    // What it leaves in the session cannot be worked out from this: the next call brings the session's data along.
+    kernel.seeded.delete(provenanceName(intent, intent.session))
+    return
+  }
   const kept: KeptCall = {
     // As they came, not as they were hashed: in which order a text was met can be seen in what is remembered of it.
     args: intent.args,
@@ -103,6 +114,46 @@ export function keepCall(
   }
   const text = JSON.stringify(kept)
   if (text.length <= most) turn.put(keptName(appended), text)
+}
+
+/** What is kept in place of a call that holds a secret: only that there was one. */
+const SECRET_REMOVED = '{"removed":"secret"}'
+
+/** What the text of a record begins with if the host has encrypted it and could not open it again. */
+export const SEALED = 'sealed:'
+
+/** Why a call that was kept cannot be read back; undefined if it can be, or was not kept at all. */
+export function whyUnreadable(text: string | undefined): string | undefined {
+  if (text === SECRET_REMOVED) return 'not replayable: secret removed'
+  return text?.startsWith(SEALED) === true ? 'not readable: the key of the kept calls is missing' : undefined
+}
+
+function mayHoldSecret(intent: Intent, snapshot: Snapshot): boolean {
+  try {
+    return holdsSecret(intent, snapshot)
+  } catch {
+    // A call that cannot be read was denied for the same reason. What could not be ruled out counts as found.
+    return true
+  }
+}
+
+/** Whether something in the call has the shape of a secret. All of its texts are read, also those that no rung reads. */
+function holdsSecret(intent: Intent, snapshot: Snapshot): boolean {
+  const { args, sources } = intent
+  const texts = remembersData(snapshot.policy) ? snapshot.texts() : readTexts(args)
+  if (texts.some(hasSecret)) return true
+  const read = snapshot.data ? snapshot.untrusted() : []
+  // Texts of tools were read already where the session remembers data.
+  const unread = sources.filter(({ source_channel }) => read.length === 0 || source_channel === 'USER')
+  if (read.some(hasSecret) || unread.some(({ text }) => hasSecret(readText('', text)))) return true
+  const { claimed, context, browser, reference, demanded } = intent
+  const others = JSON.stringify([claimed, context, browser, snapshot.observation, reference, demanded?.text])
+  // Sound: what was just written as JSON reads as JSON.
+  return readTexts(JSON.parse(others) as Json).some(hasSecret)
+}
+
+function hasSecret({ marks }: ReadText): boolean {
+  return marks.some(({ label }) => label === 'secret')
 }
 
 /** How much there is at least, before it is written down. */

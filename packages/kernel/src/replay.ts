@@ -20,7 +20,7 @@ import { recordEffect, type Outcome } from './effects.ts'
 import { decide, type Judgement } from './guardian.ts'
 import { judge, takeSnapshot } from './judge.ts'
 import { policyOf, type Kernel } from './kernel.ts'
-import { readKeptCall, readKeptEffect, type KeptCall, type KeptEffect } from './kept.ts'
+import { readKeptCall, readKeptEffect, whyUnreadable, type KeptCall, type KeptEffect } from './kept.ts'
 import type { Opening } from './openings.ts'
 import { parsePolicy, type Policy } from './policy/parse.ts'
 import { remembersData } from './policy/uses.ts'
@@ -233,7 +233,7 @@ class Replayer {
 
   #prepare({ kept: text }: TraceEntry, decision: Decision): Ready {
     const kept = readKeptCall(text)
-    if (!kept) return { skipped: 'the call was not kept' }
+    if (!kept) return { skipped: whyUnreadable(text) ?? 'the call was not kept' }
     if (!this.#activate(decision)) return { skipped: 'the text of its policy is gone' }
     if (this.#lostPins.has(decision.definition_hash ?? ''))
       return { skipped: 'the pinned definition is gone' }

@@ -20,6 +20,9 @@ export async function runBackup(terminal: Terminal, options: DataOptions, direct
   terminal.data({ target, size }, target)
   terminal.say(`${size} entries are in \`${target}\``)
   terminal.say(`the keys are not: keep a copy of \`${join(config.data, 'keys')}\` in another place`)
+  terminal.say(
+    `neither is \`${config.keep.keyFile}\`: without it, the calls that were kept and the arguments that wait for an approval cannot be read`,
+  )
   return 0
 }
 

@@ -69,7 +69,8 @@ async function openStage(terminal: Terminal, folder: string): Promise<Stage> {
   tell(terminal, 'begin', 'A gateway of its own is set up: keys, a ledger, a policy, a socket.')
   const created = await createData(join(folder, 'data'), {}, () => undefined)
   // Its heads go with it: nothing of a demonstration stays.
-  const config = { ...withPort(created, 0), headGuard: join(folder, 'heads') }
+  const keep = { ...created.keep, keyFile: join(folder, 'seal.key') }
+  const config = { ...withPort(created, 0), headGuard: join(folder, 'heads'), keep }
   const prepare = async (gateway: Gateway): Promise<void> => {
     await activateFirst(gateway, STARTER_POLICY)
   }

@@ -14,6 +14,7 @@ import { checkSocket, HAS_PIPES, operatorsPath } from '../mcp/client/local-path.
 import { modelAddresses } from './model-addresses.ts'
 import { allowsAnything, pendingNotice, policyStanding } from './standing.ts'
 import { observeNotice } from './policy-observe.ts'
+import { checkSealing } from './doctor-sealing.ts'
 import { observedIn } from './status.ts'
 import { moment } from './table.ts'
 
@@ -41,6 +42,7 @@ export const CHECKS: readonly (readonly [about: string, check: Check])[] = [
   ['durability', checkDurability],
   ['disk', checkDisk],
   ['head guard', checkHeadGuard],
+  ['kept calls', (config) => onView(config, checkSealing)],
   ['listening', checkListening],
   ['operator socket', checkOperators],
   ['model servers', checkModels],

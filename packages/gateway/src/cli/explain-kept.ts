@@ -1,7 +1,15 @@
 // The explanation of a decision as it was, from the call that was kept beside its receipt.
 
 import type { Decision, Receipt } from '@tollgate/evidence'
-import { createReplay, explainCall, keptName, STANDING, type Looked, type Replay } from '@tollgate/kernel'
+import {
+  createReplay,
+  explainCall,
+  keptName,
+  STANDING,
+  whyUnreadable,
+  type Looked,
+  type Replay,
+} from '@tollgate/kernel'
 import { showExplanation, type ShownExplanation } from '../api/explained.ts'
 import type { LedgerView } from '../view.ts'
 import { tracePages, traceTexts } from '../workbench/trace.ts'
@@ -14,13 +22,15 @@ export interface KeptDecision {
 }
 
 /** The explanation of a decision, or why there is none. */
-export type KeptExplanation = ShownExplanation | 'not kept' | 'not the same'
+export type KeptExplanation = ShownExplanation | 'not kept' | 'not the same' | { readonly unreadable: string }
 
 /** The whole explanation of a decision as it was. One that says something else than the receipt is none. */
 export async function explainKept(view: LedgerView, decision: KeptDecision): Promise<KeptExplanation> {
   const { id, receipt } = decision
   const kept = await view.record(keptName({ id, clock: receipt.lamport_clock }))
   if (kept === undefined) return 'not kept'
+  const unreadable = whyUnreadable(kept)
+  if (unreadable !== undefined) return { unreadable }
   const entry = { id, receipt, kept }
   const texts = await traceTexts(view)
   const alone = createReplay({ texts })

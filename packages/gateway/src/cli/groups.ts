@@ -79,7 +79,7 @@ export function addKeys(program: Command, to: To): void {
   const keys = program
     .command('keys')
     .summary('the keys that sign')
-    .description('The keys of the ledger and of its writer.')
+    .description('The keys of the ledger and of its writer, and the one that encrypts kept calls.')
   local(keys, 'list')
     .summary('list the key files')
     .action(to(async () => (await import('./keys.ts')).runList))
@@ -95,6 +95,13 @@ export function addKeys(program: Command, to: To): void {
       ),
     )
     .action(to(async () => (await import('./keys.ts')).runRotate))
+  local(keys, 'seal')
+    .summary('make the key that encrypts kept calls, if it is missing')
+    .description(
+      'For a ledger whose key is lost. Calls that were kept, and arguments that wait for an approval, stay unreadable without the old key.',
+    )
+    .addHelpText('after', examples(['tollgate keys seal', 'then start the gateway again']))
+    .action(to(async () => (await import('./keys.ts')).runSeal))
   local(keys, 'trust')
     .summary('print the trust file for auditors')
     .description('Hand it over by another way than the packs: it is what makes them believable.')

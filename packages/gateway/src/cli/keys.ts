@@ -118,6 +118,21 @@ async function mayBeOnLedger(config: Config, id: string): Promise<boolean> {
   }
 }
 
+/** Makes the key that encrypts kept calls, if it is missing. */
+export async function runSeal(terminal: Terminal, options: DataOptions): Promise<number> {
+  const config = readConfig(dataOf(options))
+  const { createSealKey, readSealKey } = await import('../seal-key.ts')
+  const made = createSealKey(config)
+  // One that cannot be used is told as such.
+  readSealKey(config)
+  const { keyFile } = config.keep
+  terminal.data({ file: keyFile, made }, keyFile)
+  terminal.say(
+    made ? 'made a new key; back it up apart from the data' : 'the key is there; nothing was changed',
+  )
+  return 0
+}
+
 /** Prints the trust file. */
 export async function runTrust(terminal: Terminal, options: DataOptions): Promise<number> {
   const opened = await openView(readConfig(dataOf(options)))

@@ -35,7 +35,7 @@ export async function explainReceipt(
     const rule = receipt.rule === undefined ? undefined : writtenRule(policy, receipt.rule)
     const { local } = connection
     const found = local ? await explainKept(local.view, { ...entry, receipt }) : 'not here'
-    const kept = typeof found === 'string' ? undefined : found
+    const kept = typeof found === 'string' || 'unreadable' in found ? undefined : found
     const { sentence: message = '', remedy = '' } = reasonOf(receipt.reason_code) ?? {}
     terminal.data({ ...entry, message, remedy, rule: rule ?? null, explanation: kept ?? null }, () => {
       const facts = { id: entry.id, receipt, message, remedy, rule, known: policy !== undefined }
@@ -44,6 +44,7 @@ export async function explainReceipt(
       return kept ? `${text}\n\n${explanationText(kept, { tool, principal }, terminal.paint)}` : text
     })
     if (typeof found === 'string') sayNotKept(terminal, found)
+    else if ('unreadable' in found) terminal.say(`only its receipt can be explained; ${found.unreadable}`)
     else if (found.verdict !== receipt.verdict) sayApproved(terminal)
     return 0
   } finally {

@@ -90,11 +90,12 @@ function inForce({ texts }: Trace, hash: string | undefined): Policy | undefined
   return parsed?.ok === true ? parsed.policy : undefined
 }
 
-function nothingObserved({ unkept, denied }: Gathered): CommandError {
+function nothingObserved({ unkept, unreadable, denied }: Gathered): CommandError {
   return new CommandError(
     unkept > 0
       ? `no observed call can be learned from: of ${unkept} the arguments were not kept`
       : 'no call was observed, so there is nothing to learn from',
+    ...[...unreadable].map(([why, calls]) => `${count(calls, 'call')}, ${why}`),
     'let calls that no rule matches pass for a while: `tollgate policy observe --principal agent:x --for 4h`',
     ...(denied > 0
       ? [`${denied} calls were denied because no rule matched; \`--denied\` learns from those that were kept`]

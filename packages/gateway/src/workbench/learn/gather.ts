@@ -10,7 +10,14 @@ import {
   type Freeze,
   type Json,
 } from '@tollgate/evidence'
-import { readKeptCall, tryCall, type KeptCall, type Policy, type TraceEntry } from '@tollgate/kernel'
+import {
+  readKeptCall,
+  tryCall,
+  whyUnreadable,
+  type KeptCall,
+  type Policy,
+  type TraceEntry,
+} from '@tollgate/kernel'
 import { policyOfRules } from './check.ts'
 import { callOf, type ObservedCall } from './observed.ts'
 
@@ -30,6 +37,8 @@ export interface Gathered {
   readonly calls: readonly ObservedCall[]
   /** Calls that are wanted, and were not kept or do not fit their receipt. */
   readonly unkept: number
+  /** Calls that are wanted, were kept and cannot be read back, by why. */
+  readonly unreadable: ReadonlyMap<string, number>
   /** Calls that are wanted, and more than can be learned from at once: the oldest are left. */
   readonly more: number
   /** How many calls were denied because no rule matched, whether these are wanted or not. */
@@ -62,6 +71,7 @@ export function createGatherer(wanted: Wanted = {}): Gatherer {
   // Of whom or what somebody froze, nothing is learned: neither before, nor after it was lifted.
   const frozen = new Set<string>()
   const facts = { unkept: 0, more: 0, denied: 0 }
+  const unreadable = new Map<string, number>()
   let policy: string | undefined
   const soil = (session: string | undefined, why: string | undefined): void => {
     if (session !== undefined && why !== undefined && !dirt.has(session)) dirt.set(session, why)
@@ -73,7 +83,9 @@ export function createGatherer(wanted: Wanted = {}): Gatherer {
     if (decision.reason_code === 'NO_RULE_MATCHED') facts.denied++
     if (!isWanted(decision, wanted)) return
     const call = readKeptCall(kept)
-    if (!call || !fits(call, decision)) facts.unkept++
+    const why = whyUnreadable(kept)
+    if (why !== undefined) unreadable.set(why, (unreadable.get(why) ?? 0) + 1)
+    else if (!call || !fits(call, decision)) facts.unkept++
     else if (found.length >= MOST_CALLS) facts.more++
     else found.push({ id, decision, kept: call })
   }
@@ -90,7 +102,11 @@ export function createGatherer(wanted: Wanted = {}): Gatherer {
       const judged = current ?? policyOfRules('rules: []\n')
       const against = (decision: Decision): string | undefined =>
         dirt.get(keyOfSession(decision)) ?? againstFrozen(decision, frozen)
-      return { ...facts, calls: found.map((each) => observedOf(each, against(each.decision), judged)) }
+      return {
+        ...facts,
+        unreadable,
+        calls: found.map((each) => observedOf(each, against(each.decision), judged)),
+      }
     },
   }
 }

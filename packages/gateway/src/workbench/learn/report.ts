@@ -9,7 +9,7 @@ import { conditionText } from './rule.ts'
 import { sessionOf, type LeftOut } from './sift.ts'
 
 /** The whole text: what it is, what was left out, and the rules. */
-export function learnedText(learned: Learned, gathered: Pick<Gathered, 'unkept' | 'more'>): string {
+export function learnedText(learned: Learned, gathered: LeftBehind): string {
   const { calls, text } = learned
   const sessions = new Set(calls.map(sessionOf)).size
   const from = calls.length === 0 ? '' : `, ${spanOf(calls)}`
@@ -33,10 +33,13 @@ export function coverage({ calls, allowed, asked, uncovered }: Learned): string 
   return `${allowed} of ${count(calls.length, 'observed call')} allowed${others.map((each) => `, ${each}`).join('')}`
 }
 
+/** Calls that were found and are of no use. */
+type LeftBehind = Pick<Gathered, 'unkept' | 'unreadable' | 'more'>
+
 /** What was not learned from, a line each. */
 export function leftLines(
   left: readonly LeftOut[],
-  { unkept, more }: Pick<Gathered, 'unkept' | 'more'>,
+  { unkept, unreadable, more }: LeftBehind,
 ): readonly string[] {
   return [
     ...left.map(
@@ -45,6 +48,7 @@ export function leftLines(
     ...(unkept > 0
       ? [`${count(unkept, 'call')} whose arguments were not kept, or are not what was decided on`]
       : []),
+    ...[...unreadable].map(([why, calls]) => `${count(calls, 'call')}, ${why}`),
     ...(more > 0
       ? [`${count(more, 'call')}, because there are too many at once; narrow it with \`--since\``]
       : []),
@@ -61,6 +65,7 @@ export interface LearnedReport {
   readonly uncovered: readonly string[]
   readonly left_out: readonly LeftOut[]
   readonly unkept: number
+  readonly unreadable: Readonly<Record<string, number>>
 }
 
 interface RuleReport {
@@ -80,7 +85,7 @@ interface RuleReport {
 }
 
 /** The same as `learnedText`, for programs. */
-export function reportOf(learned: Learned, gathered: Pick<Gathered, 'unkept' | 'more'>): LearnedReport {
+export function reportOf(learned: Learned, gathered: LeftBehind): LearnedReport {
   const { rules, calls, allowed, asked, uncovered, left } = learned
   return {
     rules: rules.map(ruleReport),
@@ -91,6 +96,7 @@ export function reportOf(learned: Learned, gathered: Pick<Gathered, 'unkept' | '
     uncovered,
     left_out: left,
     unkept: gathered.unkept,
+    unreadable: Object.fromEntries(gathered.unreadable),
   }
 }
 
