@@ -77,13 +77,20 @@ export function sealingStore<S extends Store>(store: S, sealer: Sealer): S {
     write: (batch: Batch) => store.write(sealedBatch(batch, sealer)),
     async load(names: readonly string[]): Promise<readonly Stored[]> {
       const found = await store.load(names)
-      return found.map(({ record, anchor }, i) => ({ record: openedBy(sealer, names[i] ?? '', record), anchor }))
+      return found.map(({ record, anchor }, i) => ({
+        record: openedBy(sealer, names[i] ?? '', record),
+        anchor,
+      }))
     },
   }
 }
 
 /** A record as it was before it was sealed; what cannot be opened, or never was sealed, as it is. */
-function openedBy<T extends string | undefined>(sealer: Sealer | undefined, name: string, text: T): T | string {
+function openedBy<T extends string | undefined>(
+  sealer: Sealer | undefined,
+  name: string,
+  text: T,
+): T | string {
   return text !== undefined && isSealed(text) ? (sealer?.open(name, text) ?? text) : text
 }
 

@@ -105,7 +105,11 @@ type Verb = (stage: Stage, words: readonly string[], not: boolean, line: string)
 const VERBS: Readonly<Record<string, Verb>> = {
   tollgate: (stage, words, not) => command(stage, words, not),
   sh: (stage, _, not, line) => outcome(stage, run(stage, '/bin/sh', ['-c', line.slice(3)]), not),
-  gateway: ({ template, work }) => cpSync(template, join(work, 'data'), { recursive: true }),
+  gateway({ template, work }) {
+    cpSync(template, join(work, 'data'), { recursive: true })
+    // The key of its kept calls is beside it, as it was in the home where it was made.
+    cpSync(join(dirname(template), '.config'), join(work, '.config'), { recursive: true })
+  },
   '&': (stage, words) =>
     void stage.background.push(run(stage, process.execPath, [COMMAND, ...words.slice(1)])),
   wait: (stage, [pattern = '']) => waitFor(stage, new RegExp(pattern, 'm')),

@@ -14,7 +14,15 @@ import {
 import { dirname, join } from 'node:path'
 import { randomBytes } from 'node:crypto'
 import { DOORS, type Door } from '@tollgate/evidence'
-import { answerRequest, authorize, createReplay, inputName, KEPT, SEALED, type Decided } from '@tollgate/kernel'
+import {
+  answerRequest,
+  authorize,
+  createReplay,
+  inputName,
+  KEPT,
+  SEALED,
+  type Decided,
+} from '@tollgate/kernel'
 import { describe, expect, it } from 'vitest'
 import { checkSealing } from '../src/cli/doctor-sealing.ts'
 import { defaultKeyFile } from '../src/config-place.ts'
@@ -216,10 +224,10 @@ describe('the key', () => {
     expect(defaultKeyFile('a/b', env)).not.toBe(defaultKeyFile('a-b', env))
   })
 
-  it.each<[string, (file: string, data: string) => string | undefined, RegExp]>([
-    ['is missing', (file) => void rmSync(file), /^the key of the kept calls is missing: /],
-    ['is open to others', (file) => void chmodSync(file, 0o640), /is open to other users \(mode 0640\)$/],
-    ['is no key', (file) => void writeFileSync(file, 'hello'), /does not hold the key/],
+  it.each<[string, (file: string, data: string) => unknown, RegExp]>([
+    ['is missing', (file) => rmSync(file), /^the key of the kept calls is missing: /],
+    ['is open to others', (file) => chmodSync(file, 0o640), /is open to other users \(mode 0640\)$/],
+    ['is no key', (file) => writeFileSync(file, 'hello'), /does not hold the key/],
     [
       'is in the data directory, by a detour',
       (file, data) => {
@@ -232,7 +240,8 @@ describe('the key', () => {
   ])('that %s keeps the gateway from starting, and `doctor` says so', async (_, spoil, message) => {
     const { site } = await used()
     const { keep, data } = site.config
-    const keyFile = spoil(keep.keyFile, data) ?? keep.keyFile
+    const moved = spoil(keep.keyFile, data)
+    const keyFile = typeof moved === 'string' ? moved : keep.keyFile
     const config = { ...site.config, keep: { ...keep, keyFile } }
     await expect(openGateway(config, site.keyring, silent)).rejects.toMatchObject({
       code: 'KEY_UNUSABLE',
@@ -240,7 +249,7 @@ describe('the key', () => {
     })
     const { view, close } = await openView(config)
     expect(await checkSealing(view, config)).toMatchObject([
-      { level: 'fail', found: expect.stringMatching(message) },
+      { level: 'fail', found: expect.stringMatching(message) as string },
     ])
     await close()
   })
