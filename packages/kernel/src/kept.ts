@@ -94,16 +94,26 @@ export function keepCall(
   made: { settled: Settled; appended: Appended; before: State; left: Left },
   turn: Turn,
 ): void {
-  const { settled, appended, before, left } = made
+  const { settled, appended } = made
   if (!kernel.keeping.on && settled.reason !== 'OBSERVE_MODE_ALLOWED') return
   const most = settled.verdict === 'DENY' ? MOST_OF_DENIED : MOST_KEPT
-  if (sizeOf(intent) > most) return
-  if (mayHoldSecret(intent, snapshot)) {
-    turn.put(keptName(appended), SECRET_REMOVED)
-    // What it leaves in the session cannot be worked out from this: the next call brings the session's data along.
-    kernel.seeded.delete(provenanceName(intent, intent.session))
+  const fits = sizeOf(intent) <= most
+  const text = fits && !mayHoldSecret(intent, snapshot) ? keptText(kernel, intent, snapshot, made) : undefined
+  if (text !== undefined && text.length <= most) {
+    turn.put(keptName(appended), text)
     return
   }
+  if (fits && text === undefined) turn.put(keptName(appended), SECRET_REMOVED)
+  // What it leaves in its session cannot be worked out from this: the next call brings the session's data along.
+  kernel.seeded.delete(provenanceName(intent, intent.session))
+}
+
+function keptText(
+  kernel: Kernel,
+  intent: Intent,
+  snapshot: Snapshot,
+  { settled, before, left }: { settled: Settled; before: State; left: Left },
+): string {
   const kept: KeptCall = {
     // As they came, not as they were hashed: in which order a text was met can be seen in what is remembered of it.
     args: intent.args,
@@ -112,8 +122,7 @@ export function keepCall(
     state: stateText(before),
     ...memoryOf(kernel, intent, snapshot, left),
   }
-  const text = JSON.stringify(kept)
-  if (text.length <= most) turn.put(keptName(appended), text)
+  return JSON.stringify(kept)
 }
 
 /** What is kept in place of a call that holds a secret: only that there was one. */

@@ -91,7 +91,7 @@ describe('under the policies that were in force', () => {
     expect(decisions).toBeGreaterThan(1500)
     expect(removed).toBeGreaterThan(0)
     expect(removed).toBeLessThan(decisions / 20)
-    expect(long).toBeLessThan(decisions / 50)
+    expect(long).toBeLessThan(decisions / 20)
     expect(reasons.size).toBeGreaterThan(35)
     const needed: readonly Receipt['kind'][] = [
       'effect',
