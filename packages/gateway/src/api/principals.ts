@@ -1,7 +1,7 @@
 // How a principal stands: what the policy says of it, what it has earned, and what it has left.
 
 import { TIERS } from '@tollgate/evidence'
-import { capture, policyOf, trustName, type Kernel, type Policy } from '@tollgate/kernel'
+import { capture, isDelegateOnly, policyOf, trustName, type Kernel, type Policy } from '@tollgate/kernel'
 import type { Identity } from '../tokens.ts'
 import { allowancesOf, ALLOWANCE } from './allowances.ts'
 import { Problem } from './problem.ts'
@@ -33,13 +33,6 @@ async function show({ options, identity, params, inTurn }: Question): Promise<Re
 /** What the policy says of a principal: the first entry that fits. */
 function declared({ principals }: Policy, principal: string): Policy['principals'][number] | undefined {
   return principals.find(({ name }) => name.matches(principal))
-}
-
-/** The entry of exactly this name says so, or else any pattern that fits. */
-function isDelegateOnly({ principals }: Policy, principal: string): boolean {
-  const exact = principals.find(({ name }) => name.exact && name.source === principal)
-  if (exact) return exact.delegateOnly
-  return principals.some(({ name, delegateOnly }) => delegateOnly && name.matches(principal))
 }
 
 function isFrozen({ freezes }: Kernel, caller: Pick<Identity, 'tenant' | 'principal'>): boolean {

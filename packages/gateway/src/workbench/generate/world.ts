@@ -1,7 +1,14 @@
 // What two policies name between them: everything that calls are made up of.
 
 import { DOORS, TIERS, type Door, type JsonObject, type Tier } from '@tollgate/evidence'
-import { waysOf, type Policy, type Rule, type ToolDeclaration, type Ways } from '@tollgate/kernel'
+import {
+  isDelegateOnly,
+  waysOf,
+  type Policy,
+  type Rule,
+  type ToolDeclaration,
+  type Ways,
+} from '@tollgate/kernel'
 import { declaredPath, withArgument, type Draft } from './draft.ts'
 import { addressesOf, insideOf } from './hosts.ts'
 import { namesFor, namesForBoth, namesNear, type Pattern } from './names.ts'
@@ -252,10 +259,7 @@ function usualOf(world: World): Draft {
 function strongest(world: World): string {
   const { principals, policies } = world
   const rank = (name: string): number => Math.min(...world.tiersOf(name).map((tier) => TIERS.indexOf(tier)))
-  const acts = (name: string): boolean =>
-    policies.every(
-      (policy) => policy.principals.find((each) => each.name.matches(name))?.delegateOnly !== true,
-    )
+  const acts = (name: string): boolean => policies.every((policy) => !isDelegateOnly(policy, name))
   const [best] = principals
     .slice(0, MOST_RANKED)
     .filter(acts)

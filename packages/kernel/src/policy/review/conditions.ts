@@ -46,15 +46,16 @@ export function createJudge(policy: Policy, budget: Budget): (rule: Rule, place:
 }
 
 function neverNote({ id, action }: Rule, place: number, fails: boolean): Note {
+  const meant =
+    action === 'deny'
+      ? 'the rule looks as if it kept watch; say what it is meant to refuse, or remove it'
+      : 'say what it is meant to let pass, or remove the rule'
   const instead = fails ? 'it is false or it fails, and a condition that fails denies' : 'it is always false'
   return {
     path: ['rules', place, 'when'],
     code: 'CONDITION_NEVER_TRUE',
     message: `the condition of \`${id}\` can never be true: ${instead}`,
-    remedy:
-      action === 'deny'
-        ? 'the rule looks as if it kept watch; say what it is meant to refuse, or remove it'
-        : 'say what it is meant to let pass, or remove the rule',
+    remedy: `${meant}${fails ? '; without the rule, calls for which it fails are decided by the rules after it' : ''}`,
   }
 }
 
@@ -80,7 +81,7 @@ function wordNotes(tree: ASTNode, place: number): readonly Note[] {
         path: ['rules', place, 'when'],
         code: 'WORD_UNKNOWN' as const,
         message: `\`${name}\` is never "${shortened(strange)}"`,
-        remedy: `write one of ${words.join(', ')}`,
+        remedy: `write one of ${words.join(', ')}; the rule then decides such calls`,
       },
     ]
   })

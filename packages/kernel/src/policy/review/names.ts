@@ -35,7 +35,8 @@ export function toolNotes(policy: Policy, known: readonly string[], budget: Budg
         named,
         code: 'TOOL_UNKNOWN' as const,
         message: `${listed(names)} ${names.length === 1 ? 'fits' : 'fit'} no tool that is declared or offered${isWhole ? `, so ${what} has no effect` : ''}`,
-        remedy: 'correct the name, or declare the tool under `tools`: calls of unknown tools are denied',
+        remedy:
+          'correct the name, or declare the tool under `tools`: calls of unknown tools are denied, and those of known ones are decided by the rules',
       },
     ]
   })
@@ -107,7 +108,7 @@ export function principalNotes({ principals, rules }: Policy, budget: Budget): r
         path: ['rules', i, 'principal', first.at],
         code: 'PRINCIPAL_UNKNOWN' as const,
         message: `${listed(names)} in rule \`${rule.id}\` ${names.length === 1 ? 'is' : 'are'} not declared, and so of the tier observer`,
-        remedy: 'correct the name, or declare it under `principals`',
+        remedy: 'correct the name, or declare it under `principals`, and its tier counts',
       },
     ]
   })
@@ -117,27 +118,54 @@ export function principalNotes({ principals, rules }: Policy, budget: Budget): r
 export function coveredNotes({ principals, tools }: Policy, budget: Budget): readonly Note[] {
   // The exact name of a tool counts before every pattern.
   const globs = tools.filter(({ name }) => !name.exact)
-  return [...coveredIn(principals, 'principals', budget), ...coveredIn(globs, 'tools', budget)]
+  return [
+    ...coveredIn(principals, budget).map(([{ name, key, delegateOnly }, by]) => {
+      const counts = [...(key ? ['`key`'] : []), ...(delegateOnly ? ['`delegate-only`'] : [])]
+      // The exact name says for itself whether it acts only for others, also by saying nothing.
+      const exempts =
+        name.exact && principals.some((each) => each.delegateOnly && each.name.matches(name.source))
+      return principalNote(
+        name,
+        by,
+        counts.length > 0 || !exempts ? counts : ['name without `delegate-only`'],
+      )
+    }),
+    ...coveredIn(globs, budget).map(([{ name }, by]): Note => ({
+      path: ['tools', name.source],
+      named: true,
+      code: 'TOOL_COVERED',
+      message: `\`${name.source}\` has no effect: \`${by}\` stands before it and fits all that it fits`,
+      remedy: `put it before \`${by}\`, and what it says counts instead; or remove it, which changes nothing`,
+    })),
+  ]
 }
 
-function coveredIn(
-  declared: readonly { readonly name: Glob }[],
-  field: 'principals' | 'tools',
+/** Of a covered entry the tier is without effect. A key and `delegate-only` count wherever they stand. */
+function principalNote(name: Glob, by: string, counts: readonly string[]): Note {
+  const path = ['principals', name.source]
+  const note = { path, named: true, code: 'PRINCIPAL_COVERED' as const }
+  const why = `\`${by}\` stands before it and fits all that it fits`
+  const before = `put it before \`${by}\`, and its tier counts instead`
+  if (counts.length === 0) {
+    const remedy = `${before}; or remove it, which changes nothing`
+    return { ...note, message: `\`${name.source}\` has no effect: ${why}`, remedy }
+  }
+  return {
+    ...note,
+    message: `the tier of \`${name.source}\` has no effect: ${why}`,
+    remedy: `${before}; or give it the tier of \`${by}\`. Keep the entry: its ${counts.join(' and ')} counts`,
+  }
+}
+
+/** Each entry that an earlier one covers, with the name of the earlier one. */
+function coveredIn<T extends { readonly name: Glob }>(
+  declared: readonly T[],
   budget: Budget,
-): readonly Note[] {
+): readonly (readonly [entry: T, by: string])[] {
   const earlier = new PatternIndex<string>(budget)
-  return declared.flatMap(({ name }) => {
-    const found = earlier.covering(name).next()
-    earlier.add(name, name.source)
-    if (found.done === true) return []
-    return [
-      {
-        path: [field, name.source],
-        named: true,
-        code: field === 'tools' ? ('TOOL_COVERED' as const) : ('PRINCIPAL_COVERED' as const),
-        message: `\`${name.source}\` has no effect: \`${found.value}\` stands before it and fits all that it fits`,
-        remedy: `put it before \`${found.value}\`, or remove it`,
-      },
-    ]
+  return declared.flatMap((entry): readonly (readonly [T, string])[] => {
+    const found = earlier.covering(entry.name).next()
+    earlier.add(entry.name, entry.name.source)
+    return found.done === true ? [] : [[entry, found.value]]
   })
 }

@@ -108,13 +108,17 @@ function deadNote(rule: Rule, place: number, parts: readonly Part[]): Note {
     path: ['rules', place],
     code: 'RULE_UNREACHABLE',
     message: `rule \`${rule.id}\` is never reached: ${deciders(parts)}`,
-    remedy: remedyFor(parts),
+    remedy: `${remedyFor(rule, parts)}, or remove it`,
   }
 }
 
-function remedyFor(parts: readonly Part[]): string {
-  const [first] = rulesIn(parts)
-  return first ? `put it before \`${first.id}\`, or remove it` : 'put it earlier, or remove it'
+function remedyFor({ action }: Rule, parts: readonly Part[]): string {
+  const before = rulesIn(parts)
+  const [first] = before
+  const place = first ? `before \`${first.id}\`` : 'earlier'
+  // To deny or to ask sooner lets nothing pass that did not.
+  const opens = action === 'allow' && before.some((rule) => rule.action !== 'allow')
+  return `put it ${place}${opens ? ', and it lets pass what is refused now' : ''}`
 }
 
 /** `a (line 3) decides these calls first`. */
@@ -141,7 +145,7 @@ function shadowNotes(rule: Rule, place: number, parts: readonly Part[]): readonl
     path: ['rules', place, ...path],
     code: 'RULE_SHADOWED',
     message: `${what} ${listed(names)} of rule \`${rule.id}\` ${names.length === 1 ? 'has' : 'have'} no effect: ${deciders(dead)}`,
-    remedy: `${remedyFor(dead).replace(/, or remove it$/, '')}, or remove ${names.length === 1 ? 'the name' : 'the names'}`,
+    remedy: `${remedyFor(rule, dead)}, or remove ${names.length === 1 ? 'the name' : 'the names'}`,
   })
   const dead = (of: 'tool' | 'principal' | 'session', count: number): readonly number[] => {
     const alive = new Set(parts.filter(({ left }) => left !== 0).map((part) => part[of]))

@@ -62,7 +62,7 @@ function twice(
         path: ['gates', 'egress', list, i],
         code: 'HOST_COVERED' as const,
         message: `the host is in \`${list}\` and in \`${name}\`; \`${name}\` counts`,
-        remedy: 'keep it in one of the two',
+        remedy: `remove it from \`${list}\`, which changes nothing; or from \`${name}\`, and \`${list}\` counts`,
       },
     ]
   })
