@@ -558,3 +558,22 @@ describe('the official servers', () => {
     expect(inspect(offers).filter((each) => isAtLeast(each, 'high'))).toEqual([])
   }, 60_000)
 })
+
+describe('a draft for tools that read paths', () => {
+  const drafted = (properties: JsonObject): string =>
+    draftPolicy([
+      tool('fs/get_file', { description: 'Get a file', inputSchema: { type: 'object', properties } }),
+    ])
+
+  test('shows how to keep them below one directory', () => {
+    const text = drafted({ path: { type: 'string' } })
+    const [line = '', condition] = /# only below one directory: when: '(.*)'/.exec(text) ?? []
+    expect(condition).toContain('path.within(args.path, "/notes")')
+    // Taken instead of the line before it, it is a condition.
+    const edited = text
+      .replace(/ {4}when: 'effect == "read"'\n/, '')
+      .replace(line, `when: '${condition ?? ''}'`)
+    expect(parsed(edited).rules.find(({ when }) => when?.source.includes('within'))).toBeDefined()
+    expect(drafted({ name: { type: 'string' } })).not.toContain('within')
+  })
+})

@@ -88,6 +88,7 @@ export { KEPT, keptName, readKeptCall, SEALED, whyUnreadable, type KeptCall } fr
 export { leftOf } from './limits.ts'
 export { createMemoryStore, type MemoryStore } from './memory-store.ts'
 export { setObserve, type Observed, type ObserveOrder, type Observing } from './observing.ts'
+export { isWithinBase } from './policy/cel/within.ts'
 export { conditionEnvironment, type Condition, type ConditionEnvironment } from './policy/condition.ts'
 export { explain, type Explained, type Match, type Subject } from './policy/evaluate.ts'
 export {

@@ -23,7 +23,7 @@ function remarks(rules: string, more = '', known: readonly string[] = []): reado
 /** The codes of what is said of rules, apart from names that are not used in them. */
 function codes(rules: string, more = ''): readonly string[] {
   const all = remarks(rules, more).map((text) => text.split(' ')[1] ?? '')
-  return all.filter((code) => code !== 'TOOL_UNUSED' && code !== 'ALLOWS_DANGER')
+  return all.filter((code) => !['TOOL_UNUSED', 'ALLOWS_DANGER', 'PREFIX_BARE'].includes(code))
 }
 
 const when = (condition: string, rest = ''): readonly string[] =>

@@ -5,7 +5,17 @@ import type { JsonObject } from '@tollgate/evidence'
 import { guess, type Guess } from './effect.ts'
 import { excerpt } from './hidden.ts'
 import { observedRules, observedSection, roomFor, seenLines, type DraftStyle } from './draft-seen.ts'
-import { FACULTIES, isServerName, isUsable, saidIn, serverOf, textOf, toolOf, type Offer } from './offer.ts'
+import {
+  FACULTIES,
+  isObject,
+  isServerName,
+  isUsable,
+  saidIn,
+  serverOf,
+  textOf,
+  toolOf,
+  type Offer,
+} from './offer.ts'
 import type { SeenTool } from './seen.ts'
 
 interface Drafted {
@@ -207,8 +217,21 @@ function rulesOf(server: string, tools: readonly Drafted[], style: DraftStyle): 
     `  - id: ${server}-reading`,
     `    allow: ${all}`,
     `    when: 'effect == "read"'`,
+    ...(namesPaths(tools) ? [INSIDE] : []),
     `  - id: ${server}-acting`,
     ...(style === 'unattended' ? [`    allow: ${all}`] : [`    require: ${all}`, '    expires: 15m']),
     '',
   ].join('\n')
+}
+
+// What no draft can know: which directory is meant.
+const INSIDE = `    # only below one directory: when: 'effect == "read" && path.within(args.path, "/notes")'`
+
+/** Whether a tool that reads takes a path. */
+function namesPaths(tools: readonly Drafted[]): boolean {
+  return tools.some(({ said, guess: { effect } }) => {
+    const schema = said['inputSchema']
+    const properties = isObject(schema) ? schema['properties'] : undefined
+    return effect === 'read' && isObject(properties) && Object.hasOwn(properties, 'path')
+  })
 }

@@ -3,6 +3,7 @@
 import type { Json } from '@tollgate/evidence'
 import { Frame } from './cel/frame.ts'
 import { parsePattern } from './cel/regex.ts'
+import { parseWithin, type WithinKind } from './cel/within.ts'
 import type { Constant } from './clue-terms.ts'
 
 /** What is asked. `same` is about two parts of a call; its value is the path of the other. */
@@ -13,6 +14,9 @@ export type Test =
   | 'ends'
   | 'contains'
   | 'matches'
+  | 'within path'
+  | 'within host'
+  | 'within url'
   | 'below'
   | 'up to'
   | 'present'
@@ -79,7 +83,15 @@ function askText(test: Test, wanted: string, value: string): boolean | undefined
   if (test === 'starts') return value.startsWith(wanted)
   if (test === 'ends') return value.endsWith(wanted)
   if (test === 'contains') return value.includes(wanted)
+  if (test === 'within path') return askWithin('path', wanted, value)
+  if (test === 'within host') return askWithin('host', wanted, value)
+  if (test === 'within url') return askWithin('url', wanted, value)
   return test === 'matches' ? askPattern(wanted, value) : undefined
+}
+
+function askWithin(kind: WithinKind, base: string, value: string): boolean | undefined {
+  const test = parseWithin(kind, base)
+  return typeof test === 'string' ? undefined : test(value)
 }
 
 // The same few patterns are asked again and again while values are made up for them.

@@ -5,6 +5,7 @@ import type { ASTNode } from '@marcbachmann/cel-js'
 import { pathOf, readLiteral, sourcesOf, type Constant, type Locals } from './clue-terms.ts'
 import { clueOf, negated, type Clue, type Test } from './clue.ts'
 import { countNodes, createReader } from './cel/reader.ts'
+import { withinKindOf } from './cel/within.ts'
 
 /** Clues that are to be true together. */
 export type Way = readonly Clue[]
@@ -116,6 +117,7 @@ class Walk {
     const [first, body] = args
     if (!first) return undefined
     if (TEXTUAL.has(name)) return textual(name, of, first, locals)
+    if (name === 'within') return body && within(of, first, body, locals)
     if (!body || first.op !== 'id' || !['all', 'exists', 'exists_one'].includes(name)) return undefined
     const list = readLiteral(of, locals)
     if (Array.isArray(list)) return this.#expanded(name === 'all', first.args, list, body, locals)
@@ -256,6 +258,14 @@ function textual(name: string, of: ASTNode, part: ASTNode, locals: Locals): Ways
   const path = pathOf(of, locals)
   const text = readLiteral(part, locals)
   return test && path && typeof text === 'string' ? decided(clueOf(path, test, text)) : undefined
+}
+
+function within(of: ASTNode, text: ASTNode, base: ASTNode, locals: Locals): Ways | undefined {
+  const kind = of.op === 'id' ? withinKindOf(of.args, [...locals.keys()]) : undefined
+  const path = pathOf(text, locals)
+  const inside = readLiteral(base, locals)
+  if (!kind || !path || typeof inside !== 'string') return undefined
+  return decided(clueOf(path, `within ${kind}`, inside))
 }
 
 /** What is too odd to be understood: everything that it looks at beside everything that it names. */

@@ -81,8 +81,32 @@ function around(clue: Clue): readonly Json[] {
   if (test === 'matches' && typeof value === 'string') return textsOf(value).flatMap(changed)
   if (test === 'type') return ['x', 1, true, null, [], {}]
   if (test === 'present' || test === 'same') return []
+  if (test.startsWith('within') && typeof value === 'string') return insideAndOut(test, value)
   const constants = Array.isArray(value) ? (value as readonly Json[]) : [value as Json]
   return [...constants, ...constants.slice(0, 8).flatMap(near)]
+}
+
+/** Texts inside of a directory, a host or a URL, and texts that only look so. */
+function insideAndOut(test: Clue['test'], base: string): readonly string[] {
+  if (test === 'within host') {
+    return [base, `www.${base}`, `x${base}`, `${base}.stranger.example`, `${base}:443`, ...changed(base)]
+  }
+  const folder = base.replace(/\/$/, '')
+  const below = [
+    '/x',
+    '/a/b.txt',
+    '/',
+    '/../x',
+    '/a/../../x',
+    '/./x',
+    '//x',
+    '/%2e%2e/x',
+    '/..\\x',
+    '-x',
+    '/a/../b',
+  ]
+  const texts = [...below.map((rest) => folder + rest), folder, ...changed(folder)]
+  return test === 'within url' ? [...texts, folder.replace('://', '://x@'), `${folder}?q=1`] : texts
 }
 
 function near(value: Json): readonly Json[] {
@@ -123,7 +147,8 @@ function joined(clues: readonly Clue[]): readonly string[] {
     )
   const longest = (list: readonly string[]): string =>
     list.reduce((best, each) => (each.length > best.length ? each : best), '')
-  const front = longest(texts('starts'))
+  const folders = texts('within path').map((folder) => `${folder.replace(/\/$/, '')}/`)
+  const front = longest([...texts('starts'), ...folders])
   const back = longest(texts('ends'))
   const middle = texts('contains').slice(0, 8).join('')
   const patterns = texts('matches')

@@ -1,6 +1,7 @@
 // Paths and URLs: those that share a directory allow what is below it. Never the root, never somebody's home as a whole, and
 // nothing that could climb out: what follows the directory is names made of letters that were seen, one after the other.
 
+import { isWithinBase } from '@tollgate/kernel'
 import { wordsOf } from '../../tools/words.ts'
 import { allOf, anyOf, celList, celText } from './cel.ts'
 import { fewOf, seenOf } from './exact.ts'
@@ -167,7 +168,7 @@ function shapeOfGroups(
   const terms = [
     ...groups.map(({ folder }, i) => {
       const pattern = `^.{${lengthOf(folder)}}${parts[i]?.pattern ?? ''}$`
-      return `${code}.startsWith(${celText(folder)}) && ${code}.matches(${celText(pattern)})`
+      return `${below(code, folder)} && ${code}.matches(${celText(pattern)})`
     }),
     ...(rest.length > 0 ? [`${code} in ${celList(rest)}`] : []),
   ]
@@ -185,6 +186,16 @@ function shapeOfGroups(
     notes: [...notes, ...(rest.length > 0 ? [{ path, seen: `besides, ${fewOf(rest)}` }] : [])],
     asks: [],
   }
+}
+
+/** That a text is below a directory, by what it means; of a URL only the spelling that was seen. */
+function below(code: string, folder: string): string {
+  const isUrl = /^https?:/.test(folder)
+  const [kind, base] = [isUrl ? 'url' : 'path', folder.slice(0, -1)] as const
+  const spelled = `${code}.startsWith(${celText(folder)})`
+  if (!isWithinBase(kind, base)) return spelled
+  const inside = `${kind}.within(${code}, ${celText(base)})`
+  return isUrl ? `${spelled} && ${inside}` : inside
 }
 
 /** What may follow the directory of a group: names that look like those that were seen. */

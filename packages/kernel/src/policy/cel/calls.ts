@@ -10,6 +10,7 @@ import { countNodes } from './reader.ts'
 import { createPatterns, parsePattern, type Pattern } from './regex.ts'
 import { offsetOf, TIMESTAMP_FIELDS } from './time.ts'
 import { isMap, lookUp, typeOf, type Value } from './value.ts'
+import { parseWithin, withinKindOf } from './within.ts'
 
 type Call = Extract<ASTNode, { op: 'call' }>
 type Method = Extract<ASTNode, { op: 'rcall' }>
@@ -37,6 +38,7 @@ export function compileMethod(node: Method, scope: Scope): Code {
     if (apply === undefined) throw unsupported(node, name)
     return compileUnary(apply, compile(receiver, scope))
   }
+  if (name === 'within') return compileWithin(node, scope)
   if (second !== undefined) return compileMacro(node, scope, [first, second, third])
   if (name === 'matches') return compileMatches(compile(receiver, scope), first, scope)
   const apply = LIBRARY.binaryMethods.get(name)
@@ -103,6 +105,28 @@ function compilePattern(node: ASTNode, scope: Scope): (frame: Frame) => Pattern 
     const value = source(frame)
     if (typeof value !== 'string') throw new Failure(`a pattern is a \`${typeOf(value)}\` and no string`)
     return patterns(value, frame)
+  }
+}
+
+/** `path.within(text, "/notes")`. What a text is to be inside of is known when the condition is loaded. */
+function compileWithin(node: Method, scope: Scope): Code {
+  const [name, receiver, [text, base, ...rest]] = node.args
+  const kind = receiver.op === 'id' ? withinKindOf(receiver.args, scope.locals) : undefined
+  if (kind === undefined || text === undefined || base === undefined || rest.length > 0) {
+    throw unsupported(node, name)
+  }
+  if (base.op !== 'value' || typeof base.args !== 'string') {
+    throw new Refused(base.start, `the second argument of \`${kind}.within\` must be a text in quotes`)
+  }
+  const isWithin = parseWithin(kind, base.args)
+  if (typeof isWithin === 'string') throw new Refused(base.start, isWithin)
+  const value = compile(text, scope)
+  return (frame) => {
+    const found = value(frame)
+    if (typeof found !== 'string')
+      throw new Failure(`\`${kind}.within\` is not defined for \`${typeOf(found)}\``)
+    frame.charge(16 + (found.length >> 2))
+    return isWithin(found)
   }
 }
 

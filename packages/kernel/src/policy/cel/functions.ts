@@ -263,6 +263,7 @@ export const LIBRARY: Library = {
 export const FUNCTION_NAMES: ReadonlySet<string> = new Set([
   ...MACROS,
   'matches',
+  'within',
   ...LIBRARY.functions.keys(),
   ...LIBRARY.methods.keys(),
   ...LIBRARY.binaryMethods.keys(),

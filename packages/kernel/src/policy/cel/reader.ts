@@ -5,6 +5,7 @@ import { undefinedOperation } from './arithmetic.ts'
 import { Refused } from './failure.ts'
 import { FUNCTION_NAMES } from './functions.ts'
 import { scan } from './scan.ts'
+import { WITHIN_KINDS } from './within.ts'
 
 /** Deepest nesting of a syntax tree. A chain of operators nests once for each. */
 export const MAX_DEPTH = 64
@@ -56,6 +57,11 @@ export function createReader(): Reader {
     },
   })
   for (const signature of SIGNATURES) environment.registerFunction(signature, neverCalled)
+  for (const kind of WITHIN_KINDS) {
+    environment.registerType({ name: `${kind}.tests`, fields: {} })
+    environment.registerVariable(kind, `${kind}.tests`)
+    environment.registerFunction(`${kind}.tests.within(dyn, string): bool`, neverCalled)
+  }
   for (const order of ORDERS) environment.registerOperator(`bytes ${order} bytes`, neverCalled)
 
   return {

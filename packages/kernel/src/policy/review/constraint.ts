@@ -5,6 +5,7 @@
 // neighbours apart.
 
 import type { ASTNode } from '@marcbachmann/cel-js'
+import { parseWithin, withinKindOf } from '../cel/within.ts'
 import { print } from './tree.ts'
 
 /** A literal that comparisons are made with. */
@@ -54,7 +55,7 @@ export function constraintOf(node: ASTNode, holds: boolean, total = false): Cons
   if (node.op === '!_') return constraintOf(node.args, !holds, total)
   if (node.op === '==' || node.op === '!=') return equality(node.args, (node.op === '==') === holds)
   if (node.op === 'in') return membership(node.args, holds)
-  if (node.op === 'rcall') return part(node.args, holds)
+  if (node.op === 'rcall') return within(node.args, holds) ?? part(node.args, holds)
   if (!isOrder(node)) return undefined
   if (holds) return order(node.args, node.op)
   return total ? order(node.args, OPPOSITE[node.op]) : undefined
@@ -101,6 +102,21 @@ function part(
     text: (text) => has(text, literal) === holds,
     ...(holds && name === 'startsWith' && { start: literal }),
     ...(holds && name === 'endsWith' && { end: literal }),
+  })
+}
+
+/** What lies inside of a directory begins with it, as it is written. */
+function within(
+  [name, receiver, [operand, given]]: Extract<ASTNode, { op: 'rcall' }>['args'],
+  holds: boolean,
+): Constraint | undefined {
+  const kind = name === 'within' && receiver.op === 'id' ? withinKindOf(receiver.args) : undefined
+  const base = given && literalOf(given)
+  const test = kind && typeof base === 'string' ? parseWithin(kind, base) : undefined
+  if (!operand || typeof test !== 'function' || typeof base !== 'string') return undefined
+  return about(operand, {
+    text: (text) => test(text) === holds,
+    ...(holds && kind === 'path' && { start: base.replace(/\/$/, '') }),
   })
 }
 

@@ -6,6 +6,7 @@ import { crossingNotes } from './crossing.ts'
 import { createGrantReview } from './grants.ts'
 import { coveredNotes, principalNotes, toolNotes, unusedNotes } from './names.ts'
 import { Budget, Spent } from './patterns.ts'
+import { prefixNotes } from './prefixes.ts'
 import { createTracker } from './reach.ts'
 import { placed, type Note, type Remark } from './remark.ts'
 import { hostNotes, labelNotes } from './settings.ts'
@@ -29,6 +30,7 @@ export function reviewPolicy(policy: Policy, known: readonly string[] = []): rea
     (budget) => unusedNotes(policy, budget),
     (budget) => principalNotes(policy, budget),
     (budget) => coveredNotes(policy, budget),
+    () => prefixNotes(policy),
     () => labelNotes(policy),
     () => hostNotes(policy),
   ]

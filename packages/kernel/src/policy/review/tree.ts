@@ -27,7 +27,7 @@ export function loopVariablesIn(tree: ASTNode): ReadonlySet<string> {
   const known = loops.get(tree)
   if (known) return known
   const found = new Set(childrenOf(tree).flatMap((child) => [...loopVariablesIn(child)]))
-  const [variable, body] = tree.op === 'rcall' ? tree.args[2] : []
+  const [variable, body] = tree.op === 'rcall' && tree.args[0] !== 'within' ? tree.args[2] : []
   if (body !== undefined && variable?.op === 'id') found.add(variable.args)
   loops.set(tree, found)
   return found
