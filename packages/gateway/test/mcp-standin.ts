@@ -50,6 +50,7 @@ export function createStandIn(servers: readonly string[] = ['files']): StandInMc
     begun,
     mcp: {
       servers,
+      refuseFrozen: () => Promise.resolve(undefined),
       meet: () => Promise.resolve(),
       close: () => Promise.resolve(),
       converse({ principal }, scope) {
@@ -84,6 +85,7 @@ export function createStandIn(servers: readonly string[] = ['files']): StandInMc
 function actOn(conversation: StandIn, stir: () => void): Conversation & { toolsChanged(): void } {
   return {
     toolsChanged: () => undefined,
+    freeze: () => undefined,
     take(message, out) {
       conversation.taken.push(message)
       if (message.kind === 'unreadable') out.send(formatError(message.id, message.error), true, message.error)

@@ -57,6 +57,7 @@ export {
   type ToolAnswer,
 } from './enforce.ts'
 export { KernelError, type KernelErrorCode } from './error.ts'
+export { ENTRY, isFrozen, refuseFrozen, type Entrant } from './entry.ts'
 export type { Freezes, FreezeView } from './freezes.ts'
 export type { Gate, Objection, Standing } from './gates/gate.ts'
 export { foresee, type Foreseen } from './foresee.ts'

@@ -10,6 +10,7 @@ import { Refused, TooMuch, type Provider } from './dialect.ts'
 import type { Entered } from './entered.ts'
 import { faultReply } from './errors.ts'
 import { faultOf } from './fault.ts'
+import { createFlights, requireThawed } from './frozen.ts'
 import { createGovern } from './governed.ts'
 import { answerPlain } from './plain.ts'
 import { sizeOf } from './receive.ts'
@@ -38,7 +39,7 @@ export function createLlmDoor(options: LlmOptions): Door {
   const { tokens, log, size, budget = createBudget() } = options
   const govern = createGovern(options)
   const room = createRoom()
-  const flights = new Set<AbortController>()
+  const flights = createFlights(options.kernel)
   const upstreams = new Map<Provider, { address: UpstreamAddress; upstream: Upstream }>(
     [...options.upstreams].map(([provider, address]) => [
       provider,
@@ -64,6 +65,9 @@ export function createLlmDoor(options: LlmOptions): Door {
     const caller = callerOf(asked, tokens, known.address)
     const route = routeOf(provider, asked.method, rest, asked.search)
     if (closing) throw new Refused(503, 'STOPPING', 'the gateway is being stopped')
+    const { tenant, principal } = caller.identity
+    const entrant = { tenant, principal, session: asked.header('tollgate-session') }
+    await requireThawed(options.kernel, entrant)
     const admit = (bytes: number): void => {
       const share = budget.take(caller.identity, bytes)
       if (!share.ok) throw new TooMuch(share.after)
@@ -73,16 +77,17 @@ export function createLlmDoor(options: LlmOptions): Door {
     const place = room.enter(caller.owner, route.method === 'POST' ? sizeOf(asked, options.body) : 0)
     const flight = new AbortController()
     const stay = asked.onGone(() => flight.abort())
-    flights.add(flight)
+    const landed = flights.add(flight, entrant)
     asked.mayTakeLong()
     const over = (): void => {
       place.leave()
       stay()
-      flights.delete(flight)
+      landed()
     }
     const entered: Entered = {
       ...{ asked, caller, provider, route, ...known, over },
       signal: flight.signal,
+      requireThawed: (session = entrant.session) => requireThawed(options.kernel, { ...entrant, session }),
       abort: () => flight.abort(),
       weigh: (bytes) => place.resize(bytes),
       admit,
@@ -97,7 +102,7 @@ export function createLlmDoor(options: LlmOptions): Door {
     answer,
     end: () => void (closing = true),
     async close() {
-      for (const flight of flights) flight.abort()
+      flights.close()
       await Promise.all([...upstreams.values()].map(({ upstream }) => upstream.close()))
     },
   }

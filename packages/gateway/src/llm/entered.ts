@@ -3,7 +3,7 @@
 import { sha256Hex } from '@tollgate/evidence'
 import type { Asked } from '../exchange.ts'
 import type { Caller } from '../tokens.ts'
-import type { Provider } from './dialect.ts'
+import { Refused, type Provider } from './dialect.ts'
 import { headersTo } from './headers.ts'
 import type { Route } from './routes.ts'
 import type { Upstream, UpstreamAddress, UpstreamReply } from './upstream.ts'
@@ -17,6 +17,8 @@ export interface Entered {
   readonly address: UpstreamAddress
   readonly upstream: Upstream
   readonly signal: AbortSignal
+  /** Refuses a caller that has been frozen since it came in. @throws Refused */
+  readonly requireThawed: (session?: unknown) => Promise<void>
   /** Gives up whatever is under way. */
   readonly abort: () => void
   /** Nothing of it is under way any more. */
@@ -29,13 +31,14 @@ export interface Entered {
   readonly failed: (fault: unknown) => void
 }
 
-/** Sends it on. @throws UpstreamFault, Garbled */
-export function sendOn(
+/** Sends it on, unless its caller is frozen by now. Nothing else sends anything. @throws Refused, UpstreamFault, Garbled */
+export async function sendOn(
   entered: Entered,
   stream: boolean,
   body?: readonly Uint8Array[],
 ): Promise<UpstreamReply> {
   const { asked, caller, provider, route, upstream, signal } = entered
+  await entered.requireThawed()
   const key = asked.header('idempotency-key')
   const headers = {
     ...headersTo(provider, (name) => asked.header(name), stream),
@@ -56,4 +59,9 @@ function keyHeaders({ address: { key }, provider, asked }: Entered): Record<stri
     if (value !== undefined) headers[name] = value
   }
   return headers
+}
+
+/** Why something came to no end: what it was ended for, if that was a freeze. */
+export function causeOf({ signal }: Entered, fault: unknown): unknown {
+  return signal.reason instanceof Refused ? signal.reason : fault
 }

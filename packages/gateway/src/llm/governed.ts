@@ -10,7 +10,7 @@ import { errorIn } from './answered.ts'
 import { createAnswers, type Attempt } from './answers.ts'
 import { readBody } from './body.ts'
 import { Garbled, Refused, type Dialect, type Reading } from './dialect.ts'
-import { sendOn, type Entered } from './entered.ts'
+import { causeOf, sendOn, type Entered } from './entered.ts'
 import { faultReply, upstreamFault } from './errors.ts'
 import { faultOf, translated } from './fault.ts'
 import { headersFrom } from './headers.ts'
@@ -82,12 +82,13 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
 
   /** Reads a request, closes what it reports, and judges what the provider would run. What is left is what it takes to go on. */
   async function prepare(
-    { asked, caller, address, admit }: Entered,
+    { asked, caller, address, admit, requireThawed }: Entered,
     dialect: Dialect,
     { bytes, tally, attempt }: Coming,
   ): Promise<Prepared> {
     const body = readBody(bytes, admit)
     const { claims, stripped } = claimsOf(asked, body.value)
+    await requireThawed(claims.session)
     const reading = dialect.readRequest(body.value, address.parameters, (text) => body.restoredText(text))
     requireHandedOut(reading, caller)
     await takeScope(kernel, asked, caller, claims)
@@ -180,7 +181,11 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
       // Nothing of it may still come in.
       entered.abort()
       entered.over()
-      return faultReply(entered.provider, faultOf(fault, log), summaryHeaders(tally, size()))
+      return faultReply(
+        entered.provider,
+        faultOf(causeOf(entered, fault), log),
+        summaryHeaders(tally, size()),
+      )
     }
   }
 }

@@ -5,7 +5,7 @@ import type { Log } from '../log.ts'
 import { errorIn, requireType } from './answered.ts'
 import { readBody } from './body.ts'
 import { Refused, type Dialect } from './dialect.ts'
-import { sendOn, type Entered } from './entered.ts'
+import { causeOf, sendOn, type Entered } from './entered.ts'
 import { faultReply, upstreamFault } from './errors.ts'
 import { faultOf, translated } from './fault.ts'
 import { headersFrom } from './headers.ts'
@@ -45,7 +45,7 @@ export async function answerPlain(entered: Entered, { log, body, size }: PlainOp
     entered.failed(fault)
     entered.abort()
     entered.over()
-    return faultReply(provider, faultOf(fault, log), summary)
+    return faultReply(provider, faultOf(causeOf(entered, fault), log), summary)
   }
 }
 

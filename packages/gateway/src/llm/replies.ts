@@ -7,7 +7,7 @@ import type { Log } from '../log.ts'
 import { requireType, textOf } from './answered.ts'
 import type { Attempt } from './answers.ts'
 import { Garbled, type Dialect, type Judge, type OnItem, type Rewriter } from './dialect.ts'
-import type { Entered } from './entered.ts'
+import { causeOf, type Entered } from './entered.ts'
 import { faultEvent, withoutKey } from './errors.ts'
 import { faultOf } from './fault.ts'
 import { isObject } from './filter.ts'
@@ -120,7 +120,13 @@ async function run(
     // What breaks off behind its end has come to its end.
     const isWhole = fault === undefined || (rewriter.ended && fault instanceof UpstreamFault)
     if (!isWhole)
-      outgoing.write(faultEvent(entered.provider, judging.dialect === openaiResponses, faultOf(fault, log)))
+      outgoing.write(
+        faultEvent(
+          entered.provider,
+          judging.dialect === openaiResponses,
+          faultOf(causeOf(entered, fault), log),
+        ),
+      )
     await hosted.close(isWhole && !rewriter.failed ? 'done' : 'unknown')
     const comment = summaryComment(visit.tally, size())
     outgoing.write(comment)

@@ -26,6 +26,12 @@ const PLAIN: Readonly<Record<Provider, readonly string[]>> = {
   openai: ['POST /embeddings', 'POST /moderations', 'POST /responses/input_tokens', 'GET /models'],
   anthropic: ['POST /messages/count_tokens', 'GET /models'],
 }
+/** Every `METHOD /path` that goes to a model server, behind the name of the provider. `GET /models` may have a model behind it. */
+export const LLM_ROUTES: readonly string[] = (['openai', 'anthropic'] as const).flatMap((provider) =>
+  [...Object.keys(JUDGED[provider]).map((path) => `POST ${path}`), ...PLAIN[provider]].map((route) =>
+    route.replace(' ', ` /${provider}/v1`),
+  ),
+)
 // No part is nothing but dots: whoever tidies paths up would end elsewhere.
 const COUNTED: Readonly<Record<string, Dialect | undefined>> = {
   '/responses/input_tokens': openaiResponses,

@@ -2,9 +2,11 @@
 // and told. It knows nothing of how messages travel.
 
 import type { JsonObject } from '@tollgate/evidence'
+import type { Decided } from '@tollgate/kernel'
 import type { Log } from '../log.ts'
 import { verdictOf } from '../verdict.ts'
 import { createAsks } from './asking.ts'
+import { denialFault, denialResult } from './denial.ts'
 import { describe, infoOf, negotiate } from './describe.ts'
 import {
   interimFor,
@@ -30,6 +32,7 @@ import {
   type Notification,
   type Request,
   type RequestId,
+  type Response,
   type RpcError,
   type Unreadable,
 } from './message.ts'
@@ -57,6 +60,8 @@ export interface Conversation {
   attach(out: Out | undefined): void
   /** Tells the client that other tools can be called than before. */
   toolsChanged(): void
+  /** If its client is frozen, lets go of the servers that no allowed call uses, and ends streams that have no end of their own. */
+  freeze(): void
   /** Ends its servers, and everything that is under way. */
   close(): Promise<void>
 }
@@ -75,6 +80,8 @@ interface Underway {
   readonly logLevel: string | undefined
   /** The servers that it uses. */
   readonly reached: Reached | undefined
+  /** It has no end of its own. */
+  readonly endless: boolean
 }
 
 const OVER = 'over'
@@ -104,7 +111,9 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
     if (known) return known
     if (reaches.size >= MAX_REACHES) makeRoom()
     const reached = open(sender, {
-      onNotification: (link, method, params) => tidings.tell(link, method, params, messagesWanted),
+      onNotification(link, method, params) {
+        if (!govern.isFrozen(caller)) tidings.tell(link, method, params, messagesWanted)
+      },
     })
     reaches.set(key, reached)
     tidings.askServers()
@@ -113,12 +122,30 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
 
   /** Lets go of the servers that nobody uses at the moment. What is under way goes on. */
   function makeRoom(): void {
+    const [idle] = idleReaches()
+    if (!idle) throw new RpcFault(CODE.internal, 'clients of too many kinds ask at the same time')
+    letGo(idle)
+  }
+
+  /** The servers that no request uses at the moment. */
+  function idleReaches(): readonly (readonly [string, Reached])[] {
     const used = new Set<object | undefined>([...underway.values()].map(({ reached }) => reached))
     for (const each of parked.values()) used.add(each.reached)
-    const idle = [...reaches].find(([, reached]) => !used.has(reached))
-    if (!idle) throw new RpcFault(CODE.internal, 'clients of too many kinds ask at the same time')
-    reaches.delete(idle[0])
-    void idle[1].close()
+    return [...reaches].filter(([, reached]) => !used.has(reached))
+  }
+
+  function letGo([key, reached]: readonly [string, Reached]): void {
+    reaches.delete(key)
+    void reached.close()
+  }
+
+  /** A frozen client keeps no server: what was allowed before ends by itself, everything else now. */
+  function freeze(): void {
+    if (!govern.isFrozen(caller)) return
+    for (const each of parked.values()) each.end()
+    parked.clear()
+    for (const { abort, endless } of underway.values()) if (endless) abort.abort()
+    for (const each of idleReaches()) letGo(each)
   }
 
   /** Log messages that belong to no request go to those that want some. */
@@ -133,7 +160,7 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
       case 'request':
         return takeRequest(message, out)
       case 'response':
-        asks.take(message)
+        takeResponse(message)
         return Promise.resolve()
       case 'notification':
         takeNotification(message)
@@ -141,6 +168,17 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
       case 'unreadable':
         return takeUnreadable(message, out)
     }
+  }
+
+  /** What a frozen client answers does not reach the server that asked. */
+  function takeResponse(message: Response): void {
+    if (!govern.isFrozen(caller)) asks.take(message)
+    else
+      asks.take({
+        kind: 'response',
+        id: message.id,
+        error: { code: CODE.internal, message: 'the client is frozen' },
+      })
   }
 
   /** What cannot be read was perhaps a call: it is on the record that it was refused. */
@@ -158,7 +196,8 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
       return
     }
     const abort = new AbortController()
-    underway.set(id, { abort, out, logLevel: undefined, reached: undefined })
+    const endless = request.method === 'subscriptions/listen'
+    underway.set(id, { abort, out, endless, logLevel: undefined, reached: undefined })
     try {
       const text = await answerRequest(request, out, abort.signal)
       if (text === undefined || abort.signal.aborted) out.end?.()
@@ -168,6 +207,7 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
       else refuse(out, id, fault)
     } finally {
       underway.delete(id)
+      freeze()
       // Also what was still being asked on its behalf is over. A reason of ours: the usual one would be made anew each time.
       abort.abort(OVER)
     }
@@ -188,6 +228,10 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
     const { id, method, params } = request
     const meta = metaOf(params)
     const modern = modernSender(meta)
+    // Before anything is started: a server is a program, and listing its tools is a message to it. Only a ping needs neither.
+    const frozen =
+      modern || method !== 'ping' ? await govern.refuseFrozen(caller, meta[OURS.session]) : undefined
+    if (frozen) return frozenAnswer(frozen, method, modern ? 'modern' : 'legacy')
     if (!modern) return answerLegacy(request, meta, out, signal)
     const reached = reachFor(modern)
     underway.set(id, { ...underwayOf(id), logLevel: modern.logLevel, reached })
@@ -306,7 +350,7 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
       const { requestId } = params
       if (typeof requestId === 'string' || typeof requestId === 'number')
         underway.get(requestId)?.abort.abort()
-    } else if (method === 'notifications/roots/list_changed') {
+    } else if (method === 'notifications/roots/list_changed' && !govern.isFrozen(caller)) {
       for (const { links } of reaches.values()) for (const { upstream } of links) upstream.notify(method, {})
     }
     // Anything else asks for nothing: a call without an id is not one.
@@ -317,6 +361,7 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
     abandon: (id) => underway.get(id)?.abort.abort(),
     attach: (out) => tidings.attach(out),
     toolsChanged: () => tidings.toolsChanged(),
+    freeze,
     async close() {
       closed = true
       asks.close()
@@ -325,6 +370,12 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
       await Promise.all([...reaches.values()].map((reached) => reached.close()))
     },
   }
+}
+
+/** A call is answered as any that is denied, so that the model reads why; anything else with an error. @throws RpcFault */
+function frozenAnswer(frozen: Decided, method: string, era: Sender['era']): string {
+  if (method !== 'tools/call') throw denialFault(frozen)
+  return textOf(resultFor(era, method, denialResult(frozen, false), {}))
 }
 
 /** What is answered for a server that does not answer: which one, and how it failed. */

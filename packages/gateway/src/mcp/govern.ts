@@ -6,6 +6,8 @@ import {
   authorize,
   enforce,
   inspectionIn,
+  isFrozen,
+  refuseFrozen,
   KernelError,
   type Decided,
   type Enforced,
@@ -59,6 +61,10 @@ export type Outcome =
 export interface Govern {
   /** Judges an order and, if it may, runs it, once. @throws KernelError `EFFECT_UNRECORDED`. */
   run(order: Order, dispatch: (args: JsonObject) => Promise<UpstreamAnswer>): Promise<Outcome>
+  /** The refusal of a caller that is frozen, on the record; undefined if it may come in. */
+  refuseFrozen(caller: Caller, session: unknown): Promise<Decided | undefined>
+  /** Whether a caller is frozen, whatever its session. */
+  isFrozen(caller: Caller): boolean
   /** Puts something on record that could not even be read as a call. */
   refuse(caller: Caller, source: Uint8Array | string): Promise<Decided>
 }
@@ -84,6 +90,9 @@ export function createGovern(kernel: Kernel, now: () => number): Govern {
       if (!enforced.effect) return denied(order, enforced.decided, repeats, now())
       return attempt.outcome(enforced.effect)
     },
+    refuseFrozen: ({ tenant, principal }, session) =>
+      refuseFrozen(kernel, 'mcp', { tenant, principal, session }),
+    isFrozen: ({ tenant, principal }) => isFrozen(kernel, 'mcp', { tenant, principal }),
     async refuse(caller, source) {
       const { tenant, principal } = caller
       const call = {

@@ -1,6 +1,6 @@
 // The MCP door as a whole: which servers there are, and a conversation for each client that comes.
 
-import type { Kernel } from '@tollgate/kernel'
+import type { Decided, Kernel } from '@tollgate/kernel'
 import type { Log } from '../log.ts'
 import { createConversation, type Conversation } from './conversation.ts'
 import { createGovern, type Caller } from './govern.ts'
@@ -26,6 +26,8 @@ export interface Mcp {
   /** Begins a conversation; undefined if there is no such server. */
   converse(caller: Caller, scope: Scope): Conversation | undefined
   readonly servers: readonly string[]
+  /** The refusal of a caller that is frozen, on the record; undefined if it may come in. */
+  refuseFrozen(caller: Caller): Promise<Decided | undefined>
   /** Asks every server once for what it offers, so that a person can look at it before any client comes. Never rejects. */
   meet(): Promise<void>
   close(): Promise<void>
@@ -55,6 +57,19 @@ export function createMcp({ kernel, log, servers, connect }: McpOptions): Mcp {
     seen = kernel.catalogue.changes
     for (const each of conversations) each.toolsChanged()
   }, LOOKED_EVERY_MS).unref()
+  let postponed = false
+  const unwatch = kernel.freezes.watch(() => {
+    for (const each of conversations) each.freeze()
+    if (kernel.freezes.all()) for (const each of met) void each.close()
+    else if (postponed) void meet()
+  })
+
+  /** Starts nothing while everything is frozen, and makes up for it when that is lifted. */
+  async function meet(): Promise<void> {
+    postponed = kernel.freezes.all()
+    if (postponed) return
+    await Promise.all([...servers].map(([name, address]) => meetOne({ name, address })))
+  }
 
   function reachable(scope: Scope): readonly Server[] {
     if (scope.kind === 'own') return [scope]
@@ -81,6 +96,7 @@ export function createMcp({ kernel, log, servers, connect }: McpOptions): Mcp {
 
   return {
     servers: [...servers.keys()],
+    refuseFrozen: (caller) => govern.refuseFrozen(caller, undefined),
     converse(caller, scope) {
       const within = reachable(scope)
       if (within.length === 0) return undefined
@@ -97,11 +113,10 @@ export function createMcp({ kernel, log, servers, connect }: McpOptions): Mcp {
       conversations.add(kept)
       return kept
     },
-    async meet() {
-      await Promise.all([...servers].map(([name, address]) => meetOne({ name, address })))
-    },
+    meet,
     async close() {
       clearInterval(looking)
+      unwatch()
       await Promise.all([...conversations, ...met].map((each) => each.close()))
     },
   }

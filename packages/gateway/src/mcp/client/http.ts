@@ -6,6 +6,7 @@ import type { Asked, Door, Reply } from '../../exchange.ts'
 import type { Log } from '../../log.ts'
 import type { Caller, Tokens } from '../../tokens.ts'
 import { isServerName } from '../../tools/offer.ts'
+import { denialText } from '../../verdict.ts'
 import { bodyRefusal, isModern, mayBeLarge } from './http-headers.ts'
 import { createLegacy } from './http-legacy.ts'
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts'
@@ -64,6 +65,12 @@ export function createHttpDoor({
       : legacy.take(asked, caller, scope, message)
   }
 
+  /** A message is refused by its conversation; a stream is no message. */
+  async function listen(asked: Asked, caller: Caller): Promise<Reply> {
+    const frozen = await mcp.refuseFrozen(caller.identity)
+    return frozen ? refusal(403, denialText(frozen, false)) : legacy.listen(asked, caller)
+  }
+
   /** A server that is not there needs no message. */
   function unreachable(scope: Scope): Reply | undefined {
     const there = scope.kind === 'server' ? mcp.servers.includes(scope.name) : mcp.servers.length > 0
@@ -83,7 +90,7 @@ export function createHttpDoor({
     }
     const scope: Scope = name === undefined ? { kind: 'all' } : { kind: 'server', name }
     if (asked.method === 'POST') return post(asked, caller, scope)
-    if (asked.method === 'GET') return legacy.listen(asked, caller)
+    if (asked.method === 'GET') return listen(asked, caller)
     if (asked.method === 'DELETE') return legacy.end(asked, caller)
     return refusal(405, 'messages are sent with POST', { allow: 'POST, GET, DELETE' })
   }
