@@ -8,7 +8,8 @@ import { costOf, nextLimits } from './limits.ts'
 import type { Limit, LimitScope, TemporalSettings } from './policy/settings/temporal.ts'
 import { eased, type Leak } from './risk.ts'
 import type { RiskFacts } from './risk-facts.ts'
-import { agreed, latched, paidTo, refused, seenGrave, storedAway, type Watch } from './risk-watch.ts'
+import { drippingTo } from './risk-drip.ts'
+import { agreed, latched, paidTo, refused, seenGrave, sentTo, storedAway, type Watch } from './risk-watch.ts'
 import { widened } from './scope/holds.ts'
 import type { HeldScope } from './scope/scope.ts'
 import {
@@ -173,7 +174,7 @@ const WRITES: ReadonlySet<Snapshot['effect']> = new Set(['write', 'execute', 'ad
 /** What is watched of whoever answers for the call, once it is decided. */
 function watchAfter(watch: Watch, intent: Intent, snapshot: Snapshot, settled: Settled): Watch {
   if (isNotOurs(intent, settled)) return watch
-  const heard = watchOfVerdict(watch, intent, snapshot, settled)
+  const heard = watchOfDrops(watchOfVerdict(watch, intent, snapshot, settled), intent, snapshot, settled)
   // Also where it was stopped: what a text wants written down may get there by another way.
   const copied = WRITES.has(snapshot.effect) ? copiedIn(snapshot) : []
   if (copied.length > 0) return storedAway({ ...heard, key: keyFor(snapshot, snapshot.provenance()) }, copied)
@@ -182,6 +183,14 @@ function watchAfter(watch: Watch, intent: Intent, snapshot: Snapshot, settled: S
   const cost = unnamed.length === 0 ? 0 : (costOf(snapshot.tool?.declared?.cost, intent.args) ?? 0)
   if (cost === 0) return heard
   return paidTo({ ...heard, key: keyFor(snapshot, snapshot.provenance()) }, unnamed, cost, snapshot.time)
+}
+
+/** What left for the same sinks after labelled data was read, with this call. */
+function watchOfDrops(watch: Watch, intent: Intent, snapshot: Snapshot, { verdict, uses }: Settled): Watch {
+  if (verdict !== 'ALLOW') return watch
+  // It was allowed, so the rung that looks at this did not fail.
+  const sinks = drippingTo(intent, snapshot)
+  return sinks.length === 0 ? watch : sentTo(watch, sinks, uses !== undefined, snapshot.time)
 }
 
 function watchOfVerdict(

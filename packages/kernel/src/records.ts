@@ -17,6 +17,7 @@ import {
   type SessionState,
   type TenantState,
 } from './session.ts'
+import { NO_WATCH, type Watch } from './risk-watch.ts'
 import type { Stored } from './store.ts'
 import { NO_PROVENANCE, type Provenance } from './taint/provenance.ts'
 import { provenanceText, readProvenance } from './taint/record.ts'
@@ -116,7 +117,11 @@ export function readPrincipal(stored: Stored, owner: string | undefined): Kept<P
 /** A principal as `stateText` wrote it; what was not written has nothing to say. */
 export function principalFrom(text: string): PrincipalState {
   // Sound: only `stateText` makes texts with such a hash.
-  return { ...NEW_PRINCIPAL, ...(JSON.parse(text) as PrincipalState) }
+  const known = JSON.parse(text) as PrincipalState
+  const { watch } = known
+  // Sound: what an older version has not written is not there, whatever the type says.
+  const whole = (watch as Watch | undefined) && { watch: { ...NO_WATCH, ...watch } }
+  return { ...NEW_PRINCIPAL, ...known, ...whole }
 }
 
 /** A tenant's record as it comes from the store; broken if it is not what its last decision left behind. */

@@ -142,7 +142,7 @@ function isHeld({ session, time }: Snapshot): boolean {
 const NO_DATA: ReadonlySet<string> = new Set(['flagged', 'page'])
 
 /** Whether something sensitive was read: in the session, or lately by its principal or along the delegation. */
-function wasSensitive(snapshot: Snapshot): boolean {
+export function wasSensitive(snapshot: Snapshot): boolean {
   const { session, principal, lineage, time } = snapshot
   const lately = (at: number): boolean => at > 0 && time - at <= LASTING
   return session.source || lately(principal.source) || lately(lineage?.source ?? 0) || holdsData(snapshot)

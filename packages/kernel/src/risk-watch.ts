@@ -13,6 +13,15 @@ export interface Paid {
   readonly at: number
 }
 
+/** A sink that got something after labelled data was read, in sessions whose user's words are not known. */
+export interface Sent {
+  /** A hash of the sink. */
+  readonly to: string
+  /** How often; -1 once a person has agreed to it. */
+  readonly count: number
+  readonly at: number
+}
+
 /** A no that people have said to a tool. */
 export interface Refusal {
   /** A hash of the tool's name. */
@@ -37,6 +46,7 @@ export interface Watch {
   readonly paid: readonly Paid[]
   /** Keyed hashes of what was to be written down because it stood somewhere: being read back makes nobody's word of it. */
   readonly stored: readonly string[]
+  readonly sent: readonly Sent[]
 }
 
 /** Nothing was seen yet. */
@@ -48,6 +58,7 @@ export const NO_WATCH: Watch = {
   key: '',
   paid: [],
   stored: [],
+  sent: [],
 }
 
 const MINUTE = 60_000
@@ -59,6 +70,9 @@ const LATCHED = 3 * DAY
 const MOST_PAID = 24
 const MOST_REFUSED = 8
 const MOST_STORED = 32
+const MOST_SENT = 24
+// The third time a person is asked.
+const OFTEN = 2
 // An answer every four minutes is the pace of a person who reads; three a day can be surprises.
 const QUICK_PACE = 4 * MINUTE
 const SLOW_PACE = 8 * HOUR
@@ -68,13 +82,16 @@ const TOO_MANY = 4000
 const SOON = 15 * MINUTE
 
 /** The canonical text. */
-export function watchText({ latch, grave, answers, refused, key, paid, stored }: Watch): string {
+export function watchText({ latch, grave, answers, refused, key, paid, stored, sent }: Watch): string {
   const said = refused.map(
     ({ tool, call, count, at }) => `{"at":${at},"call":"${call}","count":${count},"tool":"${tool}"}`,
   )
   const sums = paid.map(({ to, count, sum, at }) => `{"at":${at},"count":${count},"sum":${sum},"to":"${to}"}`)
   const { quick, slow, at } = answers
-  return `{"answers":{"at":${at},"quick":${quick},"slow":${slow}},"grave":${grave},"key":"${key}","latch":${latch},"paid":[${sums.join(',')}],"refused":[${said.join(',')}],"stored":${JSON.stringify(stored)}}`
+  // Most have none.
+  const drops = sent.map(({ to, count, at }) => `{"at":${at},"count":${count},"to":"${to}"}`)
+  const dripped = sent.length === 0 ? '' : `"sent":[${drops.join(',')}],`
+  return `{"answers":{"at":${at},"quick":${quick},"slow":${slow}},"grave":${grave},"key":"${key}","latch":${latch},"paid":[${sums.join(',')}],"refused":[${said.join(',')}],${dripped}"stored":${JSON.stringify(stored)}}`
 }
 
 /** A person has answered. */
@@ -147,6 +164,27 @@ export function paidTo(watch: Watch, targets: readonly string[], cost: number, t
 export function storedAway(watch: Watch, copied: readonly string[]): Watch {
   const fresh = [...new Set(copied)].filter((each) => !watch.stored.includes(each))
   return fresh.length === 0 ? watch : { ...watch, stored: [...watch.stored, ...fresh].slice(-MOST_STORED) }
+}
+
+/** Something went to sinks after labelled data was read; `agreed` if a person has said yes to it. */
+export function sentTo(watch: Watch, sinks: readonly string[], agreed: boolean, time: number): Watch {
+  let sent = watch.sent
+  for (const to of sinks.map(shortHash)) {
+    const known = sentBefore(watch, to, time)?.count ?? 0
+    const count = agreed || known < 0 ? -1 : Math.min(9, known + 1)
+    sent = [...sent.filter((each) => each.to !== to), { to, count, at: time }].slice(-MOST_SENT)
+  }
+  return sent === watch.sent ? watch : { ...watch, sent }
+}
+
+function sentBefore({ sent }: Watch, to: string, time: number): Sent | undefined {
+  return sent.find((each) => each.to === to && time - each.at <= LASTING)
+}
+
+/** Whether a sink has got something so often that a person should see the next. */
+export function isSentOften(watch: Watch, sink: string, time: number): boolean {
+  if (watch.sent.length === 0) return false
+  return (sentBefore(watch, shortHash(sink), time)?.count ?? 0) >= OFTEN
 }
 
 function capped(sum: number): number {

@@ -153,6 +153,7 @@ function watchAfter(scene: Scene, { verdict, reason, approved }: Ended): ModelWa
     grave: seen?.grave === true,
     paidTo: effect === 'pay' ? (seen?.unnamed ?? []) : [],
     cost: costOf(tool?.cost, call.amount) ?? 0,
+    drips: scene.drips,
     copied: ['write', 'execute', 'admin'].includes(effect) && data ? copiedIn(call, tool, data) : [],
   })
 }

@@ -5,7 +5,7 @@ import { matches } from './model-glob.ts'
 import { costOf, FULL, isOpen, isOver } from './model-limits.ts'
 import { signalOf } from './model-risk.ts'
 import { ruleFor } from './model-ladder.ts'
-import { isLatched, paidBefore } from './model-watch.ts'
+import { isLatched, isOften, paidBefore } from './model-watch.ts'
 import { reachesTier, reachesTrust } from './model-trust.ts'
 import { ask, deny, worst, type Word } from './model-words.ts'
 import type { Scene } from './model.ts'
@@ -22,9 +22,10 @@ export function askRisk(scene: Scene): Word | undefined {
   const { broken, acts, hosts, tooRisky, seen, score, policy, answers, time } = scene
   if (broken.length > 0 && (acts || hosts.length > 0)) return deny('STATE_MISMATCH')
   if (tooRisky) return deny('SESSION_RISK_MEMORY_DENY')
-  if (!seen) return undefined
-  const isGrey = signalOf(seen.axes) > 80_000 && score >= policy.risk.ask
-  if (!seen.grave && !isGrey && !isSplit(scene)) return undefined
+  const drips = scene.drips.some((to) => isOften(answers.watch, to, time))
+  if (!seen && !drips) return undefined
+  const isGrey = seen && signalOf(seen.axes) > 80_000 && score >= policy.risk.ask
+  if (seen && !seen.grave && !isGrey && !isSplit(scene)) return undefined
   return isLatched(answers.watch, time)
     ? deny('SESSION_RISK_MEMORY_DENY')
     : ask('SESSION_RISK_APPROVAL_REQUIRED')

@@ -15,6 +15,8 @@ export interface ModelWatch {
   readonly paid: readonly { to: string; sum: number; at: number }[]
   /** What was to be written down because it stood somewhere. */
   readonly stored: readonly string[]
+  /** How often each sink got something after labelled data was read; forgiven once a person has agreed. */
+  readonly sent: readonly { to: string; count: number | 'forgiven'; at: number }[]
 }
 export const NO_WATCH: ModelWatch = {
   latch: 0,
@@ -25,6 +27,7 @@ export const NO_WATCH: ModelWatch = {
   refused: [],
   paid: [],
   stored: [],
+  sent: [],
 }
 
 const left = (level: number, elapsed: number, pace: number): number =>
@@ -59,11 +62,31 @@ export interface Watched {
   readonly cost: number
   /** What it writes down that stood somewhere. */
   readonly copied: readonly string[]
+  /** Where labelled data may go with it. */
+  readonly drips: readonly string[]
+}
+
+/** Whether a sink has got something twice within a week. */
+export function isOften({ sent }: ModelWatch, to: string, time: number): boolean {
+  return sent.some(
+    (each) => each.to === to && each.count !== 'forgiven' && each.count >= 2 && time - each.at <= 7 * DAY,
+  )
+}
+
+function sentOn(watch: ModelWatch, { passed, approved, drips, time }: Watched): ModelWatch {
+  if (!passed || drips.length === 0) return watch
+  let { sent } = watch
+  for (const to of drips) {
+    const known = sent.find((each) => each.to === to && time - each.at <= 7 * DAY)?.count ?? 0
+    const count = approved || known === 'forgiven' ? 'forgiven' : Math.min(9, known + 1)
+    sent = [...sent.filter((each) => each.to !== to), { to, count, at: time } as const].slice(-24)
+  }
+  return { ...watch, sent }
 }
 
 export function watched(watch: ModelWatch, now: Watched): ModelWatch {
   const { passed, time, paidTo, cost, copied } = now
-  const heard = heardOf(watch, now)
+  const heard = sentOn(heardOf(watch, now), now)
   if (copied.length > 0) {
     const fresh = [...new Set(copied)].filter((each) => !heard.stored.includes(each))
     return fresh.length === 0 ? heard : { ...heard, stored: [...heard.stored, ...fresh].slice(-32) }

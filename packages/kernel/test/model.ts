@@ -116,6 +116,13 @@ export class Model {
             sensitive: session.sensitive || recently || holdsData,
           })
         : undefined
+    const isWatched = data && !voiced && effect !== 'read' && effect !== 'pay'
+    const drips =
+      isWatched && (session.sensitive || recently || holdsData)
+        ? [...new Set(targets.filter((host) => !internal.includes(host)))]
+            .slice(0, 8)
+            .map((host) => (host === '(anywhere)' ? `${host} ${call.tool}` : host))
+        : []
     const returns = (tool?.returns.length ?? 0) > 0
     const brings = voiced ? returns || (!session.sensitive && holdsData) : call.sensitive
     const axes = call.axes({ ...facts, afterSource: session.sensitive || lately }, voiced, seen?.axes)
@@ -140,7 +147,7 @@ export class Model {
       ...facts,
       ...risk,
       ...{ call, time, policy, axes, leaks, tool, offered, pinned, hosts, binding, data },
-      ...{ acts, targets, seen, brings, voiced, answers },
+      ...{ acts, targets, seen, brings, voiced, answers, drips },
       freeze: this.#freezeOf(call),
       observed: this.#isObserved(call, time, clock),
       isFrozen: (other: string) => memory.frozen.has(ownerOf({ ...call, principal: other })),

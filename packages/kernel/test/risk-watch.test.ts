@@ -8,6 +8,7 @@ import {
   paidBefore,
   paidTo,
   refused,
+  sentTo,
   storedAway,
   tires,
   watchText,
@@ -94,6 +95,7 @@ describe('the record', () => {
     fc.nat(99).map((n) => (watch: Watch, time: number) => refused(watch, `t${n}`, `${n}`.repeat(16), time)),
     fc.constant((watch: Watch, time: number) => answered(watch, time)),
     fc.constant((watch: Watch, time: number) => latched(watch, time)),
+    fc.nat(99).map((n) => (watch: Watch, time: number) => sentTo(watch, [`${n}`], n % 9 === 0, time)),
     fc.nat(99).map((n) => (watch: Watch) => storedAway(watch, [String(n).padStart(12, '0')])),
   )
 
@@ -104,11 +106,12 @@ describe('the record', () => {
         let time = 0
         for (const [change, later] of steps) watch = change(watch, (time += later))
         const text = watchText(watch)
-        expect(watchText(JSON.parse(text) as Watch)).toBe(text)
+        expect(watchText({ ...NO_WATCH, ...(JSON.parse(text) as Watch) })).toBe(text)
         expect(watch.paid.length).toBeLessThanOrEqual(24)
         expect(watch.refused.length).toBeLessThanOrEqual(8)
         expect(watch.stored.length).toBeLessThanOrEqual(32)
-        expect(text.length).toBeLessThan(4096)
+        expect(watch.sent.length).toBeLessThanOrEqual(24)
+        expect(text.length).toBeLessThan(6144)
       }),
       { numRuns: 50 },
     )

@@ -1,5 +1,6 @@
 import { acts } from '../flow.ts'
 import type { Intent } from '../call.ts'
+import { isDripping } from '../risk-drip.ts'
 import { isLatched, paidBefore } from '../risk-watch.ts'
 import { decimal, QUIET, signalOf, type Axis } from '../risk.ts'
 import type { Snapshot } from '../snapshot.ts'
@@ -19,7 +20,10 @@ export const sessionRisk: Gate = {
     if (!isToBeSeen(intent, snapshot)) return undefined
     const { watch } = snapshot.lineage ?? snapshot.principal
     return isLatched(watch, snapshot.time)
-      ? deny('SESSION_RISK_MEMORY_DENY', `${riskText(snapshot)}; risk has denied a call of the principal lately`)
+      ? deny(
+          'SESSION_RISK_MEMORY_DENY',
+          `${riskText(snapshot)}; risk has denied a call of the principal lately`,
+        )
       : escalate('SESSION_RISK_APPROVAL_REQUIRED', riskText(snapshot))
   },
 }
@@ -42,7 +46,7 @@ const AXES: Readonly<Record<Axis, string>> = {
 /** Whether a person should see the call: for what it is, for what it comes to with others, or because of the session. */
 function isToBeSeen(intent: Intent, snapshot: Snapshot): boolean {
   const facts = snapshot.facts()
-  if (!facts) return false
+  if (!facts) return isDripping(intent, snapshot)
   const adds = signalOf(facts.axes) > QUIET
   const isGrey = adds && snapshot.assessment().score >= snapshot.policy.gates.sessionRisk.ask
   return facts.grave || isGrey || isSplit(intent, snapshot, facts.aim?.unnamed ?? [])
