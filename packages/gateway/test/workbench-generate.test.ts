@@ -271,3 +271,22 @@ describe('hostile policies', () => {
     expect(usualCalls(large, large)).toBeLessThan(2000)
   })
 })
+
+describe('made-up calls for `within`', () => {
+  const rule = (condition: string): Policy =>
+    policy(
+      `tools: { fs/read: { effect: read } }\nprincipals: { 'agent:*': { tier: admin } }\nrules: [{ id: a, allow: fs/read, when: ${JSON.stringify(condition)} }]\ngates: { egress: { allow: ['*'] } }\n`,
+    )
+
+  test.each([
+    ['path.within(args.p, "/notes")', 'path.within(args.p, "/notes/a")'],
+    ['path.within(args.p, "/notes")', 'args.p.startsWith("/notes")'],
+    ['host.within(args.p, "example.com")', 'args.p == "example.com"'],
+    ['host.within(args.p, "example.com")', 'args.p.endsWith("example.com")'],
+    ['url.within(args.p, "https://example.com/api")', 'url.within(args.p, "https://example.com")'],
+    ['url.within(args.p, "https://example.com/api")', 'args.p.startsWith("https://example.com/api")'],
+  ])('tell %s from %s', (one, other) => {
+    expect(changes(rule(one), rule(one))).toEqual([])
+    expect(changes(rule(one), rule(other)).length).toBeGreaterThan(0)
+  })
+})
