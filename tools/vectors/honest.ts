@@ -3,6 +3,7 @@
 import {
   addWriter,
   answer,
+  approved,
   AT,
   DENIED,
   ASKED,
@@ -20,6 +21,7 @@ import {
   fixedKey,
   begin,
   unknownEffect,
+  type Draft,
   type TestLedger,
 } from '../../packages/evidence/test/ledger.ts'
 import { bytesOf } from '../../packages/evidence/test/pack-forge.ts'
@@ -155,6 +157,22 @@ async function refusal(ledger: TestLedger): Promise<void> {
   await ledger.append(decision(POLICY, { ...denial, causes: [id, refused.id] }))
 }
 
+/** What a person was shown and what was used are both on record, and need not be the same. */
+async function approvalOfAPage(ledger: TestLedger): Promise<void> {
+  const page = { sentinel_findings: [], page_host: 'shop.example', planner_ref: `sha256:${sha256Hex('plan')}` }
+  const [shown, used] = [sha256Hex('risk 12'), sha256Hex('risk 5')]
+  const { id } = await ledger.append({
+    ...ASKED,
+    browser: { ...page, sentinel_risk: 12, seen_hash: shown },
+  } as Draft)
+  const said = { because: 'The order is right.', seen_hash: shown }
+  const { id: approval } = await ledger.append({ ...answer(id, 'GRANTED'), ...said })
+  await ledger.append({
+    ...approved(approval),
+    browser: { ...page, sentinel_risk: 5, seen_hash: used, approved_hash: shown },
+  } as Draft)
+}
+
 async function genesisAlone(): Promise<TestLedger> {
   const ledger = await createLedger()
   const public_key = toBase64(ledger.ledgerKey.publicKey.bytes)
@@ -264,6 +282,9 @@ export const HONEST: readonly Plan[] = [
   ),
   passes('approval-refused', 'a person refused, and the call was denied', async () =>
     exported(await told(refusal, BEGINNING)),
+  ),
+  passes('approval-of-a-page', 'a person approved a browser call and said why', async () =>
+    exported(await told(approvalOfAPage, BEGINNING)),
   ),
   passes('policy-replaced-in-time', 'decisions under a policy and under its successor', async () =>
     exported(await twoPolicies()),

@@ -214,6 +214,18 @@ export const PAIRS: readonly Plan[] = [
     ),
   ),
   fails(
+    'approval-of-another-page',
+    'a person approved a page, and the call was made on what they were not shown',
+    [`APPROVAL_FOR_ANOTHER_CALL at ${ADDED + 2}`],
+    sealedCrime(async (ledger) => {
+      const { id } = await ledger.append(ASKED)
+      const seen_hash = hash('what was shown')
+      const { id: approval } = await ledger.append({ ...answer(id), seen_hash } as Draft)
+      const browser = { sentinel_findings: [], approved_hash: hash('what was not') }
+      await ledger.append({ ...approved(approval), browser } as Draft)
+    }),
+  ),
+  fails(
     'approval-for-another-principal',
     'a person approved a call of one agent, and another agent made it',
     [`APPROVAL_FOR_ANOTHER_CALL at ${ADDED + 2}`],

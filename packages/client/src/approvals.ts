@@ -1,6 +1,6 @@
 // Requests for approval: reading them, waiting for an answer, giving one.
 
-import type { Json } from '@tollgate/evidence'
+import type { Json, JsonObject } from '@tollgate/evidence'
 import { jsonOf, strange } from './answer.ts'
 import { ApprovalTimedOut, TollgateError } from './error.ts'
 import { exchange, isLost, pause } from './exchange.ts'
@@ -36,6 +36,12 @@ export interface ApprovalRequest {
   readonly status: ApprovalStatus
   /** Who answered. */
   readonly approver: string | null
+  /** Why, in their words. */
+  readonly because: string | null
+  /** The page of a browser call, as the gateway shows it. */
+  readonly page: JsonObject | null
+  /** Whether the policy accepts no answer without a reason. */
+  readonly reason_required: boolean
 }
 
 /** What a person's answer led to. */
@@ -176,5 +182,8 @@ function readRequest(value: Json | undefined, name: string): ApprovalRequest {
     until: orNull(time)(request['until'], 'until'),
     status: word(...STATUSES)(request['status'], 'status'),
     approver: orNull(text)(request['approver'], 'approver'),
+    because: orNull(text)(request['because'], 'because'),
+    page: orNull(object)(request['page'], 'page'),
+    reason_required: request['reason_required'] === true,
   }
 }

@@ -40,10 +40,17 @@ interface Grant {
   readonly approver: string | undefined
   readonly expires: string
   readonly asked: string | undefined
+  /** What the approver was shown of a page. */
+  readonly seen: string | undefined
 }
 
 // An approval that is not shown is taken to have been in order.
-const ASSUMED: Grant = { approver: undefined, expires: '9999-12-31T23:59:59.999Z', asked: undefined }
+const ASSUMED: Grant = {
+  approver: undefined,
+  expires: '9999-12-31T23:59:59.999Z',
+  asked: undefined,
+  seen: undefined,
+}
 
 /** What could not be checked, because the pack does not show it. */
 export interface Unseen {
@@ -254,6 +261,8 @@ export class Audit {
       this.#accuse('APPROVAL_NOT_GRANTED', index)
     } else if (grant.asked === undefined && grant.approver === decision.principal) {
       this.#accuse('APPROVAL_BY_REQUESTER', index)
+    } else if (grant !== ASSUMED && grant.seen !== decision.browser?.approved_hash) {
+      this.#accuse('APPROVAL_FOR_ANOTHER_CALL', index)
     } else if (grant.asked !== undefined && grant.asked !== callOf(decision)) {
       this.#accuse('APPROVAL_FOR_ANOTHER_CALL', index)
     }
@@ -265,7 +274,8 @@ export class Audit {
     const place = this.#lookUp(index, approval.decision, approval, ESCALATED)
     const asked = place?.table === this.#ids ? this.#asked.get(place.slot) : undefined
     if (own !== undefined && approval.answer === 'GRANTED') {
-      this.#grants.set(own, { approver: approval.approver, expires: approval.expires, asked: asked?.call })
+      const { approver, expires, seen_hash: seen } = approval
+      this.#grants.set(own, { approver, expires, asked: asked?.call, seen })
     }
     if (!place) return
     if (asked?.principal === approval.approver) this.#accuse('APPROVAL_BY_REQUESTER', index)

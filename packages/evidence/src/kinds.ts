@@ -144,8 +144,15 @@ export interface Browser {
   readonly sentinel_findings: readonly string[]
   readonly dom_hash?: string
   readonly visual_text_hash?: string
+  /** Digest of the plan: `sha256:` and 64 hexadecimal digits. Ledgers of version 0.1.0 may have any text here. */
   readonly planner_ref?: string
+  /** Host of the page itself. */
+  readonly page_host?: string
   readonly destination_host?: string
+  /** Hash of all that a person would be shown of the page: URLs, hashes, plan, risk and findings. */
+  readonly seen_hash?: string
+  /** The same, as it was when a person approved the call. */
+  readonly approved_hash?: string
 }
 
 /** What a tool did. */
@@ -181,6 +188,10 @@ export interface Approval extends Common {
   /** Using it widens the scope of the session by this call. */
   readonly widen?: true
   readonly approver: string
+  /** Why, in the approver's words. */
+  readonly because?: string
+  /** For a browser call: hash of what the approver was shown of the page, as `seen_hash` of the decision has it. */
+  readonly seen_hash?: string
   readonly expires: string
 }
 

@@ -27,6 +27,7 @@ export type ReasonCode =
   | 'TASK_SCOPE_EXCEEDED'
   | 'TEMPORAL_INTERVENTION'
   | 'COMPLIANCE_APPROVAL_REQUIRED'
+  | 'COGNITIVE_FIREWALL_APPROVAL_REQUIRED'
   | 'AMBIGUOUS_INPUT'
   | 'SYSTEM_FROZEN'
   | 'AGENT_KILLED'
@@ -121,6 +122,10 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   COMPLIANCE_APPROVAL_REQUIRED: escalate(
     'A compliance rule asks a person before this class of data is handled this way.',
     'Wait for the approval, or leave the data out.',
+  ),
+  COGNITIVE_FIREWALL_APPROVAL_REQUIRED: escalate(
+    'The Sentinel found something on the page that a person must look at before a side effect.',
+    'Wait for the approval, or give the finding its row in `gates.browser.findings`.',
   ),
 
   AMBIGUOUS_INPUT: deny(

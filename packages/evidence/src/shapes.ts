@@ -83,7 +83,10 @@ const browser = {
   dom_hash: optional(hash),
   visual_text_hash: optional(hash),
   planner_ref: optional(name),
+  page_host: optional(text(260)),
   destination_host: optional(text(260)),
+  seen_hash: optional(hash),
+  approved_hash: optional(hash),
 } satisfies Readonly<Record<keyof Browser, Field>>
 
 const scope = {
@@ -161,6 +164,8 @@ const own = {
     answer: word('GRANTED', 'REFUSED'),
     widen: optional(only(true)),
     approver: name,
+    because: optional(sentence),
+    seen_hash: optional(hash),
     expires: moment,
   } satisfies Own<Approval>,
   freeze: {
@@ -314,6 +319,10 @@ function contradictionInDecision(decision: Decision): string | undefined {
     needs(
       decision.next_scope_hash === undefined || decision.approval !== undefined,
       '`next_scope_hash` goes with an approval',
+    ) ??
+    needs(
+      decision.browser?.approved_hash === undefined || decision.approval !== undefined,
+      '`approved_hash` goes with an approval',
     )
   )
 }

@@ -336,7 +336,9 @@ describe('the envelope', () => {
         dom_hash: NO_HASH,
         visual_text_hash: NO_HASH,
         planner_ref: wide(256),
+        page_host: wide(260),
         destination_host: wide(260),
+        seen_hash: NO_HASH,
       },
     })
     const { envelope, payload } = await sealReceipt(receipt, key)
@@ -647,6 +649,12 @@ describe('fields', () => {
       { browser: { ...browser, destination_host: 'x'.repeat(261) } },
       'RECEIPT_MALFORMED',
     )
+    await check('decision', { browser: { ...browser, page_host: 'x'.repeat(261) } }, 'RECEIPT_MALFORMED')
+    for (const name of ['seen_hash', 'approved_hash'])
+      await check('decision', { browser: { ...browser, [name]: 'a page' } }, 'RECEIPT_MALFORMED')
+    await check('approval', { because: 'x'.repeat(500) })
+    for (const because of ['', 'x'.repeat(501), 'two\nlines'])
+      await check('approval', { because }, 'RECEIPT_MALFORMED')
     await check('decision', { browser: { ...browser, sentinel_risk: 101 } }, 'RECEIPT_MALFORMED')
     await check('decision', { browser: { ...browser, sentinel_findings: ['lower'] } }, 'RECEIPT_MALFORMED')
     await check('decision', { browser: { ...browser, sentinel_findings: ['A', 'A'] } }, 'RECEIPT_MALFORMED')
@@ -662,9 +670,12 @@ describe('contradictions', () => {
 
   /** The sample decision as an enforced one: without `expires`, and with `approval` only where the reason fits. */
   async function checkEnforced(changes: Changes, code = 'accepted'): Promise<void> {
-    const { approval, elevation, next_scope_hash, ...bare } = without('decision', 'expires') as Decision
+    const { approval, elevation, next_scope_hash, browser, ...bare } = without(
+      'decision',
+      'expires',
+    ) as Decision
     const reason = changes.reason_code ?? bare.reason_code
-    const approved = reason === 'APPROVAL_GRANTED' ? { approval, elevation, next_scope_hash } : {}
+    const approved = reason === 'APPROVAL_GRANTED' ? { approval, elevation, next_scope_hash, browser } : {}
     const observed = reason === 'OBSERVE_MODE_ALLOWED' ? { rule: 'observe', effect_class: 'read' } : {}
     const receipt = {
       ...bare,
@@ -730,6 +741,13 @@ describe('contradictions', () => {
     await checkEnforced({ verdict: 'ESCALATE', reason_code: 'EGRESS_APPROVAL_REQUIRED', asks })
     await checkEnforced({ asks }, 'RECEIPT_MALFORMED')
     await checkEnforced({ ...denied, asks }, 'RECEIPT_MALFORMED')
+  })
+
+  it('a decision says what was approved of a page only with an approval', async () => {
+    const { browser } = sampleOf('decision', key.publicKey)
+    await checkEnforced({ browser })
+    await checkEnforced({ ...denied, browser }, 'RECEIPT_MALFORMED')
+    await checkEnforced({ ...denied, browser: { sentinel_findings: [], seen_hash: NO_HASH } })
   })
 
   it('a decision raises a tier only by an approval at the rung of privilege', async () => {

@@ -131,7 +131,10 @@ function samples(key: PublicKey): { readonly [K in Kind]: Omit<ReceiptOf<K>, key
         dom_hash: hashOf('dom'),
         visual_text_hash: hashOf('visual text'),
         planner_ref: 'plan-7',
+        page_host: 'www.example.com',
         destination_host: 'example.com',
+        seen_hash: hashOf('seen'),
+        approved_hash: hashOf('approved'),
       },
     },
     effect: {
@@ -154,6 +157,8 @@ function samples(key: PublicKey): { readonly [K in Kind]: Omit<ReceiptOf<K>, key
       answer: 'GRANTED',
       widen: true,
       approver: 'user:olga',
+      because: 'The invoice is right.',
+      seen_hash: hashOf('seen'),
       expires: '2026-02-01T00:15:00.000Z',
     },
     freeze: {

@@ -5,7 +5,15 @@
 
 import { createHmac } from 'node:crypto'
 import { REASONS, type Json } from '@tollgate/evidence'
-import { inputName, inputOf, type ApprovalRequest, type Kernel } from '@tollgate/kernel'
+import {
+  inputName,
+  inputOf,
+  needsReason,
+  pageName,
+  readPageInput,
+  type ApprovalRequest,
+  type Kernel,
+} from '@tollgate/kernel'
 import { GatewayError } from './error.ts'
 import type { Log } from './log.ts'
 import type { LedgerView } from './view.ts'
@@ -180,11 +188,16 @@ export function signatureOf(secret: Uint8Array, id: string, timestamp: string, b
   return createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64')
 }
 
-async function messageOf({ view }: WebhookOptions, hook: Hook, request: ApprovalRequest): Promise<Json> {
+async function messageOf(
+  { kernel, view }: WebhookOptions,
+  hook: Hook,
+  request: ApprovalRequest,
+): Promise<Json> {
   const { id, principal, session, tool, reason, rung, rule, asks, args, approvers, until } = request
   const { sentence, remedy } = REASONS[reason]
   const record = hook.arguments ? await view.record(inputName(id)).catch(() => undefined) : undefined
   const input = inputOf(request, record)
+  const page = await pageOf(view, hook, request)
   return {
     type: 'approval.requested',
     data: {
@@ -201,11 +214,26 @@ async function messageOf({ view }: WebhookOptions, hook: Hook, request: Approval
       args_hash: args,
       // Sound: what is kept is canonical JSON.
       ...(input !== undefined && { arguments: JSON.parse(input) as Json }),
+      ...(page && { page }),
+      delegation: request.delegation,
       approvers,
+      reason_required: needsReason(kernel, request),
       until: new Date(until).toISOString(),
       answer: `tollgate approvals approve ${id}`,
     },
   }
+}
+
+/** What is told of a page: as with arguments, where it is only if the receiver may know. */
+async function pageOf(
+  view: LedgerView,
+  hook: Hook,
+  { id, page }: ApprovalRequest,
+): Promise<Json | undefined> {
+  if (!page) return undefined
+  const record = hook.arguments ? await view.record(pageName(id)).catch(() => undefined) : undefined
+  const input = readPageInput(page, record)
+  return { ...(input && { url: input.url, destination: input.destination }), ...page }
 }
 
 function pause(milliseconds: number, stopped: AbortSignal): Promise<void> {

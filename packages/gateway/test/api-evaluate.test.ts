@@ -215,7 +215,7 @@ describe('the browser door', () => {
     expect(first.json).toMatchObject({ verdict: 'ALLOW' })
     expect(last(rig, 'decision')).toMatchObject({
       door: 'browser',
-      browser: { sentinel_risk: 10, planner_ref: 'p1' },
+      browser: { sentinel_risk: 10, planner_ref: `sha256:${sha256Hex('p1')}`, page_host: 'example.com' },
     })
     const again = await rig.ask('agent', 'POST', '/v1/browser/evaluate', call)
     expect(again.json).toMatchObject({ verdict: 'DENY', reason_code: 'COGNITIVE_FIREWALL_SENTINEL_DENY' })

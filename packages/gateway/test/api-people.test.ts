@@ -41,6 +41,7 @@ describe('approvals', () => {
       body verdict "ALLOW"
       agent GET /v1/approvals/$id
       body status "used"
+      body approver "user:olga"
       body principal "agent:a"
       operator POST /v1/approvals/$id/approve
       status 409
@@ -56,6 +57,75 @@ describe('approvals', () => {
       agent POST /v1/evaluate ${MAIL}
       body reason_code "APPROVAL_REFUSED"
     `)
+  })
+
+  test('have their approver and reason in every answer, also once they are used', async () => {
+    const reason = (text: string): string => `{"because":"${text}"}`
+    const rig = await check(`${ASK}
+      operator POST /v1/approvals/$id/approve ${reason('use AKIAIOSFODNN7EXAMPLE')}
+      status 400
+      has looks like a secret
+      operator POST /v1/approvals/$id/approve ${reason('the list is right')}
+      status 200
+      agent GET /v1/approvals/$id
+      body because "the list is right"
+      agent POST /v1/evaluate ${MAIL}
+      body verdict "ALLOW"
+      agent GET /v1/approvals/$id
+      body status "used"
+      body approver "user:olga"
+      body because "the list is right"
+    `)
+    expect(rig.receipts().find(({ kind }) => kind === 'approval')).toMatchObject({
+      answer: 'GRANTED',
+      approver: 'user:olga',
+      because: 'the list is right',
+    })
+  })
+
+  test('need a reason where the policy says so, for a no as well', async () => {
+    await check(
+      `${ASK}
+      operator GET /v1/approvals/$id
+      body reason_required true
+      operator POST /v1/approvals/$id/approve
+      status 409
+      has asks for a reason
+      operator POST /v1/approvals/$id/deny {"because":" "}
+      status 409
+      operator POST /v1/approvals/$id/deny {"because":"not today"}
+      status 200
+      agent GET /v1/approvals/$id
+      body status "refused"
+      body because "not today"
+    `,
+      { policy: `${POLICY}approvals: { reason: required }\n` },
+    )
+  })
+
+  test('show the page of a browser call to who decides', async () => {
+    const hash = 'ab'.repeat(32)
+    const seen = {
+      dom_hash: hash,
+      visual_text_hash: hash,
+      sentinel_risk: 7,
+      sentinel_findings: ['HIDDEN_TEXT'],
+    }
+    const observation = { url: 'https://example.com/pay?to=7', ...seen }
+    const rig = await createApiRig()
+    const body = { tool_name: 'web/click', planner_ref: 'plan', observation }
+    const asked = await rig.ask('agent', 'POST', '/v1/browser/evaluate', body)
+    expect(asked.json).toMatchObject({
+      verdict: 'ESCALATE',
+      reason_code: 'COGNITIVE_FIREWALL_APPROVAL_REQUIRED',
+    })
+    const path = `/v1/approvals/${String(asked.json.approval)}`
+    const page = { page_host: 'example.com', planner_ref: `sha256:${sha256Hex('plan')}`, ...seen }
+    const { json } = await rig.ask('operator', 'GET', path)
+    expect(json.page).toMatchObject({ url: observation.url, ...page })
+    const { json: audited } = await rig.ask('auditor', 'GET', path)
+    expect(audited.page).toMatchObject(page)
+    expect(audited.page).not.toHaveProperty('url')
   })
 
   test('end by themselves', async () => {

@@ -1,6 +1,7 @@
 // What people do to a running kernel: policies, freezes, pins. Each is a receipt, and in force from its turn on.
 
 import type { Freeze, Pin, PolicyActivation } from '@tollgate/evidence'
+import { readBecause } from './because.ts'
 import { copyOf, readObservation } from './call.ts'
 import { KernelError } from './error.ts'
 import { freezeName } from './freezes.ts'
@@ -54,9 +55,11 @@ export async function setFreeze(kernel: Kernel, order: FreezeOrder): Promise<App
   const tenant = order.tenant ?? kernel.tenant
   if (order.by === FLOOD_GUARD)
     throw new KernelError('REQUEST_INVALID', `\`${FLOOD_GUARD}\` is nobody’s name`)
+  const { because: said, ...rest } = order
+  const because = readBecause(said)
   return kernel.ledger.append({
     reserved: true,
-    run: (turn) => recordFreeze(kernel, turn, { ...order, tenant }),
+    run: (turn) => recordFreeze(kernel, turn, { ...rest, tenant, ...(because !== undefined && { because }) }),
   })
 }
 

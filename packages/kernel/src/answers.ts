@@ -6,14 +6,17 @@ import {
   bearingOf,
   inputName,
   inputOf,
+  pageName,
   requestName,
   type Answer,
   type ApprovalRequest,
 } from './approvals.ts'
+import { readBecause } from './because.ts'
 import { chainOf } from './delegations.ts'
 import { KernelError } from './error.ts'
-import type { Kernel } from './kernel.ts'
+import { policyOf, type Kernel } from './kernel.ts'
 import type { Appended } from './ledger.ts'
+import { readPageInput } from './page.ts'
 
 /** A person's answer to a request. */
 export interface AnswerOrder {
@@ -26,6 +29,8 @@ export interface AnswerOrder {
   readonly widen?: boolean
   /** Who answers, as the door has made sure of it. */
   readonly approver: string
+  /** Why, in a line of at most 500 characters. It is in the receipt. */
+  readonly because?: string | undefined
   /** Groups the approver belongs to. */
   readonly groups?: readonly string[]
 }
@@ -34,15 +39,18 @@ export interface AnswerOrder {
  * Answers a request, once. A grant can then be used by exactly the call it was asked for, once, while it lasts.
  *
  * @throws KernelError `APPROVAL_REFUSED` if there is no such request, it was answered or ended, this person may not answer it,
- * or what is to be approved cannot be shown.
+ * what is to be approved cannot be shown, or the policy asks for a reason and there is none; `REQUEST_INVALID` if the reason cannot
+ * stand in a receipt.
  */
 export async function answerRequest(kernel: Kernel, order: AnswerOrder): Promise<Appended> {
+  const because = readBecause(order.because)
   const shown = order.granted && (await canBeShown(kernel, order.request))
   return kernel.ledger.append({
     reserved: true,
     run: (turn) => {
       const request = mayAnswer(kernel, order, turn.time)
       if (order.granted && !shown) throw refuse(NOT_SHOWN)
+      if (because === undefined && needsReason(kernel, request)) throw refuse(NO_REASON)
       const until = turn.time + request.lasts
       const widen = mayWiden(request, order)
       const appended = turn.append(
@@ -55,11 +63,13 @@ export async function answerRequest(kernel: Kernel, order: AnswerOrder): Promise
           answer: order.granted ? 'GRANTED' : 'REFUSED',
           ...(widen && { widen }),
           approver: order.approver,
+          ...(because !== undefined && { because }),
+          ...(request.page?.seen_hash !== undefined && { seen_hash: request.page.seen_hash }),
           expires: new Date(until).toISOString(),
         }),
       )
       const { approver, granted } = order
-      const answer: Answer = { ...appended, granted, widen, approver, until }
+      const answer: Answer = { ...appended, granted, widen, approver, because: because ?? null, until }
       const answered: ApprovalRequest = { ...request, answer }
       turn.put(requestName(request.id), canonicalize(answered))
       kernel.approvals.set(answered)
@@ -69,13 +79,22 @@ export async function answerRequest(kernel: Kernel, order: AnswerOrder): Promise
 }
 
 const NOT_SHOWN =
-  'the arguments of the call are lost or damaged, so it cannot be approved; deny it, or wait until it ends and have the call sent again'
+  'the arguments of the call, or its page, are lost or damaged, so it cannot be approved; deny it, or wait until it ends and have the call sent again'
 
 /** Whether all that is to be approved can be shown: what an approver cannot have seen, they cannot say yes to. */
 async function canBeShown({ approvals, store }: Kernel, id: string): Promise<boolean> {
   const request = approvals.find({ id })
-  const [stored] = request ? await store.load([inputName(id)]) : []
-  return request !== undefined && inputOf(request, stored?.record) !== undefined
+  if (!request) return false
+  const [input, page] = await store.load([inputName(id), pageName(id)])
+  if (inputOf(request, input?.record) === undefined) return false
+  return request.page === null || readPageInput(request.page, page?.record) !== undefined
+}
+
+const NO_REASON = 'the policy asks for a reason; give one with `--because`'
+
+/** Whether the policy in force wants a reason with every answer. */
+export function needsReason(kernel: Kernel, { tenant }: Pick<ApprovalRequest, 'tenant'>): boolean {
+  return policyOf(kernel, tenant).approvals.reason === 'required'
 }
 
 function mayAnswer(kernel: Kernel, order: AnswerOrder, time: number): ApprovalRequest {

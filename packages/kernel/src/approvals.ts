@@ -6,11 +6,13 @@ import {
   saltedHash,
   sha256Hex,
   type EffectClass,
+  type Browser,
   type ReasonCode,
   type Rung,
 } from '@tollgate/evidence'
-import { NOBODY, type Intent } from './call.ts'
+import { NOBODY, type Intent, type Observation } from './call.ts'
 import type { Appended, Turn } from './ledger.ts'
+import { boundPage, coversPage } from './page.ts'
 import type { Rule } from './policy/parse.ts'
 
 /** A request that waits for a person, or that one has answered. */
@@ -43,6 +45,8 @@ export interface ApprovalRequest {
   readonly salt: string | null
   /** Id of the delegation that the call was made under; its delegators may not answer. */
   readonly delegation: string | null
+  /** What the receipt of the decision says of the page, for a browser call. */
+  readonly page: Browser | null
   readonly answer: Answer | null
 }
 
@@ -52,8 +56,18 @@ export interface Answer extends Appended {
   /** Using it widens the scope of the session by this call. */
   readonly widen: boolean
   readonly approver: string
+  /** Why, if they said so. */
+  readonly because: string | null
   /** Until when it holds, in milliseconds. */
   readonly until: number
+}
+
+/** What a request is found by: the exact intent, and the page as it is now. */
+export interface RequestKey {
+  readonly binding: string
+  readonly page: Browser | undefined
+  /** The id of one that is not meant. */
+  readonly besides?: string
 }
 
 /** How a request bears on the call that it was opened for. */
@@ -61,8 +75,8 @@ export type Bearing = 'granted' | 'refused' | 'waiting' | 'timed out' | 'expired
 
 /** The requests of a kernel. */
 export interface Approvals {
-  /** The request of this id, or the newest for this intent. */
-  find(key: { readonly id: string } | { readonly binding: string }): ApprovalRequest | undefined
+  /** The request of this id, or the newest for this intent: on exactly this page, else on one that covers it. */
+  find(key: { readonly id: string } | RequestKey): ApprovalRequest | undefined
   set(request: ApprovalRequest): void
   remove(request: ApprovalRequest): void
   /** How many requests are known. */
@@ -112,10 +126,16 @@ export function inputOf(
   return record !== undefined && argsHash(record, salt) === args ? record : undefined
 }
 
+/** The name of the record that keeps where the page of a browser call is, for the person who is to decide. */
+export function pageName(id: string): string {
+  return `${inputName(id)}\npage`
+}
+
 /** Removes all that is stored of a request. */
-export function forgetRequest(turn: Turn, { id }: ApprovalRequest): void {
+export function forgetRequest(turn: Turn, { id, page }: ApprovalRequest): void {
   turn.put(requestName(id), undefined)
   turn.put(inputName(id), undefined)
+  if (page) turn.put(pageName(id), undefined)
 }
 
 /** The name that the receipt of an answer, and of its use, is the newest word on. */
@@ -125,16 +145,17 @@ export function answerName(id: string): string {
 
 /**
  * Names the exact intent, whoever's salt its receipt carries: who calls what, as what it counts, with what, from where, and
- * on which page. What the Sentinel says of that page is judged anew each time, and is not part of it.
+ * on which page with which plan. How risky that page is, and what was found on it, `coversPage` compares.
  */
-export function bindingOf(intent: Intent, effect: EffectClass, definition: string | undefined): string {
+export function bindingOf(
+  intent: Intent,
+  effect: EffectClass,
+  definition: string | undefined,
+  observation: Observation | undefined,
+): string {
   const { tenant, principal, session, door, assurance, tool, hash, context, browser, delegation } = intent
   const author = intent.author === undefined ? [] : [intent.author]
-  const page = browser && [
-    browser.destination ?? null,
-    browser.observation?.url ?? null,
-    browser.side_effect ?? null,
-  ]
+  const page = browser && boundPage(browser, observation)
   const call = [tenant, principal ?? NOBODY, session, door, assurance, tool, effect, definition ?? null, hash]
   return sha256Hex(canonicalize([...call, context, page ?? null, delegation ?? null, ...author]))
 }
@@ -196,6 +217,17 @@ class Groups {
   }
 }
 
+function newestFor(
+  all: readonly ApprovalRequest[],
+  { page, besides }: RequestKey,
+): ApprovalRequest | undefined {
+  const requests = besides === undefined ? all : all.filter(({ id }) => id !== besides)
+  return (
+    requests.findLast((request) => request.page?.seen_hash === page?.seen_hash) ??
+    requests.findLast((request) => coversPage(request.page, page))
+  )
+}
+
 /** No request is open. */
 export function createApprovals(): Approvals {
   const byId = new Map<string, ApprovalRequest>()
@@ -206,7 +238,7 @@ export function createApprovals(): Approvals {
   const ownerOf = ({ tenant, author, principal }: ApprovalRequest): string =>
     groupName(tenant, author ?? principal)
   return {
-    find: (key) => ('id' in key ? byId.get(key.id) : byBinding.get(key.binding).at(-1)),
+    find: (key) => ('id' in key ? byId.get(key.id) : newestFor(byBinding.get(key.binding), key)),
     set(request) {
       nextStale = Math.min(nextStale, staleFrom(request))
       byId.set(request.id, request)

@@ -129,6 +129,7 @@ export interface BrowserCall {
   readonly observation: Observation | undefined
   /** Id of an observation that the Sentinel posted itself. */
   readonly observation_id: string | undefined
+  /** `sha256:` and 64 hexadecimal digits. */
   readonly planner_ref: string | undefined
   readonly side_effect: boolean | undefined
   readonly destination: string | undefined
@@ -311,11 +312,23 @@ function captureBrowser(value: unknown): BrowserCall | undefined {
   return {
     observation: isRecord(observation) ? readObservation(observation) : undefined,
     observation_id: isName(observation_id) ? observation_id : undefined,
-    planner_ref: isName(planner_ref) ? planner_ref : undefined,
+    planner_ref: digestOf(planner_ref),
     // What is there but cannot be read counts as the worst it could be.
     side_effect: side_effect === undefined ? undefined : side_effect !== false,
     destination: destination === undefined ? undefined : readable(destination),
   }
+}
+
+const DIGEST = /^(?:sha256:)?([0-9a-f]{64})$/i
+
+/**
+ * The plan's digest, in one form. Any other text is hashed, so that neither reasoning nor a password in it is ever written down;
+ * a blank one is none.
+ */
+function digestOf(reference: Json | undefined): string | undefined {
+  if (typeof reference !== 'string' || reference.trim() === '') return undefined
+  const digest = DIGEST.exec(reference)?.[1]?.toLowerCase()
+  return `sha256:${digest ?? sha256Hex(reference)}`
 }
 
 function readable(destination: Json): string {

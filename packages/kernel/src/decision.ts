@@ -1,13 +1,13 @@
 // The receipt of a decision: everything it was decided on, by name or by hash.
 
-import { sha256Hex, type Browser, type Decision } from '@tollgate/evidence'
+import { sha256Hex, type Decision } from '@tollgate/evidence'
 import { NOBODY, type BrowserCall, type Intent } from './call.ts'
-import { readHttpUrl } from './destinations/url.ts'
 import { appliedRules } from './compliance.ts'
 import { codesOf } from './content.ts'
 import { elevationBy, type Left } from './fold.ts'
 import { ladderHash } from './guardian.ts'
 import type { Header } from './ledger.ts'
+import { browserOf } from './page.ts'
 import { decimal, type RiskMemory } from './risk.ts'
 import { scopeHash } from './scope/scope.ts'
 import { centroidText, type SessionState, type State } from './session.ts'
@@ -72,7 +72,7 @@ export function receiptOf(header: Header, intent: Intent, snapshot: Snapshot, pa
   if (settled.rule) receipt.rule = settled.rule.id
   if (settled.uses?.answer) receipt.approval = settled.uses.answer.id
   if (expires !== undefined) receipt.expires = expires
-  if (browser) receipt.browser = browser
+  if (browser) receipt.browser = { ...browser, ...approvedPage(settled) }
   if (intent.delegation !== undefined && isHash(intent.delegation)) receipt.delegation = intent.delegation
   if (settled.verdict === 'ESCALATE' && settled.asks) receipt.asks = settled.asks
   if (data) receipt.provenance_hash = data.hash
@@ -82,6 +82,12 @@ export function receiptOf(header: Header, intent: Intent, snapshot: Snapshot, pa
   const raisedTo = elevationBy(settled, snapshot)
   if (raisedTo) receipt.elevation = { tier: raisedTo.tier, until: new Date(raisedTo.until).toISOString() }
   return receipt
+}
+
+/** What the approver was shown of the page, beside what it shows now. */
+function approvedPage({ uses }: Settled): { approved_hash?: string } {
+  const seen = uses?.page?.seen_hash
+  return seen === undefined ? {} : { approved_hash: seen }
 }
 
 /** The scope that was in force, and the one from here on if an approval has widened it. */
@@ -183,19 +189,4 @@ function seenInBrowser(browser: BrowserCall, { observation }: Snapshot): (string
     observation?.sentinel_risk === undefined ? null : String(observation.sentinel_risk),
     observation?.sentinel_findings?.join(' ') ?? null,
   ]
-}
-
-/** What the receipt says of a browser call: risk, hashes and references, never a page's text or a whole URL. */
-function browserOf(intent: Intent, { observation, tool }: Snapshot): Browser | undefined {
-  const { browser } = intent
-  if (!browser && intent.door !== 'browser' && tool?.declared?.browser !== true) return undefined
-  const host = readHttpUrl(browser?.destination ?? observation?.url ?? '')?.host
-  return {
-    sentinel_findings: observation?.sentinel_findings ?? [],
-    ...(observation?.sentinel_risk !== undefined && { sentinel_risk: observation.sentinel_risk }),
-    ...(observation?.dom_hash !== undefined && { dom_hash: observation.dom_hash }),
-    ...(observation?.visual_text_hash !== undefined && { visual_text_hash: observation.visual_text_hash }),
-    ...(browser?.planner_ref !== undefined && { planner_ref: browser.planner_ref }),
-    ...(host !== undefined && { destination_host: host }),
-  }
 }

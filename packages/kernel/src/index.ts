@@ -9,11 +9,12 @@ export {
   unpinTool,
   type FreezeOrder,
 } from './administer.ts'
-export { answerRequest, type AnswerOrder } from './answers.ts'
+export { answerRequest, needsReason, type AnswerOrder } from './answers.ts'
 export {
   inputName,
   inputOf,
   MAX_SHOWN,
+  pageName,
   type Answer,
   type ApprovalRequest,
   type Approvals,
@@ -62,6 +63,7 @@ export type { Freezes, FreezeView } from './freezes.ts'
 export type { Gate, Objection, Standing } from './gates/gate.ts'
 export { foresee, type Foreseen } from './foresee.ts'
 export { foundingBatch, type Founding } from './genesis.ts'
+export { readPageInput, type PageInput } from './page.ts'
 export { inspect, UNINSPECTED, type Inspection } from './inspect.ts'
 export {
   decide,

@@ -149,6 +149,7 @@ export function takeSnapshot(
   const policy = policyOf(kernel, intent.tenant)
   const tool = knownAs(kernel.catalogue.find(intent.tool, policy), intent)
   const posted = intent.browser?.observation_id !== undefined
+  const observation = posted ? postedObservation(kernel, intent, time) : intent.browser?.observation
   return snapshotOf(intent, {
     time,
     policy,
@@ -163,9 +164,9 @@ export function takeSnapshot(
     data: readIf(turn, names.provenance) as KeptProvenance | undefined,
     key: () => toHex(kernel.host.salt()),
     trusted: readIf(turn, names.trust) as TrustState | undefined,
-    observation: posted ? postedObservation(kernel, intent, time) : intent.browser?.observation,
+    observation,
     observed: posted ? 'sentinel' : 'agent',
-    asked: wasAsked(kernel, intent, tool, time),
+    asked: wasAsked(kernel, intent, { tool, observation }, time),
     observing: kernel.observing.includes(intent, time, kernel.host.now()),
   })
 }

@@ -1,7 +1,6 @@
 // What is kept of calls and their effects, privately, so that they can be decided again. The ledger itself has only hashes.
 
 import type { DelegationStatement, Json } from '@tollgate/evidence'
-import { bindingOf } from './approvals.ts'
 import type { BrowserCall, Context, Intent, Observation, Source } from './call.ts'
 import { readText, readTexts, type ReadText } from './content.ts'
 import type { RegisteredDelegation } from './delegations.ts'
@@ -12,7 +11,7 @@ import type { SessionOf } from './openings.ts'
 import { remembersData } from './policy/uses.ts'
 import { provenanceName, type KeptProvenance } from './records.ts'
 import { stateText, type State } from './session.ts'
-import { definitionIn, type Settled } from './settle.ts'
+import { keyOf, type Settled } from './settle.ts'
 import type { Snapshot } from './snapshot.ts'
 import { MOST_HEARD, NO_PROVENANCE, type Heard } from './taint/provenance.ts'
 import { provenanceText } from './taint/record.ts'
@@ -112,13 +111,13 @@ function keptText(
   kernel: Kernel,
   intent: Intent,
   snapshot: Snapshot,
-  { settled, before, left }: { settled: Settled; before: State; left: Left },
+  { settled, appended, before, left }: { settled: Settled; appended: Appended; before: State; left: Left },
 ): string {
   const kept: KeptCall = {
     // As they came, not as they were hashed: in which order a text was met can be seen in what is remembered of it.
     args: intent.args,
     ...callOf(intent, snapshot),
-    ...requestBehind(kernel, intent, snapshot, settled),
+    ...requestBehind(kernel, intent, snapshot, { ...settled, opened: appended.id }),
     state: stateText(before),
     ...memoryOf(kernel, intent, snapshot, left),
   }
@@ -199,13 +198,13 @@ function requestBehind(
   { approvals }: Kernel,
   intent: Intent,
   snapshot: Snapshot,
-  { uses, waits, verdict }: Settled,
+  { uses, waits, opened }: Settled & { readonly opened: string },
 ): Pick<KeptCall, 'asked'> {
   const request = uses ?? waits
   if (request) return { asked: request.id }
+  if (approvals.size === 0) return {}
   // One that was opened just now is not what it rests on.
-  if (approvals.size === 0 || verdict === 'ESCALATE') return {}
-  const found = approvals.find({ binding: bindingOf(intent, snapshot.effect, definitionIn(snapshot)) })
+  const found = approvals.find({ ...keyOf(intent, snapshot), besides: opened })
   return found ? { asked: found.id } : {}
 }
 

@@ -93,10 +93,17 @@ export const NO_POLICY: Policy = {
   principals: [],
   tools: [],
   rules: [],
+  approvals: { reason: 'optional' },
   gates: {
     egress: { allow: [], ask: [], deny: [] },
     sessionRisk: DEFAULT_RISK,
-    browser: { domains: [], maxSentinelRisk: 0, observation: 'sentinel' },
+    browser: {
+      domains: [],
+      maxSentinelRisk: 0,
+      observation: 'sentinel',
+      findings: new Map(),
+      otherFindings: 'deny',
+    },
     taint: undefined,
     threat: undefined,
     trust: undefined,

@@ -1,6 +1,6 @@
 // What a recorded decision and the one that was made again have in common, and what not.
 
-import type { Decision, Verdict } from '@tollgate/evidence'
+import type { Browser, Decision, Verdict } from '@tollgate/evidence'
 
 /** Whether it was denied only because too many requests waited, some of which are not known here. */
 export function wasOneTooMany({ reason_code, rung }: Decision, verdict: Verdict): boolean {
@@ -24,10 +24,20 @@ export function differencesIn(recorded: Decision, made: Decision): readonly stri
 
 function fieldsThatDiffer(recorded: Decision, made: Decision): readonly string[] {
   // Sound: both are plain data.
-  const [was, is] = [recorded, made] as unknown as readonly [Fields, Fields]
+  const [was, is] = [recorded, asThen(recorded, made)] as unknown as readonly [Fields, Fields]
   const differing = Object.keys(was).filter((field) => !isSame(was[field], is[field]))
   const added = Object.keys(is).filter((field) => was[field] === undefined && is[field] !== undefined)
   return [...differing, ...added]
+}
+
+const SINCE: ReadonlySet<string> = new Set(['page_host', 'seen_hash', 'approved_hash'])
+
+/** The decision without what version 0.1.0 did not write of a page, where the recorded one does not have it. */
+function asThen(recorded: Decision, made: Decision): Decision {
+  if (!recorded.browser || !made.browser || recorded.browser.seen_hash !== undefined) return made
+  const known = Object.entries(made.browser).filter(([name]) => !SINCE.has(name))
+  // Sound: what is left out may be left out of it.
+  return { ...made, browser: Object.fromEntries(known) as unknown as Browser }
 }
 
 type Fields = Readonly<Record<string, unknown>>

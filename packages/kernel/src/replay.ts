@@ -339,7 +339,8 @@ class Replayer {
     )
   }
 
-  #answer(id: string, { decision, answer, widen, approver, expires, lamport_clock }: Approval): void {
+  #answer(id: string, approval: Approval): void {
+    const { decision, answer, widen, approver, because = null, expires, lamport_clock } = approval
     const request = this.#kernel.approvals.find({ id: decision })
     if (!request) return
     const said = {
@@ -348,6 +349,7 @@ class Replayer {
       granted: answer === 'GRANTED',
       widen: widen === true,
       approver,
+      because,
       until: Date.parse(expires),
     }
     this.#answers.set(id, decision)

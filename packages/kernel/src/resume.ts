@@ -119,18 +119,19 @@ function readRequest(
   // Sound: only an answer, or the decision that used it, anchors its name.
   const said = answer?.anchor as unknown as Approval | Decision | undefined
   if (said?.kind === 'decision') return undefined
-  const { lamport_clock: clock, delegation = null } = decision
-  return { ...request, clock, delegation, answer: said ? readAnswer(said, answer?.id ?? '') : null }
+  const { lamport_clock: clock, delegation = null, browser: page = null } = decision
+  return { ...request, clock, delegation, page, answer: said ? readAnswer(said, answer?.id ?? '') : null }
 }
 
 function readAnswer(approval: Approval, id: string): Answer {
-  const { answer, widen, approver, expires, lamport_clock: clock } = approval
+  const { answer, widen, approver, because = null, expires, lamport_clock: clock } = approval
   return {
     id,
     clock,
     granted: answer === 'GRANTED',
     widen: widen === true,
     approver,
+    because,
     until: Date.parse(expires),
   }
 }

@@ -10,14 +10,16 @@ import {
   isFor,
   MAX_ASKING,
   MAX_SHOWN,
+  pageName,
   requestName,
   type ApprovalRequest,
+  type RequestKey,
 } from './approvals.ts'
 import { chargedTo, NOBODY, type Intent } from './call.ts'
-import type { KnownTool } from './catalogue.ts'
 import type { Judgement } from './guardian.ts'
 import type { Kernel } from './kernel.ts'
 import type { Appended, Turn } from './ledger.ts'
+import { browserOf, coversPage, pageInputOf } from './page.ts'
 import { tires } from './risk-watch.ts'
 import { effectOf, type Snapshot } from './snapshot.ts'
 
@@ -43,12 +45,13 @@ export function wasRead({ verdict, rung }: Judgement): boolean {
 export function settle(kernel: Kernel, intent: Intent, snapshot: Snapshot, judgement: Judgement): Settled {
   if (judgement.verdict !== 'ESCALATE') return judgement
   if (isTooLong(intent)) return denied(judgement, 'APPROVAL_TOO_LARGE')
-  const binding = bindingOf(intent, snapshot.effect, definitionIn(snapshot))
+  const key = keyOf(intent, snapshot)
   const claimed = intent.approval !== undefined
-  const found = kernel.approvals.find(claimed ? { id: intent.approval } : { binding })
+  const found = kernel.approvals.find(claimed ? { id: intent.approval } : key)
   // What was granted under one rule is no answer to another; and the ledger has the last word on the arguments.
   const fits =
-    found?.binding === binding &&
+    found?.binding === key.binding &&
+    coversPage(found.page, key.page) &&
     concerns(found, intent) &&
     isFor(found, judgement) &&
     hashIn(intent, found.salt) === found.args
@@ -118,16 +121,24 @@ export function definitionIn({ tool }: Snapshot): string | undefined {
   return tool?.pinned ?? tool?.offered
 }
 
+/** What a request about this call is found by. */
+export function keyOf(
+  intent: Intent,
+  { tool, observation }: Pick<Snapshot, 'tool' | 'observation'>,
+): RequestKey {
+  const binding = bindingOf(intent, effectOf(tool), tool?.pinned ?? tool?.offered, observation)
+  return { binding, page: browserOf(intent, { tool, observation }) }
+}
+
 /** Whether a request about exactly this call waits for its answer, or was granted. */
 export function wasAsked(
   { approvals }: Kernel,
   intent: Intent,
-  tool: KnownTool | undefined,
+  world: Pick<Snapshot, 'tool' | 'observation'>,
   time: number,
 ): boolean {
   if (approvals.size === 0) return false
-  const binding = bindingOf(intent, effectOf(tool), tool?.pinned ?? tool?.offered)
-  const request = approvals.find({ binding })
+  const request = approvals.find(keyOf(intent, world))
   const bearing = request && bearingOf(request, time)
   return bearing === 'waiting' || bearing === 'granted'
 }
@@ -172,6 +183,7 @@ export function keepRequest(
   if (settled.verdict !== 'ESCALATE') return undefined
   if (settled.waits) return settled.waits
   const lasts = settled.rule?.expires ?? FIFTEEN_MINUTES
+  const { binding, page } = keyOf(intent, snapshot)
   const request: ApprovalRequest = {
     id: appended.id,
     clock: appended.clock,
@@ -180,7 +192,7 @@ export function keepRequest(
     ...(intent.author !== undefined && { author: intent.author }),
     session: intent.session,
     tool: intent.tool,
-    binding: bindingOf(intent, snapshot.effect, definitionIn(snapshot)),
+    binding,
     reason: settled.reason,
     rung: settled.rung,
     rule: settled.rule?.id ?? null,
@@ -191,11 +203,15 @@ export function keepRequest(
     args: hash.args,
     salt: hash.salt ?? null,
     delegation: intent.delegation ?? null,
+    page: page ?? null,
     answer: null,
   }
   // First what could fail.
   turn.put(requestName(request.id), canonicalize(request))
   turn.put(inputName(request.id), intent.text)
+  if (page) {
+    turn.put(pageName(request.id), canonicalize(pageInputOf(intent.browser, snapshot.observation)))
+  }
   kernel.approvals.set(request)
   return request
 }

@@ -366,7 +366,7 @@ async function delegate({ rig, delegations }: Stage, text: string): Promise<void
 }
 
 function answer({ rig, requests }: Stage, text: string, granted: boolean): Promise<unknown> {
-  const order = readObject(text, ['by', 'groups', 'request', 'tenant', 'widen'])
+  const order = readObject(text, ['by', 'groups', 'request', 'tenant', 'widen', 'because'])
   const groups = order.groups ?? []
   if (!isList(groups)) throw new Error('`groups` is a list')
   return answerRequest(rig.kernel, {
@@ -375,6 +375,7 @@ function answer({ rig, requests }: Stage, text: string, granted: boolean): Promi
     granted,
     ...(order.widen === true && { widen: true }),
     approver: readText(order, 'by'),
+    ...('because' in order && { because: readText(order, 'because') }),
     groups: groups.map(String),
   })
 }
@@ -550,6 +551,7 @@ const BROWSER_FIELDS = [
   'dom_hash',
   'visual_text_hash',
   'planner_ref',
+  'page_host',
   'destination_host',
 ] as const
 

@@ -69,7 +69,12 @@ describe('a block of settings', () => {
     expect(settings(blocksIn(section('## egress'))[0] ?? '').egress).toEqual(empty.egress)
     const { domains, ...browser } = settings(blocksIn(section('## browser'))[0] ?? '').browser
     expect(domains).toHaveLength(1)
-    expect(browser).toEqual({ maxSentinelRisk: 70, observation: 'any' })
+    expect(browser).toEqual({
+      maxSentinelRisk: 70,
+      observation: 'any',
+      findings: new Map(),
+      otherFindings: 'escalate',
+    })
     expect(empty.browser).toEqual({ ...browser, domains: [] })
   })
 })

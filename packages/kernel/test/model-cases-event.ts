@@ -47,12 +47,19 @@ export function callOf(random: Random, { stumbles }: Cast, call: CallSpec, appro
     do: 'call',
     call: {
       ...call,
-      n: random.chance(92) ? call.n : random.int(3),
+      ...varied(random, call),
       ...(claim !== undefined && { approval: claim }),
       ...(random.chance(6) && { replaced: makeReplaced(random) }),
     },
     behind: stumbles && random.chance(40) ? random.pick([1, 1000, 60_000, 3_600_000]) : 0,
   }
+}
+
+/** Now and then another call, or the same on a page of which the Sentinel says something else. */
+function varied(random: Random, { n, page }: CallSpec): Pick<CallSpec, 'n' | 'page'> {
+  const other = random.chance(92) ? undefined : random.int(3)
+  if (other === undefined) return { n }
+  return page ? { n, page: { ...page, risk: [0, 12, 70][other] ?? 0 } } : { n: other }
 }
 
 /** Time goes by. */

@@ -63,6 +63,7 @@ export function policyOf(policy: ModelPolicy, number: number, keys: Keys): Polic
     })),
     tools: policy.tools.map(toolOf),
     rules: policy.rules.map(ruleOf),
+    approvals: { reason: 'optional' },
     gates: {
       egress: {
         allow: policy.egress.allow.map(patternOf),
@@ -70,7 +71,16 @@ export function policyOf(policy: ModelPolicy, number: number, keys: Keys): Polic
         deny: policy.egress.deny.map(patternOf),
       },
       sessionRisk: policy.risk,
-      browser: { domains: [patternOf('ok.test')], maxSentinelRisk: 70, observation: 'any' },
+      browser: {
+        domains: [patternOf('ok.test')],
+        maxSentinelRisk: 70,
+        observation: 'any',
+        findings: new Map([
+          ['NOTED', 'record'],
+          ['BAD', 'deny'],
+        ]),
+        otherFindings: 'escalate',
+      },
       taint: taint && taintOf(taint),
       threat: policy.threat,
       trust: policy.trust,

@@ -9,7 +9,7 @@ import { axesOf, axesOfFacts } from '../src/signals.ts'
 import { BIT, type Topic } from '../src/words.ts'
 import { factsOf, recipient } from './model-texts.ts'
 import { WORDS } from './model-world.ts'
-import type { CallSpec, ModelCall, PlacedText } from './model-world.ts'
+import type { CallSpec, ModelCall, Page, PlacedText } from './model-world.ts'
 
 // Numbers have no text in which anything could be found.
 const PAD = Array<number>(4000).fill(0.1234567890123456)
@@ -39,6 +39,13 @@ function argsOf(spec: CallSpec): unknown {
 
 const HASH = sha256Hex('a page')
 
+/** What the Sentinel has found on a page: something to record, to ask about or to deny. */
+function findingsOf({ risk }: Page, word: CallSpec['word']): readonly string[] {
+  if (risk === 12) return ['NOTED']
+  if (risk === 70 && word !== 'hello') return ['NOTED', 'STRANGE']
+  return risk === 0 && word === 'password' ? ['BAD'] : []
+}
+
 /** The call as the kernel gets it. */
 export function toolCallOf(
   spec: CallSpec,
@@ -63,7 +70,7 @@ export function toolCallOf(
         url: page.host === undefined ? 'no url' : `https://${page.host}/`,
         dom_hash: HASH,
         visual_text_hash: HASH,
-        sentinel_findings: [],
+        sentinel_findings: findingsOf(page, spec.word),
         ...(page.risk !== undefined && { sentinel_risk: page.risk }),
       },
       side_effect: page.acts,
@@ -110,6 +117,11 @@ export function modelCallOf(
     hosts: garbled ? [] : spec.hosts,
     pages: spec.page ? [spec.page.host ?? 'no url'] : [],
     acts: spec.page?.acts,
+    seen: spec.page && {
+      risk: spec.page.risk,
+      findings: findingsOf(spec.page, spec.word),
+      planned: spec.page.planned,
+    },
     answers: spec.answers,
     context: spec.context,
     approval,
@@ -131,7 +143,7 @@ function textsOf({ hosts, body, memo }: CallSpec): readonly PlacedText[] {
 }
 
 function pageSays(
-  { door, page }: CallSpec,
+  { door, page, word }: CallSpec,
   effect: EffectClass,
   browser: boolean,
   declared: readonly string[],
@@ -147,7 +159,12 @@ function pageSays(
   if ([page.host, ...declared].some((host) => host !== 'ok.test')) return deny('DOMAIN_DENY')
   if (effect === 'read' && !page.acts) return undefined
   if (page.risk === undefined || page.risk > 70) return deny('SENTINEL_DENY')
-  return page.planned ? undefined : deny('PLANNER_REF_REQUIRED')
+  const findings = findingsOf(page, word)
+  if (findings.includes('BAD')) return deny('SENTINEL_DENY')
+  if (!page.planned) return deny('PLANNER_REF_REQUIRED')
+  return findings.includes('STRANGE')
+    ? { verdict: 'ESCALATE', reason: 'COGNITIVE_FIREWALL_APPROVAL_REQUIRED' }
+    : undefined
 }
 
 /**

@@ -9,7 +9,7 @@ import { NO_DATA, type Data } from './model-taint.ts'
 import type { Raised, Trust } from './model-trust.ts'
 import { NO_WATCH } from './model-watch.ts'
 import type { Heard } from './model-words.ts'
-import type { Lost } from './model-world.ts'
+import type { Lost, Seen } from './model-world.ts'
 
 export const NOBODY = '(nobody)'
 const NO_LEAK: Leak = { sum: 0, at: 0, turns: 0 }
@@ -54,6 +54,7 @@ export interface Request extends Pick<Heard, 'reason' | 'rung' | 'rule' | 'asks'
   readonly principal: string
   readonly binding: string
   readonly delegation: number | undefined
+  readonly seen: Seen | undefined
   readonly opened: number
   readonly until: number
   readonly answer?: { readonly granted: boolean; readonly widen: boolean; readonly until: number }

@@ -58,6 +58,13 @@ export interface Page {
   readonly acts: boolean
 }
 
+/** What an approver sees of a page. */
+export interface Seen {
+  readonly risk: number | undefined
+  readonly findings: readonly string[]
+  readonly planned: boolean
+}
+
 /** A text of the arguments, at its place. */
 export interface PlacedText {
   readonly path: string
@@ -96,6 +103,8 @@ export interface ModelCall extends Pick<
   readonly delegation: number | undefined
   /** Where the page is that it acts on. */
   readonly pages: readonly string[]
+  /** What the Sentinel says of the page, and whether there is a plan. */
+  readonly seen: Seen | undefined
   /** It says of itself that it has a side effect. */
   readonly acts: boolean | undefined
   /** What the browser rung says. */

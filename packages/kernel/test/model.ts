@@ -26,7 +26,7 @@ import { tires } from './model-watch.ts'
 import { flowOf, hearSources, NO_DATA, remembers } from './model-taint.ts'
 import { NEW_TRUST, tierOf } from './model-trust.ts'
 import { deny, type Heard, type Settled } from './model-words.ts'
-import type { EffectSpec, Lost, ModelCall, ObserveSpec, Reply, ScopeSpec } from './model-world.ts'
+import type { EffectSpec, Lost, ModelCall, ObserveSpec, Reply, ScopeSpec, Seen } from './model-world.ts'
 
 /** What was decided, and what its receipt says. */
 export type ModelDecision = Settled & { seq?: number; score?: number; window?: number; found?: Found }
@@ -48,6 +48,24 @@ const endOf = ({ answer, until }: Request): number => answer?.until ?? until
 /** Whose answer a rule asks for. */
 const askedOf = ({ reason, rung, rule, asks }: Pick<Heard, 'reason' | 'rung' | 'rule' | 'asks'>): string =>
   JSON.stringify([reason, rung, rule?.id, rule?.approvers ?? [], asks])
+
+/** Whether a yes to a page is one to the same page as it is now: no more risk, and nothing new found. */
+const covers = (asked: Seen | undefined, now: Seen | undefined): boolean =>
+  (now?.risk ?? 101) <= (asked?.risk ?? 101) &&
+  (now?.risk === undefined) === (asked?.risk === undefined) &&
+  (now?.findings ?? []).every((each) => asked?.findings.includes(each))
+
+/** The newest request about a call: on the page as it is, else on one that covers it. */
+const newestFor = (
+  requests: readonly (Request | undefined)[],
+  binding: string,
+  now: Seen | undefined,
+): number => {
+  const mine = (each: Request | undefined): each is Request => each?.binding === binding
+  const text = JSON.stringify(now)
+  const exact = requests.findLastIndex((each) => mine(each) && JSON.stringify(each.seen) === text)
+  return exact === -1 ? requests.findLastIndex((each) => mine(each) && covers(each.seen, now)) : exact
+}
 
 /** The model: what it remembers, and what it makes of what happens. */
 export class Model {
@@ -132,12 +150,13 @@ export class Model {
       call.context,
       call.pages,
       call.acts,
+      call.seen?.planned,
       call.delegation,
       call.author,
     ]
     const binding = JSON.stringify([sessionOf(call), call.tool, effect, pinned ?? offered, call.args, from])
     // A person has been asked about this very call: its turn was counted then.
-    const asked = memory.requests.findLast((each) => each?.binding === binding)
+    const asked = memory.requests[newestFor(memory.requests, binding, call.seen)]
     const counted = asked && time <= endOf(asked) && asked.answer?.granted !== false
     const leaks = [principal.leak, ...(lineage ? [lineage.leak] : [])]
     const risk = weigh(session, leaks, counted ? undefined : axes, time, policy.risk)
@@ -195,9 +214,10 @@ export class Model {
     if (call.long) return { ...heard, ...deny('APPROVAL_TOO_LARGE') }
     const { requests } = this.memory
     const claims = call.approval !== undefined
-    const number = call.approval ?? requests.findLastIndex((each) => each?.binding === binding)
+    const number = call.approval ?? newestFor(requests, binding, call.seen)
     const request = requests[number]
-    const fits = request?.binding === binding && askedOf(request) === askedOf(heard)
+    const fits =
+      request?.binding === binding && covers(request.seen, call.seen) && askedOf(request) === askedOf(heard)
     const invalid = { ...heard, ...deny('APPROVAL_INVALID') }
     if (!fits) return claims ? invalid : this.#ask(scene, heard)
     const { answer } = request
@@ -225,10 +245,10 @@ export class Model {
     )
     if (mine.length >= 100) return { ...heard, ...deny('RATE_EXCEEDED') }
     const until = time + (heard.rule?.expires ?? FIFTEEN_MINUTES)
-    const { delegation } = call
+    const { delegation, seen: page } = call
     const length = requests.push({
       ...heard,
-      ...{ owner, tenant, principal, binding, delegation, opened: time, until },
+      ...{ owner, tenant, principal, binding, delegation, seen: page, opened: time, until },
     })
     return { ...heard, request: length - 1 }
   }

@@ -1,8 +1,25 @@
 // Requests that wait for a person, and the answers to them.
 
 import { performance } from 'node:perf_hooks'
-import { EFFECT_CLASSES, parseJson, RUNGS, type Approval, type Decision, type Json } from '@tollgate/evidence'
-import { answerRequest, inputName, inputOf, type ApprovalRequest, type Kernel } from '@tollgate/kernel'
+import {
+  EFFECT_CLASSES,
+  parseJson,
+  RUNGS,
+  type Approval,
+  type Browser,
+  type Decision,
+  type Json,
+} from '@tollgate/evidence'
+import {
+  answerRequest,
+  inputName,
+  inputOf,
+  needsReason,
+  pageName,
+  readPageInput,
+  type ApprovalRequest,
+  type Kernel,
+} from '@tollgate/kernel'
 import type { Identity, Role } from '../tokens.ts'
 import { maySee, unknownToken } from './auth.ts'
 import { Problem } from './problem.ts'
@@ -42,12 +59,37 @@ interface Shown {
   readonly args_hash: string
   /** What is asked for, for whoever is to decide. */
   readonly arguments?: Json
+  /** The page of a browser call. */
+  readonly page?: ShownPage
+  readonly delegation: string | null
   readonly approvers: readonly string[]
+  /** Whether an answer must have a reason. */
+  readonly reason_required: boolean
   readonly opened?: string
   readonly until: string | null
   readonly status: Status
   readonly approver: string | null
+  readonly because: string | null
 }
+
+/** What is shown of a page: what the receipt says of it and, for those who may decide, where it is. */
+type ShownPage = Browser & { readonly url?: string | null; readonly destination?: string | null }
+
+const PAGE: Schema = object({
+  'url?': said(orNull(TEXT), 'Where the page is, for those who may answer and for the caller.'),
+  'destination?': said(orNull(TEXT), 'Where the action goes, if not to the page itself.'),
+  'page_host?': TEXT,
+  'destination_host?': TEXT,
+  'dom_hash?': HASH,
+  'visual_text_hash?': HASH,
+  'planner_ref?': TEXT,
+  'sentinel_risk?': { type: 'integer', minimum: 0, maximum: 100 },
+  sentinel_findings: list(TEXT),
+  'seen_hash?': said(
+    HASH,
+    'The hash of all of this: it is in the receipts of the decision and of its approval.',
+  ),
+})
 
 const APPROVAL: Schema = object({
   id: said(HASH, 'The receipt of the ESCALATE that asked.'),
@@ -67,11 +109,18 @@ const APPROVAL: Schema = object({
     ANYTHING,
     'What the call would be run with, for those who may answer and for the caller; missing if it was erased: then the request cannot be approved.',
   ),
+  'page?': said(
+    PAGE,
+    'The page of a browser call. A yes holds for this page and plan, at no higher risk and without new findings.',
+  ),
+  delegation: orNull(said(HASH, 'The delegation that the call is made under; its delegators cannot answer.')),
   approvers: said(list(TEXT), 'Who may answer: people or groups; empty if anybody with the role may.'),
+  reason_required: said(FLAG, 'Whether the policy in force accepts no answer without `because`.'),
   'opened?': TIME,
   until: orNull(said(TIME, 'Until when it can be answered or, once it is, until when the answer holds.')),
   status: word(...STATUSES),
   approver: orNull(said(NAME, 'Who answered.')),
+  because: orNull(said(TEXT, 'Why, in the words of who answered.')),
 })
 
 async function listWaiting(question: Question): Promise<Reply> {
@@ -83,19 +132,21 @@ async function listWaiting(question: Question): Promise<Reply> {
   return json(200, { approvals })
 }
 
-async function shown(
-  { options: { view }, identity }: Question,
-  request: ApprovalRequest,
-  now: number,
-): Promise<Shown> {
+async function shown(question: Question, request: ApprovalRequest, now: number): Promise<Shown> {
+  const { options, identity } = question
+  const { view } = options
   const entry = await view.find(request.id)
   const input = mayRead(identity, request)
     ? inputOf(request, await view.record(inputName(request.id)))
     : undefined
+  const page = request.page && (await shownPage(question, request, request.page))
+  const { delegation } = request
   const { id, principal, session, tool, reason, rung, rule, asks, args, approvers, answer, until, lasts } =
     request
   return {
-    ...{ id, principal, session, tool, rung, rule, asks, approvers },
+    ...{ id, principal, session, tool, rung, rule, asks, delegation, approvers },
+    ...(page && { page }),
+    reason_required: needsReason(kernelOf(options), request),
     // Sound: the id is that of a decision. It may not be readable yet, for as long as its commit takes.
     ...(entry && { effect_class: (receiptOf(entry) as Decision).effect_class }),
     reason_code: reason,
@@ -105,7 +156,18 @@ async function shown(
     until: moment(answer?.until ?? until),
     status: statusOf(request, now),
     approver: answer?.approver ?? null,
+    because: answer?.because ?? null,
   }
+}
+
+async function shownPage(
+  { options: { view }, identity }: Question,
+  request: ApprovalRequest,
+  page: Browser,
+): Promise<ShownPage> {
+  if (!mayRead(identity, request)) return page
+  const input = readPageInput(page, await view.record(pageName(request.id)))
+  return input ? { url: input.url, destination: input.destination, ...page } : page
 }
 
 /** Whether the arguments are for the caller to see: they are its own, or it may have to decide on them. */
@@ -159,35 +221,59 @@ async function find(question: Question, kernel: Kernel): Promise<Shown> {
   return over(question, kernel, id, decision)
 }
 
-async function over({ inTurn }: Question, kernel: Kernel, id: string, decision: Decision): Promise<Shown> {
+async function over(question: Question, kernel: Kernel, id: string, decision: Decision): Promise<Shown> {
+  const { inTurn } = question
   // The newest word on a request is its answer, or the decision that used it up.
   const [stored] = await inTurn(() => kernel.store.load([`answer\n${id}`]))
   // Sound: only approvals, and decisions that use them, anchor such names.
   const newest = stored?.anchor && (parseJson(stored.anchor) as unknown as Approval | Decision)
+  const approval = await approvalIn(question, newest)
   const { principal, session, tool, effect_class, reason_code, rung, rule = null, args_hash, time } = decision
   return {
     ...{ id, principal, session: session.id, tool, effect_class, reason_code, rung, rule, args_hash },
     asks: decision.asks ?? [],
+    ...(decision.browser && { page: decision.browser }),
+    delegation: decision.delegation ?? null,
     approvers: [],
+    reason_required: false,
     opened: time,
-    until: newest?.kind === 'approval' ? newest.expires : null,
+    until: approval?.expires ?? null,
     status: newest?.kind === 'decision' ? 'used' : 'expired',
-    approver: newest?.kind === 'approval' ? newest.approver : null,
+    approver: approval?.approver ?? null,
+    because: approval?.because ?? null,
   }
+}
+
+/** The answer to a request: the newest word on it, or what the decision that used it names. */
+async function approvalIn(
+  { options: { view } }: Question,
+  newest: Approval | Decision | undefined,
+): Promise<Approval | undefined> {
+  if (newest?.kind === 'approval') return newest
+  const entry = newest?.approval === undefined ? undefined : await view.find(newest.approval)
+  const receipt = entry && receiptOf(entry)
+  return receipt?.kind === 'approval' ? receipt : undefined
 }
 
 async function answer({ options, identity, params, body }: Question, granted: boolean): Promise<Reply> {
   const { tenant, principal: approver, groups } = identity
   const request = params['id'] ?? ''
   const widen = body['widen'] === true
-  const { id } = await answerRequest(kernelOf(options), { tenant, request, granted, widen, approver, groups })
-  options.log('info', 'a request was answered', { request, granted, by: approver, because: body['because'] })
+  const because = typeof body['because'] === 'string' ? body['because'] : undefined
+  const order = { tenant, request, granted, widen, approver, groups, because }
+  const { id } = await answerRequest(kernelOf(options), order)
+  options.log('info', 'a request was answered', { request, granted, by: approver })
   return json(200, { receipt: id, answer: granted ? 'GRANTED' : 'REFUSED' })
 }
 
 const APPROVERS: readonly Role[] = ['operator', 'admin']
 
-const ANSWER = { 'because?': said(SENTENCE, 'For the log of the gateway.') }
+const ANSWER = {
+  'because?': said(
+    SENTENCE,
+    'Why, in one line. It is in the receipt for ever: a text that looks like a secret is refused.',
+  ),
+}
 const WIDEN = {
   'widen?': said(
     FLAG,
@@ -210,7 +296,7 @@ function answerRoute(word: 'approve' | 'deny', about: string): Route {
         schema: object({ receipt: HASH, answer: { type: 'string', enum: ['GRANTED', 'REFUSED'] } }),
       },
     },
-    problems: ['approval-refused', 'ledger-unavailable'],
+    problems: ['request-invalid', 'approval-refused', 'ledger-unavailable'],
     answer: (question) => answer(question, word === 'approve'),
   }
 }

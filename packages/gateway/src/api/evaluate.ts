@@ -89,7 +89,10 @@ const EVALUATE: Schema = object({ tool: NAME, ...CALL })
 const BROWSER: Schema = object({
   tool_name: NAME,
   ...CALL,
-  'planner_ref?': NAME,
+  'planner_ref?': said(
+    NAME,
+    'The digest of the plan: `sha256:` and 64 hexadecimal digits, or the digits alone. Any other text is hashed before it is written; a blank one counts as missing.',
+  ),
   'side_effect?': FLAG,
   'destination?': { type: 'string', maxLength: 2048 },
   'observation?': PAGE,

@@ -8,7 +8,8 @@ import { onInterrupt } from './interrupt.ts'
 import { shown, table, until } from './table.ts'
 import { CommandError, UsageError, type Terminal } from './terminal.ts'
 
-interface Waiting {
+/** A request as the API shows it. */
+export interface Waiting {
   readonly id: string
   readonly principal: string
   readonly session: string
@@ -18,8 +19,20 @@ interface Waiting {
   readonly rule: string | null
   readonly asks: readonly string[]
   readonly arguments?: unknown
+  readonly page?: ShownPage
   readonly approvers: readonly string[]
+  readonly reason_required?: boolean
   readonly until: string
+}
+
+/** The page of a browser call. */
+export interface ShownPage {
+  readonly url?: string | null
+  readonly destination?: string | null
+  readonly page_host?: string
+  readonly sentinel_risk?: number
+  readonly sentinel_findings: readonly string[]
+  readonly planner_ref?: string
 }
 
 const PAUSE = 1000
@@ -71,7 +84,7 @@ function sentence(request: Waiting): string {
   const by = rule === null ? '' : ` (rule ${shown(rule)})`
   const left = until(end, new Date().getTime())
   const asked = `${shown(principal)} wants ${shown(tool)}: ${reason_code}${by}, ${left} left`
-  return [`${id}  ${asked}`, ...asksOf(request), argumentsOf(request)].join('\n  ')
+  return [`${id}  ${asked}`, ...aboutOf(request), argumentsOf(request)].join('\n  ')
 }
 
 function waitingOn(connection: Connection): Promise<{ readonly approvals: readonly Waiting[] }> {
@@ -92,10 +105,28 @@ function format(approvals: readonly Waiting[]): string {
   if (rows.length === 0) return ''
   const what = approvals.flatMap((each) => [
     `${each.id.slice(0, 16)}  ${argumentsOf(each)}`,
-    ...asksOf(each).map((line) => `${' '.repeat(18)}${line}`),
+    ...aboutOf(each).map((line) => `${' '.repeat(18)}${line}`),
   ])
   const columns = ['ID', 'PRINCIPAL', 'TOOL', 'EFFECT', 'REASON', 'APPROVERS', 'LEFT']
   return [table(columns, rows), '', 'with these arguments:', ...what].join('\n')
+}
+
+/** What else a person should know before they answer. */
+function aboutOf(request: Waiting): readonly string[] {
+  const reason = request.reason_required === true ? ['the policy asks for a reason: --because'] : []
+  return [...asksOf(request), ...pageLines(request), ...reason]
+}
+
+/** The page that a yes would be for. */
+export function pageLines({ page }: Pick<Waiting, 'page'>): readonly string[] {
+  if (!page) return []
+  const { url, destination, page_host = '(unknown)', sentinel_risk, sentinel_findings, planner_ref } = page
+  const goes = destination === undefined || destination === null ? '' : `, goes to ${shown(destination)}`
+  const found = sentinel_findings.length === 0 ? 'no findings' : sentinel_findings.map(shown).join(', ')
+  return [
+    `on the page ${shown(url ?? page_host)}${goes}`,
+    `the Sentinel says: risk ${sentinel_risk ?? 'unknown'}, ${found}; plan ${shown(planner_ref ?? '(none)')}`,
+  ]
 }
 
 /** What else a yes would lift, where the reason alone does not say it. */
@@ -112,7 +143,9 @@ const MOST_SHOWN = 1000
 function argumentsOf({ arguments: args }: Waiting): string {
   if (args === undefined) return '(lost or erased: it can be denied, not approved)'
   const text = shown(JSON.stringify(args))
-  return text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN)}… (all of it with --json)`
+  return text.length <= MOST_SHOWN
+    ? text
+    : `${text.slice(0, MOST_SHOWN)}… (all of it with \`tollgate approvals show\`)`
 }
 
 interface AnswerOptions extends GatewayOptions {
@@ -166,7 +199,7 @@ function grantOf(request: Waiting | undefined, widen: boolean): string {
 }
 
 /** The request that is meant, by its id or the beginning of it. */
-async function idOf(connection: Connection, which: string): Promise<string> {
+export async function idOf(connection: Connection, which: string): Promise<string> {
   if (/^[0-9a-f]{64}$/.test(which)) return which
   if (!/^[0-9a-f]{8,63}$/.test(which)) {
     throw new UsageError(

@@ -39,11 +39,11 @@ function about(receipt: Receipt, paint: Colors): string {
       return `${painted(status, paint)} of ${decision.slice(0, 8)}, reported by the ${reported_by}${handed}`
     }
     case 'approval':
-      return `${painted(receipt.answer, paint)} for ${receipt.decision.slice(0, 8)} by ${shown(receipt.approver)}`
+      return `${painted(receipt.answer, paint)} for ${receipt.decision.slice(0, 8)} by ${shown(receipt.approver)}${why(receipt.because)}`
     case 'freeze': {
       const { scope, target, frozen, by, because } = receipt
       const what = scope === 'all' ? 'everything' : `${scope} ${shown(target ?? '')}`
-      return `${frozen ? 'froze' : 'unfroze'} ${what} by ${shown(by)}${because === undefined ? '' : `: ${shown(because)}`}`
+      return `${frozen ? 'froze' : 'unfroze'} ${what} by ${shown(by)}${why(because)}`
     }
     case 'policy':
       return `${shown(receipt.name)} (${receipt.policy_hash.slice(0, 8)}) activated by ${shown(receipt.by)}`
@@ -68,6 +68,10 @@ function sessionChanged({ op, session, principal, by, because }: SessionChange):
   const what =
     op === 'trust' ? `reset trust of ${shown(principal)}` : `${op} ${shown(session)} of ${shown(principal)}`
   return because === undefined ? what : `${what} by ${shown(by ?? '')}: ${shown(because)}`
+}
+
+function why(because: string | undefined): string {
+  return because === undefined ? '' : `: ${shown(because)}`
 }
 
 function delegated({ op, delegator, delegate, delegation_hash, expires, parent, by }: Delegation): string {

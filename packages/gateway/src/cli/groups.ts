@@ -53,6 +53,11 @@ export function addApprovals(program: Command, to: To): void {
     .option('--watch', 'go on and print what comes, until Ctrl-C')
     .addHelpText('after', examples(['tollgate approvals list --watch', '']))
     .action(to(async () => (await import('./approvals.ts')).runList))
+  remote(approvals, 'show')
+    .summary('show one request, with all that a yes would let pass')
+    .argument('<request>', 'its id; for one that waits, the first 8 characters will do')
+    .addHelpText('after', examples(['tollgate approvals show 3f2a9c01', '']))
+    .action(to(async () => (await import('./approvals-show.ts')).runShow))
   for (const [name, summary] of [
     ['approve', 'say yes: the call may pass, once'],
     ['deny', 'say no'],
@@ -60,8 +65,8 @@ export function addApprovals(program: Command, to: To): void {
     const command = remote(approvals, name)
       .summary(summary)
       .argument('<request>', 'its id, or the first characters of it')
-      .option('--because <why>', 'why, for the record')
-      .addHelpText('after', examples([`tollgate approvals ${name} 3f2a9c01`, '']))
+      .option('--because <why>', 'why, in at most 500 characters; it is in the receipt for ever')
+      .addHelpText('after', examples([`tollgate approvals ${name} 3f2a9c01 --because "looked at it"`, '']))
     if (name === 'approve') {
       command.option(
         '--widen',

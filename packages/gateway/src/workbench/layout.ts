@@ -65,7 +65,9 @@ const GATES: Layout = {
     'compliance',
   ],
   members: {
-    browser: { order: ['domains', 'max-sentinel-risk', 'observation'] },
+    browser: {
+      order: ['domains', 'max-sentinel-risk', 'observation', 'findings'],
+    },
     egress: { order: ['allow', 'ask', 'deny'] },
     taint: {
       order: ['deny', 'ask', 'internal', 'follow', 'provenance', 'results'],
@@ -110,12 +112,13 @@ const GATES: Layout = {
 
 /** The layout of a policy file. */
 export const POLICY_LAYOUT: Layout = {
-  order: ['tollgate', 'name', 'context', 'principals', 'tools', 'rules', 'gates'],
+  order: ['tollgate', 'name', 'context', 'principals', 'tools', 'rules', 'approvals', 'gates'],
   members: {
     context: { order: ['environments', 'tenants', 'workspaces'] },
     principals: { names: true, each: { order: ['tier', 'key', 'delegate-only'] } },
     tools: { names: true, each: TOOL },
     rules: { each: RULE },
+    approvals: { order: ['reason'] },
     gates: GATES,
   },
 }

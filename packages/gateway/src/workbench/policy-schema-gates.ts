@@ -80,6 +80,15 @@ const BROWSER = record(
       '`sentinel`: only what the Sentinel itself has posted counts.',
       words(['any', 'sentinel'], 'any'),
     ),
+    findings: {
+      ...mapping(
+        'Findings',
+        'What is done about findings of the Sentinel before a side effect, by code; `*` for those that have no row, `escalate` if left out.',
+        words(['deny', 'escalate', 'record']),
+        { type: 'string', pattern: '^(?:[A-Z][A-Z0-9_]{0,63}|\\*)$' },
+      ),
+      examples: [{ HIDDEN_TEXT: 'deny', FOREIGN_FORM: 'escalate', '*': 'record' }],
+    },
   },
 )
 

@@ -114,6 +114,12 @@ export const POLICY_SCHEMA: JsonObject = {
         items: part('rule'),
         maxItems: 10_000,
       }),
+      approvals: record('Approvals', 'What is asked of answers of people.', {
+        reason: about(
+          '`required`: an answer without a reason is not accepted.',
+          words(['optional', 'required'], 'optional'),
+        ),
+      }),
       gates: GATES,
     },
     { required: ['tollgate', 'name', 'rules'] },

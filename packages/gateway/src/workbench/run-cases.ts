@@ -217,7 +217,7 @@ async function answer(play: Play, step: CallStep): Promise<Failed | undefined> {
   const { request } = play
   if (request === undefined) return failed('a person to be asked', 'nobody is asked')
   const say = (by: string, granted: boolean): Promise<unknown> =>
-    answerRequest(kernel, { tenant: play.tenant, request, granted, approver: by, groups: [by] })
+    answerRequest(kernel, { tenant: play.tenant, request, granted, approver: by, groups: [by], because: WHY })
   for (const by of step.cannotApprove) {
     if (await succeeds(say(by, true))) return failed(`\`${by}\` not to be able to approve`, 'they could')
   }
@@ -229,6 +229,8 @@ async function answer(play: Play, step: CallStep): Promise<Failed | undefined> {
   const expect = granted ? AFTER_YES : AFTER_NO
   return judge(step, expect, outcome, `, after \`${by}\` said ${granted ? 'yes' : 'no'}`)
 }
+
+const WHY = 'a case of the policy says so'
 
 const ANYTHING = { rule: undefined, rung: undefined, detail: undefined }
 const AFTER_YES: Expectation = { ...ANYTHING, verdict: 'ALLOW', reason: 'APPROVAL_GRANTED' }

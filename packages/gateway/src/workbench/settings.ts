@@ -48,13 +48,14 @@ const GATES: readonly (readonly [name: string, member: keyof Policy['gates']])[]
 
 /** Each section in one text that is the same for the same meaning, whatever the order of what has no order. */
 function sectionsOf(policy: Policy): Readonly<Record<string, string>> {
-  const { context, principals, tools, rules, gates } = policy
+  const { context, principals, tools, rules, approvals, gates } = policy
   const named = GATES.map(([name, member]) => [`gates.${name}`, plain(gates[member])] as const)
   return {
     context: plain(context),
     principals: principalsText(principals),
     tools: JSON.stringify([...toolTexts(policy)].toSorted()) + orderOf(tools, ({ name }) => !name.exact),
     rules: JSON.stringify(rules.map((rule) => ruleText(rule) + askingText(rule))),
+    approvals: plain(approvals),
     ...Object.fromEntries(named),
   }
 }
@@ -148,6 +149,8 @@ const SHOWN_BY_CALLS: readonly (readonly [name: string, rungs: readonly Rung[], 
 const SHOWN_BY_HISTORY: readonly (readonly [name: string, read: Read])[] = [
   ['principals', ({ principals }) => principals.map(({ name, key }) => [name.source, key && plain(key)])],
   ['tools', ({ tools }) => tools.map(({ name, returns, salted }) => [name.source, returns, salted])],
+  // One that asks for no reason has nothing that could be lost.
+  ['approvals', ({ approvals }) => (approvals.reason === 'required' ? approvals : undefined)],
   ['gates.session-risk', ({ gates }) => gates.sessionRisk],
   [
     'gates.taint',

@@ -3,12 +3,14 @@ import type { Target } from '../destinations/destination.ts'
 import { readHttpUrl } from '../destinations/url.ts'
 import type { BrowserCall } from '../call.ts'
 import type { GateSettings } from '../policy/settings.ts'
+import type { FindingAnswer } from '../policy/settings/browser.ts'
 import type { Snapshot } from '../snapshot.ts'
-import { deny, type Gate, type Objection } from './gate.ts'
+import { deny, escalate, type Gate, type Objection } from './gate.ts'
 
 /**
  * The deterministic guard behind a browser agent. In this order: a URL that cannot be read, a domain out of scope, a
- * Sentinel that objects or says nothing readable before a side effect, a side effect without a planner reference.
+ * Sentinel that objects or says nothing readable before a side effect, a side effect without a planner reference; then it asks
+ * about findings that a person should see.
  *
  * What the agent says can only raise the bar: a browser tool has a side effect unless the catalogue says it reads.
  */
@@ -43,7 +45,21 @@ function checkCall(call: BrowserCall, snapshot: Snapshot): Objection | undefined
   }
   if (!snapshot.sideEffect) return undefined
   if (!isTrusted(snapshot, settings)) return deny('COGNITIVE_FIREWALL_SENTINEL_DENY')
-  return call.planner_ref === undefined ? deny('COGNITIVE_FIREWALL_PLANNER_REF_REQUIRED') : undefined
+  const found = answersTo(observation?.sentinel_findings ?? [], settings)
+  if (found.deny.length > 0) return deny('COGNITIVE_FIREWALL_SENTINEL_DENY', found.deny.join(', '))
+  if (call.planner_ref === undefined) return deny('COGNITIVE_FIREWALL_PLANNER_REF_REQUIRED')
+  if (found.escalate.length === 0) return undefined
+  return escalate('COGNITIVE_FIREWALL_APPROVAL_REQUIRED', found.escalate.join(', '))
+}
+
+/** The findings by what the policy says of each; what no row names counts as `*`. */
+function answersTo(
+  findings: readonly string[],
+  settings: GateSettings['browser'],
+): Readonly<Record<FindingAnswer, readonly string[]>> {
+  const by = (answer: FindingAnswer): readonly string[] =>
+    findings.filter((code) => (settings.findings.get(code) ?? settings.otherFindings) === answer)
+  return { deny: by('deny'), escalate: by('escalate'), record: by('record') }
 }
 
 function inScope(target: Target, { domains }: GateSettings['browser']): boolean {

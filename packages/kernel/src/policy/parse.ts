@@ -77,6 +77,12 @@ export interface PolicyContext {
   readonly workspaces: readonly string[]
 }
 
+/** What the policy asks of answers of people. */
+export interface ApprovalSettings {
+  /** `required`: an answer without a reason is not accepted. */
+  readonly reason: 'optional' | 'required'
+}
+
 /** A policy: ordered rules, the only thing that grants, and the settings of the rungs. */
 export interface Policy {
   readonly name: string
@@ -87,6 +93,7 @@ export interface Policy {
   readonly principals: readonly PrincipalDeclaration[]
   readonly tools: readonly ToolDeclaration[]
   readonly rules: readonly Rule[]
+  readonly approvals: ApprovalSettings
   readonly gates: GateSettings
 }
 
@@ -139,7 +146,7 @@ function firstOf(mistakes: readonly Mistake[]): readonly Mistake[] {
 }
 
 function readPolicy(reader: Reader, text: string): Policy | undefined {
-  const names = ['tollgate', 'name', 'context', 'principals', 'tools', 'rules', 'gates'] as const
+  const names = ['tollgate', 'name', 'context', 'principals', 'tools', 'rules', 'approvals', 'gates'] as const
   const fields = reader.fields(reader.root, names)
   if (!fields) return undefined
   const { root } = reader
@@ -156,8 +163,15 @@ function readPolicy(reader: Reader, text: string): Policy | undefined {
     principals: fields.principals ? readPrincipals(reader, fields.principals) : [],
     tools: fields.tools ? readTools(reader, fields.tools) : [],
     rules: fields.rules ? readRules(reader, fields.rules, configuredBy(gates)) : [],
+    approvals: readApprovals(reader, fields.approvals),
     gates,
   }
+}
+
+function readApprovals(reader: Reader, place: Place | undefined): ApprovalSettings {
+  const fields = place && reader.fields(place, ['reason'])
+  const reason = fields?.reason && reader.word(fields.reason, '`reason`', ['optional', 'required'])
+  return { reason: reason ?? 'optional' }
 }
 
 function readContext(reader: Reader, place: Place | undefined): PolicyContext {

@@ -3,6 +3,7 @@
 import type { HostPattern } from '../destinations/pattern.ts'
 import { DEFAULT_RISK, ONE, type RiskSettings } from '../risk.ts'
 import type { Place, Reader } from './read.ts'
+import { readBrowser, type BrowserSettings } from './settings/browser.ts'
 import { readCompliance, type ComplianceSettings } from './settings/compliance.ts'
 import { readHosts } from './settings/hosts.ts'
 import { readPrivilege, type PrivilegeSettings } from './settings/privilege.ts'
@@ -20,12 +21,7 @@ export interface GateSettings {
     readonly deny: readonly HostPattern[]
   }
   readonly sessionRisk: RiskSettings
-  readonly browser: {
-    readonly domains: readonly HostPattern[]
-    readonly maxSentinelRisk: number
-    /** `sentinel`: only observations that the Sentinel posted itself count. */
-    readonly observation: 'any' | 'sentinel'
-  }
+  readonly browser: BrowserSettings
   /** Undefined where the policy does not mention the rung: then it has nothing to say. */
   readonly taint: TaintSettings | undefined
   readonly threat: ThreatSettings | undefined
@@ -121,15 +117,4 @@ function refuseLateAsk(
     place,
     `\`ask\` is ${ask / ONE}, above \`threshold\` ${threshold / ONE}: calls are denied before a person is asked; write an \`ask\` of at most ${threshold / ONE}, or raise \`threshold\``,
   )
-}
-
-function readBrowser(reader: Reader, place: Place | undefined): GateSettings['browser'] {
-  const fields = place && reader.fields(place, ['domains', 'max-sentinel-risk', 'observation'])
-  const risk = fields?.['max-sentinel-risk']
-  const observation = fields?.observation
-  return {
-    domains: readHosts(reader, fields?.domains, 'a domain'),
-    maxSentinelRisk: (risk && reader.number(risk, '`max-sentinel-risk`', 0, 100)) ?? 70,
-    observation: (observation && reader.word(observation, '`observation`', ['any', 'sentinel'])) ?? 'any',
-  }
 }

@@ -167,12 +167,18 @@ function pages(world: World, draft: Draft): readonly Draft[] {
     ...urls.map((url) => put(pageAt(url))),
     ...urls.slice(0, 12).map((destination) => put({ ...page, destination })),
     ...risks.map((sentinel_risk) => put({ ...page, observation: { ...seen, sentinel_risk } })),
+    ...findingsIn(world).map((code) => put({ ...page, observation: { ...seen, sentinel_findings: [code] } })),
     put({ ...page, observation: { ...seen, dom_hash: null } }),
     put({ ...page, side_effect: true }),
     put({ observation: seen }),
     { ...draft, browser: page, posted: false },
     { ...draft, browser: undefined },
   ]
+}
+
+/** Every finding that a policy has a row for, and one that none has. */
+function findingsIn({ policies }: World): readonly string[] {
+  return [...new Set(policies.flatMap(({ gates }) => [...gates.browser.findings.keys()])), 'SOMETHING_NEW']
 }
 
 /** One of each list in turn, until all are through. */
