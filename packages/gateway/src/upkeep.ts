@@ -2,7 +2,14 @@
 // to keep, and stops everything while the disk still has room to say so.
 
 import { statfsSync } from 'node:fs'
-import { closeExpired, closeSessions, KEPT, setFreeze, type IdleSession, type Kernel } from '@tollgate/kernel'
+import {
+  closeAllExpired,
+  closeSessions,
+  KEPT,
+  setFreeze,
+  type IdleSession,
+  type Kernel,
+} from '@tollgate/kernel'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 
@@ -44,7 +51,7 @@ const AT_ONCE = 500
 /** Begins upkeep. */
 export function startUpkeep(options: UpkeepOptions): Upkeep {
   const tasks = [
-    every(SECOND, () => closeExpired(options.kernel), options.log),
+    every(SECOND, () => closeAllExpired(options.kernel), options.log),
     every(SECOND, () => watchPlace(options), options.log),
     every(5 * SECOND, () => guardDisk(options), options.log),
     every(HOUR, () => forgetOld(options), options.log),

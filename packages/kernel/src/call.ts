@@ -13,7 +13,7 @@ import {
   type JsonObject,
 } from '@tollgate/evidence/core'
 import { captureContext, type Context } from './call-context.ts'
-import { copyOf, isName, isRecord } from './plain.ts'
+import { copyOf, isName, isRecord, ownText } from './plain.ts'
 import type { ArgumentsSchema } from './schema.ts'
 
 export type { Context } from './call-context.ts'
@@ -165,7 +165,9 @@ export function capture(call: ToolCall): Intent {
   const tenant = isName(caller.tenant) ? caller.tenant : UNREADABLE
   const faults: string[] = tenant === UNREADABLE ? ['tenant'] : []
   const optional = (value: unknown, what: string): string | undefined => {
-    if (value === undefined || isName(value)) return value
+    if (value === undefined) return value
+    // Names are kept with the call until its effect is known; what else came with it is not.
+    if (isName(value)) return ownText(value)
     faults.push(what)
     return undefined
   }
@@ -176,7 +178,7 @@ export function capture(call: ToolCall): Intent {
     // Two names for one session: which of them risk is remembered by must not be ours to pick.
     if (said !== undefined && inside !== undefined && said !== inside)
       faults.push(`${what}: \`context\` names another`)
-    return said ?? inside
+    return said ?? (inside === undefined ? undefined : ownText(inside))
   }
   const own = once(session_id, named?.session_id, 'session_id')
   const delegated = once(delegation_session_id, named?.delegation_session_id, 'delegation_session_id')

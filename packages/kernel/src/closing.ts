@@ -130,22 +130,58 @@ function readOpening(record: unknown): Opening | undefined {
   return typeof record === 'string' ? (JSON.parse(record) as Opening) : undefined
 }
 
-// In one turn; the rest goes with the next.
-const MOST_AT_ONCE = 100
+// In one turn; the rest goes with the next. Twice as many as were opened since, so that what has expired gets fewer under any
+// load, and never so many that the calls behind them would wait long for their batch.
+const FEWEST_AT_ONCE = 100
+const MOST_AT_ONCE = 1000
+
+interface Closing {
+  busy: boolean
+  /** How many openings there had been when the last turn of closing began. */
+  added: number
+}
+
+const closings = new WeakMap<Kernel['openings'], Closing>()
+
+function closingOf({ openings }: Kernel): Closing {
+  const known = closings.get(openings) ?? { busy: false, added: openings.added }
+  closings.set(openings, known)
+  return known
+}
 
 /**
- * Closes advised calls that nobody reported on in time, and forgets requests that ended long ago. Every call does this in
- * passing; a gateway without traffic should do it once in a while.
+ * Closes advised calls that nobody reported on in time, and forgets requests that ended long ago: some of them, in one turn, one
+ * turn at a time. While one is under way this returns at once. Every call does this in passing; `closeAllExpired` is for a
+ * gateway without traffic.
  */
 export async function closeExpired(kernel: Kernel): Promise<void> {
-  if (!mustCloseSome(kernel)) return
-  const openings = kernel.openings.expired(kernel.host.now(), MOST_AT_ONCE)
+  const closing = closingOf(kernel)
+  if (closing.busy || !mustCloseSome(kernel)) return
+  const opened = kernel.openings.added - closing.added
+  const most = Math.min(Math.max(2 * opened, FEWEST_AT_ONCE), MOST_AT_ONCE)
+  closing.busy = true
+  closing.added = kernel.openings.added
+  try {
+    await closeSome(kernel, most)
+  } finally {
+    closing.busy = false
+  }
+}
+
+/** Closes all that have expired, turn by turn, so that calls get theirs in between. */
+export async function closeAllExpired(kernel: Kernel): Promise<void> {
+  // Calls in passing close some as well: what they have begun ends without this.
+  while (mustCloseSome(kernel) && !closingOf(kernel).busy) await closeExpired(kernel)
+}
+
+async function closeSome(kernel: Kernel, most: number): Promise<void> {
+  const openings = kernel.openings.expired(kernel.host.now(), most)
   const due = openings.map((opening) => dueNow(kernel, opening))
   await kernel.ledger.append({
     reserved: true,
     reads: due.flatMap(readsFor),
     run: (turn) => {
-      const stale = kernel.approvals.stale(turn.time, MOST_AT_ONCE)
+      const stale = kernel.approvals.stale(turn.time, most)
       // While the records came, some of them may have been reported after all.
       const expired = due.filter(({ opening }) => kernel.openings.get(opening.id))
       for (const each of expired) recordUnknown(kernel, turn, each, 'lost')

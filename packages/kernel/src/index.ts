@@ -44,7 +44,14 @@ export {
 export { readTexts, type Mark, type ReadText } from './content.ts'
 export { registerDelegation, revokeDelegation, type HandedIn, type Registration } from './delegate.ts'
 export { chainOf, isDelegateOnly, type Delegations, type RegisteredDelegation } from './delegations.ts'
-export { closeExpired, openedAs, reportEffect, type EffectReport, type Reported } from './closing.ts'
+export {
+  closeAllExpired,
+  closeExpired,
+  openedAs,
+  reportEffect,
+  type EffectReport,
+  type Reported,
+} from './closing.ts'
 export { inspectionIn, type Outcome } from './effects.ts'
 export {
   authorize,

@@ -36,6 +36,8 @@ export interface Openings {
   /** Advised openings that ended unreported, oldest first, at most `most`. */
   expired(time: number, most: number): readonly Opening[]
   readonly size: number
+  /** How many were ever added. */
+  readonly added: number
 }
 
 /** What the names of all openings begin with. */
@@ -74,8 +76,10 @@ export function createOpenings(): Openings {
   const open = new Map<string, Opening>()
   const advised = new Map<string, Opening>()
   const named = new Map<string, Opening>()
+  let added = 0
   return {
     add(opening) {
+      added++
       open.set(opening.id, opening)
       if (opening.reference !== undefined) named.set(referenceName(opening, opening.reference), opening)
       if (opening.expires !== null) advised.set(opening.id, opening)
@@ -105,6 +109,9 @@ export function createOpenings(): Openings {
     },
     get size() {
       return open.size
+    },
+    get added() {
+      return added
     },
   }
 }

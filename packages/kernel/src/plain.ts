@@ -18,6 +18,14 @@ export function isRecord(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/**
+ * The same text in memory that it alone takes up. Part of a text is often kept as a place in the whole: a name that outlives its
+ * request would hold all of the request with it.
+ */
+export function ownText(text: string): string {
+  return ` ${text}`.slice(1)
+}
+
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
 
 /** Whether a value can stand as a name in a receipt. */

@@ -50,8 +50,9 @@ interface Sealed extends Seal {
   readonly entry: PackedEntry
 }
 
-// Pages in the log, as good as can be told, after which they are moved into the file.
-const MOVED_AFTER = 4000
+// Pages in the log, as good as can be told, after which they are moved into the file. All calls wait for it meanwhile: the more
+// there are, the longer.
+const MOVED_AFTER = 2000
 const PAGES_OF_A_COMMIT = 4
 const PAGE_SIZE = 4096
 
@@ -114,7 +115,8 @@ export function openWriter(options: WriterOptions): Writer {
     })
     for (const { place, root, hashes } of tiles) statements.tile.run(place, root, hashes)
     for (const [name, index] of anchors) statements.anchor.run(name, index)
-    for (const [name, text] of unpackRecords(batch)) setRecord(name, text)
+    const records = unpackRecords(batch)
+    for (const [name, text] of records) setRecord(name, text)
     statements.commit.run()
     // Before anybody is told: what went to a file that nobody can find again is not on disk.
     place.check()
@@ -122,7 +124,13 @@ export function openWriter(options: WriterOptions): Writer {
     if (!proven) requireDurable(db)
     proven = true
     newest = entries.at(-1)?.id ?? newest
-    moveLog(PAGES_OF_A_COMMIT + entries.length + Math.ceil(batch.records.joined.length / PAGE_SIZE))
+    // Names of records are spread over the file: each may be on a page of its own.
+    moveLog(
+      PAGES_OF_A_COMMIT +
+        entries.length +
+        records.length +
+        Math.ceil(batch.records.joined.length / PAGE_SIZE),
+    )
     return tree.size
   }
 
