@@ -11,7 +11,9 @@ const READING = '  reading: { rate: 1024MiB, burst: 1024MiB }\n'
 export async function makeData(data, more) {
   await createData(data, { port: 0 }, () => undefined)
   const file = join(data, 'tollgate.yaml')
-  const text = readFileSync(file, 'utf8')
+  // The key of its kept calls goes with it, and is not left among those of the user.
+  const keep = `keep: { calls: 7d, key-file: ${JSON.stringify(`${data}-seal.key`)} }`
+  const text = readFileSync(file, 'utf8').replace('keep: { calls: 7d }', keep)
   const [before, after, ...others] = text.split('\nlimits:\n')
   if (after === undefined || others.length > 0) throw new Error('tollgate.yaml has no place for limits')
   writeFileSync(file, `${before}\nlimits:\n${READING}${after}\n${more}\n`)

@@ -66,11 +66,11 @@ async function replayRate(
 /** A ledger with so many allowed calls and their effects, each kept. */
 export async function record(data: string, text: string, call: (i: number) => ToolCall): Promise<Config> {
   const keyring = { keys: [await createKey(data, 'ledger'), await createKey(data, 'writer')] }
-  writeFileSync(
-    join(data, 'tollgate.yaml'),
-    `${defaultConfigText({ ledger: 'ledger.example/bench', port: 0 })}head-guard: off\n`,
-    { mode: 0o600 },
-  )
+  const usual = defaultConfigText({ ledger: 'ledger.example/bench', port: 0 })
+  // The key of the kept calls is not left among those of the user.
+  const keep = `keep: { calls: 7d, key-file: ${JSON.stringify(`${data}-seal.key`)} }`
+  const written = `${usual.replace('keep: { calls: 7d }', keep)}head-guard: off\n`
+  writeFileSync(join(data, 'tollgate.yaml'), written, { mode: 0o600 })
   const config = readConfig(data)
   await foundLedger(config, keyring)
   const gateway = await openGateway(config, keyring, silent)
