@@ -7,6 +7,7 @@
 
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
+import { abuseRows } from './abuse.ts'
 import { cliRows } from './cli.ts'
 import { evidenceRows } from './evidence.ts'
 import { gatewayRows } from './gateway.ts'
@@ -31,6 +32,7 @@ const AREAS: Readonly<Record<string, Measure>> = {
   cli: cliRows,
   policy: policyRows,
   scanner: scannerRows,
+  abuse: abuseRows,
 }
 
 // `sized` of measure.ts reads `tiny`, because sizes are constants of their areas.

@@ -18,6 +18,7 @@ const ROWS = {
   cli: 4,
   policy: 3,
   scanner: 7,
+  abuse: 8,
 }
 
 // Dozens of processes one after the other: some seconds, and minutes where the machine has other work.
