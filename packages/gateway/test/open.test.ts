@@ -342,6 +342,25 @@ describe('a file that somebody else has written to', () => {
     expect(info.groups).toEqual([])
   })
 
+  it.each([
+    ['role', `'"role":"operator"', '"role":"admin"'`],
+    ['principal', `'"principal":"user:olga"', '"principal":"user:root"'`],
+    ['tenant', `'"tenant":"default"', '"tenant":"other"'`],
+  ])('does not give a token another %s than its receipt says', async (_, change) => {
+    const site = await usedSite()
+    const gateway = await site.open()
+    const order = { role: 'operator', tenant: 'default', principal: 'user:olga' } as const
+    const { token } = await gateway.tokens.issue(order, 'user:root')
+    await gateway.close()
+    tamper(
+      site.config,
+      `UPDATE records SET text = CAST(replace(text, ${change}) AS BLOB) WHERE name LIKE 'token%'`,
+    )
+    const again = await site.open()
+    expect(again.tokens.identify(token)).toBeUndefined()
+    await again.close()
+  })
+
   it('does not get an approval used twice', async () => {
     const site = await usedSite()
     const gateway = await site.open()

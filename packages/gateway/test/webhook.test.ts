@@ -22,6 +22,11 @@ interface Got {
 
 /** A receiver that answers with these codes, one after the other; the last one from then on. */
 async function receiver(...codes: number[]): Promise<{ url: string; got: Got[] }> {
+  return pointing('http://elsewhere.test/', ...codes)
+}
+
+/** The same, whose redirects point there. */
+async function pointing(location: string, ...codes: number[]): Promise<{ url: string; got: Got[] }> {
   const got: Got[] = []
   const server: Server = createServer((request, response) => {
     let body = ''
@@ -30,7 +35,7 @@ async function receiver(...codes: number[]): Promise<{ url: string; got: Got[] }
       got.push({ headers: request.headers, body })
       response
         .writeHead(codes[Math.min(got.length, codes.length) - 1] ?? 200, {
-          location: 'http://elsewhere.test/',
+          location,
         })
         .end()
     })
@@ -126,6 +131,17 @@ describe('a webhook', () => {
     expect(new Set(got.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
     expect(said).toHaveLength(3)
     expect(said.join()).not.toContain('bo@example.com')
+  })
+
+  it.each([301, 302, 303, 307, 308])('does not go where a %i points', async (code) => {
+    const gateway = await openSite()
+    const elsewhere = await receiver(204)
+    const { url, got } = await pointing(elsewhere.url, code)
+    start(gateway, [{ url, secretEnv: 'HOOK_SECRET' }])
+    await ask(gateway, 'mail/send')
+    // The second try shows what came of the first.
+    await until(() => got.length === 2)
+    expect(elsewhere.got).toEqual([])
   })
 
   it('is not tried again once somebody has answered', async () => {
