@@ -270,7 +270,7 @@ describe('a modern client', () => {
         params: modern({ notifications: { toolsListChanged: true, resourceSubscriptions: ['file:///a'] } }),
       }),
     )
-    await nextTurn()
+    await expect.poll(() => gate.server.wanted.at(-1)?.uris).toEqual(['file:///a'])
     const events = gate.server.events.at(-1)
     events?.onNotification('notifications/tools/list_changed', {})
     events?.onNotification('notifications/prompts/list_changed', {})

@@ -4,7 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { JsonObject } from '@tollgate/evidence'
 import { pinTool, setFreeze } from '@tollgate/kernel'
 import { describe, expect, test } from 'vitest'
-import { at, ECHO, modernMeta, gateForTest, plainServer, type Client } from './mcp-rig.ts'
+import { activate } from './gateway-rig.ts'
+import { at, ECHO, MCP_POLICY, modernMeta, gateForTest, plainServer, type Client } from './mcp-rig.ts'
 
 const CALL = { name: 'echo', arguments: { text: 'hello' } }
 const modern = (params: JsonObject, capabilities: JsonObject = {}, more: JsonObject = {}): JsonObject => ({
@@ -257,6 +258,8 @@ describe('towards servers', () => {
     plain.answer = lists('file:///a')
     second.answer = lists('file:///b')
     const gate = await gateForTest(plain, second)
+    const both = MCP_POLICY.replaceAll('"plain:*"', '"*:*"')
+    await activate(gate.gateway, both)
     await gate.mcp.meet()
     await gate.approve()
     const client = gate.client({ kind: 'all' })

@@ -2,7 +2,8 @@ import { MAX_VALUES } from '@tollgate/evidence'
 import { expect, it } from 'vitest'
 import { outlineOf } from '../src/mcp/server/outline.ts'
 
-const answer = (result: string): Uint8Array => Buffer.from(`{"id":7,"id":7,"jsonrpc":"2.0","result":${result}}`)
+const answer = (result: string): Uint8Array =>
+  Buffer.from(`{"id":7,"id":7,"jsonrpc":"2.0","result":${result}}`)
 
 it('tells whose answer it is that cannot be read strictly', () => {
   expect(outlineOf(answer('{}'))).toEqual({ id: 7, isAnswer: true, isResult: true })

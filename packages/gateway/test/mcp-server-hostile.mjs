@@ -45,7 +45,7 @@ function take(message) {
   if (method === 'server/discover') return greetModern(id)
   if (method === 'initialize') return greetLegacy(id)
   if (method === 'tools/call') return call(id, params)
-  if (method === 'asking/list') return TOOLS.endless(id)
+  if (method === 'resources/templates/list') return TOOLS.endless(id)
   if (method === 'subscriptions/listen')
     return say({ method: 'notifications/subscriptions/acknowledged', params: {} })
   if (method !== undefined && id !== undefined) say({ id, result: {} })

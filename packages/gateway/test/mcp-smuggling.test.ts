@@ -193,8 +193,25 @@ async function expectJudged(): Promise<void> {
   expect(reached).toEqual(allowed)
 }
 
+/** A call that is allowed: without it the cases would pass as well if everything were denied. */
+async function expectAllowed(): Promise<void> {
+  const before = gate.server.reached.length
+  const [answer] = await client.send(echo('{"text":"control \u00e9"}'))
+  expect(at(answer, 'result', 'isError')).toBeUndefined()
+  const reached = gate.server.reached
+    .slice(before)
+    .map(({ method, params }) => [method, canonicalize(params)])
+  expect(reached).toEqual([['tools/call', '{"arguments":{"text":"control é"},"name":"echo"}']])
+}
+
+test('the client and its tool are not denied as such: a plain call reaches the server, byte for byte', async () => {
+  await expectAllowed()
+  await expectJudged()
+})
+
 describe('does not reach the server', () => {
   test.each(CASES)('%s', async (_, text) => {
+    await expectAllowed()
     const before = gate.server.reached.length
     const came = await client.send(text)
     expect(gate.server.reached).toHaveLength(before)

@@ -3,6 +3,7 @@
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { definitionOf } from '@tollgate/kernel'
+import type { ListMethod } from '../mcp/methods.ts'
 import { UpstreamFault, type Connect, type ServerAddress, type Upstream } from '../mcp/server/upstream.ts'
 import { isObject, type Offer } from '../tools/offer.ts'
 import { VERSION } from './commands.ts'
@@ -61,7 +62,7 @@ function afterwards(patience: number): {
 async function read(upstream: Upstream, server: string, signal: AbortSignal): Promise<Roster> {
   const { capabilities, info, instructions } = await upstream.hello()
   const has = (name: string): boolean => capabilities[name] !== undefined
-  const all = (method: string, member: string): Promise<readonly JsonObject[]> =>
+  const all = (method: ListMethod, member: string): Promise<readonly JsonObject[]> =>
     listAll(upstream, method, member, signal)
   const tools = has('tools') ? await all('tools/list', 'tools') : []
   const prompts = has('prompts') ? await all('prompts/list', 'prompts') : []
@@ -100,7 +101,7 @@ function offer(name: string, content: JsonObject): Offer {
 /** A list to its end. One that a server refuses to give is empty: it may have announced more than it has. */
 async function listAll(
   upstream: Upstream,
-  method: string,
+  method: ListMethod,
   member: string,
   signal: AbortSignal,
 ): Promise<readonly JsonObject[]> {

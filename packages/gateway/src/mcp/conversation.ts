@@ -41,6 +41,7 @@ import type { OpenReach, Reached } from './reach.ts'
 import { beginRounds, type Round, type Rounds } from './rounds.ts'
 import { UpstreamFault } from './server/upstream.ts'
 import { createTidings, type Tidings } from './tidings.ts'
+import { toldMessage } from './told.ts'
 
 /** Where what belongs to one request goes: notifications and requests first, the answer last. */
 export interface Out {
@@ -149,10 +150,12 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
   }
 
   /** Log messages that belong to no request go to those that want some. */
-  function messagesWanted(message: string): void {
+  function messagesWanted(said: JsonObject): void {
     const wanting = [...underway.values()].filter(({ logLevel }) => logLevel !== undefined)
+    const [only] = wanting
     // Of several nobody knows whose it is, and they may be of different clients.
-    if (wanting.length === 1) wanting[0]?.out.send(message, false)
+    const told = only && wanting.length === 1 ? toldMessage(said, only.logLevel) : undefined
+    if (told) only?.out.send(formatNotification('notifications/message', told), false)
   }
 
   function take(message: Message | Unreadable, out: Out): Promise<void> {
@@ -235,11 +238,11 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
     if (!modern) return answerLegacy(request, meta, out, signal)
     const reached = reachFor(modern)
     underway.set(id, { ...underwayOf(id), logLevel: modern.logLevel, reached })
-    if (method === 'subscriptions/listen') return tidings.listen(request, out, signal, reached)
+    const turn = turnOf(modern, meta, out, signal, `modern ${id}`)
+    if (method === 'subscriptions/listen') return tidings.listen(request, out, turn, reached)
     if (method === 'server/discover') {
       return textOf(resultFor('modern', method, await describe(reached), infoOf(reached)))
     }
-    const turn = turnOf(modern, meta, out, signal, `modern ${id}`)
     const got = ROUNDS.includes(method)
       ? await inRounds(reached, request, turn)
       : { done: await answer(reached, method, params, turn) }
@@ -275,9 +278,9 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
     }
     const reached = reachFor(legacy)
     underway.set(id, { ...underwayOf(id), reached })
-    const own = await tidings.legacyMethod(reached, method, params, signal)
-    if (own) return textOf(own)
     const turn = turnOf({ ...legacy, logLevel: tidings.logLevel }, meta, out, signal, 'legacy')
+    const own = await tidings.legacyMethod(reached, method, params, turn)
+    if (own) return textOf(own)
     const got = await answer(reached, method, params, turn)
     return got.text ?? textOf(resultFor('legacy', method, got.result, {}))
   }
@@ -341,7 +344,10 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
         ? (params) => tell('notifications/progress', { ...params, progressToken: token })
         : undefined,
       message: (params) => tell('notifications/message', params),
-      ask: (method, params) => asks.ask((message) => out.send(message, false), method, params, signal),
+      ask: (method, params) => {
+        tidings.asked(params['elicitationId'])
+        return asks.ask((message) => out.send(message, false), method, params, signal)
+      },
     }
   }
 

@@ -33,7 +33,6 @@ export const OURS = {
 export interface Sender {
   readonly era: 'modern' | 'legacy'
   readonly capabilities: JsonObject
-  readonly info: JsonObject
   /** Least level of the log messages it wants with this request. */
   readonly logLevel: string | undefined
 }
@@ -59,13 +58,12 @@ export function modernSender(meta: JsonObject): Sender | undefined {
   return {
     era: 'modern',
     capabilities: capabilitiesFor(capabilities),
-    info: infoFor(meta[META.clientInfo]),
     logLevel: LEVELS.find((level) => level === meta[META.logLevel]),
   }
 }
 
 /** The sender of `initialize`, and the revision it wants. @throws RpcFault. */
-export function legacySender({ capabilities, clientInfo, protocolVersion }: JsonObject): {
+export function legacySender({ capabilities, protocolVersion }: JsonObject): {
   readonly sender: Sender
   readonly requested: string
 } {
@@ -75,7 +73,6 @@ export function legacySender({ capabilities, clientInfo, protocolVersion }: Json
   const sender: Sender = {
     era: 'legacy',
     capabilities: capabilitiesFor(capabilities),
-    info: infoFor(clientInfo),
     logLevel: undefined,
   }
   return { sender, requested: protocolVersion }
@@ -110,26 +107,16 @@ function capabilitiesFor(said: JsonObject): JsonObject {
   return Object.fromEntries(known)
 }
 
-const SHORT = /^[\x20-\x7e]{1,64}$/
-
-/** What servers are told that a client is called. */
-function infoFor(said: Json | undefined): JsonObject {
-  const { name, version } = isObject(said) ? said : UNNAMED
-  return {
-    name: typeof name === 'string' && SHORT.test(name) ? name : 'unnamed',
-    version: typeof version === 'string' && SHORT.test(version) ? version : '0',
-  }
-}
-
-/** What a client is called that does not say. */
-export const UNNAMED: JsonObject = { name: 'unnamed', version: '0' }
+/** What servers are told that their client is called. A client's own words would reach them without having been judged. */
+export const OUR_INFO: JsonObject = { name: 'unnamed', version: '0' }
 
 function missing(key: string): RpcFault {
   return new RpcFault(CODE.invalidParams, `\`_meta\` lacks \`${key}\``)
 }
 
-// The only key that goes on to a server as it came: everything else in there would reach it without having been judged.
-const TRACE = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+// The only key that goes on to a server as it came: everything else in there would reach it without having been judged. The form is
+// that of W3C Trace Context, version 00: no other is known, and ids of zeros are no ids.
+const TRACE = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
 
 /** What a server may see of a client's `_meta`. */
 export function metaForServer({ traceparent }: JsonObject): JsonObject | undefined {

@@ -50,7 +50,7 @@ const MAX_ITEMS = 10_000
 
 async function listed(
   link: Link,
-  method: string,
+  method: 'resources/list' | 'resources/templates/list',
   member: string,
   signal: AbortSignal,
 ): Promise<readonly JsonObject[]> {

@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '@tollgate/evidence'
 import { FACULTIES, isUsable } from '../tools/offer.ts'
 import { originOf } from '../tools/origin.ts'
 import { isObject } from './message.ts'
+import { isTold } from './told.ts'
 import { UpstreamFault, type Server, type ServerHello, type Upstream } from './server/upstream.ts'
 
 /** What is governed of a server besides its tools. */
@@ -133,7 +134,8 @@ export function createLink(server: Server, upstream: Upstream, catalogue: Catalo
       const noted = note(each)
       if (!noted) return []
       const full = toolName(name, noted.own)
-      return [catalogue.pinned(full) === noted.hash ? noted.tool : blocked(full, noted.own, catalogue)]
+      if (catalogue.pinned(full) === noted.hash) return [noted.tool]
+      return isTold(noted.own.replaceAll(/[_.\-/]+/g, ' ')) ? [blocked(full, noted.own, catalogue)] : []
     })
   }
 
@@ -265,13 +267,16 @@ function facultyDefinition(server: string, origin: string, hello: ServerHello): 
   })
 }
 
+// Nobody approves it, so it must be no sentence.
+const VERSION = /^[\w.+-]{1,64}$/
+
 /** Of what a server is called, what a person has seen, and the version. */
 function infoOf({ info }: ServerHello): JsonObject {
   const { name, title, version } = info
   return {
     name: typeof name === 'string' ? name : '',
     ...(typeof title === 'string' && { title }),
-    version: typeof version === 'string' ? version.slice(0, 64) : '0',
+    version: typeof version === 'string' && VERSION.test(version) ? version : '0',
   }
 }
 

@@ -3,17 +3,20 @@
 import type { Json, JsonObject } from '@tollgate/evidence'
 import type { Faculty, Link } from './link.ts'
 import { without } from './era.ts'
-import { CODE, isObject, RpcFault, textOf, type RpcError } from './message.ts'
+import { CODE, isObject, RpcFault, textOf } from './message.ts'
+import type { ListMethod } from './methods.ts'
+import { offeredItem, type Listed } from './offered.ts'
 import type { Answer, Reach, Turn } from './proxy.ts'
 import { UpstreamFault, type UpstreamAnswer } from './server/upstream.ts'
+import { isTold } from './told.ts'
 
 /** What can be listed, and the member of the result that holds it. */
-type Member = 'tools' | 'prompts' | 'resources' | 'resourceTemplates'
+type Member = 'tools' | Listed
 
 /** One page of a listing. */
 export async function listAll(
   reach: Reach,
-  method: string,
+  method: ListMethod,
   member: Member,
   params: JsonObject,
   turn: Turn,
@@ -42,7 +45,7 @@ const CAPABILITY: Readonly<Record<Member, string>> = {
 
 async function page(
   link: Link,
-  method: string,
+  method: ListMethod,
   member: Member,
   cursor: string | undefined,
   turn: Turn,
@@ -56,13 +59,17 @@ async function page(
   if (faculty && !link.isPinned(faculty)) return { [member]: [] }
   if (cursor !== undefined && !link.cursors.has(cursor)) throw badCursor()
   const got = await newest(link, method, cursor, turn)
-  if (!got.ok) throw faultFor(link, got.error)
+  // Why not is the server's own word.
+  if (!got.ok) throw new RpcFault(CODE.internal, `the server \`${link.name}\` does not list its ${member}`)
   const { nextCursor, ttlMs, cacheScope } = got.result
-  link.cursors.keep(nextCursor)
+  const following = typeof nextCursor === 'string' && isCursor(nextCursor) ? nextCursor : undefined
+  link.cursors.keep(following)
   const items = itemsIn(got.result, member)
   return {
-    ...(member === 'tools' ? governed(link, items, ttlMs) : { [member]: items, ...lasting(ttlMs) }),
-    ...(typeof nextCursor === 'string' && { nextCursor }),
+    ...(member === 'tools'
+      ? governed(link, items, ttlMs)
+      : { [member]: told(member, items), ...lasting(ttlMs) }),
+    ...(following !== undefined && { nextCursor: following }),
     ...(cacheScope === 'public' && { cacheScope: 'private' }),
   }
 }
@@ -72,7 +79,7 @@ const MAX_ATTEMPTS = 5
 /** An answer from before a change must not stand for what is offered now: then it is asked again. */
 async function newest(
   link: Link,
-  method: string,
+  method: ListMethod,
   cursor: string | undefined,
   { signal }: Turn,
 ): Promise<UpstreamAnswer> {
@@ -94,10 +101,15 @@ function lasting(ttlMs: Json | undefined): JsonObject {
   return typeof ttlMs === 'number' ? { ttlMs } : {}
 }
 
-/** An error of a server in its own words, if a person has approved of the server. */
-function faultFor(link: Link, { code, message, data }: RpcError): RpcFault {
-  if (link.approved) return new RpcFault(code, message, data)
-  return new RpcFault(CODE.internal, `the server \`${link.name}\` does not answer`)
+// Opaque, and for no reader but the server: no text fits into it.
+const CURSOR = /^[\x21-\x7e]{1,512}$/
+
+function isCursor(cursor: string): boolean {
+  return CURSOR.test(cursor) && isTold(cursor)
+}
+
+function told(member: Listed, items: readonly Json[]): readonly JsonObject[] {
+  return items.map((item) => offeredItem(member, item)).filter((item) => item !== undefined)
 }
 
 /** Tools as a person has approved of them; the others as blocked. */
@@ -132,7 +144,7 @@ function bare(schema: JsonObject): JsonObject {
 /** One server of several that is down, or has nothing of the kind, does not hide the others. */
 async function pageOrNothing(
   link: Link,
-  method: string,
+  method: ListMethod,
   member: Member,
   cursor: string | undefined,
   turn: Turn,

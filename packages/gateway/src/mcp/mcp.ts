@@ -4,7 +4,7 @@ import type { Decided, Kernel } from '@tollgate/kernel'
 import type { Log } from '../log.ts'
 import { createConversation, type Conversation } from './conversation.ts'
 import { createGovern, type Caller } from './govern.ts'
-import { UNNAMED } from './era.ts'
+import { OUR_INFO } from './era.ts'
 import { createLink } from './link.ts'
 import { createOpenReach } from './reach.ts'
 import {
@@ -79,7 +79,7 @@ export function createMcp({ kernel, log, servers, connect }: McpOptions): Mcp {
 
   async function meetOne(server: Server): Promise<void> {
     const quiet = { onNotification: () => undefined, onDown: () => undefined }
-    const upstream = connect(server, { capabilities: EVERYTHING, info: UNNAMED }, quiet)
+    const upstream = connect(server, { capabilities: EVERYTHING, info: OUR_INFO }, quiet)
     met.add(upstream)
     try {
       await createLink(server, upstream, kernel.catalogue).meet()

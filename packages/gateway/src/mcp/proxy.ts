@@ -11,7 +11,9 @@ import { holderOf } from './holder.ts'
 import { facultyName, toolName, type Faculty, type Link, type Offered } from './link.ts'
 import { listAll } from './lists.ts'
 import { CODE, isObject, RpcFault, textOf } from './message.ts'
+import type { SentMethod } from './methods.ts'
 import { UpstreamFault, type Exchange, type UpstreamAnswer } from './server/upstream.ts'
+import { createFlow, toldMessage, toldProgress } from './told.ts'
 
 /** A request of a client, under way. */
 export interface Turn {
@@ -132,7 +134,7 @@ async function complete(reach: Reach, params: JsonObject, turn: Turn): Promise<A
 async function use(
   { govern }: Reach,
   link: Link,
-  faculty: Faculty,
+  faculty: Extract<Faculty, SentMethod>,
   args: JsonObject,
   turn: Turn,
 ): Promise<Answer> {
@@ -152,32 +154,48 @@ function answerOf(outcome: Exclude<Outcome, { kind: 'denied' }>): Answer {
   throw new RpcFault(code, message, data)
 }
 
-/** Passes a request on that is not governed. */
-export async function passOn(
-  link: Link,
-  method: string,
-  params: JsonObject,
-  signal: AbortSignal,
-): Promise<JsonObject> {
-  const got = await link.upstream.request(method, params, { signal })
-  if (got.ok) return got.result
-  throw new RpcFault(got.error.code, got.error.message, got.error.data)
+/** How a resource is watched, or no longer. */
+export interface Watching {
+  readonly link: Link
+  readonly faculty: Extract<Faculty, 'resources/subscribe' | 'resources/unsubscribe'>
+  readonly uri: string
+  /** Asks the server with a request; else `done` is all there is to do. */
+  readonly direct: boolean
+  /** It has been done. */
+  readonly done: () => void
 }
 
-/** @throws RpcFault unless a person has approved of the server as it is. */
-export async function requireApproval(link: Link, faculty: Faculty): Promise<void> {
-  await link.hello()
-  if (link.isPinned(faculty)) return
-  throw new RpcFault(
-    CODE.invalidParams,
-    `no person has approved the server \`${link.name}\` yet: \`tollgate mcp approve ${link.name}\``,
-  )
+/** Watches a resource, or no longer, if that may be. What the server says to it goes to nobody. @throws RpcFault. */
+export async function watch(
+  { govern }: Reach,
+  { link, faculty, uri, direct, done }: Watching,
+  turn: Turn,
+): Promise<void> {
+  const offered = await link.faculty()
+  const order = {
+    ...orderOf(turn),
+    tool: facultyName(link.name, faculty),
+    offered: offered.hash,
+    args: { uri },
+  }
+  const outcome = await govern.run(order, async (judged) => {
+    const { incarnation } = await stillOffered(link, offered, () => link.faculty())
+    const only = { signal: turn.signal, only: incarnation }
+    const got = direct ? await link.upstream.request(faculty, judged, only) : NOTHING_SAID
+    if (got.ok) done()
+    return got
+  })
+  if (outcome.kind === 'denied') throw denialFault(outcome.decided)
+  if (outcome.kind === 'error') throw new RpcFault(CODE.internal, `the server \`${link.name}\` refused`)
+  if (outcome.kind === 'withheld') throw new RpcFault(CODE.internal, `no result: ${outcome.why}`)
 }
+
+const NOTHING_SAID: UpstreamAnswer = { ok: true, result: {} }
 
 /** A judged request: for the connection on which the server offered what was judged, and for no other. */
 interface Judged {
   readonly link: Link
-  readonly method: string
+  readonly method: SentMethod
   readonly params: JsonObject
   readonly offered: Offered
   /** Looks up once more what is offered. */
@@ -200,14 +218,23 @@ async function send(
 ): Promise<UpstreamAnswer> {
   const { incarnation } = await stillOffered(link, offered, again)
   const meta = metaForServer(turn.meta)
+  const flows = createFlow()
   let asked = 0
   const exchange: Exchange = {
     signal: turn.signal,
     only: incarnation,
     asker: turn.asker,
-    ...(turn.progress && { onProgress: turn.progress }),
+    ...(turn.progress && {
+      onProgress: (said) => {
+        const told = flows() ? toldProgress(said) : undefined
+        if (told) turn.progress?.(told)
+      },
+    }),
     ...(turn.logLevel !== undefined && { logLevel: turn.logLevel }),
-    onMessage: (said) => turn.message(said),
+    onMessage: (said) => {
+      const told = flows() ? toldMessage(said, turn.logLevel) : undefined
+      if (told) turn.message(told)
+    },
     onAsk: (question, about) => {
       // Each would be a decision, a receipt, and perhaps a person's time.
       if (++asked > MAX_QUESTIONS) return Promise.reject(tooManyQuestions())
@@ -242,8 +269,7 @@ async function askBack(
   if (capability === undefined || turn.sender.capabilities[capability] === undefined) {
     throw new RpcFault(CODE.methodNotFound, 'the client cannot be asked for this')
   }
-  if (method === 'roots/list') return turn.ask(method, {})
-  // Sound: the two that are left are faculties.
+  // Sound: all that has a capability is a faculty.
   const faculty = method as Faculty
   const { hash } = await link.faculty()
   const order = {

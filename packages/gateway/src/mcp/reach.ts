@@ -2,7 +2,7 @@
 
 import type { Kernel } from '@tollgate/kernel'
 import type { JsonObject } from '@tollgate/evidence'
-import type { Sender } from './era.ts'
+import { OUR_INFO, type Sender } from './era.ts'
 import type { Govern } from './govern.ts'
 import { createLink, type Link } from './link.ts'
 import type { Reach } from './proxy.ts'
@@ -30,13 +30,13 @@ export function createOpenReach(options: {
   readonly connect: Connect
 }): OpenReach {
   const { servers, merged, kernel, govern, connect } = options
-  return ({ capabilities, info }, events) => {
+  return ({ capabilities }, events) => {
     const links = servers.map((server): Link => {
       const link: Link = createLink(
         server,
         connect(
           server,
-          { capabilities, info },
+          { capabilities, info: OUR_INFO },
           {
             onNotification(method, params) {
               // Also a change that nobody wants to be told of changes what may be called.

@@ -2,35 +2,44 @@
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import type { Out } from './conversation.ts'
-import { LEVELS, META, without } from './era.ts'
+import { LEVELS, META } from './era.ts'
 import { holderOf } from './holder.ts'
 import type { Link } from './link.ts'
 import { CODE, formatNotification, isObject, RpcFault, type Request, type RequestId } from './message.ts'
-import { passOn, requireApproval } from './proxy.ts'
+import { watch, type Turn, type Watching } from './proxy.ts'
 import type { Reached } from './reach.ts'
-import type { Wanted } from './server/upstream.ts'
+import { UpstreamFault, type Wanted } from './server/upstream.ts'
+import { createFlow, toldMessage } from './told.ts'
 
 /** Tells a client. */
 export interface Tidings {
   /** Where a legacy client is told; undefined: nowhere. */
   attach(out: Out | undefined): void
   /** A server has said something. `messages` is for log messages of a modern client's requests. */
-  tell(link: Link, method: string, params: JsonObject, messages: (message: string) => void): void
+  tell(link: Link, method: string, params: JsonObject, messages: (params: JsonObject) => void): void
   /** A modern client listens, until it cancels. */
-  listen(request: Request, out: Out, signal: AbortSignal, reached: Reached): Promise<undefined>
+  listen(request: Request, out: Out, turn: Turn, reached: Reached): Promise<undefined>
   /** The methods by which a legacy client says what it wants to be told; undefined if it is none of them. */
   legacyMethod(
     reached: Reached,
     method: string,
     params: JsonObject,
-    signal: AbortSignal,
+    turn: Turn,
   ): Promise<JsonObject | undefined>
+  /** A client was asked something under this id: it may be told when that has been done. */
+  asked(elicitation: Json | undefined): void
   /** Something may be called now that could not be, or the other way round. */
   toolsChanged(): void
   /** Says to the servers what is wanted of them, after more of them can be reached. */
   askServers(): void
   /** Least level of log messages that a legacy client wants. */
   readonly logLevel: string | undefined
+}
+
+interface Subscribed {
+  readonly server: string
+  /** The server was asked with a request, and not by `listen`. */
+  readonly direct: boolean
 }
 
 interface Listener {
@@ -50,11 +59,16 @@ const UPDATED = 'notifications/resources/updated'
 const MESSAGE = 'notifications/message'
 const MAX_URIS = 1000
 const MAX_LISTENERS = 16
+// Each is judged by itself.
+const MAX_WANTED = 100
+const MAX_ELICITED = 256
 
 /** Tells nobody yet. */
 export function createTidings(reached: () => readonly Reached[], isLegacy: () => boolean): Tidings {
   const listeners = new Map<RequestId, Listener>()
-  const subscribed = new Map<string, string>()
+  const subscribed = new Map<string, Subscribed>()
+  const elicited = new Set<string>()
+  const flows = createFlow()
   let attached: Out | undefined
   let level: string | undefined
 
@@ -70,20 +84,26 @@ export function createTidings(reached: () => readonly Reached[], isLegacy: () =>
   }
 
   /** What is told is ours: of a server's words only those that somebody asked for, and of an approved server. */
-  function tell(link: Link, method: string, params: JsonObject, messages: (text: string) => void): void {
+  function tell(
+    link: Link,
+    method: string,
+    params: JsonObject,
+    messages: (params: JsonObject) => void,
+  ): void {
     const { uri, elicitationId } = params
     if (method === MESSAGE) {
-      if (!link.approved) return
-      const text = formatNotification(method, without(params, '_meta'))
-      attached?.send(text, false)
-      messages(text)
+      if (!link.approved || !flows()) return
+      const told = toldMessage(params, level)
+      if (told) attached?.send(formatNotification(method, told), false)
+      messages(params)
     } else if (LISTS[method] !== undefined) {
       attached?.send(formatNotification(method, {}), false)
       tellListeners(method, {})
     } else if (method === UPDATED && typeof uri === 'string') {
-      if (subscribed.get(uri) === link.name) attached?.send(formatNotification(method, { uri }), false)
+      if (subscribed.get(uri)?.server === link.name)
+        attached?.send(formatNotification(method, { uri }), false)
       tellListeners(method, { uri }, link)
-    } else if (method === ELICITED && typeof elicitationId === 'string') {
+    } else if (method === ELICITED && typeof elicitationId === 'string' && elicited.delete(elicitationId)) {
       attached?.send(formatNotification(method, { elicitationId }), false)
     }
   }
@@ -93,36 +113,31 @@ export function createTidings(reached: () => readonly Reached[], isLegacy: () =>
     const all = [...listeners.values()]
     for (const { links } of reached()) {
       for (const { name, upstream } of links) {
-        const uris = all.flatMap((each) => [...each.uris].filter(([, server]) => server === name))
+        const heard = all.flatMap(({ uris }) => [...uris].filter(([, server]) => server === name))
+        // A legacy server was asked with a request of its own.
+        const watched = [...subscribed].filter(([, { server, direct }]) => server === name && !direct)
         upstream.listen({
           // Whoever listens: a tool that has changed is blocked from then on.
           tools: true,
           prompts: isLegacy() || all.some(({ wanted }) => wanted.prompts),
           resources: isLegacy() || all.some(({ wanted }) => wanted.resources),
-          uris: [
-            ...new Set(
-              [...uris, ...[...subscribed].filter(([, server]) => server === name)].map(([uri]) => uri),
-            ),
-          ],
+          uris: [...new Set([...heard, ...watched].map(([uri]) => uri))],
         })
       }
     }
   }
 
-  /** The URIs that somebody may be told of, each with the server that has it. */
-  async function held(
-    reach: Reached,
-    uris: readonly string[],
-    signal: AbortSignal,
-  ): Promise<Map<string, string>> {
+  /** The URIs that may be watched, each judged by itself, with the server that has it. */
+  async function held(reach: Reached, uris: readonly string[], turn: Turn): Promise<Map<string, string>> {
     const found = new Map<string, string>()
-    for (const uri of uris) {
+    for (const uri of new Set(uris)) {
       try {
-        const link = await holderOf(reach, uri, signal)
-        await requireApproval(link, 'resources/read')
-        found.set(uri, link.name)
-      } catch {
+        const link = await holderOf(reach, uri, turn.signal)
+        const done = (): void => void found.set(uri, link.name)
+        await watch(reach, { link, faculty: 'resources/subscribe', uri, direct: false, done }, turn)
+      } catch (fault) {
         // Nobody has it, or it may not be watched: it is not among what is acknowledged.
+        if (!(fault instanceof RpcFault || fault instanceof UpstreamFault)) throw fault
       }
     }
     return found
@@ -131,12 +146,13 @@ export function createTidings(reached: () => readonly Reached[], isLegacy: () =>
   async function listen(
     { id, said = id, params }: Request,
     out: Out,
-    signal: AbortSignal,
+    turn: Turn,
     reach: Reached,
   ): Promise<undefined> {
     if (listeners.size >= MAX_LISTENERS) throw new RpcFault(CODE.internal, 'too many listen already')
+    const { signal } = turn
     const wanted = wantedOf(params)
-    const uris = await held(reach, wanted.uris, signal)
+    const uris = await held(reach, wanted.uris, turn)
     listeners.set(id, { out, id: said, wanted, uris })
     const notifications = {
       ...(wanted.tools && { toolsListChanged: true }),
@@ -162,34 +178,31 @@ export function createTidings(reached: () => readonly Reached[], isLegacy: () =>
 
   async function subscribe(
     reach: Reached,
-    method: string,
-    params: JsonObject,
-    signal: AbortSignal,
+    faculty: Watching['faculty'],
+    { uri }: JsonObject,
+    turn: Turn,
   ): Promise<JsonObject> {
-    const { uri } = params
     if (typeof uri !== 'string') throw new RpcFault(CODE.invalidParams, '`uri` is not a text')
-    const link = await holderOf(reach, uri, signal)
-    await requireApproval(link, 'resources/read')
-    if (method === 'resources/unsubscribe') subscribed.delete(uri)
-    else if (subscribed.size < MAX_URIS) subscribed.set(uri, link.name)
-    else throw new RpcFault(CODE.internal, 'too many resources are watched already')
-    const { era } = await link.hello()
-    if (era === 'legacy') return passOn(link, method, { uri }, signal)
-    askServers()
+    if (faculty === 'resources/subscribe' && subscribed.size >= MAX_URIS)
+      throw new RpcFault(CODE.internal, 'too many resources are watched already')
+    const link = await holderOf(reach, uri, turn.signal)
+    const direct = (await link.hello()).era === 'legacy'
+    const done = (): void => {
+      if (faculty === 'resources/unsubscribe') subscribed.delete(uri)
+      else subscribed.set(uri, { server: link.name, direct })
+      if (!direct) askServers()
+    }
+    await watch(reach, { link, faculty, uri, direct, done }, turn)
     return {}
   }
 
-  async function setLevel(reach: Reached, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+  /** Kept here: what a server says below the level is not told, and the server need not know. */
+  function setLevel(params: JsonObject): JsonObject {
     const asked = params['level']
     if (typeof asked !== 'string' || !LEVELS.includes(asked)) {
       throw new RpcFault(CODE.invalidParams, '`level` is not one of the levels')
     }
     level = asked
-    for (const link of reach.links) {
-      const { era, capabilities } = await link.hello()
-      if (era !== 'legacy' || capabilities['logging'] === undefined) continue
-      await passOn(link, 'logging/setLevel', { level: asked }, signal)
-    }
     return {}
   }
 
@@ -198,10 +211,16 @@ export function createTidings(reached: () => readonly Reached[], isLegacy: () =>
     tell,
     listen,
     askServers,
-    async legacyMethod(reach, method, params, signal) {
-      if (method === 'logging/setLevel') return setLevel(reach, params, signal)
+    async legacyMethod(reach, method, params, turn) {
+      if (method === 'logging/setLevel') return setLevel(params)
       if (method !== 'resources/subscribe' && method !== 'resources/unsubscribe') return undefined
-      return subscribe(reach, method, params, signal)
+      return subscribe(reach, method, params, turn)
+    },
+    asked(elicitation) {
+      if (typeof elicitation !== 'string') return
+      elicited.add(elicitation)
+      const [oldest] = elicited
+      if (elicited.size > MAX_ELICITED && oldest !== undefined) elicited.delete(oldest)
     },
     toolsChanged() {
       const method = 'notifications/tools/list_changed'
@@ -220,10 +239,12 @@ function wantedOf({ notifications }: JsonObject): Wanted {
   if (!isObject(notifications)) throw new RpcFault(CODE.invalidParams, '`notifications` is not an object')
   const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions } = notifications
   const uris: readonly Json[] = Array.isArray(resourceSubscriptions) ? resourceSubscriptions : []
+  if (uris.length > MAX_WANTED)
+    throw new RpcFault(CODE.invalidParams, `at most ${MAX_WANTED} resources can be watched by one request`)
   return {
     tools: toolsListChanged === true,
     prompts: promptsListChanged === true,
     resources: resourcesListChanged === true,
-    uris: uris.filter((uri) => typeof uri === 'string').slice(0, MAX_URIS),
+    uris: uris.filter((uri) => typeof uri === 'string'),
   }
 }

@@ -194,8 +194,11 @@ const EFFECTS: Readonly<Record<(typeof FACULTIES)[number], string>> = {
   'resources/read': '{ effect: read }',
   'prompts/get': '{ effect: read }',
   'completion/complete': '{ effect: read }   # what is typed goes to the server while it is typed',
+  'resources/subscribe': '{ effect: read }   # the server is told which resource is watched',
+  'resources/unsubscribe': '{ effect: read }',
   'sampling/createMessage': '{ effect: send }   # the server asks the client’s model',
   'elicitation/create': '{ effect: send }   # the server asks the person',
+  'roots/list': '{ effect: send }   # the server asks for the client’s folders',
 }
 
 /** What else of a server is governed. */

@@ -15,8 +15,11 @@ export const FACULTIES = [
   'resources/read',
   'prompts/get',
   'completion/complete',
+  'resources/subscribe',
+  'resources/unsubscribe',
   'sampling/createMessage',
   'elicitation/create',
+  'roots/list',
 ] as const
 
 const SERVER = /^[a-z0-9][a-z0-9_-]{0,31}$/

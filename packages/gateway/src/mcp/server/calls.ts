@@ -1,6 +1,7 @@
 // Requests under way to a server: each has an id of ours, one answer, and an end in time.
 
 import { CODE, type RpcError } from '../message.ts'
+import { isSent } from '../methods.ts'
 import { withoutClaims } from './claims.ts'
 import { UpstreamFault, type Exchange, type UpstreamAnswer, type UpstreamFaultCode } from './upstream.ts'
 import type { JsonObject } from '@tollgate/evidence'
@@ -38,6 +39,8 @@ export function createCalls(): Calls {
   let last = 0
   return {
     open(method, exchange, onChange) {
+      // The last place before the server: the type alone is only the compiler's word.
+      if (!isSent(method)) throw new TypeError('no such request is sent to servers')
       const id = ++last
       const call = createCall({ id, method, exchange, onChange }, () => under.delete(id))
       under.set(id, call)

@@ -3,6 +3,7 @@
 import type { JsonObject } from '@tollgate/evidence'
 import type { Log } from '../../log.ts'
 import { cancelled, faultOf, silent, startTimer, type Call, type Calls, type OnChange } from './calls.ts'
+import type { SentMethod } from '../methods.ts'
 import type { Exchange, UpstreamAnswer, UpstreamEvents, UpstreamFault } from './upstream.ts'
 
 /** A way to a server, from its opening to its end; never opened again. */
@@ -57,7 +58,7 @@ export interface Times {
 
 /** A request that is to be made. */
 export interface Asked {
-  readonly method: string
+  readonly method: SentMethod
   /** What is sent under this id, which is the progress token too. */
   params(id: number): JsonObject
   readonly exchange: Exchange

@@ -162,7 +162,7 @@ export function openHttp(options: HttpOptions): Channel {
   }
 
   async function ping(): Promise<void> {
-    const asked = { method: 'ping', params: () => ({}), exchange: {}, deadline: now() + times.grace }
+    const asked = { method: 'ping' as const, params: () => ({}), exchange: {}, deadline: now() + times.grace }
     await perform(channel, asked).catch(() => undefined)
   }
 

@@ -19,6 +19,7 @@ import {
   type RpcError,
   type Unreadable,
 } from '../message.ts'
+import { SERVER_REQUESTS } from '../methods.ts'
 import type { UpstreamAnswer, UpstreamEvents } from './upstream.ts'
 
 /** Where a message came from. */
@@ -50,7 +51,9 @@ export interface IncomingOptions {
 }
 
 /** What a server may ask of a client. */
-export const ASKS: readonly string[] = ['sampling/createMessage', 'elicitation/create', 'roots/list']
+export const ASKS: readonly string[] = Object.entries(SERVER_REQUESTS).flatMap(([method, { then }]) =>
+  then === 'governed' ? [method] : [],
+)
 
 const CHANGES: readonly string[] = [
   'notifications/tools/list_changed',

@@ -5,6 +5,7 @@ import { now } from './calls.ts'
 import { perform, type Channel } from './channel.ts'
 import { LEGACY, META, without } from '../era.ts'
 import { formatNotification, isObject } from '../message.ts'
+import type { SentMethod } from '../methods.ts'
 import type { ClientHello, Exchange, ServerHello, UpstreamAnswer, Wanted } from './upstream.ts'
 
 // Before it there was no way by HTTP that is spoken here.
@@ -23,7 +24,7 @@ export interface Spoken {
   readonly hello: ServerHello
   /** Asks once more who it is; undefined if it no longer says that it is of this era. @throws UpstreamFault. */
   askAgain?(deadline: number): Promise<ServerHello | undefined>
-  request(method: string, params: JsonObject, exchange: Exchange, limits: Limits): Promise<UpstreamAnswer>
+  request(method: SentMethod, params: JsonObject, exchange: Exchange, limits: Limits): Promise<UpstreamAnswer>
   notify(method: string, params: JsonObject): void
   listen(wanted: Wanted): void
   /** Nothing more is listened to. */
@@ -61,7 +62,7 @@ export function progressMeta(id: number, exchange: Exchange): JsonObject {
   return exchange.onProgress === undefined ? {} : { progressToken: id }
 }
 
-const TOLD: readonly string[] = ['notifications/roots/list_changed', 'notifications/progress']
+const TOLD: readonly string[] = ['notifications/roots/list_changed']
 
 /** Speaks with a server whose handshake is done. */
 export function speakLegacy(channel: Channel, hello: ServerHello, patience: number): Spoken {
@@ -70,7 +71,7 @@ export function speakLegacy(channel: Channel, hello: ServerHello, patience: numb
   let subscribed: readonly string[] = []
 
   function request(
-    method: string,
+    method: SentMethod,
     params: JsonObject,
     exchange: Exchange,
     { deadline }: Pick<Limits, 'deadline'>,
@@ -85,7 +86,7 @@ export function speakLegacy(channel: Channel, hello: ServerHello, patience: numb
 
   /** One after the other: the last wish must be the one that holds. That one fails is for the server to know. */
   let changing: Promise<unknown> = Promise.resolve()
-  function change(method: string, uri: string): void {
+  function change(method: SentMethod, uri: string): void {
     const next = (): Promise<unknown> =>
       request(method, { uri }, {}, { deadline: now() + patience }).catch(() => undefined)
     changing = changing.then(next)

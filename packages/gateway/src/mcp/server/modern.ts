@@ -9,6 +9,7 @@ import { ASKS } from './incoming.ts'
 import { progressMeta, withMeta, type Limits, type Spoken } from './legacy.ts'
 import { createListening } from './listening.ts'
 import { CODE, errorOf, isObject, RpcFault } from '../message.ts'
+import type { SentMethod } from '../methods.ts'
 import {
   UpstreamFault,
   type ClientHello,
@@ -59,7 +60,7 @@ export function speakModern(channel: Channel, hello: ServerHello, options: Moder
   )
 
   async function request(
-    method: string,
+    method: SentMethod,
     params: JsonObject,
     exchange: Exchange,
     limits: Limits,
@@ -84,7 +85,7 @@ export function speakModern(channel: Channel, hello: ServerHello, options: Moder
   /** One message of a request. After the first, nobody knows what a server that is gone has done. */
   async function sendRound(
     round: number,
-    method: string,
+    method: SentMethod,
     params: JsonObject,
     exchange: Exchange,
     { deadline, holds }: Limits,

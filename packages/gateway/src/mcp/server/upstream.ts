@@ -3,6 +3,7 @@
 
 import type { JsonObject } from '@tollgate/evidence'
 import type { RpcError } from '../message.ts'
+import type { SentMethod } from '../methods.ts'
 
 /** How a server is reached. */
 export type ServerAddress =
@@ -97,13 +98,13 @@ export interface Upstream {
   /** Starts or reaches the server if that has not been done. @throws UpstreamFault. */
   hello(): Promise<ServerHello>
   /**
-   * Sends a request, once. `params` holds no `_meta` but what the server may see of the client's; what the era needs is added.
+   * Sends a request of the table in `methods.ts`, once. `params` holds no `_meta` but what the server may see of the client's; what the era needs is added.
    *
    * @throws UpstreamFault if it is not known whether the server got it, or what came of it. Nothing is ever sent again.
    */
-  request(method: string, params: JsonObject, exchange?: Exchange): Promise<UpstreamAnswer>
+  request(method: SentMethod, params: JsonObject, exchange?: Exchange): Promise<UpstreamAnswer>
   /** Tells the server something. What cannot be told is lost. */
-  notify(method: string, params: JsonObject): void
+  notify(method: 'notifications/roots/list_changed', params: JsonObject): void
   /** Says what the client wants to be told of (see `subscriptions/listen`); replaces what was said before. */
   listen(wanted: Wanted): void
   close(): Promise<void>

@@ -1,0 +1,77 @@
+// Prompts and resources as an approved server lists them: nobody has looked at each of them, so they are made from the members we know,
+// each in its form. One whose name or address cannot be told is not listed.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { isObject } from './message.ts'
+import { isTold, toldText } from './told.ts'
+
+/** What can be listed besides tools, and the member of the result that holds it. */
+export type Listed = 'prompts' | 'resources' | 'resourceTemplates'
+
+/** An item of a listing as a client may see it; undefined if it cannot be listed. */
+export function offeredItem(member: Listed, item: Json): JsonObject | undefined {
+  if (!isObject(item)) return undefined
+  const address = ADDRESS[member]
+  const uri = address === undefined ? undefined : item[address]
+  const { name } = item
+  if (typeof name !== 'string' || !isTold(name, MAX_NAME)) return undefined
+  if (address !== undefined && !isAddress(uri)) return undefined
+  return {
+    ...(address !== undefined && isAddress(uri) && { [address]: uri }),
+    name,
+    ...words(item),
+    ...(member === 'prompts' ? argumentsOf(item) : contentOf(item)),
+  }
+}
+
+const ADDRESS: Readonly<Record<Listed, string | undefined>> = {
+  prompts: undefined,
+  resources: 'uri',
+  resourceTemplates: 'uriTemplate',
+}
+const MAX_NAME = 256
+const MAX_ADDRESS = 2048
+const MAX_ARGUMENTS = 64
+const TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}(?:; ?[\w-]{1,32}=[\w.+-]{1,64})?$/
+const MOMENT = /^[0-9TZ:.+-]{4,40}$/
+const ROLES: readonly Json[] = ['user', 'assistant']
+
+function isAddress(uri: Json | undefined): uri is string {
+  return typeof uri === 'string' && uri.length <= MAX_ADDRESS && !/\s/.test(uri) && isTold(uri, MAX_ADDRESS)
+}
+
+function words({ title, description }: JsonObject): JsonObject {
+  return {
+    ...(typeof title === 'string' && { title: toldText(title) }),
+    ...(typeof description === 'string' && { description: toldText(description) }),
+  }
+}
+
+function argumentsOf({ arguments: all }: JsonObject): JsonObject {
+  if (!Array.isArray(all)) return {}
+  // Sound: what is an array and JSON is an array of JSON.
+  const told = (all as readonly Json[]).slice(0, MAX_ARGUMENTS).flatMap((each) => {
+    if (!isObject(each) || typeof each['name'] !== 'string' || !isTold(each['name'], MAX_NAME)) return []
+    const { name, required } = each
+    return [{ name, ...words(each), ...(typeof required === 'boolean' && { required }) }]
+  })
+  return { arguments: told }
+}
+
+function contentOf({ mimeType, size, annotations }: JsonObject): JsonObject {
+  return {
+    ...(typeof mimeType === 'string' && TYPE.test(mimeType) && { mimeType }),
+    ...(typeof size === 'number' && { size }),
+    ...(isObject(annotations) && { annotations: annotationsOf(annotations) }),
+  }
+}
+
+function annotationsOf({ audience, priority, lastModified }: JsonObject): JsonObject {
+  return {
+    ...(Array.isArray(audience) && {
+      audience: (audience as readonly Json[]).filter((role) => ROLES.includes(role)),
+    }),
+    ...(typeof priority === 'number' && { priority }),
+    ...(typeof lastModified === 'string' && MOMENT.test(lastModified) && { lastModified }),
+  }
+}
