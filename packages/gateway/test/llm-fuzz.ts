@@ -901,7 +901,13 @@ async function lateness(ended: Promise<void>, patience: number): Promise<boolean
 
 /** What was wrong with what left. */
 export interface Violation {
-  readonly law: 'a denied call left' | 'a call left without its ruling' | 'a fault' | 'a hang' | 'no stream'
+  readonly law:
+    | 'a denied call left'
+    | 'a call left without its ruling'
+    | 'a fault'
+    | 'an allowed call did not arrive'
+    | 'a hang'
+    | 'no stream'
   readonly what: string
 }
 
@@ -919,8 +925,12 @@ function violationOf(one: Case, { left, judge, fault, isLate }: Outcome): Violat
   if (!values) return { law: 'no stream', what: 'what left cannot be read' }
   const { calls, strange } = one.subject.read(values)
   const unruled = withoutRuling(calls, judge.allowed)
-  if (unruled.length + strange.length === 0) return undefined
-  return { law: 'a call left without its ruling', what: [...unruled, ...strange].join('\n') }
+  if (unruled.length + strange.length > 0)
+    return { law: 'a call left without its ruling', what: [...unruled, ...strange].join('\n') }
+  // The control: a rewriter that lets nothing pass would leak nothing either.
+  const isBent = one.mutations.length + one.wires.length > 0 || one.isSpoilt
+  const lost = isBent || fault !== undefined ? [] : withoutRuling(judge.allowed, calls)
+  return lost.length === 0 ? undefined : { law: 'an allowed call did not arrive', what: lost.join('\n') }
 }
 
 function withoutRuling(calls: readonly Called[], allowed: readonly Called[]): string[] {
