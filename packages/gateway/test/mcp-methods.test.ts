@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import * as modernClient from '@modelcontextprotocol/client'
 import * as legacyTypes from '@modelcontextprotocol/sdk/types.js'
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { canonicalize, sha256Hex, type Json, type JsonObject } from '@tollgate/evidence'
 import { setFreeze } from '@tollgate/kernel'
 import { describe, expect, test } from 'vitest'
 import { FACULTIES } from '../src/tools/offer.ts'
@@ -229,10 +229,16 @@ describe('requests of clients', () => {
       const before = (await gate.receipts()).length
       const reached = gate.server.reached.length
       expect(await client.request(method, PARAMS[method])).toHaveProperty('result')
-      expect(gate.server.reached.slice(reached).map((each) => each.method)).toEqual([method])
+      const sent = method === 'prompts/get' ? { ...PARAMS[method], arguments: {} } : (PARAMS[method] ?? {})
+      expect(gate.server.reached.slice(reached)).toEqual([{ method, params: sent }])
       const tool = method === 'tools/call' ? 'plain/echo' : `plain:${method}`
       expect((await gate.receipts()).slice(before)).toMatchObject([
-        { kind: 'decision', verdict: 'ALLOW', tool },
+        {
+          kind: 'decision',
+          verdict: 'ALLOW',
+          tool,
+          args_hash: sha256Hex(canonicalize(method === 'tools/call' ? sent.arguments : sent)),
+        },
         { kind: 'effect', status: 'COMPLETED' },
       ])
     }
