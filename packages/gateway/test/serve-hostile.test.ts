@@ -195,7 +195,6 @@ describe('limits', () => {
     expect(performance.now() - start).toBeLessThan(5000)
     expect(rig.receipts().length).toBe(before)
   })
-
 })
 
 describe('nothing is read before it is known who sends it', () => {
