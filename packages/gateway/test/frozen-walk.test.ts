@@ -285,6 +285,19 @@ describe('what is under way when a freeze comes', () => {
     await rig.freeze({ scope: 'principal', target: 'agent:peer' }, false)
   })
 
+  it.each([
+    ['its header', { 'tollgate-session': 'mine' }, {}],
+    ['its metadata', {}, { metadata: { tollgate_session: 'mine' } }],
+  ])('a streamed reply ends when the session that %s names is frozen', async (_, headers, more) => {
+    const response = await ask('POST /openai/v1/chat/completions', { ...STREAMED, ...more }, agent, headers)
+    expect(response.status).toBe(200)
+    const text = allOf(response)
+    const mine = { scope: 'session', target: 'mine' } as const
+    await rig.freeze(mine)
+    expect(await text).toContain('frozen')
+    await rig.freeze(mine, false)
+  })
+
   it('a stream of changes ends, and its server is let go of', async () => {
     const response = await modern('/mcp/own', 'subscriptions/listen')
     const text = response.text()

@@ -1,6 +1,7 @@
 // What a server asks its client while it does a call: it is the server's word and the server's account, never the agent's.
 
 import type { Decision, JsonObject } from '@tollgate/evidence'
+import { setFreeze, type FreezeOrder } from '@tollgate/kernel'
 import { describe, expect, test } from 'vitest'
 import { MAX_QUESTIONS } from '../src/mcp/proxy.ts'
 import { activate } from './gateway-rig.ts'
@@ -141,4 +142,44 @@ test('a modern client is asked as often as a legacy one, and no more', async () 
   }
   expect(at(await client.request('tools/call', params), 'result', 'resultType')).toBe('complete')
   expect(told.at(-1)).toBeInstanceOf(Error)
+})
+
+describe.each([
+  ['everything', { scope: 'all' }],
+  ['the agent', { scope: 'principal', target: 'agent:a' }],
+  ['the session of the call', { scope: 'session', target: 'mine' }],
+] as const)('an answer that comes after %s was frozen', (_, order) => {
+  const session = { 'dev.tollgate/session': 'mine' }
+  const freeze = (gate: Gate): Promise<unknown> =>
+    setFreeze(gate.gateway.kernel, { ...order, frozen: true, by: 'user:olga' } satisfies FreezeOrder)
+
+  test('does not reach the server that asked, from a legacy client', async () => {
+    const [gate, told] = await asking(1, 'sampling/createMessage', POLICY)
+    const client = await gate.legacy(CAN)
+    client.onAsk = async ({ id }) => {
+      await freeze(gate)
+      return { jsonrpc: '2.0', id: id ?? null, result: { text: 'the answer' } }
+    }
+    await client.request('tools/call', { ...CALL, _meta: session })
+    expect(told).toEqual([expect.any(Error)])
+  })
+
+  test('does not reach it from a modern client that brings it in another session', async () => {
+    const [gate, told] = await asking(1, 'sampling/createMessage', POLICY)
+    const client = gate.client()
+    const first = await client.request('tools/call', {
+      ...CALL,
+      _meta: modernMeta({ sampling: {} }, session),
+    })
+    const { result } = first
+    const [name = ''] = Object.keys(at(result, 'inputRequests') as JsonObject)
+    await freeze(gate)
+    await client.request('tools/call', {
+      ...CALL,
+      _meta: modernMeta({ sampling: {} }),
+      requestState: at(result, 'requestState') ?? null,
+      inputResponses: { [name]: { text: 'the answer' } },
+    })
+    await expect.poll(() => told).toEqual([expect.any(Error)])
+  })
 })

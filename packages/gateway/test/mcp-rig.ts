@@ -145,7 +145,7 @@ export interface Client {
   /** What came that belongs to no request. */
   readonly heard: JsonObject[]
   /** Answers what the server asks; nothing if not set. */
-  onAsk: ((asked: JsonObject) => JsonObject) | undefined
+  onAsk: ((asked: JsonObject) => JsonObject | Promise<JsonObject>) | undefined
 }
 
 /** A gateway in this process with its MCP door. */
@@ -239,7 +239,9 @@ function clientOf(conversation: Conversation): Client {
           const value = read(message)
           came.push(value)
           if (last || value.id === undefined || !client.onAsk) return
-          void conversation.take(parseMessage(JSON.stringify(client.onAsk(value))), out)
+          void Promise.resolve(client.onAsk(value)).then((answer) =>
+            conversation.take(parseMessage(JSON.stringify(answer)), out),
+          )
         },
       }
       await conversation.take(parseMessage(text), out)

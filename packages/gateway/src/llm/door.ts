@@ -1,7 +1,7 @@
 // The door for agents that are built on a model's API: they change their base URL, and every call that the model proposes is
 // judged before they see it. `/openai/v1/…` and `/anthropic/v1/…`.
 
-import type { Kernel } from '@tollgate/kernel'
+import type { Entrant, Kernel } from '@tollgate/kernel'
 import { createBudget, type Budget } from '../budget.ts'
 import type { Asked, Door, Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
@@ -66,7 +66,11 @@ export function createLlmDoor(options: LlmOptions): Door {
     const route = routeOf(provider, asked.method, rest, asked.search)
     if (closing) throw new Refused(503, 'STOPPING', 'the gateway is being stopped')
     const { tenant, principal } = caller.identity
-    const entrant = { tenant, principal, session: asked.header('tollgate-session') }
+    const entrant: { -readonly [name in keyof Entrant]: Entrant[name] } = {
+      tenant,
+      principal,
+      session: asked.header('tollgate-session'),
+    }
     await requireThawed(options.kernel, entrant)
     const admit = (bytes: number): void => {
       const share = budget.take(caller.identity, bytes)
@@ -87,7 +91,11 @@ export function createLlmDoor(options: LlmOptions): Door {
     const entered: Entered = {
       ...{ asked, caller, provider, route, ...known, over },
       signal: flight.signal,
-      requireThawed: (session = entrant.session) => requireThawed(options.kernel, { ...entrant, session }),
+      requireThawed: (session = entrant.session) => {
+        // What is under way is ended by a freeze of this session too.
+        entrant.session = session
+        return requireThawed(options.kernel, entrant)
+      },
       abort: () => flight.abort(),
       weigh: (bytes) => place.resize(bytes),
       admit,

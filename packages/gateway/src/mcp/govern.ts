@@ -63,8 +63,8 @@ export interface Govern {
   run(order: Order, dispatch: (args: JsonObject) => Promise<UpstreamAnswer>): Promise<Outcome>
   /** The refusal of a caller that is frozen, on the record; undefined if it may come in. */
   refuseFrozen(caller: Caller, session: unknown): Promise<Decided | undefined>
-  /** Whether a caller is frozen, whatever its session. */
-  isFrozen(caller: Caller): boolean
+  /** Whether a caller is frozen, in the session that it names or else in its own. */
+  isFrozen(caller: Caller, session?: unknown): boolean
   /** Puts something on record that could not even be read as a call. */
   refuse(caller: Caller, source: Uint8Array | string): Promise<Decided>
 }
@@ -92,7 +92,7 @@ export function createGovern(kernel: Kernel, now: () => number): Govern {
     },
     refuseFrozen: ({ tenant, principal }, session) =>
       refuseFrozen(kernel, 'mcp', { tenant, principal, session }),
-    isFrozen: ({ tenant, principal }) => isFrozen(kernel, 'mcp', { tenant, principal }),
+    isFrozen: ({ tenant, principal }, session) => isFrozen(kernel, 'mcp', { tenant, principal, session }),
     async refuse(caller, source) {
       const { tenant, principal } = caller
       const call = {

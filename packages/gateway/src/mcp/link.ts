@@ -135,7 +135,7 @@ export function createLink(server: Server, upstream: Upstream, catalogue: Catalo
       if (!noted) return []
       const full = toolName(name, noted.own)
       if (catalogue.pinned(full) === noted.hash) return [noted.tool]
-      return isTold(noted.own.replaceAll(/[_.\-/]+/g, ' ')) ? [blocked(full, noted.own, catalogue)] : []
+      return isTold(noted.own) ? [blocked(full, noted.own, catalogue)] : []
     })
   }
 

@@ -280,10 +280,13 @@ async function askBack(
     answeredBy: 'client' as const,
     author: link.name,
   }
-  const outcome = await govern.run(order, async (judged) => ({
-    ok: true,
-    result: await turn.ask(method, judged),
-  }))
+  const outcome = await govern.run(order, async (judged) => {
+    const result = await turn.ask(method, judged)
+    // An answer takes its time. The session is that of the call; the client may have brought the answer in another.
+    if (govern.isFrozen(order.caller, order.session))
+      throw new RpcFault(CODE.internal, 'the client is frozen')
+    return { ok: true, result }
+  })
   if (outcome.kind === 'done') return outcome.result
   if (outcome.kind === 'denied' && faculty === 'elicitation/create') return { action: 'decline' }
   throw new RpcFault(CODE.internal, 'the request was not allowed')

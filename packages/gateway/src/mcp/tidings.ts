@@ -153,6 +153,8 @@ export function createTidings(reached: () => readonly Reached[], isLegacy: () =>
     const { signal } = turn
     const wanted = wantedOf(params)
     const uris = await held(reach, wanted.uris, turn)
+    // The client is gone or frozen by now: no server is asked or started for it.
+    if (signal.aborted) return undefined
     listeners.set(id, { out, id: said, wanted, uris })
     const notifications = {
       ...(wanted.tools && { toolsListChanged: true }),
@@ -171,8 +173,7 @@ export function createTidings(reached: () => readonly Reached[], isLegacy: () =>
         askServers()
         resolve(undefined)
       }
-      if (signal.aborted) end()
-      else signal.addEventListener('abort', end, { once: true })
+      signal.addEventListener('abort', end, { once: true })
     })
   }
 

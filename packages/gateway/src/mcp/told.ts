@@ -15,10 +15,21 @@ const LOGGER = /^[\w.:/@ -]{1,128}$/
 /** A text as it may be told: no longer than this, and without what gives orders to a model or is a secret. */
 export function toldText(said: string, most: number = MAX_TEXT): string {
   const text = said.slice(0, most).toWellFormed().replace(CONTROL, '')
-  const cuts = scanText(text).filter((finding) => finding.class === 'secret' || isHard(finding))
-  const [worst] = cuts
   // Where one part gives orders, the rest is about them.
-  return worst ? `[removed by Tollgate: ${worst.code}]` : text
+  return removalOf(text) ?? text
+}
+
+/** The words that replace a text; undefined if nothing is found in it. */
+function removalOf(text: string): string | undefined {
+  const [found] = [text, spelled(text)].flatMap((each) =>
+    scanText(each).filter((finding) => finding.class === 'secret' || isHard(finding)),
+  )
+  return found && `[removed by Tollgate: ${found.code}]`
+}
+
+/** A text with a space between the words of its names: a model reads `ignore_all` and `ignoreAll` as words, the scanner does not. */
+function spelled(text: string): string {
+  return text.replaceAll(/(?<=[\p{L}\p{N}])[_.\-/+~:]+(?=[\p{L}\p{N}])|(?<=\p{Ll}|\p{N})(?=\p{Lu})/gu, ' ')
 }
 
 /** Whether a text can be told as it is. */
@@ -28,7 +39,17 @@ export function isTold(said: string, most: number = MAX_TEXT): boolean {
 
 /** JSON whose texts, names of members too, are as they may be told. Undefined if it is too much. */
 export function toldJson(said: Json): Json | undefined {
-  return textOf(said).length > MAX_DATA ? undefined : rewritten(said)
+  if (textOf(said).length > MAX_DATA) return undefined
+  const told = rewritten(said)
+  // Cut into pieces, an order is in none of them.
+  return removalOf(textsIn(told).join(' ')) ?? told
+}
+
+function textsIn(value: Json): readonly string[] {
+  if (typeof value === 'string') return [value]
+  if (Array.isArray(value)) return value.flatMap((each: Json) => textsIn(each))
+  if (!isObject(value)) return []
+  return Object.entries(value).flatMap(([name, each]) => [name, ...textsIn(each)])
 }
 
 function rewritten(value: Json): Json {
