@@ -2,15 +2,19 @@
 
 import { spawnSync } from 'node:child_process'
 import {
+  appendFileSync,
   closeSync,
   cpSync,
   existsSync,
   linkSync,
   mkdirSync,
   openSync,
+  readFileSync,
   renameSync,
   rmSync,
+  truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { openKeyring } from '../src/keyring.ts'
@@ -18,7 +22,7 @@ import { describe, expect, it } from 'vitest'
 import { untilGivenUp } from '../src/cli/run-gateway.ts'
 import type { Log } from '../src/log.ts'
 import { openGateway, type Gateway } from '../src/open.ts'
-import { openPlace } from '../src/store/sqlite/place.ts'
+import { openPlace, type Place } from '../src/store/sqlite/place.ts'
 import { serve } from '../src/serve.ts'
 import { noMount } from './faults-disk.ts'
 import { tell } from './faults-rig.ts'
@@ -78,6 +82,22 @@ const DEEDS: readonly Deed[] = [
       mkdirSync(data)
     },
     /the data directory was replaced/,
+  ],
+  [
+    'its log is emptied',
+    (data) => truncateSync(join(data, `${LEDGER}-wal`)),
+    /`ledger.sqlite-wal` was emptied/,
+  ],
+  ['its file is emptied', (data) => truncateSync(join(data, LEDGER)), /`ledger.sqlite` was emptied/],
+  [
+    'its log is cut short',
+    (data) => truncateSync(join(data, `${LEDGER}-wal`), 100),
+    /`ledger.sqlite-wal` was emptied or written to/,
+  ],
+  [
+    'a copy is written over its file, as `cp` does',
+    (data) => writeFileSync(join(data, LEDGER), readFileSync(join(data, LEDGER))),
+    /`ledger.sqlite` was emptied or written to/,
   ],
 ]
 
@@ -172,6 +192,21 @@ describe('a ledger in use', () => {
     expect(existsSync(join(copy, LEDGER))).toBe(true)
     await expect(gateway.close()).rejects.toThrow()
   })
+
+  it('never answers ALLOW for long while its log is emptied again and again under load', async () => {
+    const gateway = await open(await createSite())
+    const log = join(gateway.config.data, `${LEDGER}-wal`)
+    let given = 0
+    while (gateway.kernel.ledger.cause === undefined && given++ < 100) {
+      const asked = Array.from({ length: 50 }, (_, i) => ask(gateway, 'notes/read', {}, `s${i % 7}`))
+      await asked[0]
+      truncateSync(log)
+      await Promise.all(asked)
+    }
+    expect(gateway.kernel.ledger.cause).toMatchObject({ code: 'LEDGER_GONE' })
+    expect(given).toBeLessThanOrEqual(2)
+    await expect(gateway.close()).rejects.toThrow()
+  })
 })
 
 describe('the files of a ledger', () => {
@@ -180,6 +215,7 @@ describe('the files of a ledger', () => {
     mkdirSync(data)
     // Open, as they are in use: so none of their numbers can be given to another file.
     const open = [...all, 'lock.sqlite'].map((name) => openSync(join(data, name), 'w'))
+    open.forEach((descriptor) => writeSync(descriptor, 'x'.repeat(200)))
     const place = openPlace(data)
     place.check()
     deed(data)
@@ -191,12 +227,44 @@ describe('the files of a ledger', () => {
     expect(() => openPlace(newFolder())).toThrow(/`ledger.sqlite` was removed/)
   })
 
-  it('may be linked to from elsewhere, written to and truncated', () => {
-    const data = newFolder()
-    for (const name of [...all, 'lock.sqlite']) writeFileSync(join(data, name), 'x')
-    const place = openPlace(data)
+  it('may be linked to from elsewhere, and changed by commits', () => {
+    const { data, place } = placeWith(LOG_HEAD)
     linkSync(join(data, LEDGER), join(data, 'link'))
-    writeFileSync(join(data, `${LEDGER}-wal`), '')
+    expect(() => place.check()).not.toThrow()
+    appendFileSync(join(data, `${LEDGER}-wal`), 'a page')
+    place.committed()
+    expect(() => place.check()).not.toThrow()
+    appendFileSync(join(data, LEDGER), 'a page')
+    place.moved()
     expect(() => place.check()).not.toThrow()
   })
+
+  it('are missed when the log is emptied during a commit, which leaves its end and no beginning', () => {
+    const { data, place } = placeWith(LOG_HEAD)
+    truncateSync(join(data, `${LEDGER}-wal`))
+    truncateSync(join(data, `${LEDGER}-wal`), 5000)
+    expect(() => place.committed()).toThrow(/`ledger.sqlite-wal` was emptied or written to/)
+  })
+
+  it('are missed when the file is changed by what only changes the log', () => {
+    const { data, place } = placeWith(LOG_HEAD)
+    appendFileSync(join(data, LEDGER), 'a page')
+    expect(() => place.committed()).toThrow(/`ledger.sqlite` was emptied or written to/)
+  })
+
+  it('are missed when the log is changed by what only changes the file', () => {
+    const { data, place } = placeWith(LOG_HEAD)
+    appendFileSync(join(data, `${LEDGER}-wal`), 'a page')
+    expect(() => place.moved()).toThrow(/`ledger.sqlite-wal` was emptied or written to/)
+  })
 })
+
+const LOG_HEAD = Buffer.from('377f0683', 'hex')
+
+/** Files of which only the log begins as it must. */
+function placeWith(log: Uint8Array): { readonly data: string; readonly place: Place } {
+  const data = newFolder()
+  for (const name of [...all, 'lock.sqlite'])
+    writeFileSync(join(data, name), name.endsWith('-wal') ? log : 'x')
+  return { data, place: openPlace(data) }
+}

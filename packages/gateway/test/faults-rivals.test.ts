@@ -103,7 +103,7 @@ describe('two gateways on one ledger', () => {
     db.close()
     expect((await ask(gateway)).decided).toMatchObject(UNAVAILABLE)
     await checkGivenUp(gateway)
-    await expect(gateway.checkpoint()).rejects.toMatchObject({ code: 'STORE_FAILED' })
+    await expect(gateway.checkpoint()).rejects.toMatchObject({ code: 'LEDGER_GONE' })
     // The keeping of the last head on closing is refused for the same reason.
     await gateway.close().catch(() => undefined)
     await expect(site.open()).rejects.toMatchObject({ code: 'LEDGER_DAMAGED' })

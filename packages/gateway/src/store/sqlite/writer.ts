@@ -119,7 +119,7 @@ export function openWriter(options: WriterOptions): Writer {
     for (const [name, text] of records) setRecord(name, text)
     statements.commit.run()
     // Before anybody is told: what went to a file that nobody can find again is not on disk.
-    place.check()
+    place.committed()
     // Some drivers lower it behind the first write; so it is asked after one.
     if (!proven) requireDurable(db)
     proven = true
@@ -150,6 +150,7 @@ export function openWriter(options: WriterOptions): Writer {
     unmoved += pages
     if (unmoved < MOVED_AFTER) return
     db.exec('PRAGMA wal_checkpoint(PASSIVE)')
+    place.moved()
     unmoved = 0
   }
 
@@ -184,7 +185,9 @@ export function openWriter(options: WriterOptions): Writer {
     keepCheckpoint(note) {
       if (broken) return
       try {
+        place.check()
         statements.checkpoint.run(note)
+        place.committed()
       } catch (cause) {
         // A write like any other: after the first that fails there is no next one.
         broken = faultOf(cause, ledgerFile(data))
