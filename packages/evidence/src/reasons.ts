@@ -132,10 +132,10 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
     'The call could be read in more than one way.',
     'Send plain JSON: UTF-8, no duplicate keys, no numbers beyond 2^53-1, at most 64 levels.',
   ),
-  SYSTEM_FROZEN: deny('The whole gateway is frozen.', 'An operator lifts it with `tollgate unfreeze`.'),
+  SYSTEM_FROZEN: deny('The whole gateway is frozen.', 'An operator lifts it with `tollgate unfreeze all`.'),
   AGENT_KILLED: deny(
     'This principal is frozen.',
-    'An operator looks at its receipts and lifts the freeze if it is safe.',
+    'An operator looks at its receipts and, if it is safe, lifts the freeze with `tollgate unfreeze principal NAME`.',
   ),
   TOOL_FROZEN: deny('This tool is frozen.', 'Use another tool, or ask an operator to lift the freeze.'),
   SESSION_FROZEN: deny('This session is frozen.', 'Start over in a new session once an operator agrees.'),

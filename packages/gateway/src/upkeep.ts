@@ -104,7 +104,7 @@ export async function guardDisk({
   const because = `Less than ${RESERVE >> 20} MiB are left on the disk of the ledger.`
   log(
     'error',
-    'everything is frozen: the disk of the ledger is nearly full; make room, then `tollgate unfreeze`',
+    'everything is frozen: the disk of the ledger is nearly full; make room, then `tollgate unfreeze all`',
   )
   await setFreeze(kernel, { scope: 'all', frozen: true, by: 'tollgate:disk', because })
 }

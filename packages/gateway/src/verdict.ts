@@ -47,5 +47,5 @@ export function denialText(decided: Decided, repeated: boolean): string {
 function askFor(reason: Decided['reason'], approval: string | undefined): string {
   const once = `ask the user to run \`tollgate approvals approve ${approval ?? ''}\``
   if (reason !== 'TOOL_NOT_PINNED') return `${once}, or to deny it.`
-  return `${once} for this one call, or to look at the tool and approve it for good with \`tollgate mcp approve\`.`
+  return `${once} for this one call, or to look at the tool and approve it for good with \`tollgate mcp approve NAME\`.`
 }

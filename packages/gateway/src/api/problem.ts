@@ -45,7 +45,8 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemKind>> = {
   'token-missing': {
     status: 401,
     title: 'The request has no token.',
-    remedy: 'Send `Authorization: Bearer tg_…`; `tollgate tokens issue` makes a token.',
+    remedy:
+      'Send `Authorization: Bearer tg_…`; `tollgate tokens issue --role ROLE --principal NAME` makes a token.',
   },
   'token-unknown': {
     status: 401,

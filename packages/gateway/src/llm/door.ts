@@ -142,6 +142,6 @@ function callerOf(asked: Asked, tokens: Pick<Tokens, 'identify'>, { key }: Upstr
 
 function unknownToken(ownKey: boolean): Refused {
   const where = ownKey ? 'in the header `tollgate-token`' : 'as the API key of the client'
-  const message = `the token is missing, unknown, revoked or has ended; give one of the gateway's ${where} (\`tollgate tokens issue\` makes one)`
+  const message = `the token is missing, unknown, revoked or has ended; give one of the gateway's ${where} (\`tollgate tokens issue --role agent --principal agent:NAME\` makes one)`
   return new Refused(401, 'TOKEN_UNKNOWN', message)
 }

@@ -98,7 +98,7 @@ export function createVisit(
     if (who === undefined) {
       refuse(
         'the token is unknown, or not one of an agent',
-        'issue one with `tollgate tokens issue --role agent`',
+        'issue one with `tollgate tokens issue --role agent --principal agent:NAME`',
       )
       return
     }
