@@ -18,6 +18,7 @@ import {
   type KeyChange,
   type Receipt,
 } from './kinds.ts'
+import { memoryOf } from './made-session.ts'
 import type { Contents } from './manifest.ts'
 import { introducedKey } from './pack.ts'
 import type { NoteKey } from './note.ts'
@@ -387,7 +388,8 @@ function callOf(decision: Decision): string {
     canonicalize([
       tenant,
       principal,
-      session.id,
+      // A process that was started again may use what its principal was given.
+      memoryOf(principal, session.id),
       tool,
       effect_class,
       definition_hash,

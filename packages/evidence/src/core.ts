@@ -23,4 +23,5 @@ export {
   type Rung,
   type Tier,
 } from './kinds.ts'
+export { isMadeSession, madeSession, memoryOf } from './made-session.ts'
 export { reasonOf, VERDICTS, type Reason, type ReasonCode, type Verdict } from './reasons.ts'

@@ -136,17 +136,31 @@ export async function forgetOld({ kernel, store, config, log }: UpkeepOptions): 
   if (kept === undefined) return
   const before = kernel.host.now() - kept
   let [closed, removed] = [0, 0]
-  for await (const records of idlePages(store, 'session\n', before)) {
-    closed += await closeSessions(kernel, records.flatMap(sessionOf))
+  const oldest = Math.min(before, kernel.host.now() - WEEK)
+  const close = async (time: number, isDue: (name: string) => boolean): Promise<void> => {
+    for await (const records of idlePages(store, 'session\n', time)) {
+      const due = records.filter(({ name }) => isDue(name))
+      if (due.length > 0) closed += await closeSessions(kernel, due.flatMap(sessionOf))
+    }
   }
+  await close(before, (name) => !isOfPrincipal(name))
+  await close(oldest, isOfPrincipal)
   for (const prefix of ['salt\n', 'late\n', 'ref\n'])
     removed += await removeIdle(prefix, before, { kernel, store })
   if (closed + removed > 0)
     log('info', 'old private records were removed', { sessions: closed, others: removed })
 }
 
+const WEEK = 7 * 24 * HOUR
+
+/** A principal's own session is the memory of all its processes that name none: it lasts a week, however short others are kept. */
+function isOfPrincipal(name: string): boolean {
+  const [, , principal, session] = name.split('\n')
+  return principal === session
+}
+
 // Observe mode lasts a day at most: a week is enough to learn from it.
-const OBSERVED_FOR = 7 * 24 * HOUR
+const OBSERVED_FOR = WEEK
 
 /** Removes calls that were kept for as long as the operator wants. */
 export async function forgetKept({ kernel, store, config, log }: UpkeepOptions): Promise<void> {

@@ -112,6 +112,24 @@ describe('retention', () => {
     await gateway.close()
   })
 
+  it('keeps the memory of processes that name no session for a week, however short sessions are kept', async () => {
+    const { gateway } = await openSite()
+    const principal = 'agent:a'
+    for (const session of [`mcp:${'0'.repeat(32)}`, principal, 's1'])
+      await ask(gateway, 'notes/read', {}, session)
+    const brief = (days: number): UpkeepOptions => {
+      const options = later(gateway, days)
+      return { ...options, config: { ...options.config, retention: { sessions: DAY } } }
+    }
+    const names = () => gateway.view.recordNames('session\n')
+    expect(await names()).toHaveLength(2)
+    await forgetOld(brief(6))
+    expect(await names()).toEqual([`session\ndefault\n${principal}\n${principal}`])
+    await forgetOld(brief(8))
+    expect(await names()).toEqual([])
+    await gateway.close()
+  })
+
   it('removes salts of receipts that are as old, and no proof breaks', async () => {
     const site = await createSite({ commit: 'salted' })
     const gateway = await site.open()

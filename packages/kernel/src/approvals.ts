@@ -14,6 +14,7 @@ import { NOBODY, type Intent, type Observation } from './call.ts'
 import type { Appended, Turn } from './ledger.ts'
 import { boundPage, coversPage } from './page.ts'
 import type { Rule } from './policy/parse.ts'
+import { rememberedAs } from './remembered.ts'
 
 /** A request that waits for a person, or that one has answered. */
 export interface ApprovalRequest {
@@ -153,9 +154,11 @@ export function bindingOf(
   definition: string | undefined,
   observation: Observation | undefined,
 ): string {
-  const { tenant, principal, session, door, assurance, tool, hash, context, browser, delegation } = intent
+  const { tenant, principal, door, assurance, tool, hash, context, browser, delegation } = intent
   const author = intent.author === undefined ? [] : [intent.author]
   const page = browser && boundPage(browser, observation)
+  // A client that was started again may do what a person has approved for it.
+  const session = rememberedAs(intent)
   const call = [tenant, principal ?? NOBODY, session, door, assurance, tool, effect, definition ?? null, hash]
   return sha256Hex(canonicalize([...call, context, page ?? null, delegation ?? null, ...author]))
 }

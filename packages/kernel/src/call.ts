@@ -96,7 +96,7 @@ export interface Intent {
   readonly principal: string | undefined
   /** Whom the call says it is from, if it says so. */
   readonly claimed: string | undefined
-  /** What the session's memory is scoped by, inside tenant and principal. */
+  /** Its id; what is remembered goes by `rememberedAs`, inside tenant and principal. */
   readonly session: string
   readonly door: Door
   readonly assurance: 'enforced' | 'advised'

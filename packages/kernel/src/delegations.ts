@@ -5,6 +5,7 @@ import type { DelegationStatement, EffectClass, OpenedDelegation, PublicKey } fr
 import type { Appended } from './ledger.ts'
 import { glob, type Glob } from './policy/glob.ts'
 import type { Policy } from './policy/parse.ts'
+import { rememberedAs } from './remembered.ts'
 
 /** A delegation that was registered with this ledger. */
 export interface RegisteredDelegation {
@@ -201,7 +202,7 @@ function outsideOf(
   if (!tools.some((each) => each.matches(call.tool))) return 'the tool is not among those delegated'
   if (effects && !effects.includes(call.effect))
     return `\`${call.effect}\` is not among the effects delegated`
-  return session === undefined || session === call.session
+  return session === undefined || session === call.session || session === rememberedAs(call)
     ? undefined
     : 'it was delegated for another session'
 }

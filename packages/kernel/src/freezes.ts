@@ -2,6 +2,7 @@
 
 import type { Freeze, ReasonCode } from '@tollgate/evidence'
 import type { Intent } from './call.ts'
+import { rememberedAs } from './remembered.ts'
 
 /** What gates may ask about freezes. */
 export interface FreezeView {
@@ -66,6 +67,8 @@ export function createFreezes(): Freezes {
     principal: (intent) =>
       [intent.principal, intent.author].some((name) => name !== undefined && has('principal', intent, name)),
     tool: (intent) => has('tool', intent, intent.tool),
-    session: (intent) => has('session', intent, intent.session),
+    // A process that is started again stays frozen with its principal's session.
+    session: (intent) =>
+      has('session', intent, intent.session) || has('session', intent, rememberedAs(intent)),
   }
 }

@@ -1,7 +1,14 @@
 // The private records that a call rests on: their names, and how they are read back. Each is believed only if the newest
 // receipt on it says that it must be so.
 
-import { parseJson, sha256Hex, type Decision, type Effect, type SessionChange } from '@tollgate/evidence'
+import {
+  memoryOf,
+  parseJson,
+  sha256Hex,
+  type Decision,
+  type Effect,
+  type SessionChange,
+} from '@tollgate/evidence'
 import { NOBODY, type Intent } from './call.ts'
 import type { Read } from './ledger.ts'
 import type { Policy } from './policy/parse.ts'
@@ -45,12 +52,12 @@ function ownerOf({ tenant, principal }: Owner): string {
 
 /** The name of what is remembered of a session. */
 export function sessionName(owner: Owner, session: string): string {
-  return `session\n${ownerOf(owner)}\n${session}`
+  return `session\n${ownerOf(owner)}\n${memoryOf(owner.principal ?? NOBODY, session)}`
 }
 
 /** The name of what is remembered of a session's data. */
 export function provenanceName(owner: Owner, session: string): string {
-  return `provenance\n${ownerOf(owner)}\n${session}`
+  return `provenance\n${ownerOf(owner)}\n${memoryOf(owner.principal ?? NOBODY, session)}`
 }
 
 /** The name under which receipts say how far a principal is trusted. */

@@ -20,6 +20,7 @@ import type { Judgement } from './guardian.ts'
 import type { Kernel } from './kernel.ts'
 import type { Appended, Turn } from './ledger.ts'
 import { browserOf, coversPage, pageInputOf } from './page.ts'
+import { rememberedAs } from './remembered.ts'
 import { tires } from './risk-watch.ts'
 import { effectOf, type Snapshot } from './snapshot.ts'
 
@@ -106,10 +107,11 @@ function isStrange(snapshot: Snapshot): boolean {
 }
 
 /** Whether a request is about this call, by what its receipt says; a binding alone is only a record's word. */
-function concerns(request: ApprovalRequest, { tenant, principal, author, session, tool }: Intent): boolean {
+function concerns(request: ApprovalRequest, intent: Intent): boolean {
+  const { tenant, principal, author, tool } = intent
   const sameCaller =
     request.tenant === tenant && request.principal === (principal ?? NOBODY) && request.author === author
-  return sameCaller && request.session === session && request.tool === tool
+  return sameCaller && rememberedAs(request) === rememberedAs(intent) && request.tool === tool
 }
 
 function denied(judgement: Judgement, reason: ReasonCode): Judgement {

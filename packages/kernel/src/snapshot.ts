@@ -14,6 +14,7 @@ import type { GateSettings } from './policy/settings.ts'
 import type { LimitScope } from './policy/settings/temporal.ts'
 import { remembersData } from './policy/uses.ts'
 import type { KeptProvenance } from './records.ts'
+import { carriedIn } from './remembered.ts'
 import { factsOf, holdsData, type RiskFacts } from './risk-facts.ts'
 import { assess, grown, remember, type Assessment, type Axes, type Leak, type RiskMemory } from './risk.ts'
 import type { Allowances, PrincipalState, SessionState, TenantState } from './session.ts'
@@ -185,7 +186,8 @@ class LazySnapshot implements Snapshot {
   assessment(): Assessment {
     const { risk, leak, lineage } = this.turn()
     const carried = lineage ? [leak, lineage] : [leak]
-    return (this.#assessment ??= assess(risk, carried, this.time, this.policy.gates.sessionRisk))
+    const settings = carriedIn(this.#intent.session, this.policy.gates.sessionRisk)
+    return (this.#assessment ??= assess(risk, carried, this.time, settings))
   }
 
   voiced(): boolean {

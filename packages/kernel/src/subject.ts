@@ -2,6 +2,7 @@
 
 import { NOBODY, type Intent } from './call.ts'
 import type { Subject } from './policy/evaluate.ts'
+import { rememberedAs } from './remembered.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** What rules see of a call. */
@@ -12,7 +13,7 @@ export function subjectOf(intent: Intent, snapshot: Snapshot): Subject {
     effect: snapshot.effect,
     principal,
     tier: snapshot.tier(),
-    session: intent.session,
+    session: rememberedAs(intent),
     door: intent.door,
     tenant: intent.tenant,
     environment: intent.context.environment ?? '',

@@ -68,14 +68,14 @@ export function holds(
 /** Whether a call lies within every link. */
 export function covers(
   chain: readonly Grant[],
-  call: { readonly tool: string; readonly session: string },
+  call: { readonly tool: string; readonly session: string; readonly id: string },
   effect: EffectClass,
 ): boolean {
   return chain.every(
     ({ tools, effects, session }) =>
       tools.some((tool) => matches(tool, call.tool)) &&
       (effects?.includes(effect) ?? true) &&
-      (session ?? call.session) === call.session,
+      [call.session, call.id].includes(session ?? call.session),
   )
 }
 

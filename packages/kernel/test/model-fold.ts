@@ -6,7 +6,7 @@ import { ownerOf, sessionOf, type Memory, type SessionMemory } from './model-mem
 import type { ModelLimit } from './model-policy.ts'
 import { copiedIn, vouchedFor } from './model-aim.ts'
 import { watched, type ModelWatch } from './model-watch.ts'
-import { ease, weigh, type Leak } from './model-risk.ts'
+import { ease, riskOf, weigh, type Leak } from './model-risk.ts'
 import { appliedRules, findingsIn } from './model-rungs-data.ts'
 import { hear, questions, remembers, same, sorted } from './model-taint.ts'
 import { moved, outcomeOf, trustText, type Raised } from './model-trust.ts'
@@ -39,7 +39,13 @@ export function fold(memory: Memory, scene: Scene, settled: Settled): Found {
   const [name, owner] = [sessionOf(call), ownerOf(call)]
   // Only a call that still waits was counted before.
   const theirs = isTheirs(scene, settled)
-  const weighed = weigh(session, leaks, settled.again || theirs ? undefined : axes, time, policy.risk)
+  const weighed = weigh(
+    session,
+    leaks,
+    settled.again || theirs ? undefined : axes,
+    time,
+    riskOf(call, policy),
+  )
   const raised = raisedBy(scene, settled)
   memory.sessions.set(name, nextSession(scene, settled, weighed, raised))
   foldOwners(memory, scene, settled, weighed.carried)

@@ -7,6 +7,7 @@ import { LADDER } from '../src/guardian.ts'
 import type { Kernel } from '../src/kernel.ts'
 import { axesOf, axesOfFacts } from '../src/signals.ts'
 import { BIT, type Topic } from '../src/words.ts'
+import { remembered } from './model-memory.ts'
 import { factsOf, recipient } from './model-texts.ts'
 import { WORDS } from './model-world.ts'
 import type { CallSpec, ModelCall, Page, PlacedText } from './model-world.ts'
@@ -93,6 +94,7 @@ export function modelCallOf(
   approval: number | undefined,
   delegation: number | undefined,
 ): ModelCall {
+  const id = spec.session_id ?? spec.delegation_session_id ?? spec.principal ?? '(nobody)'
   const garbled = spec.form === 'unreadable' && spec.tool !== '(unreadable)'
   const texts = garbled ? [] : textsOf(spec)
   const own: readonly Topic[] = garbled ? [] : WORDS[spec.word]
@@ -107,7 +109,8 @@ export function modelCallOf(
     form: spec.form,
     claimed: spec.claimed,
     author: spec.author,
-    session: spec.session_id ?? spec.delegation_session_id ?? spec.principal ?? '(nobody)',
+    session: remembered(id, spec.principal),
+    id,
     args: JSON.stringify(argsOf(spec)),
     long: isLong(spec.n, spec.word),
     members: garbled ? [] : Object.keys(membersOf(spec)),

@@ -73,7 +73,11 @@ type Whose = Omit<Lost, 'kind'>
 
 export const ownerOf = ({ tenant, principal }: Pick<Whose, 'tenant' | 'principal'>): string =>
   `principal ${tenant} ${principal ?? NOBODY}`
-export const sessionOf = (whose: Whose): string => `${ownerOf(whose)} ${whose.session}`
+/** An id that a gateway has made has the memory of its principal. */
+export const remembered = (session: string, principal: string | undefined): string =>
+  session.startsWith('mcp:') ? (principal ?? NOBODY) : session
+export const sessionOf = (whose: Whose): string =>
+  `${ownerOf(whose)} ${remembered(whose.session, whose.principal)}`
 
 /** Everything that is remembered. A record that was never written is in no map, and cannot be lost. */
 export class Memory {

@@ -9,7 +9,8 @@ export const PRINCIPALS = ['agent:a', 'agent:b', 'agent:ab'] as const
 export const DELEGATORS: readonly string[] = [...PRINCIPALS, 'agent:boss']
 /** Who asks, and is charged for it. */
 export const SERVERS = ['server:a', 'server:b'] as const
-export const SESSIONS = ['s1', 's2', 's12'] as const
+/** The last two are ids that a gateway has made. */
+export const SESSIONS = ['s1', 's2', 's12', `mcp:${'0'.repeat(31)}1`, `mcp:${'0'.repeat(31)}2`] as const
 export const TOOLS = ['fs/read', 'fs/write', 'mail/send', 'web/click', 'ops/run', 'aa', 'a'] as const
 export const TOOL_GLOBS = [
   '*',

@@ -67,6 +67,12 @@ export interface Weighed {
   readonly tooRisky: boolean
 }
 
+/** In a session whose id was made, all that its principal did counts. */
+export const riskOf = (
+  { id }: { readonly id: string },
+  { risk }: { readonly risk: RiskSettings },
+): RiskSettings => (id.startsWith('mcp:') ? { ...risk, carry: ONE } : risk)
+
 /** Session and carried sums with one more turn counted in, unless there is none to count, and what they amount to. */
 export function weigh(
   session: Remembered,

@@ -87,7 +87,10 @@ export interface ModelCall extends Pick<
 > {
   readonly claimed: string | undefined
   readonly author: string | undefined
+  /** The session whose memory it has. */
   readonly session: string
+  /** As its receipt names it. */
+  readonly id: string
   readonly args: string
   /** They are longer than a person can be shown. */
   readonly long: boolean

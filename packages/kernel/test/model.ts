@@ -18,7 +18,7 @@ import {
   type Request,
 } from './model-memory.ts'
 import type { ModelPolicy } from './model-policy.ts'
-import { fill, take, weigh, type Pace } from './model-risk.ts'
+import { fill, riskOf, take, weigh, type Pace } from './model-risk.ts'
 import { targetsOf } from './model-rungs-data.ts'
 import { isNarrower, isSame } from './model-scope.ts'
 import { aimOf, factsOf, isVoiced } from './model-aim.ts'
@@ -159,7 +159,7 @@ export class Model {
     const asked = memory.requests[newestFor(memory.requests, binding, call.seen)]
     const counted = asked && time <= endOf(asked) && asked.answer?.granted !== false
     const leaks = [principal.leak, ...(lineage ? [lineage.leak] : [])]
-    const risk = weigh(session, leaks, counted ? undefined : axes, time, policy.risk)
+    const risk = weigh(session, leaks, counted ? undefined : axes, time, riskOf(call, policy))
     const parties = [call.principal ?? NOBODY, ...(records.chain ?? []).map(({ delegator }) => delegator)]
     return {
       ...records,
@@ -197,14 +197,16 @@ export class Model {
     return { ...records, chain, lineageName, broken }
   }
 
-  #freezeOf({ tenant, principal, author, tool, session }: ModelCall): ReasonCode | undefined {
+  #freezeOf({ tenant, principal, author, tool, session, id }: ModelCall): ReasonCode | undefined {
     const { frozen } = this.memory
     if (frozen.has('all')) return 'SYSTEM_FROZEN'
     for (const each of [principal, author]) {
       if (each !== undefined && frozen.has(ownerOf({ tenant, principal: each }))) return 'AGENT_KILLED'
     }
     if (frozen.has(`tool ${tenant} ${tool}`)) return 'TOOL_FROZEN'
-    return frozen.has(`session ${tenant} ${session}`) ? 'SESSION_FROZEN' : undefined
+    return [session, id].some((each) => frozen.has(`session ${tenant} ${each}`))
+      ? 'SESSION_FROZEN'
+      : undefined
   }
 
   /** An approval lifts an ESCALATE if it is for exactly this call and rule, and holds now. */

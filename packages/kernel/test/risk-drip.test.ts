@@ -1,5 +1,6 @@
 // Data that leaves drop by drop in a session whose user's words are not known, as over MCP.
 
+import { madeSession } from '@tollgate/evidence'
 import { describe, expect, it } from 'vitest'
 import { answerRequest, resetSession, type ToolCall } from '../src/index.ts'
 import { createRig, type Rig } from './rig.ts'
@@ -24,6 +25,9 @@ const post = (text: string, url = 'https://api.example/notes'): Call => ({
   args: { url, text },
 })
 
+/** The id of a process. */
+const made = (i: number): string => madeSession(String(i).padStart(32, '0'))
+
 async function send(rig: Rig, call: Call): Promise<string> {
   rig.host.advance(20_000)
   const output = { status: 'COMPLETED', output: new Uint8Array(), content: { name: 'Ada Byron' } } as const
@@ -46,6 +50,7 @@ describe('labelled data to the same sink, without the user’s words', () => {
     ['in the session of the principal', (call) => ({ ...call, session_id: undefined })],
     ['in a session that the client names', (call) => ({ ...call, session_id: 's1' })],
     ['in a new session for each round', (call, i) => ({ ...call, session_id: `s${i >> 1}` })],
+    ['in a new session for each call, as of a new process', (call, i) => ({ ...call, session_id: made(i) })],
     [
       'in words that differ, to another path',
       (call, i) => (i % 2 === 0 ? call : post(`${i}`, `https://api.example/${i}`)),

@@ -1,6 +1,6 @@
 // What is remembered of a session: how many decisions it has had, its risk, its data, and in whose name it acts.
 
-import { parseJson, sha256Hex, TIERS, type Decision, type SessionChange } from '@tollgate/evidence'
+import { memoryOf, parseJson, sha256Hex, TIERS, type Decision, type SessionChange } from '@tollgate/evidence'
 import {
   ONE,
   policyOf,
@@ -70,6 +70,8 @@ export async function recall(question: Question, key: SessionKey): Promise<Known
   }
 }
 
+// How far back the newest decision of a session that several ids have is searched.
+const MOST = 100
 const NOTHING: Stored = { record: undefined, anchor: undefined }
 
 async function newestIn(
@@ -80,11 +82,15 @@ async function newestIn(
   // Sound: only decisions, and the closing of a session, anchor such names.
   const last = anchor && (parseJson(anchor) as unknown as Decision | SessionChange)
   if (anchor && last?.kind === 'decision') return { id: sha256Hex(anchor), decision: last }
-  const filter = { ...key, kind: 'decision' } as const
-  const { entries } = await options.view.page({ filter, direction: 'back', limit: 1 })
-  const [entry] = entries
+  const { tenant, principal } = key
+  const memory = memoryOf(principal, key.session)
+  // A principal's own session has decisions under the ids of all its processes.
+  const isShared = memory === principal
+  const filter = { tenant, principal, kind: 'decision', ...(!isShared && { session: memory }) } as const
+  const { entries } = await options.view.page({ filter, direction: 'back', limit: isShared ? MOST : 1 })
   // Sound: the filter asks for decisions.
-  return entry && { id: entry.id, decision: receiptOf(entry) as Decision }
+  const all = entries.map((entry) => ({ id: entry.id, decision: receiptOf(entry) as Decision }))
+  return all.find(({ decision }) => memoryOf(principal, decision.session.id) === memory)
 }
 
 /** How far a principal is trusted now; null where the policy has no use for it. */

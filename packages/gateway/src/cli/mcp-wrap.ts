@@ -2,6 +2,7 @@
 // nothing but the protocol goes over them. It has no key and no ledger: what the client asks goes to the gateway, which starts
 // the server and stands in between.
 
+import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -114,6 +115,7 @@ function joinOf({ name }: WrapOptions, [command, ...args]: readonly string[]): J
     args,
     env: environment(),
     cwd: process.cwd(),
+    process: randomBytes(16).toString('hex'),
     // Another's token in the same shell is not for agents.
     ...(token.startsWith('tg_agent_') && { token }),
   }

@@ -11,6 +11,7 @@ import {
   KernelError,
   type Decided,
   type Enforced,
+  type Entrant,
   type Inspection,
   type Kernel,
   type ToolAnswer,
@@ -27,6 +28,8 @@ export interface Caller {
   readonly principal: string
   /** It may say what its sessions are for. */
   readonly mayOpen?: boolean
+  /** The session of what it asks without naming one, if its process has one; else that is its principal's. */
+  readonly session?: string
 }
 
 /** Something that is asked for. */
@@ -75,7 +78,8 @@ export function createGovern(kernel: Kernel, now: () => number): Govern {
   return {
     async run(order, dispatch) {
       const attempt = new Attempt(dispatch, order.answeredBy === 'server')
-      const { caller: who, tool, offered, args, session, approval, delegation } = order
+      const { caller: who, tool, offered, args, approval, delegation } = order
+      const session = sessionOf(who, order.session)
       if (order.scope !== undefined) await openFor(kernel, order)
       const caller = { tenant: who.tenant, principal: who.principal }
       const call = { caller, door: 'mcp', assurance: 'enforced', offered, tool, args } as const
@@ -90,17 +94,17 @@ export function createGovern(kernel: Kernel, now: () => number): Govern {
       if (!enforced.effect) return denied(order, enforced.decided, repeats, now())
       return attempt.outcome(enforced.effect)
     },
-    refuseFrozen: ({ tenant, principal }, session) =>
-      refuseFrozen(kernel, 'mcp', { tenant, principal, session }),
-    isFrozen: ({ tenant, principal }, session) => isFrozen(kernel, 'mcp', { tenant, principal, session }),
+    refuseFrozen: (caller, session) => refuseFrozen(kernel, 'mcp', entrantOf(caller, session)),
+    isFrozen: (caller, session) => isFrozen(kernel, 'mcp', entrantOf(caller, session)),
     async refuse(caller, source) {
-      const { tenant, principal } = caller
+      const { tenant, principal, session } = caller
       const call = {
         caller: { tenant, principal },
         door: 'mcp',
         assurance: 'enforced',
         tool: undefined,
         raw: source,
+        ...(session !== undefined && { session_id: session }),
       } as const
       const { decided } = await authorize(kernel, call)
       return decided
@@ -108,9 +112,20 @@ export function createGovern(kernel: Kernel, now: () => number): Govern {
   }
 }
 
+/** The session of what a caller asks: the one that the client names, else that of its process. */
+function sessionOf({ session }: Caller, named: unknown): unknown {
+  return named === undefined ? session : named
+}
+
+function entrantOf(caller: Caller, named?: unknown): Entrant {
+  const { tenant, principal } = caller
+  return { tenant, principal, session: sessionOf(caller, named) }
+}
+
 /** A scope that came with a call is in force before the call is judged, or there is no call. @throws RpcFault */
-async function openFor(kernel: Kernel, { caller, session = caller.principal, scope }: Order): Promise<void> {
+async function openFor(kernel: Kernel, { caller, session: named, scope }: Order): Promise<void> {
   const { tenant, principal, mayOpen = false } = caller
+  const session = sessionOf(caller, named) ?? principal
   try {
     if (typeof session !== 'string' || session === '')
       throw new KernelError('REQUEST_INVALID', 'a session is a text')

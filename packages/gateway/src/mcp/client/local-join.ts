@@ -16,6 +16,8 @@ export interface Join {
   readonly cwd: string
   /** Of an agent; without it the agent is `agent:local`. */
   readonly token?: string
+  /** 32 hexadecimal digits that name the process, also when it joins again: receipts hold them. */
+  readonly process?: string
   /** The client's `initialize` of an earlier connection, to be gone on from. */
   readonly initialize?: Request
 }
@@ -32,7 +34,8 @@ export const STDERR = '!'
 export const GOODBYE = '.'
 
 const REQUIRED = ['tollgate', 'name', 'command', 'args', 'env', 'cwd']
-const OPTIONAL = ['token', 'initialize']
+const OPTIONAL = ['token', 'process', 'initialize']
+const PROCESS = /^[0-9a-f]{32}$/
 const MAX_ARGS = 1024
 const MAX_TEXT = 1 << 17
 
@@ -53,7 +56,7 @@ export function parseJoin(line: Uint8Array): Join | string {
   if (REQUIRED.some((name) => !names.includes(name))) return 'the line lacks a member'
   if (names.some((name) => ![...REQUIRED, ...OPTIONAL].includes(name)))
     return 'the line has an unknown member'
-  const { name, command, args, env, cwd, token } = value
+  const { name, command, args, env, cwd, token, process } = value
   if (typeof name !== 'string' || !isServerName(name)) return 'the name is not one of a server'
   if (!isText(command) || command === '') return 'the command is not a text'
   if (!Array.isArray(args) || args.length > MAX_ARGS || !args.every(isText))
@@ -61,6 +64,8 @@ export function parseJoin(line: Uint8Array): Join | string {
   if (!isEnvironment(env)) return 'the environment is not one'
   if (!isText(cwd) || !isAbsolute(cwd)) return 'the directory is not an absolute path'
   if (token !== undefined && typeof token !== 'string') return 'the token is not a text'
+  if (process !== undefined && !(isText(process) && PROCESS.test(process)))
+    return 'the process is not 32 hexadecimal digits'
   const initialize = value['initialize'] === undefined ? undefined : readInitialize(value['initialize'])
   if (initialize === 'wrong') return 'that is not how one initializes'
   return {
@@ -70,6 +75,7 @@ export function parseJoin(line: Uint8Array): Join | string {
     env,
     cwd,
     ...(token !== undefined && { token }),
+    ...(process !== undefined && { process }),
     ...(initialize && { initialize }),
   }
 }

@@ -1,7 +1,9 @@
 // One program on the local socket, from its first line to its end.
 
+import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { clearTimeout, setTimeout } from 'node:timers'
+import { madeSession } from '@tollgate/evidence'
 import type { Budget, Spender } from '../../budget.ts'
 import type { Log } from '../../log.ts'
 import type { Tokens } from '../../tokens.ts'
@@ -116,12 +118,13 @@ export function createVisit(
   }
 
   async function begin({ name, initialize, ...server }: Join, who: Who): Promise<Welcome> {
-    const { command, args, env, cwd } = server
+    const { command, args, env, cwd, process = randomBytes(16).toString('hex') } = server
     const address = { transport: 'stdio', command, args, env, cwd } as const
     const onStderr = (text: string): void => write(STDERR + JSON.stringify(text))
     const caller = { tenant: who.tenant ?? options.tenant, principal: who.principal }
     spender = caller
-    conversation = options.mcp.converse(caller, { kind: 'own', name, address, onStderr })
+    const session = madeSession(process)
+    conversation = options.mcp.converse({ ...caller, session }, { kind: 'own', name, address, onStderr })
     if (!conversation) return { ok: false, message: 'the gateway does not take this server', hints: [] }
     const error = initialize && (await replayed(conversation, initialize))
     if (!error) return { ok: true }

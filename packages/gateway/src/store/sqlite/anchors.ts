@@ -1,7 +1,7 @@
 // Anchors say which entry is the newest word on something. They are not signed, so what they say is held against the entries:
 // of the kinds that are few, at every start; of all, by `fsck`.
 
-import { sha256Hex, type Json, type JsonObject } from '@tollgate/evidence'
+import { memoryOf, sha256Hex, type Json, type JsonObject } from '@tollgate/evidence'
 import type { Database } from './database.ts'
 import { bytes } from './tree.ts'
 
@@ -31,9 +31,14 @@ export function anchorOf(receipt: JsonObject): string | undefined {
     session: () =>
       receipt['op'] === 'trust'
         ? `trust\n${of('tenant', 'principal')}`
-        : `session\n${of('tenant', 'principal', 'session')}`,
+        : `session\n${of('tenant', 'principal')}\n${memoryIn(receipt, receipt['session'])}`,
   }
   return names[textIn(receipt['kind'])]?.()
+}
+
+/** The session that the records of one go by. */
+function memoryIn({ principal }: JsonObject, session: Json | undefined): string {
+  return memoryOf(textIn(principal), textIn(session))
 }
 
 function textIn(value: Json | undefined): string {
@@ -97,10 +102,11 @@ interface Caller {
   readonly session: string
 }
 
-function callerOf({ tenant, principal, session }: JsonObject): Caller {
+function callerOf(receipt: JsonObject): Caller {
+  const { tenant, principal, session } = receipt
   // Sound: a decision has a session.
   const { id } = session as JsonObject
-  return { owner: `${textIn(tenant)}\n${textIn(principal)}`, session: textIn(id) }
+  return { owner: `${textIn(tenant)}\n${textIn(principal)}`, session: memoryIn(receipt, id) }
 }
 
 /** Holds the anchors of the kinds that are few against their entries. */
