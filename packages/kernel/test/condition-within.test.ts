@@ -44,6 +44,8 @@ const ROWS: Readonly<Record<WithinKind, readonly Row[]>> = {
         '/notes/a b',
         '/notes/a/..',
         '/notes/a;b',
+        '/notes/\u00a5500',
+        '/notes/1\u20442',
       ]),
       outside: [
         '/notes/../x',
@@ -99,7 +101,15 @@ const ROWS: Readonly<Record<WithinKind, readonly Row[]>> = {
           '/notes/..\u200b/x',
           '/notes/\u2025/x',
         ])
-        .concat(['/notes/a\uff0fb', '/notes/\u2028', `/notes/${'a'.repeat(4096)}`]),
+        .concat(['/notes/a\uff0fb', '/notes/\u2028', `/notes/${'a'.repeat(4096)}`])
+        // White space that `trim` takes off; what a code page without it makes a slash or a backslash of.
+        .concat(['/notes/..\u00a0', '/notes/..\u3000', '/notes/..\u2003/x', '/notes/..:/x', '/notes/..?/x'])
+        .concat(
+          ['\u2044', '\u2215', '\u2216', '\u29f5', '\u29f8', '\u00a5', '\u20a9'].flatMap((slash) => [
+            `/notes/..${slash}x`,
+            `/notes/a${slash}..${slash}..${slash}x`,
+          ]),
+        ),
     },
     { base: '/notes/', inside: ['/notes', '/notes/a'], outside: ['/notes-evil', '/notes/../x'] },
     {
@@ -149,6 +159,7 @@ const ROWS: Readonly<Record<WithinKind, readonly Row[]>> = {
           'evil.test#.example.com',
           'evil.test/.example.com',
           'xn--evil-.example.com',
+          'boo\u212a.example.com',
         ]),
     },
     {
@@ -220,6 +231,10 @@ const ROWS: Readonly<Record<WithinKind, readonly Row[]>> = {
           'https://example.com/api/..;/x',
           'https://example.com/api/%c0%ae%c0%ae/x',
           'https://example.com/api/a%00',
+          'https://example.com/api/..%3fx',
+          'https://example.com/api/..%23',
+          'https://example.com/api/..%E3%80%80',
+          'https://example.com/api/..%E2%88%95x',
         ])
         .concat([
           'https://example.com/api/%5c..',

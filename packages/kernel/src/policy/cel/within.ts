@@ -61,9 +61,13 @@ function staysBelow(folder: string, text: string): boolean {
 /** Whether every program takes this for a name, and for nothing else. */
 function isPlainName(name: string): boolean {
   const seen = isBeyondAscii(name) ? fold(name) : name
-  // Some drop dots and spaces at the end of a name, and what cannot be seen: `.. ` is `..` to them. For some `..;x` is `..`.
-  return !/^[. ]*(?:;|$)/.test(seen) && !/[/\\]/.test(seen)
+  return !MAY_LEAD_OUT.test(seen) && !/[/\\]/.test(seen)
 }
+
+// Some drop dots and any white space at the end of a name, and what cannot be seen: `.. ` is `..` to them. For some `..;x` is `..`, and
+// for who decodes twice `..?x`. And some write what their code page lacks as a slash or a backslash: U+2044, U+2215, the yen, the won.
+const MAY_LEAD_OUT =
+  /^[.\s]*(?:[;:?#]|$)|(?:^|[\u00a5\u20a9\u2044\u2215\u2216\u29f5\u29f8])\s*\.[.\s]*(?:$|[\u00a5\u20a9\u2044\u2215\u2216\u29f5\u29f8])/
 
 /** `example.com` and every host below it; an address alone. */
 function withinHost(base: string): Within | string {
@@ -80,6 +84,8 @@ function withinHost(base: string): Within | string {
 
 /** The host of a text that is written as hosts are; another spelling of it may be another host to somebody. */
 function plainHost(text: string): string | undefined {
+  // The Kelvin sign in lower case is a plain `k`.
+  if (isBeyondAscii(text)) return undefined
   const [host, ...others] = readHost(text)
   const spelled = text.toLowerCase().replace(/^\[(.*)\]$/, '$1')
   return others.length === 0 && host !== '' && host === spelled ? host : undefined
