@@ -49,6 +49,8 @@ export interface PlainServer {
   /** What it was told of its client, newest last. */
   readonly clients: ClientHello[]
   readonly events: UpstreamEvents[]
+  /** How many connections to it were closed. */
+  closed: number
 }
 
 export const ECHO: JsonObject = {
@@ -79,6 +81,7 @@ export function plainServer(): PlainServer {
     wanted: [],
     clients: [],
     events: [],
+    closed: 0,
   }
 }
 
@@ -116,7 +119,10 @@ export function connectTo(servers: Readonly<Record<string, PlainServer>>): Conne
       },
       notify: (method, params) => void server.reached.push({ method, params }),
       listen: (wanted) => void server.wanted.push(wanted),
-      close: () => Promise.resolve(),
+      close() {
+        server.closed++
+        return Promise.resolve()
+      },
     }
   }
 }
