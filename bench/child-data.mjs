@@ -1,11 +1,11 @@
 // The data directory of a gateway that is measured: what `tollgate init` writes, with more. No agent is held back for how much it
-// sends: the load of a benchmark comes from a few.
+// sends or stores: the load of a benchmark comes from a few.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createData } from '../packages/gateway/dist/src/cli/create.js'
 
-const READING = '  reading: { rate: 1024MiB, burst: 1024MiB }\n'
+const LIMITS = '  reading: { rate: 1024MiB, burst: 1024MiB }\n  storage: 1024TiB\n'
 
 /** Makes a data directory; `more` is added to its configuration. */
 export async function makeData(data, more) {
@@ -16,5 +16,5 @@ export async function makeData(data, more) {
   const text = readFileSync(file, 'utf8').replace('keep: { calls: 7d }', keep)
   const [before, after, ...others] = text.split('\nlimits:\n')
   if (after === undefined || others.length > 0) throw new Error('tollgate.yaml has no place for limits')
-  writeFileSync(file, `${before}\nlimits:\n${READING}${after}\n${more}\n`)
+  writeFileSync(file, `${before}\nlimits:\n${LIMITS}${after}\n${more}\n`)
 }

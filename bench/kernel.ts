@@ -206,6 +206,7 @@ async function kernelWith(
     writer: 'gw-1',
     key: writerKey.publicKey.id,
     quota: { calls: 1_000_000_000, period: 1000 },
+    storage: 2 ** 50,
     ...options,
   })
   const parsed = parsePolicy(text)

@@ -60,6 +60,7 @@ const CONFIG = [
   'config-text.ts',
   'config-mcp.ts',
   'config-llm.ts',
+  'config-limits.ts',
 ]
 /** Parts of our packages for commands that people wait for. */
 const QUICK = ['kernel/policy', 'kernel/trial', 'kernel/explanation', 'evidence/core']

@@ -114,6 +114,7 @@ async function start(policy: Policy, ladder: typeof LADDER): Promise<Running> {
     writer: 'gw-1',
     key: keys.writerKey.id,
     quota,
+    storage: 2 ** 50,
   })
   await activatePolicy(kernel, policy, 'user:olga')
   return { kernel: { ...kernel, ladder }, clock }

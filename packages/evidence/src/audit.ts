@@ -138,6 +138,7 @@ export class Audit {
       case 'session':
       case 'observe':
       case 'recovery':
+      case 'quota':
         break
     }
     return key

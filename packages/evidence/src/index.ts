@@ -76,6 +76,7 @@ export {
   type Pin,
   type PolicyActivation,
   type Receipt,
+  type Quota,
   type Recovery,
   type Rung,
   type ScopeShown,

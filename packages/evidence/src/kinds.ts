@@ -320,6 +320,16 @@ export interface Recovery extends Common {
   readonly because: string
 }
 
+/** How many calls of a principal were denied without a receipt of their own, once it had used up what it may have on a day. */
+export interface Quota extends Common {
+  readonly kind: 'quota'
+  readonly of: 'storage'
+  readonly principal: string
+  /** The day, by UTC: `2026-02-01`. */
+  readonly day: string
+  readonly denials: number
+}
+
 /** Any receipt's payload. */
 export type Receipt =
   | Genesis
@@ -335,6 +345,7 @@ export type Receipt =
   | SessionChange
   | Observe
   | Recovery
+  | Quota
 
 /** The name of a kind. */
 export type Kind = Receipt['kind']

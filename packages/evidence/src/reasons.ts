@@ -34,6 +34,7 @@ export type ReasonCode =
   | 'TOOL_FROZEN'
   | 'SESSION_FROZEN'
   | 'QUOTA_EXCEEDED'
+  | 'STORAGE_QUOTA_EXCEEDED'
   | 'DENY_TOOL_NOT_FOUND'
   | 'TOOL_DEFINITION_CHANGED'
   | 'SCHEMA_VIOLATION'
@@ -142,6 +143,10 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   QUOTA_EXCEEDED: deny(
     'The principal was denied so often that its denials are only counted.',
     'Stop the agent, read its last receipts, and ask an operator to lift the freeze.',
+  ),
+  STORAGE_QUOTA_EXCEEDED: deny(
+    'The principal has stored as much as it may on one day (UTC).',
+    'Stop the agent and read its receipts. The next day is free; `tollgate unfreeze principal NAME` frees it now, `limits.storage` sets the limit.',
   ),
   DENY_TOOL_NOT_FOUND: deny(
     'The tool is not in the catalogue.',

@@ -44,6 +44,7 @@ import {
   type Observe,
   type Pin,
   type PolicyActivation,
+  type Quota,
   type Receipt,
   type Recovery,
   type ScopeShown,
@@ -56,6 +57,7 @@ type Own<R extends Receipt> = Readonly<Record<Exclude<keyof R, keyof Common>, Fi
 
 const name = text(256)
 const sentence = text(500)
+const day = form('a day such as `2026-02-01`', /^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$/)
 const writer = form('a name of a-z, 0-9, dot and dash, at most 63 long', /^[a-z0-9][a-z0-9.-]{0,62}$/)
 const origin = textThat('the name of a ledger', isOrigin)
 const commit = word('plain', 'salted', 'raw')
@@ -243,6 +245,13 @@ const own = {
     closed: count(),
     because: sentence,
   } satisfies Own<Recovery>,
+  quota: {
+    kind: word('quota'),
+    of: word('storage'),
+    principal: name,
+    day,
+    denials: count(),
+  } satisfies Own<Quota>,
 } satisfies Record<Kind, Fields>
 
 /** The names of all kinds. */
@@ -281,6 +290,7 @@ export function contradictionIn(receipt: Receipt): string | undefined {
     case 'token':
     case 'delegation':
     case 'recovery':
+    case 'quota':
       return undefined
   }
 }

@@ -138,7 +138,7 @@ describe('samples', () => {
     expect(absent).toEqual(['decision.asks', 'effect.cause', 'session.because', 'session.trust'])
   })
 
-  it('are of 13 kinds', () => {
+  it('are of 14 kinds', () => {
     expect([...KINDS].sort()).toEqual([
       'approval',
       'decision',
@@ -150,6 +150,7 @@ describe('samples', () => {
       'observe',
       'pin',
       'policy',
+      'quota',
       'recovery',
       'session',
       'token',

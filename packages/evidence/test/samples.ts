@@ -226,5 +226,6 @@ function samples(key: PublicKey): { readonly [K in Kind]: Omit<ReceiptOf<K>, key
       by: 'user:olga',
     },
     recovery: { kind: 'recovery', closed: 2, because: 'The process ended without closing its decisions.' },
+    quota: { kind: 'quota', of: 'storage', principal: 'agent:ci', day: '2026-02-01', denials: 12 },
   }
 }

@@ -71,6 +71,8 @@ limits:
   connections: 1024
   # Bytes that the gateway reads for one principal: each second, and at once after a pause.
   # reading: { rate: 1MiB, burst: 16MiB }
+  # What receipts and private records of one principal may take on one day (UTC), or \`off\`.
+  # storage: 1GiB
 
 # debug, info, warn or error
 log: info

@@ -5,10 +5,10 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import process from 'node:process'
 import { NO_LLM, readLlm, type LlmConfig } from './config-llm.ts'
+import { readLimits, type Limits } from './config-limits.ts'
 import { readServers, type ServerConfig } from './config-mcp.ts'
 import { CONFIG_FILE, DEFAULT_PORT, defaultKeyFile, isInside } from './config-place.ts'
 import { readConfigText, type ConfigMistake, type ConfigReader, type Place } from './config-reader.ts'
-import { BUDGET, type BudgetLimits } from './budget.ts'
 import { GatewayError } from './error.ts'
 import type { Level } from './log.ts'
 
@@ -62,12 +62,7 @@ export interface Config {
   readonly mcp: { readonly servers: ReadonlyMap<string, ServerConfig> }
   /** The model servers that the gateway stands in front of. */
   readonly llm: LlmConfig
-  readonly limits: {
-    readonly body: number
-    readonly connections: number
-    /** Bytes that the gateway reads for one principal, each second and at once. */
-    readonly reading: BudgetLimits
-  }
+  readonly limits: Limits
   readonly log: Level
 }
 
@@ -153,8 +148,6 @@ const FIELDS = [
 const LEVELS: readonly Level[] = ['debug', 'info', 'warn', 'error']
 const DAY = 86_400_000
 const TIMES = { m: 60_000, h: 3_600_000, d: DAY }
-const SIZES = { KiB: 1 << 10, MiB: 1 << 20 }
-
 function readFields(reader: ConfigReader, data: string): Config | undefined {
   const fields = reader.fields(reader.root, FIELDS)
   if (!fields) return undefined
@@ -347,29 +340,3 @@ function readUrl(reader: ConfigReader, place: Place, what: string): string | und
   } else return url.href
   return undefined
 }
-
-function readLimits(reader: ConfigReader, place: Place | undefined): Config['limits'] {
-  const { body, connections, reading } =
-    (place && reader.fields(place, ['body', 'connections', 'reading'])) ?? {}
-  const form = {
-    what: '`body`',
-    units: SIZES,
-    least: 1 << 10,
-    most: 64 << 20,
-    example: 'a size such as `256KiB` or `1MiB`, from 1KiB to 64MiB',
-  }
-  return {
-    body: (body && reader.measure(body, form)) ?? 1 << 20,
-    connections: (connections && reader.whole(connections, '`connections`', 1, 65_535)) ?? 1024,
-    reading: reading ? readReading(reader, reading) : BUDGET,
-  }
-}
-
-function readReading(reader: ConfigReader, place: Place): BudgetLimits {
-  const { rate, burst } = reader.fields(place, ['rate', 'burst']) ?? {}
-  const size = (at: Place | undefined, what: string): number | undefined =>
-    at && reader.measure(at, { what, units: SIZES, least: 64 << 10, most: 1 << 30, example: READING })
-  return { rate: size(rate, '`rate`') ?? BUDGET.rate, burst: size(burst, '`burst`') ?? BUDGET.burst }
-}
-
-const READING = 'a size such as `1MiB`, from 64KiB to 1024MiB'

@@ -161,7 +161,7 @@ async function openKernelOn(store: SqliteStore, config: Config, sealer: Sealer):
   const sealing = sealingStore(store, sealer)
   return openKernel({
     ...{ store: sealing, host: HOST, origin: ledger, writer, key: store.key },
-    ...{ tenant, commit, keep },
+    ...{ tenant, commit, keep, storage: config.limits.storage },
   })
 }
 

@@ -5,6 +5,7 @@ import { statfsSync } from 'node:fs'
 import {
   closeAllExpired,
   closeSessions,
+  endStorageDays,
   KEPT,
   setFreeze,
   type IdleSession,
@@ -52,6 +53,7 @@ const AT_ONCE = 500
 export function startUpkeep(options: UpkeepOptions): Upkeep {
   const tasks = [
     every(SECOND, () => closeAllExpired(options.kernel), options.log),
+    every(60 * SECOND, () => endStorageDays(options.kernel), options.log),
     every(SECOND, () => watchPlace(options), options.log),
     every(5 * SECOND, () => guardDisk(options), options.log),
     every(HOUR, () => forgetOld(options), options.log),

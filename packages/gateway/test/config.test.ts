@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DEFAULT_STORAGE } from '@tollgate/kernel'
 import { DEFAULT_PORT, defaultConfigText, defaultData, readConfig } from '../src/config.ts'
 import { defaultKeyFile } from '../src/config-place.ts'
 import { GatewayError } from '../src/error.ts'
@@ -56,7 +57,12 @@ describe('readConfig', () => {
       telemetry: undefined,
       mcp: { servers: new Map() },
       llm: { body: 32 << 20 },
-      limits: { body: 1 << 20, connections: 1024, reading: { rate: 1 << 20, burst: 16 << 20 } },
+      limits: {
+        body: 1 << 20,
+        connections: 1024,
+        reading: { rate: 1 << 20, burst: 16 << 20 },
+        storage: DEFAULT_STORAGE,
+      },
       log: 'info',
     })
   })
@@ -92,6 +98,15 @@ describe('readConfig', () => {
   it('takes a part of the budget for reading, and the rest as it is by default', () => {
     const { reading } = read(`${HEAD}limits: { reading: { rate: 4MiB } }\n`).limits
     expect(reading).toEqual({ rate: 4 << 20, burst: 16 << 20 })
+  })
+
+  it.each([
+    ['16MiB', 16 << 20],
+    ['5GiB', 5 * 2 ** 30],
+    ['1TiB', 2 ** 40],
+    ['off', null],
+  ])('takes %s as what a principal may have stored each day', (text, bytes) => {
+    expect(read(`${HEAD}limits: { storage: ${text} }\n`).limits.storage).toBe(bytes)
   })
 
   it('tells all mistakes at once, each with its place and what to write', () => {
@@ -131,6 +146,13 @@ log: loud
     ['a second document', `${HEAD}---\nx: 1\n`, /not readable as YAML/],
     ['a name without a value', `${HEAD}listen:\n`, /must be a mapping of `host`, `port`, `tls`/],
     ['a burst too small', `${HEAD}limits: { reading: { burst: 1KiB } }\n`, /`burst` must be a size such as/],
+    [
+      'too little storage',
+      `${HEAD}limits: { storage: 15MiB }\n`,
+      /^3:20: `storage` must be `off`, or the size/,
+    ],
+    ['storage without a unit', `${HEAD}limits: { storage: 5 }\n`, /^3:20: `storage` must be text/],
+    ['storage in another unit', `${HEAD}limits: { storage: 5GB }\n`, /^3:20: `storage` must be `off`, or/],
     ['a host with a port', `${HEAD}hosts: ["a:80"]\n`, /^3:9: a name in `hosts` is a host alone/],
     ['a head guard inside', `${HEAD}head-guard: heads\n`, /^3:13: `head-guard` must be outside/],
     ['a head guard inside, hidden', `${HEAD}head-guard: ..heads\n`, /^3:13: `head-guard` must be outside/],

@@ -78,7 +78,12 @@ export function configFor(data: string, headGuard: string | undefined): Config {
     telemetry: undefined,
     mcp: { servers: new Map() },
     llm: { body: 1 << 20 },
-    limits: { body: 1 << 20, connections: 1024, reading: { rate: 1 << 20, burst: 16 << 20 } },
+    limits: {
+      body: 1 << 20,
+      connections: 1024,
+      reading: { rate: 1 << 20, burst: 16 << 20 },
+      storage: 2 ** 30,
+    },
     log: 'error',
   }
 }

@@ -72,7 +72,11 @@ export function recordFreeze(
   const { scope, target, tenant, frozen, by, because } = order
   const flooded = scope === 'all' ? FLOOD_OF_ALL : floodName(tenant, target ?? '')
   const counted = (scope === 'all' || scope === 'principal') && !frozen
-  const denials = counted ? kernel.flooding.get(flooded) : undefined
+  const flood = counted ? kernel.flooding.get(flooded) : undefined
+  const isOfPrincipal = scope === 'principal' && !frozen
+  // Who frees a principal gives it a whole day's storage again.
+  const stored = isOfPrincipal ? kernel.storage.lift({ tenant, principal: target ?? '' }, turn) : undefined
+  const denials = flood === undefined && stored === undefined ? undefined : (flood ?? 0) + (stored ?? 0)
   const appended = turn.append(
     { anchors: [freezeName({ scope, tenant, ...(target !== undefined && { target }) })] },
     (header): Freeze => ({
@@ -91,7 +95,7 @@ export function recordFreeze(
   if (order.flood) {
     kernel.flooding.set(flooded, 0)
     turn.put(`flood\n${flooded}`, '0')
-  } else if (!frozen && denials !== undefined) {
+  } else if (!frozen && flood !== undefined) {
     kernel.flooding.delete(flooded)
     kernel.denials.delete(flooded)
     turn.put(`flood\n${flooded}`, undefined)

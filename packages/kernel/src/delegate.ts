@@ -24,6 +24,7 @@ import { KernelError } from './error.ts'
 import { policyOf, type Kernel } from './kernel.ts'
 import type { Appended, Turn } from './ledger.ts'
 import type { Policy } from './policy/parse.ts'
+import { isFull, STORAGE_USED_UP } from './storage.ts'
 
 /** A delegation that was registered: its receipt, and its own id. */
 export interface Registration extends Appended {
@@ -34,6 +35,8 @@ export interface Registration extends Appended {
 export interface HandedIn {
   readonly tenant: string
   readonly by: string
+  /** It is an agent, whose storage this takes. */
+  readonly limited?: boolean
 }
 
 const DAY = 86_400_000
@@ -49,10 +52,18 @@ const MAX_OF_A_DELEGATOR = 1000
 export async function registerDelegation(
   kernel: Kernel,
   envelope: Uint8Array | string,
-  { tenant, by }: HandedIn,
+  { tenant, by, limited = false }: HandedIn,
 ): Promise<Registration> {
   const opened = await open(kernel, envelope, tenant)
-  return kernel.ledger.append({ run: (turn) => takeIn(kernel, turn, opened, by) })
+  const payer = { tenant, principal: by }
+  return kernel.ledger.append({
+    run: (turn) => {
+      if (limited && isFull(kernel, payer, turn.time)) throw refuse(STORAGE_USED_UP)
+      const taken = takeIn(kernel, turn, opened, by)
+      if (limited) kernel.storage.charge(payer, turn, turn.written)
+      return taken
+    },
+  })
 }
 
 async function open(

@@ -19,6 +19,7 @@ import {
   type ChangedData,
   type KeptProvenance,
 } from './records.ts'
+import { payerOf } from './storage.ts'
 import { hear, type Heard } from './taint/provenance.ts'
 import { effectOutcome, moved, trustText, type TrustState } from './trust.ts'
 
@@ -64,6 +65,7 @@ export function recordEffect(
   { reportedBy, late = false }: Circumstances,
 ): Appended {
   const { opening } = due
+  const { written } = turn
   const { id, tenant } = opening
   const hash = 'output' in outcome ? commitOutput(kernel, opening, outcome.output) : undefined
   const heard = remembersData(due.policy) ? toRemember(kernel, due, outcome) : []
@@ -97,6 +99,7 @@ export function recordEffect(
   if (left.data) turn.write(provenanceName(opening, opening.session), left.data, left.data.text)
   keepHeard(kernel, opening, { appended, heard, key: left.key }, turn)
   if (left.trust) turn.write(trustName(opening), left.trust, undefined)
+  kernel.storage.charge(payerOf(opening), turn, turn.written - written)
   return appended
 }
 

@@ -12,6 +12,7 @@ import type { Kernel } from './kernel.ts'
 import type { Appended, Turn } from './ledger.ts'
 import { refilled } from './rates.ts'
 import { withRecords } from './recall.ts'
+import { payerOf } from './storage.ts'
 
 declare const minted: unique symbol
 
@@ -91,7 +92,7 @@ export async function authorize(kernel: Kernel, call: ToolCall): Promise<Authori
   if (!intent) return refused('AMBIGUOUS_INPUT')
   try {
     const flood = floodOf(kernel, intent)
-    if (flood) return await refuseFlood(kernel, flood)
+    if (flood) return await refuseFlood(kernel, intent, flood)
     if (mustCloseSome(kernel)) await closeExpired(kernel)
     // Decided inside its turn, so that two calls of one session cannot both pass on the same old risk.
     const judged = await withRecords<Judged | Flood>(
@@ -100,7 +101,7 @@ export async function authorize(kernel: Kernel, call: ToolCall): Promise<Authori
       // Asked again in its turn: while it waited for its records, others may have used up what its principal had left.
       (turn, names) => floodOf(kernel, intent) ?? judge(kernel, intent, names, turn),
     )
-    if ('reason' in judged) return await refuseFlood(kernel, judged)
+    if ('reason' in judged) return await refuseFlood(kernel, intent, judged)
     const { decided, opening } = judged
     return {
       decided,
@@ -255,21 +256,26 @@ function captureOrNothing(call: ToolCall): Intent | undefined {
 /** A call whose denial is only to be counted: under which name, and as what it is denied. */
 interface Flood {
   readonly name: string
-  readonly reason: 'QUOTA_EXCEEDED' | 'SYSTEM_FROZEN'
+  readonly reason: 'QUOTA_EXCEEDED' | 'STORAGE_QUOTA_EXCEEDED' | 'SYSTEM_FROZEN'
 }
 
 function floodOf(kernel: Kernel, intent: Intent): Flood | undefined {
-  const { flooding, freezes, denials, quota, host } = kernel
+  const { flooding, freezes, denials, quota, host, storage } = kernel
   const name = floodName(intent.tenant, chargedTo(intent))
   if (flooding.size > 0 && flooding.has(name)) return { name, reason: 'QUOTA_EXCEEDED' }
+  if (storage.isDenied(payerOf(intent), host.now())) return { name, reason: 'STORAGE_QUOTA_EXCEEDED' }
   if (!freezes.all()) return undefined
   // Everything is frozen: who has used up its denials is not frozen for it, but gets no more receipts either.
   const { left } = refilled(quota, denials.get(name), host.now())
   return left < quota.period ? { name: FLOOD_OF_ALL, reason: 'SYSTEM_FROZEN' } : undefined
 }
 
-async function refuseFlood(kernel: Kernel, { name, reason }: Flood): Promise<Authorization> {
-  await countDenial(kernel, name)
+async function refuseFlood(kernel: Kernel, intent: Intent, { name, reason }: Flood): Promise<Authorization> {
+  if (reason !== 'STORAGE_QUOTA_EXCEEDED') await countDenial(kernel, name)
+  else {
+    const run = kernel.storage.count(payerOf(intent))
+    if (run) await kernel.ledger.append({ run })
+  }
   return refused(reason)
 }
 
@@ -281,7 +287,7 @@ async function countDenial(kernel: Kernel, name: string): Promise<void> {
   if (Number.isInteger(Math.log2(count))) await kernel.ledger.append({ run })
 }
 
-type Unrecorded = 'AMBIGUOUS_INPUT' | 'LEDGER_UNAVAILABLE' | 'QUOTA_EXCEEDED' | 'SYSTEM_FROZEN'
+type Unrecorded = Flood['reason'] | 'AMBIGUOUS_INPUT' | 'LEDGER_UNAVAILABLE'
 
 /** A denial that no receipt could be written for. */
 function refused(reason: Unrecorded): Authorization {
@@ -289,7 +295,7 @@ function refused(reason: Unrecorded): Authorization {
     decided: {
       verdict: 'DENY',
       reason,
-      rung: reason === 'QUOTA_EXCEEDED' || reason === 'SYSTEM_FROZEN' ? 'freeze' : 'capture',
+      rung: reason === 'AMBIGUOUS_INPUT' || reason === 'LEDGER_UNAVAILABLE' ? 'capture' : 'freeze',
       rule: undefined,
       detail: undefined,
       receipt: undefined,

@@ -80,6 +80,8 @@ export function ladderHash(policy: Policy): string {
 
 /** Decides. Never throws: what cannot be decided is denied. */
 export function decide(intent: Intent, snapshot: Snapshot, ladder: typeof LADDER = LADDER): Judgement {
+  // Before all else: whatever is found out about it, nothing more than this is written down.
+  if (snapshot.full) return { verdict: 'DENY', reason: 'STORAGE_QUOTA_EXCEEDED', rung: 'freeze' }
   if (intent.unreadable !== undefined) {
     return { verdict: 'DENY', reason: 'AMBIGUOUS_INPUT', rung: 'capture', detail: intent.unreadable }
   }

@@ -53,6 +53,7 @@ export {
   type Reported,
 } from './closing.ts'
 export { inspectionIn, type Outcome } from './effects.ts'
+export { DEFAULT_STORAGE, endStorageDays, EFFECT_RESERVE, STORAGE } from './storage.ts'
 export {
   authorize,
   complete,

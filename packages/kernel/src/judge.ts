@@ -25,6 +25,7 @@ import {
 } from './session.ts'
 import { commitTo, keepRequest, settle, wasAsked, type Commitment, type Settled } from './settle.ts'
 import { snapshotOf, type Snapshot } from './snapshot.ts'
+import { isFull, payerOf } from './storage.ts'
 import type { TrustState } from './trust.ts'
 
 /** How long an advised ALLOW may be used, in milliseconds. */
@@ -55,6 +56,7 @@ export interface Judged {
 
 /** Decides one call in its turn. What it decides on, it changes: the next call of the session finds this one counted. */
 export function judge(kernel: Kernel, intent: Intent, names: RecordNames, turn: Turn): Judged {
+  const { written } = turn
   const before = stateIn(turn, names)
   const snapshot = takeSnapshot(kernel, intent, { names, turn }, before)
   const settled = settle(kernel, intent, snapshot, decide(intent, snapshot, kernel.ladder))
@@ -78,6 +80,8 @@ export function judge(kernel: Kernel, intent: Intent, names: RecordNames, turn: 
   keepCall(kernel, intent, snapshot, { settled, appended, before, left }, turn)
   const opening = settled.verdict === 'ALLOW' ? open(kernel, intent, appended, hash, turn) : undefined
   freezeIfFlooding(kernel, intent, settled, turn)
+  if (settled.reason === 'STORAGE_QUOTA_EXCEEDED') kernel.storage.deny(payerOf(intent), turn)
+  kernel.storage.charge(payerOf(intent), turn, turn.written - written)
   return {
     decided: {
       verdict: settled.verdict,
@@ -168,6 +172,7 @@ export function takeSnapshot(
     observed: posted ? 'sentinel' : 'agent',
     asked: wasAsked(kernel, intent, { tool, observation }, time),
     observing: kernel.observing.includes(intent, time, kernel.host.now()),
+    full: isFull(kernel, payerOf(intent), time),
   })
 }
 
@@ -190,6 +195,7 @@ function open(kernel: Kernel, intent: Intent, appended: Appended, hash: Commitme
     clock: appended.clock,
     tenant: intent.tenant,
     principal: intent.principal ?? NOBODY,
+    ...(intent.author !== undefined && { author: intent.author }),
     session: intent.session,
     tool: intent.tool,
     assurance: intent.assurance,

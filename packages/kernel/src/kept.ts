@@ -7,12 +7,13 @@ import type { RegisteredDelegation } from './delegations.ts'
 import type { Left } from './fold.ts'
 import type { Kernel } from './kernel.ts'
 import type { Appended, Turn } from './ledger.ts'
-import type { SessionOf } from './openings.ts'
+import type { Opening, SessionOf } from './openings.ts'
 import { remembersData } from './policy/uses.ts'
 import { provenanceName, type KeptProvenance } from './records.ts'
 import { stateText, type State } from './session.ts'
 import { keyOf, type Settled } from './settle.ts'
 import type { Snapshot } from './snapshot.ts'
+import { isFull, payerOf } from './storage.ts'
 import { MOST_HEARD, NO_PROVENANCE, type Heard } from './taint/provenance.ts'
 import { provenanceText } from './taint/record.ts'
 import { hashOf, type Hashed, type Origin } from './taint/remembered.ts'
@@ -246,12 +247,18 @@ function isDue({ seeded }: Kernel, name: string, time: number): boolean {
 
 /** Keeps what a session heard of an effect, if calls are kept; `key` is that of the session's data from now on. */
 export function keepHeard(
-  { keeping }: Kernel,
-  { tenant, principal, session }: SessionOf,
+  kernel: Kernel,
+  opening: Opening,
   { appended, heard, key }: { appended: Appended; heard: readonly Heard[]; key: string },
   turn: Turn,
 ): void {
-  if (!keeping.on || heard.length === 0) return
+  if (!kernel.keeping.on || heard.length === 0) return
+  const { tenant, principal, session } = opening
+  if (isFull(kernel, payerOf(opening), turn.time)) {
+    // The effect itself is always recorded; of what was heard nothing more is kept, as if the call had been too long.
+    kernel.seeded.delete(provenanceName(opening, session))
+    return
+  }
   const of = { tenant, principal, session }
   const kept: KeptEffect = { of, key, heard: heard.map((each) => hashedUnder(key, each)) }
   turn.put(keptName(appended), JSON.stringify(kept))

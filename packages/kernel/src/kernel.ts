@@ -17,6 +17,7 @@ import type { Pace } from './rates.ts'
 import { genesisOf, takeUp } from './resume.ts'
 import { DEFAULT_RISK } from './risk.ts'
 import type { Allowance } from './session.ts'
+import { createStorage, DEFAULT_STORAGE, type Storage } from './storage.ts'
 import type { Store } from './store.ts'
 
 /** What the host hands in. */
@@ -48,6 +49,8 @@ export interface KernelOptions {
   readonly quota?: Pace
   /** Milliseconds a tool may take before its effect counts as unknown; two minutes if not given. */
   readonly patience?: number
+  /** Most bytes that are stored for a principal on one UTC day; 1 GiB if not given, null for no limit. */
+  readonly storage?: number | null
   /** Most session and principal records kept in memory; 10,000 if not given. */
   readonly maxRemembered?: number
   /** Most decisions that may wait for the store; 10,000 if not given. */
@@ -67,6 +70,8 @@ export interface Kernel {
   readonly seeded: Map<string, number>
   readonly quota: Pace
   readonly patience: number
+  /** What principals have stored today, and who may store no more. */
+  readonly storage: Storage
   readonly catalogue: Catalogue
   readonly freezes: Freezes
   readonly approvals: Approvals
@@ -177,6 +182,7 @@ async function kernelOn(options: KernelOptions): Promise<Kernel> {
     seeded: new Map(),
     quota: options.quota ?? { calls: 1000, period: 3_600_000 },
     patience: options.patience ?? 120_000,
+    storage: createStorage(options.storage === undefined ? DEFAULT_STORAGE : (options.storage ?? undefined)),
     catalogue: createCatalogue(),
     freezes: createFreezes(),
     approvals: createApprovals(),

@@ -26,6 +26,8 @@ export interface Appended {
 export interface Turn {
   /** Milliseconds since 1970, never below the last receipt's. */
   readonly time: number
+  /** How many bytes more there will be in the store by what was done so far. What replaces a record counts as far as it is longer. */
+  readonly written: number
   /** Appends a receipt. `make` gets the fields that place it; `causes` are receipts it follows from. */
   append(options: AppendOptions, make: (header: Header) => Receipt): Appended
   /** A private record as it stands now, and what anchors it, if the job asked for its name. */
@@ -97,6 +99,8 @@ export interface LedgerOptions {
 
 interface Remembered {
   value: unknown
+  /** How many bytes are stored of it. */
+  size: number
   /** Number of the batch that last changed it; it must not be forgotten before that is durable. */
   batch: number
 }
@@ -196,12 +200,12 @@ export function createLedger(options: LedgerOptions): Ledger {
     time = start
     timeText = startText
     for (const entry of turn.entries) waiting.entries.push(entry)
-    for (const { name, text, cached, value } of turn.changes) {
+    for (const { name, text, cached, value, size } of turn.changes) {
       waiting.records.set(name, text)
       if (!cached) continue
       // To the end, so that what is used least is first to be forgotten.
       memory.delete(name)
-      memory.set(name, { value, batch: batchNumber })
+      memory.set(name, { value, size, batch: batchNumber })
     }
     return result
   }
@@ -222,7 +226,8 @@ export function createLedger(options: LedgerOptions): Ledger {
       const found = stored[i]
       if (!found)
         throw new KernelError('LEDGER_POISONED', 'the store answers with fewer records than it was asked for')
-      if (!memory.has(name)) memory.set(name, { value: parse(found), batch: 0 })
+      const size = bytesIn(found.record)
+      if (!memory.has(name)) memory.set(name, { value: parse(found), size, batch: 0 })
       loading.delete(name)
     })
   }
@@ -293,6 +298,7 @@ interface Change {
   /** Whether the value is kept in memory too. */
   readonly cached: boolean
   readonly value: unknown
+  readonly size: number
 }
 
 /** What one job does, gathered until it has come to its end. */
@@ -301,6 +307,7 @@ class JobTurn implements Turn {
   readonly entries: Entry[] = []
   readonly changes: Change[] = []
   head: ChainHead | undefined
+  written = 0
   readonly #shared: Shared
   readonly #memory: ReadonlyMap<string, Remembered>
 
@@ -326,6 +333,7 @@ class JobTurn implements Turn {
       make({ v, ledger, writer, seq, lamport_clock, prev_receipt_hash, causes: ids, time, key }),
     )
     this.head = chainHead(encoded)
+    this.written += encoded.payload.length + AROUND_RECEIPT
     const { anchorOwn } = options
     this.entries.push({
       encoded,
@@ -340,12 +348,32 @@ class JobTurn implements Turn {
   }
 
   write(name: string, value: unknown, text: string | undefined): void {
-    this.changes.push({ name, text, cached: true, value })
+    const size = bytesIn(text)
+    const before = this.#memory.get(name)?.size ?? 0
+    this.written += Math.max(0, size - before) + (before === 0 && size > 0 ? name.length : 0)
+    this.changes.push({ name, text, cached: true, value, size })
   }
 
   put(name: string, text: string | undefined): void {
-    this.changes.push({ name, text, cached: false, value: undefined })
+    const size = bytesIn(text)
+    if (text !== undefined) this.written += name.length + size
+    this.changes.push({ name, text, cached: false, value: undefined, size })
   }
+}
+
+// What a receipt takes besides its payload: signature, place in the tree, entries of indexes.
+const AROUND_RECEIPT = 512
+
+/** How many bytes a text takes as UTF-8. */
+function bytesIn(text: string | undefined): number {
+  if (text === undefined) return 0
+  let bytes = text.length
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    // Each half of a pair counts as two: four for both.
+    if (unit > 0x7f) bytes += unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1
+  }
+  return bytes
 }
 
 function poisonedBy(cause: unknown): KernelError {

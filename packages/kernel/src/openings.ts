@@ -3,11 +3,14 @@
 
 import { sha256Hex } from '@tollgate/evidence'
 import type { Appended } from './ledger.ts'
+import { chargedName, payerOf, type Charged } from './storage.ts'
 
 /** An allowed call that has not ended. */
 export interface Opening extends Appended {
   readonly tenant: string
   readonly principal: string
+  /** Whose question it is, if a server's. */
+  readonly author?: string
   readonly session: string
   readonly tool: string
   readonly assurance: 'enforced' | 'advised'
@@ -31,6 +34,8 @@ export interface Openings {
   /** All of them, oldest first. */
   all(): readonly Opening[]
   remove(id: string): void
+  /** How many are charged to this principal. */
+  chargedTo(of: Charged): number
   /** Whether an advised opening ended unreported. */
   hasExpired(time: number): boolean
   /** Advised openings that ended unreported, oldest first, at most `most`. */
@@ -63,11 +68,13 @@ export function referenceName({ tenant, principal, session }: SessionOf, referen
 
 /** An opening as it is stored: JSON, of which only the names need a writer. */
 export function openingText(opening: Opening): string {
-  const { id, clock, tenant, principal, session, tool, assurance, expires, salted, reference } = opening
+  const { id, clock, tenant, principal, author, session, tool, assurance, expires, salted, reference } =
+    opening
   const caller = `"tenant":${JSON.stringify(tenant)},"principal":${JSON.stringify(principal)}`
   const owner = `${caller},"session":${JSON.stringify(session)},"tool":${JSON.stringify(tool)}`
   const called = reference === undefined ? '' : `,"reference":${JSON.stringify(reference)}`
-  return `{"id":"${id}","clock":${clock},${owner},"assurance":"${assurance}","expires":${expires},"salted":${salted}${called}}`
+  const asked = author === undefined ? '' : `,"author":${JSON.stringify(author)}`
+  return `{"id":"${id}","clock":${clock},${owner},"assurance":"${assurance}","expires":${expires},"salted":${salted}${called}${asked}}`
 }
 
 /** No call is open. */
@@ -76,10 +83,18 @@ export function createOpenings(): Openings {
   const open = new Map<string, Opening>()
   const advised = new Map<string, Opening>()
   const named = new Map<string, Opening>()
+  const charged = new Map<string, number>()
+  const count = (opening: Opening, change: 1 | -1): void => {
+    const name = chargedName(payerOf(opening))
+    const now = (charged.get(name) ?? 0) + change
+    if (now > 0) charged.set(name, now)
+    else charged.delete(name)
+  }
   let added = 0
   return {
     add(opening) {
       added++
+      if (!open.has(opening.id)) count(opening, 1)
       open.set(opening.id, opening)
       if (opening.reference !== undefined) named.set(referenceName(opening, opening.reference), opening)
       if (opening.expires !== null) advised.set(opening.id, opening)
@@ -89,12 +104,14 @@ export function createOpenings(): Openings {
     all: () => [...open.values()],
     remove(id) {
       const opening = open.get(id)
+      if (opening) count(opening, -1)
       open.delete(id)
       const name = opening?.reference === undefined ? undefined : referenceName(opening, opening.reference)
       // A caller may have called another the same since.
       if (name !== undefined && named.get(name) === opening) named.delete(name)
       advised.delete(id)
     },
+    chargedTo: (of) => charged.get(chargedName(of)) ?? 0,
     hasExpired(time) {
       for (const { expires } of advised.values()) return (expires ?? 0) < time
       return false

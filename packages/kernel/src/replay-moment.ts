@@ -22,6 +22,7 @@ import type { Appended, AppendOptions, Header, Ledger, Turn } from './ledger.ts'
 import { createObservations } from './observations.ts'
 import { createObserving } from './observing.ts'
 import { createOpenings } from './openings.ts'
+import { UNLIMITED } from './storage.ts'
 import type { ReplayMemory } from './replay-memory.ts'
 import { compileSchema, type ArgumentsSchema } from './schema.ts'
 import type { Store } from './store.ts'
@@ -47,6 +48,7 @@ export function replayKernel(): Kernel {
     seeded: new Map(),
     // A freeze for flooding is a receipt of its own, and comes as one.
     quota: { calls: Number.MAX_SAFE_INTEGER, period: 1 },
+    storage: UNLIMITED,
     patience: 0,
     catalogue: createCatalogue(),
     freezes: createFreezes(),
@@ -70,10 +72,13 @@ const NO_SALT = new Uint8Array(32)
 
 /** The kernel as it stood for one call: its delegations, what the Sentinel had posted, the key of its session's data. */
 export function asOf(
-  kernel: Kernel,
+  running: Kernel,
   kept: KeptCall | KeptEffect | undefined,
   decision: Decision | undefined,
 ): Kernel {
+  // What others had stored is not known here: whether it was too much, the decision itself says.
+  const isFull = decision?.reason_code === 'STORAGE_QUOTA_EXCEEDED'
+  const kernel = isFull ? { ...running, storage: { ...running.storage, isFull: () => true } } : running
   const key = kept?.key === undefined || kept.key === '' ? undefined : fromHex(kept.key)
   const host = key ? { ...kernel.host, salt: () => key } : kernel.host
   const commit = decision?.commit === 'salted' ? 'salted' : 'plain'
@@ -187,6 +192,7 @@ function schemaIn(text: string): ArgumentsSchema {
 /** The turn of one recorded entry. What is made in it has the place and the id of what was recorded. */
 export class ReplayTurn implements Turn {
   readonly time: number
+  readonly written = 0
   readonly memory: ReplayMemory
   /** The receipt that came out. */
   made: Decision | Effect | undefined

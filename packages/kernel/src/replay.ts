@@ -149,6 +149,7 @@ class Replayer {
       case 'token':
       case 'delegation':
       case 'recovery':
+      case 'quota':
         return undefined
     }
   }

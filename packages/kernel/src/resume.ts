@@ -22,6 +22,7 @@ import { OBSERVING } from './observing.ts'
 import { OPENINGS, type Opening } from './openings.ts'
 import { parsePolicy } from './policy/parse.ts'
 import type { ArgumentsSchema } from './schema.ts'
+import { STORAGE } from './storage.ts'
 import type { Store } from './store.ts'
 
 /** The first receipt of the ledger in a store. @throws KernelError `REQUEST_INVALID` if there is none, or of another. */
@@ -37,7 +38,7 @@ export async function genesisOf(store: Store, origin: string): Promise<Genesis> 
   )
 }
 
-/** Takes up freezes, observe mode, floods, requests, open calls, pins, policies and delegations; `time` is that of the newest receipt. */
+/** Takes up freezes, observe mode, floods, storage, requests, open calls, pins, policies and delegations; `time` is that of the newest receipt. */
 export async function takeUp(kernel: Kernel, time: number): Promise<void> {
   for (const { anchor } of await allOf(kernel, 'freeze\n', 'anchors')) takeUpFreeze(kernel, anchor)
   for (const { anchor } of await allOf(kernel, OBSERVING, 'anchors')) {
@@ -47,6 +48,9 @@ export async function takeUp(kernel: Kernel, time: number): Promise<void> {
   for (const { name, record } of await allOf(kernel, 'flood\n', 'records')) {
     const count = Number(record)
     kernel.flooding.set(name.slice('flood\n'.length), Number.isSafeInteger(count) ? count : 0)
+  }
+  for (const { name, record } of await allOf(kernel, STORAGE, 'records')) {
+    kernel.storage.takeUp(name, record, time)
   }
   for (const request of await requestsOf(kernel)) kernel.approvals.set(request)
   for (const opening of await openingsOf(kernel)) kernel.openings.add(opening)

@@ -53,6 +53,8 @@ export interface World {
   readonly asked: boolean
   /** Observe mode is on for it. */
   readonly observing: boolean
+  /** Who is charged for it may store nothing more today. */
+  readonly full?: boolean
 }
 
 /** What this turn does to the memory of risk. */
@@ -127,6 +129,7 @@ class LazySnapshot implements Snapshot {
   readonly observed: 'sentinel' | 'agent'
   readonly asked: boolean
   readonly observing: boolean
+  readonly full: boolean
   readonly effect: EffectClass
   readonly sideEffect: boolean
   readonly #intent: Intent
@@ -158,6 +161,7 @@ class LazySnapshot implements Snapshot {
     this.observed = world.observed
     this.asked = world.asked
     this.observing = world.observing
+    this.full = world.full ?? false
     this.effect = effectOf(world.tool)
     this.sideEffect = this.effect !== 'read' || intent.browser?.side_effect === true
     this.#intent = intent

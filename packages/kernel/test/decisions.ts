@@ -39,6 +39,7 @@ import {
   type FreezeOrder,
   type Intent,
   type Kernel,
+  type KernelOptions,
   type MemoryStore,
   type ObserveOrder,
   type Snapshot,
@@ -193,7 +194,7 @@ async function setUp(steps: readonly Step[]): Promise<Stage> {
     ...store,
     write: (batch) => (state.storeFails ? Promise.reject(new Error('disk full')) : store.write(batch)),
   })
-  const rig = await createRig({ kernel: quota ? { quota: readQuota(quota.text) } : {}, between })
+  const rig = await createRig({ kernel: quota ? readQuota(quota.text) : {}, between })
   // The same object that the store asks.
   const stage = Object.assign(state, { rig })
   rig.kernel = watched(stage)
@@ -749,10 +750,13 @@ function readWait(text: string): number {
   return length
 }
 
-function readQuota(text: string): { calls: number; period: number } {
+function readQuota(text: string): Pick<KernelOptions, 'quota' | 'storage'> {
+  const [, size] = /^storage ([1-9][0-9]*)KiB$/.exec(text.trim()) ?? []
+  if (size !== undefined) return { storage: Number(size) << 10 }
   const [, calls, unit] = /^([1-9][0-9]*)\/([smhd])$/.exec(text.trim()) ?? []
-  if (calls === undefined || unit === undefined) throw new Error('write a quota such as `3/h`')
-  return { calls: Number(calls), period: readWait(`1${unit}`) }
+  if (calls === undefined || unit === undefined)
+    throw new Error('write a quota such as `3/h` or `storage 1KiB`')
+  return { quota: { calls: Number(calls), period: readWait(`1${unit}`) } }
 }
 
 function readRung(text: string): string {

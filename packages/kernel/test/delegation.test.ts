@@ -171,6 +171,21 @@ describe('a registered delegation', () => {
     expect(first.id).not.toBe(first.delegation)
   })
 
+  it('takes storage of the agent that hands it in; one that has none left is refused, an operator is not', async () => {
+    const rig = await createRig({ policy: POLICY, kernel: { storage: 4096 } })
+    const hand = async (by: string, limited: boolean): Promise<Registration> =>
+      registerDelegation(rig.kernel, await envelopeOf(), { tenant: 'default', by, limited })
+    const handAll = async (): Promise<void> => {
+      for (let i = 0; i < 20; i++) await hand('agent:worker', true)
+    }
+    await expect(handAll()).rejects.toEqual(refused('stored as much as it may'))
+    const size = rig.store.entries.length
+    expect(size).toBeGreaterThan(3)
+    await expect(hand('agent:worker', true)).rejects.toEqual(refused())
+    expect(rig.store.entries).toHaveLength(size)
+    for (let i = 0; i < 10; i++) await hand('user:olga', false)
+  })
+
   it('is of its tenant alone', async () => {
     const rig = await rigOf()
     const { delegation: id } = await register(rig)

@@ -170,6 +170,7 @@ describe('what a decision says about the principal', () => {
       'SESSION_FROZEN',
       'SESSION_RISK_MEMORY_DENY',
       'STATE_MISMATCH',
+      'STORAGE_QUOTA_EXCEEDED',
       'SYSTEM_FROZEN',
       'TOOL_DEFINITION_CHANGED',
       'TOOL_FROZEN',

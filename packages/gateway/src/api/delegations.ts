@@ -39,7 +39,11 @@ async function register({ options, identity, body }: Question): Promise<Reply> {
   const envelope = envelopeIn(body)
   if (identity.role === 'agent') await refuseOthers(envelope, identity)
   const { tenant, principal } = identity
-  const { id: receipt, delegation } = await registerDelegation(kernel, envelope, { tenant, by: principal })
+  const { id: receipt, delegation } = await registerDelegation(kernel, envelope, {
+    tenant,
+    by: principal,
+    limited: identity.role === 'agent',
+  })
   return json(201, { delegation, receipt })
 }
 

@@ -71,7 +71,7 @@ async function gauges({ view, kernel }: ApiOptions): Promise<string[]> {
     gauge('nodejs_heap_size_used_bytes', 'Memory in use by objects.', heapUsed),
   ]
   if (!kernel) return always
-  const { ledger, approvals, openings, host } = kernel
+  const { ledger, approvals, openings, host, storage } = kernel
   const poisoned = ledger.poisoned === undefined ? 0 : 1
   return [
     ...always,
@@ -82,6 +82,11 @@ async function gauges({ view, kernel }: ApiOptions): Promise<string[]> {
       approvals.list(host.now()).length,
     ),
     gauge('tollgate_effects_open', 'Allowed calls whose effect is not known yet.', openings.size),
+    gauge(
+      'tollgate_storage_used_up',
+      'Principals that are denied until the day ends because they have stored too much.',
+      storage.denied(host.now()),
+    ),
   ]
 }
 

@@ -61,6 +61,8 @@ function about(receipt: Receipt, paint: Colors): string {
       return `observe mode ${receipt.on ? 'on' : 'off'} for ${receipt.scope} ${shown(receipt.target)} by ${shown(receipt.by)}`
     case 'recovery':
       return `after a restart, ${receipt.closed} calls closed as UNKNOWN`
+    case 'quota':
+      return `${receipt.denials} more calls of ${shown(receipt.principal)} denied on ${receipt.day}: its ${receipt.of} was used up`
   }
 }
 

@@ -13,6 +13,7 @@ import {
   type PrincipalState,
   type SessionState,
 } from '../session.ts'
+import { isFull, STORAGE_USED_UP } from '../storage.ts'
 import { isNarrower } from './holds.ts'
 import { isSameScope, scopeHash, shownScope, type HeldScope, type Scope } from './scope.ts'
 
@@ -57,6 +58,9 @@ export async function setScope(kernel: Kernel, order: ScopeOrder): Promise<Scope
         return { hash: scopeHash(before.scope), receipt: undefined }
       }
       refuseWider(before, order)
+      const isLimited = order.as === 'host'
+      if (isLimited && isFull(kernel, order, turn.time)) throw refuse(STORAGE_USED_UP)
+      const { written } = turn
       const scope: HeldScope = { ...order.scope, salt: toHex(kernel.host.salt()) }
       // Sound: under this name only such records are kept.
       const principal = turn.read(names.principal) as Kept<PrincipalState>
@@ -65,6 +69,7 @@ export async function setScope(kernel: Kernel, order: ScopeOrder): Promise<Scope
       const state = stateOf(records, text)
       const { id } = record(turn, order, { before, scope, name: names.session, next: state.hash })
       turn.write(names.session, state, text)
+      if (isLimited) kernel.storage.charge(order, turn, turn.written - written)
       return { hash: scopeHash(scope), receipt: id }
     },
   })
