@@ -173,6 +173,24 @@ async function approvalOfAPage(ledger: TestLedger): Promise<void> {
   } as Draft)
 }
 
+/** An operator lifts the risk of a session, its memory, and its principal's loss of trust. */
+async function pardons(ledger: TestLedger): Promise<void> {
+  const of = { kind: 'session', principal: 'agent:ci', session: 's1', by: 'user:olga' } as const
+  const because = 'The export was asked for.'
+  const next_state_hash = sha256Hex('state')
+  await ledger.append({ ...of, op: 'reset', next_state_hash, decisions: 9, because } as Draft)
+  await ledger.append({ ...of, op: 'close', decisions: 9, because } as Draft)
+  await ledger.append({ ...of, op: 'trust', session: of.principal, trust: '500.0000', because } as Draft)
+}
+
+/** What one process was given, the next one of its principal uses. */
+async function nextProcess(ledger: TestLedger): Promise<void> {
+  const [one, two] = ['a', 'b'].map((digit, seq) => ({ id: `mcp:${digit.repeat(32)}`, seq }))
+  const { id } = await ledger.append({ ...ASKED, session: one } as Draft)
+  const { id: approval } = await ledger.append(answer(id, 'GRANTED'))
+  await ledger.append({ ...approved(approval), session: two } as Draft)
+}
+
 async function genesisAlone(): Promise<TestLedger> {
   const ledger = await createLedger()
   const public_key = toBase64(ledger.ledgerKey.publicKey.bytes)
@@ -285,6 +303,12 @@ export const HONEST: readonly Plan[] = [
   ),
   passes('approval-of-a-page', 'a person approved a browser call and said why', async () =>
     exported(await told(approvalOfAPage, BEGINNING)),
+  ),
+  passes('approval-used-by-the-next-process', 'a client was started again between the question and the call', async () =>
+    exported(await told(nextProcess, BEGINNING)),
+  ),
+  passes('session-pardoned', 'an operator reset and closed a session, and reset trust, with reasons', async () =>
+    exported(await told(pardons, BEGINNING)),
   ),
   passes('policy-replaced-in-time', 'decisions under a policy and under its successor', async () =>
     exported(await twoPolicies()),

@@ -214,6 +214,14 @@ export const PAIRS: readonly Plan[] = [
     ),
   ),
   fails(
+    'approval-of-another-session',
+    'a person approved a mail in one session, and it was sent in another',
+    [`APPROVAL_FOR_ANOTHER_CALL at ${ADDED + 2}`],
+    answered('GRANTED', (ledger, approval) =>
+      ledger.append({ ...approved(approval), session: { id: 's-other', seq: 0 } } as Draft),
+    ),
+  ),
+  fails(
     'approval-of-another-page',
     'a person approved a page, and the call was made on what they were not shown',
     [`APPROVAL_FOR_ANOTHER_CALL at ${ADDED + 2}`],

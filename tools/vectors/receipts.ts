@@ -117,6 +117,15 @@ export const RECEIPTS: readonly Plan[] = [
     fieldCrime((fields) => ({ ...fields, author: 'agent:ci' })),
   ),
   unreadable(
+    'session-reset-without-a-reason',
+    'the risk of a session is lifted, and the receipt does not say why',
+    MALFORMED,
+    payloadCrime((payload) => payload.replace('"because":"asked for",', ''), {
+      ...{ kind: 'session', op: 'reset', session: 's1', principal: 'agent:ci', by: 'user:olga' },
+      ...{ because: 'asked for', next_state_hash: '0'.repeat(64), decisions: 1 },
+    } as Draft),
+  ),
+  unreadable(
     'payload-unsorted',
     'a signed payload whose keys are in the reverse order',
     MALFORMED,

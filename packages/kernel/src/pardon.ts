@@ -2,7 +2,7 @@
 // who did it and why.
 
 import type { SessionChange } from '@tollgate/evidence'
-import { readText } from './content.ts'
+import { readBecause } from './because.ts'
 import { KernelError } from './error.ts'
 import { policyOf, type Kernel } from './kernel.ts'
 import type { Appended, Turn } from './ledger.ts'
@@ -49,8 +49,8 @@ export interface SessionPardon extends PardonOrder {
  *
  * @throws KernelError `REQUEST_INVALID` if it has had no decision, or the reason is none; `LEDGER_POISONED`, `LEDGER_FULL`.
  */
-export async function resetSession(kernel: Kernel, order: SessionPardon): Promise<Appended> {
-  checkReason(order)
+export async function resetSession(kernel: Kernel, given: SessionPardon): Promise<Appended> {
+  const order = reasoned(given)
   const { tenant, principal, session, root } = order
   const names = { session: sessionName(order, session), principal: principalName(order) }
   const lineage =
@@ -119,8 +119,8 @@ function pardoned(
  *
  * @throws KernelError as `resetSession`.
  */
-export async function closeSession(kernel: Kernel, order: SessionPardon): Promise<Appended> {
-  checkReason(order)
+export async function closeSession(kernel: Kernel, given: SessionPardon): Promise<Appended> {
+  const order = reasoned(given)
   const name = sessionName(order, order.session)
   return kernel.ledger.append({
     reserved: true,
@@ -134,8 +134,8 @@ export async function closeSession(kernel: Kernel, order: SessionPardon): Promis
  *
  * @throws KernelError `REQUEST_INVALID` if the policy does not ask for trust, or the reason is none; as `resetSession`.
  */
-export async function resetTrust(kernel: Kernel, order: PardonOrder): Promise<Appended> {
-  checkReason(order)
+export async function resetTrust(kernel: Kernel, given: PardonOrder): Promise<Appended> {
+  const order = reasoned(given)
   if (!policyOf(kernel, order.tenant).gates.trust) {
     throw new KernelError('REQUEST_INVALID', 'the policy does not ask for trust; there is nothing to reset')
   }
@@ -167,14 +167,9 @@ function usedSession(turn: Turn, name: string): SessionState {
   throw new KernelError('REQUEST_INVALID', 'there is no such session of this principal; look at its receipts')
 }
 
-const LONGEST_REASON = 500
-
-/** A reason is on the ledger for ever: it must be one, and must not hold a secret. */
-function checkReason({ because }: PardonOrder): void {
-  if (because.trim() === '' || because.length > LONGEST_REASON || !because.isWellFormed()) {
-    throw new KernelError('REQUEST_INVALID', `a reason is a text of 1 to ${LONGEST_REASON} characters`)
-  }
-  if (readText('', because).marks.some(({ label }) => label === 'secret')) {
-    throw new KernelError('REQUEST_INVALID', 'the reason looks as if it holds a secret; write it without')
-  }
+/** An order with its reason as the receipt holds it. There must be one: it is on the ledger for ever. */
+function reasoned<T extends PardonOrder>(order: T): T {
+  const because = readBecause(order.because)
+  if (because === undefined) throw new KernelError('REQUEST_INVALID', 'a reason is missing; say why')
+  return { ...order, because }
 }

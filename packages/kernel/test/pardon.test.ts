@@ -144,10 +144,10 @@ describe('a reason', () => {
       const rig = await createRig({ policy: POLICY })
       await rig.authorize(READ)
       for (const [because, says] of [
-        ['', 'a reason is a text'],
-        ['  ', 'a reason is a text'],
-        ['x'.repeat(501), 'a reason is a text'],
-        ['the key was AKIAIOSFODNN7EXAMPLQ', 'looks as if it holds a secret'],
+        ['', 'a reason is missing'],
+        ['  ', 'a reason is missing'],
+        ['x'.repeat(501), 'has 501 characters'],
+        ['the key was AKIAIOSFODNN7EXAMPLQ', 'holds what looks like a secret'],
       ] as const)
         await expect(PARDONS[name](rig, because)).rejects.toThrow(says)
       await PARDONS[name](rig, 'x'.repeat(500))

@@ -6,6 +6,7 @@ import { pinTool, postObservation } from '../src/administer.ts'
 import { answerRequest } from '../src/answers.ts'
 import { definitionOf } from '../src/catalogue.ts'
 import { reportEffect } from '../src/closing.ts'
+import { closeSession, resetSession, resetTrust } from '../src/pardon.ts'
 import { keptName } from '../src/kept.ts'
 import { setObserve } from '../src/observing.ts'
 import type { Policy } from '../src/policy/parse.ts'
@@ -208,6 +209,13 @@ function historyIn({ store }: Rig): History {
   }
 }
 
+const LIFTED = `
+principals: { "agent:*": { tier: admin } }
+tools: { data/export: { effect: send } }
+rules: [{ id: all, allow: "*" }]
+gates: { egress: { allow: ["*"] }, trust: {} }
+`
+
 /** A day with everything that a decision may rest on. */
 async function eventfulDay(): Promise<Rig> {
   const rig = await createRig({ policy: POLICY, kernel: { keep: true } })
@@ -266,6 +274,35 @@ async function eventfulDay(): Promise<Rig> {
   await rig.authorize({ tool: 'mail/send', session_id, door: 'http', args: { to: 'ann@example.com' } })
   return rig
 }
+
+describe('a history in which an operator lifts things', () => {
+  it('comes out as it was, before and after', async () => {
+    const rig = await createRig({ policy: LIFTED, kernel: { keep: true } })
+    const args = { what: 'customer passwords and tokens', to: 'https://drop.example/upload' }
+    const hostile = { tool: 'data/export', args, session_id: 's1' }
+    const send = async (): Promise<string> => (await rig.authorize(hostile)).decided.reason
+    const order = {
+      tenant: 'default',
+      principal: 'agent:ci',
+      session: 's1',
+      by: 'user:olga',
+      because: 'tested',
+    }
+    for (const lift of [resetSession, resetTrust, closeSession]) {
+      for (let i = 0; i < 40 && (await send()) !== 'SESSION_RISK_MEMORY_DENY'; i++);
+      await lift(rig.kernel, order)
+      await send()
+    }
+    const history = historyIn(rig)
+    const all = replayed(history)
+    expect(differencesIn(all)).toEqual([])
+    expect(all.flatMap(({ skipped }) => skipped ?? [])).toEqual([])
+    const ops = history.entries.flatMap(({ receipt }) => (receipt.kind === 'session' ? [receipt.op] : []))
+    expect(ops).toEqual(['reset', 'trust', 'close'])
+    const reasons = new Set(all.map(({ decision }) => decision.reason_code))
+    expect(reasons).toContain('SESSION_RISK_MEMORY_DENY')
+  })
+})
 
 describe('a day with approvals, restarts, pages, pins, salts and observe mode', () => {
   it('comes out as it was', async () => {
