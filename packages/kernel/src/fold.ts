@@ -8,8 +8,18 @@ import { costOf, nextLimits } from './limits.ts'
 import type { Limit, LimitScope, TemporalSettings } from './policy/settings/temporal.ts'
 import { eased, type Leak } from './risk.ts'
 import type { RiskFacts } from './risk-facts.ts'
-import { drippingTo } from './risk-drip.ts'
-import { agreed, latched, paidTo, refused, seenGrave, sentTo, storedAway, type Watch } from './risk-watch.ts'
+import { bringsLabelled, drippingTo } from './risk-drip.ts'
+import {
+  agreed,
+  labelledAt,
+  latched,
+  paidTo,
+  refused,
+  seenGrave,
+  sentTo,
+  storedAway,
+  type Watch,
+} from './risk-watch.ts'
 import { widened } from './scope/holds.ts'
 import type { HeldScope } from './scope/scope.ts'
 import {
@@ -186,11 +196,16 @@ function watchAfter(watch: Watch, intent: Intent, snapshot: Snapshot, settled: S
 }
 
 /** What left for the same sinks after labelled data was read, with this call. */
-function watchOfDrops(watch: Watch, intent: Intent, snapshot: Snapshot, { verdict, uses }: Settled): Watch {
+function watchOfDrops(watch: Watch, intent: Intent, snapshot: Snapshot, settled: Settled): Watch {
+  const { verdict, uses, asks = [] } = settled
   if (verdict !== 'ALLOW') return watch
   // It was allowed, so the rung that looks at this did not fail.
+  const heard = bringsLabelled(snapshot) ? labelledAt(watch, snapshot.time) : watch
   const sinks = drippingTo(intent, snapshot)
-  return sinks.length === 0 ? watch : sentTo(watch, sinks, uses !== undefined, snapshot.time)
+  if (sinks.length === 0) return heard
+  // Who was asked about something else has not agreed to this.
+  const isAgreed = uses !== undefined && asks.some((ask) => ask.startsWith('session-risk '))
+  return sentTo(heard, sinks, isAgreed, snapshot.time)
 }
 
 function watchOfVerdict(

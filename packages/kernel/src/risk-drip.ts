@@ -4,8 +4,8 @@
 import type { Intent } from './call.ts'
 import { targetsOf } from './flow.ts'
 import { matchesHost } from './destinations/pattern.ts'
-import { wasSensitive } from './risk-facts.ts'
-import { isSentOften } from './risk-watch.ts'
+import { holdsData, isOfData, wasSensitive } from './risk-facts.ts'
+import { isSentOften, wasLabelled, type Watch } from './risk-watch.ts'
 import type { Snapshot } from './snapshot.ts'
 
 const MOST_SINKS = 8
@@ -17,8 +17,9 @@ const MOST_SINKS = 8
 export function drippingTo({ tool }: Intent, snapshot: Snapshot): readonly string[] {
   const { effect, data, policy } = snapshot
   // To look something up is everyday work, and money takes no data along.
-  if (!data || effect === 'read' || effect === 'pay' || snapshot.voiced() || !wasSensitive(snapshot))
-    return []
+  if (!data || effect === 'read' || effect === 'pay' || snapshot.voiced()) return []
+  // A client may name another session for every call: what one of them has read counts in all.
+  if (!wasSensitive(snapshot) && !wasLabelled(watchOf(snapshot), snapshot.time)) return []
   const internal = policy.gates.taint?.internal ?? []
   const outside = targetsOf(snapshot).filter((each) => !internal.some((host) => matchesHost(host, each)))
   return [...new Set(outside.map(({ host }) => (host === '' ? `\n${tool}` : host)))].slice(0, MOST_SINKS)
@@ -26,6 +27,15 @@ export function drippingTo({ tool }: Intent, snapshot: Snapshot): readonly strin
 
 /** Whether a person should see that it is the same sink again. */
 export function isDripping(intent: Intent, snapshot: Snapshot): boolean {
-  const { watch } = snapshot.lineage ?? snapshot.principal
-  return drippingTo(intent, snapshot).some((to) => isSentOften(watch, to, snapshot.time))
+  return drippingTo(intent, snapshot).some((to) => isSentOften(watchOf(snapshot), to, snapshot.time))
+}
+
+/** Whether a session without words has data with a label, or gets some by a call that passes. */
+export function bringsLabelled(snapshot: Snapshot): boolean {
+  if (!snapshot.data || snapshot.voiced()) return false
+  return (snapshot.tool?.declared?.returns ?? []).some(isOfData) || holdsData(snapshot)
+}
+
+function watchOf({ lineage, principal }: Snapshot): Watch {
+  return (lineage ?? principal).watch
 }

@@ -150,5 +150,10 @@ export function wasSensitive(snapshot: Snapshot): boolean {
 
 /** Whether outputs of the session carried a class of data. */
 export function holdsData(snapshot: Snapshot): boolean {
-  return (snapshot.provenance()?.labels ?? []).some((label) => !NO_DATA.has(label))
+  return (snapshot.provenance()?.labels ?? []).some(isOfData)
+}
+
+/** Whether a label says what is in a text. */
+export function isOfData(label: string): boolean {
+  return !NO_DATA.has(label)
 }

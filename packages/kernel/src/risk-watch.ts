@@ -47,6 +47,8 @@ export interface Watch {
   /** Keyed hashes of what was to be written down because it stood somewhere: being read back makes nobody's word of it. */
   readonly stored: readonly string[]
   readonly sent: readonly Sent[]
+  /** When a session whose user's words are not known last had data with a label; 0 for never. */
+  readonly labelled: number
 }
 
 /** Nothing was seen yet. */
@@ -59,6 +61,7 @@ export const NO_WATCH: Watch = {
   paid: [],
   stored: [],
   sent: [],
+  labelled: 0,
 }
 
 const MINUTE = 60_000
@@ -82,7 +85,8 @@ const TOO_MANY = 4000
 const SOON = 15 * MINUTE
 
 /** The canonical text. */
-export function watchText({ latch, grave, answers, refused, key, paid, stored, sent }: Watch): string {
+export function watchText(watch: Watch): string {
+  const { latch, grave, answers, refused, key, paid, stored, sent, labelled } = watch
   const said = refused.map(
     ({ tool, call, count, at }) => `{"at":${at},"call":"${call}","count":${count},"tool":"${tool}"}`,
   )
@@ -91,7 +95,8 @@ export function watchText({ latch, grave, answers, refused, key, paid, stored, s
   // Most have none.
   const drops = sent.map(({ to, count, at }) => `{"at":${at},"count":${count},"to":"${to}"}`)
   const dripped = sent.length === 0 ? '' : `"sent":[${drops.join(',')}],`
-  return `{"answers":{"at":${at},"quick":${quick},"slow":${slow}},"grave":${grave},"key":"${key}","latch":${latch},"paid":[${sums.join(',')}],"refused":[${said.join(',')}],${dripped}"stored":${JSON.stringify(stored)}}`
+  const read = labelled === 0 ? '' : `"labelled":${labelled},`
+  return `{"answers":{"at":${at},"quick":${quick},"slow":${slow}},"grave":${grave},"key":"${key}",${read}"latch":${latch},"paid":[${sums.join(',')}],"refused":[${said.join(',')}],${dripped}"stored":${JSON.stringify(stored)}}`
 }
 
 /** A person has answered. */
@@ -166,25 +171,41 @@ export function storedAway(watch: Watch, copied: readonly string[]): Watch {
   return fresh.length === 0 ? watch : { ...watch, stored: [...watch.stored, ...fresh].slice(-MOST_STORED) }
 }
 
-/** Something went to sinks after labelled data was read; `agreed` if a person has said yes to it. */
+/**
+ * Something went to sinks after labelled data was read; `agreed` if a person was asked about that and has said yes. A yes holds for
+ * a week from then on, however often it is used.
+ */
 export function sentTo(watch: Watch, sinks: readonly string[], agreed: boolean, time: number): Watch {
   let sent = watch.sent
   for (const to of sinks.map(shortHash)) {
     const known = sentBefore(watch, to, time)?.count ?? 0
-    const count = agreed || known < 0 ? -1 : Math.min(9, known + 1)
+    if (known < 0 && !agreed) continue
+    const count = agreed ? -1 : Math.min(9, known + 1)
     sent = [...sent.filter((each) => each.to !== to), { to, count, at: time }].slice(-MOST_SENT)
   }
   return sent === watch.sent ? watch : { ...watch, sent }
+}
+
+/** A session has data with a label. By the hour is exact enough, and most calls then change nothing. */
+export function labelledAt(watch: Watch, time: number): Watch {
+  return time - watch.labelled <= HOUR ? watch : { ...watch, labelled: time }
+}
+
+/** Whether a session lately had such data, whichever it was. */
+export function wasLabelled({ labelled }: Watch, time: number): boolean {
+  return labelled > 0 && time - labelled <= LASTING
 }
 
 function sentBefore({ sent }: Watch, to: string, time: number): Sent | undefined {
   return sent.find((each) => each.to === to && time - each.at <= LASTING)
 }
 
-/** Whether a sink has got something so often that a person should see the next. */
+/** Whether a sink has got something so often that a person should see the next; one more sink than can be counted is seen at once. */
 export function isSentOften(watch: Watch, sink: string, time: number): boolean {
   if (watch.sent.length === 0) return false
-  return (sentBefore(watch, shortHash(sink), time)?.count ?? 0) >= OFTEN
+  const known = sentBefore(watch, shortHash(sink), time)
+  if (known) return known.count >= OFTEN
+  return watch.sent.filter(({ at }) => time - at <= LASTING).length >= MOST_SENT
 }
 
 function capped(sum: number): number {

@@ -141,10 +141,10 @@ function isUnchanged<T extends object>(before: T, after: T): boolean {
   return (Object.keys(before) as (keyof T)[]).every((name) => before[name] === after[name])
 }
 
-type Ended = Pick<Settled, 'verdict' | 'reason'> & { readonly approved: true | undefined }
+type Ended = Pick<Settled, 'verdict' | 'reason' | 'asks'> & { readonly approved: true | undefined }
 
 /** What is watched of who answers for the call. */
-function watchAfter(scene: Scene, { verdict, reason, approved }: Ended): ModelWatch {
+function watchAfter(scene: Scene, { verdict, reason, approved, asks = [] }: Ended): ModelWatch {
   if (isTheirs(scene, { verdict })) return scene.answers.watch
   const { answers, call, time, effect, seen, tool, data } = scene
   return watched(answers.watch, {
@@ -160,6 +160,8 @@ function watchAfter(scene: Scene, { verdict, reason, approved }: Ended): ModelWa
     paidTo: effect === 'pay' ? (seen?.unnamed ?? []) : [],
     cost: costOf(tool?.cost, call.amount) ?? 0,
     drips: scene.drips,
+    labelled: scene.labelled,
+    vouched: approved === true && asks.some((ask) => ask.startsWith('session-risk ')),
     copied: ['write', 'execute', 'admin'].includes(effect) && data ? copiedIn(call, tool, data) : [],
   })
 }

@@ -17,6 +17,8 @@ export interface ModelWatch {
   readonly stored: readonly string[]
   /** How often each sink got something after labelled data was read; forgiven once a person has agreed. */
   readonly sent: readonly { to: string; count: number | 'forgiven'; at: number }[]
+  /** When data with a label was there, by the hour, in a session without words. */
+  readonly labelledAt: number
 }
 export const NO_WATCH: ModelWatch = {
   latch: 0,
@@ -28,6 +30,7 @@ export const NO_WATCH: ModelWatch = {
   paid: [],
   stored: [],
   sent: [],
+  labelledAt: 0,
 }
 
 const left = (level: number, elapsed: number, pace: number): number =>
@@ -64,24 +67,31 @@ export interface Watched {
   readonly copied: readonly string[]
   /** Where labelled data may go with it. */
   readonly drips: readonly string[]
+  /** The approval was asked for because of the session's risk, too. */
+  readonly vouched: boolean
+  /** It was there, or comes with this call. */
+  readonly labelled: boolean
 }
 
 /** Whether a sink has got something twice within a week. */
 export function isOften({ sent }: ModelWatch, to: string, time: number): boolean {
-  return sent.some(
-    (each) => each.to === to && each.count !== 'forgiven' && each.count >= 2 && time - each.at <= 7 * DAY,
-  )
+  const fresh = sent.filter(({ at }) => time - at <= 7 * DAY)
+  const known = fresh.find((each) => each.to === to)
+  return known ? known.count !== 'forgiven' && known.count >= 2 : fresh.length === 24
 }
 
-function sentOn(watch: ModelWatch, { passed, approved, drips, time }: Watched): ModelWatch {
-  if (!passed || drips.length === 0) return watch
+function sentOn(before: ModelWatch, { passed, vouched, labelled, drips, time }: Watched): ModelWatch {
+  if (!passed) return before
+  const isNews = labelled && time - before.labelledAt > HOUR
+  const watch = isNews ? { ...before, labelledAt: time } : before
   let { sent } = watch
   for (const to of drips) {
     const known = sent.find((each) => each.to === to && time - each.at <= 7 * DAY)?.count ?? 0
-    const count = approved || known === 'forgiven' ? 'forgiven' : Math.min(9, known + 1)
+    if (known === 'forgiven' && !vouched) continue
+    const count = vouched || known === 'forgiven' ? 'forgiven' : Math.min(9, known + 1)
     sent = [...sent.filter((each) => each.to !== to), { to, count, at: time } as const].slice(-24)
   }
-  return { ...watch, sent }
+  return sent === watch.sent ? watch : { ...watch, sent }
 }
 
 export function watched(watch: ModelWatch, now: Watched): ModelWatch {

@@ -135,13 +135,17 @@ export class Model {
           })
         : undefined
     const isWatched = data && !voiced && effect !== 'read' && effect !== 'pay'
+    const { labelledAt } = answers.watch
+    const elsewhere = labelledAt > 0 && time - labelledAt <= WEEK
     const drips =
-      isWatched && (session.sensitive || recently || holdsData)
+      isWatched && (session.sensitive || recently || holdsData || elsewhere)
         ? [...new Set(targets.filter((host) => !internal.includes(host)))]
             .slice(0, 8)
             .map((host) => (host === '(anywhere)' ? `${host} ${call.tool}` : host))
         : []
     const returns = (tool?.returns.length ?? 0) > 0
+    const ofData = tool?.returns.some((label) => label !== 'flagged' && label !== 'page') === true
+    const labelled = data !== undefined && !voiced && (ofData || holdsData)
     const brings = voiced ? returns || (!session.sensitive && holdsData) : call.sensitive
     const axes = call.axes({ ...facts, afterSource: session.sensitive || lately }, voiced, seen?.axes)
     const from = [
@@ -166,7 +170,7 @@ export class Model {
       ...facts,
       ...risk,
       ...{ call, time, policy, axes, leaks, tool, offered, pinned, hosts, binding, data },
-      ...{ acts, targets, seen, brings, voiced, answers, drips },
+      ...{ acts, targets, seen, brings, voiced, answers, drips, labelled },
       freeze: this.#freezeOf(call),
       observed: this.#isObserved(call, time, clock),
       isFrozen: (other: string) => memory.frozen.has(ownerOf({ ...call, principal: other })),

@@ -13,7 +13,7 @@ tools:
   docs/write: { effect: write, destinations: none }
   web/get: { effect: read, destinations: [url] }
   web/post: { effect: send, destinations: [url] }
-rules: [{ id: all, allow: "*" }]
+rules: [{ id: seen, require: web/post, when: 'args.text == "a draft"' }, { id: all, allow: "*" }]
 gates:
   egress: { allow: ["*"] }
   taint: { deny: [secret], internal: ["in.example"], provenance: { untrusted: allow, ordered: allow, flagged: deny } }
@@ -45,12 +45,22 @@ async function drip(rig: Rig, each: (call: Call, i: number) => Call): Promise<re
   return [Infinity, 'ALLOW']
 }
 
+/** A person says yes to a call, and it is sent again. */
+async function agree(rig: Rig, call: Call, reason: string): Promise<void> {
+  const { decided } = await rig.authorize(call)
+  expect(decided.reason).toBe(reason)
+  const order = { tenant: 'default', request: decided.approval ?? '', granted: true, approver: 'user:olga' }
+  await answerRequest(rig.kernel, order)
+  expect(await send(rig, call)).toBe('ALLOW')
+}
+
 describe('labelled data to the same sink, without the user’s words', () => {
   it.each<[string, (call: Call, i: number) => Call]>([
     ['in the session of the principal', (call) => ({ ...call, session_id: undefined })],
     ['in a session that the client names', (call) => ({ ...call, session_id: 's1' })],
     ['in a new session for each round', (call, i) => ({ ...call, session_id: `s${i >> 1}` })],
     ['in a new session for each call, as of a new process', (call, i) => ({ ...call, session_id: made(i) })],
+    ['in a new session for each call', (call, i) => ({ ...call, session_id: `s${i}` })],
     [
       'in words that differ, to another path',
       (call, i) => (i % 2 === 0 ? call : post(`${i}`, `https://api.example/${i}`)),
@@ -76,16 +86,39 @@ describe('labelled data to the same sink, without the user’s words', () => {
   it('is asked about once: what a person has agreed to goes on', async () => {
     const rig = await createRig({ policy: POLICY })
     await drip(rig, (call) => call)
-    const call = post('note 5 of the day')
-    const { decided } = await rig.authorize(call)
-    await answerRequest(rig.kernel, {
-      tenant: 'default',
-      request: decided.approval ?? '',
-      granted: true,
-      approver: 'user:olga',
-    })
-    expect(await send(rig, call)).toBe('ALLOW')
+    await agree(rig, post('note 5 of the day'), 'SESSION_RISK_APPROVAL_REQUIRED')
     expect(await drip(rig, (each) => each)).toEqual([Infinity, 'ALLOW'])
+  })
+
+  it('is asked about again a week after a person has agreed, however often it went on', async () => {
+    const rig = await createRig({ policy: POLICY })
+    await drip(rig, (call) => call)
+    await agree(rig, post('note 5 of the day'), 'SESSION_RISK_APPROVAL_REQUIRED')
+    const came: string[] = []
+    for (let day = 1; day <= 11; day++) {
+      rig.host.advance(86_400_000)
+      await send(rig, READ)
+      came.push(await send(rig, post(`day ${day}`)))
+    }
+    const passed = Array.from({ length: 8 }, () => 'ALLOW')
+    expect(came).toEqual([...passed, ...Array.from({ length: 3 }, () => 'SESSION_RISK_APPROVAL_REQUIRED')])
+  })
+
+  it('is asked about although a person has agreed to something else that went there', async () => {
+    const rig = await createRig({ policy: POLICY })
+    await send(rig, READ)
+    await agree(rig, post('a draft'), 'APPROVAL_REQUIRED')
+    expect(await drip(rig, (call) => call)).toEqual([4, 'SESSION_RISK_APPROVAL_REQUIRED'])
+  })
+
+  it('is asked about once it has gone to more sinks than are counted', async () => {
+    const rig = await createRig({ policy: POLICY })
+    await send(rig, READ)
+    const came: string[] = []
+    for (let i = 0; i < 26; i++) came.push(await send(rig, post('x', `https://h${i}.api.example/`)))
+    expect(came.indexOf('SESSION_RISK_APPROVAL_REQUIRED')).toBe(24)
+    rig.host.advance(8 * 86_400_000)
+    expect(await send(rig, post('x', 'https://h25.api.example/'))).toBe('ALLOW')
   })
 
   it('is asked about for a week, and then no longer counts', async () => {
