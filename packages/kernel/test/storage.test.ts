@@ -276,6 +276,14 @@ describe('the sum', () => {
     expect(kept).toBeLessThan(plain * 0.7)
   })
 
+  it('counts decisions and effects, with what is around them', async () => {
+    const rig = await rigWith(100_000)
+    await fill(rig)
+    const made = [...ofKind(rig, 'decision'), ...ofKind(rig, 'effect')]
+    const bytes = made.reduce((sum, receipt) => sum + JSON.stringify(receipt).length + 512, 0)
+    expect(bytes).toBeLessThan(100_000)
+  })
+
   it('has no end where there is no limit, and nothing is stored of it', async () => {
     const rig = await rigWith(null)
     for (let i = 0; i < 50; i++) expect((await rig.enforce()).decided.verdict).toBe('ALLOW')
