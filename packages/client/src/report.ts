@@ -24,7 +24,7 @@ export interface EffectReport {
    * What came out, which the gateway looks through and of which it records only the hash: of bytes as they are, of JSON data
    * in its canonical form, of anything else in the canonical form of what `JSON.stringify` makes of it, and of nothing if it is
    * undefined. Of more than 512 KiB, the hash of `{"bytes":…,"sha256":…}`; of what cannot be written as JSON, or holds
-   * something that JSON does not show (a generator, a stream, a map, a function), the same of nothing. What is known by such a digest is withheld where the policy has outputs looked through.
+   * something that JSON does not show (a generator, a stream, a map, a function, an error), the same of nothing. What is known by such a digest is withheld where the policy has outputs looked through.
    */
   readonly output?: unknown
 }
@@ -213,9 +213,10 @@ function lenient(value: unknown): unknown {
   }
 }
 
-/** JSON shows nothing of a generator, a stream or a map. What it does not show has not been inspected. */
-function refuseOpaque(_: string, value: unknown): unknown {
-  if (isOpaque(value)) throw new TypeError('JSON does not show what is in it')
+/** JSON shows nothing of a generator, a stream or a map, nor what an error says. What it does not show has not been inspected. */
+function refuseOpaque(this: Readonly<Record<string, unknown>>, key: string, value: unknown): unknown {
+  // As it was before its own `toJSON`, too.
+  if (isOpaque(value) || this[key] instanceof Error) throw new TypeError('JSON does not show what is in it')
   return value
 }
 

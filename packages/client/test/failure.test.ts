@@ -193,6 +193,12 @@ describe('a result that JSON does not show', () => {
     ['an object with private state', () => new Opaque()],
     ['a promise inside of an object', () => ({ later: Promise.resolve(SECRET) })],
     ['a map inside of a list', () => [new Map([['a', SECRET]])]],
+    ['an error with a code', () => Object.assign(new Error(SECRET), { code: 'ENOENT' })],
+    ['an error that writes itself out', () => Object.assign(new Error(SECRET), { toJSON: () => 'broken' })],
+    [
+      'an error among settled results',
+      () => [{ status: 'rejected', reason: Object.assign(new Error(SECRET), { code: 'ENOENT' }) }],
+    ],
   ]
 
   it.each(cases)(
