@@ -201,7 +201,9 @@ export function readPrivately(file: string): string {
     ])
   }
   try {
-    refuseLoose(file, fstatSync(descriptor), '600')
+    const found = fstatSync(descriptor)
+    if (!found.isFile()) throw unusable(`\`${file}\` is not a file`, ['name the key file itself'])
+    refuseLoose(file, found, '600')
     return readFileSync(descriptor, 'utf8')
   } finally {
     closeSync(descriptor)

@@ -107,6 +107,7 @@ export async function openGateway(config: Config, keyring: Keyring, log: Log): P
     const sealer = readSealKey(config)
     const view = openingView(store.view, () => sealer)
     const kernel = await openKernelOn(store, config, sealer)
+    if (known !== undefined && known !== sealer.id) log('warn', RESEALED, { file: config.keep.keyFile })
     if (known !== sealer.id) await kernel.ledger.append({ run: (turn) => turn.put(SEALING, sealer.id) })
     const tokens = await openTokens(kernel)
     const upkeep = startUpkeep({ kernel, store, config, log })
@@ -133,6 +134,9 @@ export async function openGateway(config: Config, keyring: Keyring, log: Log): P
     throw cause
   }
 }
+
+const RESEALED =
+  'the key of the kept calls is another one than before; what the old one has sealed cannot be read until you put that one back'
 
 const UNFOLDED =
   'the newest entries are still in `ledger.sqlite-wal`, because another process reads the ledger; when it has ended, `tollgate fsck --fold` moves them into `ledger.sqlite`'

@@ -14,10 +14,12 @@ type KeyPlace = Pick<Config, 'data'> & { readonly keep: Pick<Config['keep'], 'ke
 
 const HEAD = 'tollgate-seal-1 '
 
-/** Makes the key if there is none. Whether it did. @throws GatewayError `KEY_UNUSABLE` if it cannot be written. */
+/** Makes the key if there is none. Whether it did. @throws GatewayError `KEY_UNUSABLE` if it cannot be written, or not there. */
 export function createSealKey(place: KeyPlace): boolean {
   const { keyFile } = place.keep
   if (existsSync(keyFile)) return false
+  // Before it is written: a key that was once in the data directory may be in a copy of it.
+  refuseInside(place)
   writePrivately(keyFile, `${HEAD}${randomBytes(KEY_BYTES).toString('base64')}\n`)
   return true
 }
@@ -27,13 +29,10 @@ export function createSealKey(place: KeyPlace): boolean {
  *
  * @throws GatewayError `KEY_UNUSABLE` if it is missing, open to others, in the data directory, or no such key.
  */
-export function readSealKey({ data, keep: { keyFile } }: KeyPlace): Sealer {
+export function readSealKey(place: KeyPlace): Sealer {
+  const { keyFile } = place.keep
   if (!existsSync(keyFile)) throw missing(keyFile)
-  if (isInside(realpathSync(data), realpathSync(dirname(keyFile)))) {
-    throw unusable(`the key of the kept calls is in the data directory: \`${keyFile}\``, [
-      'move it out and name it with `keep: { key-file: PATH }` in tollgate.yaml: a copy of the directory must not hold both',
-    ])
-  }
+  refuseInside(place)
   const text = readPrivately(keyFile)
   const key = Buffer.from(text.startsWith(HEAD) ? text.slice(HEAD.length).trim() : '', 'base64')
   if (key.length !== KEY_BYTES) {
@@ -52,6 +51,16 @@ export function sealKeyIfAny(place: KeyPlace): Sealer | undefined {
     if (fault instanceof GatewayError) return undefined
     throw fault
   }
+}
+
+/** Wherever links lead. Of a directory that is not made yet, the nearest one above it that is there says it. */
+function refuseInside({ data, keep: { keyFile } }: KeyPlace): void {
+  let folder = dirname(keyFile)
+  while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder)
+  if (!isInside(realpathSync(data), realpathSync(folder))) return
+  throw unusable(`the key of the kept calls is in the data directory: \`${keyFile}\``, [
+    'move it out and name it with `keep: { key-file: PATH }` in tollgate.yaml: a copy of the directory must not hold both',
+  ])
 }
 
 function missing(keyFile: string): GatewayError {

@@ -3,12 +3,14 @@
 import {
   chmodSync,
   cpSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -228,6 +230,7 @@ describe('the key', () => {
     ['is missing', (file) => rmSync(file), /^the key of the kept calls is missing: /],
     ['is open to others', (file) => chmodSync(file, 0o640), /is open to other users \(mode 0640\)$/],
     ['is no key', (file) => writeFileSync(file, 'hello'), /does not hold the key/],
+    ['is a directory', (file) => [rmSync, mkdirSync].forEach((deed) => deed(file)), /is not a file$/],
     [
       'is in the data directory, by a detour',
       (file, data) => {
@@ -252,6 +255,34 @@ describe('the key', () => {
       { level: 'fail', found: expect.stringMatching(message) as string },
     ])
     await close()
+  })
+
+  it('is not even made in the data directory, by a link to it', async () => {
+    const { site } = await used()
+    const { data } = site.config
+    const link = join(newFolder(), 'link')
+    symlinkSync(data, link)
+    for (const keyFile of [join(link, 'seal.key'), join(link, 'deeper', 'seal.key')]) {
+      expect(() => createSealKey({ data, keep: { keyFile } })).toThrow(/is in the data directory/)
+      expect(existsSync(keyFile)).toBe(false)
+    }
+    expect(existsSync(join(data, 'deeper'))).toBe(false)
+  })
+
+  it('is not changed for another one without a line in the log', async () => {
+    const { site } = await used()
+    rmSync(site.config.keep.keyFile)
+    createSealKey(site.config)
+    const said: unknown[][] = []
+    const open = () => openGateway(site.config, site.keyring, (...line) => void said.push(line))
+    await (await open()).close()
+    const warnings = said.filter(([level]) => level === 'warn')
+    expect(warnings).toMatchObject([
+      ['warn', expect.stringMatching(/is another one than before/), { file: site.config.keep.keyFile }],
+    ])
+    // Once: from then on it is the key.
+    await (await open()).close()
+    expect(said.filter(([level]) => level === 'warn')).toHaveLength(1)
   })
 
   it('that was lost can be replaced: what it sealed is not readable, and what follows is', async () => {
