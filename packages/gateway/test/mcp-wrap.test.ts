@@ -35,8 +35,10 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
+// One user has one home: the key of the kept calls is in it.
+const home = newFolder()
+
 function run(args: readonly string[], env: Record<string, string> = {}): Wrapped {
-  const home = newFolder()
   const child = spawn(process.execPath, [COMMAND, ...args], {
     env: { PATH: process.env.PATH ?? '', HOME: home, TMPDIR: process.env.TMPDIR ?? '/tmp', ...env },
   })

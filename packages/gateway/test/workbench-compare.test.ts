@@ -391,7 +391,11 @@ describe('the policies to begin with', () => {
 
   test('a wider project and one secret less are found', () => {
     const before = example('coding-agent')
-    const after = example('coding-agent', ['"^/home/dev/project(', '"^/('], ['pem|', ''])
+    const after = example(
+      'coding-agent',
+      ['within(p, "/home/dev/project")', 'within(p, "/home")'],
+      ['pem|', ''],
+    )
     const found = names(before, after, 1200)
     expect(found.some((name) => name.endsWith('outside'))).toBe(true)
     expect(found.some((name) => name.endsWith('secrets'))).toBe(true)
