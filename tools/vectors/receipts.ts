@@ -123,7 +123,7 @@ export const RECEIPTS: readonly Plan[] = [
     payloadCrime((payload) => payload.replace('"because":"asked for",', ''), {
       ...{ kind: 'session', op: 'reset', session: 's1', principal: 'agent:ci', by: 'user:olga' },
       ...{ because: 'asked for', next_state_hash: '0'.repeat(64), decisions: 1 },
-    } as Draft),
+    }),
   ),
   unreadable(
     'payload-unsorted',

@@ -1,8 +1,10 @@
 // What an operator lifts: the risk of a session, a session, a loss of trust. Each is a receipt with who and why.
 
+import { signDelegation, toBase64 } from '@tollgate/evidence'
 import { describe, expect, it } from 'vitest'
+import { registerDelegation } from '../src/delegate.ts'
 import { closeSession, resetSession, resetTrust, type PardonOrder } from '../src/index.ts'
-import { createRig, type Rig } from './rig.ts'
+import { createRig, fixedKey, ORIGIN, START, type Rig } from './rig.ts'
 
 const POLICY = `
 principals: { "agent:*": { tier: admin } }
@@ -96,6 +98,39 @@ describe('a session above the threshold', () => {
     await alone.authorize({ ...HOSTILE, session_id: 'other' })
     await alone.authorize({ ...READ, session_id: 's3' })
     expect(left).toBe(Number(alone.last('decision').trajectory_risk_score))
+  })
+
+  it('gives back the share of who it works for, too', async () => {
+    const key = await fixedKey('planner')
+    const lead = `principals:\n  "agent:lead": { tier: admin, key: "${toBase64(key.publicKey.bytes)}" }\n  "agent:*": { tier: admin }`
+    const rig = await createRig({
+      policy: POLICY.replace('principals: { "agent:*": { tier: admin } }', lead),
+    })
+    const { envelope } = await signDelegation(
+      {
+        ...{
+          v: 1,
+          ledger: ORIGIN,
+          tenant: 'default',
+          delegator: 'agent:lead',
+          delegate: 'agent:ci',
+          tools: ['*'],
+        },
+        ...{ until: new Date(START + 3_600_000).toISOString(), depth: 0, parent: null, nonce: 'n-1' },
+      },
+      key,
+    )
+    const by = { tenant: 'default', by: 'user:olga' }
+    const { delegation } = await registerDelegation(rig.kernel, envelope, by)
+    for (let i = 0; i < 3; i++) await rig.authorize({ ...HOSTILE, delegation })
+    const leadReads = async (session_id: string): Promise<number> => {
+      const caller = { tenant: 'default', principal: 'agent:lead' }
+      await rig.authorize({ ...READ, session_id, caller })
+      return Number(rig.last('decision').trajectory_risk_score)
+    }
+    expect(await leadReads('l1')).toBeGreaterThan(0)
+    await resetSession(rig.kernel, { ...S1, root: 'agent:lead' })
+    expect(await leadReads('l2')).toBe(0)
   })
 
   it('is forgotten by a close; its principal keeps its own risk', async () => {
