@@ -57,3 +57,30 @@ test.each(['send_email_to_user', 'delete_all_files', 'getSystemPrompt', 'file://
     expect(toldJson({ [name]: [name, 1] })).toEqual({ [name]: [name, 1] })
   },
 )
+
+test('log messages of a server are told once a person has approved it, and not before', async () => {
+  const gate = await gateForTest()
+  const said = { level: 'info', data: 'hello' }
+  const early = await gate.legacy()
+  gate.server.events.at(-1)?.onNotification('notifications/message', said)
+  expect(early.heard).toEqual([])
+  await gate.approve()
+  const client = await gate.legacy()
+  gate.server.events.at(-1)?.onNotification('notifications/message', said)
+  expect(client.heard).toMatchObject([{ method: 'notifications/message', params: said }])
+})
+
+test('a call that never stops telling is not told on for ever', async () => {
+  const server = plainServer()
+  server.answer = (_method, _params, exchange) => {
+    for (let i = 0; i < 1500; i++) exchange.onMessage?.({ level: 'info', data: 'x' })
+    for (let i = 0; i < 1500; i++) exchange.onProgress?.({ progress: i })
+    return Promise.resolve({ ok: true, result: {} })
+  }
+  const gate = await gateForTest(server)
+  await gate.approve()
+  const client = await gate.legacy()
+  const params = { name: 'echo', arguments: { text: 'hello' }, _meta: { progressToken: 1 } }
+  const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+  expect(await client.send(call)).toHaveLength(1001)
+})
