@@ -269,10 +269,18 @@ describe('the key', () => {
     expect(existsSync(join(data, 'deeper'))).toBe(false)
   })
 
-  it('is not changed for another one without a line in the log', async () => {
+  it('is not changed for another one without a word of `doctor` and a line in the log', async () => {
     const { site } = await used()
     rmSync(site.config.keep.keyFile)
     createSealKey(site.config)
+    const { view, close } = await openView(site.config)
+    expect(await checkSealing(view, site.config)).toMatchObject([
+      {
+        level: 'warn',
+        found: expect.stringMatching(/is another key than the ledger was sealed with$/) as string,
+      },
+    ])
+    await close()
     const said: unknown[][] = []
     const open = () => openGateway(site.config, site.keyring, (...line) => void said.push(line))
     await (await open()).close()
