@@ -3,10 +3,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ROUTES } from '../src/api/routes.ts'
+import { createBudget } from '../src/budget.ts'
 import { createApiRig, PEOPLE, type Person } from './api-rig.ts'
 
 test('a body of any bytes is never allowed, and never a fault', async () => {
-  const rig = await createApiRig({ kernel: { quota: { calls: 1_000_000, period: 1 } } })
+  const rig = await createApiRig({
+    kernel: { quota: { calls: 1_000_000, period: 1 } },
+    // Unreadable bodies are charged; here each is to be read.
+    api: { budget: createBudget({ rate: 2 ** 40, burst: 2 ** 40 }) },
+  })
   const members = fc.constantFrom('tool', 'arguments', 'session_id', 'principal', 'context', 'approval', 'x')
   const tools = fc.constantFrom('fs/write_file', 'nonsense', '', 'a\nb')
   const call = fc.dictionary(members, fc.oneof(fc.jsonValue(), tools)).map((value) => JSON.stringify(value))
