@@ -45,6 +45,14 @@ interface Grant {
   readonly seen: string | undefined
 }
 
+/** A call that somebody was asked about. */
+interface Asked {
+  readonly principal: string
+  readonly call: string
+  /** What there was to be seen of its page. */
+  readonly seen: string | undefined
+}
+
 // An approval that is not shown is taken to have been in order.
 const ASSUMED: Grant = {
   approver: undefined,
@@ -93,7 +101,7 @@ export class Audit {
   /** What receipts referred to and was not seen before them. */
   readonly #absent = new IdTable()
   /** Escalated calls that nobody has answered yet. */
-  readonly #asked = new Map<Slot, { readonly principal: string; readonly call: string }>()
+  readonly #asked = new Map<Slot, Asked>()
   /** Approvals that were granted and not used yet. */
   readonly #grants = new Map<Slot, Grant>()
   /** The newest word on each delegation, by tenant and id. */
@@ -220,7 +228,8 @@ export class Audit {
 
   #checkDecision(index: number, decision: Decision, own: Slot | undefined): void {
     if (decision.verdict === 'ESCALATE' && own !== undefined) {
-      this.#asked.set(own, { principal: decision.principal, call: callOf(decision) })
+      const { principal, browser } = decision
+      this.#asked.set(own, { principal, call: callOf(decision), seen: browser?.seen_hash })
     }
     if (decision.verdict === 'ALLOW') this.open++
     if (decision.approval !== undefined) this.#useApproval(index, decision, decision.approval)
@@ -281,6 +290,9 @@ export class Audit {
     }
     if (!place) return
     if (asked?.principal === approval.approver) this.#accuse('APPROVAL_BY_REQUESTER', index)
+    if (asked?.seen !== undefined && asked.seen !== approval.seen_hash) {
+      this.#accuse('APPROVAL_FOR_ANOTHER_CALL', index)
+    }
     const { table, slot, marks } = place
     if ((marks & ~RANGED) === ESCALATED) table.mark(slot, marks | CLOSED)
     else this.#accuse('APPROVAL_WITHOUT_ESCALATION', index)
@@ -395,8 +407,17 @@ function callOf(decision: Decision): string {
       effect_class,
       definition_hash,
       commit === 'salted' ? '' : args_hash,
+      decision.author ?? '',
+      ...pageOf(decision),
     ]),
   )
+}
+
+/** What of its page must be the same for an approval to hold. Version 0.1.0, which knows no `seen_hash`, did not look at it. */
+function pageOf({ browser }: Decision): readonly string[] {
+  if (browser?.seen_hash === undefined) return []
+  const { dom_hash, visual_text_hash, planner_ref, page_host, destination_host } = browser
+  return [dom_hash, visual_text_hash, planner_ref, page_host, destination_host].map((part) => part ?? '')
 }
 
 function whatIs(receipt: Receipt): number {

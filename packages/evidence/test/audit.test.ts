@@ -326,6 +326,7 @@ describe('an approval', () => {
       { definition_hash: hash('definition') },
       { args_hash: hash('others') },
       { commit: 'salted' },
+      { author: 'server:crm' },
     ] as const
     for (const change of changes) {
       const ledger = await story()
@@ -333,6 +334,38 @@ describe('an approval', () => {
       const given = await ledger.append(answer(id))
       await ledger.append({ ...approved(given.id), ...change } as typeof ASKED)
       expect(audited(ledger).said, JSON.stringify(change)).toEqual([
+        `APPROVAL_FOR_ANOTHER_CALL at ${AT.next + 2}`,
+      ])
+    }
+  })
+
+  it('is bound to what was seen of the page, and to its hashes, plan and hosts', async () => {
+    const page = {
+      sentinel_findings: [],
+      dom_hash: hash('dom'),
+      visual_text_hash: hash('text'),
+      planner_ref: 'plan',
+      page_host: 'a.example',
+      destination_host: 'b.example',
+      seen_hash: hash('seen'),
+    }
+    const told = async (seen_hash: string | undefined, change: object): Promise<readonly string[]> => {
+      const ledger = await story()
+      const { id } = await ledger.append({ ...ASKED, browser: page } as typeof ASKED)
+      const shown = { ...answer(id), ...(seen_hash !== undefined && { seen_hash }) }
+      const given = await ledger.append(shown)
+      const approved_hash = { ...(seen_hash !== undefined && { approved_hash: seen_hash }) }
+      const browser = { ...page, ...approved_hash, ...change }
+      await ledger.append({ ...approved(given.id), browser } as typeof ASKED)
+      return audited(ledger).said
+    }
+    expect(await told(page.seen_hash, { seen_hash: hash('less risk') })).toEqual([])
+    for (const seen of [undefined, hash('another')]) {
+      expect(await told(seen, {})).toEqual([`APPROVAL_FOR_ANOTHER_CALL at ${AT.next + 1}`])
+    }
+    const others = { dom_hash: hash('x'), visual_text_hash: hash('x'), planner_ref: 'x', page_host: 'x' }
+    for (const change of Object.entries({ ...others, destination_host: 'x', approved_hash: hash('x') })) {
+      expect(await told(page.seen_hash, Object.fromEntries([change])), change[0]).toEqual([
         `APPROVAL_FOR_ANOTHER_CALL at ${AT.next + 2}`,
       ])
     }

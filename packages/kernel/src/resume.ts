@@ -111,6 +111,7 @@ function readRequest(
     request.id === id &&
     request.tenant === decision.tenant &&
     request.principal === decision.principal &&
+    request.author === decision.author &&
     request.session === decision.session.id &&
     request.tool === decision.tool &&
     request.args === decision.args_hash &&
