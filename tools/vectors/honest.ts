@@ -178,9 +178,9 @@ async function pardons(ledger: TestLedger): Promise<void> {
   const of = { kind: 'session', principal: 'agent:ci', session: 's1', by: 'user:olga' } as const
   const because = 'The export was asked for.'
   const next_state_hash = sha256Hex('state')
-  await ledger.append({ ...of, op: 'reset', next_state_hash, decisions: 9, because } as Draft)
-  await ledger.append({ ...of, op: 'close', decisions: 9, because } as Draft)
-  await ledger.append({ ...of, op: 'trust', session: of.principal, trust: '500.0000', because } as Draft)
+  await ledger.append({ ...of, op: 'reset', next_state_hash, decisions: 9, because })
+  await ledger.append({ ...of, op: 'close', decisions: 9, because })
+  await ledger.append({ ...of, op: 'trust', session: of.principal, trust: '500.0000', because })
 }
 
 /** What one process was given, the next one of its principal uses. */
