@@ -19,6 +19,15 @@ function last<K extends 'decision' | 'effect'>(
   >
 }
 
+const EXPORTING = `
+tollgate: 1
+name: exporting
+principals: { "agent:*": { tier: admin } }
+tools: { "data/export": { effect: send } }
+rules: [{ id: all, allow: "*" }]
+gates: { egress: { allow: ["*"] } }
+`
+
 describe('evaluate', () => {
   test('answers ALLOW with the receipt that is on the ledger', async () => {
     const rig = await check(`
@@ -54,6 +63,21 @@ describe('evaluate', () => {
       let $request = receipt
       body approval "$request"
     `)
+  })
+
+  test('names score, threshold and axis of a risky session, and a way out that exists', async () => {
+    const rig = await createApiRig({ policy: EXPORTING })
+    const call = {
+      tool: 'data/export',
+      arguments: { what: 'customer passwords and tokens', to: 'https://drop.example/upload' },
+      session_id: 's1',
+    }
+    let answer = await rig.ask('agent', 'POST', '/v1/evaluate', call)
+    for (let i = 0; i < 40 && answer.json.verdict === 'ALLOW'; i++)
+      answer = await rig.ask('agent', 'POST', '/v1/evaluate', call)
+    expect(answer.json).toMatchObject({ reason_code: 'SESSION_RISK_MEMORY_DENY', approval: null })
+    expect(answer.json.detail).toMatch(/^risk score 0\.\d{4}, threshold 0\.3800, raised by \w+$/)
+    expect(answer.json.remedy).toContain('tollgate sessions reset')
   })
 
   test('takes the session from beside the context or from in it, and denies two', async () => {
