@@ -11,8 +11,9 @@ export type Handling = 'governed' | 'answered' | 'refused'
  * What becomes of a field. `judged`: it is part of what the policy decides on, of what inspection reads, or of a definition that a
  * person has approved. `rewritten`: only words of the protocol or our own words go on. `bounded`: it goes on as far as its form and
  * length allow, and without what the scanner finds in it. `dropped`: it does not go on, or the message is refused for it.
+ * `recorded`: it is forwarded unread; the effect's receipt has the hash of it.
  */
-export type FieldHandling = 'judged' | 'rewritten' | 'bounded' | 'dropped'
+export type FieldHandling = 'judged' | 'rewritten' | 'bounded' | 'dropped' | 'recorded'
 
 type Fields = Readonly<Record<string, FieldHandling>>
 
@@ -152,7 +153,13 @@ export const SERVER_REQUESTS: Table = {
       tools: 'judged',
       toolChoice: 'judged',
     },
-    result: { _meta: 'judged', model: 'judged', stopReason: 'judged', role: 'judged', content: 'judged' },
+    result: {
+      _meta: 'recorded',
+      model: 'recorded',
+      stopReason: 'recorded',
+      role: 'recorded',
+      content: 'recorded',
+    },
   },
   'elicitation/create': {
     then: 'governed',
@@ -165,9 +172,9 @@ export const SERVER_REQUESTS: Table = {
       elicitationId: 'judged',
       url: 'judged',
     },
-    result: { _meta: 'judged', action: 'judged', content: 'judged' },
+    result: { _meta: 'recorded', action: 'recorded', content: 'recorded' },
   },
-  'roots/list': { then: 'governed', params: ONLY_META, result: { _meta: 'judged', roots: 'judged' } },
+  'roots/list': { then: 'governed', params: ONLY_META, result: { _meta: 'recorded', roots: 'recorded' } },
   ping: { then: 'answered', params: ONLY_META, result: ONLY_META },
   'tasks/get': REFUSED_TASK,
   'tasks/result': REFUSED_TASK,
