@@ -98,6 +98,15 @@ test('what reaches an upstream is seen while nothing is frozen', async () => {
   expect(reached.match(/^started$/gm)?.length).toBeGreaterThan(1)
 })
 
+const MCP_PATHS = ['/mcp', '/mcp/own', '/mcp/remote']
+
+/** A session of the old era, begun while nothing is frozen. */
+async function legacySession(path: string): Promise<string> {
+  const response = await ask(`POST ${path}`, message('initialize', 1))
+  expect(await textOf(response)).toContain('"result"')
+  return response.headers.get('mcp-session-id') ?? ''
+}
+
 /** How much has reached upstreams once servers that were let go of have ended. */
 async function settled(): Promise<number> {
   let size = -1
@@ -114,7 +123,10 @@ describe.each([
   ['its session', { scope: 'session', target: 'agent:peer' }, 'SESSION_FROZEN'],
 ] as const)('frozen: %s', (_, order, reason) => {
   let before: number
+  const begun = new Map<string, string>()
   beforeAll(async () => {
+    // The remote server answers nothing, so that no session begins there.
+    for (const path of ['/mcp', '/mcp/own']) begun.set(path, await legacySession(path))
     await rig.freeze(order)
     before = await settled()
   })
@@ -130,21 +142,17 @@ describe.each([
     expect(rig.reached().slice(before)).toEqual([])
   })
 
-  it.each(['/mcp', '/mcp/own', '/mcp/remote'])('no MCP method of either era passes %s', async (path) => {
+  it.each(MCP_PATHS)('no MCP method of either era passes %s', async (path) => {
     for (const method of MCP_METHODS) {
       const text = await textOf(await modern(path, method))
       expect(text, method).toMatch(new RegExp(`${reason}|"code":-3260[12]|HeaderMismatch`))
     }
-    const begun = await ask(`POST ${path}`, message('initialize', 1))
-    expect(await textOf(begun)).toContain(reason)
-    const session = begun.headers.get('mcp-session-id') ?? 'none'
-    const known = { 'mcp-session-id': session, 'mcp-protocol-version': '2025-11-25' }
-    for (const method of MCP_METHODS.slice(1)) {
-      const response = await ask(`POST ${path}`, message(method, 2), agent, known)
-      expect([response.status, await textOf(response)], method).not.toEqual([
-        200,
-        expect.stringContaining('"tools"'),
-      ])
+    expect(await textOf(await ask(`POST ${path}`, message('initialize', 1)))).toContain(reason)
+    const known = { 'mcp-session-id': begun.get(path) ?? '', 'mcp-protocol-version': '2025-11-25' }
+    for (const method of begun.has(path) ? MCP_METHODS.slice(1) : []) {
+      const text = await textOf(await ask(`POST ${path}`, message(method, 2), agent, known))
+      // A session of the old era stays alive by `ping`, which we answer ourselves.
+      if (method !== 'ping') expect(text, method).toMatch(new RegExp(`${reason}|"code":-3260[012]`))
     }
     for (const method of NOTICES) await ask(`POST ${path}`, message(method), agent, known)
     expect((await ask(`GET ${path}`, undefined, agent, known)).status).toBe(403)
