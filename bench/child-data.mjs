@@ -3,7 +3,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createData } from '../packages/gateway/dist/src/cli/create.js'
+import { createData } from '../packages/gateway/dist/src/cli/setup/create.js'
 
 const LIMITS = '  reading: { rate: 1024MiB, burst: 1024MiB }\n  storage: 1024TiB\n'
 

@@ -5,7 +5,6 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { importSigningKey, type SigningKey } from '@tollgate/evidence'
 import {
-  activatePolicy,
   authorize,
   capture,
   complete,
@@ -14,7 +13,6 @@ import {
   NEW_PRINCIPAL,
   NEW_SESSION,
   openKernel,
-  parsePolicy,
   policyOf,
   snapshotOf,
   type Kernel,
@@ -23,6 +21,8 @@ import {
   type Store,
   type ToolCall,
 } from '@tollgate/kernel'
+import { activatePolicy } from '@tollgate/kernel/admin'
+import { parsePolicy } from '@tollgate/kernel/policy'
 import { beside, quantile, sized, type Row } from './measure.ts'
 
 const ORIGIN = 'ledger.example/bench'

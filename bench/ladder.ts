@@ -2,7 +2,8 @@
 // one hash of the same text.
 
 import { createHash } from 'node:crypto'
-import { scanText, type ToolCall } from '@tollgate/kernel'
+import type { ToolCall } from '@tollgate/kernel'
+import { scanText } from '@tollgate/kernel/detection'
 import { authorizing, callAt, rulesOf } from './kernel.ts'
 import { beside, sized, type Row } from './measure.ts'
 

@@ -3,9 +3,10 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { activatePolicy, parsePolicy } from '@tollgate/kernel'
-import { runGateway } from '../packages/gateway/dist/src/cli/run-gateway.js'
-import { readConfig } from '../packages/gateway/dist/src/config.js'
+import { activatePolicy } from '@tollgate/kernel/admin'
+import { parsePolicy } from '@tollgate/kernel/policy'
+import { runGateway } from '../packages/gateway/dist/src/cli/setup/run-gateway.js'
+import { readConfig } from '../packages/gateway/dist/src/config/config.js'
 import { silent } from '../packages/gateway/dist/src/log.js'
 import { makeData } from './child-data.mjs'
 import { present } from './llm-ipc.mjs'

@@ -3,16 +3,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  activatePolicy,
-  authorize,
-  complete,
-  createReplay,
-  parsePolicy,
-  type Permit,
-  type ToolCall,
-} from '@tollgate/kernel'
-import { defaultConfigText, readConfig, type Config } from '../packages/gateway/dist/src/config.js'
+import { authorize, complete, type Permit, type ToolCall } from '@tollgate/kernel'
+import { activatePolicy } from '@tollgate/kernel/admin'
+import { parsePolicy } from '@tollgate/kernel/policy'
+import { createReplay } from '@tollgate/kernel/workbench'
+import { defaultConfigText, readConfig, type Config } from '../packages/gateway/dist/src/config/config.js'
 import { createKey } from '../packages/gateway/dist/src/keyring.js'
 import { silent } from '../packages/gateway/dist/src/log.js'
 import { foundLedger, openGateway, openView } from '../packages/gateway/dist/src/open.js'

@@ -1,7 +1,7 @@
 // The threat scanner on text: how much injected text of unseen wording it flags, and how much ordinary text.
 
 import { readFileSync } from 'node:fs'
-import { isHard, scanText } from '@tollgate/kernel'
+import { isHard, scanText } from '@tollgate/kernel/detection'
 import type { Row } from './measure.ts'
 
 interface Text {

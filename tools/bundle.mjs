@@ -1,6 +1,6 @@
-// Bundles the command `tollgate` from what `tsc` built: a start then reads a few files instead of two hundred.
-// The parts are CommonJS, because Node starts that sooner, and not minified, because that gains nothing and a trace of the
-// stack shall be readable. `bin/tollgate.mjs` takes the bundle while it is as new as what it was made from.
+// Bundles the command `tollgate` and the threads of the ledger from what `tsc` built: a start then reads a few files instead of
+// two hundred. The parts are CommonJS, because Node starts that sooner, and not minified, because that gains nothing and a trace of the
+// stack shall be readable. `bin/tollgate.mjs` and `thread.ts` take the bundle while it is as new as what it was made from.
 
 import {
   existsSync,
@@ -20,7 +20,12 @@ import { build, transform } from 'esbuild'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const gateway = join(root, 'packages/gateway')
 const target = join(gateway, 'dist/bundle')
-const ENTRY = 'tollgate.cjs'
+const ENTRIES = {
+  'reader-thread': 'store/sqlite/reader-thread',
+  'signer-thread': 'store/sqlite/signer-thread',
+  'writer-thread': 'store/sqlite/writer-thread',
+  tollgate: 'cli/main',
+}
 const TOOLS = { platform: 'node', target: 'node20', logLevel: 'error' }
 // What these stand for depends on the place, so it is found out when the command runs.
 const PLACES = {
@@ -32,7 +37,10 @@ const PLACES = {
 const began = new Date()
 const { outputFiles, metafile } = await build({
   ...TOOLS,
-  entryPoints: { tollgate: join(gateway, 'dist/src/cli/main.js') },
+  entryPoints: Object.entries(ENTRIES).map(([out, path]) => ({
+    out,
+    in: join(gateway, `dist/src/${path}.js`),
+  })),
   absWorkingDir: root,
   outdir: target,
   outExtension: { '.js': '.cjs' },
@@ -96,18 +104,19 @@ function licenceIn(folder) {
   return `${name} ${version} (${license})\n\n${readFileSync(join(root, folder, file), 'utf8').trim()}\n`
 }
 
-/** Writes what has changed, the entry last: a command may be starting, or another build running. */
+/** Writes what has changed, the entries last: a command may be starting, or another build running. */
 function write(files) {
   mkdirSync(target, { recursive: true })
-  const parts = [...files.keys()].filter((name) => name !== ENTRY)
-  for (const name of [...parts, ENTRY]) {
+  const entries = Object.keys(ENTRIES).map((name) => `${name}.cjs`)
+  const parts = [...files.keys()].filter((name) => !entries.includes(name))
+  for (const name of [...parts, ...entries]) {
     const path = join(target, name)
     if (existsSync(path) && readFileSync(path, 'utf8') === files.get(name)) continue
     writeFileSync(`${path}.${process.pid}`, files.get(name))
     renameSync(`${path}.${process.pid}`, path)
   }
   for (const name of readdirSync(target)) if (!files.has(name)) removeOld(join(target, name))
-  utimesSync(join(target, ENTRY), began, began)
+  for (const name of entries) utimesSync(join(target, name), began, began)
 }
 
 /** A gateway that runs may still load a part of an older bundle; after a day hardly. */

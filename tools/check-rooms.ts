@@ -27,6 +27,8 @@ interface Room {
   readonly at: string
   /** Folders and files that are reached by path. */
   readonly paths?: readonly string[]
+  /** Folders and files of which only types may be taken. */
+  readonly types?: readonly string[]
   /** Our packages, which are reached by name. */
   readonly packages?: readonly string[]
   /** Our packages of which only types may be taken. */
@@ -53,20 +55,13 @@ const FROM_ANYWHERE = gateway(
   'budget.ts',
   'sealing.ts',
 )
-const CONFIG = [
-  'config.ts',
-  'config-place.ts',
-  'config-reader.ts',
-  'config-text.ts',
-  'config-mcp.ts',
-  'config-llm.ts',
-  'config-limits.ts',
-]
 /** Parts of our packages for commands that people wait for. */
-const QUICK = ['kernel/policy', 'kernel/trial', 'kernel/explanation', 'evidence/core']
+const QUICK = ['kernel/trial', 'kernel/explanation', 'evidence/core']
+/** The kernel, by all of its entries. */
+const KERNEL = ['kernel', 'kernel/admin', 'kernel/detection', 'kernel/policy', 'kernel/workbench']
 const DOOR = {
   paths: [...FROM_ANYWHERE, ...gateway('tokens.ts', 'trace.ts', 'scoping.ts', 'tools')],
-  packages: ['kernel', 'evidence', 'evidence/core'],
+  packages: [...KERNEL, 'evidence', 'evidence/core'],
   node: true,
 } as const
 
@@ -82,18 +77,37 @@ const ROOMS: readonly Room[] = [
   { at: 'packages/evidence/bin', paths: ['packages/evidence/src', 'packages/evidence/node'], node: true },
   tests('evidence'),
 
-  // No I/O, no clock, no randomness: pure libraries only.
+  // No I/O, no clock, no randomness: pure libraries only. The trusted core is road, ledger, the table of gates and the evaluation of
+  // policies: it takes types from detection code, never an implementation.
+  ...['index.ts', 'admin.ts', 'detection.ts', 'policy.ts', 'workbench.ts'].map((name) =>
+    kernelRoom(name, ''),
+  ),
+  ...['error.ts', 'names.ts', 'plain.ts', 'rates.ts', 'units.ts', 'kernel.ts'].map((name) =>
+    kernelRoom(name),
+  ),
+  kernelRoom('destinations'),
+  kernelRoom('text', 'destinations', 'gates/threat'),
+  { ...kernelRoom('policy', 'destinations'), npm: ['@marcbachmann/cel-js', 're2js', 'yaml'] },
+  { ...kernelRoom('policy/parse', 'policy', 'destinations', 'gates'), npm: ['yaml'] },
   {
-    at: 'packages/kernel/src',
-    packages: ['evidence', 'evidence/core'],
-    npm: ['@marcbachmann/cel-js', 're2js', 'yaml'],
+    ...kernelRoom('gates', 'policy', 'text', 'destinations'),
+    npm: ['re2js'],
+    shelf: ['gate', 'detectors', 'texts', 'threat', 'taint'],
   },
-  {
-    at: 'packages/kernel/src/gates',
-    paths: ['packages/kernel/src'],
-    packages: ['evidence', 'evidence/core'],
-    shelf: ['gate'],
-  },
+  kernelRoom('ledger', 'gates/index.ts', 'policy'),
+  kernelRoom('admin', 'kernel.ts', 'ledger', 'gates', 'policy'),
+  kernelRoom(
+    'road',
+    'kernel.ts',
+    'ledger',
+    'admin',
+    'gates/index.ts',
+    'gates/gate.ts',
+    'policy',
+    'text/labels.ts',
+  ),
+  kernelRoom('open', 'kernel.ts', 'road', 'ledger', 'admin', 'gates', 'policy'),
+  { ...kernelRoom('workbench', ''), npm: ['@marcbachmann/cel-js', 'yaml'] },
   // The library's own evaluator is the oracle of ours.
   { ...tests('kernel', 'evidence'), npm: ['@marcbachmann/cel-js'] },
 
@@ -111,54 +125,44 @@ const ROOMS: readonly Room[] = [
   {
     at: 'packages/gateway/src/cli',
     paths: [
-      ...gateway('open.ts', 'rotate.ts', 'serve.ts', 'api', 'config.ts', 'keyring.ts', 'tokens.ts'),
-      ...gateway(
-        'open-view.ts',
-        'seal-key.ts',
-        'config-place.ts',
-        'webhook.ts',
-        'trace.ts',
-        'mcp',
-        'llm',
-        'tools',
-        'workbench',
-      ),
+      ...gateway('open.ts', 'rotate.ts', 'serve.ts', 'api', 'config', 'keyring.ts', 'tokens.ts'),
+      ...gateway('open-view.ts', 'seal-key.ts', 'webhook.ts', 'trace.ts', 'mcp', 'llm', 'tools', 'workbench'),
       ...FROM_ANYWHERE,
     ],
-    packages: ['kernel', ...QUICK, 'client', 'evidence', 'evidence/node'],
+    packages: [...KERNEL, ...QUICK, 'client', 'evidence', 'evidence/node'],
     npm: ['commander', 'picocolors', '@clack/prompts'],
     node: true,
   },
   {
     at: 'packages/gateway/src/open.ts',
     paths: [
-      ...gateway('open-view.ts', 'store', 'keyring.ts', 'seal-key.ts', 'config.ts', 'tokens.ts', 'upkeep.ts'),
+      ...gateway('open-view.ts', 'store', 'keyring.ts', 'seal-key.ts', 'config', 'tokens.ts', 'upkeep.ts'),
       ...FROM_ANYWHERE,
     ],
-    packages: ['kernel', 'evidence'],
+    packages: [...KERNEL, 'evidence'],
     node: true,
   },
   {
     at: 'packages/gateway/src/open-view.ts',
-    paths: [...gateway('store', 'config.ts', 'seal-key.ts'), ...FROM_ANYWHERE],
+    paths: [...gateway('store', 'config', 'seal-key.ts'), ...FROM_ANYWHERE],
     packages: ['evidence'],
   },
   {
     at: 'packages/gateway/src/rotate.ts',
-    paths: [...gateway('store', 'keyring.ts', 'config.ts'), ...FROM_ANYWHERE],
-    packages: ['kernel', 'evidence'],
+    paths: [...gateway('store', 'keyring.ts', 'config'), ...FROM_ANYWHERE],
+    packages: [...KERNEL, 'evidence'],
     node: true,
   },
   {
     at: 'packages/gateway/src/upkeep.ts',
-    paths: [...gateway('config.ts'), ...FROM_ANYWHERE],
-    packages: ['kernel'],
+    paths: [...gateway('config'), ...FROM_ANYWHERE],
+    packages: [...KERNEL],
     node: true,
   },
   {
     at: 'packages/gateway/src/tokens.ts',
     paths: FROM_ANYWHERE,
-    packages: ['kernel', 'evidence'],
+    packages: [...KERNEL, 'evidence'],
     node: true,
   },
   { at: 'packages/gateway/src/view.ts', packages: ['evidence'] },
@@ -166,44 +170,44 @@ const ROOMS: readonly Room[] = [
   {
     at: 'packages/gateway/src/sealing.ts',
     paths: gateway('view.ts'),
-    typesOf: ['kernel'],
+    typesOf: KERNEL,
     node: ['node:crypto'],
   },
   {
     at: 'packages/gateway/src/seal-key.ts',
-    paths: gateway('config.ts', 'config-place.ts', 'keyring.ts', 'sealing.ts', 'error.ts'),
+    paths: gateway('config', 'keyring.ts', 'sealing.ts', 'error.ts'),
     node: true,
   },
   { at: 'packages/gateway/src/exchange.ts' },
   { at: 'packages/gateway/src/connections.ts', paths: FROM_ANYWHERE, node: true },
   { at: 'packages/gateway/src/budget.ts', node: ['node:perf_hooks'] },
   { at: 'packages/gateway/src/sse.ts' },
-  { at: 'packages/gateway/src/verdict.ts', packages: ['kernel', 'evidence'] },
-  { at: 'packages/gateway/src/scoping.ts', packages: ['kernel'], paths: gateway('tokens.ts') },
+  { at: 'packages/gateway/src/verdict.ts', packages: [...KERNEL, 'evidence'] },
+  { at: 'packages/gateway/src/scoping.ts', packages: [...KERNEL], paths: gateway('tokens.ts') },
   // What tools say of themselves: shared by the doors that offer them and by whoever looks at them.
-  { at: 'packages/gateway/src/tools', packages: ['kernel', 'evidence'] },
+  { at: 'packages/gateway/src/tools', packages: [...KERNEL, 'evidence'] },
   // What people do with a policy before it is in force. No files and no terminal: the commands have those.
   {
     at: 'packages/gateway/src/workbench',
     paths: gateway('view.ts', 'error.ts', 'tools'),
-    packages: ['kernel', 'evidence'],
+    packages: [...KERNEL, 'evidence'],
     npm: ['yaml'],
   },
   {
     at: 'packages/gateway/src/webhook.ts',
     paths: FROM_ANYWHERE,
-    packages: ['kernel', 'evidence'],
+    packages: [...KERNEL, 'evidence'],
     node: ['node:crypto'],
   },
   { at: 'packages/gateway/src/trace.ts', paths: FROM_ANYWHERE, node: ['node:crypto'] },
   {
     at: 'packages/gateway/src/serve.ts',
     paths: [
-      ...gateway('mcp', 'llm', 'hook', 'api', 'config.ts', 'tokens.ts'),
+      ...gateway('mcp', 'llm', 'hook', 'api', 'config', 'tokens.ts'),
       ...gateway('http-server.ts', 'operators.ts'),
       ...FROM_ANYWHERE,
     ],
-    packages: ['kernel', 'evidence'],
+    packages: [...KERNEL, 'evidence'],
     node: true,
   },
   {
@@ -223,25 +227,25 @@ const ROOMS: readonly Room[] = [
   {
     at: 'packages/gateway/src/store',
     paths: FROM_ANYWHERE,
-    packages: ['kernel', 'evidence'],
+    packages: [...KERNEL, 'evidence'],
     npm: ['@photostructure/sqlite', 'pg'],
     node: true,
     shelf: [],
   },
   {
     at: 'packages/gateway/src/keyring.ts',
-    paths: [...gateway('config.ts'), ...FROM_ANYWHERE],
+    paths: [...gateway('config'), ...FROM_ANYWHERE],
     packages: ['evidence', 'evidence/node'],
     node: true,
   },
-  ...CONFIG.map((name) => ({
-    at: `packages/gateway/src/${name}`,
+  {
+    at: 'packages/gateway/src/config',
     // How servers may be called is one thing, wherever they are named.
-    paths: [...gateway(...CONFIG, 'tools/offer.ts'), ...FROM_ANYWHERE],
-    packages: ['kernel', 'evidence'],
+    paths: [...gateway('tools/offer.ts'), ...FROM_ANYWHERE],
+    packages: [...KERNEL, 'evidence'],
     npm: ['yaml'],
     node: true,
-  })),
+  },
   { at: 'packages/gateway/src/log.ts' },
   { at: 'packages/gateway/src/error.ts' },
   { at: 'packages/gateway/src/directory.ts', paths: gateway('error.ts'), node: true },
@@ -267,10 +271,22 @@ const ROOMS: readonly Room[] = [
 
 /** Tests see all of their own package and of those below it, also by path: test data and contract suites are shared. */
 function tests(name: string, ...below: readonly string[]): Room {
-  const seen = [name, ...below]
+  const seen = [name, ...below].flatMap((each) => (each === 'kernel' ? KERNEL : [each]))
   const packages = [...seen, 'evidence/node']
-  const paths = [...seen.map((each) => `packages/${each}`), 'tools', 'vectors']
+  const paths = [...[name, ...below].map((each) => `packages/${each}`), 'tools', 'vectors']
   return { at: `packages/${name}/test`, paths, packages, dev: true, node: true }
+}
+
+/** A room of the kernel: all of them see its small root files and the types of every room. */
+function kernelRoom(name: string, ...reaches: readonly string[]): Room {
+  const at = (each: string): string => `packages/kernel/src${each === '' ? '' : `/${each}`}`
+  const low = ['error.ts', 'names.ts', 'plain.ts', 'rates.ts', 'units.ts']
+  return {
+    at: at(name),
+    paths: [...low, ...reaches].map(at),
+    types: [at('')],
+    packages: ['evidence', 'evidence/core'],
+  }
 }
 
 const SCOPE = '@tollgate/'
@@ -341,7 +357,9 @@ function ruleAgainst({ name, typeOnly }: Import, path: string, room: Room): stri
   if (name === undefined) {
     return room.dev === true ? undefined : `\`${room.at}\` is shipped, so its imports are written out`
   }
-  if (name.startsWith('.')) return ruleAgainstPath(posix.join(posix.dirname(path), name), path, room)
+  if (name.startsWith('.')) {
+    return ruleAgainstPath(posix.join(posix.dirname(path), name), path, room, typeOnly)
+  }
   if (isBuiltin(name) || /^node(?::|$)/.test(name)) return ruleAgainstBuiltin(name, room)
   if (name.startsWith(SCOPE)) return ruleAgainstPackage(name.slice(SCOPE.length), typeOnly, room)
   return room.npm?.includes(packageName(name)) === true
@@ -349,9 +367,10 @@ function ruleAgainst({ name, typeOnly }: Import, path: string, room: Room): stri
     : `\`${room.at}\` does not take this package from npm`
 }
 
-function ruleAgainstPath(target: string, path: string, room: Room): string | undefined {
+function ruleAgainstPath(target: string, path: string, room: Room, typeOnly: boolean): string | undefined {
   const file = target.replace(/\.js$/, '.ts')
-  const { at, paths = [], shelf } = room
+  const { at, paths = [], types = [], shelf } = room
+  if (typeOnly && types.some((each) => fits(each, file))) return undefined
   if (shelf && fits(at, file)) return ruleAgainstNeighbour(itemOf(file, at), itemOf(path, at), room)
   if ([at, ...paths].some((each) => fits(each, file))) return undefined
   const [, here] = path.split('/')

@@ -1,6 +1,7 @@
 // Finds what a file imports, in every way TypeScript has of saying it.
 
 import ts from 'typescript'
+import { sourceOf } from './source.ts'
 
 /** Something in a file that makes it depend on another. */
 export interface Import {
@@ -8,22 +9,41 @@ export interface Import {
   readonly name: string | undefined
   readonly line: number
   readonly typeOnly: boolean
+  /** The names that it takes; undefined if it may take any of them. */
+  readonly taken: readonly Taken[] | undefined
+  /** Loaded when that line runs, not when the file is. */
+  readonly lazy: boolean
+}
+
+/** A name that is taken from a file, as that file exports it. */
+export interface Taken {
+  readonly name: string
+  readonly typeOnly: boolean
 }
 
 /** Every import of a file, types and computed names included. */
 export function importsIn(path: string, text: string): readonly Import[] {
-  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
+  const source = sourceOf(path, text)
   const lineAt = (position: number): number => source.getLineAndCharacterOfPosition(position).line + 1
   const found: Import[] = source.typeReferenceDirectives.map(({ fileName, pos }) => ({
     name: fileName,
     line: lineAt(pos),
     typeOnly: true,
+    taken: undefined,
+    lazy: false,
   }))
   const visit = (node: ts.Node): void => {
     const target = targetOf(node)
     if (target) {
       const name = target.node && ts.isStringLiteralLike(target.node) ? target.node.text : undefined
-      found.push({ name, line: lineAt(node.getStart(source)), typeOnly: target.typeOnly })
+      const { typeOnly, taken } = target
+      found.push({
+        name,
+        line: lineAt(node.getStart(source)),
+        typeOnly,
+        taken,
+        lazy: ts.isCallExpression(node),
+      })
     }
     ts.forEachChild(node, visit)
   }
@@ -31,32 +51,112 @@ export function importsIn(path: string, text: string): readonly Import[] {
   return found
 }
 
+/** Whether anything but types comes over. `import { type T }` stays in the output, and still brings nothing that runs. */
+export function bringsValues({ typeOnly, taken }: Import): boolean {
+  const onlyTypes = taken !== undefined && taken.length > 0 && taken.every((each) => each.typeOnly)
+  return !typeOnly && !onlyTypes
+}
+
 interface Target {
   readonly node: ts.Node | undefined
   readonly typeOnly: boolean
+  readonly taken: readonly Taken[] | undefined
 }
 
 /** What a node imports, if it does. `import { type T }` is not types only: the import itself stays in the output. */
 function targetOf(node: ts.Node): Target | undefined {
   if (ts.isImportDeclaration(node)) {
     const typeOnly = node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword
-    return { node: node.moduleSpecifier, typeOnly }
+    return { node: node.moduleSpecifier, typeOnly, taken: takenBy(node.importClause, typeOnly) }
   }
-  if (ts.isExportDeclaration(node)) {
-    return node.moduleSpecifier && { node: node.moduleSpecifier, typeOnly: node.isTypeOnly }
+  if (ts.isExportDeclaration(node)) return targetOfExport(node)
+  if (ts.isExternalModuleReference(node)) {
+    return { node: node.expression, typeOnly: false, taken: undefined }
   }
-  if (ts.isExternalModuleReference(node)) return { node: node.expression, typeOnly: false }
-  if (ts.isImportTypeNode(node)) {
-    return { node: ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined, typeOnly: true }
-  }
+  if (ts.isImportTypeNode(node)) return targetOfType(node)
   return ts.isCallExpression(node) ? targetOfCall(node) : undefined
 }
 
+function targetOfExport({
+  moduleSpecifier,
+  isTypeOnly,
+  exportClause,
+}: ts.ExportDeclaration): Target | undefined {
+  if (!moduleSpecifier) return undefined
+  const named = exportClause && ts.isNamedExports(exportClause) ? exportClause.elements : undefined
+  return {
+    node: moduleSpecifier,
+    typeOnly: isTypeOnly,
+    taken: named?.map((each) => taking(each, isTypeOnly)),
+  }
+}
+
+function targetOfType({ argument, qualifier }: ts.ImportTypeNode): Target {
+  const first = qualifier && firstNameOf(qualifier)
+  return {
+    node: ts.isLiteralTypeNode(argument) ? argument.literal : undefined,
+    typeOnly: true,
+    taken: first === undefined ? undefined : [{ name: first, typeOnly: true }],
+  }
+}
+
+function firstNameOf(name: ts.EntityName): string {
+  return ts.isIdentifier(name) ? name.text : firstNameOf(name.left)
+}
+
 /** `import()`, `require()`, and any call with a `node:` name, since built-ins are also had by `getBuiltinModule`. */
-function targetOfCall({ expression, arguments: [first] }: ts.CallExpression): Target | undefined {
+function targetOfCall(node: ts.CallExpression): Target | undefined {
+  const { expression, arguments: args } = node
+  const [first] = args
   const loads =
     expression.kind === ts.SyntaxKind.ImportKeyword ||
     (ts.isIdentifier(expression) && expression.text === 'require')
   const namesNode = first && ts.isStringLiteralLike(first) && /^node:\w/.test(first.text)
-  return loads || namesNode ? { node: first, typeOnly: false } : undefined
+  return loads || namesNode ? { node: first, typeOnly: false, taken: takenLater(node) } : undefined
+}
+
+function takenBy(clause: ts.ImportClause | undefined, typeOnly: boolean): readonly Taken[] | undefined {
+  if (!clause) return []
+  const { name, namedBindings: bindings } = clause
+  if (bindings && ts.isNamespaceImport(bindings)) return undefined
+  return [
+    ...(name ? [{ name: 'default', typeOnly }] : []),
+    ...(bindings?.elements.map((each) => taking(each, typeOnly)) ?? []),
+  ]
+}
+
+function taking(each: ts.ImportSpecifier | ts.ExportSpecifier, typeOnly: boolean): Taken {
+  return { name: (each.propertyName ?? each.name).text, typeOnly: typeOnly || each.isTypeOnly }
+}
+
+/** The names of `(await import(…)).name`, of `const { name } = await import(…)`, and of the same in a `Promise.all`. */
+function takenLater(call: ts.Expression): readonly Taken[] | undefined {
+  const { parent } = call
+  if (ts.isAwaitExpression(parent) || ts.isParenthesizedExpression(parent)) return takenLater(parent)
+  if (ts.isPropertyAccessExpression(parent) && parent.name.text !== 'then') {
+    return [{ name: parent.name.text, typeOnly: false }]
+  }
+  const pattern = ts.isVariableDeclaration(parent) ? parent.name : patternInList(call)
+  return pattern && ts.isObjectBindingPattern(pattern) ? takenByPattern(pattern) : undefined
+}
+
+/** The part of `const [a, b] = await Promise.all([import(…), import(…)])` that is for this import. */
+function patternInList(call: ts.Expression): ts.BindingName | undefined {
+  const list = call.parent
+  if (!ts.isArrayLiteralExpression(list) || !ts.isCallExpression(list.parent)) return undefined
+  const waiting = list.parent.parent
+  const declared = ts.isAwaitExpression(waiting) ? waiting.parent : undefined
+  if (!declared || !ts.isVariableDeclaration(declared) || !ts.isArrayBindingPattern(declared.name)) {
+    return undefined
+  }
+  const element = declared.name.elements[list.elements.indexOf(call)]
+  return element && ts.isBindingElement(element) ? element.name : undefined
+}
+
+function takenByPattern({ elements }: ts.ObjectBindingPattern): readonly Taken[] | undefined {
+  if (elements.some(({ dotDotDotToken }) => dotDotDotToken)) return undefined
+  return elements.map(({ propertyName, name }) => ({
+    name: (propertyName ?? name).getText(),
+    typeOnly: false,
+  }))
 }

@@ -6,7 +6,7 @@ import { FINDINGS, STAGES } from '../packages/evidence/src/findings.ts'
 import { REASONS, VERDICTS } from '../packages/evidence/src/reasons.ts'
 import { httpReference } from '../packages/gateway/src/api/reference.ts'
 import { policySchemaText } from '../packages/gateway/src/workbench/policy-schema.ts'
-import { THREAT_CODES } from '../packages/kernel/src/threat/finding.ts'
+import { THREAT_CODES } from '../packages/kernel/src/gates/threat/finding.ts'
 
 const NOTICE = '<!-- Made by `npm run docs` from the source. Do not edit. -->'
 

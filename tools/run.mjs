@@ -3,7 +3,7 @@
 
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureBrowser } from './browser.mjs'
@@ -27,16 +27,16 @@ const TASKS = {
     newestNode,
     build,
     {
-      name: 'lint, and beside it types of the tests, format, rooms, docs, vectors',
+      name: 'lint, rooms, unused exports, docs, vectors, and beside them types of the tests, format',
       beside: [
-        [script('lint')],
         [
-          ['tsc', '-p', 'tsconfig.json'],
-          script('format:check'),
+          script('lint'),
           script('rooms'),
+          script('unused'),
           ['tsx', 'tools/make-docs.ts', '--check'],
           ['tsx', 'tools/make-vectors.ts', '--check'],
         ],
+        [['tsc', '-p', 'tsconfig.json'], script('format:check')],
       ],
     },
     { name: 'tests', run: ['vitest', 'run'], open: true },
@@ -50,6 +50,16 @@ const TASKS = {
   replay: [install, build, { name: 'recorded runs', run: ['tsx', 'bench/replay/run.ts'], open: true }],
   sessions: [install, build, { name: 'sessions', run: ['tsx', 'bench/sessions/run.ts'], open: true }],
   defence: [install, build, { name: 'defence', run: ['tsx', 'bench/defence.ts'], open: true }],
+  compat: [
+    install,
+    {
+      name: 'install clients and servers',
+      run: ['npm', 'ci', '--prefix', 'compat', '--no-fund', '--no-audit'],
+    },
+    newestNode,
+    build,
+    { name: 'compat tests', run: ['vitest', 'run', '--config', 'vitest.compat.config.ts'], open: true },
+  ],
   deep: [
     install,
     browser,
@@ -72,11 +82,22 @@ async function main([task, ...args]) {
     return 2
   }
   const extra = args[0] === '--' ? args.slice(1) : args
+  const steps = []
   for (const step of TASKS[task]) {
+    const began = performance.now()
     const code = await take(step, extra)
     if (stopped ?? code) return stopped ?? code
+    steps.push({ name: step.name, seconds: Math.round((performance.now() - began) / 100) / 10 })
   }
+  // `npm run house` shows what the last whole run took.
+  if (task === 'test' && extra.length === 0) keepTimes(steps)
   return 0
+}
+
+function keepTimes(steps) {
+  const seconds = Math.round(steps.reduce((sum, step) => sum + step.seconds, 0) * 10) / 10
+  mkdirSync(join(root, '.cache'), { recursive: true })
+  writeFileSync(join(root, '.cache/last-test.json'), JSON.stringify({ seconds, steps }))
 }
 
 /** Takes one step and says how long it took; answers with its exit code. */

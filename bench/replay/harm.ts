@@ -2,7 +2,7 @@
 // himself and got it.
 
 import type { Json } from '@tollgate/evidence'
-import { valuesIn } from '@tollgate/kernel'
+import { valuesIn } from '@tollgate/kernel/detection'
 import type { Run, Step } from './runs.ts'
 
 /** What is known of the tools of a suite: which calls have consequences, and which of their arguments say for whom. */

@@ -3,18 +3,17 @@
 
 import { importSigningKey } from '@tollgate/evidence'
 import {
-  activatePolicy,
   createMemoryStore,
   enforce,
   foundingBatch,
   LADDER,
   openKernel,
-  setScope,
   type Decided,
   type Kernel,
-  type Policy,
   type ToolCall,
 } from '@tollgate/kernel'
+import { activatePolicy, setScope } from '@tollgate/kernel/admin'
+import type { Policy } from '@tollgate/kernel/policy'
 import type { Run, Step } from './runs.ts'
 import type { ScopeOf } from './scopes.ts'
 

@@ -1,6 +1,8 @@
 // The scope a run's session is opened with: none, the one that its prompt proposes, or the one an ideal host would give.
 
-import { proposeScope, type Policy, type ProposedTool, type Scope } from '@tollgate/kernel'
+import type { Scope } from '@tollgate/kernel/detection'
+import type { Policy } from '@tollgate/kernel/policy'
+import { proposeScope, type ProposedTool } from '@tollgate/kernel/workbench'
 import type { Tools } from './harm.ts'
 import type { Run } from './runs.ts'
 

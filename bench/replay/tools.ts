@@ -2,7 +2,7 @@
 // their arguments and a sample of values. Labels are never looked at.
 
 import type { Json } from '@tollgate/evidence'
-import { parsePolicy, type Policy, type ToolDeclaration } from '@tollgate/kernel'
+import { parsePolicy, type Policy, type ToolDeclaration } from '@tollgate/kernel/policy'
 import { draftPolicy } from '../../packages/gateway/src/tools/draft.ts'
 import { createSeenTools } from '../../packages/gateway/src/tools/seen.ts'
 import { plain, type Tools } from './harm.ts'

@@ -3,20 +3,17 @@
 
 import { importSigningKey, sha256Hex, signDelegation, toBase64, type SigningKey } from '@tollgate/evidence'
 import {
-  activatePolicy,
-  answerRequest,
   createMemoryStore,
   enforce,
   foundingBatch,
   LADDER,
   openKernel,
-  parsePolicy,
-  registerDelegation,
   type Decided,
   type Kernel,
-  type Policy,
   type ToolCall,
 } from '@tollgate/kernel'
+import { activatePolicy, answerRequest, registerDelegation } from '@tollgate/kernel/admin'
+import { parsePolicy, type Policy } from '@tollgate/kernel/policy'
 import type { Session, Turn } from './session.ts'
 import { delegatorsOf, keyMark, type World } from './world.ts'
 import { worldByRole } from './worlds/index.ts'

@@ -74,11 +74,11 @@ test.each([
   ['packages/evidence/test/json.test.ts', '../src/json.ts'],
   ['packages/evidence/test/json.test.ts', 'vitest'],
   ['packages/evidence/test/browser.test.ts', '../../../tools/browser.mjs'],
-  ['packages/kernel/src/ledger.ts', '@tollgate/evidence'],
-  ['packages/kernel/src/guardian.ts', './gates/index.ts'],
-  ['packages/kernel/src/gates/index.ts', './egress.ts'],
-  ['packages/kernel/src/gates/egress.ts', './gate.ts'],
-  ['packages/kernel/src/gates/egress.ts', '../call.ts'],
+  ['packages/kernel/src/ledger/ledger.ts', '@tollgate/evidence'],
+  ['packages/kernel/src/road/guardian.ts', '../gates/index.ts'],
+  ['packages/kernel/src/gates/index.ts', './egress/gate.ts'],
+  ['packages/kernel/src/gates/egress/gate.ts', '../gate.ts'],
+  ['packages/kernel/src/gates/egress/gate.ts', '../../destinations/find.ts'],
   ['packages/kernel/src/gates/threat/words.ts', './patterns.ts'],
   ['packages/client/src/client.ts', '@tollgate/evidence'],
   ['packages/console/src/page.tsx', '@tollgate/client'],
@@ -89,7 +89,7 @@ test.each([
   ['packages/gateway/src/serve.ts', './mcp/proxy.ts'],
   ['packages/gateway/src/mcp/proxy.ts', './pins.ts'],
   ['packages/gateway/src/mcp/proxy.ts', '@tollgate/kernel'],
-  ['packages/gateway/test/store.test.ts', '../../kernel/test/store.contract.ts'],
+  ['packages/gateway/test/store.test.ts', '../../kernel/test/ledger/store.contract.ts'],
   ['conformance/suite.ts', '@tollgate/client'],
   ['bench/run.ts', '../packages/evidence/src/index.ts'],
   ['tools/make-vectors.ts', '@tollgate/evidence'],
@@ -109,12 +109,27 @@ test.each([
   ['packages/evidence/node/index.ts', '@noble/hashes/sha2.js', 'does not take this package from npm'],
   ['packages/evidence/test/json.test.ts', '@tollgate/kernel', 'does not depend on this package'],
   ['packages/evidence/test/json.test.ts', 'left-pad', 'does not take this package from npm'],
-  ['packages/kernel/src/ledger.ts', '../../evidence/src/json.ts', 'reached by its name, not by path'],
-  ['packages/kernel/src/ledger.ts', '../../../tools/run.mjs', 'reached by its name, not by path'],
-  ['packages/kernel/src/ledger.ts', '@tollgate/evidence/node', 'does not depend on this package'],
-  ['packages/kernel/src/ledger.ts', 'node:crypto', 'takes no Node built-ins'],
-  ['packages/kernel/src/gates/egress.ts', './taint.ts', 'do not know each other'],
-  ['packages/kernel/src/gates/egress.ts', './index.ts', 'do not know each other'],
+  [
+    'packages/kernel/src/ledger/ledger.ts',
+    '../../../evidence/src/json.ts',
+    'reached by its name, not by path',
+  ],
+  ['packages/kernel/src/ledger/ledger.ts', '../../../../tools/run.mjs', 'reached by its name, not by path'],
+  ['packages/kernel/src/ledger/ledger.ts', '@tollgate/evidence/node', 'does not depend on this package'],
+  ['packages/kernel/src/ledger/ledger.ts', 'node:crypto', 'takes no Node built-ins'],
+  [
+    'packages/kernel/src/gates/egress/gate.ts',
+    '../../road/capture.ts',
+    'does not reach `packages/kernel/src/road`',
+  ],
+  [
+    'packages/kernel/src/road/judge.ts',
+    '../gates/taint/flow.ts',
+    'does not reach `packages/kernel/src/gates`',
+  ],
+  ['packages/kernel/src/ledger/session.ts', '../road/judge.ts', 'does not reach `packages/kernel/src/road`'],
+  ['packages/kernel/src/gates/egress/gate.ts', '../privilege/gate.ts', 'do not know each other'],
+  ['packages/kernel/src/gates/egress/gate.ts', '../index.ts', 'do not know each other'],
   ['packages/client/src/client.ts', '@tollgate/kernel', 'does not depend on this package'],
   ['packages/console/src/page.tsx', '@tollgate/gateway', 'does not depend on this package'],
   ['packages/gateway/src/cli/main.ts', '../store/sqlite.ts', 'does not reach `packages/gateway/src/store`'],
@@ -127,10 +142,19 @@ test.each([
   ['packages/gateway/src/worker.ts', './open.ts', 'the file is in no room'],
   ['packages/plugins/src/index.ts', '@tollgate/evidence', 'the file is in no room'],
   ['conformance/suite.ts', '@tollgate/kernel', 'does not depend on this package'],
-  ['conformance/suite.ts', '../packages/kernel/src/enforce.ts', 'does not reach `packages/kernel/src`'],
+  [
+    'conformance/suite.ts',
+    '../packages/kernel/src/road/enforce.ts',
+    'does not reach `packages/kernel/src/road`',
+  ],
   ['vectors/make.ts', 'node:fs', 'takes no Node built-ins'],
 ])('%s may not import %s: %s', (path, name, rule) => {
   expect(check(path, `import '${name}'`)).toEqual([expect.stringContaining(rule)])
+})
+
+test('a room of the kernel takes types from any other', () => {
+  const path = 'packages/kernel/src/road/judge.ts'
+  expect(check(path, "import type { Flow } from '../gates/taint/flow.ts'")).toEqual([])
 })
 
 test('sentinel takes types from evidence and nothing else', () => {

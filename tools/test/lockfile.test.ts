@@ -53,7 +53,7 @@ describe('the lockfile', () => {
 
   it('has the hash of everything that is fetched', () => {
     const fetched = Object.entries(packages).filter(([at, { link }]) => at.includes('node_modules/') && !link)
-    expect(fetched.length).toBeGreaterThan(300)
+    expect(fetched.length).toBeGreaterThan(250)
     expect(fetched.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))).toEqual([])
   })
 })

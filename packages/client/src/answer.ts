@@ -1,6 +1,6 @@
 // What came back from the gateway, and whether it can be believed to be an answer at all.
 
-import { EvidenceError, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
+import { EvidenceError, isObject, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
 import { TollgateError } from './error.ts'
 import type { Moment } from './host.ts'
 
@@ -68,10 +68,7 @@ export function problemIn({ status, type, body }: Answer): TollgateError {
 function readObject(body: Uint8Array): JsonObject | undefined {
   try {
     const value = parseJson(body)
-    // Sound: neither null nor a list.
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as JsonObject)
-      : undefined
+    return isObject(value) ? value : undefined
   } catch (fault) {
     if (fault instanceof EvidenceError) return undefined
     throw fault

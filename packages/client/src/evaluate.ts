@@ -88,7 +88,7 @@ export interface Escalated extends Judged {
 export type Evaluation = Allowed | Denied | Escalated
 
 /** An answer, and how long it may be relied on. */
-export interface Timed {
+interface Timed {
   readonly evaluation: Evaluation
   /** When it was asked for. */
   readonly sent: Moment
@@ -187,7 +187,7 @@ function usableFor({ date }: Answer, { expires }: Allowed): number {
 }
 
 /** @throws TollgateError `answer-invalid` for anything but a verdict that holds together. */
-export function readEvaluation(value: Json): Evaluation {
+function readEvaluation(value: Json): Evaluation {
   const answer = object(value, 'answer')
   const verdict = word(...VERDICTS)(answer['verdict'], 'verdict')
   const judged = {

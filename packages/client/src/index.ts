@@ -31,13 +31,13 @@ export type {
 export type {
   FullReceipt,
   PageRequest,
-  ReceiptEntry,
   ReceiptFilter,
   ReceiptPage,
   Receipts,
   StreamOptions,
   VerifyOptions,
 } from './receipts.ts'
+export type { ReceiptEntry } from './entry.ts'
 export type { EffectReport, Reported } from './report.ts'
 export type { OpenedSession, Scope, SessionOrder } from './sessions.ts'
 export { verifyReceipt, type Proven, type ReceiptEvidence, type VerifiedReceipt } from './verify.ts'

@@ -11,7 +11,7 @@ import type { Receipts } from './receipts.ts'
 export const USUAL_SKEW = 30_000
 
 /** What an ALLOW is proven with. */
-export interface Pinned {
+interface Pinned {
   readonly trust: Trust | string
   readonly skew: number
   readonly signal: AbortSignal | undefined

@@ -1,21 +1,20 @@
 // Reading members of an answer, each once, each of the type it must have. What is missing or odd is a fault: the gateway
 // is believed in nothing that it did not say.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { strange } from './answer.ts'
 import type { TollgateError } from './error.ts'
 
 /** Reads one value, or throws. */
-export type Read<T> = (value: Json | undefined, name: string) => T
+type Read<T> = (value: Json | undefined, name: string) => T
 
 const ID = /^[0-9a-f]{64}$/
 const TIME = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$/
 
 /** An object. */
 export const object: Read<JsonObject> = (value, name) => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrong(name, 'an object')
-  // Sound: neither null nor a list.
-  return value as JsonObject
+  if (!isObject(value)) throw wrong(name, 'an object')
+  return value
 }
 
 /** A text. */
@@ -66,15 +65,9 @@ export function orNull<T>(read: Read<T>): Read<T | null> {
 /** A list of that. */
 export function listOf<T>(read: Read<T>): Read<readonly T[]> {
   return (value, name) => {
-    if (!Array.isArray(value)) throw wrong(name, 'a list')
-    // Sound: a list of JSON has JSON in it.
-    return (value as readonly Json[]).map((item, i) => read(item, `${name}[${i}]`))
+    if (!isList(value)) throw wrong(name, 'a list')
+    return value.map((item, i) => read(item, `${name}[${i}]`))
   }
-}
-
-/** Whether a text can be the id of a receipt. */
-export function isId(value: unknown): value is string {
-  return typeof value === 'string' && ID.test(value)
 }
 
 function wrong(name: string, expected: string): TollgateError {

@@ -1,12 +1,13 @@
 // Receipts: pages of them, one, its proof, and the check that the gateway did not make it up.
 
-import { KINDS, type Json, type Kind, type Receipt, type Trust, type Verdict } from '@tollgate/evidence'
+import { type Kind, type Trust, type Verdict } from '@tollgate/evidence'
 import { jsonOf, strange, textOf } from './answer.ts'
 import { exchange } from './exchange.ts'
-import { count, id, listOf, object, orNull, text, word } from './reading.ts'
+import { count, listOf, object, orNull, text } from './reading.ts'
 import { streamReceipts } from './stream.ts'
 import type { Connection } from './transport.ts'
 import { verifyReceipt, type Proven, type VerifiedReceipt } from './verify.ts'
+import { readEntry, type ReceiptEntry } from './entry.ts'
 
 /** Which receipts are wanted. All that is given must hold. */
 export interface ReceiptFilter {
@@ -28,14 +29,6 @@ export interface PageRequest extends ReceiptFilter {
   /** Most entries, at most 1,000. Default 50. */
   readonly limit?: number
   readonly signal?: AbortSignal
-}
-
-/** A receipt as the gateway shows it. Believe it for display; `verify` is what proves one. */
-export interface ReceiptEntry {
-  /** Its place in the ledger. */
-  readonly index: number
-  readonly id: string
-  readonly receipt: Receipt
 }
 
 /** Receipts that fit, and where to go on. */
@@ -154,17 +147,4 @@ async function fetchKeys(receipts: Receipts, signal: AbortSignal | undefined): P
 
 function pathOf(wanted: string): string {
   return `/v1/receipts/${encodeURIComponent(wanted)}`
-}
-
-/** Reads an entry. What is in the receipt is not checked: that takes its envelope. */
-export function readEntry(value: Json | undefined, name: string): ReceiptEntry {
-  const entry = object(value, name)
-  const receipt = object(entry['receipt'], 'receipt')
-  word(...KINDS)(receipt['kind'], 'kind')
-  return {
-    index: count(entry['index'], 'index'),
-    id: id(entry['id'], 'id'),
-    // Sound enough to be shown: it is of a known kind. Nothing is decided on it.
-    receipt: receipt as unknown as Receipt,
-  }
 }

@@ -14,7 +14,7 @@ import { TollgateError } from './error.ts'
 import { attempt, delayAfter, exchange, isLost, pause, type Sent } from './exchange.ts'
 import { sleep } from './host.ts'
 import { id, listOf, object, text, word } from './reading.ts'
-import { readEntry } from './receipts.ts'
+import { readEntry } from './entry.ts'
 import type { Connection, Request } from './transport.ts'
 
 /** What a tool did. */

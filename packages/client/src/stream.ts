@@ -8,7 +8,8 @@ import { exchange, isLost, pause } from './exchange.ts'
 import { momentOf, sleep } from './host.ts'
 import { createLimit, type Limit } from './limit.ts'
 import { count, object } from './reading.ts'
-import { readEntry, type ReceiptEntry, type StreamOptions } from './receipts.ts'
+import { type StreamOptions } from './receipts.ts'
+import { readEntry, type ReceiptEntry } from './entry.ts'
 import { fetchOnce, late, readAnswer, readPart, typeOf, type Connection, type Request } from './transport.ts'
 
 const RECONNECTS = 20

@@ -25,10 +25,10 @@ import type { NoteKey } from './note.ts'
 import type { Parsed } from './receipt.ts'
 
 /** Takes a finding about the receipt at `index`. */
-export type Accuse = (code: FindingCode, index: number, detail?: string) => void
+type Accuse = (code: FindingCode, index: number, detail?: string) => void
 
 /** A key of the ledger, as its receipts tell. */
-export interface LedgerKey {
+interface LedgerKey {
   readonly note: NoteKey
   readonly role: 'ledger' | 'writer'
   /** The writer whose chain it signs. */
@@ -315,7 +315,7 @@ export class Audit {
   }
 
   /** The receipt that another one rests on: it must be among its causes, and where it is not shown, one of this kind. */
-  #lookUp(index: number, id: string, { causes }: Receipt, what: number): Place | undefined {
+  #lookUp(index: number, id: string, { causes }: Receipt, what: number): ReceiptSlot | undefined {
     if (!causes.includes(id)) {
       this.#accuse(missing(what), index)
       return undefined
@@ -329,7 +329,7 @@ export class Audit {
    * A receipt that is referred to and not shown. If all before was shown it does not exist; otherwise it is taken to be
    * what it must be, and remembered, so that it is neither used twice nor turns up later.
    */
-  #assume(index: number, id: string, what: number): Place | undefined {
+  #assume(index: number, id: string, what: number): ReceiptSlot | undefined {
     if (this.#seesAllBefore(index)) {
       this.#accuse(missing(what), index)
       return undefined
@@ -361,7 +361,7 @@ export class Audit {
 }
 
 /** A receipt that another one rests on; `table` tells whether it was seen itself. */
-interface Place {
+interface ReceiptSlot {
   readonly table: IdTable
   readonly slot: Slot
   readonly marks: number

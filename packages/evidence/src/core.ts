@@ -3,7 +3,7 @@
 export { canonicalize } from './canonical.ts'
 export { EvidenceError, type EvidenceErrorCode } from './error.ts'
 export { sha256Hex } from './hash.ts'
-export { copyJson, parseJson, type Json, type JsonLimits, type JsonObject } from './json.ts'
+export { copyJson, isList, isObject, parseJson, type Json, type JsonLimits, type JsonObject } from './json.ts'
 export { importPublicKey, type PublicKey } from './keys.ts'
 export {
   AUTHOR,

@@ -21,7 +21,7 @@ import {
   type Field,
 } from './fields.ts'
 import { sha256Hex } from './hash.ts'
-import type { Json } from './json.ts'
+import { isList, type Json } from './json.ts'
 import type { PublicKey, SigningKey } from './keys.ts'
 import { EFFECT_CLASSES, type EffectClass } from './kinds.ts'
 
@@ -164,7 +164,7 @@ function explain(value: Json): never {
 }
 
 function notEmpty(items: Field): Field {
-  const filled = (value: Json): boolean => Array.isArray(value) && value.length > 0
+  const filled = (value: Json): boolean => isList(value) && value.length > 0
   return {
     ...items,
     expected: `${items.expected}, at least one`,

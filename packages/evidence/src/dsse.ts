@@ -15,7 +15,7 @@ export interface Enveloped {
 }
 
 /** The envelopes of one type of payload. */
-export interface EnvelopeForm {
+interface EnvelopeForm {
   /** Puts an envelope together. Checks nothing. */
   format(payload: Uint8Array, keyId: string, signature: Uint8Array): Uint8Array
   /** Takes an envelope apart; or says what it is not: of this form, or base64 where it should be. */

@@ -11,7 +11,7 @@ export type Verify = (message: Uint8Array, signature: Uint8Array) => boolean | P
 export type Sign = (message: Uint8Array) => Uint8Array | Promise<Uint8Array>
 
 /** One host's Ed25519. */
-export interface Ed25519 {
+interface Ed25519 {
   /** A checker for a 32-byte public key. */
   verifier(publicKey: Uint8Array): Verify
   /** A signer for a 32-byte seed, with its public key. */

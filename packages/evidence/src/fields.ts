@@ -3,7 +3,7 @@
 
 import { quote } from './canonical.ts'
 import { shown } from './error.ts'
-import { DATA_PROTOTYPE, type Json, type JsonObject } from './json.ts'
+import { DATA_PROTOTYPE, isObject, type Json, type JsonObject } from './json.ts'
 
 /** One field: what it must be, in words, and how it is written. */
 export interface Field {
@@ -173,11 +173,6 @@ export const moment: Field = textThat(
   'a moment like `2026-01-31T23:59:59.000Z`',
   (value) => MOMENT.test(value) && daysIn(value) >= Number(value.slice(8, 10)),
 )
-
-/** Whether a value is an object with keys (not null, not an array). */
-export function isObject(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 function isPlain(value: Json): value is JsonObject {
   if (!isObject(value)) return false

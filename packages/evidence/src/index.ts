@@ -41,7 +41,16 @@ export {
   type Stage,
 } from './findings.ts'
 export { saltedHash, sha256, sha256Hex, type CommitmentLabel } from './hash.ts'
-export { copyJson, MAX_VALUES, parseJson, type Json, type JsonLimits, type JsonObject } from './json.ts'
+export {
+  copyJson,
+  isList,
+  isObject,
+  MAX_VALUES,
+  parseJson,
+  type Json,
+  type JsonLimits,
+  type JsonObject,
+} from './json.ts'
 export {
   importPublicKey,
   importSigningKey,

@@ -13,6 +13,16 @@ export interface JsonObject {
   readonly [key: string]: Json
 }
 
+/** Whether a value is an object with keys: not null, not a list. */
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Whether a value is a list. Unlike `Array.isArray` it narrows to what is in one. */
+export function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value)
+}
+
 /** Limits that are checked before any work is done. */
 export interface JsonLimits {
   /** Longest document, in bytes. Default 1 MiB. */

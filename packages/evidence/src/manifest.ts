@@ -52,13 +52,13 @@ export interface Manifest extends Contents {
 }
 
 /** Most receipts that can be picked by themselves; beyond that a range is the better proof. */
-export const MAX_SELECTED = 10_000
+const MAX_SELECTED = 10_000
 
 /** Most members of a pack. */
 export const MAX_MEMBERS = 1_000_000
 
 /** Receipts in a bundle. */
-export const BUNDLE_SIZE = 256
+const BUNDLE_SIZE = 256
 
 /** A file of receipts: those of one aligned block of 256 indexes that the pack holds. */
 export interface Bundle {

@@ -16,7 +16,7 @@ interface Child {
 /** Exports in a process with other surroundings. */
 async function exportIn(env: Readonly<Record<string, string>>): Promise<Child> {
   const script = fileURLToPath(new URL('./determinism-export.ts', import.meta.url))
-  const options = { env: { ...process.env, ...env }, cwd: fileURLToPath(new URL('.', import.meta.url)) }
+  const options = { env: { ...process.env, ...env }, cwd: fileURLToPath(new URL('./', import.meta.url)) }
   const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script], options)
   return JSON.parse(stdout) as Child
 }

@@ -28,14 +28,14 @@ export interface Budget {
 }
 
 /** Bytes that were set aside. */
-export interface Share {
+interface Share {
   readonly ok: true
   /** Gives back what the body did not need. */
   settle(bytes: number): void
 }
 
 /** The budget is spent. */
-export interface Refusal {
+interface Refusal {
   readonly ok: false
   /** Seconds until there is enough again. */
   readonly after: number

@@ -7,13 +7,13 @@ import type { TLSSocket } from 'node:tls'
 import type { Log } from './log.ts'
 
 /** The connections of a server. */
-export interface Connections {
+interface Connections {
   /** Takes note of a request and of whose token it has. False if its principal has as many under way as one may. */
   begin(request: IncomingMessage, response: ServerResponse, owner: string | undefined): boolean
 }
 
 /** How many. */
-export interface ConnectionLimits {
+interface ConnectionLimits {
   readonly all: number
   /** Requests that one principal has under way. */
   readonly ofOne: number
@@ -24,7 +24,7 @@ export function shareOf(all: number): number {
   return Math.max(16, Math.floor(all / 4))
 }
 
-interface Entry {
+interface OpenSocket {
   readonly socket: Socket
   /** Requests with a known token that are under way. */
   busy: number
@@ -40,10 +40,10 @@ export function watchConnections(
   { all: most, ofOne }: ConnectionLimits,
   log: Log,
 ): Connections {
-  const entries = new Map<Socket, Entry>()
+  const entries = new Map<Socket, OpenSocket>()
   // Oldest first: those that never had a known token, and those that wait for another request.
-  const silent = new Set<Entry>()
-  const idle = new Set<Entry>()
+  const silent = new Set<OpenSocket>()
+  const idle = new Set<OpenSocket>()
   const owners = new Map<string, number>()
   let dropped = 0
   server.maxConnections = most + CLOSING
@@ -57,7 +57,7 @@ export function watchConnections(
   }
 
   /** Drops the one that is missed the least; the newcomer itself, if everybody else is being served. */
-  function makeRoom(newest: Entry): void {
+  function makeRoom(newest: OpenSocket): void {
     const [oldest = newest] = silent
     const [waiting = newest] = idle
     const entry = oldest === newest ? waiting : oldest
@@ -71,7 +71,7 @@ export function watchConnections(
     }
   }
 
-  function forget(entry: Entry): void {
+  function forget(entry: OpenSocket): void {
     entries.delete(entry.socket)
     silent.delete(entry)
     idle.delete(entry)

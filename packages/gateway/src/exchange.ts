@@ -1,7 +1,7 @@
 // Requests and answers as doors see them, whichever way they came.
 
 /** A request, whichever way it came. */
-export interface Asked {
+export interface DoorRequest {
   readonly method: string
   /** The path as it was sent, without the query. */
   readonly path: string
@@ -27,7 +27,7 @@ export interface Reply {
 /** A way in, beside the API on the same socket. */
 export interface Door {
   /** Answers what is for it; undefined if the path is not its own. What it rejects with is answered as the API would. */
-  answer(asked: Asked): Promise<Reply | undefined>
+  answer(asked: DoorRequest): Promise<Reply | undefined>
   /** Ends streams that would never end by themselves, and takes nothing new. */
   end(): void
   /** Lets go of everything. */

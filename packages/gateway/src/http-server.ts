@@ -15,7 +15,7 @@ import { Problem } from './api/problem.ts'
 import { shareOf, watchConnections } from './connections.ts'
 
 /** What a server is for. */
-export interface Serving {
+interface Serving {
   readonly app: Pick<App, 'answer'>
   readonly names: Names
   readonly api: Pick<ApiOptions, 'tokens' | 'log'>

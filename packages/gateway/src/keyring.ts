@@ -18,7 +18,7 @@ import {
 import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { importSigningKey, type PublicKey } from '@tollgate/evidence'
-import type { Config } from './config.ts'
+import type { Config } from './config/config.ts'
 import { makeDirectory } from './directory.ts'
 import { GatewayError } from './error.ts'
 
@@ -148,7 +148,7 @@ export function removeKey({ file }: StoredKey): void {
 }
 
 /** A key file, as its name describes it. */
-export interface KeyFile {
+interface KeyFile {
   readonly file: string
   readonly role: KeyRole
   /** First 8 digits of the key's id. */

@@ -1,7 +1,7 @@
 // The ledger of a data directory for reading only: without a kernel, so that it is there at once.
 
 import { formatTrust, noteKey, type PublicKey } from '@tollgate/evidence'
-import type { Config } from './config.ts'
+import type { Config } from './config/config.ts'
 import { sealKeyIfAny } from './seal-key.ts'
 import { openingView, type Sealer } from './sealing.ts'
 import { openSqliteView, openSqliteViewApart } from './store/sqlite/store.ts'

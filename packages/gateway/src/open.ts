@@ -1,9 +1,9 @@
 // Opening what is in a data directory: the ledger with its keys, the kernel on it, the tokens; or the ledger for reading only.
 
 import { randomBytes } from 'node:crypto'
-import { formatVkey, importPublicKey, noteKey, type PublicKey } from '@tollgate/evidence'
+import { importPublicKey, type PublicKey } from '@tollgate/evidence'
 import { foundingBatch, openForLooking, openKernel, type Host, type Kernel } from '@tollgate/kernel'
-import type { Config } from './config.ts'
+import type { Config } from './config/config.ts'
 import { GatewayError } from './error.ts'
 import type { Keyring, KeyRole, StoredKey } from './keyring.ts'
 import type { Log } from './log.ts'
@@ -27,7 +27,7 @@ import { openTokens, type Tokens } from './tokens.ts'
 import { startUpkeep } from './upkeep.ts'
 import type { LedgerView } from './view.ts'
 
-export type { Durability, FsckProblem, FsckProgress, FsckReport }
+export type { FsckProblem }
 export { openView, type OpenView } from './open-view.ts'
 
 /** A running gateway, before any door is open. */
@@ -179,7 +179,7 @@ const HOST: Host = {
 }
 
 /** A kernel that only looks at the ledger of a data directory, as it was when it was opened. */
-export interface Look {
+interface LedgerLook {
   readonly kernel: Kernel
   close: () => Promise<void>
 }
@@ -190,7 +190,7 @@ export interface Look {
  *
  * @throws GatewayError as `openGateway`; KernelError if the private records are damaged.
  */
-export async function openLook(config: Config, at?: number): Promise<Look> {
+export async function openLook(config: Config, at?: number): Promise<LedgerLook> {
   const { data, ledger: origin, writer, tenant, commit } = config
   const { store, key, close } = await openSqliteLook(data, writer)
   try {
@@ -201,11 +201,6 @@ export async function openLook(config: Config, at?: number): Promise<Look> {
     close()
     throw cause
   }
-}
-
-/** The ledger's public keys as C2SP vkeys. */
-export function vkeysOf({ config, ledgerKeys }: Gateway): readonly string[] {
-  return ledgerKeys.map((key) => formatVkey(noteKey(config.ledger, key, 1)))
 }
 
 /** Whether a gateway is running on this data directory. */

@@ -7,13 +7,13 @@ import { replyTo, SECURITY_HEADERS, type ApiOptions, type App } from './api/app.
 import { identityOf } from './api/auth.ts'
 import { Problem } from './api/problem.ts'
 import { GatewayError } from './error.ts'
-import type { Asked, Reply } from './exchange.ts'
+import type { DoorRequest, Reply } from './exchange.ts'
 import { close, limitsOf, prepare } from './http-server.ts'
 import { bindSocket } from './mcp/client/local-bind.ts'
 import { HAS_PIPES, operatorsPath } from './mcp/client/local-path.ts'
 
 /** The socket, open. */
-export interface Operators {
+interface Operators {
   readonly path: string
   /** Takes no more requests, lets those under way finish for so many milliseconds, and removes the socket. */
   close(grace: number): Promise<void>
@@ -32,7 +32,7 @@ export async function openOperators(
   if (data === undefined) return undefined
   const path = operatorsPath(data)
   const server = createServer(limitsOf())
-  const guarded = { answer: (asked: Asked) => answerOperator(asked, app, api) }
+  const guarded = { answer: (asked: DoorRequest) => answerOperator(asked, app, api) }
   prepare(server, { app: guarded, names: NAMES, api, connections: CONNECTIONS })
   try {
     await bindSocket(server, path)
@@ -60,7 +60,7 @@ function codeOf(fault: unknown): string {
 }
 
 /** The API, for operators and admins alone: not even a public route answers anyone else here. */
-async function answerOperator(asked: Asked, app: App, api: ApiOptions): Promise<Reply> {
+async function answerOperator(asked: DoorRequest, app: App, api: ApiOptions): Promise<Reply> {
   try {
     const { role } = identityOf(asked, api)
     if (role === 'operator' || role === 'admin') return await app.answer(asked)

@@ -11,7 +11,7 @@ import {
   type PublicKey,
 } from '@tollgate/evidence'
 import type { Entry } from '@tollgate/kernel'
-import type { Config } from './config.ts'
+import type { Config } from './config/config.ts'
 import { GatewayError } from './error.ts'
 import type { Keyring, KeyRole, StoredKey } from './keyring.ts'
 import { openSqliteStore, type SqliteStore } from './store/sqlite/store.ts'

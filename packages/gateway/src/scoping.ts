@@ -1,18 +1,12 @@
 // A scope that comes through a door: who may bring one, and what is said to everybody else.
 
-import {
-  KernelError,
-  NOBODY,
-  parseScope,
-  setScope,
-  type Kernel,
-  type Scope,
-  type ScopeSet,
-} from '@tollgate/kernel'
+import { KernelError, NOBODY, type Kernel } from '@tollgate/kernel'
+import { setScope, type ScopeSet } from '@tollgate/kernel/admin'
+import { parseScope, type Scope } from '@tollgate/kernel/detection'
 import type { Identity } from './tokens.ts'
 
 /** Whose session is given a scope, and what came in for one. */
-export interface ScopeGiven {
+interface ScopeGiven {
   readonly principal: string
   readonly session: string
   /** As it came: nothing of it is believed yet. */

@@ -7,7 +7,7 @@ import { isIP, type AddressInfo } from 'node:net'
 import { createApp, replyTo, SECURITY_HEADERS, type ApiOptions, type App } from './api/app.ts'
 import type { Names } from './api/node.ts'
 import { GatewayError } from './error.ts'
-import type { Asked, Door, Reply } from './exchange.ts'
+import type { DoorRequest, Door, Reply } from './exchange.ts'
 import { close, limitsOf, prepare } from './http-server.ts'
 import { openOperators } from './operators.ts'
 
@@ -51,7 +51,7 @@ export async function serve(
   const app = createApp(api)
   const names = namesOf(listen)
   const server = listen.tls ? createTlsServer(tlsOptions(listen)) : createServer(limitsOf(listen.patience))
-  const answering = { answer: (asked: Asked) => answerAt(doors, app, asked, api) }
+  const answering = { answer: (asked: DoorRequest) => answerAt(doors, app, asked, api) }
   prepare(server, { app: answering, names, api, connections: listen.connections ?? 1024 })
   const { address, port } = await bind(server, listen)
   server.on('error', ({ code }: NodeJS.ErrnoException) => api.log('error', 'the socket failed', { code }))
@@ -75,7 +75,12 @@ export async function serve(
 }
 
 /** Asks each door, then the API. A door that fails has answered: what it was asked is for nobody else. */
-async function answerAt(doors: readonly Door[], app: App, asked: Asked, api: ApiOptions): Promise<Reply> {
+async function answerAt(
+  doors: readonly Door[],
+  app: App,
+  asked: DoorRequest,
+  api: ApiOptions,
+): Promise<Reply> {
   for (const door of doors) {
     try {
       const reply = await door.answer(asked)

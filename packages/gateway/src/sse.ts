@@ -7,14 +7,14 @@ export interface SseEvent {
 }
 
 /** Takes bytes as they come, and gives events. */
-export interface SseReader {
+interface SseReader {
   push(chunk: Uint8Array): void
   /** Takes nothing more. */
   stop(): void
 }
 
 /** What is done with events. */
-export interface SseSink {
+interface SseSink {
   /** An event that has ended. One that the stream cuts short is never given. */
   onEvent(event: SseEvent): void
   /** A line or an event is larger than it may be. Nothing more is taken. */
@@ -88,13 +88,13 @@ export function createSseReader(limit: number, sink: SseSink): SseReader {
   return lines
 }
 
-interface Lines {
+interface SseLines {
   push(chunk: Uint8Array): void
   stop(): void
 }
 
 /** Lines that end with LF, CR or both, which may come in two chunks. */
-function createLines(limit: number, sink: { onLine(line: Uint8Array): void; onOverflow(): void }): Lines {
+function createLines(limit: number, sink: { onLine(line: Uint8Array): void; onOverflow(): void }): SseLines {
   let pieces: Uint8Array[] = []
   let pending = 0
   let afterCr = false

@@ -1,7 +1,7 @@
 // Access tokens: shown once, kept as hashes, each issue and revocation a receipt on the ledger.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { parseJson, sha256Hex, type Json, type JsonObject, type TokenChange } from '@tollgate/evidence'
+import { isList, isObject, parseJson, sha256Hex, type Json, type TokenChange } from '@tollgate/evidence'
 import type { Kernel } from '@tollgate/kernel'
 import { GatewayError } from './error.ts'
 
@@ -35,7 +35,7 @@ export interface TokenInfo extends Identity {
 }
 
 /** What a new token is to be. */
-export interface TokenRequest extends Omit<Identity, 'groups'> {
+interface TokenRequest extends Omit<Identity, 'groups'> {
   readonly groups?: readonly string[]
   /** How long it is good for, in milliseconds; forever if not given. */
   readonly lasts?: number
@@ -57,7 +57,7 @@ export interface Tokens {
 }
 
 /** Who asks. */
-export interface Caller {
+export interface KnownCaller {
   readonly identity: Identity
   /** One name for a principal of a tenant. */
   readonly owner: string
@@ -66,7 +66,7 @@ export interface Caller {
 }
 
 /** Who comes with a token; undefined if it is not in force. */
-export function callerBy(tokens: Pick<Tokens, 'identify'>, token: string): Caller | undefined {
+export function callerBy(tokens: Pick<Tokens, 'identify'>, token: string): KnownCaller | undefined {
   const identity = tokens.identify(token)
   if (!identity) return undefined
   const { role, tenant, principal, mayOpen = false } = identity
@@ -220,11 +220,11 @@ function readInfo(record: string): TokenInfo | undefined {
     // A damaged record is no token; that it is damaged, `fsck` says.
     return undefined
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-  const { hash, role, tenant, principal, groups, issued, expires, run } = value as JsonObject
+  if (!isObject(value)) return undefined
+  const { hash, role, tenant, principal, groups, issued, expires, run } = value
   const known = ROLES.find((each) => each === role)
   const texts = typeof hash === 'string' && typeof tenant === 'string' && typeof principal === 'string'
-  if (known === undefined || !texts || typeof issued !== 'number' || !Array.isArray(groups)) return undefined
+  if (known === undefined || !texts || typeof issued !== 'number' || !isList(groups)) return undefined
   return {
     hash,
     role: known,

@@ -26,7 +26,7 @@ export interface Tracer {
 }
 
 /** What a tracer is made of. */
-export interface TracerOptions {
+interface TracerOptions {
   /** Base address of the collector, such as `http://127.0.0.1:4318`. */
   readonly endpoint: string
   readonly version: string
@@ -69,7 +69,7 @@ export function startTracer(options: TracerOptions): Tracer {
   timer.unref()
   return {
     record(span) {
-      if (waiting.length < MOST_WAITING) waiting.push(span)
+      if (waiting.length < MOST_WAITING) waiting.push({ ...span, parent: parentOf(span) })
       else dropped++
     },
     get dropped() {
@@ -80,6 +80,11 @@ export function startTracer(options: TracerOptions): Tracer {
       await flush()
     },
   }
+}
+
+/** The parent, if it is one: a caller's header can be as long as all headers may be, and would wait here for the collector. */
+function parentOf({ parent }: Span): string | undefined {
+  return parent !== undefined && TRACEPARENT.test(parent) ? parent : undefined
 }
 
 async function sendBatch(

@@ -7,11 +7,11 @@ import {
   closeSessions,
   endStorageDays,
   KEPT,
-  setFreeze,
   type IdleSession,
   type Kernel,
 } from '@tollgate/kernel'
-import type { Config } from './config.ts'
+import { setFreeze } from '@tollgate/kernel/admin'
+import type { Config } from './config/config.ts'
 import type { Log } from './log.ts'
 
 /** What upkeep needs of a store. */
@@ -37,7 +37,7 @@ export interface UpkeepOptions {
 }
 
 /** Upkeep under way. */
-export interface Upkeep {
+interface Upkeep {
   stop(): Promise<void>
 }
 
@@ -88,7 +88,7 @@ function every(milliseconds: number, run: () => Promise<unknown>, log: Log): () 
 }
 
 /** Gives the ledger up as soon as its files are gone or replaced, also while no call comes. */
-export async function watchPlace({ kernel, store }: Pick<UpkeepOptions, 'kernel' | 'store'>): Promise<void> {
+async function watchPlace({ kernel, store }: Pick<UpkeepOptions, 'kernel' | 'store'>): Promise<void> {
   if (kernel.ledger.poisoned !== undefined) return
   await store.present().catch((cause: unknown) => kernel.ledger.poison(cause))
 }

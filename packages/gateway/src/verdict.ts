@@ -44,6 +44,11 @@ export function denialText(decided: Decided, repeated: boolean): string {
   ].join('\n')
 }
 
+/** Where it is on record, behind a text; nothing if it is not. */
+export function receiptNote(receipt: string | undefined): string {
+  return receipt === undefined ? '' : ` Receipt: ${receipt}`
+}
+
 function askFor(reason: Decided['reason'], approval: string | undefined): string {
   const once = `ask the user to run \`tollgate approvals approve ${approval ?? ''}\``
   if (reason !== 'TOOL_NOT_PINNED') return `${once}, or to deny it.`

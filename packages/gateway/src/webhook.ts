@@ -5,6 +5,7 @@
 
 import { createHmac } from 'node:crypto'
 import { REASONS, type Json } from '@tollgate/evidence'
+import type { Kernel } from '@tollgate/kernel'
 import {
   inputName,
   inputOf,
@@ -12,8 +13,7 @@ import {
   pageName,
   readPageInput,
   type ApprovalRequest,
-  type Kernel,
-} from '@tollgate/kernel'
+} from '@tollgate/kernel/admin'
 import { GatewayError } from './error.ts'
 import type { Log } from './log.ts'
 import type { LedgerView } from './view.ts'
@@ -27,7 +27,7 @@ export interface WebhookTarget {
 }
 
 /** What webhooks need. */
-export interface WebhookOptions {
+interface WebhookOptions {
   readonly kernel: Kernel
   readonly view: LedgerView
   /** Calls back after every commit. Returns what ends it. */

@@ -83,7 +83,7 @@ describe('the bundle', () => {
   it('finds its threads and its natives, and decides as the modules do', () => {
     const data = join(folder, 'data')
     expect(start(BUNDLE, 'init', '--data', data).status).toBe(0)
-    // Read by a thread of its own, which is not bundled.
+    // Read by a thread of its own.
     const replayed = start(BUNDLE, 'policy', 'replay', '--data', data)
     expect(replayed.stderr).toContain('keep: { calls: 7d }')
     const checked = start(BUNDLE, 'policy', 'check', '--json', '--data', data)
@@ -96,9 +96,11 @@ describe('the bundle', () => {
     const licences = readFileSync(join(dirname(BUNDLE), 'LICENSES.txt'), 'utf8')
     for (const name of ['@marcbachmann/cel-js', '@noble/hashes', 'commander', 'picocolors', 're2js', 'yaml'])
       expect(licences).toMatch(new RegExp(`^${name} [0-9.]+ \\(`, 'm'))
-    const code = readFileSync(BUNDLE, 'utf8')
-    const named = [...code.matchAll(/require\("\.\/([^"]+)"\)/g)].map(([, name = '']) => name)
-    expect(named.length).toBeGreaterThan(0)
-    expect(named.filter((name) => !existsSync(join(dirname(BUNDLE), name)))).toEqual([])
+    for (const entry of ['tollgate', 'reader-thread', 'signer-thread', 'writer-thread']) {
+      const code = readFileSync(join(dirname(BUNDLE), `${entry}.cjs`), 'utf8')
+      const named = [...code.matchAll(/require\("\.\/([^"]+)"\)/g)].map(([, name = '']) => name)
+      expect(named.length, entry).toBeGreaterThan(0)
+      expect(named.filter((name) => !existsSync(join(dirname(BUNDLE), name)))).toEqual([])
+    }
   })
 })

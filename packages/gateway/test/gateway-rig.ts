@@ -1,12 +1,15 @@
 // A gateway on a real data directory, for tests: real keys, the real SQLite file, in a temporary folder.
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { activatePolicy, authorize, parsePolicy, reportEffect, type Authorization } from '@tollgate/kernel'
+import process from 'node:process'
+import { authorize, reportEffect, type Authorization } from '@tollgate/kernel'
+import { activatePolicy } from '@tollgate/kernel/admin'
+import { parsePolicy } from '@tollgate/kernel/policy'
 import { afterAll } from 'vitest'
-import type { Config } from '../src/config.ts'
-import { createKey, type Keyring } from '../src/keyring.ts'
+import type { Config } from '../src/config/config.ts'
+import { createKey, openKeyring, type Keyring } from '../src/keyring.ts'
 import { silent } from '../src/log.ts'
 import { foundLedger, openGateway, type Gateway } from '../src/open.ts'
 
@@ -48,15 +51,33 @@ export function newFolder(): string {
 
 type SiteChanges = Partial<Omit<Config, 'keep'>> & { readonly keep?: Partial<Config['keep']> }
 
-/** Makes a new site in a folder of its own. */
+/** Makes a new site in a folder of its own. Sites of one run have the same keys. */
 export async function createSite({ keep, ...changes }: SiteChanges = {}): Promise<Site> {
   const folder = newFolder()
   const data = join(folder, 'data')
   const usual = configFor(data, join(folder, 'heads'))
   const config = { ...usual, ...changes, keep: { ...usual.keep, ...keep } }
-  const keyring = { keys: [await createKey(data, 'ledger'), await createKey(data, 'writer')] }
-  await foundLedger(config, keyring)
+  cpSync(await founded(config), config.data, { recursive: true })
+  const keyring = await openKeyring(config)
   return { config, keyring, open: () => openGateway(config, keyring, silent) }
+}
+
+/** A data directory with a ledger that was only founded, to be copied: founding takes long, so all files of a run share it. */
+async function founded(config: Config): Promise<string> {
+  const { ledger, writer, tenant, commit } = config
+  const name = [ledger, writer, tenant, commit].map(encodeURIComponent).join(',')
+  const shared = join(process.env.XDG_CONFIG_HOME ?? newFolder(), name)
+  if (existsSync(shared)) return shared
+  const data = join(newFolder(), 'data')
+  const keyring = { keys: [await createKey(data, 'ledger'), await createKey(data, 'writer')] }
+  await foundLedger({ ...config, data }, keyring)
+  try {
+    renameSync(data, shared)
+    return shared
+  } catch {
+    // Another file of the run was sooner.
+    return existsSync(shared) ? shared : data
+  }
 }
 
 /** How a gateway in this data directory runs. */

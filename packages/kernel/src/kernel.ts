@@ -1,24 +1,19 @@
 // The kernel: what the road runs on. It has no I/O, no clock and no randomness of its own; all of that is handed in.
 
-import { NO_HASH } from '@tollgate/evidence'
-import { createApprovals, type Approvals } from './approvals.ts'
-import { createCatalogue, type Catalogue } from './catalogue.ts'
-import { recover } from './closing.ts'
-import { createDelegations, type Delegations } from './delegations.ts'
-import { KernelError } from './error.ts'
-import { createFreezes, type Freezes } from './freezes.ts'
-import { describeLadder, LADDER, type RungStanding } from './guardian.ts'
-import { createLedger, type Ledger } from './ledger.ts'
-import { createObservations, type Observations } from './observations.ts'
-import { createObserving, type Observing } from './observing.ts'
-import { createOpenings, type Openings } from './openings.ts'
-import type { Policy } from './policy/parse.ts'
+import type { Approvals } from './admin/approvals.ts'
+import type { Catalogue } from './admin/catalogue.ts'
+import type { Delegations } from './gates/delegation/delegations.ts'
+import type { Freezes } from './admin/freezes.ts'
+import type { LADDER } from './road/guardian.ts'
+import type { Ledger } from './ledger/ledger.ts'
+import type { Observations } from './gates/browser/observations.ts'
+import type { Observing } from './admin/observing.ts'
+import type { Openings } from './road/openings.ts'
+import type { Policy } from './policy/parse/parse.ts'
 import type { Pace } from './rates.ts'
-import { genesisOf, takeUp } from './resume.ts'
-import { DEFAULT_RISK } from './risk.ts'
-import type { Allowance } from './session.ts'
-import { createStorage, DEFAULT_STORAGE, type Storage } from './storage.ts'
-import type { Store } from './store.ts'
+import type { Allowance } from './ledger/session.ts'
+import type { Storage } from './ledger/storage.ts'
+import type { Store } from './ledger/store.ts'
 
 /** What the host hands in. */
 export interface Host {
@@ -28,33 +23,6 @@ export interface Host {
   salt(): Uint8Array
   /** Calls `run` once, after so many milliseconds, unless the returned function is called before. */
   after(milliseconds: number, run: () => void): () => void
-}
-
-/** What a kernel is made of. */
-export interface KernelOptions {
-  readonly store: Store
-  readonly host: Host
-  /** Name of the ledger. */
-  readonly origin: string
-  readonly writer: string
-  /** Id of the writer's key, which the store signs with. */
-  readonly key: string
-  /** Tenant of what concerns no call: pins, freezes of everything; and of a policy that is activated for nobody else. */
-  readonly tenant?: string
-  /** Whether hashes of contents are salted everywhere, or only where a tool's declaration says so. */
-  readonly commit?: 'plain' | 'salted'
-  /** Whether calls are kept privately, so that they can be decided again; those of observe mode always are. */
-  readonly keep?: boolean
-  /** How many denials a principal may cause before it is frozen; 1,000 an hour if not given. */
-  readonly quota?: Pace
-  /** Milliseconds a tool may take before its effect counts as unknown; two minutes if not given. */
-  readonly patience?: number
-  /** Most bytes that are stored for a principal on one UTC day; 1 GiB if not given, null for no limit. */
-  readonly storage?: number | null
-  /** Most session and principal records kept in memory; 10,000 if not given. */
-  readonly maxRemembered?: number
-  /** Most decisions that may wait for the store; 10,000 if not given. */
-  readonly maxWaiting?: number
 }
 
 /** A running kernel. Treat it as a handle: the functions of this package change it, and nothing else may. */
@@ -87,124 +55,11 @@ export interface Kernel {
   readonly ladder: typeof LADDER
   /** The policy in force, by tenant. */
   readonly policies: Map<string, Policy>
-}
-
-/** The policy while there is none: nothing is known, nothing is allowed. */
-export const NO_POLICY: Policy = {
-  name: '(none)',
-  text: '',
-  hash: NO_HASH,
-  context: { environments: [], tenants: [], workspaces: [] },
-  principals: [],
-  tools: [],
-  rules: [],
-  approvals: { reason: 'optional' },
-  gates: {
-    egress: { allow: [], ask: [], deny: [] },
-    sessionRisk: DEFAULT_RISK,
-    browser: {
-      domains: [],
-      maxSentinelRisk: 0,
-      observation: 'sentinel',
-      findings: new Map(),
-      otherFindings: 'deny',
-    },
-    taint: undefined,
-    threat: undefined,
-    trust: undefined,
-    privilege: undefined,
-    scope: undefined,
-    temporal: { limits: [], hours: [] },
-    compliance: undefined,
-  },
-}
-
-/**
- * Opens a kernel on a store that has a ledger: takes up freezes, pins, approvals and the policy where they were left, and
- * closes what a crash left open as UNKNOWN, with a `recovery` receipt.
- *
- * @throws KernelError `REQUEST_INVALID` if the store has no ledger or another one, `STATE_MALFORMED` if a private record is
- * damaged, `LEDGER_POISONED` if the store fails.
- */
-export async function openKernel(options: KernelOptions): Promise<Kernel> {
-  const kernel = await kernelOn(options)
-  await recover(kernel)
-  return kernel
-}
-
-/** A store that is only read. */
-export type ReadableStore = Pick<Store, 'head' | 'load' | 'list'>
-
-/**
- * Opens a kernel for looking only, also beside the one that writes the ledger: for `foresee`. It closes nothing that is open, and
- * whatever would be written fails. What is known in memory alone, such as what servers offer, it does not know.
- *
- * @throws KernelError as `openKernel`.
- */
-export async function openForLooking(
-  options: Omit<KernelOptions, 'store'> & { readonly store: ReadableStore },
-): Promise<Kernel> {
-  const { store } = options
-  return kernelOn({
-    ...options,
-    store: {
-      head: () => store.head(),
-      load: (names) => store.load(names),
-      list: (prefix, of) => store.list(prefix, of),
-      write: () =>
-        Promise.reject(new KernelError('REQUEST_INVALID', 'the ledger was opened for looking only')),
-    },
-  })
-}
-
-/** A kernel that has taken up everything where it was left. */
-async function kernelOn(options: KernelOptions): Promise<Kernel> {
-  const { store, host, origin, writer, key, maxRemembered, maxWaiting } = options
-  const head = await store.head()
-  const genesis = await genesisOf(store, origin)
-  const kernel: Kernel = {
-    ledger: createLedger({
-      store,
-      origin,
-      writer,
-      key,
-      head,
-      now: () => host.now(),
-      ...(maxRemembered !== undefined && { maxRemembered }),
-      ...(maxWaiting !== undefined && { maxWaiting }),
-    }),
-    host,
-    store,
-    tenant: options.tenant ?? 'default',
-    // A ledger that was founded as salted stays so.
-    commit: genesis.commit === 'salted' ? 'salted' : (options.commit ?? 'plain'),
-    keeping: { on: options.keep ?? false },
-    seeded: new Map(),
-    quota: options.quota ?? { calls: 1000, period: 3_600_000 },
-    patience: options.patience ?? 120_000,
-    storage: createStorage(options.storage === undefined ? DEFAULT_STORAGE : (options.storage ?? undefined)),
-    catalogue: createCatalogue(),
-    freezes: createFreezes(),
-    approvals: createApprovals(),
-    delegations: createDelegations(),
-    openings: createOpenings(),
-    observations: createObservations(),
-    observing: createObserving(),
-    denials: new Map(),
-    flooding: new Map(),
-    ladder: LADDER,
-    policies: new Map(),
-  }
-  await takeUp(kernel, head ? Date.parse(head.time) : 0)
-  return kernel
+  /** The policy of a tenant that has none: it allows nothing. */
+  readonly noPolicy: Policy
 }
 
 /** The policy in force for a tenant; one that allows nothing if there is none. */
-export function policyOf({ policies }: Kernel, tenant: string): Policy {
-  return policies.get(tenant) ?? NO_POLICY
-}
-
-/** How every rung stands under the policy in force for a tenant. */
-export function standings(kernel: Kernel, tenant: string = kernel.tenant): readonly RungStanding[] {
-  return describeLadder(policyOf(kernel, tenant))
+export function policyOf({ policies, noPolicy }: Kernel, tenant: string): Policy {
+  return policies.get(tenant) ?? noPolicy
 }

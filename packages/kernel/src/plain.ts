@@ -25,16 +25,3 @@ export function isRecord(value: Json | undefined): value is JsonObject {
 export function ownText(text: string): string {
   return ` ${text}`.slice(1)
 }
-
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
-
-/** Whether a value can stand as a name in a receipt. */
-export function isName(value: unknown): value is string {
-  return (
-    typeof value === 'string' &&
-    value.length > 0 &&
-    value.length <= 256 &&
-    value.isWellFormed() &&
-    !CONTROL.test(value)
-  )
-}

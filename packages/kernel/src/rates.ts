@@ -1,6 +1,6 @@
 // Rates: a bucket that holds so many calls and refills at that rate. Whole numbers only.
 
-import type { Allowance } from './session.ts'
+import type { Allowance } from './ledger/session.ts'
 
 /** How many calls in how many milliseconds. */
 export interface Pace {

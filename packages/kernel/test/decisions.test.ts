@@ -1,7 +1,7 @@
 import { REASONS, type ReasonCode } from '@tollgate/evidence'
 import { describe, expect, it } from 'vitest'
 import { LADDER } from '../src/index.ts'
-import { THREAT_CLASSES, THREAT_CODES } from '../src/threat/finding.ts'
+import { THREAT_CLASSES, THREAT_CODES } from '../src/gates/threat/finding.ts'
 import { parseVector, readVectors, runVector, type Expected } from './decisions.ts'
 
 const vectors = readVectors()

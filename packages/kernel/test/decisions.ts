@@ -22,32 +22,34 @@ import {
   activatePolicy,
   answerRequest,
   definitionOf,
-  KernelError,
-  LADDER,
-  parseScope,
   pinTool,
-  postObservation,
   registerDelegation,
   revokeDelegation,
   setFreeze,
   setObserve,
   setScope,
+  type FreezeOrder,
+  type ObserveOrder,
+} from '../src/admin.ts'
+import {
+  KernelError,
+  LADDER,
+  postObservation,
   standings,
   type Authorization,
   type Decided,
   type Enforced,
-  type FreezeOrder,
   type Intent,
   type Kernel,
   type KernelOptions,
   type MemoryStore,
-  type ObserveOrder,
   type Snapshot,
   type Store,
   type ToolAnswer,
   type ToolCall,
 } from '../src/index.ts'
-import { parseDuration } from '../src/policy/read.ts'
+import { parseScope } from '../src/detection.ts'
+import { parseDuration } from '../src/policy/reader/read.ts'
 import { createRig, fixedKey, ORIGIN, policyOf, type Rig } from './rig.ts'
 
 /** One case. */

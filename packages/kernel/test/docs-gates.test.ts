@@ -3,16 +3,11 @@
 import { readFileSync } from 'node:fs'
 import { reasonOf, REASONS, RUNGS, type Json, type Verdict } from '@tollgate/evidence'
 import { describe, expect, it } from 'vitest'
-import {
-  answerRequest,
-  describeLadder,
-  enforce,
-  inspectionIn,
-  parsePolicy,
-  type Policy,
-} from '../src/index.ts'
-import { CONDITION_VARIABLES } from '../src/policy/parse.ts'
-import { THREAT_CLASSES, THREAT_CODES } from '../src/threat/finding.ts'
+import { answerRequest } from '../src/admin.ts'
+import { describeLadder, enforce, inspectionIn } from '../src/index.ts'
+import { parsePolicy, type Policy } from '../src/policy.ts'
+import { CONDITION_VARIABLES } from '../src/policy/parse/parse.ts'
+import { THREAT_CLASSES, THREAT_CODES } from '../src/gates/threat/finding.ts'
 import { createRig, policyOf, type Rig } from './rig.ts'
 
 const PAGE = fileText('docs/gates.md')

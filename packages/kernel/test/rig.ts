@@ -13,14 +13,13 @@ import {
   type Report,
   type SigningKey,
 } from '@tollgate/evidence'
+import { activatePolicy } from '../src/admin.ts'
 import {
-  activatePolicy,
   authorize,
   createMemoryStore,
   enforce,
   foundingBatch,
   openKernel,
-  parsePolicy,
   type Authorization,
   type Dispatch,
   type Enforced,
@@ -28,10 +27,10 @@ import {
   type Kernel,
   type KernelOptions,
   type MemoryStore,
-  type Policy,
   type Store,
   type ToolCall,
 } from '../src/index.ts'
+import { parsePolicy, type Policy } from '../src/policy.ts'
 
 export const ORIGIN = 'ledger.example/kernel'
 export const WRITER = 'gw-1'

@@ -2,20 +2,20 @@
 // behind.
 
 import {
-  leftOf,
   policyOf,
   principalName,
   readPrincipal,
   type Kernel,
-  type Limit,
   type Owner,
   type PrincipalState,
   type Stored,
 } from '@tollgate/kernel'
-import { COUNT, object, said, TEXT, word, type Schema } from './schema.ts'
+import { leftOf } from '@tollgate/kernel/detection'
+import type { Limit } from '@tollgate/kernel/policy'
+import { COUNT, object, said, TEXT, word, type ApiSchema } from './schema.ts'
 
 /** What is left of a limit. */
-export const ALLOWANCE: Schema = object({
+export const ALLOWANCE: ApiSchema = object({
   kind: said(word('rate', 'budget'), 'A rate refills as time goes by, a budget with each period.'),
   name: said(TEXT, 'As the policy names it: a pattern of tools, or what a budget counts.'),
   of: word('calls', 'cost'),

@@ -8,8 +8,8 @@ import { answerFetch } from './fetch.ts'
 import { createMetrics } from './metrics.ts'
 import { Problem, problemBody, problemOf, PROBLEMS } from './problem.ts'
 import { NO_BODY, readBody, readQuery } from './request.ts'
-import type { ApiOptions, Asked, Question, Reply, Route } from './route.ts'
-import { findRoute, type Found } from './routes.ts'
+import type { ApiOptions, DoorRequest, ApiQuestion, Reply, ApiRoute } from './route.ts'
+import { findRoute, type FoundRoute } from './routes.ts'
 import { createTurns, viewInTurn, type InTurn } from './turns.ts'
 import { createWaits } from './waits.ts'
 
@@ -18,7 +18,7 @@ export interface App {
   /** Answers a request. Never rejects. */
   fetch(request: Request): Promise<Response>
   /** The same for who has no `Request`. Never rejects. */
-  answer(asked: Asked): Promise<Reply>
+  answer(asked: DoorRequest): Promise<Reply>
   /** Ends streams and whatever else waits; requests after it are answered as before. */
   end(): void
 }
@@ -39,8 +39,8 @@ export function createApp(options: ApiOptions): App {
   const turns = createTurns()
   const { budget = createBudget() } = options
 
-  async function answer(asked: Asked): Promise<Reply> {
-    let found: Found | undefined
+  async function answer(asked: DoorRequest): Promise<Reply> {
+    let found: FoundRoute | undefined
     let identity: Identity | undefined
     let reply: Reply
     try {
@@ -58,7 +58,11 @@ export function createApp(options: ApiOptions): App {
     return { ...reply, headers: { ...SECURITY_HEADERS, ...reply.headers } }
   }
 
-  async function questionOf({ route, params }: Found, asked: Asked, identity: Identity): Promise<Question> {
+  async function questionOf(
+    { route, params }: FoundRoute,
+    asked: DoorRequest,
+    identity: Identity,
+  ): Promise<ApiQuestion> {
     const query = readQuery(route, asked.search)
     const { bytes, body } = await bodyOf(route, asked, identity)
     // Who was let in, or waits anyway, is not sent back in the middle.
@@ -84,7 +88,7 @@ export function createApp(options: ApiOptions): App {
   }
 
   /** Reads the body within the caller's budget, which is asked before any of it is read. */
-  async function bodyOf(route: Route, asked: Asked, identity: Identity): Promise<typeof NO_BODY> {
+  async function bodyOf(route: ApiRoute, asked: DoorRequest, identity: Identity): Promise<typeof NO_BODY> {
     if (!route.body) return NO_BODY
     const { body: limit } = options.limits
     if (!isCharged(identity)) return readBody(route.body, asked, limit)
@@ -107,7 +111,7 @@ export function createApp(options: ApiOptions): App {
 }
 
 /** Whether the ledger is read in turn. Those who ask about the gateway's health are nobody, and do not share one. */
-function readsInTurn({ roles, body }: Route, { role }: Identity): boolean {
+function readsInTurn({ roles, body }: ApiRoute, { role }: Identity): boolean {
   return roles !== 'public' && role === 'agent' && !body
 }
 
@@ -134,7 +138,11 @@ export function problemReply(problem: Problem): Reply & { readonly body: string 
 }
 
 /** What is answered to a fault. One that is ours is written to the log, without its message: that may hold anything. */
-export function replyTo(fault: unknown, route: Route | undefined, { log }: Pick<ApiOptions, 'log'>): Reply {
+export function replyTo(
+  fault: unknown,
+  route: ApiRoute | undefined,
+  { log }: Pick<ApiOptions, 'log'>,
+): Reply {
   const known = problemOf(fault)
   if (known) return problemReply(known)
   const { name, stack = '' } = fault instanceof Error ? fault : new Error()
@@ -143,7 +151,7 @@ export function replyTo(fault: unknown, route: Route | undefined, { log }: Pick<
   return problemReply(new Problem('internal-fault'))
 }
 
-function isKnown(asked: Asked, before: Identity, options: ApiOptions): boolean {
+function isKnown(asked: DoorRequest, before: Identity, options: ApiOptions): boolean {
   try {
     const { role, tenant, principal } = identityOf(asked, options)
     return role === before.role && tenant === before.tenant && principal === before.principal

@@ -10,6 +10,7 @@ import {
   type Decision,
   type Json,
 } from '@tollgate/evidence'
+import type { Kernel } from '@tollgate/kernel'
 import {
   answerRequest,
   inputName,
@@ -18,13 +19,12 @@ import {
   pageName,
   readPageInput,
   type ApprovalRequest,
-  type Kernel,
-} from '@tollgate/kernel'
+} from '@tollgate/kernel/admin'
 import type { Identity, Role } from '../tokens.ts'
 import { maySee, unknownToken } from './auth.ts'
 import { Problem } from './problem.ts'
 import { READERS, receiptOf } from './receipts.ts'
-import { json, kernelOf, numberIn, type Question, type Reply, type Route } from './route.ts'
+import { json, kernelOf, numberIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import {
   ANYTHING,
   FLAG,
@@ -38,15 +38,15 @@ import {
   TEXT,
   TIME,
   word,
-  type Schema,
+  type ApiSchema,
 } from './schema.ts'
 import { createBell } from './stream.ts'
 
 const STATUSES = ['waiting', 'granted', 'refused', 'timed_out', 'expired', 'used'] as const
-type Status = (typeof STATUSES)[number]
+type ApprovalStatus = (typeof STATUSES)[number]
 
 /** A request as it is shown. */
-interface Shown {
+interface ShownApproval {
   readonly id: string
   readonly principal: string
   readonly session: string
@@ -60,22 +60,22 @@ interface Shown {
   /** What is asked for, for whoever is to decide. */
   readonly arguments?: Json
   /** The page of a browser call. */
-  readonly page?: ShownPage
+  readonly page?: ShownBrowser
   readonly delegation: string | null
   readonly approvers: readonly string[]
   /** Whether an answer must have a reason. */
   readonly reason_required: boolean
   readonly opened?: string
   readonly until: string | null
-  readonly status: Status
+  readonly status: ApprovalStatus
   readonly approver: string | null
   readonly because: string | null
 }
 
 /** What is shown of a page: what the receipt says of it and, for those who may decide, where it is. */
-type ShownPage = Browser & { readonly url?: string | null; readonly destination?: string | null }
+type ShownBrowser = Browser & { readonly url?: string | null; readonly destination?: string | null }
 
-const PAGE: Schema = object({
+const PAGE: ApiSchema = object({
   'url?': said(orNull(TEXT), 'Where the page is, for those who may answer and for the caller.'),
   'destination?': said(orNull(TEXT), 'Where the action goes, if not to the page itself.'),
   'page_host?': TEXT,
@@ -91,7 +91,7 @@ const PAGE: Schema = object({
   ),
 })
 
-const APPROVAL: Schema = object({
+const APPROVAL: ApiSchema = object({
   id: said(HASH, 'The receipt of the ESCALATE that asked.'),
   principal: NAME,
   session: NAME,
@@ -123,7 +123,7 @@ const APPROVAL: Schema = object({
   because: orNull(said(TEXT, 'Why, in the words of who answered.')),
 })
 
-async function listWaiting(question: Question): Promise<Reply> {
+async function listWaiting(question: ApiQuestion): Promise<Reply> {
   const { options, identity } = question
   const kernel = kernelOf(options)
   const now = kernel.host.now()
@@ -132,7 +132,7 @@ async function listWaiting(question: Question): Promise<Reply> {
   return json(200, { approvals })
 }
 
-async function shown(question: Question, request: ApprovalRequest, now: number): Promise<Shown> {
+async function shown(question: ApiQuestion, request: ApprovalRequest, now: number): Promise<ShownApproval> {
   const { options, identity } = question
   const { view } = options
   const entry = await view.find(request.id)
@@ -161,10 +161,10 @@ async function shown(question: Question, request: ApprovalRequest, now: number):
 }
 
 async function shownPage(
-  { options: { view }, identity }: Question,
+  { options: { view }, identity }: ApiQuestion,
   request: ApprovalRequest,
   page: Browser,
-): Promise<ShownPage> {
+): Promise<ShownBrowser> {
   if (!mayRead(identity, request)) return page
   const input = readPageInput(page, await view.record(pageName(request.id)))
   return input ? { url: input.url, destination: input.destination, ...page } : page
@@ -175,7 +175,7 @@ function mayRead({ role, principal }: Identity, request: ApprovalRequest): boole
   return APPROVERS.includes(role) || request.principal === principal
 }
 
-function statusOf({ answer, until }: ApprovalRequest, now: number): Status {
+function statusOf({ answer, until }: ApprovalRequest, now: number): ApprovalStatus {
   if (answer === null) return now <= until ? 'waiting' : 'timed_out'
   if (now > answer.until) return 'expired'
   return answer.granted ? 'granted' : 'refused'
@@ -185,7 +185,7 @@ function moment(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }
 
-async function show(question: Question): Promise<Reply> {
+async function show(question: ApiQuestion): Promise<Reply> {
   const kernel = kernelOf(question.options)
   const seconds = numberIn(question, 'wait') ?? 0
   const release = seconds > 0 ? question.mayWait() : (): void => undefined
@@ -208,7 +208,7 @@ async function show(question: Question): Promise<Reply> {
 }
 
 /** A request that the caller may see. One that is used up or long over is told from the ledger. */
-async function find(question: Question, kernel: Kernel): Promise<Shown> {
+async function find(question: ApiQuestion, kernel: Kernel): Promise<ShownApproval> {
   const { options, identity, params } = question
   const id = params['id'] ?? ''
   const request = kernel.approvals.find({ id })
@@ -221,7 +221,12 @@ async function find(question: Question, kernel: Kernel): Promise<Shown> {
   return over(question, kernel, id, decision)
 }
 
-async function over(question: Question, kernel: Kernel, id: string, decision: Decision): Promise<Shown> {
+async function over(
+  question: ApiQuestion,
+  kernel: Kernel,
+  id: string,
+  decision: Decision,
+): Promise<ShownApproval> {
   const { inTurn } = question
   // The newest word on a request is its answer, or the decision that used it up.
   const [stored] = await inTurn(() => kernel.store.load([`answer\n${id}`]))
@@ -246,7 +251,7 @@ async function over(question: Question, kernel: Kernel, id: string, decision: De
 
 /** The answer to a request: the newest word on it, or what the decision that used it names. */
 async function approvalIn(
-  { options: { view } }: Question,
+  { options: { view } }: ApiQuestion,
   newest: Approval | Decision | undefined,
 ): Promise<Approval | undefined> {
   if (newest?.kind === 'approval') return newest
@@ -255,7 +260,7 @@ async function approvalIn(
   return receipt?.kind === 'approval' ? receipt : undefined
 }
 
-async function answer({ options, identity, params, body }: Question, granted: boolean): Promise<Reply> {
+async function answer({ options, identity, params, body }: ApiQuestion, granted: boolean): Promise<Reply> {
   const { tenant, principal: approver, groups } = identity
   const request = params['id'] ?? ''
   const widen = body['widen'] === true
@@ -281,7 +286,7 @@ const WIDEN = {
   ),
 }
 
-function answerRoute(word: 'approve' | 'deny', about: string): Route {
+function answerRoute(word: 'approve' | 'deny', about: string): ApiRoute {
   return {
     method: 'POST',
     path: `/v1/approvals/{id}/${word}`,
@@ -302,7 +307,7 @@ function answerRoute(word: 'approve' | 'deny', about: string): Route {
 }
 
 /** Approvals. */
-export const approvalRoutes: readonly Route[] = [
+export const approvalRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/approvals',

@@ -2,7 +2,7 @@
 
 import type { Identity, Role } from '../tokens.ts'
 import { Problem } from './problem.ts'
-import type { ApiOptions, Asked, Route } from './route.ts'
+import type { ApiOptions, DoorRequest, ApiRoute } from './route.ts'
 
 const BEARER = /^bearer +([\w-]{1,128})$/i
 const CHALLENGE = { headers: { 'www-authenticate': 'Bearer realm="tollgate"' } }
@@ -11,7 +11,7 @@ const CHALLENGE = { headers: { 'www-authenticate': 'Bearer realm="tollgate"' } }
 const NO_ONE: Identity = { role: 'agent', tenant: '', principal: '', groups: [] }
 
 /** Who asks. @throws Problem `token-missing`, `token-unknown` or `role-forbidden`. */
-export function admit(route: Route, asked: Asked, options: ApiOptions): Identity {
+export function admit(route: ApiRoute, asked: DoorRequest, options: ApiOptions): Identity {
   if (route.roles === 'public') return NO_ONE
   const identity = identityOf(asked, options)
   // A host is an agent, and may say what its sessions are for.
@@ -24,7 +24,7 @@ export function admit(route: Route, asked: Asked, options: ApiOptions): Identity
 }
 
 /** Who asks: whom the token belongs to, or who this process works for. */
-export function identityOf(asked: Asked, { identity, tokens }: ApiOptions): Identity {
+export function identityOf(asked: DoorRequest, { identity, tokens }: ApiOptions): Identity {
   if (identity) return identity
   const header = asked.header('authorization')
   if (header === undefined) throw new Problem('token-missing', undefined, CHALLENGE)

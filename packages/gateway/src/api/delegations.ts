@@ -1,23 +1,23 @@
 // Delegations: handing one in, looking at them, taking one back. What each is good for is decided at every call.
 
 import { canonicalize, EFFECT_CLASSES, openDelegation, type JsonObject } from '@tollgate/evidence'
+import type { Kernel } from '@tollgate/kernel'
 import {
   chainOf,
   registerDelegation,
   revokeDelegation,
-  type Kernel,
   type RegisteredDelegation,
-} from '@tollgate/kernel'
+} from '@tollgate/kernel/admin'
 import type { Identity } from '../tokens.ts'
 import { LINEAGE, lineageOf } from './lineage.ts'
 import { Problem } from './problem.ts'
 import { READERS } from './receipts.ts'
-import { json, kernelOf, type Question, type Reply, type Route } from './route.ts'
-import { COUNT, HASH, list, NAME, object, orNull, said, TEXT, TIME, word, type Schema } from './schema.ts'
+import { json, kernelOf, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
+import { COUNT, HASH, list, NAME, object, orNull, said, TEXT, TIME, word, type ApiSchema } from './schema.ts'
 
 const STANDINGS = ['in force', 'revoked', 'ended'] as const
 
-const DELEGATION: Readonly<Record<string, Schema>> = {
+const DELEGATION: Readonly<Record<string, ApiSchema>> = {
   id: said(HASH, 'SHA-256 of the signed statement: what calls name as `delegation`.'),
   delegator: NAME,
   delegate: NAME,
@@ -34,7 +34,7 @@ const DELEGATION: Readonly<Record<string, Schema>> = {
   receipt: said(HASH, 'The newest receipt on it.'),
 }
 
-async function register({ options, identity, body }: Question): Promise<Reply> {
+async function register({ options, identity, body }: ApiQuestion): Promise<Reply> {
   const kernel = kernelOf(options)
   const envelope = envelopeIn(body)
   if (identity.role === 'agent') await refuseOthers(envelope, identity)
@@ -66,20 +66,20 @@ async function refuseOthers(envelope: string, { principal }: Identity): Promise<
   }
 }
 
-function listAll({ options, identity }: Question): Reply {
+function listAll({ options, identity }: ApiQuestion): Reply {
   const kernel = kernelOf(options)
   const all = kernel.delegations.list(identity.tenant).filter((each) => concerns(each, identity))
   return json(200, { delegations: all.map((each) => shown(kernel, each)) })
 }
 
-async function show({ options, identity, params }: Question): Promise<Reply> {
+async function show({ options, identity, params }: ApiQuestion): Promise<Reply> {
   const kernel = kernelOf(options)
   const found = find(kernel, identity, params['id'] ?? '')
   const where = { kernel, view: options.view, tenant: identity.tenant }
   return json(200, { ...shown(kernel, found), lineage: await lineageOf(where, found.id) })
 }
 
-async function revoke({ options, identity, params }: Question): Promise<Reply> {
+async function revoke({ options, identity, params }: ApiQuestion): Promise<Reply> {
   const kernel = kernelOf(options)
   const { id, statement } = find(kernel, identity, params['id'] ?? '')
   const { tenant, principal, role } = identity
@@ -120,7 +120,7 @@ function standingOf(kernel: Kernel, { tenant, id }: RegisteredDelegation): (type
 }
 
 /** Delegations. */
-export const delegationRoutes: readonly Route[] = [
+export const delegationRoutes: readonly ApiRoute[] = [
   {
     method: 'POST',
     path: '/v1/delegations',

@@ -4,10 +4,10 @@ import { performance } from 'node:perf_hooks'
 import { canonicalBytes, fromBase64, type Json, type JsonObject } from '@tollgate/evidence'
 import { reportEffect, type EffectReport, type Inspection } from '@tollgate/kernel'
 import { Problem } from './problem.ts'
-import { json, kernelOf, textIn, traceFrom, type Question, type Reply, type Route } from './route.ts'
+import { json, kernelOf, textIn, traceFrom, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import { ANYTHING, COUNT, HASH, list, object, said, TEXT, word } from './schema.ts'
 
-async function report(question: Question): Promise<Reply> {
+async function report(question: ApiQuestion): Promise<Reply> {
   const { options, identity, body, metrics } = question
   const start = performance.now()
   const kernel = kernelOf(options)
@@ -53,7 +53,7 @@ function fromBytes(encoded: string): Output {
 }
 
 /** Effects. */
-export const effectRoutes: readonly Route[] = [
+export const effectRoutes: readonly ApiRoute[] = [
   {
     method: 'POST',
     path: '/v1/effects',

@@ -1,12 +1,20 @@
 // Calls that ask whether they may run. The caller runs the tool: every answer is advised.
 
 import { performance } from 'node:perf_hooks'
-import { parseJson, RUNGS, VERDICTS, type Door, type Json, type JsonObject } from '@tollgate/evidence'
+import {
+  isObject,
+  parseJson,
+  RUNGS,
+  VERDICTS,
+  type Door,
+  type Json,
+  type JsonObject,
+} from '@tollgate/evidence'
 import { authorize, SOURCE_CHANNELS, type Decided, type ToolCall } from '@tollgate/kernel'
 import { verdictOf } from '../verdict.ts'
 import { unknownToken } from './auth.ts'
 import { Problem } from './problem.ts'
-import { json, kernelOf, traceFrom, type Question, type Reply, type Route } from './route.ts'
+import { json, kernelOf, traceFrom, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import {
   ANYTHING,
   FLAG,
@@ -20,11 +28,11 @@ import {
   TEXT,
   TIME,
   word,
-  type Schema,
+  type ApiSchema,
 } from './schema.ts'
 
 /** What is answered to a call. */
-export const VERDICT: Schema = object({
+const VERDICT: ApiSchema = object({
   verdict: word(...VERDICTS),
   reason_code: { type: 'string', pattern: '^[A-Z_]+$' },
   message: said(SENTENCE, 'What the code means.'),
@@ -37,7 +45,7 @@ export const VERDICT: Schema = object({
   expires: orNull(said(TIME, 'Until when an ALLOW may be used.')),
 })
 
-const CONTEXT: Schema = object(
+const CONTEXT: ApiSchema = object(
   {
     'environment?': NAME,
     'workspace?': NAME,
@@ -49,7 +57,7 @@ const CONTEXT: Schema = object(
 )
 
 /** The members that every call has. */
-export const CALL: Readonly<Record<string, Schema>> = {
+export const CALL: Readonly<Record<string, ApiSchema>> = {
   'arguments?': said(ANYTHING, 'The arguments of the tool; an empty object if left out.'),
   'session_id?': said(NAME, 'What risk is remembered by, inside the principal of the token.'),
   'delegation_session_id?': said(NAME, 'Takes the place of `session_id` where that is left out.'),
@@ -63,13 +71,13 @@ export const CALL: Readonly<Record<string, Schema>> = {
   ),
 }
 
-const SEEN: Readonly<Record<string, Schema>> = { 'dom_hash?': HASH, 'visual_text_hash?': HASH }
-const RISK: Schema = { type: 'integer', minimum: 0, maximum: 100 }
-const FINDINGS: Schema = list({ type: 'string', pattern: '^[A-Z][A-Z0-9_]{0,63}$' }, 32)
-const URL_TEXT: Schema = { type: 'string', minLength: 1, maxLength: 2048 }
+const SEEN: Readonly<Record<string, ApiSchema>> = { 'dom_hash?': HASH, 'visual_text_hash?': HASH }
+const RISK: ApiSchema = { type: 'integer', minimum: 0, maximum: 100 }
+const FINDINGS: ApiSchema = list({ type: 'string', pattern: '^[A-Z][A-Z0-9_]{0,63}$' }, 32)
+const URL_TEXT: ApiSchema = { type: 'string', minLength: 1, maxLength: 2048 }
 
 /** What a Sentinel posts of a page: all that a side effect needs. */
-export const OBSERVATION: Schema = object({
+export const OBSERVATION: ApiSchema = object({
   url: URL_TEXT,
   ...SEEN,
   sentinel_risk: RISK,
@@ -77,16 +85,16 @@ export const OBSERVATION: Schema = object({
 })
 
 /** What a call says of its page. What is missing is never taken for harmless. */
-const PAGE: Schema = object({
+const PAGE: ApiSchema = object({
   url: URL_TEXT,
   ...SEEN,
   'sentinel_risk?': RISK,
   'sentinel_findings?': FINDINGS,
 })
 
-const EVALUATE: Schema = object({ tool: NAME, ...CALL })
+const EVALUATE: ApiSchema = object({ tool: NAME, ...CALL })
 
-const BROWSER: Schema = object({
+const BROWSER: ApiSchema = object({
   tool_name: NAME,
   ...CALL,
   'planner_ref?': said(
@@ -100,10 +108,14 @@ const BROWSER: Schema = object({
 })
 
 /** What a body says is called. */
-type Said = Omit<ToolCall, 'caller' | 'door' | 'assurance'>
+type SaidCall = Omit<ToolCall, 'caller' | 'door' | 'assurance'>
 
 /** Judges a call. What is no JSON is denied on the record; only what is plainly not a call is sent back without a receipt. */
-async function evaluate(question: Question, door: Door, read: (body: JsonObject) => Said): Promise<Reply> {
+async function evaluate(
+  question: ApiQuestion,
+  door: Door,
+  read: (body: JsonObject) => SaidCall,
+): Promise<Reply> {
   const { options, identity, bytes, metrics } = question
   const kernel = kernelOf(options)
   const start = performance.now()
@@ -138,7 +150,7 @@ const UNAVAILABLE: Decided = {
   expires: undefined,
 }
 
-function readCall(bytes: Uint8Array, maxBytes: number, read: (body: JsonObject) => Said): Said {
+function readCall(bytes: Uint8Array, maxBytes: number, read: (body: JsonObject) => SaidCall): SaidCall {
   let body: Json
   try {
     body = parseJson(bytes, { maxBytes })
@@ -146,14 +158,14 @@ function readCall(bytes: Uint8Array, maxBytes: number, read: (body: JsonObject) 
     // Nothing in it can be relied on, not even the name of the tool: the kernel denies it, and keeps the hash.
     return { tool: undefined, raw: bytes }
   }
-  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return read(body as JsonObject)
+  if (isObject(body)) return read(body)
   throw new Problem('request-invalid', 'the body is not an object')
 }
 
 /** How the members of a body are called in a call. What each holds is for the kernel to judge. */
-type Members = Readonly<Record<string, string>>
+type CallMembers = Readonly<Record<string, string>>
 
-const CALL_MEMBERS: Members = {
+const CALL_MEMBERS: CallMembers = {
   tool: 'tool',
   arguments: 'args',
   session_id: 'session_id',
@@ -164,7 +176,7 @@ const CALL_MEMBERS: Members = {
   delegation: 'delegation',
   sources: 'sources',
 }
-const BROWSER_MEMBERS: Members = {
+const BROWSER_MEMBERS: CallMembers = {
   tool_name: 'tool',
   arguments: 'args',
   session_id: 'session_id',
@@ -175,7 +187,7 @@ const BROWSER_MEMBERS: Members = {
   delegation: 'delegation',
   sources: 'sources',
 }
-const PAGE_MEMBERS: Members = {
+const PAGE_MEMBERS: CallMembers = {
   planner_ref: 'planner_ref',
   side_effect: 'side_effect',
   destination: 'destination',
@@ -183,11 +195,11 @@ const PAGE_MEMBERS: Members = {
   observation_id: 'observation_id',
 }
 
-function readPlain(body: JsonObject): Said {
+function readPlain(body: JsonObject): SaidCall {
   return sorted(body, CALL_MEMBERS).call
 }
 
-function readBrowser(body: JsonObject): Said {
+function readBrowser(body: JsonObject): SaidCall {
   const { call, page } = sorted(body, BROWSER_MEMBERS, PAGE_MEMBERS)
   return { ...call, browser: page }
 }
@@ -195,9 +207,9 @@ function readBrowser(body: JsonObject): Said {
 /** Sorts the members of a body. A member that nobody knows may have been meant to matter, so the call is sent back. */
 function sorted(
   body: JsonObject,
-  members: Members,
-  pages: Members = {},
-): { call: Said; page: Record<string, Json> } {
+  members: CallMembers,
+  pages: CallMembers = {},
+): { call: SaidCall; page: Record<string, Json> } {
   const call: Record<string, Json> = {}
   const page: Record<string, Json> = {}
   for (const [name, value] of Object.entries(body)) {
@@ -206,7 +218,7 @@ function sorted(
     into[as] = value
   }
   // Sound: every member of `Said` may hold anything; `tool` may be missing, and the kernel says so.
-  return { call: call as unknown as Said, page }
+  return { call: call as unknown as SaidCall, page }
 }
 
 function unknownMember(name: string): Problem {
@@ -217,14 +229,14 @@ function unknownMember(name: string): Problem {
   })
 }
 
-function known(members: Members, name: string): string | undefined {
+function known(members: CallMembers, name: string): string | undefined {
   return Object.hasOwn(members, name) ? members[name] : undefined
 }
 
 const JUDGED = 'The verdict. DENY and ESCALATE are answers, not errors.'
 
 /** Calls. */
-export const evaluateRoutes: readonly Route[] = [
+export const evaluateRoutes: readonly ApiRoute[] = [
   {
     method: 'POST',
     path: '/v1/evaluate',

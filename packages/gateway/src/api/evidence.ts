@@ -6,11 +6,11 @@ import { unknownToken } from './auth.ts'
 import { genesisOf } from './health.ts'
 import { Problem } from './problem.ts'
 import { findEntry } from './receipts.ts'
-import { numberIn, plain, type Question, type Reply, type Route } from './route.ts'
+import { numberIn, plain, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import { COUNT, HASH, list, said, TEXT } from './schema.ts'
 
 /** What to export. Without anything, the whole ledger. */
-export interface ExportRequest {
+interface ExportRequest {
   /** First index of the range. */
   readonly from?: number
   /** Index after the last of the range. */
@@ -22,7 +22,7 @@ export interface ExportRequest {
 }
 
 /** A pack that is being written, and a name for its file. */
-export interface Export {
+interface Export {
   readonly name: string
   readonly pack: AsyncGenerator<Uint8Array>
 }
@@ -33,11 +33,7 @@ export interface Export {
  *
  * @throws EvidenceError while the pack is written, if the request cannot be met: `PACK_MALFORMED`.
  */
-export async function exportPack(
-  view: LedgerView,
-  checkpoint: string,
-  request: ExportRequest,
-): Promise<Export> {
+async function exportPack(view: LedgerView, checkpoint: string, request: ExportRequest): Promise<Export> {
   const { origin, size } = parseCheckpoint(checkpoint)
   const { from, to, since, receipts = [] } = request
   const ranged = from !== undefined || to !== undefined || receipts.length === 0
@@ -89,7 +85,7 @@ async function* envelopesOf(view: LedgerView, { start, end }: Range): AsyncGener
   for (let at = start; at < end; at += CHUNK) yield* await view.envelopes(at, Math.min(end, at + CHUNK))
 }
 
-async function download(question: Question): Promise<Reply> {
+async function download(question: ApiQuestion): Promise<Reply> {
   const { options, identity, query } = question
   const { view } = options
   const [from, to, since] = ['from', 'to', 'since'].map((name) => numberIn(question, name))
@@ -123,7 +119,7 @@ async function download(question: Question): Promise<Reply> {
 }
 
 async function* whole(
-  question: Question,
+  question: ApiQuestion,
   first: Uint8Array,
   rest: AsyncGenerator<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
@@ -136,7 +132,7 @@ async function* whole(
 }
 
 /** Evidence. */
-export const evidenceRoutes: readonly Route[] = [
+export const evidenceRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/checkpoint',

@@ -1,13 +1,25 @@
 // Why a call would be judged as it would: the same ladder, without a receipt and without being counted.
 
 import { DOORS, RUNGS, VERDICTS, type Door } from '@tollgate/evidence'
-import { foresee } from '@tollgate/kernel'
+import { foresee } from '@tollgate/kernel/workbench'
 import { CALL } from './evaluate.ts'
 import { showExplanation } from './explained.ts'
-import { json, kernelOf, textIn, type Question, type Reply, type Route } from './route.ts'
-import { COUNT, FLAG, list, NAME, object, orNull, said, SENTENCE, TEXT, word, type Schema } from './schema.ts'
+import { json, kernelOf, textIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
+import {
+  COUNT,
+  FLAG,
+  list,
+  NAME,
+  object,
+  orNull,
+  said,
+  SENTENCE,
+  TEXT,
+  word,
+  type ApiSchema,
+} from './schema.ts'
 
-async function show(question: Question): Promise<Reply> {
+async function show(question: ApiQuestion): Promise<Reply> {
   const { options, identity, body } = question
   const { policy, explanation } = await foresee(kernelOf(options), {
     caller: { tenant: identity.tenant, principal: textIn(body, 'principal') },
@@ -35,7 +47,7 @@ const MATCHES = [
   'condition failed',
 ] as const
 
-const PART: Schema = object(
+const PART: ApiSchema = object(
   {
     depth: said(
       COUNT,
@@ -60,7 +72,7 @@ const PART: Schema = object(
   'A part of a condition.',
 )
 
-const RULE: Schema = object({
+const RULE: ApiSchema = object({
   id: TEXT,
   line: COUNT,
   action: word('allow', 'deny', 'require'),
@@ -74,7 +86,7 @@ const RULE: Schema = object({
   ),
 })
 
-const RUNG: Schema = object({
+const RUNG: ApiSchema = object({
   rung: word(...RUNGS),
   standing: word('active', 'not configured'),
   asked: said(FLAG, 'Whether the ladder comes to it. If not, the rest is what it would say.'),
@@ -84,7 +96,7 @@ const RUNG: Schema = object({
   rule: orNull(TEXT),
 })
 
-const OBSTACLE: Schema = object({
+const OBSTACLE: ApiSchema = object({
   rung: word(...RUNGS),
   verdict: word('DENY', 'ESCALATE'),
   reason_code: TEXT,
@@ -106,7 +118,7 @@ const OBSTACLE: Schema = object({
 })
 
 /** Explanations. */
-export const explainRoutes: readonly Route[] = [
+export const explainRoutes: readonly ApiRoute[] = [
   {
     method: 'POST',
     path: '/v1/policy/explain',

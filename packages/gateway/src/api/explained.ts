@@ -1,7 +1,8 @@
 // An explanation as the API gives it: flat lists, with names instead of rules, for any reader.
 
 import { reasonOf, type Decision, type ReasonCode, type Verdict } from '@tollgate/evidence/core'
-import type { Examined, Explained, Explanation, Look, Obstacle, Rule, RungWord } from '@tollgate/kernel'
+import type { Examined, Explained, Look, Rule } from '@tollgate/kernel/policy'
+import type { Explanation, Obstacle, RungWord } from '@tollgate/kernel/workbench'
 
 type Rung = Decision['rung']
 

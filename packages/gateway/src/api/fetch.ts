@@ -1,12 +1,12 @@
 // Requests and answers in the form of the Fetch standard, for callers in the same process.
 
 import { Problem } from './problem.ts'
-import type { Asked, Reply } from './route.ts'
+import type { DoorRequest, Reply } from './route.ts'
 
 /** Answers a `Request` with a `Response`. */
 export async function answerFetch(
   request: Request,
-  answer: (asked: Asked) => Promise<Reply>,
+  answer: (asked: DoorRequest) => Promise<Reply>,
 ): Promise<Response> {
   const { pathname, search } = new URL(request.url)
   const { signal } = request

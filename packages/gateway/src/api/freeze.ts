@@ -1,9 +1,9 @@
 // What is frozen, and freezing: the stop button of the gateway.
 
 import { parseJson, type Freeze } from '@tollgate/evidence'
-import { setFreeze, type FreezeOrder } from '@tollgate/kernel'
+import { setFreeze, type FreezeOrder } from '@tollgate/kernel/admin'
 import { Problem } from './problem.ts'
-import { json, kernelOf, textIn, type Question, type Reply, type Route } from './route.ts'
+import { json, kernelOf, textIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import {
   FLAG,
   HASH,
@@ -16,12 +16,12 @@ import {
   TEXT,
   TIME,
   word,
-  type Schema,
+  type ApiSchema,
 } from './schema.ts'
 
 const SCOPE = word('all', 'principal', 'tool', 'session')
 
-const FROZEN: Schema = object({
+const FROZEN: ApiSchema = object({
   scope: SCOPE,
   target: orNull(TEXT),
   tenant: NAME,
@@ -30,7 +30,7 @@ const FROZEN: Schema = object({
   since: TIME,
 })
 
-async function listFrozen({ options, identity }: Question): Promise<Reply> {
+async function listFrozen({ options, identity }: ApiQuestion): Promise<Reply> {
   const { store } = kernelOf(options)
   const stored = await store.load(await store.list('freeze\n', 'anchors'))
   const freezes = stored
@@ -43,7 +43,7 @@ async function listFrozen({ options, identity }: Question): Promise<Reply> {
   return json(200, { freezes })
 }
 
-async function change({ options, identity, body }: Question): Promise<Reply> {
+async function change({ options, identity, body }: ApiQuestion): Promise<Reply> {
   const kernel = kernelOf(options)
   // Sound: the schema allows these words only.
   const scope = textIn(body, 'scope') as FreezeOrder['scope']
@@ -67,7 +67,7 @@ async function change({ options, identity, body }: Question): Promise<Reply> {
 }
 
 /** Freezes. */
-export const freezeRoutes: readonly Route[] = [
+export const freezeRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/freeze',

@@ -5,7 +5,7 @@ import { GatewayError } from '../error.ts'
 import { ROLES } from '../tokens.ts'
 import type { LedgerView } from '../view.ts'
 import { Problem } from './problem.ts'
-import { json, kernelOf, type Question, type Reply, type Route } from './route.ts'
+import { json, kernelOf, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import { COUNT, NAME, object, orNull, said, TEXT, TIME, word } from './schema.ts'
 
 const WELL = object({ status: word('ok') })
@@ -18,7 +18,7 @@ export async function genesisOf(view: LedgerView): Promise<Genesis> {
   throw new Error('the ledger has no beginning')
 }
 
-async function status({ options, identity, metrics }: Question): Promise<Reply> {
+async function status({ options, identity, metrics }: ApiQuestion): Promise<Reply> {
   const { version, view, kernel } = options
   const { ledger } = await genesisOf(view)
   return json(200, {
@@ -33,7 +33,7 @@ async function status({ options, identity, metrics }: Question): Promise<Reply> 
   })
 }
 
-function ready({ options }: Question): Reply {
+function ready({ options }: ApiQuestion): Reply {
   const { poisoned, cause } = kernelOf(options).ledger
   if (poisoned === undefined) return json(200, { status: 'ok' })
   throw new Problem('ledger-unavailable', cause instanceof GatewayError ? reasonIn(cause) : undefined)
@@ -45,7 +45,7 @@ function reasonIn({ message }: GatewayError): string {
 }
 
 /** Health and status. */
-export const healthRoutes: readonly Route[] = [
+export const healthRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/status',

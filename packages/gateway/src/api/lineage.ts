@@ -5,10 +5,10 @@ import type { Delegation } from '@tollgate/evidence'
 import type { Kernel } from '@tollgate/kernel'
 import type { LedgerView } from '../view.ts'
 import { receiptOf } from './receipts.ts'
-import { FLAG, HASH, list, NAME, object, said, TIME, type Schema } from './schema.ts'
+import { FLAG, HASH, list, NAME, object, said, TIME, type ApiSchema } from './schema.ts'
 
 /** One delegation of a chain. */
-export interface Link {
+interface LineageLink {
   readonly delegation: string
   readonly delegator: string
   readonly delegate: string
@@ -17,7 +17,7 @@ export interface Link {
 }
 
 /** A chain: the delegation that was named first, the one that all of it hangs from last. */
-export const LINEAGE: Schema = list(
+export const LINEAGE: ApiSchema = list(
   object({
     delegation: HASH,
     delegator: NAME,
@@ -28,7 +28,7 @@ export const LINEAGE: Schema = list(
 )
 
 /** Where delegations are looked up. */
-export interface Delegated {
+interface Delegated {
   readonly kernel: Kernel
   readonly view: LedgerView
   readonly tenant: string
@@ -39,14 +39,16 @@ const MOST_LINKS = 9
 const MOST_RECEIPTS = 1000
 
 /** A delegation and all that it hangs from, the root last; it ends where nothing is known any more. */
-export async function lineageOf(where: Delegated, id: string | undefined): Promise<readonly Link[]> {
+export async function lineageOf(where: Delegated, id: string | undefined): Promise<readonly LineageLink[]> {
   const { kernel, tenant } = where
-  const links: Link[] = []
-  let ended: ReadonlyMap<string, Found> | undefined
+  const links: LineageLink[] = []
+  let ended: ReadonlyMap<string, FoundLink> | undefined
   for (let next: string | null = id ?? null; next !== null && links.length < MOST_LINKS;) {
     const known = kernel.delegations.get(tenant, next)
     if (!known) ended ??= await receiptsOn(where)
-    const found: Found | undefined = known ? { ...known.statement, revoked: known.revoked } : ended?.get(next)
+    const found: FoundLink | undefined = known
+      ? { ...known.statement, revoked: known.revoked }
+      : ended?.get(next)
     if (!found) break
     const { delegator, delegate, until, revoked, parent } = found
     links.push({ delegation: next, delegator, delegate, until, revoked })
@@ -55,10 +57,10 @@ export async function lineageOf(where: Delegated, id: string | undefined): Promi
   return links
 }
 
-type Found = Omit<Link, 'delegation'> & { readonly parent: string | null }
+type FoundLink = Omit<LineageLink, 'delegation'> & { readonly parent: string | null }
 
 /** What the newest receipt on each delegation says, as far back as is looked. */
-async function receiptsOn({ view, tenant }: Delegated): Promise<ReadonlyMap<string, Found>> {
+async function receiptsOn({ view, tenant }: Delegated): Promise<ReadonlyMap<string, FoundLink>> {
   const filter = { kind: 'delegation', tenant } as const
   const { entries } = await view.page({ filter, direction: 'back', limit: MOST_RECEIPTS })
   // Sound: the filter asks for this kind. The newest comes first, and must be set last.
@@ -66,6 +68,6 @@ async function receiptsOn({ view, tenant }: Delegated): Promise<ReadonlyMap<stri
   return new Map(receipts.map((receipt) => [receipt.delegation_hash, saidBy(receipt)]))
 }
 
-function saidBy({ delegator, delegate, expires: until, parent, op }: Delegation): Found {
+function saidBy({ delegator, delegate, expires: until, parent, op }: Delegation): FoundLink {
   return { delegator, delegate, until, revoked: op === 'revoke', parent: parent ?? null }
 }

@@ -3,7 +3,7 @@
 import { memoryUsage } from 'node:process'
 import type { ReasonCode, Verdict } from '@tollgate/evidence'
 import { TEXT } from './schema.ts'
-import type { ApiOptions, Question, Reply, Route } from './route.ts'
+import type { ApiOptions, ApiQuestion, Reply, ApiRoute } from './route.ts'
 
 /** Counts what happens. */
 export interface Metrics {
@@ -111,12 +111,12 @@ function histogram(name: string, help: string, buckets: readonly number[], sum: 
 
 const TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-async function show({ options, metrics }: Question): Promise<Reply> {
+async function show({ options, metrics }: ApiQuestion): Promise<Reply> {
   return { status: 200, headers: { 'content-type': TYPE }, body: await metrics.text(options) }
 }
 
 /** The figures. */
-export const metricsRoutes: readonly Route[] = [
+export const metricsRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/metrics',

@@ -5,7 +5,7 @@ import type { Log } from '../log.ts'
 import { problemReply, SECURITY_HEADERS, type App } from './app.ts'
 import { tooLarge } from './fetch.ts'
 import { Problem } from './problem.ts'
-import type { Asked, Reply } from './route.ts'
+import type { DoorRequest, Reply } from './route.ts'
 
 /** Under which names the gateway may be asked. */
 export interface Names {
@@ -108,7 +108,7 @@ function hasTwice(rawHeaders: readonly string[]): boolean {
   return false
 }
 
-function askedBy(request: IncomingMessage, response: ServerResponse): Asked {
+function askedBy(request: IncomingMessage, response: ServerResponse): DoorRequest {
   const { url = '' } = request
   const mark = url.indexOf('?')
   return {

@@ -2,15 +2,15 @@
 
 import { postObservation } from '@tollgate/kernel'
 import { OBSERVATION } from './evaluate.ts'
-import { json, kernelOf, type Question, type Reply, type Route } from './route.ts'
+import { json, kernelOf, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import { HASH, object, said } from './schema.ts'
 
-function post({ options, identity, body }: Question): Reply {
+function post({ options, identity, body }: ApiQuestion): Reply {
   return json(201, { id: postObservation(kernelOf(options), identity.tenant, body) })
 }
 
 /** Observations. */
-export const observationRoutes: readonly Route[] = [
+export const observationRoutes: readonly ApiRoute[] = [
   {
     method: 'POST',
     path: '/v1/browser/observations',

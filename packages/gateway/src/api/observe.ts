@@ -1,13 +1,13 @@
 // Observe mode: where it is on, and switching it.
 
 import { DOORS } from '@tollgate/evidence'
-import { setObserve, type ObserveOrder } from '@tollgate/kernel'
-import { json, kernelOf, textIn, type Question, type Reply, type Route } from './route.ts'
+import { setObserve, type ObserveOrder } from '@tollgate/kernel/admin'
+import { json, kernelOf, textIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import { HASH, list, NAME, object, orNull, said, TIME, word } from './schema.ts'
 
 const SCOPE = word('door', 'principal')
 
-function show({ options, identity }: Question): Reply {
+function show({ options, identity }: ApiQuestion): Reply {
   const { observing, host } = kernelOf(options)
   const own = observing.list(host.now()).filter(({ tenant }) => tenant === identity.tenant)
   return json(200, {
@@ -19,7 +19,7 @@ function show({ options, identity }: Question): Reply {
   })
 }
 
-async function change({ options, identity, body }: Question): Promise<Reply> {
+async function change({ options, identity, body }: ApiQuestion): Promise<Reply> {
   const kernel = kernelOf(options)
   const seconds = body['seconds']
   const { id } = await setObserve(kernel, {
@@ -34,7 +34,7 @@ async function change({ options, identity, body }: Question): Promise<Reply> {
 }
 
 /** Observe mode. */
-export const observeRoutes: readonly Route[] = [
+export const observeRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/observe',

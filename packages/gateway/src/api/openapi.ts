@@ -1,11 +1,11 @@
 // The OpenAPI document, made from the table of routes: what validates is what is described.
 
 import { PROBLEMS, type ProblemCode } from './problem.ts'
-import { jsonText, type Answer, type Reply, type Route } from './route.ts'
-import { COUNT, object, said, TEXT, type Schema } from './schema.ts'
+import { jsonText, type AnswerForm, type Reply, type ApiRoute } from './route.ts'
+import { COUNT, object, said, TEXT, type ApiSchema } from './schema.ts'
 
 /** The body of a problem. */
-export const PROBLEM: Schema = {
+export const PROBLEM: ApiSchema = {
   ...object({
     type: TEXT,
     title: TEXT,
@@ -19,7 +19,7 @@ export const PROBLEM: Schema = {
 }
 
 /** The problems that a route can answer with: its own, and those that its form brings. */
-export function problemsOf({ roles, params, body, problems = [], method }: Route): readonly ProblemCode[] {
+export function problemsOf({ roles, params, body, problems = [], method }: ApiRoute): readonly ProblemCode[] {
   const codes: ProblemCode[] = [
     'request-invalid',
     'method-not-allowed',
@@ -43,7 +43,7 @@ export function problemsOf({ roles, params, body, problems = [], method }: Route
 }
 
 /** The document. */
-export function openApi(routes: readonly Route[], version: string): object {
+export function openApi(routes: readonly ApiRoute[], version: string): object {
   const paths: Record<string, Record<string, object>> = {}
   for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = operation(route)
   return {
@@ -66,7 +66,7 @@ export function openApi(routes: readonly Route[], version: string): object {
   }
 }
 
-function operation(route: Route): object {
+function operation(route: ApiRoute): object {
   const { id, about, roles, params = {}, query = {}, body, answers } = route
   const parameters = [
     ...Object.entries(params).map(([name, schema]) => parameter(name, 'path', schema)),
@@ -90,7 +90,7 @@ function operation(route: Route): object {
   }
 }
 
-function parameter(name: string, at: 'path' | 'query', schema: Schema): object {
+function parameter(name: string, at: 'path' | 'query', schema: ApiSchema): object {
   const { description, ...rest } = schema
   return {
     name,
@@ -101,7 +101,7 @@ function parameter(name: string, at: 'path' | 'query', schema: Schema): object {
   }
 }
 
-function response({ about, type = 'application/json', schema }: Answer): object {
+function response({ about, type = 'application/json', schema }: AnswerForm): object {
   return { description: about, content: { [type]: schema ? { schema } : {} } }
 }
 
@@ -122,7 +122,7 @@ function problemResponses(codes: readonly ProblemCode[]): Readonly<Record<string
 }
 
 /** The document's own route. The table is asked for late, since the route is part of it. */
-export function openApiRoutes(routes: () => readonly Route[]): readonly Route[] {
+export function openApiRoutes(routes: () => readonly ApiRoute[]): readonly ApiRoute[] {
   const texts = new Map<string, string>()
   const show = (version: string): Reply => {
     const text = texts.get(version) ?? JSON.stringify(openApi(routes(), version))

@@ -6,19 +6,19 @@ import {
   resetTrust,
   type PardonOrder,
   type SessionPardon,
-} from '@tollgate/kernel'
+} from '@tollgate/kernel/admin'
 import { lineageOf } from './lineage.ts'
 import { Problem } from './problem.ts'
-import { json, kernelOf, textIn, type Question, type Reply, type Route } from './route.ts'
+import { json, kernelOf, textIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import { HASH, NAME, object, said, SENTENCE } from './schema.ts'
 import { recall } from './sessions.ts'
 
 /** Who asks, and why: on the record for good. */
-function personIn({ identity, body }: Question): Pick<PardonOrder, 'tenant' | 'by' | 'because'> {
+function personIn({ identity, body }: ApiQuestion): Pick<PardonOrder, 'tenant' | 'by' | 'because'> {
   return { tenant: identity.tenant, by: identity.principal, because: textIn(body, 'because') ?? '' }
 }
 
-async function sessionIn(question: Question): Promise<SessionPardon> {
+async function sessionIn(question: ApiQuestion): Promise<SessionPardon> {
   const { options, identity, params, body } = question
   const { tenant } = identity
   const principal = textIn(body, 'principal') ?? ''
@@ -31,17 +31,17 @@ async function sessionIn(question: Question): Promise<SessionPardon> {
   return { ...personIn(question), principal, session, ...(root !== undefined && { root }) }
 }
 
-async function reset(question: Question): Promise<Reply> {
+async function reset(question: ApiQuestion): Promise<Reply> {
   const { id } = await resetSession(kernelOf(question.options), await sessionIn(question))
   return json(200, { receipt: id })
 }
 
-async function close(question: Question): Promise<Reply> {
+async function close(question: ApiQuestion): Promise<Reply> {
   const { id } = await closeSession(kernelOf(question.options), await sessionIn(question))
   return json(200, { receipt: id })
 }
 
-async function retrust(question: Question): Promise<Reply> {
+async function retrust(question: ApiQuestion): Promise<Reply> {
   const order = { ...personIn(question), principal: question.params['name'] ?? '' }
   const { id } = await resetTrust(kernelOf(question.options), order)
   return json(200, { receipt: id })
@@ -53,7 +53,7 @@ const DONE = { 200: { about: 'Recorded, and in force.', schema: object({ receipt
 const COMMON = { roles: ['operator', 'admin'], answers: DONE, problems: ['gateway-needed'] } as const
 
 /** What operators lift. */
-export const pardonRoutes: readonly Route[] = [
+export const pardonRoutes: readonly ApiRoute[] = [
   {
     ...COMMON,
     method: 'POST',

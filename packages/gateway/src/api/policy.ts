@@ -1,14 +1,24 @@
 // The policy in force, and activating another.
 
 import { RUNGS, sha256Hex } from '@tollgate/evidence'
-import { activatePolicy, parsePolicy, policyOf, standings, type Mistake } from '@tollgate/kernel'
+import { policyOf, standings } from '@tollgate/kernel'
+import { activatePolicy } from '@tollgate/kernel/admin'
+import { parsePolicy, type Mistake } from '@tollgate/kernel/policy'
 import { Problem } from './problem.ts'
-import { json, kernelOf, textIn, type ApiOptions, type Question, type Reply, type Route } from './route.ts'
-import { COUNT, HASH, list, object, orNull, said, TEXT, word, type Schema } from './schema.ts'
+import {
+  json,
+  kernelOf,
+  textIn,
+  type ApiOptions,
+  type ApiQuestion,
+  type Reply,
+  type ApiRoute,
+} from './route.ts'
+import { COUNT, HASH, list, object, orNull, said, TEXT, word, type ApiSchema } from './schema.ts'
 
-const MISTAKES: Schema = list(object({ line: COUNT, column: COUNT, message: TEXT }))
+const MISTAKES: ApiSchema = list(object({ line: COUNT, column: COUNT, message: TEXT }))
 
-function show({ options, identity }: Question): Reply {
+function show({ options, identity }: ApiQuestion): Reply {
   const kernel = kernelOf(options)
   const { name, hash, text } = policyOf(kernel, identity.tenant)
   // The file is that of the tenant which runs the gateway.
@@ -30,7 +40,7 @@ function mistakesOf(mistakes: readonly Mistake[]): { line: number; column: numbe
   return mistakes.map(({ line, column, message }) => ({ line, column, message }))
 }
 
-async function activate({ options, identity, body }: Question): Promise<Reply> {
+async function activate({ options, identity, body }: ApiQuestion): Promise<Reply> {
   const kernel = kernelOf(options)
   const parsed = parsePolicy(textIn(body, 'text') ?? '')
   if (!parsed.ok) {
@@ -49,7 +59,7 @@ async function activate({ options, identity, body }: Question): Promise<Reply> {
 }
 
 /** Policies. */
-export const policyRoutes: readonly Route[] = [
+export const policyRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/policy',

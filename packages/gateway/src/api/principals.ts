@@ -1,16 +1,18 @@
 // How a principal stands: what the policy says of it, what it has earned, and what it has left.
 
 import { TIERS } from '@tollgate/evidence'
-import { capture, isDelegateOnly, policyOf, trustName, type Kernel, type Policy } from '@tollgate/kernel'
+import { capture, policyOf, trustName, type Kernel } from '@tollgate/kernel'
+import { isDelegateOnly } from '@tollgate/kernel/admin'
+import type { Policy } from '@tollgate/kernel/policy'
 import type { Identity } from '../tokens.ts'
 import { allowancesOf, ALLOWANCE } from './allowances.ts'
 import { Problem } from './problem.ts'
 import { READERS } from './receipts.ts'
-import { json, kernelOf, type Question, type Reply, type Route } from './route.ts'
+import { json, kernelOf, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import { FLAG, list, NAME, object, orNull, said, word } from './schema.ts'
 import { DECIMAL, trustNow } from './sessions.ts'
 
-async function show({ options, identity, params, inTurn }: Question): Promise<Reply> {
+async function show({ options, identity, params, inTurn }: ApiQuestion): Promise<Reply> {
   const kernel = kernelOf(options)
   const { tenant } = identity
   const principal = params['name'] ?? ''
@@ -42,7 +44,7 @@ function isFrozen({ freezes }: Kernel, caller: Pick<Identity, 'tenant' | 'princi
 }
 
 /** Principals. */
-export const principalRoutes: readonly Route[] = [
+export const principalRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/principals/{name}',

@@ -117,7 +117,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemKind>> = {
 }
 
 /** What a problem says besides its code. */
-export interface ProblemOptions {
+interface ProblemOptions {
   /** What the reader can do. */
   readonly remedy?: string
   /** Headers of the answer. */

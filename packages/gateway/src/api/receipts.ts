@@ -16,14 +16,14 @@ import type { Identity, Role } from '../tokens.ts'
 import type { EntryFilter, LedgerEntry, LedgerView } from '../view.ts'
 import { maySee } from './auth.ts'
 import { Problem } from './problem.ts'
-import { jsonText, numberIn, plain, queryIn, type Question, type Reply, type Route } from './route.ts'
-import { COUNT, HASH, list, NAME, object, orNull, said, TEXT, TIME, word, type Schema } from './schema.ts'
+import { jsonText, numberIn, plain, queryIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
+import { COUNT, HASH, list, NAME, object, orNull, said, TEXT, TIME, word, type ApiSchema } from './schema.ts'
 
 /** Roles that may read receipts. */
 export const READERS: readonly Role[] = ['agent', 'operator', 'admin', 'auditor']
 
 /** Which receipts are wanted, as query parameters. */
-export const FILTERS: Readonly<Record<string, Schema>> = {
+export const FILTERS: Readonly<Record<string, ApiSchema>> = {
   kind: word(...KINDS),
   principal: said(NAME, 'Principal of a decision, and of the effects and approvals that belong to it.'),
   tool: NAME,
@@ -32,7 +32,7 @@ export const FILTERS: Readonly<Record<string, Schema>> = {
   decision: said(HASH, 'A decision, with its effects and approvals.'),
 }
 
-const RECEIPT: Schema = {
+const RECEIPT: ApiSchema = {
   type: 'object',
   description: 'A receipt, field by field as it was signed; which fields there are depends on its kind.',
   properties: {
@@ -64,7 +64,7 @@ const RECEIPT: Schema = {
 }
 
 /** A receipt and its place. */
-export const ENTRY: Readonly<Record<string, Schema>> = {
+const ENTRY: Readonly<Record<string, ApiSchema>> = {
   index: said(COUNT, 'Its place in the ledger.'),
   id: said(HASH, 'SHA-256 of its payload.'),
   receipt: RECEIPT,
@@ -76,7 +76,7 @@ export function entryText({ index, id, payload }: LedgerEntry): string {
 }
 
 /** What the caller may see of what was asked for; undefined if that is nothing. */
-export function filterOf(question: Question): EntryFilter | undefined {
+export function filterOf(question: ApiQuestion): EntryFilter | undefined {
   const { identity } = question
   const [kind, verdict] = [queryIn(question, 'kind'), queryIn(question, 'verdict')]
   // Everybody who may read at all may check signatures, and for that needs the keys.
@@ -97,7 +97,7 @@ export function filterOf(question: Question): EntryFilter | undefined {
   }
 }
 
-async function page(question: Question): Promise<Reply> {
+async function page(question: ApiQuestion): Promise<Reply> {
   const filter = filterOf(question)
   if (!filter) return jsonText(200, '{"receipts":[],"next":null}')
   const begins = queryIn(question, 'begins')
@@ -118,7 +118,7 @@ function pageOf(entries: readonly LedgerEntry[], next: number | undefined): Repl
 }
 
 /** The entries whose ids begin so, as far as the caller may see them. */
-async function alike({ options, identity }: Question, begins: string): Promise<readonly LedgerEntry[]> {
+async function alike({ options, identity }: ApiQuestion, begins: string): Promise<readonly LedgerEntry[]> {
   const seen: LedgerEntry[] = []
   for (const entry of await options.view.begins(begins)) {
     if (await isVisible(options.view, identity, receiptOf(entry))) seen.push(entry)
@@ -157,13 +157,13 @@ async function ownerOf(view: LedgerView, receipt: Receipt): Promise<string | und
   return entry && (receiptOf(entry) as Decision).principal
 }
 
-async function show({ options, identity, params }: Question): Promise<Reply> {
+async function show({ options, identity, params }: ApiQuestion): Promise<Reply> {
   const entry = await findEntry(options.view, identity, params['id'] ?? '')
   const envelope = JSON.stringify(Buffer.from(entry.envelope).toString())
   return jsonText(200, `{${entryText(entry)},"envelope":${envelope}}`)
 }
 
-async function prove({ options, identity, params }: Question): Promise<Reply> {
+async function prove({ options, identity, params }: ApiQuestion): Promise<Reply> {
   const { view } = options
   const { index } = await findEntry(view, identity, params['id'] ?? '')
   // Taken after the entry was found, so it covers it.
@@ -173,7 +173,7 @@ async function prove({ options, identity, params }: Question): Promise<Reply> {
 }
 
 /** Receipts. */
-export const receiptRoutes: readonly Route[] = [
+export const receiptRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/receipts',

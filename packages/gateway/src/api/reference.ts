@@ -1,10 +1,10 @@
 // docs/http.md, made from the same table as everything else.
 
 import { PROBLEMS } from './problem.ts'
-import type { Admission, Answer, Route } from './route.ts'
+import type { Admission, AnswerForm, ApiRoute } from './route.ts'
 import { problemsOf } from './openapi.ts'
 import { ROUTES } from './routes.ts'
-import { HASH, TIME, type Schema } from './schema.ts'
+import { HASH, TIME, type ApiSchema } from './schema.ts'
 
 /** The reference of the HTTP API, in Markdown, below its title. */
 export function httpReference(): string {
@@ -25,7 +25,7 @@ An agent sees its own decisions, with their effects and approvals; what is not i
 what belongs to the tenant of the token. The receipts that the ledger as a whole rests on, its beginning and its keys, are
 for every reader: signatures are checked with them.`
 
-function section(route: Route): string {
+function section(route: ApiRoute): string {
   const { method, path, about, roles, params = {}, query = {}, body, answers } = route
   const inputs = [
     ...Object.entries(params).map(([name, schema]) => row(`\`{${name}}\``, schema, true)),
@@ -59,13 +59,13 @@ function whoMay(roles: Admission): string {
   return roles === 'any role' ? 'Any role.' : `Roles: ${roles.join(', ')}.`
 }
 
-function outputs(status: string, { about, type = 'application/json', schema }: Answer): string {
+function outputs(status: string, { about, type = 'application/json', schema }: AnswerForm): string {
   const rows = schema?.type === 'object' ? members(schema) : []
   const head = `**${status}** \`${type}\`: ${about}`
   return rows.length === 0 ? head : [head, '', '| out | form | |', '|---|---|---|', ...rows].join('\n')
 }
 
-function members(schema: Schema, prefix = ''): string[] {
+function members(schema: ApiSchema, prefix = ''): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
     const required = schema.required?.includes(name) ?? false
     const inner = member.type === 'array' ? member.items : member
@@ -75,12 +75,12 @@ function members(schema: Schema, prefix = ''): string[] {
   })
 }
 
-function row(name: string, schema: Schema, required: boolean): string {
+function row(name: string, schema: ApiSchema, required: boolean): string {
   const notes = [schema.description, schema.default !== undefined && `Default \`${schema.default}\`.`]
   return `| ${name}${required ? '' : ' (optional)'} | ${form(schema)} | ${notes.filter(Boolean).join(' ')} |`
 }
 
-function form(schema: Schema): string {
+function form(schema: ApiSchema): string {
   const { type, enum: words, minimum, maximum, maxLength, pattern } = schema
   if (words) return words.map((each) => `\`${each}\``).join(', ')
   const types = [type ?? []].flat()

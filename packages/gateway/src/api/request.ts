@@ -2,19 +2,19 @@
 
 import { EvidenceError, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
 import { Problem } from './problem.ts'
-import type { Asked, Question, Route } from './route.ts'
-import { problemsIn, type Schema } from './schema.ts'
+import type { DoorRequest, ApiQuestion, ApiRoute } from './route.ts'
+import { problemsIn, type ApiSchema } from './schema.ts'
 
 /** A body as it came, and as it was read. */
-type Body = Pick<Question, 'bytes' | 'body'>
+type ReceivedBody = Pick<ApiQuestion, 'bytes' | 'body'>
 
 /** The body of a route that takes none. */
-export const NO_BODY: Body = { bytes: new Uint8Array(), body: {} }
+export const NO_BODY: ReceivedBody = { bytes: new Uint8Array(), body: {} }
 
-const NO_QUERY: Question['query'] = {}
+const NO_QUERY: ApiQuestion['query'] = {}
 
 /** The parameters after the question mark. What is not known is refused, as in a body. */
-export function readQuery({ query = {} }: Route, search: string): Question['query'] {
+export function readQuery({ query = {} }: ApiRoute, search: string): ApiQuestion['query'] {
   if (search === '') return NO_QUERY
   const values: Record<string, string[]> = {}
   for (const [name, value] of new URLSearchParams(search)) {
@@ -29,7 +29,7 @@ export function readQuery({ query = {} }: Route, search: string): Question['quer
   return values
 }
 
-function queryProblems(schema: Schema, name: string, texts: readonly string[]): readonly string[] {
+function queryProblems(schema: ApiSchema, name: string, texts: readonly string[]): readonly string[] {
   if (schema.type === 'array') return problemsIn(schema, texts, `?${name}`)
   const [text = '', another] = texts
   if (another !== undefined) return [`\`?${name}\` is given twice`]
@@ -40,10 +40,10 @@ function queryProblems(schema: Schema, name: string, texts: readonly string[]): 
 
 /** The body, checked, of a route that takes one. */
 export async function readBody(
-  { schema, optional = false, raw = false }: NonNullable<Route['body']>,
-  asked: Asked,
+  { schema, optional = false, raw = false }: NonNullable<ApiRoute['body']>,
+  asked: DoorRequest,
   limit: number,
-): Promise<Body> {
+): Promise<ReceivedBody> {
   const type = asked.header('content-type')
   if (!(type === undefined && optional)) checkType(type, asked.header('content-encoding'))
   const bytes = await asked.body(limit)

@@ -4,14 +4,14 @@ import { performance } from 'node:perf_hooks'
 import type { JsonObject } from '@tollgate/evidence'
 import type { Kernel } from '@tollgate/kernel'
 import type { Budget } from '../budget.ts'
-import type { Asked, Reply } from '../exchange.ts'
+import type { DoorRequest, Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
 import type { Span } from '../trace.ts'
 import type { Identity, Role, Tokens } from '../tokens.ts'
 import type { LedgerView } from '../view.ts'
 import type { Metrics } from './metrics.ts'
 import { Problem, type ProblemCode } from './problem.ts'
-import type { Schema } from './schema.ts'
+import type { ApiSchema } from './schema.ts'
 import type { InTurn } from './turns.ts'
 
 /** What the API is made of. */
@@ -39,10 +39,10 @@ export interface ApiOptions {
 }
 
 /** What a route knows when it answers. Everything in it has been checked. */
-export interface Question {
+export interface ApiQuestion {
   readonly options: ApiOptions
   readonly metrics: Metrics
-  readonly asked: Asked
+  readonly asked: DoorRequest
   readonly identity: Identity
   /** The parts of the path in braces, decoded. */
   readonly params: Readonly<Record<string, string>>
@@ -71,16 +71,16 @@ export interface Question {
 export type Admission = readonly Role[] | 'any role' | 'public'
 
 /** What a status means and what comes with it. */
-export interface Answer {
+export interface AnswerForm {
   readonly about: string
   /** The media type; JSON if not given. */
   readonly type?: string
   /** Schema of a JSON answer. */
-  readonly schema?: Schema
+  readonly schema?: ApiSchema
 }
 
 /** A route of the API. */
-export interface Route {
+export interface ApiRoute {
   readonly method: 'GET' | 'POST' | 'DELETE'
   /** With `{name}` where one part of the path is free. */
   readonly path: string
@@ -89,22 +89,22 @@ export interface Route {
   readonly about: string
   readonly roles: Admission
   /** Schemas of the free parts of the path. What does not fit is not found. */
-  readonly params?: Readonly<Record<string, Schema>>
-  readonly query?: Readonly<Record<string, Schema>>
+  readonly params?: Readonly<Record<string, ApiSchema>>
+  readonly query?: Readonly<Record<string, ApiSchema>>
   readonly body?: {
-    readonly schema: Schema
+    readonly schema: ApiSchema
     /** It may be left out. */
     readonly optional?: boolean
     /** The route reads the bytes itself: what is no JSON has to be recorded as well. */
     readonly raw?: boolean
   }
-  readonly answers: Readonly<Record<number, Answer>>
+  readonly answers: Readonly<Record<number, AnswerForm>>
   /** Problems that are this route's own; those that every route has are added. */
   readonly problems?: readonly ProblemCode[]
-  answer(question: Question): Reply | Promise<Reply>
+  answer(question: ApiQuestion): Reply | Promise<Reply>
 }
 
-export type { Asked, Reply }
+export type { DoorRequest, Reply }
 
 const JSON_HEADERS = { 'content-type': 'application/json' }
 
@@ -131,7 +131,7 @@ export function kernelOf({ kernel }: ApiOptions): Kernel {
 
 /** Takes note of something that began at `start`, by the clock of `performance`, and has just ended. */
 export function traceFrom(
-  { options, asked }: Question,
+  { options, asked }: ApiQuestion,
   start: number,
   name: string,
   attributes: Span['attributes'],
@@ -153,12 +153,12 @@ export function textIn(body: JsonObject, name: string): string | undefined {
 }
 
 /** A query parameter that its schema says is a whole number, or nothing. */
-export function numberIn({ query }: Question, name: string): number | undefined {
+export function numberIn({ query }: ApiQuestion, name: string): number | undefined {
   const [text] = query[name] ?? []
   return text === undefined ? undefined : Number(text)
 }
 
 /** A query parameter, or nothing. */
-export function queryIn({ query }: Question, name: string): string | undefined {
+export function queryIn({ query }: ApiQuestion, name: string): string | undefined {
   return query[name]?.[0]
 }

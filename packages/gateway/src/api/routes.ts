@@ -17,7 +17,7 @@ import { policyRoutes } from './policy.ts'
 import { principalRoutes } from './principals.ts'
 import { Problem } from './problem.ts'
 import { receiptRoutes } from './receipts.ts'
-import type { Route } from './route.ts'
+import type { ApiRoute } from './route.ts'
 import { problemsIn } from './schema.ts'
 import { scopeRoutes } from './scopes.ts'
 import { sessionRoutes } from './sessions.ts'
@@ -26,7 +26,7 @@ import { tokenRoutes } from './tokens.ts'
 import { toolRoutes } from './tools.ts'
 
 /** Every route, in the order of the reference. */
-export const ROUTES: readonly Route[] = [
+export const ROUTES: readonly ApiRoute[] = [
   ...evaluateRoutes,
   ...effectRoutes,
   ...observationRoutes,
@@ -52,22 +52,22 @@ export const ROUTES: readonly Route[] = [
 ]
 
 /** A route and the free parts of its path. */
-export interface Found {
-  readonly route: Route
+export interface FoundRoute {
+  readonly route: ApiRoute
   readonly params: Readonly<Record<string, string>>
 }
 
-interface Pattern {
+interface PathPattern {
   readonly form: RegExp
   readonly names: readonly string[]
-  readonly routes: readonly Route[]
+  readonly routes: readonly ApiRoute[]
 }
 
 const paths = [...new Set(ROUTES.map(({ path }) => path))]
 const exact = new Map(paths.filter((path) => !path.includes('{')).map((path) => [path, patternOf(path)]))
 const free = paths.filter((path) => path.includes('{')).map(patternOf)
 
-function patternOf(path: string): Pattern {
+function patternOf(path: string): PathPattern {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   return {
     form: new RegExp(`^${path.replace(/\{\w+\}/g, '([^/]+)')}$`),
@@ -77,7 +77,7 @@ function patternOf(path: string): Pattern {
 }
 
 /** The route of a path. @throws Problem `not-found`, `method-not-allowed` or `request-invalid`. */
-export function findRoute(method: string, path: string): Found {
+export function findRoute(method: string, path: string): FoundRoute {
   const pattern = exact.get(path) ?? free.find(({ form }) => form.test(path))
   if (!pattern) throw new Problem('not-found', 'there is no such route')
   const route = pattern.routes.find((each) => each.method === method)
@@ -88,9 +88,13 @@ export function findRoute(method: string, path: string): Found {
   return { route, params: pattern.names.length === 0 ? NO_PARAMS : paramsOf(pattern, route, path) }
 }
 
-const NO_PARAMS: Found['params'] = {}
+const NO_PARAMS: FoundRoute['params'] = {}
 
-function paramsOf({ form, names }: Pattern, { params = {} }: Route, path: string): Found['params'] {
+function paramsOf(
+  { form, names }: PathPattern,
+  { params = {} }: ApiRoute,
+  path: string,
+): FoundRoute['params'] {
   const [, ...parts] = form.exec(path) ?? []
   const values = names.map((name, i) => [name, decoded(parts[i] ?? '')] as const)
   const fits = values.every(

@@ -1,12 +1,12 @@
 // JSON Schema, the part of it that the API is described with. The same objects validate requests and make up the OpenAPI
 // document, so neither can say something else than the other.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 
 type TypeName = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array' | 'null'
 
 /** A schema. Only what `problemsIn` checks, and words for readers. */
-export interface Schema {
+export interface ApiSchema {
   readonly type?: TypeName | readonly TypeName[]
   readonly description?: string
   readonly enum?: readonly (string | number)[]
@@ -15,9 +15,9 @@ export interface Schema {
   readonly maxLength?: number
   readonly minimum?: number
   readonly maximum?: number
-  readonly items?: Schema
+  readonly items?: ApiSchema
   readonly maxItems?: number
-  readonly properties?: Readonly<Record<string, Schema>>
+  readonly properties?: Readonly<Record<string, ApiSchema>>
   readonly required?: readonly string[]
   readonly additionalProperties?: boolean
   readonly default?: string | number
@@ -26,7 +26,7 @@ export interface Schema {
 const patterns = new Map<string, RegExp>()
 
 /** Everything that is wrong with a value, each with its place; empty if it fits. Never names the value itself. */
-export function problemsIn(schema: Schema, value: Json, at = ''): readonly string[] {
+export function problemsIn(schema: ApiSchema, value: Json, at = ''): readonly string[] {
   const types = schema.type === undefined ? [] : [schema.type].flat()
   if (types.length > 0 && !types.some((type) => isOf(type, value))) {
     return [`${place(at)} is not ${types.map(articled).join(' or ')}`]
@@ -37,7 +37,7 @@ export function problemsIn(schema: Schema, value: Json, at = ''): readonly strin
   if (typeof value === 'string') return textProblems(schema, value, at)
   if (typeof value === 'number') return numberProblems(schema, value, at)
   if (isList(value)) return listProblems(schema, value, at)
-  return value !== null && typeof value === 'object' ? objectProblems(schema, value, at) : []
+  return isObject(value) ? objectProblems(schema, value, at) : []
 }
 
 function isOf(type: TypeName, value: Json): boolean {
@@ -45,9 +45,9 @@ function isOf(type: TypeName, value: Json): boolean {
     case 'null':
       return value === null
     case 'array':
-      return Array.isArray(value)
+      return isList(value)
     case 'object':
-      return typeof value === 'object' && value !== null && !Array.isArray(value)
+      return isObject(value)
     case 'integer':
       return Number.isSafeInteger(value)
     case 'string':
@@ -57,12 +57,8 @@ function isOf(type: TypeName, value: Json): boolean {
   }
 }
 
-function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value)
-}
-
 function textProblems(
-  { minLength = 0, maxLength = Infinity, pattern }: Schema,
+  { minLength = 0, maxLength = Infinity, pattern }: ApiSchema,
   value: string,
   at: string,
 ): string[] {
@@ -75,7 +71,7 @@ function textProblems(
 }
 
 function numberProblems(
-  { minimum = -Infinity, maximum = Infinity }: Schema,
+  { minimum = -Infinity, maximum = Infinity }: ApiSchema,
   value: number,
   at: string,
 ): string[] {
@@ -83,12 +79,16 @@ function numberProblems(
   return value > maximum ? [`${place(at)} is more than ${maximum}`] : []
 }
 
-function listProblems({ items, maxItems = Infinity }: Schema, value: readonly Json[], at: string): string[] {
+function listProblems(
+  { items, maxItems = Infinity }: ApiSchema,
+  value: readonly Json[],
+  at: string,
+): string[] {
   if (value.length > maxItems) return [`${place(at)} has more than ${maxItems} items`]
   return items ? value.flatMap((item, i) => problemsIn(items, item, `${at}/${i}`)) : []
 }
 
-function objectProblems(schema: Schema, value: JsonObject, at: string): string[] {
+function objectProblems(schema: ApiSchema, value: JsonObject, at: string): string[] {
   const { properties = {}, required = [], additionalProperties = true } = schema
   const missing = required
     .filter((name) => value[name] === undefined)
@@ -112,7 +112,7 @@ function articled(type: TypeName): string {
 }
 
 /** An object with these members and no other; those whose names end in `?` may be missing. */
-export function object(members: Readonly<Record<string, Schema>>, description?: string): Schema {
+export function object(members: Readonly<Record<string, ApiSchema>>, description?: string): ApiSchema {
   const names = Object.keys(members)
   return {
     type: 'object',
@@ -124,45 +124,45 @@ export function object(members: Readonly<Record<string, Schema>>, description?: 
 }
 
 /** A list of at most `maxItems`. */
-export function list(items: Schema, maxItems?: number): Schema {
+export function list(items: ApiSchema, maxItems?: number): ApiSchema {
   return { type: 'array', items, ...(maxItems !== undefined && { maxItems }) }
 }
 
 /** The same, or null. */
-export function orNull(schema: Schema): Schema {
+export function orNull(schema: ApiSchema): ApiSchema {
   return { ...schema, type: [schema.type ?? [], 'null' as const].flat() }
 }
 
 /** The same, with a sentence. */
-export function said(schema: Schema, description: string): Schema {
+export function said(schema: ApiSchema, description: string): ApiSchema {
   return { ...schema, description }
 }
 
 /** Any JSON. */
-export const ANYTHING: Schema = {}
+export const ANYTHING: ApiSchema = {}
 /** Text. */
-export const TEXT: Schema = { type: 'string' }
+export const TEXT: ApiSchema = { type: 'string' }
 /** True or false. */
-export const FLAG: Schema = { type: 'boolean' }
+export const FLAG: ApiSchema = { type: 'boolean' }
 /** A whole number from 0 on. */
-export const COUNT: Schema = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
+export const COUNT: ApiSchema = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 /** A name as it can stand in a receipt. */
-export const NAME: Schema = {
+export const NAME: ApiSchema = {
   type: 'string',
   minLength: 1,
   maxLength: 256,
   pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
 }
 /** A sentence as it can stand in a receipt. */
-export const SENTENCE: Schema = { ...NAME, maxLength: 500 }
+export const SENTENCE: ApiSchema = { ...NAME, maxLength: 500 }
 /** SHA-256 in hexadecimal; also the id of a receipt. */
-export const HASH: Schema = { type: 'string', pattern: '^[0-9a-f]{64}$' }
+export const HASH: ApiSchema = { type: 'string', pattern: '^[0-9a-f]{64}$' }
 /** A moment. */
-export const TIME: Schema = {
+export const TIME: ApiSchema = {
   type: 'string',
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
 }
 /** One of these words. */
-export function word(...words: readonly string[]): Schema {
+export function word(...words: readonly string[]): ApiSchema {
   return { type: 'string', enum: words }
 }

@@ -1,16 +1,17 @@
 // What sessions are for: opened with a scope by the host application, or by an operator.
 
 import { EFFECT_CLASSES, SCOPE_SOURCES, type JsonObject } from '@tollgate/evidence'
-import { givenScope, MOST_SINKS, MOST_TOOLS, scopeHash, scopeOf } from '@tollgate/kernel'
+import { scopeOf } from '@tollgate/kernel/admin'
+import { givenScope, MOST_SINKS, MOST_TOOLS, scopeHash } from '@tollgate/kernel/detection'
 import { giveScope, maySetScope, NOT_YOURS } from '../scoping.ts'
 import type { Identity } from '../tokens.ts'
 import { Problem } from './problem.ts'
-import { json, kernelOf, queryIn, type Question, type Reply, type Route } from './route.ts'
-import { FLAG, HASH, list, NAME, object, orNull, said, TEXT, TIME, word, type Schema } from './schema.ts'
+import { json, kernelOf, queryIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
+import { FLAG, HASH, list, NAME, object, orNull, said, TEXT, TIME, word, type ApiSchema } from './schema.ts'
 
-const SINK: Schema = { type: 'string', minLength: 1, maxLength: 512 }
+const SINK: ApiSchema = { type: 'string', minLength: 1, maxLength: 512 }
 
-const SCOPE: Schema = object(
+const SCOPE: ApiSchema = object(
   {
     'effects?': said(
       list(word(...EFFECT_CLASSES), EFFECT_CLASSES.length),
@@ -31,7 +32,7 @@ const SCOPE: Schema = object(
   'What the session is for. What is left out is not limited; an empty list allows none.',
 )
 
-async function open(question: Question): Promise<Reply> {
+async function open(question: ApiQuestion): Promise<Reply> {
   const { options, identity, body } = question
   const { session_id: session, scope } = body
   const principal = ownerIn(identity, body['principal'])
@@ -55,7 +56,7 @@ function notYours(): Problem {
   })
 }
 
-async function show(question: Question): Promise<Reply> {
+async function show(question: ApiQuestion): Promise<Reply> {
   const { options, identity, params } = question
   const principal = ownerIn(identity, queryIn(question, 'principal'))
   if (!maySetScope(identity, principal)) throw notYours()
@@ -68,7 +69,7 @@ async function show(question: Question): Promise<Reply> {
 const ROLES = ['host', 'operator', 'admin'] as const
 
 /** Scopes of sessions. */
-export const scopeRoutes: readonly Route[] = [
+export const scopeRoutes: readonly ApiRoute[] = [
   {
     method: 'POST',
     path: '/v1/sessions',

@@ -2,25 +2,23 @@
 
 import { memoryOf, parseJson, sha256Hex, TIERS, type Decision, type SessionChange } from '@tollgate/evidence'
 import {
-  ONE,
   policyOf,
   provenanceName,
   readKeptProvenance,
   readSession,
   readTrustState,
   sessionName,
-  trustAt,
   trustName,
-  trustText,
   type Kernel,
   type KeptProvenance,
   type SessionState,
   type Stored,
 } from '@tollgate/kernel'
+import { ONE, trustAt, trustText } from '@tollgate/kernel/detection'
 import { LINEAGE, lineageOf } from './lineage.ts'
 import { Problem } from './problem.ts'
 import { READERS, receiptOf } from './receipts.ts'
-import { json, kernelOf, queryIn, type Question, type Reply, type Route } from './route.ts'
+import { json, kernelOf, queryIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import {
   COUNT,
   FLAG,
@@ -33,18 +31,18 @@ import {
   TEXT,
   TIME,
   word,
-  type Schema,
+  type ApiSchema,
 } from './schema.ts'
 
 /** Whose session, and which. */
-export interface SessionKey {
+interface SessionKey {
   readonly tenant: string
   readonly principal: string
   readonly session: string
 }
 
 /** What the ledger and its private records know of a session. */
-export interface KnownSession {
+interface KnownSession {
   /** Its newest decision and that one's id. */
   readonly newest: { readonly id: string; readonly decision: Decision }
   readonly session: SessionState
@@ -54,7 +52,7 @@ export interface KnownSession {
 }
 
 /** Reads a session as the kernel does; undefined if it has had no decision. */
-export async function recall(question: Question, key: SessionKey): Promise<KnownSession | undefined> {
+export async function recall(question: ApiQuestion, key: SessionKey): Promise<KnownSession | undefined> {
   const kernel = kernelOf(question.options)
   const names = [sessionName(key, key.session), provenanceName(key, key.session), trustName(key)]
   const [session = NOTHING, data = NOTHING, trust = NOTHING] = await question.inTurn(() =>
@@ -75,7 +73,7 @@ const MOST = 100
 const NOTHING: Stored = { record: undefined, anchor: undefined }
 
 async function newestIn(
-  { options }: Question,
+  { options }: ApiQuestion,
   key: SessionKey,
   { anchor }: Stored,
 ): Promise<KnownSession['newest'] | undefined> {
@@ -100,7 +98,7 @@ export function trustNow(kernel: Kernel, tenant: string, stored: Stored): string
   return trustText({ score: trustAt(readTrustState(stored), kernel.host.now(), trust.halfLife) })
 }
 
-async function show(question: Question): Promise<Reply> {
+async function show(question: ApiQuestion): Promise<Reply> {
   const { options, identity, params } = question
   const { tenant } = identity
   const principal = principalIn(question)
@@ -126,7 +124,7 @@ async function show(question: Question): Promise<Reply> {
 }
 
 /** Whose session is asked about. */
-function principalIn(question: Question): string {
+function principalIn(question: ApiQuestion): string {
   const { role, principal: own } = question.identity
   const principal = queryIn(question, 'principal') ?? (role === 'agent' ? own : undefined)
   if (principal === undefined) {
@@ -158,10 +156,10 @@ function decimal(value: number): string {
 }
 
 /** A number with four places. */
-export const DECIMAL: Schema = { type: 'string', pattern: '^[0-9]+\\.[0-9]{4}$' }
+export const DECIMAL: ApiSchema = { type: 'string', pattern: '^[0-9]+\\.[0-9]{4}$' }
 
 /** Sessions. */
-export const sessionRoutes: readonly Route[] = [
+export const sessionRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/sessions/{id}',

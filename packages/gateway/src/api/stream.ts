@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks'
 import { clearTimeout, setTimeout } from 'node:timers'
 import type { EntryFilter } from '../view.ts'
 import { entryText, FILTERS, filterOf, READERS } from './receipts.ts'
-import { numberIn, type Question, type Reply, type Route } from './route.ts'
+import { numberIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import { COUNT, said, TEXT } from './schema.ts'
 
 const HEARTBEAT = 15_000
@@ -13,7 +13,7 @@ const PAGE = 100
 /** Who waits looks again no sooner, however often the ledger grows. */
 const PACE = 50
 
-async function stream(question: Question): Promise<Reply> {
+async function stream(question: ApiQuestion): Promise<Reply> {
   const release = question.mayWait()
   try {
     const from = startOf(question) ?? (await question.options.view.size())
@@ -49,14 +49,14 @@ function releasing(pieces: AsyncGenerator<string>, release: () => void): AsyncIt
 }
 
 /** Where to begin: after the last event that the reader has seen, or where it asks to. */
-function startOf(question: Question): number | undefined {
+function startOf(question: ApiQuestion): number | undefined {
   const last = question.asked.header('last-event-id')
   if (last !== undefined && /^[0-9]{1,15}$/.test(last)) return Number(last) + 1
   return numberIn(question, 'from')
 }
 
 async function* follow(
-  question: Question,
+  question: ApiQuestion,
   filter: EntryFilter | undefined,
   from: number,
 ): AsyncGenerator<string> {
@@ -92,7 +92,7 @@ async function* follow(
 const EMPTY = { entries: [], next: undefined }
 
 /** Wakes one who waits. A ring while nobody waits is remembered, however many there were. */
-export interface Bell {
+interface Bell {
   readonly ended: boolean
   ring(): void
   end(): void
@@ -149,7 +149,7 @@ export function createBell(): Bell {
 }
 
 /** The stream of receipts. */
-export const streamRoutes: readonly Route[] = [
+export const streamRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/receipts/stream',

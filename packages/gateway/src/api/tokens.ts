@@ -1,12 +1,13 @@
 // Access tokens: issuing, listing and revoking them.
 
+import { isList } from '@tollgate/evidence'
 import { ROLES, type Role, type TokenInfo, type Tokens } from '../tokens.ts'
 import { unknownToken } from './auth.ts'
 import { Problem } from './problem.ts'
-import { json, textIn, type ApiOptions, type Question, type Reply, type Route } from './route.ts'
-import { FLAG, HASH, list, NAME, object, orNull, said, TIME, word, type Schema } from './schema.ts'
+import { json, textIn, type ApiOptions, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
+import { FLAG, HASH, list, NAME, object, orNull, said, TIME, word, type ApiSchema } from './schema.ts'
 
-const INFO: Readonly<Record<string, Schema>> = {
+const INFO: Readonly<Record<string, ApiSchema>> = {
   hash: said(HASH, 'SHA-256 of the token.'),
   role: word(...ROLES),
   tenant: NAME,
@@ -30,14 +31,14 @@ function infoOf({ hash, role, tenant, principal, groups, issued, expires, run }:
   }
 }
 
-function listOwn({ options, identity }: Question): Reply {
+function listOwn({ options, identity }: ApiQuestion): Reply {
   const own = tokensOf(options)
     .list()
     .filter(({ tenant }) => tenant === identity.tenant)
   return json(200, { tokens: own.map(infoOf) })
 }
 
-async function issue(question: Question): Promise<Reply> {
+async function issue(question: ApiQuestion): Promise<Reply> {
   const { options, identity, body } = question
   const tokens = tokensOf(options)
   const lasts = body['lasts_seconds']
@@ -48,7 +49,7 @@ async function issue(question: Question): Promise<Reply> {
       role: textIn(body, 'role') as Role,
       tenant: identity.tenant,
       principal: textIn(body, 'principal') ?? '',
-      ...(Array.isArray(groups) && { groups: groups as readonly string[] }),
+      ...(isList(groups) && { groups: groups as readonly string[] }),
       ...(typeof lasts === 'number' && { lasts: 1000 * lasts }),
     },
     identity.principal,
@@ -61,7 +62,7 @@ async function issue(question: Question): Promise<Reply> {
   return json(201, { token, ...infoOf(info) })
 }
 
-async function revoke({ options, identity, params }: Question): Promise<Reply> {
+async function revoke({ options, identity, params }: ApiQuestion): Promise<Reply> {
   const tokens = tokensOf(options)
   const prefix = params['hash'] ?? ''
   // Only among the tenant's own: whether another tenant has such a token is not told either.
@@ -74,7 +75,7 @@ async function revoke({ options, identity, params }: Question): Promise<Reply> {
 }
 
 /** Tokens. */
-export const tokenRoutes: readonly Route[] = [
+export const tokenRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/tokens',

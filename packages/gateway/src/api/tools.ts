@@ -1,21 +1,34 @@
 // What the servers behind the gateway offer, and pinning: a definition that nobody has looked at is used by nobody.
 
-import { pinTool, unpinTool, type Kernel } from '@tollgate/kernel'
+import type { Kernel } from '@tollgate/kernel'
+import { pinTool, unpinTool } from '@tollgate/kernel/admin'
 import { withElsewhere } from '../tools/elsewhere.ts'
 import { SEVERITIES, TOOL_FINDINGS } from '../tools/finding.ts'
 import { listTools, showTool, STATES } from '../tools/listing.ts'
 import { Problem } from './problem.ts'
-import { json, kernelOf, queryIn, textIn, type Question, type Reply, type Route } from './route.ts'
-import { ANYTHING, COUNT, HASH, list, NAME, object, orNull, said, TEXT, word, type Schema } from './schema.ts'
+import { json, kernelOf, queryIn, textIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
+import {
+  ANYTHING,
+  COUNT,
+  HASH,
+  list,
+  NAME,
+  object,
+  orNull,
+  said,
+  TEXT,
+  word,
+  type ApiSchema,
+} from './schema.ts'
 
-const FINDING: Schema = object({
+const FINDING: ApiSchema = object({
   code: word(...Object.keys(TOOL_FINDINGS)),
   severity: word(...SEVERITIES),
   tool: said(TEXT, 'The tool, or the server if it is about what the server says of itself.'),
   message: TEXT,
 })
 
-const TOOL: Readonly<Record<string, Schema>> = {
+const TOOL: Readonly<Record<string, ApiSchema>> = {
   tool: said(TEXT, '`SERVER/TOOL`, or `SERVER:METHOD` for what else of a server is governed.'),
   kind: word('tool', 'faculty'),
   state: said(
@@ -30,7 +43,7 @@ const TOOL: Readonly<Record<string, Schema>> = {
   findings: list(FINDING),
 }
 
-const SERVER: Schema = object({
+const SERVER: ApiSchema = object({
   server: TEXT,
   findings: said(list(FINDING), 'What was found in what the server says of itself.'),
   tools: list(object(TOOL)),
@@ -38,13 +51,13 @@ const SERVER: Schema = object({
 })
 
 /** The kernel, for those whose gateway it is: pins hold for every tenant, and other tenants may have servers of their own. */
-function ownKernel({ options, identity }: Question): Kernel {
+function ownKernel({ options, identity }: ApiQuestion): Kernel {
   const kernel = kernelOf(options)
   if (identity.tenant === kernel.tenant) return kernel
   throw new Problem('role-forbidden', 'only the tenant that runs the gateway sees its tools and pins them')
 }
 
-async function listAll(question: Question): Promise<Reply> {
+async function listAll(question: ApiQuestion): Promise<Reply> {
   const { catalogue } = ownKernel(question)
   const [server, tool, asked] = ['server', 'tool', 'state'].map((name) => queryIn(question, name))
   const state = STATES.find((each) => each === asked)
@@ -53,11 +66,11 @@ async function listAll(question: Question): Promise<Reply> {
 }
 
 /** What the ledger keeps as the pinned definition. */
-function pinnedText({ options }: Question, tool: string): Promise<string | undefined> {
+function pinnedText({ options }: ApiQuestion, tool: string): Promise<string | undefined> {
   return options.view.record(`pin\n${tool}`)
 }
 
-async function show(question: Question): Promise<Reply> {
+async function show(question: ApiQuestion): Promise<Reply> {
   const { catalogue } = ownKernel(question)
   const tool = queryIn(question, 'tool')
   if (tool === undefined) throw new Problem('request-invalid', '`?tool` is missing')
@@ -67,7 +80,7 @@ async function show(question: Question): Promise<Reply> {
   return json(200, shown)
 }
 
-async function pin(question: Question): Promise<Reply> {
+async function pin(question: ApiQuestion): Promise<Reply> {
   const kernel = ownKernel(question)
   const { body, identity } = question
   const [tool, hash] = [textIn(body, 'tool') ?? '', textIn(body, 'hash') ?? '']
@@ -80,7 +93,7 @@ async function pin(question: Question): Promise<Reply> {
   return json(200, { receipt: id })
 }
 
-async function unpin(question: Question): Promise<Reply> {
+async function unpin(question: ApiQuestion): Promise<Reply> {
   const kernel = ownKernel(question)
   const tool = textIn(question.body, 'tool') ?? ''
   if (kernel.catalogue.pinned(tool) === undefined) throw new Problem('not-found', 'the tool is not pinned')
@@ -89,7 +102,7 @@ async function unpin(question: Question): Promise<Reply> {
 }
 
 /** Tools and their pins. */
-export const toolRoutes: readonly Route[] = [
+export const toolRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/tools',

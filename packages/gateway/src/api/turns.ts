@@ -10,7 +10,7 @@ import { lower, ownerOf } from './waits.ts'
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>
 
 /** The turns of everybody. */
-export interface Turns {
+interface Turns {
   /** Waits for a turn. @throws Problem `too-many-waiting` if many wait already, unless this one is `patient`. */
   take<T>(identity: Identity, patient: boolean, work: () => Promise<T>): Promise<T>
 }

@@ -3,18 +3,18 @@
 
 import type { Identity } from '../tokens.ts'
 import { Problem } from './problem.ts'
-import type { Asked } from './route.ts'
+import type { DoorRequest } from './route.ts'
 
 /** Everything that waits. */
-export interface Waits {
+interface Waits {
   /**
    * Counts one more that waits, in the same tick, until the returned function is called or the caller is gone.
    *
    * @throws Problem `too-many-waiting` if the principal has as many as it may.
    */
-  reserve(identity: Identity, asked: Asked): () => void
+  reserve(identity: Identity, asked: DoorRequest): () => void
   /** Calls back when all of them are to end or the caller is gone, until the returned function is called. */
-  add(asked: Asked, listener: () => void): () => void
+  add(asked: DoorRequest, listener: () => void): () => void
   end(): void
 }
 
@@ -25,7 +25,7 @@ export function createWaits(): Waits {
   const listeners = new Set<() => void>()
   const open = new Map<string, number>()
 
-  function reserve(identity: Identity, asked: Asked): () => void {
+  function reserve(identity: Identity, asked: DoorRequest): () => void {
     const owner = ownerOf(identity)
     const before = open.get(owner) ?? 0
     if (before >= MOST_OF_ONE) throw new Problem('too-many-waiting')
@@ -62,7 +62,7 @@ export function lower(counts: Map<string, number>, owner: string): void {
 }
 
 /** Runs something once: when the returned function is called, or when the caller is gone, whatever is first. */
-function untilGone(asked: Asked, run: () => void): () => void {
+function untilGone(asked: DoorRequest, run: () => void): () => void {
   let done = false
   let forget = (): void => undefined
   const once = (): void => {

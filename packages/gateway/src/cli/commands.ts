@@ -2,16 +2,17 @@
 
 import process from 'node:process'
 import { Command } from 'commander'
-import { collect, complaint, examples, local, port, remote, whole } from './forms.ts'
-import type * as delegationCommands from './delegation-commands.ts'
+import { collect, complaint, examples, local, port, remote, whole } from './program/forms.ts'
+import type * as delegationCommands from './people/delegation-commands.ts'
 import type * as groupCommands from './groups.ts'
-import type * as mcpCommands from './mcp-commands.ts'
-import { addPolicy } from './policy-commands.ts'
-import type * as scopeCommands from './scope-commands.ts'
-import { openTerminal, type Terminal } from './terminal.ts'
+import type * as mcpCommands from './mcp/commands.ts'
+import { addPolicy } from './policy/commands.ts'
+import type * as scopeCommands from './policy/scope-commands.ts'
+import { openTerminal, type Terminal } from './program/terminal.ts'
+import { VERSION } from './program/version.ts'
 
 /** What a command does; answers with the exit code. */
-export type Run<O> = (terminal: Terminal, options: O, ...args: readonly string[]) => Promise<number>
+type RunCommand<O> = (terminal: Terminal, options: O, ...args: readonly string[]) => Promise<number>
 
 /** Options of every command that works on a data directory. */
 export interface DataOptions {
@@ -24,9 +25,6 @@ export interface GatewayOptions extends DataOptions {
   readonly url?: string
   readonly tokenFile?: string
 }
-
-/** The version of the product. */
-export const VERSION = '0.1.0'
 
 /**
  * Makes the program. `finish` gets the exit code of the command that ran. The workbench is used again and again while somebody
@@ -41,13 +39,12 @@ export async function createProgram(finish: (exit: number) => void, first?: stri
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(complaint(text)) })
     .addHelpText(
-      'after',
-      examples(
+      ...examples(
         ['tollgate up', 'start a gateway, making what is missing'],
         ['tollgate demo', 'see what it does, in 20 seconds'],
       ),
     )
-  const to = <O>(load: () => Promise<Run<O>>): ((...given: unknown[]) => Promise<void>) =>
+  const to = <O>(load: () => Promise<RunCommand<O>>): ((...given: unknown[]) => Promise<void>) =>
     lazily(load, finish)
 
   if (first === 'policy') addPolicy(program, to)
@@ -61,9 +58,9 @@ type Groups = typeof groupCommands & typeof delegationCommands & typeof mcpComma
 async function addAll(program: Command, to: To): Promise<void> {
   const [groups, delegations, mcp, scope] = await Promise.all([
     import('./groups.ts'),
-    import('./delegation-commands.ts'),
-    import('./mcp-commands.ts'),
-    import('./scope-commands.ts'),
+    import('./people/delegation-commands.ts'),
+    import('./mcp/commands.ts'),
+    import('./policy/scope-commands.ts'),
   ])
   const all = { ...groups, ...delegations, ...mcp, ...scope }
   addSetup(program.commandsGroup('Start:'), to)
@@ -73,10 +70,10 @@ async function addAll(program: Command, to: To): Promise<void> {
 }
 
 /** Makes the action of a command from what loads it. */
-export type To = <O>(load: () => Promise<Run<O>>) => (...given: unknown[]) => Promise<void>
+export type To = <O>(load: () => Promise<RunCommand<O>>) => (...given: unknown[]) => Promise<void>
 
 function lazily<O>(
-  load: () => Promise<Run<O>>,
+  load: () => Promise<RunCommand<O>>,
   finish: (exit: number) => void,
 ): (...given: unknown[]) => Promise<void> {
   return async (...given) => {
@@ -103,13 +100,12 @@ function addSetup(program: Command, to: To): void {
     .option('--passphrase', 'encrypt the key files with the passphrase in TOLLGATE_KEY_PASSPHRASE')
     .option('--salted', 'begin a ledger whose hashes of arguments cannot be guessed; it stays so')
     .addHelpText(
-      'after',
-      examples(
+      ...examples(
         ['tollgate init', 'in the default place'],
         ['export TOLLGATE_TOKEN=$(tollgate init --data ./gate)', 'keep the admin token in this shell'],
       ),
     )
-    .action(to(async () => (await import('./init.ts')).runInit))
+    .action(to(async () => (await import('./setup/init.ts')).runInit))
   local(program, 'up')
     .summary('start a gateway here, making whatever is missing')
     .description(
@@ -122,21 +118,20 @@ function addSetup(program: Command, to: To): void {
       'for programs that start it: takes any port if the configured one is taken, and makes no token',
     )
     .addHelpText(
-      'after',
-      examples(
+      ...examples(
         ['tollgate up', ''],
         ['tollgate up --port 9000 --watch', 'on another port, with the policy file in force as it is saved'],
       ),
     )
-    .action(to(async () => (await import('./up.ts')).runUp))
+    .action(to(async () => (await import('./setup/up.ts')).runUp))
   local(program, 'serve')
     .summary('run the gateway of a data directory, for production')
     .description(
       'Creates nothing: what is missing is refused with what to do. Logs JSON lines to standard error.\nSIGTERM stops it after the requests under way.',
     )
     .addOption(port('listen on this port instead of the configured one; 0 for any that is free'))
-    .addHelpText('after', examples(['tollgate serve --data /var/lib/tollgate', '']))
-    .action(to(async () => (await import('./serve.ts')).runServe))
+    .addHelpText(...examples(['tollgate serve --data /var/lib/tollgate', '']))
+    .action(to(async () => (await import('./setup/serve.ts')).runServe))
   program
     .command('demo')
     .summary('see what a gateway does, against a real one')
@@ -144,15 +139,15 @@ function addSetup(program: Command, to: To): void {
       'Starts a gateway of its own in a temporary directory and tells a story with it: an allowed call, a denied one,\none that a person approves, a slow exfiltration, an export, a verification, a forgery. Leaves nothing behind.',
     )
     .option('--json', 'print each step as a line of JSON')
-    .addHelpText('after', examples(['tollgate demo', '']))
-    .action(to(async () => (await import('./demo.ts')).runDemo))
+    .addHelpText(...examples(['tollgate demo', '']))
+    .action(to(async () => (await import('./setup/demo.ts')).runDemo))
 }
 
 function addDaily(program: Command, to: To, groups: Groups): void {
   remote(program, 'status')
     .summary('how the gateway and its ledger stand')
-    .addHelpText('after', examples(['tollgate status', ''], ['tollgate status --json', 'for a script']))
-    .action(to(async () => (await import('./status.ts')).runStatus))
+    .addHelpText(...examples(['tollgate status', ''], ['tollgate status --json', 'for a script']))
+    .action(to(async () => (await import('./setup/status.ts')).runStatus))
   groups.addReceipts(program, to)
   groups.addApprovals(program, to)
   groups.addSessions(program, to)
@@ -172,13 +167,14 @@ function addDaily(program: Command, to: To, groups: Groups): void {
       .argument('[target]', 'which one; not for `all`')
       .option('--because <why>', 'why, for the record')
       .addHelpText(
-        'after',
-        examples(
+        ...examples(
           [`tollgate ${name} all --because "incident 7"`, ''],
           [`tollgate ${name} principal agent:ci`, ''],
         ),
       )
-      .action(to(async () => (await import('./freeze.ts'))[name === 'freeze' ? 'runFreeze' : 'runUnfreeze']))
+      .action(
+        to(async () => (await import('./people/freeze.ts'))[name === 'freeze' ? 'runFreeze' : 'runUnfreeze']),
+      )
   }
   addPolicy(program, to)
   groups.addMcp(program, to)
@@ -204,13 +200,12 @@ function addEvidence(program: Command, to: To): void {
     )
     .option('--receipt <id>', 'only this receipt; may be given again', collect)
     .addHelpText(
-      'after',
-      examples(
+      ...examples(
         ['tollgate export -o all.pack', 'the whole ledger'],
         ['tollgate export --from 100 --to 200 -o part.pack', ''],
       ),
     )
-    .action(to(async () => (await import('./export.ts')).runExport))
+    .action(to(async () => (await import('./receipts/export.ts')).runExport))
   program
     .command('verify')
     .summary('check an evidence pack, offline')
@@ -222,20 +217,19 @@ function addEvidence(program: Command, to: To): void {
     .option('--json', 'print the whole report as JSON')
     .addOption(whole('--workers <n>', 'threads that check signatures; 0 for none', 0, 256))
     .addHelpText(
-      'after',
-      examples(
+      ...examples(
         ['tollgate keys trust > trust.json', 'once, on the machine of the gateway'],
         ['tollgate verify all.pack --trust trust.json', ''],
       ),
     )
-    .action(to(async () => (await import('./verify.ts')).runVerify))
+    .action(to(async () => (await import('./receipts/verify.ts')).runVerify))
 }
 
 function addUpkeep(program: Command, to: To, groups: Groups): void {
   local(program, 'doctor')
     .summary('check the whole installation, and say what to do')
-    .addHelpText('after', examples(['tollgate doctor', '']))
-    .action(to(async () => (await import('./doctor.ts')).runDoctor))
+    .addHelpText(...examples(['tollgate doctor', '']))
+    .action(to(async () => (await import('./setup/doctor.ts')).runDoctor))
   local(program, 'fsck')
     .summary('check every entry of the ledger on disk')
     .description(
@@ -246,15 +240,14 @@ function addUpkeep(program: Command, to: To, groups: Groups): void {
       'if all is sound, move `ledger.sqlite-wal` into `ledger.sqlite`; the gateway must be stopped',
     )
     .addHelpText(
-      'after',
-      examples(['tollgate fsck', ''], ['tollgate fsck --fold', 'before you copy `ledger.sqlite` by hand']),
+      ...examples(['tollgate fsck', ''], ['tollgate fsck --fold', 'before you copy `ledger.sqlite` by hand']),
     )
-    .action(to(async () => (await import('./fsck.ts')).runFsck))
+    .action(to(async () => (await import('./receipts/fsck.ts')).runFsck))
   local(program, 'backup')
     .summary('copy the ledger, also while the gateway runs')
     .argument('<directory>', 'a directory that is not there yet')
-    .addHelpText('after', examples(['tollgate backup /mnt/backup/2026-01-05', '']))
-    .action(to(async () => (await import('./backup.ts')).runBackup))
+    .addHelpText(...examples(['tollgate backup /mnt/backup/2026-01-05', '']))
+    .action(to(async () => (await import('./receipts/backup.ts')).runBackup))
   groups.addKeys(program, to)
   groups.addTokens(program, to)
 }

@@ -2,7 +2,7 @@
 
 import { Option, type Command } from 'commander'
 import type { To } from './commands.ts'
-import { collect, examples, filtered, local, remote, whole } from './forms.ts'
+import { collect, examples, filtered, local, remote, whole } from './program/forms.ts'
 
 /** `receipts`. */
 export function addReceipts(program: Command, to: To): void {
@@ -16,30 +16,31 @@ export function addReceipts(program: Command, to: To): void {
     .addOption(whole('--from <index>', 'go on from this entry', 0, Number.MAX_SAFE_INTEGER))
     .option('--oldest-first', 'from the oldest to newer ones')
     .addHelpText(
-      'after',
-      examples(
+      ...examples(
         ['tollgate receipts list --verdict DENY', 'what was denied'],
         ['tollgate receipts list --principal agent:ci --json', ''],
       ),
     )
-    .action(to(async () => (await import('./receipts.ts')).runList))
+    .action(to(async () => (await import('./receipts/receipts.ts')).runList))
   remote(receipts, 'show')
     .summary('show one receipt')
     .argument('<receipt>', 'its id, or its place in the ledger')
     .option('--envelope', 'print the signed envelope, byte for byte')
     .option('--proof', 'print a proof of inclusion under a fresh checkpoint')
     .addHelpText(
-      'after',
-      examples(['tollgate receipts show 12', ''], ['tollgate receipts show 12 --proof > 12.tlog-proof', '']),
+      ...examples(
+        ['tollgate receipts show 12', ''],
+        ['tollgate receipts show 12 --proof > 12.tlog-proof', ''],
+      ),
     )
-    .action(to(async () => (await import('./receipts.ts')).runShow))
+    .action(to(async () => (await import('./receipts/receipts.ts')).runShow))
   filtered(remote(receipts, 'tail'))
     .summary('print receipts as they are written, until Ctrl-C')
     .addOption(
       whole('--from <index>', 'begin with this entry instead of the next', 0, Number.MAX_SAFE_INTEGER),
     )
-    .addHelpText('after', examples(['tollgate receipts tail --verdict DENY', '']))
-    .action(to(async () => (await import('./receipts-tail.ts')).runTail))
+    .addHelpText(...examples(['tollgate receipts tail --verdict DENY', '']))
+    .action(to(async () => (await import('./receipts/receipts-tail.ts')).runTail))
 }
 
 /** `approvals`. */
@@ -51,13 +52,13 @@ export function addApprovals(program: Command, to: To): void {
   remote(approvals, 'list')
     .summary('list what waits')
     .option('--watch', 'go on and print what comes, until Ctrl-C')
-    .addHelpText('after', examples(['tollgate approvals list --watch', '']))
-    .action(to(async () => (await import('./approvals.ts')).runList))
+    .addHelpText(...examples(['tollgate approvals list --watch', '']))
+    .action(to(async () => (await import('./people/approvals.ts')).runList))
   remote(approvals, 'show')
     .summary('show one request, with all that a yes would let pass')
     .argument('<request>', 'its id; for one that waits, the first 8 characters will do')
-    .addHelpText('after', examples(['tollgate approvals show 3f2a9c01', '']))
-    .action(to(async () => (await import('./approvals-show.ts')).runShow))
+    .addHelpText(...examples(['tollgate approvals show 3f2a9c01', '']))
+    .action(to(async () => (await import('./people/approvals-show.ts')).runShow))
   for (const [name, summary] of [
     ['approve', 'say yes: the call may pass, once'],
     ['deny', 'say no'],
@@ -66,7 +67,7 @@ export function addApprovals(program: Command, to: To): void {
       .summary(summary)
       .argument('<request>', 'its id, or the first characters of it')
       .option('--because <why>', 'why, in at most 500 characters; it is in the receipt for ever')
-      .addHelpText('after', examples([`tollgate approvals ${name} 3f2a9c01 --because "looked at it"`, '']))
+      .addHelpText(...examples([`tollgate approvals ${name} 3f2a9c01 --because "looked at it"`, '']))
     if (name === 'approve') {
       command.option(
         '--widen',
@@ -74,7 +75,7 @@ export function addApprovals(program: Command, to: To): void {
       )
     }
     command.action(
-      to(async () => (await import('./approvals.ts'))[name === 'approve' ? 'runApprove' : 'runDeny']),
+      to(async () => (await import('./people/approvals.ts'))[name === 'approve' ? 'runApprove' : 'runDeny']),
     )
   }
 }
@@ -87,31 +88,30 @@ export function addKeys(program: Command, to: To): void {
     .description('The keys of the ledger and of its writer, and the one that encrypts kept calls.')
   local(keys, 'list')
     .summary('list the key files')
-    .action(to(async () => (await import('./keys.ts')).runList))
+    .action(to(async () => (await import('./keys/keys.ts')).runList))
   local(keys, 'rotate')
     .summary('replace a key, on the record')
     .description('Makes a new key, puts it in service and retires the old one. The gateway must be stopped.')
     .option('--ledger', 'the key of the ledger, which trust files name, instead of the writer’s')
     .addHelpText(
-      'after',
-      examples(
+      ...examples(
         ['tollgate keys rotate', 'the key that signs receipts'],
         ['tollgate keys rotate --ledger', 'then hand out `tollgate keys trust` anew'],
       ),
     )
-    .action(to(async () => (await import('./keys.ts')).runRotate))
+    .action(to(async () => (await import('./keys/keys.ts')).runRotate))
   local(keys, 'seal')
     .summary('make the key that encrypts kept calls, if it is missing')
     .description(
       'For a ledger whose key is lost. Calls that were kept, and arguments that wait for an approval, stay unreadable without the old key.',
     )
-    .addHelpText('after', examples(['tollgate keys seal', 'then start the gateway again']))
-    .action(to(async () => (await import('./keys.ts')).runSeal))
+    .addHelpText(...examples(['tollgate keys seal', 'then start the gateway again']))
+    .action(to(async () => (await import('./keys/keys.ts')).runSeal))
   local(keys, 'trust')
     .summary('print the trust file for auditors')
     .description('Hand it over by another way than the packs: it is what makes them believable.')
-    .addHelpText('after', examples(['tollgate keys trust > trust.json', '']))
-    .action(to(async () => (await import('./keys.ts')).runTrust))
+    .addHelpText(...examples(['tollgate keys trust > trust.json', '']))
+    .action(to(async () => (await import('./keys/keys.ts')).runTrust))
 }
 
 const ROLES = ['agent', 'host', 'sentinel', 'operator', 'admin', 'auditor']
@@ -124,7 +124,7 @@ export function addTokens(program: Command, to: To): void {
     .description('Access tokens. They are shown once and kept as hashes.')
   remote(tokens, 'list')
     .summary('list the tokens in force')
-    .action(to(async () => (await import('./tokens.ts')).runList))
+    .action(to(async () => (await import('./people/tokens.ts')).runList))
   remote(tokens, 'issue')
     .summary('make a token and print it, once')
     .addOption(new Option('--role <role>', 'what its holder may do').choices(ROLES).makeOptionMandatory())
@@ -132,18 +132,17 @@ export function addTokens(program: Command, to: To): void {
     .option('--group <name>', 'a group of approvers the holder belongs to; may be given again', collect)
     .option('--lasts <time>', 'how long, such as 12h or 30d; forever if not given')
     .addHelpText(
-      'after',
-      examples(
+      ...examples(
         ['tollgate tokens issue --role agent --principal agent:ci --lasts 30d', ''],
         ['tollgate tokens issue --role operator --principal user:olga --group ops', ''],
       ),
     )
-    .action(to(async () => (await import('./tokens.ts')).runIssue))
+    .action(to(async () => (await import('./people/tokens.ts')).runIssue))
   remote(tokens, 'revoke')
     .summary('end a token at once')
     .argument('<hash>', 'the hash of the token, or its first 8 characters or more')
-    .addHelpText('after', examples(['tollgate tokens revoke 3f2a9c01', '']))
-    .action(to(async () => (await import('./tokens.ts')).runRevoke))
+    .addHelpText(...examples(['tollgate tokens revoke 3f2a9c01', '']))
+    .action(to(async () => (await import('./people/tokens.ts')).runRevoke))
 }
 
 /** `threat`. */
@@ -174,12 +173,11 @@ export function addThreat(program: Command, to: To): void {
     .option('--summary', 'count the findings in a table, on standard error')
     .option('--json', 'print JSON, as it does anyway')
     .addHelpText(
-      'after',
-      examples(
+      ...examples(
         ['tollgate threat scan page.txt', ''],
         ['tollgate threat scan answers.jsonl.gz --severity medium --summary', 'a record a line'],
         ['curl -s https://example.com | tollgate threat scan --show', ''],
       ),
     )
-    .action(to(async () => (await import('./threat-scan.ts')).runScan))
+    .action(to(async () => (await import('./policy/threat-scan.ts')).runScan))
 }

@@ -4,8 +4,8 @@
 import process from 'node:process'
 import { CommanderError } from 'commander'
 import { createProgram } from './commands.ts'
-import { listenForInterrupts, wasInterrupted } from './interrupt.ts'
-import { complain, say } from './terminal.ts'
+import { listenForInterrupts, wasInterrupted } from './program/interrupt.ts'
+import { complain, say } from './program/terminal.ts'
 
 listenForInterrupts()
 process.on('uncaughtException', (fault) => process.exit(complain(fault)))

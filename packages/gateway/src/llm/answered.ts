@@ -1,6 +1,8 @@
 // The answer of an upstream, as far as it has to be taken whole: of the right type, and within limits.
 
+import type { JsonObject } from '@tollgate/evidence'
 import { Garbled } from './dialect.ts'
+import { objectIn } from './filter.ts'
 import type { UpstreamReply } from './upstream.ts'
 
 const LARGEST_REPLY = 64 << 20
@@ -25,9 +27,9 @@ export async function textOf({ body }: UpstreamReply, limit: number = LARGEST_RE
 }
 
 /** What an upstream says of its fault; undefined if it cannot be read. Never rejects. */
-export async function errorIn(reply: UpstreamReply): Promise<unknown> {
+export async function errorIn(reply: UpstreamReply): Promise<JsonObject | undefined> {
   try {
-    return JSON.parse(await textOf(reply, LARGEST_ERROR))
+    return objectIn(await textOf(reply, LARGEST_ERROR))
   } catch {
     // A page of some proxy, or too much: the status says enough.
     return undefined

@@ -5,7 +5,7 @@ import type { Reply } from '../exchange.ts'
 import { Refused, type Ruling } from './dialect.ts'
 
 /** One request that may come again. */
-export interface Attempt {
+export interface AnswerAttempt {
   /** What was ruled for calls of it, also by an earlier try that came to no end. */
   readonly rulings: Map<string, Ruling>
   /** Keeps a whole answer for whoever asks again. */
@@ -15,24 +15,24 @@ export interface Attempt {
 }
 
 /** Answers by the keys of their requests. */
-export interface Answers {
+interface KeptAnswers {
   /**
    * The answer of before, as soon as it is there; or a new attempt.
    *
    * @throws Refused if the same key comes with another body, or if calls of the answer can no longer be run.
    */
-  begin(owner: string, key: string, body: string): Promise<Reply | Attempt>
+  begin(owner: string, key: string, body: string): Promise<Reply | AnswerAttempt>
 }
 
 /** Whether what was allowed before may still be handed out. */
-export interface Standing {
+interface Standing {
   /** The same as long as nothing has changed that decisions rest on, such as a freeze or the policy. */
   now(): string
   /** Whether the call of a decision can still be run. */
   isOpen(receipt: string): boolean
 }
 
-interface Kept {
+interface KeptAnswer {
   readonly owner: string
   readonly body: string
   readonly since: number
@@ -51,11 +51,11 @@ const LONGEST = 1 << 20
 const FOR_MS = 600_000
 
 /** Nothing was answered yet. */
-export function createAnswers(now: () => number, standing: Standing): Answers {
-  const kept = new Map<string, Kept>()
+export function createAnswers(now: () => number, standing: Standing): KeptAnswers {
+  const kept = new Map<string, KeptAnswer>()
   let bytes = 0
 
-  function forget(name: string, entry: Kept): void {
+  function forget(name: string, entry: KeptAnswer): void {
     if (kept.get(name) === entry) kept.delete(name)
     bytes -= entry.size
     entry.size = 0
@@ -73,14 +73,14 @@ export function createAnswers(now: () => number, standing: Standing): Answers {
     }
   }
 
-  function again(entry: Kept): Reply | undefined {
+  function again(entry: KeptAnswer): Reply | undefined {
     const allowed = [...entry.rulings.values()].filter((ruling) => ruling.allowed)
     if (!allowed.every(({ receipt = '' }) => standing.isOpen(receipt))) throw ended()
     const { reply } = entry
     return reply && { ...reply, headers: { ...reply.headers, 'tollgate-replayed': 'true' } }
   }
 
-  async function begin(owner: string, key: string, body: string): Promise<Reply | Attempt> {
+  async function begin(owner: string, key: string, body: string): Promise<Reply | AnswerAttempt> {
     const name = sha256Hex(`${owner}\n${key}`)
     for (let entry = kept.get(name); entry; entry = kept.get(name)) {
       if (entry.body !== body) throw another()
@@ -95,7 +95,7 @@ export function createAnswers(now: () => number, standing: Standing): Answers {
       }
       return again(entry) ?? attempt(entry)
     }
-    const fresh: Kept = {
+    const fresh: KeptAnswer = {
       ...{ owner, body, since: now(), standing: standing.now(), rulings: new Map<string, Ruling>() },
       ...{ reply: undefined, size: 0, under: undefined },
     }
@@ -104,7 +104,7 @@ export function createAnswers(now: () => number, standing: Standing): Answers {
     return attempt(fresh)
   }
 
-  function attempt(entry: Kept): Attempt {
+  function attempt(entry: KeptAnswer): AnswerAttempt {
     let over = (): void => undefined
     entry.under = new Promise((resolve) => (over = resolve))
     const end = (): void => {

@@ -3,12 +3,11 @@
 
 import { randomBytes } from 'node:crypto'
 import { TextDecoder } from 'node:util'
-import { EvidenceError, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
+import { EvidenceError, isList, isObject, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
 import { Refused } from './dialect.ts'
-import { isList, isObject } from './filter.ts'
 
 /** A body that was read. */
-export interface Body {
+export interface ReadBody {
   /** Ours to change. Long runs of base64 are marks. */
   readonly value: JsonObject
   /** A value out of it as it came, without marks. */
@@ -24,7 +23,7 @@ export interface Body {
  *
  * @throws Refused if it is not an object in strict JSON.
  */
-export function readBody(bytes: Uint8Array, admit: (bytes: number) => void = () => undefined): Body {
+export function readBody(bytes: Uint8Array, admit: (bytes: number) => void = () => undefined): ReadBody {
   const marks = new Map<string, Uint8Array>()
   const nonce = `tollgate-cut-${randomBytes(12).toString('hex')}-`
   const text = bytes.length < LONG ? bytes : withMarks(bytes, nonce, marks)

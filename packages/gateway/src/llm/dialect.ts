@@ -11,7 +11,7 @@ export type Provider = 'openai' | 'anthropic'
 export type Form = 'json' | 'text' | 'built-in'
 
 /** A call that a reply proposes. */
-export interface Proposal {
+export interface ProposedCall {
   /** The name that the policy knows the tool by; undefined if the reply gives none that can be read. */
   readonly tool: string | undefined
   /** The name under which the request must have declared it. */
@@ -33,7 +33,7 @@ export type Ruling =
 /** Judges what a reply holds. */
 export interface Judge {
   /** Judges each proposal on its own, and answers in their order. Never rejects. */
-  judge(proposals: readonly Proposal[]): Promise<readonly Ruling[]>
+  judge(proposals: readonly ProposedCall[]): Promise<readonly Ruling[]>
   /**
    * Takes note of what the provider has run by itself, such as a search; false if no tool of this name was allowed with the
    * request, so that the item must not be handed on.
@@ -59,7 +59,7 @@ export interface HostedTool {
 }
 
 /** Words that a request holds, and who is said to have said them. */
-export interface Said {
+export interface SaidWords {
   readonly kind: 'said'
   readonly channel: 'USER' | 'TOOL_OUTPUT'
   readonly text: string
@@ -83,14 +83,20 @@ export interface Result {
   withhold(note: string): void
 }
 
+/** A result that was read, and whether something that is not known was taken out of it. */
+export interface ReadResult {
+  readonly result: Result
+  readonly changed: boolean
+}
+
 /** A request as it was read. */
-export interface Reading {
+export interface RequestReading {
   readonly stream: boolean
   /** By the name under which a reply calls it. */
   readonly tools: ReadonlyMap<string, DeclaredTool>
   readonly hosted: readonly HostedTool[]
   /** What was said, by whom, in its order. */
-  readonly turns: readonly (Said | Result)[]
+  readonly turns: readonly (SaidWords | Result)[]
   /** Items that the request names instead of bringing them along: only those that the door has handed out may be. */
   readonly references?: readonly string[]
   /** What was handed out and may be used once, such as the approval of a call. */
@@ -118,7 +124,7 @@ export interface Dialect {
    *
    * @throws Refused
    */
-  readRequest(body: JsonObject, further: ReadonlySet<string>, restored?: Restored): Reading
+  readRequest(body: JsonObject, further: ReadonlySet<string>, restored?: Restored): RequestReading
   /** Judges a whole reply, and gives what goes on in its place. @throws Garbled */
   governReply(reply: Json, judge: Judge, onItem?: OnItem): Promise<JsonObject>
   openStream(judge: Judge, onItem?: OnItem): Rewriter

@@ -3,9 +3,9 @@
 
 import type { Entrant, Kernel } from '@tollgate/kernel'
 import { createBudget, type Budget } from '../budget.ts'
-import type { Asked, Door, Reply } from '../exchange.ts'
+import type { DoorRequest, Door, Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
-import { callerBy, type Caller, type Tokens } from '../tokens.ts'
+import { callerBy, type KnownCaller, type Tokens } from '../tokens.ts'
 import { Refused, TooMuch, type Provider } from './dialect.ts'
 import type { Entered } from './entered.ts'
 import { faultReply } from './errors.ts'
@@ -17,11 +17,11 @@ import { sizeOf } from './receive.ts'
 import { createRoom } from './room.ts'
 import { providerOf, routeOf } from './routes.ts'
 import { summaryHeaders } from './summary.ts'
-import { createUpstream, type Upstream, type UpstreamAddress } from './upstream.ts'
+import { createUpstream, type LlmUpstream, type UpstreamAddress } from './upstream.ts'
 import { createTally } from './visit.ts'
 
 /** What the door is made of. */
-export interface LlmOptions {
+interface LlmOptions {
   readonly kernel: Kernel
   readonly tokens: Pick<Tokens, 'identify'>
   readonly log: Log
@@ -40,7 +40,7 @@ export function createLlmDoor(options: LlmOptions): Door {
   const govern = createGovern(options)
   const room = createRoom()
   const flights = createFlights(options.kernel)
-  const upstreams = new Map<Provider, { address: UpstreamAddress; upstream: Upstream }>(
+  const upstreams = new Map<Provider, { address: UpstreamAddress; upstream: LlmUpstream }>(
     [...options.upstreams].map(([provider, address]) => [
       provider,
       { address, upstream: createUpstream(address) },
@@ -48,7 +48,7 @@ export function createLlmDoor(options: LlmOptions): Door {
   )
   let closing = false
 
-  async function answer(asked: Asked): Promise<Reply | undefined> {
+  async function answer(asked: DoorRequest): Promise<Reply | undefined> {
     const found = providerOf(asked.path)
     if (!found) return undefined
     const { provider, rest } = found
@@ -59,7 +59,7 @@ export function createLlmDoor(options: LlmOptions): Door {
     }
   }
 
-  async function enter(asked: Asked, provider: Provider, rest: string): Promise<Reply> {
+  async function enter(asked: DoorRequest, provider: Provider, rest: string): Promise<Reply> {
     const known = upstreams.get(provider)
     if (!known) throw notConfigured(provider)
     const caller = callerOf(asked, tokens, known.address)
@@ -128,7 +128,11 @@ const BEARER = /^bearer +([\w-]{1,128})$/i
  *
  * @throws Refused
  */
-function callerOf(asked: Asked, tokens: Pick<Tokens, 'identify'>, { key }: UpstreamAddress): Caller {
+function callerOf(
+  asked: DoorRequest,
+  tokens: Pick<Tokens, 'identify'>,
+  { key }: UpstreamAddress,
+): KnownCaller {
   const bearer = BEARER.exec(asked.header('authorization') ?? '')?.[1]
   const given =
     asked.header('tollgate-token') ?? (key === undefined ? undefined : (bearer ?? asked.header('x-api-key')))

@@ -1,21 +1,21 @@
 // A request that was let in, and the key that goes on with it.
 
 import { sha256Hex } from '@tollgate/evidence'
-import type { Asked } from '../exchange.ts'
-import type { Caller } from '../tokens.ts'
+import type { DoorRequest } from '../exchange.ts'
+import type { KnownCaller } from '../tokens.ts'
 import { Refused, type Provider } from './dialect.ts'
 import { headersTo } from './headers.ts'
-import type { Route } from './routes.ts'
-import type { Upstream, UpstreamAddress, UpstreamReply } from './upstream.ts'
+import type { LlmRoute } from './routes.ts'
+import type { LlmUpstream, UpstreamAddress, UpstreamReply } from './upstream.ts'
 
 /** A request that was let in. */
 export interface Entered {
-  readonly asked: Asked
-  readonly caller: Caller
+  readonly asked: DoorRequest
+  readonly caller: KnownCaller
   readonly provider: Provider
-  readonly route: Route
+  readonly route: LlmRoute
   readonly address: UpstreamAddress
-  readonly upstream: Upstream
+  readonly upstream: LlmUpstream
   readonly signal: AbortSignal
   /** Refuses a caller that has been frozen since it came in. @throws Refused */
   readonly requireThawed: (session?: unknown) => Promise<void>

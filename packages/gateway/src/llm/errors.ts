@@ -1,9 +1,9 @@
 // What a client is told instead of a reply, in the words of its dialect. Never a key, an argument or an internal.
 
-import type { JsonObject } from '@tollgate/evidence'
+import { isObject, type JsonObject } from '@tollgate/evidence'
 import type { Reply } from '../exchange.ts'
 import { formatSse } from '../sse.ts'
-import { isObject, word as wordIn } from './filter.ts'
+import { word as wordIn } from './filter.ts'
 import type { Provider } from './dialect.ts'
 
 /** What went wrong. */
@@ -77,8 +77,8 @@ export function faultEvent(provider: Provider, responses: boolean, fault: Fault)
 const MOST_TEXT = 500
 
 /** What an upstream says of its own fault: only the members that are known, cut short, and without the key. */
-export function upstreamFault(status: number, body: unknown, key: string | undefined): Fault {
-  const error = isObject(body) && isObject(body['error']) ? body['error'] : {}
+export function upstreamFault(status: number, body: JsonObject | undefined, key: string | undefined): Fault {
+  const error = isObject(body?.['error']) ? body['error'] : {}
   const text = (name: string): string | undefined => {
     const value = error[name]
     return typeof value === 'string' ? withoutKey(value, key).slice(0, MOST_TEXT) : undefined

@@ -4,7 +4,7 @@ import { KernelError } from '@tollgate/kernel'
 import type { Log } from '../log.ts'
 import { Garbled, Refused, TooMuch } from './dialect.ts'
 import type { Fault } from './errors.ts'
-import { UpstreamFault, type UpstreamAddress } from './upstream.ts'
+import { LlmUpstreamFault, type UpstreamAddress } from './upstream.ts'
 
 /** A fault as the client is told. One that is ours is written to the log, without its message: that may hold anything. */
 export function faultOf(fault: unknown, log: Log): Fault {
@@ -18,7 +18,7 @@ export function faultOf(fault: unknown, log: Log): Fault {
     const message = `the reply of the model server cannot be read, so nothing of it goes on: ${fault.message}`
     return { status: 502, code: 'UPSTREAM_UNREADABLE', message, lasting: true }
   }
-  if (fault instanceof UpstreamFault) {
+  if (fault instanceof LlmUpstreamFault) {
     const code = fault.status === 504 ? 'UPSTREAM_TIMEOUT' : 'UPSTREAM_LOST'
     if (fault.code !== 'UND_ERR_ABORTED')
       log('warn', 'a model server did not answer', { code, because: fault.code })

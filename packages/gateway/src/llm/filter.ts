@@ -1,15 +1,16 @@
 // What goes on of a reply besides its words and calls: only members that are known, and only what they can be.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
+import { readJson } from './read-json.ts'
 
-/** A JSON value that is an object and no list. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** A JSON value that is a list. */
-export function isList(value: unknown): value is readonly Json[] {
-  return Array.isArray(value)
+/** A JSON object from its text; undefined if it is none. */
+export function objectIn(json: string): JsonObject | undefined {
+  try {
+    const value = readJson(json)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** The members of an object that are named, in the order of the names. What is not known does not go on. */

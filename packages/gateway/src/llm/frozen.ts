@@ -16,7 +16,7 @@ function refusalOf(decided: Decided): Refused {
 }
 
 /** Requests that are under way, each until it is over. */
-export interface Flights {
+interface Flights {
   /** Takes one more; the returned function says that it is over. */
   add(flight: AbortController, entrant: Entrant): () => void
   /** Ends all of them. */

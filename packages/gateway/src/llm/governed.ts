@@ -5,11 +5,11 @@ import { sha256Hex } from '@tollgate/evidence'
 import { policyOf, type Kernel } from '@tollgate/kernel'
 import type { Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
-import type { Caller } from '../tokens.ts'
+import type { KnownCaller } from '../tokens.ts'
 import { errorIn } from './answered.ts'
-import { createAnswers, type Attempt } from './answers.ts'
+import { createAnswers, type AnswerAttempt } from './answers.ts'
 import { readBody } from './body.ts'
-import { Garbled, Refused, type Dialect, type Reading } from './dialect.ts'
+import { Garbled, Refused, type Dialect, type RequestReading } from './dialect.ts'
 import { causeOf, sendOn, type Entered } from './entered.ts'
 import { faultReply, upstreamFault } from './errors.ts'
 import { faultOf, translated } from './fault.ts'
@@ -23,10 +23,10 @@ import { takeTurns, type Heard } from './results.ts'
 import { takeScope } from './scope.ts'
 import { summaryHeaders } from './summary.ts'
 import type { UpstreamReply } from './upstream.ts'
-import { createTally, type Tally, type Visit } from './visit.ts'
+import { createTally, type DecisionTally, type Visit } from './visit.ts'
 
 /** What governed requests need. */
-export interface GovernOptions {
+interface GovernOptions {
   readonly kernel: Kernel
   readonly log: Log
   /** Most bytes of a body. */
@@ -36,13 +36,13 @@ export interface GovernOptions {
 }
 
 /** Governs a request. Never rejects, and calls `over` when the last of it has gone out. */
-export type Govern = (entered: Entered, dialect: Dialect) => Promise<Reply>
+type GovernRequest = (entered: Entered, dialect: Dialect) => Promise<Reply>
 
 /** A request as it came in. */
 interface Coming {
   readonly bytes: Uint8Array
-  readonly tally: Tally
-  readonly attempt: Attempt | undefined
+  readonly tally: DecisionTally
+  readonly attempt: AnswerAttempt | undefined
 }
 
 /** What it takes to go on: nothing of the body but what is sent. */
@@ -50,7 +50,7 @@ interface Prepared {
   readonly visit: Visit
   readonly hosted: Hosted
   readonly stream: boolean
-  readonly tools: Reading['tools']
+  readonly tools: RequestReading['tools']
   readonly body: readonly Uint8Array[]
 }
 
@@ -60,7 +60,7 @@ const MOST_REMEMBERED = 20_000
 const MOST_ITEMS = 100_000
 
 /** Governs requests through a kernel. */
-export function createGovern({ kernel, log, body: limit, size }: GovernOptions): Govern {
+export function createGovern({ kernel, log, body: limit, size }: GovernOptions): GovernRequest {
   const { openings, freezes, catalogue } = kernel
   const answers = createAnswers(() => kernel.host.now(), {
     now: () => `${policyOf(kernel, kernel.tenant).hash} ${freezes.changes} ${catalogue.changes}`,
@@ -73,7 +73,7 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
   async function begin(
     { asked, caller, route }: Entered,
     bytes: Uint8Array,
-  ): Promise<Reply | Attempt | undefined> {
+  ): Promise<Reply | AnswerAttempt | undefined> {
     const key = asked.header('idempotency-key')
     if (key === undefined) return undefined
     const owner = `${caller.owner}\n${route.path}\n${asked.header('tollgate-session') ?? ''}`
@@ -129,7 +129,7 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
   }
 
   /** What lies at the provider and was not handed out here may be what a tool has said, unseen. */
-  function requireHandedOut({ references = [], spends = [] }: Reading, { owner }: Caller): void {
+  function requireHandedOut({ references = [], spends = [] }: RequestReading, { owner }: KnownCaller): void {
     if ([...references, ...spends].every((id) => items.has(`${owner}\n${id}`))) return
     const message =
       'the request rests on an item that was not handed out here since the gateway was started, or that was used already; send items themselves (with `store: false`), and ask for approvals again'
@@ -141,7 +141,7 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
     reply: UpstreamReply,
     visit: Visit,
     hosted: Hosted,
-    attempt: Attempt | undefined,
+    attempt: AnswerAttempt | undefined,
   ): Promise<Reply> {
     const { status } = reply
     await hosted.close(REFUSED.has(status) ? 'unsent' : 'unknown')
@@ -162,7 +162,7 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
 
   return async (entered, dialect) => {
     const tally = createTally()
-    let attempt: Attempt | undefined
+    let attempt: AnswerAttempt | undefined
     try {
       const bytes = await receive(entered.asked, limit)
       entered.weigh(bytes.length)

@@ -3,7 +3,7 @@
 import type { Provider } from './dialect.ts'
 
 /** A header by its name, in small letters. */
-export type Header = (name: string) => string | undefined
+type Header = (name: string) => string | undefined
 
 const ASKED: Readonly<Record<Provider, readonly string[]>> = {
   openai: ['openai-beta', 'openai-organization', 'openai-project'],

@@ -5,7 +5,6 @@ import { canonicalBytes, type Json, type JsonObject } from '@tollgate/evidence'
 import {
   authorize,
   complete,
-  inspect,
   policyOf,
   UNINSPECTED,
   type Decided,
@@ -14,6 +13,7 @@ import {
   type Outcome,
   type Permit,
 } from '@tollgate/kernel'
+import { inspect } from '@tollgate/kernel/detection'
 import { denialText } from '../verdict.ts'
 import { Refused, type HostedTool } from './dialect.ts'
 import { callOf, count, type Visit } from './visit.ts'
@@ -45,12 +45,12 @@ export async function admitHosted(visit: Visit, tools: readonly HostedTool[]): P
 }
 
 /** A tool of a request, and what was decided on it. */
-interface Judged extends Pick<HostedTool, 'tool' | 'known'> {
+interface JudgedTool extends Pick<HostedTool, 'tool' | 'known'> {
   readonly decided: Decided
   readonly permit: Permit | undefined
 }
 
-async function judgeHosted(visit: Visit, { tool, args, known }: HostedTool): Promise<Judged> {
+async function judgeHosted(visit: Visit, { tool, args, known }: HostedTool): Promise<JudgedTool> {
   const { decided, permit } = await authorize(visit.kernel, {
     ...callOf(visit, 'enforced'),
     tool,
@@ -62,7 +62,7 @@ async function judgeHosted(visit: Visit, { tool, args, known }: HostedTool): Pro
   return { tool, known, decided, permit }
 }
 
-function refusalOf({ decided, tool, known }: Judged): Refused {
+function refusalOf({ decided, tool, known }: JudgedTool): Refused {
   if (!known) {
     const type = tool === undefined ? 'A type of tool in the request' : `\`${tool}\``
     const message = `${type} is not a type of tool that is known here for this route, so that nothing was sent; docs/llm.md lists those that are. Receipt: ${decided.receipt ?? 'none'}`

@@ -2,20 +2,21 @@
 // on to the agent.
 
 import { canonicalize, parseJson, sha256Hex, type Json } from '@tollgate/evidence'
-import { authorize, compileSchema, type Decided, type Demanded } from '@tollgate/kernel'
-import { denialText } from '../verdict.ts'
-import type { DeclaredTool, Judge, Proposal, Reading, Ruling } from './dialect.ts'
+import { authorize, type Decided, type Demanded } from '@tollgate/kernel'
+import { compileSchema } from '@tollgate/kernel/detection'
+import { denialText, receiptNote } from '../verdict.ts'
+import type { DeclaredTool, Judge, ProposedCall, RequestReading, Ruling } from './dialect.ts'
 import type { Hosted } from './hosted.ts'
 import { createRecent } from './recent.ts'
 import { argumentsOf, callOf, count, ownerOf, type Visit } from './visit.ts'
 
 /** Judges the calls of the reply to one request. */
-export function createJudge(visit: Visit, tools: Reading['tools'], hosted: Hosted): Judge {
+export function createJudge(visit: Visit, tools: RequestReading['tools'], hosted: Hosted): Judge {
   const { rulings } = visit
   const refs = new Set<string>()
   const names = createNames()
 
-  async function judgeOne(proposal: Proposal): Promise<Ruling> {
+  async function judgeOne(proposal: ProposedCall): Promise<Ruling> {
     const name = rulings && names.next(proposal)
     const before = name === undefined ? undefined : rulings?.get(name)
     if (before) return again(visit, before)
@@ -43,7 +44,7 @@ function again({ tally }: Visit, ruling: Ruling): Ruling {
 }
 
 /** One name for each call of a reply, however often the reply comes. */
-function createNames(): { next(proposal: Proposal): string | undefined } {
+function createNames(): { next(proposal: ProposedCall): string | undefined } {
   const seen = new Map<string, number>()
   return {
     next({ tool, ref, args }) {
@@ -65,7 +66,11 @@ function createNames(): { next(proposal: Proposal): string | undefined } {
 // What a model invents as a name may be anything, also the arguments; a receipt only has what could be one.
 const NAME = /^[\w.:/-]{1,128}$/
 
-async function rule(visit: Visit, proposal: Proposal, declared: DeclaredTool | undefined): Promise<Ruling> {
+async function rule(
+  visit: Visit,
+  proposal: ProposedCall,
+  declared: DeclaredTool | undefined,
+): Promise<Ruling> {
   const { kernel, caller } = visit
   const fits = declared?.form === proposal.form ? declared : undefined
   const demanded = fits?.schema === undefined ? undefined : demandOf(fits.schema)
@@ -108,12 +113,12 @@ function refusalText(decided: Decided, tool: string): string {
 }
 
 function refusedFor(code: string, receipt?: string): Ruling {
-  const at = receipt === undefined ? '' : ` Receipt: ${receipt}`
-  return { allowed: false, text: `[Tollgate] A call did not pass (${code}).${at}`, receipt }
+  const text = `[Tollgate] A call did not pass (${code}).${receiptNote(receipt)}`
+  return { allowed: false, text, receipt }
 }
 
 /** The text that was hashed: what was judged is what goes on. */
-function canonicalOf(args: Proposal['args']): string {
+function canonicalOf(args: ProposedCall['args']): string {
   return canonicalize(typeof args === 'string' ? parseJson(args) : args)
 }
 

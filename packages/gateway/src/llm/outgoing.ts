@@ -14,7 +14,7 @@ export interface Outgoing extends AsyncIterable<string> {
 }
 
 /** Ends a connection behind half an answer. */
-export class BrokenOff extends Error {
+class BrokenOff extends Error {
   constructor() {
     super('the reply broke off')
     this.name = 'BrokenOff'

@@ -14,7 +14,7 @@ import { summaryHeaders } from './summary.ts'
 import { createTally } from './visit.ts'
 
 /** What they need. */
-export interface PlainOptions {
+interface PlainOptions {
   readonly log: Log
   readonly body: number
   readonly size: () => number

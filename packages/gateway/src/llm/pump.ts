@@ -3,7 +3,7 @@
 import { createSseReader, type SseEvent } from '../sse.ts'
 import { Garbled, type Rewriter } from './dialect.ts'
 import type { Outgoing } from './outgoing.ts'
-import { UpstreamFault } from './upstream.ts'
+import { LlmUpstreamFault } from './upstream.ts'
 
 // The last event of a reply may hold all of it once more.
 const LARGEST_EVENT = 16 << 20
@@ -40,5 +40,5 @@ export async function pump(
     await outgoing.drained()
   }
   if (!rewriter.ended)
-    throw new UpstreamFault(502, 'CUT', 'the model server stopped in the middle of its reply')
+    throw new LlmUpstreamFault(502, 'CUT', 'the model server stopped in the middle of its reply')
 }

@@ -2,16 +2,15 @@
 
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import type { JsonObject } from '@tollgate/evidence'
-import type { Asked } from '../exchange.ts'
+import { isObject, type JsonObject } from '@tollgate/evidence'
+import type { DoorRequest } from '../exchange.ts'
 import { Refused } from './dialect.ts'
-import { isObject } from './filter.ts'
 import type { Claims } from './visit.ts'
 
 const JSON_TYPE = /^application\/json(?: *; *charset=(?:utf-8|"utf-8"))? *$/i
 
 /** The bytes of the body. @throws Refused */
-export async function receive(asked: Asked, limit: number): Promise<Uint8Array> {
+export async function receive(asked: DoorRequest, limit: number): Promise<Uint8Array> {
   if (!JSON_TYPE.test(asked.header('content-type') ?? '')) {
     throw new Refused(
       415,
@@ -44,7 +43,7 @@ async function unpacked(bytes: Uint8Array, limit: number): Promise<Uint8Array> {
 }
 
 /** How many bytes a request will need; as many as it may, if it does not say. */
-export function sizeOf(asked: Asked, limit: number): number {
+export function sizeOf(asked: DoorRequest, limit: number): number {
   const told = asked.header('content-length')
   return told === undefined ? limit : Math.min(Number(told), limit)
 }
@@ -52,7 +51,7 @@ export function sizeOf(asked: Asked, limit: number): number {
 const SESSION = 'tollgate_session'
 
 /** What a request says of itself. A session in its metadata is ours, and does not go on. */
-export function claimsOf(asked: Asked, body: JsonObject): { claims: Claims; stripped: boolean } {
+export function claimsOf(asked: DoorRequest, body: JsonObject): { claims: Claims; stripped: boolean } {
   const inside = sessionIn(body)
   const outside = asked.header('tollgate-session')
   if (inside !== undefined && outside !== undefined && inside !== outside) {

@@ -1,34 +1,34 @@
 // The reply of a model, whole or streamed, on its way to the agent.
 
 import { authorize } from '@tollgate/kernel'
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import type { Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
 import { requireType, textOf } from './answered.ts'
-import type { Attempt } from './answers.ts'
+import type { AnswerAttempt } from './answers.ts'
 import { Garbled, type Dialect, type Judge, type OnItem, type Rewriter } from './dialect.ts'
 import { causeOf, type Entered } from './entered.ts'
 import { faultEvent, withoutKey } from './errors.ts'
 import { faultOf } from './fault.ts'
-import { isObject } from './filter.ts'
 import { headersFrom } from './headers.ts'
 import type { Hosted } from './hosted.ts'
 import { openaiResponses } from './openai-responses/openai-responses.ts'
 import { createOutgoing, type Outgoing } from './outgoing.ts'
 import { pump } from './pump.ts'
+import { readJson } from './read-json.ts'
 import { summaryComment, summaryHeaders } from './summary.ts'
-import { UpstreamFault, type UpstreamReply } from './upstream.ts'
+import { LlmUpstreamFault, type UpstreamReply } from './upstream.ts'
 import { callOf, count, type Visit } from './visit.ts'
 
 /** A reply, and all that it takes to judge it. */
-export interface Judging {
+interface Judging {
   readonly entered: Entered
   readonly dialect: Dialect
   readonly reply: UpstreamReply
   readonly visit: Visit
   readonly judge: Judge
   readonly hosted: Hosted
-  readonly attempt: Attempt | undefined
+  readonly attempt: AnswerAttempt | undefined
   readonly onItem: OnItem
   readonly log: Log
   /** How many receipts the ledger has, as far as it is durable. */
@@ -76,8 +76,7 @@ function withoutKeyIn(governed: JsonObject, key: string | undefined): JsonObject
 
 function parsed(text: string): Json {
   try {
-    // What goes on is written anew from what was read: a name that comes twice cannot be two things.
-    return JSON.parse(text) as Json
+    return readJson(text)
   } catch {
     throw new Garbled('it is not JSON')
   }
@@ -118,7 +117,7 @@ async function run(
   try {
     const fault = await pumped(judging, rewriter, said, outgoing)
     // What breaks off behind its end has come to its end.
-    const isWhole = fault === undefined || (rewriter.ended && fault instanceof UpstreamFault)
+    const isWhole = fault === undefined || (rewriter.ended && fault instanceof LlmUpstreamFault)
     if (!isWhole)
       outgoing.write(
         faultEvent(

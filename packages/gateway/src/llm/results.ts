@@ -1,26 +1,18 @@
 // What tools have answered, as the next request hands it to the model: each result closes the decision that allowed its call,
 // is looked through, and goes on as far as the policy lets it.
 
-import { canonicalBytes, sha256Hex } from '@tollgate/evidence'
-import {
-  inspect,
-  KernelError,
-  openedAs,
-  policyOf,
-  remembersData,
-  reportEffect,
-  UNINSPECTED,
-  type Inspection,
-  type Policy,
-} from '@tollgate/kernel'
-import type { Body } from './body.ts'
-import type { Reading, Result } from './dialect.ts'
+import { canonicalBytes, isList, sha256Hex } from '@tollgate/evidence'
+import { KernelError, openedAs, policyOf, reportEffect, UNINSPECTED, type Inspection } from '@tollgate/kernel'
+import { inspect } from '@tollgate/kernel/detection'
+import { remembersData, type Policy } from '@tollgate/kernel/policy'
+import type { ReadBody } from './body.ts'
+import type { RequestReading, Result } from './dialect.ts'
 import type { Recent } from './recent.ts'
 import { gatherSources } from './sources.ts'
 import { ownerOf, type Visit } from './visit.ts'
 
 /** What becomes of a result, and whether it is the effect of a decision of ours. */
-interface Taken {
+interface TakenResult {
   readonly closed: boolean
   readonly handed: Handed
 }
@@ -31,7 +23,7 @@ type Handed = 'all' | { readonly texts: readonly string[] } | { readonly note: s
 /** What is remembered between requests: most of a conversation comes again with each of them. */
 export interface Heard {
   /** Results, by session, call and content. */
-  readonly results: Recent<Taken>
+  readonly results: Recent<TakenResult>
   /** Words of users that were given along with a call. */
   readonly words: Recent<true>
 }
@@ -41,7 +33,12 @@ export interface Heard {
  *
  * @returns whether anything in the body was changed.
  */
-export async function takeTurns(visit: Visit, reading: Reading, body: Body, heard: Heard): Promise<boolean> {
+export async function takeTurns(
+  visit: Visit,
+  reading: RequestReading,
+  body: ReadBody,
+  heard: Heard,
+): Promise<boolean> {
   const policy = policyOf(visit.kernel, visit.caller.identity.tenant)
   const results = reading.turns.filter((turn) => turn.kind === 'result')
   const named = results.map((result) => ({ result, name: nameOf(visit, result, body) }))
@@ -76,13 +73,13 @@ function isAwaited(visit: Visit, { ref }: Result): boolean {
 // What is longer is looked through again with each request.
 const MOST_KEPT = 4096
 
-function sizeOf({ handed }: Taken): number {
+function sizeOf({ handed }: TakenResult): number {
   if (handed === 'all') return 0
   return 'note' in handed ? handed.note.length : handed.texts.reduce((sum, { length }) => sum + length, 0)
 }
 
 /** One name for what a call of a session has answered. The policy that is in force says what becomes of it. */
-function nameOf(visit: Visit, { ref, content, failed }: Result, body: Body): string {
+function nameOf(visit: Visit, { ref, content, failed }: Result, body: ReadBody): string {
   const { tenant, principal, session } = ownerOf(visit)
   const policy = policyOf(visit.kernel, tenant).hash
   return sha256Hex(
@@ -100,9 +97,9 @@ async function takeResult(
   visit: Visit,
   result: Result,
   decisions: ReadonlyMap<string, string>,
-  body: Body,
+  body: ReadBody,
   policy: Policy,
-): Promise<Taken> {
+): Promise<TakenResult> {
   const texts = result.texts.map((text) => body.restoredText(text))
   const decision = result.ref === undefined ? undefined : decisions.get(result.ref)
   const closed = decision === undefined ? undefined : await close(visit, decision, result, texts, body)
@@ -119,7 +116,7 @@ async function close(
   decision: string,
   result: Result,
   texts: readonly string[],
-  body: Body,
+  body: ReadBody,
 ): Promise<Inspection | undefined> {
   const { tenant, principal } = caller.identity
   try {
@@ -160,7 +157,7 @@ function inspectedOr(work: () => Inspection): Inspection {
 function handedOf({ delivery, content, labels, findings }: Inspection): Handed {
   if (delivery === 'full') return 'all'
   const left = delivery === 'redacted' ? content : undefined
-  if (Array.isArray(left) && left.every((text) => typeof text === 'string')) return { texts: left }
+  if (isList(left) && left.every((text) => typeof text === 'string')) return { texts: left }
   // Always the same for the same: what goes on is cached by whoever gets it.
   const found = [...findings, ...labels.map((label) => `label ${label}`)].join(', ')
   return {

@@ -3,13 +3,13 @@
 import { Refused } from './dialect.ts'
 
 /** Room for requests. */
-export interface Room {
+interface Room {
   /** Lets a request in, with a body of so many bytes. @throws Refused */
-  enter(owner: string, bytes: number): Place
+  enter(owner: string, bytes: number): RequestPlace
 }
 
 /** The place of one request. */
-export interface Place {
+interface RequestPlace {
   /** Its body is of this size after all. @throws Refused */
   resize(bytes: number): void
   leave(): void

@@ -6,7 +6,7 @@ import { openaiChat } from './openai-chat/openai-chat.ts'
 import { openaiResponses } from './openai-responses/openai-responses.ts'
 
 /** Something that can be asked for. */
-export interface Route {
+export interface LlmRoute {
   readonly method: 'GET' | 'POST'
   /** Behind the address of the upstream. */
   readonly path: string
@@ -52,7 +52,7 @@ export function providerOf(path: string): { provider: Provider; rest: string } |
 }
 
 /** The route of a request. @throws Refused for everything that is not judged. */
-export function routeOf(provider: Provider, method: string, rest: string, search: string): Route {
+export function routeOf(provider: Provider, method: string, rest: string, search: string): LlmRoute {
   const dialect = Object.hasOwn(JUDGED[provider], rest) ? JUDGED[provider][rest] : undefined
   if (method === 'POST' && dialect && (search === '' || JUDGED_QUERY.test(search))) {
     return { method, path: withQuery(rest, search), dialect, counts: undefined }

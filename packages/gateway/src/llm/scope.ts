@@ -2,9 +2,9 @@
 
 import { parseJson } from '@tollgate/evidence'
 import { KernelError, type Kernel } from '@tollgate/kernel'
-import type { Asked } from '../exchange.ts'
+import type { DoorRequest } from '../exchange.ts'
 import { giveScope } from '../scoping.ts'
-import type { Caller } from '../tokens.ts'
+import type { KnownCaller } from '../tokens.ts'
 import { Refused } from './dialect.ts'
 import type { Claims } from './visit.ts'
 
@@ -14,8 +14,8 @@ const BASE64URL = /^[A-Za-z0-9_-]{1,65536}={0,2}$/
 /** Puts the scope in force that a request brings, before anything of it is judged. @throws Refused */
 export async function takeScope(
   kernel: Kernel,
-  asked: Asked,
-  { identity }: Caller,
+  asked: DoorRequest,
+  { identity }: KnownCaller,
   { session }: Claims,
 ): Promise<void> {
   const header = asked.header(HEADER)

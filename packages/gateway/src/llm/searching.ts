@@ -1,7 +1,6 @@
 // Models that search the web without being given a tool for it: whoever asks one of them has asked for a search.
 
-import type { Json } from '@tollgate/evidence'
-import { isList } from './filter.ts'
+import { isList, type Json } from '@tollgate/evidence'
 
 // OpenAI's own, any that OpenRouter is asked to bring online, Perplexity's, and Groq's systems. A maker's name may stand before.
 const SEARCHING = /-search-(?:preview|api)|:online|(?:^|[/\s])(?:perplexity\/|sonar|compound)/i

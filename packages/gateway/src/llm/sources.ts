@@ -2,13 +2,13 @@
 
 import { sha256Hex } from '@tollgate/evidence'
 import type { Source } from '@tollgate/kernel'
-import type { Reading, Result, Said } from './dialect.ts'
+import type { RequestReading, Result, SaidWords } from './dialect.ts'
 import type { Recent } from './recent.ts'
 import { ownerOf, type Visit } from './visit.ts'
 
 /** What sources are gathered from. */
-export interface Gathering {
-  readonly turns: Reading['turns']
+interface SourceGathering {
+  readonly turns: RequestReading['turns']
   /** Results of calls that no decision of ours has allowed. */
   readonly foreign: ReadonlySet<Result>
   /** A text as it came. */
@@ -18,7 +18,7 @@ export interface Gathering {
 }
 
 /** Gathers the sources of a visit: what users have said and is not known yet, and what tools have said beside our calls. */
-export function gatherSources(visit: Visit, { turns, foreign, restored, words }: Gathering): void {
+export function gatherSources(visit: Visit, { turns, foreign, restored, words }: SourceGathering): void {
   const found: Source[] = []
   for (const turn of turns) {
     if (turn.kind === 'result') {
@@ -38,7 +38,7 @@ function sayOnce(visit: Visit, found: Source[], text: string, words: Recent<true
 }
 
 /** Adds a text; what comes in a row from one side is one. */
-function add(found: Source[], source_channel: Said['channel'], said: string): void {
+function add(found: Source[], source_channel: SaidWords['channel'], said: string): void {
   const text = said.toWellFormed()
   const last = found.at(-1)
   if (last?.source_channel === source_channel)
@@ -57,7 +57,7 @@ const MOST_LENGTH = 3 << 20
 function bounded(found: readonly Source[]): readonly Source[] {
   const length = (all: readonly Source[]): number => all.reduce((sum, { text }) => sum + text.length, 0)
   if (found.length <= MOST && length(found) <= MOST_LENGTH) return found
-  const joined = (channel: Said['channel']): Source[] => {
+  const joined = (channel: SaidWords['channel']): Source[] => {
     const texts = found.filter(({ source_channel }) => source_channel === channel).map(({ text }) => text)
     return texts.length === 0 ? [] : [{ source_channel: channel, text: texts.join('\n') }]
   }

@@ -19,7 +19,7 @@ export interface UpstreamAddress {
 }
 
 /** A request to it. */
-export interface UpstreamRequest {
+interface UpstreamRequest {
   readonly method: 'GET' | 'POST'
   /** Behind the address, with its query. */
   readonly path: string
@@ -36,14 +36,14 @@ export interface UpstreamReply {
 }
 
 /** A server that is asked. */
-export interface Upstream {
+export interface LlmUpstream {
   /** @throws UpstreamFault, or Garbled for an encoding that nobody asked for. */
   send(request: UpstreamRequest): Promise<UpstreamReply>
   close(): Promise<void>
 }
 
 /** Nothing came, or not all of it. */
-export class UpstreamFault extends Error {
+export class LlmUpstreamFault extends Error {
   readonly status: 502 | 504
   /** What the system calls it: nothing that the other side said. */
   readonly code: string
@@ -60,7 +60,7 @@ const CONNECT_WITHIN = 10_000
 const MAX_CONNECTIONS = 1024
 
 /** Asks the server at an address, through the proxy of the environment if there is one. */
-export function createUpstream({ url, patience }: UpstreamAddress): Upstream {
+export function createUpstream({ url, patience }: UpstreamAddress): LlmUpstream {
   const { origin, pathname } = new URL(url)
   const base = pathname.replace(/\/$/, '')
   const dispatcher = dispatcherTo(origin, patience)
@@ -147,11 +147,11 @@ function told(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
 const LATE = ['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']
 
 function faultOf(cause: unknown): Error {
-  if (cause instanceof Garbled || cause instanceof UpstreamFault) return cause
+  if (cause instanceof Garbled || cause instanceof LlmUpstreamFault) return cause
   const code =
     cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : 'unknown'
-  if (LATE.includes(code)) return new UpstreamFault(504, code, 'the model server did not answer in time')
+  if (LATE.includes(code)) return new LlmUpstreamFault(504, code, 'the model server did not answer in time')
   if (code.startsWith('Z_') || code.startsWith('ERR_BROTLI'))
     return new Garbled('the answer cannot be unpacked')
-  return new UpstreamFault(502, code, 'the model server cannot be reached, or went away')
+  return new LlmUpstreamFault(502, code, 'the model server cannot be reached, or went away')
 }

@@ -2,16 +2,16 @@
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import type { Decided, Kernel, Source, ToolCall } from '@tollgate/kernel'
-import type { Caller } from '../tokens.ts'
+import type { KnownCaller } from '../tokens.ts'
 import type { Ruling } from './dialect.ts'
 
 /** One request at the door. */
 export interface Visit {
   readonly kernel: Kernel
-  readonly caller: Caller
+  readonly caller: KnownCaller
   /** What the caller says its session, approval and delegation are. */
   readonly claims: Claims
-  readonly tally: Tally
+  readonly tally: DecisionTally
   /** What was said to the model before, for the calls that it proposes. Filled while the request is read. */
   readonly sources: Source[]
   /** What is to be noted once a decision has taken in the sources. */
@@ -28,7 +28,7 @@ export interface Claims {
 }
 
 /** The decisions of one request. */
-export interface Tally {
+export interface DecisionTally {
   readonly receipts: string[]
   ALLOW: number
   DENY: number
@@ -36,7 +36,7 @@ export interface Tally {
 }
 
 /** Nothing was decided yet. */
-export function createTally(): Tally {
+export function createTally(): DecisionTally {
   return { receipts: [], ALLOW: 0, DENY: 0, ESCALATE: 0 }
 }
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '@tollgate/evidence'
 import { CODE, formatRequest, RpcFault, type Response } from './message.ts'
 
 /** Asks a legacy client with requests of our own. */
-export interface Asks {
+interface Asks {
   ask(
     send: (message: string) => void,
     method: string,
@@ -17,7 +17,7 @@ export interface Asks {
   close(): void
 }
 
-interface Waiting {
+interface PendingQuestion {
   readonly resolve: (result: JsonObject) => void
   readonly reject: (fault: RpcFault) => void
 }
@@ -26,7 +26,7 @@ const MAX_WAITING = 256
 
 /** Asks nothing yet. */
 export function createAsks(): Asks {
-  const waiting = new Map<string, Waiting>()
+  const waiting = new Map<string, PendingQuestion>()
   let asked = 0
 
   return {

@@ -4,28 +4,17 @@
 import type { JsonObject } from '@tollgate/evidence'
 import type { Decided } from '@tollgate/kernel'
 import type { Log } from '../log.ts'
-import { verdictOf } from '../verdict.ts'
 import { createAsks } from './asking.ts'
-import { denialFault, denialResult } from './denial.ts'
+import { decisionMeta, denialFault, denialResult } from './denial.ts'
 import { describe, infoOf, negotiate } from './describe.ts'
-import {
-  interimFor,
-  legacySender,
-  metaOf,
-  modernSender,
-  OURS,
-  resultFor,
-  without,
-  type Sender,
-} from './era.ts'
-import type { Caller, Govern } from './govern.ts'
+import { interimFor, legacySender, metaOf, modernSender, OURS, resultFor, type Sender } from './era.ts'
+import type { McpCaller, Govern } from './govern.ts'
 import {
   CODE,
   errorOf,
   formatError,
   formatNotification,
   formatResult,
-  isObject,
   RpcFault,
   textOf,
   type Message,
@@ -37,8 +26,8 @@ import {
   type Unreadable,
 } from './message.ts'
 import { answer, type Turn } from './proxy.ts'
-import type { OpenReach, Reached } from './reach.ts'
-import { beginRounds, type Round, type Rounds } from './rounds.ts'
+import { Reaches, type OpenReach, type Reached } from './reach.ts'
+import { ParkedRounds } from './rounds.ts'
 import { UpstreamFault } from './server/upstream.ts'
 import { createTidings, type Tidings } from './tidings.ts'
 import { toldMessage } from './told.ts'
@@ -68,8 +57,8 @@ export interface Conversation {
 }
 
 /** What a conversation is made of. */
-export interface ConversationOptions {
-  readonly caller: Caller
+interface ConversationOptions {
+  readonly caller: McpCaller
   readonly open: OpenReach
   readonly govern: Govern
   readonly log: Log
@@ -87,19 +76,17 @@ interface Underway {
 
 const OVER = 'over'
 const MAX_UNDERWAY = 1024
-const MAX_PARKED = 64
-const MAX_REACHES = 8
 const ROUNDS: readonly string[] = ['tools/call', 'prompts/get', 'resources/read']
 
 /** Begins a conversation. Nothing is started before the client asks for something. */
 export function createConversation({ caller, open, govern, log }: ConversationOptions): Conversation {
   const underway = new Map<RequestId, Underway>()
-  const parked = new Map<string, Rounds>()
-  const reaches = new Map<string, Reached>()
+  const rounds = new ParkedRounds()
+  const reaches = new Reaches(open, (reached) => rounds.uses(reached) || isUnderway(reached))
   const asks = createAsks()
   const tidings: Tidings = createTidings(
-    () => [...reaches.values()],
-    () => [...reaches.keys()].some((key) => key.startsWith('legacy ')),
+    () => reaches.all(),
+    () => reaches.hasLegacy(),
   )
   let legacy: Sender | undefined
   let starting: Promise<string> | undefined
@@ -107,46 +94,27 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
 
   /** The servers, as a client that can do this reaches them. */
   function reachFor(sender: Sender): Reached {
-    const key = `${sender.era} ${textOf(sender.capabilities)}`
-    const known = reaches.get(key)
+    const known = reaches.get(sender)
     if (known) return known
-    if (reaches.size >= MAX_REACHES) makeRoom()
-    const reached = open(sender, {
+    const reached = reaches.open(sender, {
       onNotification(link, method, params) {
         if (!govern.isFrozen(caller)) tidings.tell(link, method, params, messagesWanted)
       },
     })
-    reaches.set(key, reached)
     tidings.askServers()
     return reached
-  }
-
-  /** Lets go of the servers that nobody uses at the moment. What is under way goes on. */
-  function makeRoom(): void {
-    const [idle] = idleReaches()
-    if (!idle) throw new RpcFault(CODE.internal, 'clients of too many kinds ask at the same time')
-    letGo(idle)
-  }
-
-  /** The servers that no request uses at the moment. */
-  function idleReaches(): readonly (readonly [string, Reached])[] {
-    const used = new Set<object | undefined>([...underway.values()].map(({ reached }) => reached))
-    for (const each of parked.values()) used.add(each.reached)
-    return [...reaches].filter(([, reached]) => !used.has(reached))
-  }
-
-  function letGo([key, reached]: readonly [string, Reached]): void {
-    reaches.delete(key)
-    void reached.close()
   }
 
   /** A frozen client keeps no server: what was allowed before ends by itself, everything else now. */
   function freeze(): void {
     if (!govern.isFrozen(caller)) return
-    for (const each of parked.values()) each.end()
-    parked.clear()
+    rounds.end()
     for (const { abort, endless } of underway.values()) if (endless) abort.abort()
-    for (const each of idleReaches()) letGo(each)
+    reaches.letIdleGo()
+  }
+
+  function isUnderway(used: Reached): boolean {
+    return [...underway.values()].some(({ reached }) => reached === used)
   }
 
   /** Log messages that belong to no request go to those that want some. */
@@ -187,7 +155,7 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
   /** What cannot be read was perhaps a call: it is on the record that it was refused. */
   async function takeUnreadable({ id, error, source }: Unreadable, out: Out): Promise<void> {
     const decided = await govern.refuse(caller, source)
-    const told = { ...error, data: { [OURS.decision]: verdictOf(decided) } }
+    const told = { ...error, data: decisionMeta(decided) }
     out.send(formatError(id, told), true, told)
   }
 
@@ -244,7 +212,7 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
       return textOf(resultFor('modern', method, await describe(reached), infoOf(reached)))
     }
     const got = ROUNDS.includes(method)
-      ? await inRounds(reached, request, turn)
+      ? await rounds.answer(reached, request, turn)
       : { done: await answer(reached, method, params, turn) }
     const info = infoOf(reached)
     if ('done' in got) return textOf(resultFor('modern', method, got.done.result, info))
@@ -296,38 +264,6 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
     }
   }
 
-  /** A modern request that may take several rounds: begun, or gone on with. */
-  async function inRounds(reach: Reached, { method, params }: Request, turn: Turn): Promise<Round> {
-    const { requestState, inputResponses = {} } = params
-    const bare = without(params, 'requestState', 'inputResponses', '_meta')
-    const key = textOf({ method, params: bare })
-    if (requestState === undefined && params['inputResponses'] === undefined) {
-      return nextOf(
-        beginRounds(key, turn, reach, (live) => answer(reach, method, { ...bare, _meta: turn.meta }, live)),
-        turn,
-      )
-    }
-    const known = typeof requestState === 'string' ? parked.get(requestState) : undefined
-    if (known?.key !== key || !isObject(inputResponses)) {
-      throw new RpcFault(CODE.invalidParams, '`requestState` is not that of such a request, or is over')
-    }
-    known.bring(inputResponses)
-    return nextOf(known, turn)
-  }
-
-  async function nextOf(one: Rounds, turn: Turn): Promise<Round> {
-    // Each round has a state of its own: what has been gone on with is not gone on with again.
-    parked.delete(one.state)
-    const got = await one.next(turn)
-    if (!('done' in got)) parked.set(got.state, one)
-    const [oldest] = parked.values()
-    if (parked.size > MAX_PARKED && oldest) {
-      parked.delete(oldest.state)
-      oldest.end()
-    }
-    return got
-  }
-
   function turnOf(sender: Sender, meta: JsonObject, out: Out, signal: AbortSignal, asker: string): Turn {
     const token = meta['progressToken']
     const known = typeof token === 'string' || typeof token === 'number'
@@ -357,7 +293,7 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
       if (typeof requestId === 'string' || typeof requestId === 'number')
         underway.get(requestId)?.abort.abort()
     } else if (method === 'notifications/roots/list_changed' && !govern.isFrozen(caller)) {
-      for (const { links } of reaches.values()) for (const { upstream } of links) upstream.notify(method, {})
+      for (const { links } of reaches.all()) for (const { upstream } of links) upstream.notify(method, {})
     }
     // Anything else asks for nothing: a call without an id is not one.
   }
@@ -372,8 +308,8 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
       closed = true
       asks.close()
       for (const { abort } of underway.values()) abort.abort()
-      for (const each of parked.values()) each.end()
-      await Promise.all([...reaches.values()].map((reached) => reached.close()))
+      rounds.end()
+      await reaches.close()
     },
   }
 }

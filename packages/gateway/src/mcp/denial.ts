@@ -2,23 +2,27 @@
 
 import type { JsonObject } from '@tollgate/evidence'
 import type { Decided } from '@tollgate/kernel'
-import { denialText, verdictOf } from '../verdict.ts'
+import { denialText, receiptNote, verdictOf } from '../verdict.ts'
 import { OURS } from './era.ts'
 import { RpcFault } from './message.ts'
+
+/** A decision beside an answer or an error, for programs. */
+export function decisionMeta(decided: Decided): JsonObject {
+  return { [OURS.decision]: verdictOf(decided) }
+}
 
 /** A denial as the result of a tool call. */
 export function denialResult(decided: Decided, repeated: boolean): JsonObject {
   return {
     content: [{ type: 'text', text: denialText(decided, repeated) }],
     isError: true,
-    _meta: { [OURS.decision]: verdictOf(decided) },
+    _meta: decisionMeta(decided),
   }
 }
 
 /** What an agent is told instead of a result that cannot be given to it. */
 export function withheldResult(text: string, receipt: string | undefined): JsonObject {
-  const at = receipt === undefined ? '' : ` Receipt: ${receipt}`
-  return { content: [{ type: 'text', text: `${text}${at}` }], isError: true }
+  return { content: [{ type: 'text', text: text + receiptNote(receipt) }], isError: true }
 }
 
 // Outside of what JSON-RPC and the protocol keep for themselves.
@@ -26,7 +30,7 @@ const DENIED = 403
 
 /** A denial where the protocol has no result for one. */
 export function denialFault(decided: Decided): RpcFault {
-  return new RpcFault(DENIED, denialText(decided, false), { [OURS.decision]: verdictOf(decided) })
+  return new RpcFault(DENIED, denialText(decided, false), decisionMeta(decided))
 }
 
 /** Remembers what was denied of late, so that who asks again is answered shortly. */

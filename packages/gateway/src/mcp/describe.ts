@@ -1,9 +1,8 @@
 // What a client is told of the servers it reaches: one as it is, several as one; and of each only what a person has approved.
 
-import type { JsonObject } from '@tollgate/evidence'
+import { isObject, type JsonObject } from '@tollgate/evidence'
 import { LEGACY, VERSIONS } from './era.ts'
-import type { Link } from './link.ts'
-import { isObject } from './message.ts'
+import type { ServerLink } from './link.ts'
 import type { Reach } from './proxy.ts'
 import { UpstreamFault, type ServerHello } from './server/upstream.ts'
 
@@ -33,7 +32,7 @@ const MERGED: JsonObject = { name: 'tollgate', title: 'Tollgate', version: '1' }
 // One server of several that takes longer does not keep the others waiting.
 const PATIENCE_MS = 3000
 
-async function orNothing(link: Link): Promise<ServerHello | undefined> {
+async function orNothing(link: ServerLink): Promise<ServerHello | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), PATIENCE_MS)

@@ -1,7 +1,7 @@
 // The two eras of the protocol, towards clients: what a request says of who sends it, and how an answer has to look.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
-import { CODE, isObject, RpcFault } from './message.ts'
+import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
+import { CODE, RpcFault } from './message.ts'
 
 /** The revision without a handshake. */
 export const MODERN = '2026-07-28'

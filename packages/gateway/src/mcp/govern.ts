@@ -1,7 +1,7 @@
 // The road from a client to a server: every call goes through the kernel, and what comes back is on the ledger before it is
 // handed on.
 
-import { parseJson, sha256Hex, type JsonObject } from '@tollgate/evidence'
+import { sha256Hex, type Json, type JsonObject } from '@tollgate/evidence'
 import {
   authorize,
   enforce,
@@ -23,7 +23,7 @@ import { CODE, RpcFault, textOf, type RpcError } from './message.ts'
 import { UpstreamFault, type UpstreamAnswer } from './server/upstream.ts'
 
 /** Who calls, as the door has made sure of it. */
-export interface Caller {
+export interface McpCaller {
   readonly tenant: string
   readonly principal: string
   /** It may say what its sessions are for. */
@@ -34,7 +34,7 @@ export interface Caller {
 
 /** Something that is asked for. */
 export interface Order {
-  readonly caller: Caller
+  readonly caller: McpCaller
   /** The name the policy knows it by. */
   readonly tool: string
   /** Hash of the definition that the server behind it offers; null if it offers none. */
@@ -53,7 +53,7 @@ export interface Order {
 }
 
 /** What came of it. */
-export type Outcome =
+export type OrderOutcome =
   | { readonly kind: 'denied'; readonly decided: Decided; readonly repeated: boolean }
   | { readonly kind: 'done'; readonly result: JsonObject; readonly text: string; readonly receipt: string }
   | { readonly kind: 'error'; readonly error: RpcError; readonly receipt: string }
@@ -63,13 +63,13 @@ export type Outcome =
 /** Governs calls. */
 export interface Govern {
   /** Judges an order and, if it may, runs it, once. @throws KernelError `EFFECT_UNRECORDED`. */
-  run(order: Order, dispatch: (args: JsonObject) => Promise<UpstreamAnswer>): Promise<Outcome>
+  run(order: Order, dispatch: (args: JsonObject) => Promise<UpstreamAnswer>): Promise<OrderOutcome>
   /** The refusal of a caller that is frozen, on the record; undefined if it may come in. */
-  refuseFrozen(caller: Caller, session: unknown): Promise<Decided | undefined>
+  refuseFrozen(caller: McpCaller, session: unknown): Promise<Decided | undefined>
   /** Whether a caller is frozen, in the session that it names or else in its own. */
-  isFrozen(caller: Caller, session?: unknown): boolean
+  isFrozen(caller: McpCaller, session?: unknown): boolean
   /** Puts something on record that could not even be read as a call. */
-  refuse(caller: Caller, source: Uint8Array | string): Promise<Decided>
+  refuse(caller: McpCaller, source: Uint8Array | string): Promise<Decided>
 }
 
 /** Governs through a kernel. */
@@ -77,7 +77,8 @@ export function createGovern(kernel: Kernel, now: () => number): Govern {
   const repeats = createRepeats()
   return {
     async run(order, dispatch) {
-      const attempt = new Attempt(dispatch, order.answeredBy === 'server')
+      // What the strict parser made and nothing changes since: its canonical text is what is hashed.
+      const attempt = new ToolRun(dispatch, order.answeredBy === 'server')
       const { caller: who, tool, offered, args, approval, delegation } = order
       const session = sessionOf(who, order.session)
       if (order.scope !== undefined) await openFor(kernel, order)
@@ -90,7 +91,7 @@ export function createGovern(kernel: Kernel, now: () => number): Govern {
         ...(delegation !== undefined && { delegation }),
         ...(order.author !== undefined && { author: `server:${order.author}` }),
       }
-      const enforced = await enforce(kernel, given, ({ args: text }) => attempt.run(text))
+      const enforced = await enforce(kernel, given, ({ value }) => attempt.run(value))
       if (!enforced.effect) return denied(order, enforced.decided, repeats, now())
       return attempt.outcome(enforced.effect)
     },
@@ -113,11 +114,11 @@ export function createGovern(kernel: Kernel, now: () => number): Govern {
 }
 
 /** The session of what a caller asks: the one that the client names, else that of its process. */
-function sessionOf({ session }: Caller, named: unknown): unknown {
+function sessionOf({ session }: McpCaller, named: unknown): unknown {
   return named === undefined ? session : named
 }
 
-function entrantOf(caller: Caller, named?: unknown): Entrant {
+function entrantOf(caller: McpCaller, named?: unknown): Entrant {
   const { tenant, principal } = caller
   return { tenant, principal, session: sessionOf(caller, named) }
 }
@@ -142,14 +143,14 @@ function denied(
   decided: Decided,
   repeats: Repeats,
   now: number,
-): Outcome {
+): OrderOutcome {
   const who = `${caller.tenant}\n${caller.principal}\n${typeof session === 'string' ? session : ''}`
   const key = sha256Hex(`${who}\n${tool}\n${decided.reason}\n${textOf(args)}`)
   return { kind: 'denied', decided, repeated: repeats.seen(key, now) }
 }
 
 /** One run of a tool: what it answered is kept until the ledger has it. */
-class Attempt {
+class ToolRun {
   readonly #dispatch: (args: JsonObject) => Promise<UpstreamAnswer>
   readonly #isRead: boolean
   #answer: UpstreamAnswer | undefined
@@ -161,10 +162,11 @@ class Attempt {
     this.#isRead = isRead
   }
 
-  async run(args: string): Promise<ToolAnswer> {
+  /** Runs the tool with what the kernel captured: what was hashed is what arrives. */
+  async run(value: Json): Promise<ToolAnswer> {
     try {
-      // Sound: the kernel only lets objects pass as arguments.
-      const answer = await this.#dispatch(parseJson(args) as JsonObject)
+      // Sound: only objects are ordered, and the kernel's copy of one is one.
+      const answer = await this.#dispatch(value as JsonObject)
       this.#answer = answer
       this.#text = textOf(saidIn(answer))
       const failed = !answer.ok || answer.result['isError'] === true
@@ -182,7 +184,7 @@ class Attempt {
     }
   }
 
-  outcome({ receipt, outcome }: NonNullable<Enforced['effect']>): Outcome {
+  outcome({ receipt, outcome }: NonNullable<Enforced['effect']>): OrderOutcome {
     const answer = this.#answer
     if (!answer || outcome.status === 'UNKNOWN') return { kind: 'withheld', why: this.#why, receipt }
     const inspection = inspectionIn(outcome)
@@ -194,7 +196,7 @@ class Attempt {
     return this.#handOn({ ok: false, error: { ...answer.error, ...left } }, '', receipt)
   }
 
-  #handOn(answer: UpstreamAnswer, text: string, receipt: string): Outcome {
+  #handOn(answer: UpstreamAnswer, text: string, receipt: string): OrderOutcome {
     if (answer.ok) return { kind: 'done', result: answer.result, text, receipt }
     return { kind: 'error', error: answer.error, receipt }
   }

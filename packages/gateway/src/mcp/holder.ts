@@ -1,8 +1,8 @@
 // Which server has a resource: a URI does not say whose it is.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
-import type { Link } from './link.ts'
-import { CODE, isObject, RpcFault } from './message.ts'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
+import type { ServerLink } from './link.ts'
+import { CODE, RpcFault } from './message.ts'
 import type { Reach } from './proxy.ts'
 
 const SEARCH_MS = 10_000
@@ -11,7 +11,11 @@ const SEARCH_MS = 10_000
  * The server that has a resource. Where there are several: the one that lists it, else the one that has a template for it, among
  * those that a person has approved. @throws RpcFault if there is none, or if two could be meant.
  */
-export async function holderOf({ links, merged }: Reach, uri: string, signal: AbortSignal): Promise<Link> {
+export async function holderOf(
+  { links, merged }: Reach,
+  uri: string,
+  signal: AbortSignal,
+): Promise<ServerLink> {
   const [only] = links
   if (!merged && only) return only
   const within = AbortSignal.any([signal, AbortSignal.timeout(SEARCH_MS)])
@@ -26,7 +30,7 @@ export async function holderOf({ links, merged }: Reach, uri: string, signal: Ab
 }
 
 async function claimOf(
-  link: Link,
+  link: ServerLink,
   uri: string,
   signal: AbortSignal,
 ): Promise<'listed' | 'template' | undefined> {
@@ -49,7 +53,7 @@ async function claimOf(
 const MAX_ITEMS = 10_000
 
 async function listed(
-  link: Link,
+  link: ServerLink,
   method: 'resources/list' | 'resources/templates/list',
   member: string,
   signal: AbortSignal,
@@ -60,7 +64,7 @@ async function listed(
     const got = await link.upstream.request(method, cursor === undefined ? {} : { cursor }, { signal })
     if (!got.ok) break
     const items = got.result[member]
-    if (Array.isArray(items)) found.push(...(items as readonly Json[]).filter(isObject))
+    if (isList(items)) found.push(...items.filter(isObject))
     cursor = got.result['nextCursor']
     if (cursor === undefined) break
   }

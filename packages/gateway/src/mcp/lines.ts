@@ -1,7 +1,7 @@
 // Lines in a stream of bytes: one message each, as `stdio` has it. What has no end is no line.
 
 /** Takes bytes as they come, and gives lines. */
-export interface LineReader {
+interface LineSplitter {
   push(chunk: Uint8Array): void
   /** Bytes of a line that has not ended. If the stream has, they are nothing: half a message is never one. */
   readonly pending: number
@@ -10,7 +10,7 @@ export interface LineReader {
 }
 
 /** What is done with lines. */
-export interface LineSink {
+interface LineSink {
   /** A line, without its end. */
   onLine(line: Uint8Array): void
   /** A line is longer than it may be. Nothing more is taken. */
@@ -20,7 +20,7 @@ export interface LineSink {
 const NEWLINE = 0x0a
 
 /** Cuts a stream into lines of at most `limit` bytes. */
-export function createLineReader(limit: number, sink: LineSink): LineReader {
+export function createLineReader(limit: number, sink: LineSink): LineSplitter {
   let pieces: Uint8Array[] = []
   let pending = 0
   let stopped = false
@@ -70,7 +70,7 @@ export function createLineReader(limit: number, sink: LineSink): LineReader {
 }
 
 /** Where lines are written. */
-export interface LineTarget {
+interface LineTarget {
   write(text: string | Uint8Array): boolean
   cork(): void
   uncork(): void

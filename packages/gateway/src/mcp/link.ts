@@ -1,11 +1,10 @@
 // One server, for one client: the connection to it, what it offers, and whether a person has approved of that.
 
 import { performance } from 'node:perf_hooks'
-import { definitionOf, type Catalogue, type Definition } from '@tollgate/kernel'
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { definitionOf, type Catalogue, type Definition } from '@tollgate/kernel/admin'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { FACULTIES, isUsable } from '../tools/offer.ts'
 import { originOf } from '../tools/origin.ts'
-import { isObject } from './message.ts'
 import { isTold } from './told.ts'
 import { UpstreamFault, type Server, type ServerHello, type Upstream } from './server/upstream.ts'
 
@@ -23,7 +22,7 @@ export interface Offered {
 }
 
 /** A server, for one client. */
-export interface Link {
+export interface ServerLink {
   readonly name: string
   readonly upstream: Upstream
   /** Who the server is. What it offers of faculties is then in the catalogue. @throws UpstreamFault. */
@@ -55,7 +54,7 @@ export interface Link {
 }
 
 /** Cursors that were given out. */
-export interface Cursors {
+interface Cursors {
   keep(cursor: Json | undefined): void
   has(cursor: string): boolean
 }
@@ -86,14 +85,14 @@ interface Greeted {
   readonly incarnation: number
 }
 
-interface Listed {
+interface ListedState {
   readonly incarnation: number
   readonly generation: number
   readonly until: number
 }
 
 /** Links a client with a server. */
-export function createLink(server: Server, upstream: Upstream, catalogue: Catalogue): Link {
+export function createLink(server: Server, upstream: Upstream, catalogue: Catalogue): ServerLink {
   const { name } = server
   const origin = originOf(server.address)
   const hashes = new Map<string, string>()
@@ -101,11 +100,14 @@ export function createLink(server: Server, upstream: Upstream, catalogue: Catalo
   let generation = 0
   let greeting: Promise<Greeted> | undefined
   let greeted: Greeted | undefined
-  let listing: Promise<Listed> | undefined
+  let listing: Promise<ListedState> | undefined
 
   function greet(): Promise<Greeted> {
     if (greeting) return greeting
+    const began = generation
     greeting = upstream.hello().then((hello) => {
+      // Since the server answered it may have become another one.
+      if (began !== generation) return greet()
       const definition = facultyDefinition(name, origin, hello)
       for (const each of FACULTIES) catalogue.offer(facultyName(name, each), definition)
       greeted = { hello, definition, incarnation: upstream.incarnation }
@@ -140,7 +142,7 @@ export function createLink(server: Server, upstream: Upstream, catalogue: Catalo
   }
 
   /** Reads all of what the server offers. If that changes meanwhile, it is read again: only the newest counts. */
-  async function list(): Promise<Listed> {
+  async function list(): Promise<ListedState> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const began = generation
       const { hello, incarnation } = await greet()
@@ -164,7 +166,7 @@ export function createLink(server: Server, upstream: Upstream, catalogue: Catalo
     }
   }
 
-  function listOnce(): Promise<Listed> {
+  function listOnce(): Promise<ListedState> {
     const current = (listing ??= list())
     current.catch(() => {
       if (listing === current) listing = undefined
@@ -173,7 +175,7 @@ export function createLink(server: Server, upstream: Upstream, catalogue: Catalo
   }
 
   /** The listing, while it is fresh. */
-  async function listed(): Promise<Listed> {
+  async function listed(): Promise<ListedState> {
     const current = listOnce()
     const known = await current
     if (performance.now() < known.until && known.generation === generation) return known
@@ -234,8 +236,9 @@ async function allTools(name: string, upstream: Upstream): Promise<readonly Json
   for (let page = 0; page < MAX_PAGES && found.length <= MAX_TOOLS; page++) {
     const answer = await upstream.request('tools/list', cursor === undefined ? {} : { cursor })
     if (!answer.ok) throw new UpstreamFault('GARBLED', `\`${name}\` does not list its tools`)
-    if (Array.isArray(answer.result['tools'])) found.push(...(answer.result['tools'] as readonly Json[]))
-    cursor = answer.result['nextCursor']
+    const { tools, nextCursor } = answer.result
+    if (isList(tools)) found.push(...tools)
+    cursor = nextCursor
     if (cursor === undefined) break
   }
   return found

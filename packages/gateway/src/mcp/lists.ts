@@ -1,26 +1,26 @@
 // Listings: what servers offer, page by page; of several servers one after the other, under names that say whose they are.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
-import type { Faculty, Link } from './link.ts'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
+import type { Faculty, ServerLink } from './link.ts'
 import { without } from './era.ts'
-import { CODE, isObject, RpcFault, textOf } from './message.ts'
+import { CODE, RpcFault, textOf } from './message.ts'
 import type { ListMethod } from './methods.ts'
 import { offeredItem, type Listed } from './offered.ts'
-import type { Answer, Reach, Turn } from './proxy.ts'
+import type { ProxyAnswer, Reach, Turn } from './proxy.ts'
 import { UpstreamFault, type UpstreamAnswer } from './server/upstream.ts'
 import { isTold } from './told.ts'
 
 /** What can be listed, and the member of the result that holds it. */
-type Member = 'tools' | Listed
+type ListMember = 'tools' | Listed
 
 /** One page of a listing. */
 export async function listAll(
   reach: Reach,
   method: ListMethod,
-  member: Member,
+  member: ListMember,
   params: JsonObject,
   turn: Turn,
-): Promise<Answer> {
+): Promise<ProxyAnswer> {
   const { cursor } = params
   if (cursor !== undefined && typeof cursor !== 'string') throw badCursor()
   const [only] = reach.links
@@ -36,7 +36,7 @@ export async function listAll(
   return { result: { [member]: items, ...(following !== undefined && { nextCursor: following }) } }
 }
 
-const CAPABILITY: Readonly<Record<Member, string>> = {
+const CAPABILITY: Readonly<Record<ListMember, string>> = {
   tools: 'tools',
   prompts: 'prompts',
   resources: 'resources',
@@ -44,9 +44,9 @@ const CAPABILITY: Readonly<Record<Member, string>> = {
 }
 
 async function page(
-  link: Link,
+  link: ServerLink,
   method: ListMethod,
-  member: Member,
+  member: ListMember,
   cursor: string | undefined,
   turn: Turn,
 ): Promise<JsonObject> {
@@ -78,7 +78,7 @@ const MAX_ATTEMPTS = 5
 
 /** An answer from before a change must not stand for what is offered now: then it is asked again. */
 async function newest(
-  link: Link,
+  link: ServerLink,
   method: ListMethod,
   cursor: string | undefined,
   { signal }: Turn,
@@ -91,7 +91,7 @@ async function newest(
   throw new RpcFault(CODE.internal, `what \`${link.name}\` offers changes faster than it can be asked`)
 }
 
-const FACULTY: Readonly<Partial<Record<Member, Faculty>>> = {
+const FACULTY: Readonly<Partial<Record<ListMember, Faculty>>> = {
   prompts: 'prompts/get',
   resources: 'resources/read',
   resourceTemplates: 'resources/read',
@@ -113,7 +113,7 @@ function told(member: Listed, items: readonly Json[]): readonly JsonObject[] {
 }
 
 /** Tools as a person has approved of them; the others as blocked. */
-function governed(link: Link, tools: readonly Json[], ttlMs: Json | undefined): JsonObject {
+function governed(link: ServerLink, tools: readonly Json[], ttlMs: Json | undefined): JsonObject {
   const taken = link.take(tools)
   const all = taken.length === tools.length && taken.every((tool, i) => tool === tools[i])
   // What is blocked now may be approved in a moment.
@@ -143,9 +143,9 @@ function bare(schema: JsonObject): JsonObject {
 
 /** One server of several that is down, or has nothing of the kind, does not hide the others. */
 async function pageOrNothing(
-  link: Link,
+  link: ServerLink,
   method: ListMethod,
-  member: Member,
+  member: ListMember,
   cursor: string | undefined,
   turn: Turn,
 ): Promise<JsonObject> {
@@ -158,15 +158,15 @@ async function pageOrNothing(
   }
 }
 
-function underItsServer(link: Link, member: Member, item: Json): Json {
+function underItsServer(link: ServerLink, member: ListMember, item: Json): Json {
   if ((member !== 'tools' && member !== 'prompts') || !isObject(item)) return item
   const { name } = item
   return typeof name === 'string' ? { ...item, name: `${link.name}/${name}` } : item
 }
 
-function itemsIn(result: JsonObject, member: Member): readonly Json[] {
+function itemsIn(result: JsonObject, member: ListMember): readonly Json[] {
   const items = result[member]
-  return Array.isArray(items) ? (items as readonly Json[]) : []
+  return isList(items) ? items : []
 }
 
 function cursorOf(at: number, inner?: string): string {
@@ -175,7 +175,7 @@ function cursorOf(at: number, inner?: string): string {
 
 function readCursor(
   cursor: string | undefined,
-  links: readonly Link[],
+  links: readonly ServerLink[],
 ): { at: number; inner: string | undefined } {
   if (cursor === undefined) return { at: 0, inner: undefined }
   try {

@@ -3,11 +3,12 @@
 import type { Decided, Kernel } from '@tollgate/kernel'
 import type { Log } from '../log.ts'
 import { createConversation, type Conversation } from './conversation.ts'
-import { createGovern, type Caller } from './govern.ts'
+import { createGovern, type McpCaller } from './govern.ts'
 import { OUR_INFO } from './era.ts'
 import { createLink } from './link.ts'
 import { createOpenReach } from './reach.ts'
 import {
+  NO_EVENTS,
   UpstreamFault,
   type Connect,
   type Server,
@@ -24,17 +25,17 @@ export type Scope =
 /** The MCP door. */
 export interface Mcp {
   /** Begins a conversation; undefined if there is no such server. */
-  converse(caller: Caller, scope: Scope): Conversation | undefined
+  converse(caller: McpCaller, scope: Scope): Conversation | undefined
   readonly servers: readonly string[]
   /** The refusal of a caller that is frozen, on the record; undefined if it may come in. */
-  refuseFrozen(caller: Caller): Promise<Decided | undefined>
+  refuseFrozen(caller: McpCaller): Promise<Decided | undefined>
   /** Asks every server once for what it offers, so that a person can look at it before any client comes. Never rejects. */
   meet(): Promise<void>
   close(): Promise<void>
 }
 
 /** What the door is made of. */
-export interface McpOptions {
+interface McpOptions {
   readonly kernel: Kernel
   readonly log: Log
   readonly servers: ReadonlyMap<string, ServerAddress>
@@ -78,8 +79,7 @@ export function createMcp({ kernel, log, servers, connect }: McpOptions): Mcp {
   }
 
   async function meetOne(server: Server): Promise<void> {
-    const quiet = { onNotification: () => undefined, onDown: () => undefined }
-    const upstream = connect(server, { capabilities: EVERYTHING, info: OUR_INFO }, quiet)
+    const upstream = connect(server, { capabilities: EVERYTHING, info: OUR_INFO }, NO_EVENTS)
     met.add(upstream)
     try {
       await createLink(server, upstream, kernel.catalogue).meet()

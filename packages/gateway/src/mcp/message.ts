@@ -1,7 +1,15 @@
 // JSON-RPC messages: read once, strictly, at the door; what two readers could read differently is refused. What goes on from
 // here is our own text of what was read, never the sender's bytes.
 
-import { canonicalize, EvidenceError, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
+import {
+  canonicalize,
+  EvidenceError,
+  isList,
+  isObject,
+  parseJson,
+  type Json,
+  type JsonObject,
+} from '@tollgate/evidence'
 
 /** The id of a request. */
 export type RequestId = string | number
@@ -93,7 +101,7 @@ export function parseMessage(
     const code = fault instanceof EvidenceError ? fault.code : 'not readable'
     return unreadable(text, undefined, CODE.parse, `the message is not strict JSON (${code})`)
   }
-  if (Array.isArray(value)) return unreadable(text, undefined, CODE.invalidRequest, 'batches are not taken')
+  if (isList(value)) return unreadable(text, undefined, CODE.invalidRequest, 'batches are not taken')
   if (!isObject(value)) return unreadable(text, undefined, CODE.invalidRequest, 'a message is an object')
   return readMessage(value, text)
 }
@@ -158,11 +166,6 @@ function unreadable(
 function isId(value: Json | undefined): value is RequestId {
   if (typeof value === 'string') return value.length <= 256
   return typeof value === 'number' && Number.isSafeInteger(value)
-}
-
-/** Whether a value is an object of JSON. */
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The canonical text of what goes on in a message. @throws EvidenceError `JSON_TOO_LARGE` if it is more than a message may be. */

@@ -1,11 +1,11 @@
 // Every message of the protocol, in all revisions that are spoken and in both directions, and what becomes of it. A message that is
-// not here is refused. `test/mcp-methods.test.ts` compares these tables with the schemas of the official SDKs.
+// not here is refused. `test/mcp/methods.test.ts` compares these tables with the schemas of the official SDKs.
 
 /**
  * What becomes of a message. `governed`: it takes the road, with a decision and a receipt. `answered`: we answer it or act on it
  * ourselves, in our own words. `refused`: it is answered with an error or, if it is a notification, dropped.
  */
-export type Handling = 'governed' | 'answered' | 'refused'
+type Handling = 'governed' | 'answered' | 'refused'
 
 /**
  * What becomes of a field. `judged`: it is part of what the policy decides on, of what inspection reads, or of a definition that a
@@ -15,17 +15,17 @@ export type Handling = 'governed' | 'answered' | 'refused'
  */
 export type FieldHandling = 'judged' | 'rewritten' | 'bounded' | 'dropped' | 'recorded'
 
-type Fields = Readonly<Record<string, FieldHandling>>
+type MethodFields = Readonly<Record<string, FieldHandling>>
 
-type Table = Readonly<Record<string, Row>>
+type Table = Readonly<Record<string, MethodRow>>
 
 /** What becomes of a message and its fields. */
-export interface Row {
+interface MethodRow {
   readonly then: Handling
   /** Members of `params`. */
-  readonly params: Fields
+  readonly params: MethodFields
   /** Members of the result, on its way back. */
-  readonly result?: Fields
+  readonly result?: MethodFields
 }
 
 const TASK = { _meta: 'dropped', taskId: 'dropped' } as const
@@ -255,7 +255,7 @@ export const SERVER_NOTIFICATIONS: Table = {
 }
 
 /** What becomes of the parts of what a server offers, where its own words are listed. What is not here is dropped. */
-export const OFFERED: Readonly<Record<string, Fields>> = {
+export const OFFERED: Readonly<Record<string, MethodFields>> = {
   prompts: {
     name: 'bounded',
     title: 'bounded',
@@ -300,7 +300,7 @@ export const OFFERED: Readonly<Record<string, Fields>> = {
 }
 
 /** Keys of a request's `_meta`, and of the headers that say the same. */
-export const CLIENT_META: Fields = {
+export const CLIENT_META: MethodFields = {
   traceparent: 'bounded',
   tracestate: 'dropped',
   baggage: 'dropped',
@@ -344,6 +344,6 @@ export function isSent(method: string): method is SentMethod {
 }
 
 /** The row of a message; undefined if the protocol has none of this name. */
-export function rowOf(table: Table, method: string): Row | undefined {
+export function rowOf(table: Table, method: string): MethodRow | undefined {
   return Object.hasOwn(table, method) ? table[method] : undefined
 }

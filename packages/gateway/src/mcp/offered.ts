@@ -1,8 +1,7 @@
 // Prompts and resources as an approved server lists them: nobody has looked at each of them, so they are made from the members we know,
 // each in its form. One whose name or address cannot be told is not listed.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
-import { isObject } from './message.ts'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { isTold, toldText } from './told.ts'
 
 /** What can be listed besides tools, and the member of the result that holds it. */
@@ -48,9 +47,8 @@ function words({ title, description }: JsonObject): JsonObject {
 }
 
 function argumentsOf({ arguments: all }: JsonObject): JsonObject {
-  if (!Array.isArray(all)) return {}
-  // Sound: what is an array and JSON is an array of JSON.
-  const told = (all as readonly Json[]).slice(0, MAX_ARGUMENTS).flatMap((each) => {
+  if (!isList(all)) return {}
+  const told = all.slice(0, MAX_ARGUMENTS).flatMap((each) => {
     if (!isObject(each) || typeof each['name'] !== 'string' || !isTold(each['name'], MAX_NAME)) return []
     const { name, required } = each
     return [{ name, ...words(each), ...(typeof required === 'boolean' && { required }) }]
@@ -68,9 +66,7 @@ function contentOf({ mimeType, size, annotations }: JsonObject): JsonObject {
 
 function annotationsOf({ audience, priority, lastModified }: JsonObject): JsonObject {
   return {
-    ...(Array.isArray(audience) && {
-      audience: (audience as readonly Json[]).filter((role) => ROLES.includes(role)),
-    }),
+    ...(isList(audience) && { audience: audience.filter((role) => ROLES.includes(role)) }),
     ...(typeof priority === 'number' && { priority }),
     ...(typeof lastModified === 'string' && MOMENT.test(lastModified) && { lastModified }),
   }

@@ -2,15 +2,16 @@
 // brings that with the same request again. Meanwhile the call is under way, as one call, with one decision and one effect.
 
 import { randomBytes } from 'node:crypto'
-import type { JsonObject } from '@tollgate/evidence'
-import { CODE, isObject, RpcFault } from './message.ts'
-import type { Answer, Turn } from './proxy.ts'
+import { isObject, type JsonObject } from '@tollgate/evidence'
+import { without } from './era.ts'
+import { CODE, RpcFault, textOf, type Request } from './message.ts'
+import { answer, type ProxyAnswer, type Reach, type Turn } from './proxy.ts'
 
 /** What a round ends with: the answer, or what the client is asked for. */
-export type Round = { readonly done: Answer } | { readonly wishes: JsonObject; readonly state: string }
+type Round = { readonly done: ProxyAnswer } | { readonly wishes: JsonObject; readonly state: string }
 
 /** A request over several rounds. */
-export interface Rounds {
+interface Rounds {
   /** What a request must be the same as, to go on with this one. */
   readonly key: string
   /** What the client shows to go on with it; another in every round. */
@@ -25,6 +26,55 @@ export interface Rounds {
   end(): void
 }
 
+const MAX_PARKED = 64
+
+/** Requests of one conversation that may take several rounds, while they wait for the next one. */
+export class ParkedRounds {
+  readonly #parked = new Map<string, Rounds>()
+
+  /** Begins a request, or goes on with one that waits. @throws RpcFault, or what the call threw. */
+  async answer(reach: Reach, { method, params }: Request, turn: Turn): Promise<Round> {
+    const { requestState, inputResponses = {} } = params
+    const bare = without(params, 'requestState', 'inputResponses', '_meta')
+    const key = textOf({ method, params: bare })
+    if (requestState === undefined && params['inputResponses'] === undefined) {
+      const start = (live: Turn): Promise<ProxyAnswer> =>
+        answer(reach, method, { ...bare, _meta: turn.meta }, live)
+      return this.#next(beginRounds(key, turn, reach, start), turn)
+    }
+    const known = typeof requestState === 'string' ? this.#parked.get(requestState) : undefined
+    if (known?.key !== key || !isObject(inputResponses)) {
+      throw new RpcFault(CODE.invalidParams, '`requestState` is not that of such a request, or is over')
+    }
+    known.bring(inputResponses)
+    return this.#next(known, turn)
+  }
+
+  async #next(one: Rounds, turn: Turn): Promise<Round> {
+    // Each round has a state of its own: what has been gone on with is not gone on with again.
+    this.#parked.delete(one.state)
+    const got = await one.next(turn)
+    if (!('done' in got)) this.#parked.set(got.state, one)
+    const [oldest] = this.#parked.values()
+    if (this.#parked.size > MAX_PARKED && oldest) {
+      this.#parked.delete(oldest.state)
+      oldest.end()
+    }
+    return got
+  }
+
+  /** Whether one of them uses these servers. */
+  uses(reached: object): boolean {
+    return [...this.#parked.values()].some((each) => each.reached === reached)
+  }
+
+  /** Nobody will go on with any of them. */
+  end(): void {
+    for (const each of this.#parked.values()) each.end()
+    this.#parked.clear()
+  }
+}
+
 interface Wish {
   readonly method: string
   readonly params: JsonObject
@@ -33,11 +83,11 @@ interface Wish {
 }
 
 /** Begins a request. Whichever round it is in, it speaks to the newest request of the client's. */
-export function beginRounds(
+function beginRounds(
   key: string,
   first: Turn,
   reached: object,
-  start: (live: Turn) => Promise<Answer>,
+  start: (live: Turn) => Promise<ProxyAnswer>,
 ): Rounds {
   let state = newState()
   const wishes = new Map<string, Wish>()

@@ -1,14 +1,14 @@
 // What clients are told without having asked at this moment: changed lists, changed resources, log messages.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import type { Out } from './conversation.ts'
 import { LEVELS, META } from './era.ts'
 import { holderOf } from './holder.ts'
-import type { Link } from './link.ts'
-import { CODE, formatNotification, isObject, RpcFault, type Request, type RequestId } from './message.ts'
+import type { ServerLink } from './link.ts'
+import { CODE, formatNotification, RpcFault, type Request, type RequestId } from './message.ts'
 import { watch, type Turn, type Watching } from './proxy.ts'
 import type { Reached } from './reach.ts'
-import { UpstreamFault, type Wanted } from './server/upstream.ts'
+import { UpstreamFault, type WantedChanges } from './server/upstream.ts'
 import { createFlow, toldMessage } from './told.ts'
 
 /** Tells a client. */
@@ -16,7 +16,7 @@ export interface Tidings {
   /** Where a legacy client is told; undefined: nowhere. */
   attach(out: Out | undefined): void
   /** A server has said something. `messages` is for log messages of a modern client's requests. */
-  tell(link: Link, method: string, params: JsonObject, messages: (params: JsonObject) => void): void
+  tell(link: ServerLink, method: string, params: JsonObject, messages: (params: JsonObject) => void): void
   /** A modern client listens, until it cancels. */
   listen(request: Request, out: Out, turn: Turn, reached: Reached): Promise<undefined>
   /** The methods by which a legacy client says what it wants to be told; undefined if it is none of them. */
@@ -45,7 +45,7 @@ interface Subscribed {
 interface Listener {
   readonly out: Out
   readonly id: RequestId
-  readonly wanted: Wanted
+  readonly wanted: WantedChanges
   /** The resources it is told of, each with the server that has it. */
   readonly uris: ReadonlyMap<string, string>
 }
@@ -72,7 +72,7 @@ export function createTidings(reached: () => readonly Reached[], isLegacy: () =>
   let attached: Out | undefined
   let level: string | undefined
 
-  function tellListeners(method: string, params: JsonObject, from?: Link): void {
+  function tellListeners(method: string, params: JsonObject, from?: ServerLink): void {
     const kind = LISTS[method]
     const { uri } = params
     for (const { out, id, wanted, uris } of listeners.values()) {
@@ -85,7 +85,7 @@ export function createTidings(reached: () => readonly Reached[], isLegacy: () =>
 
   /** What is told is ours: of a server's words only those that somebody asked for, and of an approved server. */
   function tell(
-    link: Link,
+    link: ServerLink,
     method: string,
     params: JsonObject,
     messages: (params: JsonObject) => void,
@@ -236,10 +236,10 @@ export function createTidings(reached: () => readonly Reached[], isLegacy: () =>
 
 const ELICITED = 'notifications/elicitation/complete'
 
-function wantedOf({ notifications }: JsonObject): Wanted {
+function wantedOf({ notifications }: JsonObject): WantedChanges {
   if (!isObject(notifications)) throw new RpcFault(CODE.invalidParams, '`notifications` is not an object')
   const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions } = notifications
-  const uris: readonly Json[] = Array.isArray(resourceSubscriptions) ? resourceSubscriptions : []
+  const uris = isList(resourceSubscriptions) ? resourceSubscriptions : []
   if (uris.length > MAX_WANTED)
     throw new RpcFault(CODE.invalidParams, `at most ${MAX_WANTED} resources can be watched by one request`)
   return {

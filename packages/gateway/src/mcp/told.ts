@@ -1,10 +1,10 @@
 // Texts of an approved server that belong to no governed call: log messages, progress, descriptions in lists. A model may read them, so
 // they are bounded, and what the scanner finds in them is cut out.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
-import { isHard, scanText } from '@tollgate/kernel'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
+import { isHard, scanText } from '@tollgate/kernel/detection'
 import { LEVELS } from './era.ts'
-import { isObject, textOf } from './message.ts'
+import { textOf } from './message.ts'
 
 const MAX_TEXT = 1024
 const MAX_DATA = 8192
@@ -47,14 +47,14 @@ export function toldJson(said: Json): Json | undefined {
 
 function textsIn(value: Json): readonly string[] {
   if (typeof value === 'string') return [value]
-  if (Array.isArray(value)) return value.flatMap((each: Json) => textsIn(each))
+  if (isList(value)) return value.flatMap(textsIn)
   if (!isObject(value)) return []
   return Object.entries(value).flatMap(([name, each]) => [name, ...textsIn(each)])
 }
 
 function rewritten(value: Json): Json {
   if (typeof value === 'string') return toldText(value, MAX_DATA)
-  if (Array.isArray(value)) return value.map((each: Json) => rewritten(each))
+  if (isList(value)) return value.map(rewritten)
   if (!isObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [toldText(name), rewritten(each)]))
 }

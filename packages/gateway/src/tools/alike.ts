@@ -2,6 +2,7 @@
 // much as it is long.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList } from './offer.ts'
 
 /** Gives values numbers: two have the same number if they are the same, members in whatever order. */
 export type Numbering = (value: Json) => number
@@ -41,8 +42,4 @@ export function createNumbering(): Numbering {
 // The first character tells what it is, so that the text `1` is not the number.
 function plainText(value: string | number | boolean | null): string {
   return typeof value === 'string' ? `"${value}` : `=${String(value)}`
-}
-
-function isList(value: readonly Json[] | JsonObject): value is readonly Json[] {
-  return Array.isArray(value)
 }

@@ -2,11 +2,11 @@
 // characters made visible, and never more than can be read.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
-import type { Definition } from '@tollgate/kernel'
+import type { Definition } from '@tollgate/kernel/admin'
 import { createNumbering, type Numbering } from './alike.ts'
 import { visible } from './hidden.ts'
 import { hunksOf } from './hunks.ts'
-import { isObject, originIn, saidIn } from './offer.ts'
+import { isList, isObject, originIn, saidIn } from './offer.ts'
 
 /** Most lines of a diff. */
 export const MOST_LINES = 100
@@ -24,7 +24,7 @@ const LONGEST_PLACE = 200
  */
 export function diffOf(pinned: Definition, offered: Definition): readonly string[] {
   if (pinned.hash === offered.hash) return []
-  const lines = new Lines()
+  const lines = new DiffLines()
   compareTexts(originIn(pinned) ?? '(unknown)', originIn(offered) ?? '(unknown)', 'origin', lines)
   compare(saidIn(pinned), saidIn(offered), '', lines)
   // What we added around it is part of the hash as well.
@@ -33,7 +33,7 @@ export function diffOf(pinned: Definition, offered: Definition): readonly string
 }
 
 /** Lines, up to the most there may be. */
-class Lines {
+class DiffLines {
   readonly all: string[] = []
   /** Shared by both sides, so that what is the same has the same number. */
   readonly numberOf: Numbering = createNumbering()
@@ -54,7 +54,7 @@ class Lines {
   }
 }
 
-function compare(before: Json, after: Json, at: string, lines: Lines): void {
+function compare(before: Json, after: Json, at: string, lines: DiffLines): void {
   if (lines.isFull || lines.numberOf(before) === lines.numberOf(after)) return
   if (isObject(before) && isObject(after)) compareObjects(before, after, at, lines)
   else if (isList(before) && isList(after)) compareLists(before, after, at, lines)
@@ -66,7 +66,7 @@ function compare(before: Json, after: Json, at: string, lines: Lines): void {
   }
 }
 
-function compareObjects(before: JsonObject, after: JsonObject, at: string, lines: Lines): void {
+function compareObjects(before: JsonObject, after: JsonObject, at: string, lines: DiffLines): void {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
   for (const name of names) {
     if (lines.isFull) return
@@ -83,7 +83,7 @@ function memberOf(value: JsonObject, name: string): Json | undefined {
 }
 
 /** Lists from both ends, so that one item more does not look like a change of all that follow. */
-function compareLists(before: readonly Json[], after: readonly Json[], at: string, lines: Lines): void {
+function compareLists(before: readonly Json[], after: readonly Json[], at: string, lines: DiffLines): void {
   const [was, is] = [before.map(lines.numberOf), after.map(lines.numberOf)]
   const start = was.findIndex((number, i) => number !== is[i])
   const from = start === -1 ? was.length : start
@@ -99,7 +99,7 @@ function compareLists(before: readonly Json[], after: readonly Json[], at: strin
   }
 }
 
-function compareTexts(before: string, after: string, at: string, lines: Lines): void {
+function compareTexts(before: string, after: string, at: string, lines: DiffLines): void {
   if (before === after) return
   lines.add('~ ', place(at))
   for (const { was, is } of hunksOf(before, after)) {
@@ -120,8 +120,4 @@ function under(at: string, name: string): string {
 
 function place(at: string): string {
   return at === '' ? '(the whole)' : visible(at.slice(0, LONGEST_PLACE).toWellFormed())
-}
-
-function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value)
 }

@@ -14,7 +14,7 @@ import { sayingsOfName, stricter } from './words.ts'
 export type DraftStyle = 'attended' | 'unattended'
 
 /** What a tool is taken for, and why. */
-interface Taken {
+interface SeenEffect {
   readonly effect: EffectClass
   readonly because: string
   readonly destinations: readonly string[]
@@ -90,7 +90,7 @@ function declaration(tool: SeenTool, style: DraftStyle): string {
 }
 
 /** What the policy said of it when it was called, or else what its name and its arguments say. */
-function takenFor(tool: SeenTool, style: DraftStyle): Taken {
+function takenFor(tool: SeenTool, style: DraftStyle): SeenEffect {
   const { name, effect, arguments: known } = tool
   const properties = Object.fromEntries(known.map((each): [string, JsonObject] => [each.name, {}]))
   const guessed = guess(toolOf(name) ?? name, { inputSchema: { type: 'object', properties } })
@@ -106,7 +106,7 @@ function takenFor(tool: SeenTool, style: DraftStyle): Taken {
 
 /** By their names, unless what they hold says otherwise: `from` and `to` are often days; or else by what they hold. */
 function destinationsOf(
-  { destinations }: Pick<Taken, 'destinations'>,
+  { destinations }: Pick<SeenEffect, 'destinations'>,
   known: readonly SeenArgument[],
 ): readonly string[] {
   const named = known.filter(({ name, looks }) => destinations.includes(name) && !NOWHERE.has(looks))
@@ -117,7 +117,7 @@ function destinationsOf(
 const NOWHERE: ReadonlySet<SeenArgument['looks']> = new Set(['moment', 'other'])
 
 /** What a name alone says. One that says nothing changes something. */
-function takenByName(name: string): Pick<Taken, 'effect' | 'because'> {
+function takenByName(name: string): Pick<SeenEffect, 'effect' | 'because'> {
   const sayings = sayingsOfName(name)
   const acts = sayings.filter(({ effect }) => effect !== 'read')
   const worst = acts.find(({ effect }) => acts.every((each) => stricter(effect, each.effect) === effect))
@@ -134,7 +134,7 @@ function isPlain({ name }: SeenArgument): boolean {
 }
 
 /** By their names and by what they hold; where neither says anything, short texts. */
-function sinksOf({ sinks }: Pick<Taken, 'sinks'>, known: readonly SeenArgument[]): readonly string[] {
+function sinksOf({ sinks }: Pick<SeenEffect, 'sinks'>, known: readonly SeenArgument[]): readonly string[] {
   const plain = known.filter((each) => isPlain(each) && each.looks !== 'moment')
   const found = plain.filter(
     ({ name, looks }) => sinks.includes(name) || looks === 'address' || looks === 'opaque',

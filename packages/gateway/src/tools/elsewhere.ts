@@ -1,7 +1,7 @@
 // Whether another program now goes by the name of a server: what was approved came from somewhere else.
 
 import { parseJson, sha256Hex } from '@tollgate/evidence'
-import type { Definition } from '@tollgate/kernel'
+import type { Definition } from '@tollgate/kernel/admin'
 import type { Finding } from './finding.ts'
 import { excerpt } from './hidden.ts'
 import type { Known, ListedServer, Listing } from './listing.ts'

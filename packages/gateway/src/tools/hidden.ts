@@ -1,7 +1,7 @@
 // Characters that a person does not see and a model reads: where they are in a text, and how to make them visible.
 
 /** How much a kind of hidden character is to be feared: some of them have honest uses. */
-export type Suspicion = 'medium' | 'high'
+type Suspicion = 'medium' | 'high'
 
 /** A hidden character in a text. */
 export interface Hidden {
@@ -12,10 +12,10 @@ export interface Hidden {
   readonly suspicion: Suspicion
 }
 
-type Kind = readonly [from: number, to: number, what: string, suspicion: Suspicion]
+type HiddenKind = readonly [from: number, to: number, what: string, suspicion: Suspicion]
 
 // In order. Whatever else Unicode calls a format character is caught by its class.
-const KINDS: readonly Kind[] = [
+const KINDS: readonly HiddenKind[] = [
   [0x00, 0x1f, 'control character', 'high'],
   [0x7f, 0x9f, 'control character', 'high'],
   [0xad, 0xad, 'soft hyphen', 'medium'],
@@ -66,7 +66,7 @@ export function hiddenIn(text: string, most = 1000, oneLine = false): readonly H
   return found
 }
 
-function kindOf(point: number): Kind | undefined {
+function kindOf(point: number): HiddenKind | undefined {
   // Nearly every character of nearly every text.
   if (point > 0x1f && point < 0x7f) return undefined
   const known = KINDS.find(([from, to]) => point >= from && point <= to)

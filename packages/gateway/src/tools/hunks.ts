@@ -1,7 +1,7 @@
 // Where two texts differ: the words that went and came, each with a few words around them.
 
 /** A place where two texts differ; undefined where nothing was, or nothing is. */
-export interface Hunk {
+interface Hunk {
   readonly was: string | undefined
   readonly is: string | undefined
 }
@@ -44,7 +44,7 @@ function isBlank(text: string, at: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x09 || code === 0x0d
 }
 
-interface Change {
+interface LineChange {
   readonly fromA: number
   readonly toA: number
   readonly fromB: number
@@ -56,12 +56,12 @@ interface Sides {
   readonly b: readonly string[]
 }
 
-function allOf({ a, b }: Sides): Change {
+function allOf({ a, b }: Sides): LineChange {
   return { fromA: 0, toA: a.length, fromB: 0, toB: b.length }
 }
 
 /** By the longest run of words that both have, in order: everything else has changed. */
-function changesIn({ a, b }: Sides): readonly Change[] {
+function changesIn({ a, b }: Sides): readonly LineChange[] {
   const width = b.length + 1
   const longest = new Uint32Array((a.length + 1) * width)
   for (let i = a.length - 1; i >= 0; i--) {
@@ -75,8 +75,8 @@ function changesIn({ a, b }: Sides): readonly Change[] {
   return walk({ a, b }, (i, j) => longest[i * width + j] ?? 0)
 }
 
-function walk({ a, b }: Sides, longest: (i: number, j: number) => number): readonly Change[] {
-  const changes: Change[] = []
+function walk({ a, b }: Sides, longest: (i: number, j: number) => number): readonly LineChange[] {
+  const changes: LineChange[] = []
   let [i, j] = [0, 0]
   while (i < a.length || j < b.length) {
     const [fromA, fromB] = [i, j]
@@ -94,8 +94,8 @@ function walk({ a, b }: Sides, longest: (i: number, j: number) => number): reado
 }
 
 /** Changes whose surroundings would overlap are one. */
-function joined(changes: readonly Change[]): readonly Change[] {
-  const joint: Change[] = []
+function joined(changes: readonly LineChange[]): readonly LineChange[] {
+  const joint: LineChange[] = []
   for (const change of changes) {
     const last = joint.at(-1)
     if (last && change.fromA - last.toA <= AROUND && change.fromB - last.toB <= AROUND) {

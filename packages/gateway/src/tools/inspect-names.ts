@@ -5,7 +5,7 @@ import type { Finding, FindingCode, Severity } from './finding.ts'
 import { excerpt } from './hidden.ts'
 import { serverOf, toolOf } from './offer.ts'
 
-interface Named {
+interface InspectedName {
   readonly name: string
   readonly server: string
   readonly tool: string
@@ -33,7 +33,7 @@ export function findingsOfNames(names: readonly string[]): readonly Finding[] {
   ]
 }
 
-function named(name: string): readonly Named[] {
+function named(name: string): readonly InspectedName[] {
   const tool = toolOf(name)?.slice(0, LONGEST + 1)
   if (tool === undefined) return []
   const plain = plainOf(tool)
@@ -46,8 +46,11 @@ function finding(code: FindingCode, severity: Severity, tool: string, message: s
   return { code, severity, tool, message }
 }
 
-function groupsBy(tools: readonly Named[], key: (tool: Named) => string): readonly (readonly Named[])[] {
-  const groups = new Map<string, Named[]>()
+function groupsBy(
+  tools: readonly InspectedName[],
+  key: (tool: InspectedName) => string,
+): readonly (readonly InspectedName[])[] {
+  const groups = new Map<string, InspectedName[]>()
   for (const tool of tools) {
     const group = groups.get(key(tool))
     if (group) group.push(tool)
@@ -56,7 +59,7 @@ function groupsBy(tools: readonly Named[], key: (tool: Named) => string): readon
   return [...groups.values()].filter((group) => group.length > 1)
 }
 
-function same(tools: readonly Named[]): readonly Finding[] {
+function same(tools: readonly InspectedName[]): readonly Finding[] {
   return groupsBy(tools, ({ tool }) => tool).flatMap((group) => {
     const servers = [...new Set(group.map(({ server }) => server))]
     const repeated = groupsBy(group, ({ server }) => server).map(([first]) => first?.name ?? '')
@@ -69,7 +72,7 @@ function same(tools: readonly Named[]): readonly Finding[] {
   })
 }
 
-function shared({ name, server }: Named, servers: readonly string[]): Finding {
+function shared({ name, server }: InspectedName, servers: readonly string[]): Finding {
   const others = servers.filter((each) => each !== server).map((each) => `\`${excerpt(each)}\``)
   return finding('TOOL_NAME_SHARED', 'medium', name, `${listed(others)} offers a tool of the same name`)
 }
@@ -80,7 +83,7 @@ function listed(names: readonly string[]): string {
 }
 
 /** Names that are not the same and read the same. */
-function alike(tools: readonly Named[]): readonly Finding[] {
+function alike(tools: readonly InspectedName[]): readonly Finding[] {
   return groupsBy(tools, ({ looks }) => looks).flatMap((group) =>
     group.flatMap((each) => {
       const other = another(each, group, (one) => one.tool !== each.tool)
@@ -97,10 +100,10 @@ const MOST_LOOKED_AT = 50
 
 /** Another tool for which something holds, rather of another server than of the same. */
 function another(
-  { server }: Named,
-  group: readonly Named[],
-  holds: (other: Named) => boolean,
-): Named | undefined {
+  { server }: InspectedName,
+  group: readonly InspectedName[],
+  holds: (other: InspectedName) => boolean,
+): InspectedName | undefined {
   // Whoever offers hundreds of names that are nearly the same has been found out by the first of them.
   const others = group.slice(0, MOST_LOOKED_AT).filter(holds)
   return others.find((each) => each.server !== server) ?? others[0]
@@ -149,7 +152,7 @@ function looksOf(plain: string): string {
 }
 
 /** Names that differ in one letter, or in two that changed places. */
-function near(tools: readonly Named[]): readonly Finding[] {
+function near(tools: readonly InspectedName[]): readonly Finding[] {
   const found = new Map<string, Finding>()
   for (const group of groupsByShortening(tools)) {
     for (const each of group) {
@@ -180,8 +183,8 @@ function isSeries(a: string, b: string): boolean {
 }
 
 /** Two names one letter apart become the same when each loses one; so nothing is compared with everything. */
-function groupsByShortening(tools: readonly Named[]): readonly (readonly Named[])[] {
-  const groups = new Map<string, Named[]>()
+function groupsByShortening(tools: readonly InspectedName[]): readonly (readonly InspectedName[])[] {
+  const groups = new Map<string, InspectedName[]>()
   for (const each of tools) {
     const { tool } = each
     if (tool.length < LEAST_NEAR || tool.length > LONGEST) continue

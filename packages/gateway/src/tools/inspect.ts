@@ -1,7 +1,8 @@
 // Looks through what servers offer, each definition alone and all of them beside each other, and tells what a person should
 // know before pinning it. The definitions are a stranger's: what is too large is told, not looked through.
 
-import { problemsInSchema, type Definition } from '@tollgate/kernel'
+import type { Definition } from '@tollgate/kernel/admin'
+import { problemsInSchema } from '@tollgate/kernel/detection'
 import type { Finding } from './finding.ts'
 import { excerpt, escaped, hiddenIn, visible, type Hidden } from './hidden.ts'
 import { findingsOfNames } from './inspect-names.ts'
@@ -12,7 +13,7 @@ import { threatNotes } from './threats.ts'
 import { sayingsOfDescription, sayingsOfName } from './words.ts'
 
 /** A finding without the name of whom it is about. */
-type Note = Omit<Finding, 'tool'>
+type ToolNote = Omit<Finding, 'tool'>
 
 /** Longest definition that is looked through, in characters of its canonical text. */
 const MAX_LENGTH = 1 << 18
@@ -53,9 +54,9 @@ function readableOf(offers: readonly Offer[]): ReadonlySet<Offer> {
 }
 
 // A definition does not change; the same object says the same, however often somebody asks.
-const remembered = new WeakMap<Definition, readonly Note[]>()
+const remembered = new WeakMap<Definition, readonly ToolNote[]>()
 
-function notesOn(offer: Offer): readonly Note[] {
+function notesOn(offer: Offer): readonly ToolNote[] {
   const before = remembered.get(offer.definition)
   if (before) return before
   const notes = notesIn(offer)
@@ -63,13 +64,13 @@ function notesOn(offer: Offer): readonly Note[] {
   return notes
 }
 
-const TOO_LARGE: Note = {
+const TOO_LARGE: ToolNote = {
   code: 'DEFINITION_TOO_LARGE',
   severity: 'high',
   message: `it is not looked through: it has more than ${MAX_LENGTH >> 10} KiB, or all before it more than ${MAX_TOTAL >> 20} MiB`,
 }
 
-function notesIn({ name, definition }: Offer): readonly Note[] {
+function notesIn({ name, definition }: Offer): readonly ToolNote[] {
   const tool = toolOf(name)
   const texts = [...textsIn(saidIn(definition))]
   const notes = [
@@ -81,9 +82,13 @@ function notesIn({ name, definition }: Offer): readonly Note[] {
 }
 
 // Every text goes through each of these.
-const TEXT_CHECKS: readonly ((text: Placed) => readonly Note[])[] = [hiddenNotes, threatNotes, lengthNotes]
+const TEXT_CHECKS: readonly ((text: Placed) => readonly ToolNote[])[] = [
+  hiddenNotes,
+  threatNotes,
+  lengthNotes,
+]
 
-function nameNotes(tool: string): readonly Note[] {
+function nameNotes(tool: string): readonly ToolNote[] {
   if (isUsable(tool)) return []
   const message = `the name \`${excerpt(tool)}\` is not of letters, digits, \`_\`, \`-\`, \`.\` and \`/\` alone, at most 128; nobody can call it`
   return [{ code: 'TOOL_NAME_UNUSABLE', severity: 'medium', message }]
@@ -91,7 +96,7 @@ function nameNotes(tool: string): readonly Note[] {
 
 const MOST_HIDDEN = 10_000
 
-function hiddenNotes({ at, text, isName }: Placed): readonly Note[] {
+function hiddenNotes({ at, text, isName }: Placed): readonly ToolNote[] {
   const found = hiddenIn(text, MOST_HIDDEN, isName || at === '/name' || at === '/title')
   const [first] = found
   if (!first) return []
@@ -114,14 +119,14 @@ function around(text: string, { at, point }: Hidden): string {
   return `${escaped(point)} at character ${at}, in \`${before}${after}\``
 }
 
-function lengthNotes({ at, text, isName }: Placed): readonly Note[] {
+function lengthNotes({ at, text, isName }: Placed): readonly ToolNote[] {
   if (isName || text.length <= LONG) return []
   const severity = text.length > VERY_LONG ? 'medium' : 'low'
   const message = `\`${excerpt(at)}\` has ${text.length} characters; read all of it before you trust it`
   return [{ code: 'TEXT_VERY_LONG', severity, message }]
 }
 
-function schemaNotes({ content }: Definition): readonly Note[] {
+function schemaNotes({ content }: Definition): readonly ToolNote[] {
   const schema = content['inputSchema']
   const [problem, ...more] = schema === undefined ? [] : problemsInSchema(schema)
   if (problem === undefined) return []
@@ -130,7 +135,7 @@ function schemaNotes({ content }: Definition): readonly Note[] {
   return [{ code: 'SCHEMA_REFUSED', severity: 'medium', message }]
 }
 
-function hintNotes(tool: string, definition: Definition): readonly Note[] {
+function hintNotes(tool: string, definition: Definition): readonly ToolNote[] {
   const said = saidIn(definition)
   if (hintOf(said, 'readOnlyHint') !== true) return []
   const [inName] = sayingsOfName(tool).filter(({ effect }) => effect !== 'read')

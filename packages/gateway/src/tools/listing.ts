@@ -1,7 +1,7 @@
 // What a gateway knows of the tools of its servers: what is offered, what is pinned, and how the two stand to each other.
 
 import type { JsonObject } from '@tollgate/evidence'
-import type { Catalogue } from '@tollgate/kernel'
+import type { Catalogue } from '@tollgate/kernel/admin'
 import { diffOf } from './diff.ts'
 import { elsewhereIn, readPinned } from './elsewhere.ts'
 import { isAtLeast, type Finding } from './finding.ts'
@@ -45,7 +45,7 @@ export interface Listing {
 }
 
 /** Of what there is, the part that is wanted. */
-export interface Wanted {
+export interface ListingFilter {
   readonly server?: string | undefined
   readonly tool?: string | undefined
   readonly state?: State | undefined
@@ -69,7 +69,7 @@ export const MOST_LISTED = 2000
 export const MOST_SERVERS = 200
 
 /** Every server and tool that is offered or pinned, as far as an answer can hold them. No server takes the room of another. */
-export function listTools(catalogue: Known, wanted: Wanted = {}): Listing {
+export function listTools(catalogue: Known, wanted: ListingFilter = {}): Listing {
   const findings = findingsIn(catalogue)
   const all = groupedByServer(catalogue, wanted)
   const share = Math.floor(MOST_LISTED / Math.max(1, Math.min(all.size, MOST_SERVERS)))
@@ -83,7 +83,7 @@ export function listTools(catalogue: Known, wanted: Wanted = {}): Listing {
   return { servers, more: count - told }
 }
 
-function groupedByServer(catalogue: Known, wanted: Wanted): ReadonlyMap<string, readonly string[]> {
+function groupedByServer(catalogue: Known, wanted: ListingFilter): ReadonlyMap<string, readonly string[]> {
   const all = new Map<string, string[]>()
   for (const name of catalogue.names()) {
     const server = serverOf(name)

@@ -1,6 +1,6 @@
 // What the values of an argument look like, from a few of them: what a draft can say of an argument whose name says nothing.
 
-import { valuesIn } from '@tollgate/kernel'
+import { valuesIn } from '@tollgate/kernel/detection'
 
 /** What the values of an argument look like. */
 export type Looks =

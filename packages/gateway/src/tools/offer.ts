@@ -2,7 +2,7 @@
 // governed (its faculties).
 
 import type { Json, JsonObject } from '@tollgate/evidence'
-import type { Definition } from '@tollgate/kernel'
+import type { Definition } from '@tollgate/kernel/admin'
 
 /** Something that a server offers, under the name that the kernel knows it by. */
 export interface Offer {
@@ -65,6 +65,11 @@ export function originIn({ content }: Pick<Definition, 'content'>): string | und
 /** Whether a value is an object of JSON. */
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Whether a value is a list of JSON. `Array.isArray` does not narrow a readonly array. */
+export function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value)
 }
 
 /** The text that a member holds; empty if it holds none. */

@@ -5,7 +5,7 @@ import { sha256Hex } from '@tollgate/evidence'
 import { launchersOf, type Launcher } from './launchers.ts'
 
 /** How a server is reached, as far as it says who the server is. */
-export type Address =
+type Address =
   | {
       readonly transport: 'stdio'
       readonly command: string

@@ -1,10 +1,12 @@
 // Tools as calls show them: their names, what the policy took them for, the names of their arguments, and a few harmless values.
 
 import type { EffectClass, Json } from '@tollgate/evidence'
-import { readKeptCall, readTexts, UNREADABLE, type TraceEntry } from '@tollgate/kernel'
+import { readKeptCall, UNREADABLE } from '@tollgate/kernel'
+import { readTexts } from '@tollgate/kernel/detection'
+import type { TraceEntry } from '@tollgate/kernel/workbench'
 import { excerpt } from './hidden.ts'
 import { lookOf, mostly, type Looks } from './looks.ts'
-import { isObject } from './offer.ts'
+import { isList, isObject } from './offer.ts'
 import { speaksOfSecrets, stricter, wordsOf } from './words.ts'
 
 /** A tool that was seen in calls. */
@@ -113,9 +115,7 @@ function noteArgument(known: Map<string, Argument>, name: string, value: Json): 
 /** The texts of a value that is a text or a list of them. */
 function textsIn(value: Json): readonly string[] {
   if (typeof value === 'string') return [value]
-  // Sound: `Array.isArray` does not narrow a readonly array.
-  const items = Array.isArray(value) ? (value as readonly Json[]) : []
-  return items.filter((item) => typeof item === 'string')
+  return isList(value) ? value.filter((item) => typeof item === 'string') : []
 }
 
 function typeOf(value: Json): string {
@@ -164,9 +164,7 @@ function collect(value: Json, name: string, isSecret: boolean, texts: string[]):
   // How many tokens there are is no token.
   if (typeof value === 'number') return !isSecret || /token/i.test(name)
   if (value === null || typeof value === 'boolean') return true
-  // Sound: `Array.isArray` does not narrow a readonly array.
-  if (Array.isArray(value))
-    return (value as readonly Json[]).every((item) => collect(item, name, isSecret, texts))
+  if (isList(value)) return value.every((item) => collect(item, name, isSecret, texts))
   const title = titleOf(value)
   return Object.entries(value).every(([own, member]) => {
     const called = title !== undefined && /^value$/i.test(own) ? title : own

@@ -1,6 +1,7 @@
 // All the texts of a definition, names of members too, each with its place.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, isObject } from './offer.ts'
 
 /** A text in a definition. */
 export interface Placed {
@@ -16,7 +17,7 @@ export function* textsIn(value: Json, at = ''): Generator<Placed> {
   if (typeof value === 'string') yield { at, text: value, isName: false }
   else if (isList(value)) {
     for (const [i, item] of value.entries()) yield* textsIn(item, `${at}/${i}`)
-  } else if (value !== null && typeof value === 'object') yield* textsOfMembers(value, at)
+  } else if (isObject(value)) yield* textsOfMembers(value, at)
 }
 
 function* textsOfMembers(value: JsonObject, at: string): Generator<Placed> {
@@ -25,8 +26,4 @@ function* textsOfMembers(value: JsonObject, at: string): Generator<Placed> {
     yield { at: place, text: name, isName: true }
     yield* textsIn(member, place)
   }
-}
-
-function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value)
 }

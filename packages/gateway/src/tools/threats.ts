@@ -1,7 +1,7 @@
 // What the kernel's scanner finds in the texts of a definition: orders to the model, attacks, secrets, disguises. A model reads
 // definitions as it reads answers, so they are scanned the same way.
 
-import { scanText, THREAT_CODES, type ThreatClass, type ThreatFinding } from '@tollgate/kernel'
+import { scanText, THREAT_CODES, type ThreatClass, type ThreatFinding } from '@tollgate/kernel/detection'
 import type { Finding, FindingCode } from './finding.ts'
 import { excerpt } from './hidden.ts'
 import type { Placed } from './texts.ts'

@@ -76,7 +76,7 @@ export function stricter(a: EffectClass, b: EffectClass): EffectClass {
 }
 
 /** A word that says what a tool does. */
-export interface Saying {
+interface Saying {
   readonly word: string
   readonly effect: EffectClass
 }

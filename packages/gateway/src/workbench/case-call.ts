@@ -1,7 +1,7 @@
 // Reading the calls of a case file.
 
 import { canonicalize, DOORS, sha256Hex, type Door, type Json } from '@tollgate/evidence'
-import type { Place, Reader } from '@tollgate/kernel'
+import type { Place, Reader } from '@tollgate/kernel/policy'
 import type { CaseBrowser, CaseCall } from './case.ts'
 
 /** What holds for every call that does not say otherwise. */

@@ -1,7 +1,7 @@
 // Reading what a case expects.
 
 import { reasonOf, RUNGS, VERDICTS, type ReasonCode, type Rung, type Verdict } from '@tollgate/evidence'
-import type { Place, Reader } from '@tollgate/kernel'
+import type { Place, Reader } from '@tollgate/kernel/policy'
 import type { Expectation } from './case.ts'
 
 const FIELDS = ['verdict', 'rule', 'rung', 'reason', 'detail'] as const

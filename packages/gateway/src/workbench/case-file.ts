@@ -1,20 +1,33 @@
 // From the text of a case file to cases: all mistakes at once, each with line and remedy.
 
 import { DOORS } from '@tollgate/evidence'
-import { readYaml, type Mistake, type Place, type Policy, type Reader } from '@tollgate/kernel'
+import {
+  firstMistakes,
+  readYaml,
+  type Mistake,
+  type Place,
+  type Policy,
+  type Reader,
+} from '@tollgate/kernel/policy'
 import { CALL_DEFAULTS, readContext } from './case-call.ts'
-import { CALL_STEP, isThere, readCallStep, readSteps, type Named, type Reading } from './case-steps.ts'
+import {
+  CALL_STEP,
+  isThere,
+  readCallStep,
+  readSteps,
+  type NamedRule,
+  type CaseReading,
+} from './case-steps.ts'
 import type { Case, CaseFile } from './case.ts'
 
 /** What came of reading a case file. */
-export type ReadCases =
+type ReadCases =
   | { readonly ok: true; readonly file: CaseFile }
   | { readonly ok: false; readonly mistakes: readonly Mistake[] }
 
 /** Longest case file, in characters. What is longer need not even be read. */
 export const MAX_CASE_FILE: number = 1 << 20
 
-const MAX_MISTAKES = 100
 const MAX_CASES = 10_000
 const MAX_NAME = 200
 /** A Monday morning. */
@@ -25,15 +38,7 @@ export function readCaseFile(text: string): ReadCases {
   const reader = readYaml(text)
   const file = reader.mistakes.length === 0 ? readFile(reader) : undefined
   if (file && reader.mistakes.length === 0) return { ok: true, file }
-  return { ok: false, mistakes: sorted(reader.mistakes) }
-}
-
-function sorted(mistakes: readonly Mistake[]): readonly Mistake[] {
-  const all = mistakes.toSorted((a, b) => a.line - b.line || a.column - b.column)
-  const next = all[MAX_MISTAKES]
-  if (!next) return all
-  const message = `and ${all.length - MAX_MISTAKES} more mistakes from here on`
-  return [...all.slice(0, MAX_MISTAKES), { ...next, message }]
+  return { ok: false, mistakes: firstMistakes(reader.mistakes) }
 }
 
 function readFile(reader: Reader): CaseFile | undefined {
@@ -51,7 +56,7 @@ function readFile(reader: Reader): CaseFile | undefined {
   }
 }
 
-function unknownRules(reader: Reader, named: readonly Named[], { rules }: Policy): readonly Mistake[] {
+function unknownRules(reader: Reader, named: readonly NamedRule[], { rules }: Policy): readonly Mistake[] {
   const known = new Set(rules.map(({ id }) => id))
   const before = reader.mistakes.length
   for (const { rule, place } of named) {
@@ -61,10 +66,10 @@ function unknownRules(reader: Reader, named: readonly Named[], { rules }: Policy
       `the policy has no rule \`${rule.slice(0, 100)}\`; write the \`id\` of one that it has`,
     )
   }
-  return sorted(reader.mistakes.slice(before))
+  return firstMistakes(reader.mistakes.slice(before))
 }
 
-function readDefaults(reader: Reader, place: Place | undefined): Reading {
+function readDefaults(reader: Reader, place: Place | undefined): CaseReading {
   const names = ['principal', 'session', 'door', 'context', 'tenant', 'at'] as const
   const fields = (place && reader.fields(place, names)) ?? {}
   const { principal, session, door, context, tenant, at } = fields
@@ -93,7 +98,7 @@ function readMoment(reader: Reader, place: Place): number | undefined {
   return undefined
 }
 
-function readCases(reading: Reading, place: Place): readonly Case[] {
+function readCases(reading: CaseReading, place: Place): readonly Case[] {
   const { reader } = reading
   const items = reader.items(place, '`cases`')
   if (reader.isEmptyList(place))
@@ -103,7 +108,7 @@ function readCases(reading: Reading, place: Place): readonly Case[] {
   return items.slice(0, MAX_CASES).flatMap((item) => readCase(reading, item, names) ?? [])
 }
 
-function readCase(reading: Reading, place: Place, names: Set<string>): Case | undefined {
+function readCase(reading: CaseReading, place: Place, names: Set<string>): Case | undefined {
   const { reader } = reading
   const fields = reader.fields(place, ['name', 'at', 'steps', ...CALL_STEP])
   if (!fields) return undefined

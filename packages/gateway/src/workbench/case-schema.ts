@@ -2,28 +2,29 @@
 
 import { DOORS, EFFECT_CLASSES, REASONS, RUNGS, VERDICTS, type JsonObject } from '@tollgate/evidence'
 
-type Schema = JsonObject
-
-const TEXT: Schema = { type: 'string', minLength: 1 }
-const DURATION: Schema = { type: 'string', pattern: '^[1-9][0-9]{0,5}[smhd]$' }
-const MOMENT: Schema = {
+const TEXT: JsonObject = { type: 'string', minLength: 1 }
+const DURATION: JsonObject = { type: 'string', pattern: '^[1-9][0-9]{0,5}[smhd]$' }
+const MOMENT: JsonObject = {
   type: 'string',
   pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2})?(Z|[+-]\\d{2}:\\d{2})$',
 }
 
-function about(description: string, schema: Schema): Schema {
+function about(description: string, schema: JsonObject): JsonObject {
   return { description, ...schema }
 }
 
-function record(properties: Readonly<Record<string, Schema>>, ...required: readonly string[]): Schema {
+function record(
+  properties: Readonly<Record<string, JsonObject>>,
+  ...required: readonly string[]
+): JsonObject {
   return { type: 'object', additionalProperties: false, properties, ...(required.length > 0 && { required }) }
 }
 
-function listOf(items: Schema): Schema {
+function listOf(items: JsonObject): JsonObject {
   return { type: 'array', items }
 }
 
-function someOf(item: Schema): Schema {
+function someOf(item: JsonObject): JsonObject {
   return { anyOf: [item, listOf(item)] }
 }
 
@@ -71,7 +72,7 @@ const CALL = record(
   'tool',
 )
 
-const EXPECT: Schema = {
+const EXPECT: JsonObject = {
   description: 'A verdict, then `by` a rule or `at` a rung, if that matters: `DENY at egress`. Or a mapping.',
   anyOf: [
     { type: 'string', pattern: `^(${VERDICTS.join('|')})( by [^ ]{1,100})?( at (${RUNGS.join('|')}))?$` },
@@ -88,7 +89,7 @@ const EXPECT: Schema = {
   ],
 }
 
-const CALL_STEP: Readonly<Record<string, Schema>> = {
+const CALL_STEP: Readonly<Record<string, JsonObject>> = {
   call: about('The call that is judged.', CALL),
   expect: EXPECT,
   times: about('How often it is sent; once if not given.', { type: 'integer', minimum: 1, maximum: 1000 }),
@@ -99,7 +100,7 @@ const CALL_STEP: Readonly<Record<string, Schema>> = {
   refuse: about('Who says no: then the same call is sent again, and must be denied.', TEXT),
 }
 
-const FREEZE: Schema = {
+const FREEZE: JsonObject = {
   anyOf: [
     { const: 'all' },
     { ...record({ principal: TEXT, tool: TEXT, session: TEXT }), minProperties: 1, maxProperties: 1 },
@@ -124,7 +125,7 @@ const DELEGATE = record(
   'tools',
 )
 
-const STEP: Schema = {
+const STEP: JsonObject = {
   anyOf: [
     record(CALL_STEP, 'call', 'expect'),
     record({ after: about('Time passes.', DURATION) }, 'after'),
@@ -138,7 +139,7 @@ const STEP: Schema = {
 const NAME = about('What the case shows, in a few words.', { ...TEXT, maxLength: 200 })
 
 /** The form of a case file. */
-export const CASE_SCHEMA: Schema = {
+export const CASE_SCHEMA: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Cases of a Tollgate policy',
   ...record(

@@ -1,22 +1,23 @@
 // A call of a case as a door would hand it to the kernel, and the delegations that calls are made under.
 
 import { signDelegation } from '@tollgate/evidence'
-import { postObservation, registerDelegation, revokeDelegation, type ToolCall } from '@tollgate/kernel'
+import { postObservation, type ToolCall } from '@tollgate/kernel'
+import { registerDelegation, revokeDelegation } from '@tollgate/kernel/admin'
 import type { CaseCall, DelegateStep } from './case.ts'
 import { CASE_LEDGER, type Stage } from './stage.ts'
 
 /** Ids of delegations by what the case calls them. */
-export type Delegations = Map<string, string>
+type Delegations = Map<string, string>
 
 /** Where a call is sent, and for whom. */
-export interface Sending {
+export interface CaseSending {
   readonly stage: Stage
   readonly tenant: string
   readonly delegations: Delegations
 }
 
 /** The call as a door hands it over. */
-export function toolCall({ stage, tenant, delegations }: Sending, call: CaseCall): ToolCall {
+export function toolCall({ stage, tenant, delegations }: CaseSending, call: CaseCall): ToolCall {
   const { tool, args, raw, principal, claims, session, door, context, sources, delegation } = call
   return {
     caller: { tenant, principal },
@@ -51,7 +52,10 @@ function browserOf(
 }
 
 /** Registers a delegation. @throws if the case or the policy does not allow for it. */
-export async function delegate({ stage, tenant, delegations }: Sending, step: DelegateStep): Promise<void> {
+export async function delegate(
+  { stage, tenant, delegations }: CaseSending,
+  step: DelegateStep,
+): Promise<void> {
   const { as, from, to, tools, effects, lasts, depth, parent, session } = step
   const key = stage.delegators(from)
   if (!key)
@@ -78,7 +82,7 @@ export async function delegate({ stage, tenant, delegations }: Sending, step: De
 }
 
 /** Takes a delegation back. @throws if there is none of that name. */
-export async function revoke({ stage, tenant, delegations }: Sending, name: string): Promise<void> {
+export async function revoke({ stage, tenant, delegations }: CaseSending, name: string): Promise<void> {
   await revokeDelegation(stage.kernel, tenant, idOf(delegations, name), 'user:cases')
 }
 

@@ -1,7 +1,7 @@
 // Reading the steps of a case.
 
 import { EFFECT_CLASSES, type EffectClass, type Json } from '@tollgate/evidence'
-import type { Place, Reader } from '@tollgate/kernel'
+import type { Place, Reader } from '@tollgate/kernel/policy'
 import { readCall, readJson, type CallDefaults } from './case-call.ts'
 import { readExpectation } from './case-expect.ts'
 import type { CallStep, DelegateStep, FreezeStep, Step } from './case.ts'
@@ -11,18 +11,18 @@ const MAX_TIMES = 1000
 const DAY = 86_400_000
 
 /** A rule that the file names, and where. */
-export interface Named {
+export interface NamedRule {
   readonly rule: string
   readonly place: Place
 }
 
 /** What is known while a file is read. */
-export interface Reading {
+export interface CaseReading {
   readonly reader: Reader
   readonly calls: CallDefaults
   readonly at: number
   readonly tenant: string
-  readonly rules: Named[]
+  readonly rules: NamedRule[]
 }
 
 /** The members of a step that is a call. */
@@ -37,12 +37,12 @@ export const CALL_STEP = [
   'refuse',
 ] as const
 /** Those members, where they are there. */
-export type CallStepFields = Partial<Record<(typeof CALL_STEP)[number], Place>>
+type CallStepFields = Partial<Record<(typeof CALL_STEP)[number], Place>>
 
 const OTHER_STEPS = ['after', 'freeze', 'unfreeze', 'delegate', 'revoke'] as const
 
 /** Reads the steps of a case. */
-export function readSteps(reading: Reading, place: Place): readonly Step[] {
+export function readSteps(reading: CaseReading, place: Place): readonly Step[] {
   const { reader } = reading
   const items = reader.items(place, '`steps`')
   if (items.length > MAX_STEPS) reader.note(place, `more than ${MAX_STEPS} steps; make it several cases`)
@@ -55,7 +55,7 @@ export function readSteps(reading: Reading, place: Place): readonly Step[] {
   return found
 }
 
-function readStep(reading: Reading, item: Place): Step | undefined {
+function readStep(reading: CaseReading, item: Place): Step | undefined {
   const { reader } = reading
   const fields = reader.fields(item, [...CALL_STEP, ...OTHER_STEPS])
   if (!fields) return undefined
@@ -80,7 +80,11 @@ function readStep(reading: Reading, item: Place): Step | undefined {
 const DELIVERIES = ['full', 'redacted', 'withheld'] as const
 
 /** Reads a call with its expectation; undefined if nothing can be made of it. */
-export function readCallStep(reading: Reading, item: Place, fields: CallStepFields): CallStep | undefined {
+export function readCallStep(
+  reading: CaseReading,
+  item: Place,
+  fields: CallStepFields,
+): CallStep | undefined {
   const { reader, rules } = reading
   const { call, expect, times, returns, delivery } = fields
   if (!call) reader.note(item, '`call` is missing; write for example `call: { tool: fs/read_file }`')
@@ -102,18 +106,11 @@ export function readCallStep(reading: Reading, item: Place, fields: CallStepFiel
     line: reader.line(item),
     call: made,
     expect: expected,
-    times: (times && readTimes(reader, times)) ?? 1,
+    times: (times && reader.whole(times, '`times`', 1, MAX_TIMES)) ?? 1,
     returns: returns && readReturns(reader, returns),
     delivery: delivery && reader.word(delivery, '`delivery`', DELIVERIES),
     ...(answer ?? { cannotApprove: [], answer: undefined }),
   }
-}
-
-function readTimes(reader: Reader, place: Place): number | undefined {
-  const times = reader.number(place, '`times`', 1, MAX_TIMES)
-  if (times === undefined || Number.isInteger(times)) return times
-  reader.note(place, '`times` must be a whole number')
-  return undefined
 }
 
 /** What a tool answers. A null is one too. */
@@ -121,10 +118,10 @@ function readReturns(reader: Reader, place: Place): Json {
   return readJson(reader, place, '`returns`') ?? null
 }
 
-type Answers = Pick<CallStep, 'cannotApprove' | 'answer'>
+type PeopleAnswer = Pick<CallStep, 'cannotApprove' | 'answer'>
 
 /** What people answer; undefined if nobody is asked. */
-function readAnswer(reader: Reader, fields: CallStepFields): Answers | undefined {
+function readAnswer(reader: Reader, fields: CallStepFields): PeopleAnswer | undefined {
   const { approve, refuse, 'cannot-approve': cannot } = fields
   if (approve && refuse) reader.note(refuse, 'a person says yes or no; remove `approve` or `refuse`')
   if (!approve && !refuse && !cannot) return undefined
@@ -167,7 +164,7 @@ function readDelegation(reader: Reader, place: Place): Omit<DelegateStep, 'line'
     tools: fields.tools ? reader.texts(fields.tools, 'the name of a tool').map((each) => each.text) : [],
     effects: fields.effects && readEffects(reader, fields.effects),
     lasts: (fields.lasts && reader.duration(fields.lasts, '`lasts`', 366 * DAY)) ?? DAY,
-    depth: (fields.depth && reader.number(fields.depth, '`depth`', 0, 8)) ?? 0,
+    depth: (fields.depth && reader.whole(fields.depth, '`depth`', 0, 8)) ?? 0,
     parent: text('parent'),
     session: text('session'),
   }

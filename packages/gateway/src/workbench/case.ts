@@ -1,7 +1,7 @@
 // What a case file says: calls to a policy, one after another, and what is to come of each.
 
 import type { Door, Effect, EffectClass, Json, ReasonCode, Rung, Verdict } from '@tollgate/evidence'
-import type { Mistake, Policy } from '@tollgate/kernel'
+import type { Mistake, Policy } from '@tollgate/kernel/policy'
 
 /** A file of cases, as it was read. */
 export interface CaseFile {
@@ -44,7 +44,7 @@ export interface CallStep {
 }
 
 /** Time passes. */
-export interface PauseStep {
+interface PauseStep {
   readonly does: 'pause'
   readonly line: number
   readonly milliseconds: number
@@ -77,7 +77,7 @@ export interface DelegateStep {
 }
 
 /** A delegation is taken back. */
-export interface RevokeStep {
+interface RevokeStep {
   readonly does: 'revoke'
   readonly line: number
   readonly name: string

@@ -27,7 +27,7 @@ export interface RecordedExample {
 }
 
 /** A call that was made up. */
-export interface GeneratedExample {
+interface GeneratedExample {
   /** As a file of cases has it. */
   readonly call: JsonObject
   readonly at: string
@@ -46,13 +46,13 @@ export const CHANGES = [
 ] as const
 
 /** How a verdict changes. */
-export type Change = (typeof CHANGES)[number]
+type Change = (typeof CHANGES)[number]
 
 /** Changes that have to be accepted by name. */
 export const LOOSENING: readonly Change[] = ['DENY→ALLOW', 'ESCALATE→ALLOW']
 
 /** Calls that change in the same way. */
-export interface Group {
+export interface ChangeGroup {
   readonly change: Change
   readonly from: Outcome
   readonly to: Outcome
@@ -79,12 +79,12 @@ export interface Pair {
 export interface Comparison {
   add(pair: Pair): void
   /** All groups in their order, judged by the names that were accepted. */
-  groups(accepted: ReadonlySet<string>): readonly Group[]
+  groups(accepted: ReadonlySet<string>): readonly ChangeGroup[]
 }
 
 const MOST_EXAMPLES = 3
 
-interface Open {
+interface OpenGroup {
   readonly pair: Pair
   readonly needs: readonly string[]
   recorded: number
@@ -97,7 +97,7 @@ interface Open {
 
 /** A comparison that has seen no call yet. */
 export function createComparison(): Comparison {
-  const open = new Map<string, Open>()
+  const open = new Map<string, OpenGroup>()
   return {
     add(pair) {
       if (isSame(pair.from, pair.to)) return
@@ -164,7 +164,7 @@ function needsOf(pair: Pair): readonly string[] {
   ]
 }
 
-function closed({ pair, needs, ...counts }: Open, accepted: ReadonlySet<string>): Group {
+function closed({ pair, needs, ...counts }: OpenGroup, accepted: ReadonlySet<string>): ChangeGroup {
   const { recorded, cases, generated, recordedExamples, caseExamples, generatedExamples } = counts
   return {
     change: changeOf(pair.from.verdict, pair.to.verdict),
@@ -180,7 +180,7 @@ function closed({ pair, needs, ...counts }: Open, accepted: ReadonlySet<string>)
   }
 }
 
-function compareGroups(a: Group, b: Group): number {
+function compareGroups(a: ChangeGroup, b: ChangeGroup): number {
   return (
     CHANGES.indexOf(a.change) - CHANGES.indexOf(b.change) ||
     b.recorded - a.recorded ||
@@ -194,7 +194,7 @@ function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-type Needing = Pick<Group, 'needs'>
+type Needing = Pick<ChangeGroup, 'needs'>
 
 /** Names that still have to be accepted. */
 export function missingIn(all: readonly Needing[], accepted: ReadonlySet<string>): readonly string[] {

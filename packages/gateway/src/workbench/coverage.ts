@@ -1,11 +1,12 @@
 // What cases have reached of a policy: which rules decided, which gates objected.
 
 import type { Rung } from '@tollgate/evidence'
-import { describeLadder, type Policy } from '@tollgate/kernel'
-import type { Outcome } from './run-cases.ts'
+import { describeLadder } from '@tollgate/kernel'
+import type { Policy } from '@tollgate/kernel/policy'
+import type { CaseOutcome } from './run-cases.ts'
 
 /** How often a rule decided. */
-export interface RuleCoverage {
+interface RuleCoverage {
   readonly rule: string
   readonly line: number
   readonly action: 'allow' | 'deny' | 'require'
@@ -13,7 +14,7 @@ export interface RuleCoverage {
 }
 
 /** How often a gate objected. */
-export interface GateCoverage {
+interface GateCoverage {
   readonly gate: Rung
   readonly denied: number
   readonly asked: number
@@ -28,7 +29,7 @@ export interface Coverage {
 }
 
 /** What calls have reached of a policy. A rule whose condition failed has not decided. */
-export function coverageOf(policy: Policy, outcomes: readonly Outcome[]): Coverage {
+export function coverageOf(policy: Policy, outcomes: readonly CaseOutcome[]): Coverage {
   const decided = countsOf(
     outcomes.filter(({ reason }) => reason !== 'POLICY_EVALUATION_ERROR').map(({ rule }) => rule),
   )

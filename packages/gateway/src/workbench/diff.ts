@@ -1,15 +1,15 @@
 // Calls under two policies: those of the ledger, with all that it remembers, and those that are made up, each alone.
 
 import type { Json } from '@tollgate/evidence'
+import type { Intent } from '@tollgate/kernel'
+import type { Policy } from '@tollgate/kernel/policy'
 import {
   createReplay,
   tryCall,
-  type Intent,
   type JudgedAgain,
-  type Policy,
   type Replay,
   type TraceEntry,
-} from '@tollgate/kernel'
+} from '@tollgate/kernel/workbench'
 import { createComparison, type Comparison, type Outcome, type RecordedExample } from './compare.ts'
 import { generateCalls } from './generate/calls.ts'
 import { callOf, caseOf, type Draft } from './generate/draft.ts'
@@ -77,7 +77,7 @@ function tryUnderBoth(
 }
 
 /** The recorded history under both policies. */
-export interface Recorded {
+interface Recorded {
   /** Takes the next entry of the ledger. */
   take(entry: TraceEntry): void
   /** Calls that were decided under both. */
@@ -87,7 +87,7 @@ export interface Recorded {
 }
 
 /** What the recorded history is compared with. */
-export interface RecordedOptions {
+interface RecordedOptions {
   readonly a: Policy
   readonly b: Policy
   readonly texts: ReadonlyMap<string, string>

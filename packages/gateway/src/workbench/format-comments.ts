@@ -4,7 +4,7 @@
 import { CST, isNode, isPair, isSeq, Parser, visit, type Document, type Node } from 'yaml'
 
 /** Comments that were taken out of a text. */
-export interface TakenComments {
+interface TakenComments {
   /** The text without them. */
   readonly text: string
   readonly comments: readonly Taken[]

@@ -1,7 +1,7 @@
 // Policy files in one layout: comments kept, meaning kept. What would lose either is refused.
 
 import { canonicalize, type Json } from '@tollgate/evidence'
-import { parsePolicy, type Mistake, type Policy } from '@tollgate/kernel'
+import { parsePolicy, type Mistake, type Policy } from '@tollgate/kernel/policy'
 import {
   isMap,
   isNode,
@@ -20,10 +20,19 @@ import {
   type YAMLSeq,
 } from 'yaml'
 import { joined, putComments, takeComments } from './format-comments.ts'
-import { POLICY_LAYOUT, type Layout } from './layout.ts'
+import {
+  hasQuotedKeys,
+  isForeign,
+  isQuoted,
+  itemLayout,
+  memberLayout,
+  orderOf,
+  POLICY_LAYOUT,
+  type Layout,
+} from './layout.ts'
 
 /** What came of laying out a policy file. */
-export type Formatted =
+type Formatted =
   { readonly ok: true; readonly text: string } | { readonly ok: false; readonly mistakes: readonly Mistake[] }
 
 /** Longest line in which a list or mapping may stand in braces. */
@@ -165,24 +174,19 @@ function hasComment(node: YAMLMap | YAMLSeq): boolean {
 
 /** Puts a part in order, and all that is in it. */
 function arrange(node: unknown, layout: Layout, isItem = false): void {
-  if (layout.foreign === true) return
-  if (isScalar(node)) quote(node, layout.quoted === true)
+  if (isForeign(layout)) return
+  if (isScalar(node)) quote(node, isQuoted(layout))
   else if (isSeq(node)) for (const item of node.items) arrange(item, itemLayout(layout), true)
   else if (isMap(node)) arrangeMap(node, layout, isItem)
 }
 
-/** A list of names is laid out as one name is. */
-function itemLayout(layout: Layout): Layout {
-  return layout.each ?? { quoted: layout.quoted === true }
-}
-
 function arrangeMap(map: YAMLMap, layout: Layout, isItem: boolean): void {
-  if (layout.order) sortKeys(map, layout.order, isItem)
+  const order = orderOf(layout)
+  if (order) sortKeys(map, order, isItem)
   for (const { key, value } of map.items) {
-    if (isScalar(key)) quote(key, layout.names === true)
+    if (isScalar(key)) quote(key, hasQuotedKeys(layout))
     const name = isScalar(key) && typeof key.value === 'string' ? key.value : ''
-    const own = layout.members && Object.hasOwn(layout.members, name) ? layout.members[name] : undefined
-    arrange(value, own ?? layout.each ?? {})
+    arrange(value, memberLayout(layout, name))
   }
 }
 

@@ -1,7 +1,8 @@
 // Which rungs object to a call, all of them: the verdict itself names only the first.
 
 import { NO_HASH, type Rung } from '@tollgate/evidence'
-import { LADDER, type Trial } from '@tollgate/kernel'
+import { LADDER } from '@tollgate/kernel'
+import type { Trial } from '@tollgate/kernel/workbench'
 
 /** Something that stands in the way of a call. */
 export interface Objector {
@@ -19,7 +20,7 @@ export function objectorsOf({ intent, snapshot }: Pick<Trial, 'intent' | 'snapsh
 }
 
 /** A rung that throws objects. */
-function objection(rung: Rung, ask: () => ReturnType<Asked> | undefined): readonly Objector[] {
+function objection(rung: Rung, ask: () => ReturnType<RungCheck> | undefined): readonly Objector[] {
   try {
     const word = ask()
     if (word === undefined || word.verdict === 'ALLOW') return []
@@ -29,4 +30,4 @@ function objection(rung: Rung, ask: () => ReturnType<Asked> | undefined): readon
   }
 }
 
-type Asked = (typeof LADDER)[number]['check']
+type RungCheck = (typeof LADDER)[number]['check']

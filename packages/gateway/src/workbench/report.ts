@@ -23,7 +23,7 @@ export interface PolicyReport {
 }
 
 /** What a terminal lends to a report. */
-export interface Look {
+export interface ReportStyle {
   readonly good: (text: string) => string
   readonly bad: (text: string) => string
   readonly dim: (text: string) => string
@@ -40,7 +40,7 @@ export function passes({ results, mistakes }: FileReport): boolean {
 }
 
 /** One file: its cases as a table, then what failed. */
-export function fileText(report: FileReport, look: Look): string {
+export function fileText(report: FileReport, look: ReportStyle): string {
   const { file, mistakes, results, name } = report
   if (mistakes.length > 0) {
     return [`${look.bad('✗')} ${look.shown(file)}: nothing was run`, ...mistakes.map(look.shown)].join('\n')
@@ -54,13 +54,13 @@ export function fileText(report: FileReport, look: Look): string {
   return [title, '', look.table(['', 'case', 'expected', 'got'], rows), ...failures].join('\n')
 }
 
-function rowOf({ name, expected, got, failure }: CaseResult, look: Look): readonly string[] {
+function rowOf({ name, expected, got, failure }: CaseResult, look: ReportStyle): readonly string[] {
   const mark = failure ? look.bad('✗') : look.good('✓')
   const at = failure?.step === undefined ? '' : `step ${failure.step}: `
   return [mark, look.shown(name), look.shown(expected), look.shown(`${at}${got}`)]
 }
 
-function failureText(report: FileReport, { name }: CaseResult, failure: Failure, look: Look): string {
+function failureText(report: FileReport, { name }: CaseResult, failure: Failure, look: ReportStyle): string {
   const { expected, got, step, line, outcome, call } = failure
   const lines = [
     `${look.bad('✗')} ${look.shown(name)}`,
@@ -77,7 +77,7 @@ function failureText(report: FileReport, { name }: CaseResult, failure: Failure,
 }
 
 /** What was reached of a policy. */
-export function coverageText({ policy, coverage }: PolicyReport, look: Look): string {
+export function coverageText({ policy, coverage }: PolicyReport, look: ReportStyle): string {
   const { rules, gates, percent } = coverage
   const missed = unreached(coverage)
   const title = `${look.shown(policy)}: cases reach ${rules.length - missed.length} of ${rules.length} rules, ${percent} %`
@@ -100,7 +100,7 @@ export function coverageText({ policy, coverage }: PolicyReport, look: Look): st
   ].join('\n')
 }
 
-function objections(denied: number, asked: number, look: Look): readonly string[] {
+function objections(denied: number, asked: number, look: ReportStyle): readonly string[] {
   if (denied + asked === 0) return [look.dim('no case')]
   return [[...(denied > 0 ? [`DENY ${denied}`] : []), ...(asked > 0 ? [`ESCALATE ${asked}`] : [])].join(', ')]
 }

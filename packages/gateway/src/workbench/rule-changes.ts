@@ -1,9 +1,8 @@
 // What can be told of two rules by looking at them: whether they say the same, whether one only lets less pass, whether both can
 // be about one call.
 
-import { conditionText, type Rule } from '@tollgate/kernel'
-
-type Pattern = Rule['tools'][number]
+import { conditionText, type Rule } from '@tollgate/kernel/policy'
+import type { NamePattern } from './generate/names.ts'
 
 /** All that a rule decides, in one text: the same for the same meaning, however it is written. */
 export function ruleText({ id, action, tools, principals, sessions, doors, when }: Rule): string {
@@ -11,7 +10,7 @@ export function ruleText({ id, action, tools, principals, sessions, doors, when 
   return JSON.stringify([id, action, ...lists, doors.toSorted(), when ? conditionText(when.source) : null])
 }
 
-function sourcesOf(patterns: readonly Pattern[]): readonly string[] {
+function sourcesOf(patterns: readonly NamePattern[]): readonly string[] {
   return [...new Set(patterns.map(({ source }) => source))].sort()
 }
 
@@ -39,7 +38,7 @@ function covers(wide: Rule, narrow: Rule): boolean {
   )
 }
 
-function holds(wide: readonly Pattern[], narrow: readonly Pattern[]): boolean {
+function holds(wide: readonly NamePattern[], narrow: readonly NamePattern[]): boolean {
   return narrow.every((each) =>
     wide.some((other) => other.source === each.source || (each.exact && other.matches(each.source))),
   )
@@ -47,7 +46,7 @@ function holds(wide: readonly Pattern[], narrow: readonly Pattern[]): boolean {
 
 /** Whether there may be a call that both rules are about. */
 export function rulesMeet(a: Rule, b: Rule): boolean {
-  const anyone = (x: readonly Pattern[], y: readonly Pattern[]): boolean =>
+  const anyone = (x: readonly NamePattern[], y: readonly NamePattern[]): boolean =>
     x.length === 0 || y.length === 0 || meet(x, y)
   const doors = a.doors.length === 0 || b.doors.length === 0 || a.doors.some((door) => b.doors.includes(door))
   return (
@@ -55,12 +54,12 @@ export function rulesMeet(a: Rule, b: Rule): boolean {
   )
 }
 
-function meet(a: readonly Pattern[], b: readonly Pattern[]): boolean {
+function meet(a: readonly NamePattern[], b: readonly NamePattern[]): boolean {
   return a.some((x) => b.some((y) => mayMeet(x, y)))
 }
 
 /** Whether one name may fit both. Where both are patterns, only what they begin and end with can tell. */
-export function mayMeet(a: Pattern, b: Pattern): boolean {
+export function mayMeet(a: NamePattern, b: NamePattern): boolean {
   if (a.exact) return b.matches(a.source)
   if (b.exact) return a.matches(b.source)
   const [x, y] = [a.source, b.source].map((source) => source.split('*'))

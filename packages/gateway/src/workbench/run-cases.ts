@@ -1,16 +1,9 @@
 // Running cases: each on a kernel of its own, by the same road that the gateway takes.
 
 import type { Effect, ReasonCode, Rung, Verdict } from '@tollgate/evidence'
-import {
-  answerRequest,
-  enforce,
-  setFreeze,
-  type Decided,
-  type Enforced,
-  type Kernel,
-  type Policy,
-  type ToolAnswer,
-} from '@tollgate/kernel'
+import { enforce, type Decided, type Enforced, type Kernel, type ToolAnswer } from '@tollgate/kernel'
+import { answerRequest, setFreeze } from '@tollgate/kernel/admin'
+import type { Policy } from '@tollgate/kernel/policy'
 import {
   expectationText,
   type CallStep,
@@ -19,11 +12,11 @@ import {
   type Expectation,
   type Step,
 } from './case.ts'
-import { delegate, revoke, toolCall, type Sending } from './case-send.ts'
+import { delegate, revoke, toolCall, type CaseSending } from './case-send.ts'
 import { createStages, type Stages } from './stage.ts'
 
 /** What came of one call. */
-export interface Outcome {
+export interface CaseOutcome {
   readonly verdict: Verdict
   readonly reason: ReasonCode
   readonly rung: Rung
@@ -46,7 +39,7 @@ export interface Failure {
   readonly got: string
   /** The call, if it was one, and what came of it. */
   readonly call: CaseCall | undefined
-  readonly outcome: Outcome | undefined
+  readonly outcome: CaseOutcome | undefined
 }
 
 /** What came of a case. */
@@ -58,7 +51,7 @@ export interface CaseResult {
   readonly got: string
   readonly failure: Failure | undefined
   /** What came of every call, in order. */
-  readonly outcomes: readonly Outcome[]
+  readonly outcomes: readonly CaseOutcome[]
   readonly milliseconds: number
 }
 
@@ -75,8 +68,8 @@ export async function runCases(
 }
 
 /** A case under way. */
-interface Play extends Sending {
-  readonly outcomes: Outcome[]
+interface Play extends CaseSending {
+  readonly outcomes: CaseOutcome[]
   /** Id of the request that the last call has opened, or waits for. */
   request: string | undefined
 }
@@ -114,7 +107,7 @@ async function runCase(stages: Stages, each: Case, now: () => number): Promise<C
 }
 
 /** What came of one call; and if a person was asked, of the same call again. */
-function verdictsOf([first, ...then]: readonly Outcome[]): string {
+function verdictsOf([first, ...then]: readonly CaseOutcome[]): string {
   if (!first) return ''
   return [outcomeText(first), ...then.slice(-1).map(({ verdict }) => `then ${verdict}`)].join(', ')
 }
@@ -175,7 +168,7 @@ async function runCall(play: Play, step: CallStep): Promise<Failed | undefined> 
   return undefined
 }
 
-function judge(step: CallStep, expect: Expectation, outcome: Outcome, place: string): Failed | undefined {
+function judge(step: CallStep, expect: Expectation, outcome: CaseOutcome, place: string): Failed | undefined {
   const { call, delivery } = step
   if (!meets(expect, outcome))
     return { expected: expectationText(expect) + place, got: outcomeText(outcome), call, outcome }
@@ -184,7 +177,7 @@ function judge(step: CallStep, expect: Expectation, outcome: Outcome, place: str
   return { expected: `the answer ${delivery}`, got: `the answer ${outcome.delivery}`, call, outcome }
 }
 
-function meets(expect: Expectation, got: Outcome): boolean {
+function meets(expect: Expectation, got: CaseOutcome): boolean {
   const { verdict, rung, reason, detail } = expect
   // Where several rungs ask, the first speaks for all; each of them is a right answer to who asked.
   const asked = [[got.rung, got.reason], ...got.asks]
@@ -194,7 +187,7 @@ function meets(expect: Expectation, got: Outcome): boolean {
 }
 
 /** Whether the rule that is expected decided. One whose condition failed has not, unless the case says that it fails. */
-function isBy({ rule, reason }: Expectation, got: Outcome): boolean {
+function isBy({ rule, reason }: Expectation, got: CaseOutcome): boolean {
   if (rule === undefined) return true
   return rule === got.rule && (got.reason !== FAILED || reason === FAILED)
 }
@@ -204,7 +197,7 @@ const FAILED: ReasonCode = 'POLICY_EVALUATION_ERROR'
 const PLAIN: ReadonlySet<ReasonCode> = new Set(['RULE_ALLOWED', 'POLICY_VIOLATION', 'APPROVAL_REQUIRED'])
 
 /** What came of a call, as people read it. */
-export function outcomeText({ verdict, rule, rung, reason }: Outcome): string {
+function outcomeText({ verdict, rule, rung, reason }: CaseOutcome): string {
   const by = rule === undefined ? '' : ` by ${rule}`
   const at = rule === undefined || rung !== 'policy' ? ` at ${rung}` : ''
   return `${verdict}${by}${at}${PLAIN.has(reason) ? '' : ` for ${reason}`}`
@@ -250,7 +243,7 @@ async function whyNot(promise: Promise<unknown>): Promise<string | undefined> {
 }
 
 /** Sends a call down the road; the tool, if it is allowed, answers as the case says. */
-async function send(play: Play, step: CallStep): Promise<Outcome> {
+async function send(play: Play, step: CallStep): Promise<CaseOutcome> {
   const { kernel } = play.stage
   const { returns } = step
   const tool: ToolAnswer = {
@@ -266,7 +259,7 @@ async function send(play: Play, step: CallStep): Promise<Outcome> {
   return outcome
 }
 
-function outcomeOf({ decided, effect }: Enforced, kernel: Kernel): Outcome {
+function outcomeOf({ decided, effect }: Enforced, kernel: Kernel): CaseOutcome {
   const { verdict, reason, rung, rule, detail } = decided
   const known = effect?.outcome
   const delivery = known && ('delivery' in known ? known.delivery : undefined)
@@ -281,7 +274,7 @@ function outcomeOf({ decided, effect }: Enforced, kernel: Kernel): Outcome {
   }
 }
 
-function asksOf({ approvals }: Kernel, { approval }: Decided): Outcome['asks'] {
+function asksOf({ approvals }: Kernel, { approval }: Decided): CaseOutcome['asks'] {
   const request = approval === undefined ? undefined : approvals.find({ id: approval })
   return (request?.asks ?? []).map((ask) => {
     const [rung = '', reason = ''] = ask.split(' ')

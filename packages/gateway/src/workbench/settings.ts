@@ -1,13 +1,9 @@
 // What is different in two policies besides what single calls can show: settings, how rungs stand, who is asked.
 
 import type { Json, Rung } from '@tollgate/evidence'
-import {
-  describeLadder,
-  type Policy,
-  type Rule,
-  type RungStanding,
-  type ToolDeclaration,
-} from '@tollgate/kernel'
+import { describeLadder, type RungStanding } from '@tollgate/kernel'
+import type { Policy, Rule, ToolDeclaration } from '@tollgate/kernel/policy'
+import { GATE_SECTIONS, isWithin, meaningOf, type GateSection, type Shown } from '@tollgate/kernel/policy'
 import { schemasIn } from './generate/shape.ts'
 import { ruleText } from './rule-changes.ts'
 
@@ -33,51 +29,38 @@ export function sectionsThatDiffer(a: Policy, b: Policy): readonly string[] {
   return Object.keys(left).filter((name) => left[name] !== right[name])
 }
 
-const GATES: readonly (readonly [name: string, member: keyof Policy['gates']])[] = [
-  ['egress', 'egress'],
-  ['session-risk', 'sessionRisk'],
-  ['browser', 'browser'],
-  ['taint', 'taint'],
-  ['threat', 'threat'],
-  ['trust', 'trust'],
-  ['privilege', 'privilege'],
-  ['scope', 'scope'],
-  ['temporal', 'temporal'],
-  ['compliance', 'compliance'],
-]
-
 /** Each section in one text that is the same for the same meaning, whatever the order of what has no order. */
 function sectionsOf(policy: Policy): Readonly<Record<string, string>> {
   const { context, principals, tools, rules, approvals, gates } = policy
-  const named = GATES.map(([name, member]) => [`gates.${name}`, plain(gates[member])] as const)
+  const named = GATE_SECTIONS.map(([gate, { name }]) => [`gates.${name}`, meaningOf(gates[gate])] as const)
   return {
-    context: plain(context),
+    context: meaningOf(context),
     principals: principalsText(principals),
     tools: JSON.stringify([...toolTexts(policy)].toSorted()) + orderOf(tools, ({ name }) => !name.exact),
     rules: JSON.stringify(rules.map((rule) => ruleText(rule) + askingText(rule))),
-    approvals: plain(approvals),
+    approvals: meaningOf(approvals),
     ...Object.fromEntries(named),
   }
 }
 
 function askingText({ approvers, expires }: Rule): string {
-  return plain({ approvers, expires })
+  return meaningOf({ approvers, expires })
 }
 
 /** The first that fits counts, so that patterns have an order. */
 function principalsText(principals: Policy['principals']): string {
-  return plain(principals) + orderOf(principals, ({ name }) => principals.some(isPattern) || !name.exact)
+  return meaningOf(principals) + orderOf(principals, ({ name }) => principals.some(isPattern) || !name.exact)
 }
 
 /** Each declaration of a tool in one text, with its schema as it is written. */
-export function toolTexts({ tools, text }: Policy): ReadonlyMap<string, string> {
+function toolTexts({ tools, text }: Policy): ReadonlyMap<string, string> {
   const schemas = schemasIn(text)
   return new Map(
     tools.map(({ schema, ...rest }) => {
       const { source } = rest.name
       return [
         source,
-        plain({ ...rest, schema: schema ? schemaText(schemas.get(source) ?? text) : undefined }),
+        meaningOf({ ...rest, schema: schema ? schemaText(schemas.get(source) ?? text) : undefined }),
       ]
     }),
   )
@@ -116,119 +99,83 @@ export interface Differing {
   readonly rungs: readonly Rung[]
 }
 
-type Read = (policy: Policy) => unknown
+/** A part of a policy that may differ: where it is written, and what of it is looked at. */
+interface Part extends Differing {
+  readonly read: (policy: Policy) => unknown
+  readonly isStricter?: (a: Policy, b: Policy) => boolean
+}
 
-/** What single calls can show: where it is written, at which rungs it shows, and what of it counts. */
-const SHOWN_BY_CALLS: readonly (readonly [name: string, rungs: readonly Rung[], read: Read])[] = [
-  ['context', ['context'], ({ context }) => context],
-  [
-    'principals',
-    ['privilege', 'delegation', 'identity', 'policy'],
-    ({ principals }) => principalsText(principals.map((each) => ({ ...each, key: undefined }))),
-  ],
-  ['gates.egress', ['egress'], ({ gates }) => gates.egress],
-  ['gates.browser', ['browser'], ({ gates }) => gates.browser],
-  [
-    'gates.taint',
-    ['taint', 'policy'],
-    ({ gates: { taint } }) => taint && { ...taint, follow: 0, results: 0 },
-  ],
-  ['gates.threat', ['threat', 'policy'], ({ gates: { threat } }) => threat && { ...threat, results: 0 }],
-  ['gates.trust', ['trust', 'policy'], ({ gates }) => gates.trust?.needs],
-  ['gates.privilege', ['privilege'], ({ gates }) => gates.privilege?.needs],
-  ['gates.scope', ['scope'], ({ gates }) => gates.scope?.required === true || undefined],
-  [
-    'gates.temporal',
-    ['temporal'],
-    ({ gates }) => [gates.temporal.hours, gates.temporal.limits.filter(isCost)],
-  ],
-  ['gates.compliance', ['compliance'], ({ gates }) => complianceText(gates.compliance)],
+/** What single calls can show: also at which rungs it shows. */
+const SHOWN_BY_CALLS: readonly Part[] = [
+  {
+    name: 'context',
+    rungs: ['context'],
+    read: ({ context }) => context,
+    isStricter: (a, b) => isNarrowerContext(a.context, b.context),
+  },
+  {
+    name: 'principals',
+    rungs: ['privilege', 'delegation', 'identity', 'policy'],
+    read: ({ principals }) => principalsText(principals.map((each) => ({ ...each, key: undefined }))),
+  },
+  ...GATE_SECTIONS.map(([gate, section]) => gatePart(gate, section, section.calls ?? {})),
 ]
 
 /** What only a history, an answer or a person shows. */
-const SHOWN_BY_HISTORY: readonly (readonly [name: string, read: Read])[] = [
-  ['principals', ({ principals }) => principals.map(({ name, key }) => [name.source, key && plain(key)])],
-  ['tools', ({ tools }) => tools.map(({ name, returns, salted }) => [name.source, returns, salted])],
+const SHOWN_BY_HISTORY: readonly Part[] = [
+  {
+    name: 'principals',
+    rungs: [],
+    read: ({ principals }) => principals.map(({ name, key }) => [name.source, key && meaningOf(key)]),
+  },
+  {
+    name: 'tools',
+    rungs: [],
+    read: ({ tools }) => tools.map(({ name, returns, salted }) => [name.source, returns, salted]),
+  },
   // One that asks for no reason has nothing that could be lost.
-  ['approvals', ({ approvals }) => (approvals.reason === 'required' ? approvals : undefined)],
-  ['gates.session-risk', ({ gates }) => gates.sessionRisk],
-  [
-    'gates.taint',
-    ({ gates: { taint } }) => taint && { ...taint, deny: 0, ask: 0, internal: 0, provenance: 0 },
-  ],
-  ['gates.threat', ({ gates }) => gates.threat?.results],
-  ['gates.trust', ({ gates: { trust } }) => trust && { ...trust, needs: 0 }],
-  ['gates.privilege', ({ gates }) => gates.privilege && plain(gates.privilege.elevation)],
-  ['gates.temporal', ({ gates }) => gates.temporal.limits.filter((limit) => !isCost(limit))],
+  {
+    name: 'approvals',
+    rungs: [],
+    read: ({ approvals }) => (approvals.reason === 'required' ? approvals : undefined),
+  },
+  ...GATE_SECTIONS.flatMap(([gate, section]) =>
+    section.history ? [gatePart(gate, section, { rungs: [], ...section.history })] : [],
+  ),
 ]
 
-function complianceText(settings: Policy['gates']['compliance']): string | undefined {
-  return settings && plain(settings) + JSON.stringify(settings.rules)
-}
-
-type Limit = Policy['gates']['temporal']['limits'][number]
-
-function isCost({ of }: Limit): boolean {
-  return of === 'cost'
+/** What a section of `gates` says that it shows. A gate that was not there had nothing that could be lost. */
+function gatePart(gate: keyof Policy['gates'], { name }: GateSection<unknown>, shown: Shown<unknown>): Part {
+  return {
+    name: `gates.${name}`,
+    rungs: shown.rungs ?? [name],
+    read: ({ gates: { [gate]: settings } }) => (settings && shown.of ? shown.of(settings) : settings),
+    isStricter: (a, b) => shown.isStricter?.(a.gates[gate], b.gates[gate]) === true,
+  }
 }
 
 /** Sections that differ in what calls can show, unless they can only let less pass. */
 export function callSections(a: Policy, b: Policy): readonly Differing[] {
-  return SHOWN_BY_CALLS.filter(
-    ([name, , read]) => isLooser(read(a), read(b)) && !isStricterList(name, a, b),
-  ).map(([name, rungs]) => ({ name, rungs }))
+  return SHOWN_BY_CALLS.filter((part) => isLooser(part, a, b))
 }
 
 /** Sections that differ in what only a history shows, unless they can only let less pass; also rules that ask others. */
 export function historySections(a: Policy, b: Policy): readonly Differing[] {
-  const sections = SHOWN_BY_HISTORY.filter(
-    ([name, read]) => isLooser(read(a), read(b)) && !isStricterSetting(name, a, b),
-  ).map(([name]) => name)
-  return [...sections, ...asksFewer(a, b)].map((name) => ({ name, rungs: [] }))
+  const asking = asksFewer(a, b).map((name) => ({ name, rungs: [] }))
+  return [...SHOWN_BY_HISTORY.filter((part) => isLooser(part, a, b)), ...asking]
 }
 
 /** Whether they differ, and not only because a gate was added: one more gate lets nothing more pass. */
-function isLooser(before: unknown, after: unknown): boolean {
-  return before !== undefined && plain(before) !== plain(after)
+function isLooser({ read, isStricter }: Part, a: Policy, b: Policy): boolean {
+  const before = read(a)
+  return before !== undefined && meaningOf(before) !== meaningOf(read(b)) && isStricter?.(a, b) !== true
 }
 
-/** Lists of which one is the other with less in it, or with more where that is stricter. */
-function isStricterList(name: string, a: Policy, b: Policy): boolean {
-  if (name === 'context') {
-    const names = ['environments', 'tenants', 'workspaces'] as const
-    return names.every(
-      (each) =>
-        a.context[each].length === 0 ||
-        (b.context[each].length > 0 && isWithin(b.context[each], a.context[each])),
-    )
-  }
-  if (name !== 'gates.egress') return false
-  const [before, after] = [a.gates.egress, b.gates.egress]
-  return (
-    isWithin(after.allow, before.allow) &&
-    isWithin(after.ask, before.ask) &&
-    isWithin(before.deny, after.deny)
-  )
-}
-
-function isWithin(some: readonly unknown[], all: readonly unknown[]): boolean {
-  const known = new Set(all.map(plain))
-  return some.every((each) => known.has(plain(each)))
-}
-
-function isStricterSetting(name: string, a: Policy, b: Policy): boolean {
-  if (name === 'gates.session-risk') {
-    const [before, after] = [a.gates.sessionRisk, b.gates.sessionRisk]
-    return (
-      after.threshold <= before.threshold && plain({ ...before, threshold: after.threshold }) === plain(after)
-    )
-  }
-  if (name !== 'gates.temporal') return false
-  const limits = b.gates.temporal.limits
-  return a.gates.temporal.limits.every((old) =>
-    limits.some(
-      (now) => now.calls <= old.calls && plain({ ...old, calls: 0 }) === plain({ ...now, calls: 0 }),
-    ),
+/** Lists of names that have fewer in them; an empty one means any. */
+function isNarrowerContext(before: Policy['context'], after: Policy['context']): boolean {
+  const names = ['environments', 'tenants', 'workspaces'] as const
+  return names.every(
+    (each) => before[each].length === 0 || (after[each].length > 0 && isWithin(after[each], before[each])),
   )
 }
 
@@ -255,19 +202,6 @@ function orderOf<T extends Named>(list: readonly T[], counts: (each: T) => boole
   return JSON.stringify(list.filter(counts).map(({ name }) => name.source))
 }
 
-/** A value as text; lists and maps in the order of their texts. Functions, which come from the rest, say nothing. */
-function plain(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return value === undefined ? '' : JSON.stringify(value)
-  if (value instanceof Map) return `<${sorted([...value].map(([name, each]) => pair(name, each)))}>`
-  if (Array.isArray(value)) return `[${sorted(value.map(plain))}]`
-  const members = Object.entries(value).filter(([, each]) => typeof each !== 'function')
-  return `{${sorted(members.map(([name, each]) => pair(name, each)))}}`
-}
-
-function pair(name: unknown, value: unknown): string {
-  return `${plain(name)}:${plain(value)}`
-}
-
 function sorted(texts: readonly string[]): string {
   return texts.toSorted().join(',')
 }
@@ -278,7 +212,7 @@ export function askingThatDiffers(a: Policy, b: Policy): readonly string[] {
   return b.rules.flatMap(({ id, action, approvers, expires }) => {
     const old = before.get(id)
     if (old?.action !== 'require' || action !== 'require') return []
-    const isSame = plain(old.approvers) === plain(approvers) && old.expires === expires
+    const isSame = meaningOf(old.approvers) === meaningOf(approvers) && old.expires === expires
     return isSame ? [] : [id]
   })
 }

@@ -2,15 +2,9 @@
 // what the gateway runs.
 
 import { fromHex, importSigningKey, sha256Hex, type PublicKey, type SigningKey } from '@tollgate/evidence'
-import {
-  activatePolicy,
-  createMemoryStore,
-  foundingBatch,
-  openKernel,
-  type Host,
-  type Kernel,
-  type Policy,
-} from '@tollgate/kernel'
+import { createMemoryStore, foundingBatch, openKernel, type Host, type Kernel } from '@tollgate/kernel'
+import { activatePolicy } from '@tollgate/kernel/admin'
+import type { Policy } from '@tollgate/kernel/policy'
 
 /** A kernel that a case plays on. */
 export interface Stage {

@@ -1,8 +1,10 @@
 // The recorded history: receipts in their order, and beside them the calls that were kept. From a ledger, or from a file.
 
-import { encodeReceipt, type Receipt } from '@tollgate/evidence'
-import { KEPT, STANDING, type TraceEntry } from '@tollgate/kernel'
+import { encodeReceipt, type Json, type JsonObject, type Receipt } from '@tollgate/evidence'
+import { KEPT } from '@tollgate/kernel'
+import { STANDING, type TraceEntry } from '@tollgate/kernel/workbench'
 import { GatewayError } from '../error.ts'
+import { isObject } from '../tools/offer.ts'
 import type { LedgerView, Payload } from '../view.ts'
 
 /** A recorded history. */
@@ -92,7 +94,7 @@ const HEAD = { tollgate: 'trace', v: 1 }
 
 /** Reads a history from the lines of a file. @throws GatewayError `TRACE_MALFORMED` with the line, at the latest when it comes to it. */
 export async function readTrace(lines: AsyncIterable<string>): Promise<Trace> {
-  const reader = new LineReader(lines)
+  const reader = new TraceLines(lines)
   const head = await reader.next()
   if (JSON.stringify(head) !== JSON.stringify(HEAD))
     throw reader.malformed('it does not begin as a trace does')
@@ -108,9 +110,10 @@ export async function readTrace(lines: AsyncIterable<string>): Promise<Trace> {
   return { texts, pages: pagesIn(reader, line) }
 }
 
-type Line = Readonly<Record<string, unknown>>
-
-async function* pagesIn(reader: LineReader, first: Line | undefined): AsyncGenerator<readonly TraceEntry[]> {
+async function* pagesIn(
+  reader: TraceLines,
+  first: JsonObject | undefined,
+): AsyncGenerator<readonly TraceEntry[]> {
   let page: TraceEntry[] = []
   for (let line = first; line; line = await reader.next()) {
     page.push(reader.entryIn(line))
@@ -122,7 +125,7 @@ async function* pagesIn(reader: LineReader, first: Line | undefined): AsyncGener
 }
 
 /** Reads line by line, strictly. */
-class LineReader {
+class TraceLines {
   readonly #lines: AsyncIterator<string>
   #number = 0
 
@@ -130,14 +133,14 @@ class LineReader {
     this.#lines = lines[Symbol.asyncIterator]()
   }
 
-  async next(): Promise<Line | undefined> {
+  async next(): Promise<JsonObject | undefined> {
     const read: IteratorResult<string, unknown> = await this.#lines.next()
     if (read.done === true) return undefined
     this.#number++
     try {
-      const line: unknown = JSON.parse(read.value)
-      // Sound: whatever object it is, its members are looked at one by one.
-      if (typeof line === 'object' && line !== null) return line as Line
+      // Sound: what was parsed is JSON.
+      const line = JSON.parse(read.value) as Json
+      if (isObject(line)) return line
     } catch {
       // Told below, without what stands there.
     }
@@ -145,10 +148,10 @@ class LineReader {
   }
 
   /** The entry in a line: a receipt as receipts are, under its own id. */
-  entryIn({ id, receipt, kept }: Line): TraceEntry {
+  entryIn({ id, receipt, kept }: JsonObject): TraceEntry {
     try {
       // Sound: what is no receipt is refused.
-      const encoded = encodeReceipt(receipt as Receipt)
+      const encoded = encodeReceipt(receipt as unknown as Receipt)
       if (encoded.id === id && (kept === undefined || typeof kept === 'string')) {
         return { id: encoded.id, receipt: encoded.receipt, kept }
       }

@@ -2,7 +2,7 @@
 // silence is no proof that nothing has changed.
 
 import type { Rung } from '@tollgate/evidence'
-import type { Policy, Rule } from '@tollgate/kernel'
+import type { Policy, Rule } from '@tollgate/kernel/policy'
 import type { Outcome } from './compare.ts'
 import { isNarrower, mayMeet, ruleText, rulesMeet } from './rule-changes.ts'
 import { callSections, historySections, toolsThatDiffer, type Differing } from './settings.ts'
@@ -16,7 +16,7 @@ export interface Untried {
 }
 
 /** A call that was tried under both policies. */
-export interface Seen {
+interface Seen {
   readonly tool: string
   readonly from: Outcome
   readonly to: Outcome
@@ -29,7 +29,7 @@ export interface Witness {
   untried(): readonly Untried[]
 }
 
-interface Shown {
+interface ShownParts {
   readonly rules: Set<string>
   /** `OLD NEW`: a call that one rule decided, and now another. */
   readonly moves: Set<string>
@@ -39,14 +39,14 @@ interface Shown {
 }
 
 interface Suspect extends Untried {
-  isShown(shown: Shown): boolean
+  isShown(shown: ShownParts): boolean
 }
 
 const MOST_TOOLS = 100_000
 
 /** Watches for all that differs between two policies. */
 export function createWitness(a: Policy, b: Policy): Witness {
-  const shown: Shown = { rules: new Set(), moves: new Set(), rungs: new Set(), tools: new Set() }
+  const shown: ShownParts = { rules: new Set(), moves: new Set(), rungs: new Set(), tools: new Set() }
   const changed = changedIds(a, b)
   const suspects = [
     ...ruleSuspects(a, b),
@@ -134,7 +134,7 @@ function moveSuspects(a: Policy, b: Policy): readonly Suspect[] {
     return behind.map((other) => ({
       name: `untried:${rule.id}`,
       why: `rule ${rule.id} now comes before rule ${other.id}, and no tried call passes or stops by it`,
-      isShown: ({ moves }: Shown) => moves.has(`${other.id} ${rule.id}`),
+      isShown: ({ moves }: ShownParts) => moves.has(`${other.id} ${rule.id}`),
     }))
   })
 }

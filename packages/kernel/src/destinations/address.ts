@@ -92,7 +92,7 @@ export function ipv6Readings(address: readonly number[]): readonly string[] {
 }
 
 /** RFC 5952: lower case, the first longest run of two or more zero groups as `::`. */
-export function formatIpv6(address: readonly number[]): string {
+function formatIpv6(address: readonly number[]): string {
   let [start, length] = [0, 1]
   for (let from = 0; from < 8; from++) {
     let run = 0

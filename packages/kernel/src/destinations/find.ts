@@ -1,3 +1,6 @@
+// Room: network destinations. It holds the readers of hosts, URLs and mail addresses, the patterns that name hosts, and the search for
+// all of them in arguments. Whether data may go there is for the gates.
+//
 // Finds every network destination in the arguments of a call.
 
 import type { Json } from '@tollgate/evidence'

@@ -31,10 +31,10 @@ const IPV6 = /[0-9A-Fa-f:.]{0,48}/y
 
 /** Every target that running text holds, some maybe more than once; past the limits, an unreadable one at the end. */
 export function scanMarks(text: string): readonly Target[] {
-  return new Scanner(text).run()
+  return new MarkScanner(text).run()
 }
 
-class Scanner {
+class MarkScanner {
   readonly #text: string
   readonly #found: Target[] = []
   #reads = 0

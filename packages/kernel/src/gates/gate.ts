@@ -1,9 +1,10 @@
 // What a gate is: a pure check that may object. No gate can allow.
 
 import type { ReasonCode, Rung } from '@tollgate/evidence'
-import type { Intent } from '../call.ts'
-import type { Policy } from '../policy/parse.ts'
-import type { Snapshot } from '../snapshot.ts'
+import type { Intent } from '../road/capture.ts'
+import type { Policy } from '../policy/parse/parse.ts'
+import type { Snapshot } from '../road/snapshot.ts'
+import type { Settled } from '../road/settle.ts'
 
 /** A gate's word against a call. */
 export interface Objection {
@@ -47,3 +48,8 @@ export function escalate(reason: ReasonCode, detail?: string, about?: string): O
 
 /** How a rung stands that needs no configuration. */
 export const always = (): Standing => 'active'
+
+/** A question of a server that does not pass: it says nothing of who would have been asked, and costs them nothing. */
+export function isNotOurs({ author }: Intent, { verdict }: Settled): boolean {
+  return author !== undefined && verdict !== 'ALLOW'
+}

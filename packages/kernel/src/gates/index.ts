@@ -1,21 +1,56 @@
-// The rungs that object, in the order of the ladder; `policy` has its place among them in `guardian.ts`.
+// The table of gates: the rungs that object, in the order of the ladder (`policy` has its place among them in `guardian.ts`), and the
+// detectors behind them. It is a constant of the program: nothing registers itself at run time. A gate is one file, or one folder with
+// its settings, its state and its machinery; what several gates read of a text is in `text/` and `texts.ts`.
 
-import { browser } from './browser.ts'
-import { compliance } from './compliance.ts'
+import { boundPage, browserOf, coversPage, pageInputOf } from './browser/page.ts'
+import { browser } from './browser/gate.ts'
+import { compliance } from './compliance/gate.ts'
 import { context } from './context.ts'
-import { delegation } from './delegation.ts'
-import { egress } from './egress.ts'
-import { freeze } from './freeze.ts'
+import { delegation } from './delegation/gate.ts'
+import { egress } from './egress/gate.ts'
+import { freeze, freezeReason } from './freeze.ts'
 import type { Gate } from './gate.ts'
 import { identity } from './identity.ts'
-import { privilege } from './privilege.ts'
-import { schema } from './schema.ts'
-import { scope } from './scope.ts'
-import { sessionRisk } from './session-risk.ts'
-import { taint } from './taint.ts'
-import { temporal } from './temporal.ts'
-import { threat } from './threat.ts'
-import { trust } from './trust.ts'
+import { privilege } from './privilege/gate.ts'
+import { schema } from './schema/gate.ts'
+import { scope } from './scope/gate.ts'
+import { sessionRisk } from './session-risk/gate.ts'
+import { taint } from './taint/gate.ts'
+import { temporal } from './temporal/gate.ts'
+import { threat } from './threat/gate.ts'
+import { trust } from './trust/gate.ts'
+import { appliedIds } from './compliance/compliance.ts'
+import { chainOf, rootDelegator } from './delegation/delegations.ts'
+import type { Detectors } from './detectors.ts'
+import { destinationsOf, standingOf, isNamed } from './egress/destinations.ts'
+import { tierOf, elevationBy } from './privilege/tier.ts'
+import { compileSchema } from './schema/schema.ts'
+import { widenedBy } from './scope/holds.ts'
+import { scopeText, scopeHash } from './scope/scope.ts'
+import { factsOf } from './session-risk/facts.ts'
+import {
+  heardAfter,
+  turnOrNothing,
+  easedIf,
+  watchAfter,
+  suspectAfter,
+  nextDenials,
+  isTiring,
+} from './session-risk/next.ts'
+import { NO_MEMORY, EMPTY_LEAK, decimal } from './session-risk/risk.ts'
+import { turnOf, uncounted, assessmentOf } from './session-risk/turn.ts'
+import { NO_WATCH, watchText } from './session-risk/watch.ts'
+import { flowOf } from './taint/flow.ts'
+import { readUntrusted, heardWith, heardBlindly, relays } from './taint/heard.ts'
+import { inspect } from './taint/inspect.ts'
+import { isVoiced } from './taint/named.ts'
+import { hear, MOST_HEARD } from './taint/provenance.ts'
+import { provenanceText, readProvenance } from './taint/record.ts'
+import { NO_PROVENANCE, hashOf } from './taint/remembered.ts'
+import { spendingOf } from './temporal/spend.ts'
+import { readTexts, readText, codesIn } from './texts.ts'
+import { nextTrust, trustAfter } from './trust/next.ts'
+import { NEW_TRUST, readTrust, trustText, trustAt } from './trust/trust.ts'
 
 /** Before the policy is asked. */
 export const BEFORE_POLICY: readonly Gate[] = [
@@ -36,3 +71,59 @@ export const BEFORE_POLICY: readonly Gate[] = [
 
 /** After the policy has spoken. */
 export const AFTER_POLICY: readonly Gate[] = [temporal, compliance]
+
+export { freeze } from './freeze.ts'
+
+/** What the road and the ledger may ask of detection code. */
+export const DETECTORS: Detectors = {
+  freeze: { reason: freezeReason },
+  schema: { compile: compileSchema },
+  browser: { page: browserOf, input: pageInputOf, bound: boundPage, covers: coversPage },
+  egress: { destinations: destinationsOf, standing: standingOf, isNamed },
+  texts: { read: readTexts, readOne: (text) => readText('', text), readUntrusted, codes: codesIn },
+  taint: {
+    none: NO_PROVENANCE,
+    text: provenanceText,
+    parse: readProvenance,
+    hear,
+    heardWith,
+    heardBlindly,
+    heardAfter,
+    relays,
+    voiced: isVoiced,
+    flow: flowOf,
+    inspect,
+    hash: hashOf,
+    mostHeard: MOST_HEARD,
+  },
+  delegation: { chain: chainOf, root: rootDelegator },
+  risk: {
+    noMemory: NO_MEMORY,
+    noLeak: EMPTY_LEAK,
+    noWatch: NO_WATCH,
+    watchText,
+    scoreText: decimal,
+    counted: turnOf,
+    uncounted,
+    assess: assessmentOf,
+    facts: factsOf,
+    turnAfter: turnOrNothing,
+    leakAfter: easedIf,
+    watchAfter,
+    suspectAfter,
+    denialsAfter: nextDenials,
+    tires: isTiring,
+  },
+  trust: {
+    new: NEW_TRUST,
+    text: trustText,
+    parse: readTrust,
+    at: trustAt,
+    afterDecision: nextTrust,
+    afterEffect: trustAfter,
+  },
+  privilege: { tier: tierOf, elevationBy },
+  scope: { text: scopeText, hash: scopeHash, widenedBy },
+  limits: { spending: spendingOf },
+  compliance: { applied: appliedIds },
+}

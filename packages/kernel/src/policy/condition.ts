@@ -6,7 +6,7 @@ import { compile } from './cel/compile.ts'
 import { Exhausted, Failure, Refused } from './cel/failure.ts'
 import { Frame, MAX_STEPS, type Code } from './cel/frame.ts'
 import { partOf, type Part } from './cel/parts.ts'
-import { createReader, type Reader } from './cel/reader.ts'
+import { createReader, type ExpressionReader } from './cel/reader.ts'
 import { examine, type Examined } from './examine.ts'
 
 type Scalar = 'string' | 'bool' | 'int' | 'double' | 'dyn'
@@ -17,7 +17,7 @@ type Scalar = 'string' | 'bool' | 'int' | 'double' | 'dyn'
  * A record has the fields that are named, and a condition that names another one is a mistake: `{ record: … }` for one
  * record, `{ list: … }` for a list of them.
  */
-export type FieldType =
+type FieldType =
   | Scalar
   | `list<${Scalar}>`
   | `map<string, ${Scalar}>`
@@ -25,13 +25,13 @@ export type FieldType =
   | { readonly list: Fields }
 
 /** The fields of a record, each with its type. */
-export type Fields = Readonly<Record<string, FieldType>>
+type Fields = Readonly<Record<string, FieldType>>
 
 /** The type of a variable. The value of a `timestamp` is `{ ms }`, milliseconds since 1970. */
-export type VariableType = FieldType | 'timestamp'
+type VariableType = FieldType | 'timestamp'
 
 /** The variables a condition may name, each with its CEL type. */
-export type Variables = Readonly<Record<string, VariableType>>
+export type ConditionVariables = Readonly<Record<string, VariableType>>
 
 /**
  * Values of variables. A JavaScript number is a CEL double and a bigint is a CEL int; objects are maps with their own
@@ -52,7 +52,7 @@ export type ConditionValue =
   | { readonly [key: string]: ConditionValue }
 
 /** What is wrong with the source of a condition, and at which character, counted from zero. */
-export interface Mistake {
+interface ConditionMistake {
   readonly offset: number
   readonly message: string
 }
@@ -84,14 +84,14 @@ export interface Condition {
 }
 
 /** A set of declared variables, for any number of conditions. */
-export interface ConditionEnvironment {
+interface ConditionEnvironment {
   /**
    * Compiles the source of a condition, or says what is wrong with it; only a condition has a `test`. Never throws.
    *
    * A mistake is whatever can be known ahead: syntax, an undeclared name, types that do not go together, a pattern that
    * RE2 does not accept, more than 4,096 characters, more than 64 levels, a feature of CEL that is not supported.
    */
-  compile(source: string): Condition | Mistake
+  compile(source: string): Condition | ConditionMistake
 }
 
 /**
@@ -99,7 +99,7 @@ export interface ConditionEnvironment {
  *
  * @throws KernelError `CONDITION_INVALID` for a variable whose name is none, or is one of CEL's own, like `int`.
  */
-export function conditionEnvironment(variables: Variables): ConditionEnvironment {
+export function conditionEnvironment(variables: ConditionVariables): ConditionEnvironment {
   const reader = createReader()
   for (const [name, type] of Object.entries(variables)) declare(reader, name, type)
   const names = new Map(Object.entries(variables).map(([name, type]) => [name, type === 'timestamp']))
@@ -118,7 +118,7 @@ export function conditionEnvironment(variables: Variables): ConditionEnvironment
 
 const NAME = /^(?!(?:true|false|null|in)$)[A-Za-z_][A-Za-z0-9_]*$/
 
-function declare(reader: Reader, name: string, type: VariableType): void {
+function declare(reader: ExpressionReader, name: string, type: VariableType): void {
   try {
     if (!NAME.test(name)) throw new Error('not a name of CEL')
     reader.declare(name, nameOfType(reader, name, type))
@@ -130,7 +130,7 @@ function declare(reader: Reader, name: string, type: VariableType): void {
 }
 
 /** The name by which the reader knows a type. Records get theirs from the place where they stand. */
-function nameOfType(reader: Reader, place: string, type: VariableType): string {
+function nameOfType(reader: ExpressionReader, place: string, type: VariableType): string {
   if (type === 'timestamp') return 'google.protobuf.Timestamp'
   if (typeof type === 'string') return type
   const fields = Object.entries('record' in type ? type.record : type.list)
@@ -143,7 +143,7 @@ function nameOfType(reader: Reader, place: string, type: VariableType): string {
   return 'record' in type ? record : `list<${record}>`
 }
 
-function build(reader: Reader, variables: ReadonlyMap<string, boolean>, source: string): Condition {
+function build(reader: ExpressionReader, variables: ReadonlyMap<string, boolean>, source: string): Condition {
   const reading = reader.read(source)
   const type = reading.check()
   if (type !== 'bool' && type !== 'dyn') {

@@ -1,12 +1,15 @@
+// Room: the policy language. It holds the evaluation of rules, their conditions in CEL (`cel/`), and the reader of policy files
+// (`parse/`). Advice about a policy is in `workbench/`.
+//
 // Asking the rules: in order, the first match wins, no match grants nothing.
 
 import type { Door, EffectClass, Json, Tier } from '@tollgate/evidence'
 import type { Destination } from '../destinations/find.ts'
-import { ONE } from '../risk.ts'
-import { POINT } from '../trust.ts'
+import { ONE } from '../units.ts'
+import { POINT } from '../units.ts'
 import type { ConditionValue, Values } from './condition.ts'
 import type { Examined } from './examine.ts'
-import type { Policy, Rule } from './parse.ts'
+import type { Policy, Rule } from './parse/parse.ts'
 
 /** What rules are asked about. Functions, because few rules look at everything. */
 export interface Subject {
@@ -42,7 +45,7 @@ export type Match =
   | 'condition failed'
 
 /** What the rules said. `fault` is there if the rule's condition failed. */
-export interface Ruling {
+interface Ruling {
   readonly rule: Rule
   readonly fault?: string
 }

@@ -4,7 +4,7 @@ import type { ConditionValue, Values } from './condition.ts'
 import { pathText, type Part, type Path } from './cel/parts.ts'
 
 /** Whether a part holds; `failed` if that cannot be told, which denies. */
-export type Truth = boolean | 'failed'
+type Truth = boolean | 'failed'
 
 /** Something that a part looks at. */
 export interface Look {
@@ -30,7 +30,7 @@ export interface Examined {
 }
 
 /** What tells whether a part holds. @throws with why it failed. */
-export type Test = (part: Part) => boolean
+type Test = (part: Part) => boolean
 
 /** Examines a part and all that it is made of. Values are shown of these variables only. */
 export function examine(part: Part, test: Test, values: Values, shown: ReadonlySet<string>): Examined {

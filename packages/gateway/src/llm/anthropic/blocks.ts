@@ -13,20 +13,20 @@ import {
   record,
   text,
   word,
-  type Members,
-  type Shape,
+  type MemberShapes,
+  type MemberShape,
 } from './shapes.ts'
 
 /** What is known of a type of block. */
 export type BlockKind =
   /** Cannot be a call. Goes on as it comes, with deltas of these types, which have their type in them. */
-  | { readonly role: 'words'; readonly shape: Shape; readonly deltas: ReadonlyMap<string, Shape> }
+  | { readonly role: 'words'; readonly shape: MemberShape; readonly deltas: ReadonlyMap<string, MemberShape> }
   /** A call that the client would run. */
-  | { readonly role: 'call'; readonly shape: Shape }
+  | { readonly role: 'call'; readonly shape: MemberShape }
   /** What the provider has run, or what came of it. `tool` is the name it is judged by; undefined if there is none. */
   | {
       readonly role: 'ran'
-      readonly shape: Shape
+      readonly shape: MemberShape
       readonly tool: (block: JsonObject) => string | undefined
       /** Whether its input comes in deltas. */
       readonly input: boolean
@@ -279,18 +279,18 @@ export const BLOCKS: ReadonlyMap<string, BlockKind> = new Map<string, BlockKind>
 ])
 
 /** What a delta of a type that is known is made of. */
-function delta(required: Members, further: Members = {}): Shape {
+function delta(required: MemberShapes, further: MemberShapes = {}): MemberShape {
   return record({ type: text, ...required }, further)
 }
 
-function words(shape: Shape, deltas: Members = {}): BlockKind {
+function words(shape: MemberShape, deltas: MemberShapes = {}): BlockKind {
   return { role: 'words', shape, deltas: new Map(Object.entries(deltas)) }
 }
 
-function ran(tool: string, required: Readonly<Record<string, Shape>>, input = false): BlockKind {
+function ran(tool: string, required: Readonly<Record<string, MemberShape>>, input = false): BlockKind {
   return { role: 'ran', shape: record(required, { caller: CALLER }), tool: () => `anthropic/${tool}`, input }
 }
 
-function result(tool: string, content: Shape): BlockKind {
+function result(tool: string, content: MemberShape): BlockKind {
   return ran(tool, { tool_use_id: text, content })
 }

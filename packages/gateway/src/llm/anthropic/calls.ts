@@ -1,10 +1,9 @@
 // The blocks of a reply that are calls, or may be: what is asked of the judge for each, and what goes on in its place.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { BLOCKS } from './blocks.ts'
 import { memberName } from './toolsets.ts'
-import { Garbled, type Judge, type Proposal, type Ruling } from '../dialect.ts'
-import { isObject } from '../filter.ts'
+import { Garbled, type Judge, type ProposedCall, type Ruling } from '../dialect.ts'
 
 /** A block that goes on. */
 export interface Released {
@@ -17,13 +16,13 @@ export interface Released {
 export type Sorted =
   | { readonly passes: Released }
   /** `call` is what goes on if it is allowed; undefined if that cannot be. */
-  | { readonly proposal: Proposal; readonly call: JsonObject | undefined }
+  | { readonly proposal: ProposedCall; readonly call: JsonObject | undefined }
 
 const MOST_CALLS = 256
 const MOST_NAME = 256
 
 /** The calls of one reply. */
-export class Calls {
+export class ReplyCalls {
   readonly #judge: Judge
   readonly #refs = new Set<string>()
   #asked = 0
@@ -107,16 +106,6 @@ export function textOf(value: Json): string {
   } catch {
     // Only nesting does that to a value that was parsed.
     throw new Garbled('it is nested too deeply')
-  }
-}
-
-/** A JSON object from its text; undefined if it is none. */
-export function objectIn(json: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(json)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
   }
 }
 

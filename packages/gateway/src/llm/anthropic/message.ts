@@ -1,9 +1,9 @@
 // What a message has besides its content, and why it came to its end.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { Garbled } from '../dialect.ts'
-import { figures, isObject } from '../filter.ts'
-import { flag, listOf, orNull, record, text, word, type Members } from './shapes.ts'
+import { figures } from '../filter.ts'
+import { flag, listOf, orNull, record, text, word, type MemberShapes } from './shapes.ts'
 
 const CONTAINER = orNull(
   record(
@@ -33,7 +33,7 @@ const ENVELOPE = record(
     context_management: figures,
   },
 )
-const END: Members = { stop_sequence: orNull(text), stop_details: STOP_DETAILS }
+const END: MemberShapes = { stop_sequence: orNull(text), stop_details: STOP_DETAILS }
 const WHOLE_END = record({}, END)
 const STREAMED_END = record({}, { ...END, container: CONTAINER })
 const STREAMED_BESIDES = record({}, { context_management: figures })

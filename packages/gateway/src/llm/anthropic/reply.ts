@@ -1,11 +1,11 @@
 // A whole reply: every block is let go or asked about, and the message is built anew around what is left.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
+import { objectIn } from '../filter.ts'
 import { BLOCKS } from './blocks.ts'
-import { Calls, objectIn, textOf, unknown, type Released, type Sorted } from './calls.ts'
+import { ReplyCalls, textOf, unknown, type Released, type Sorted } from './calls.ts'
 import { endOf, envelopeOf, isCut, reasonIn } from './message.ts'
 import { Garbled, type Judge } from '../dialect.ts'
-import { isList, isObject } from '../filter.ts'
 
 /** Most blocks that a reply may have. */
 export const MOST_BLOCKS = 1024
@@ -16,7 +16,7 @@ export async function governReply(reply: Json, judge: Judge): Promise<JsonObject
   const envelope = envelopeOf(reply)
   const content = blocksIn(reply['content'])
   const cut = isCut(reasonIn(reply))
-  const calls = new Calls(judge)
+  const calls = new ReplyCalls(judge)
   const sorted = content.map((block, at) => sort(block, calls, cut && at === content.length - 1))
   const released = await calls.release(sorted)
   return { ...envelope, content: released.map(whole), ...endOf(reply, calls.anyLeft) }
@@ -28,7 +28,7 @@ function blocksIn(content: Json | undefined): readonly JsonObject[] {
   return content
 }
 
-function sort(block: JsonObject, calls: Calls, last: boolean): Sorted {
+function sort(block: JsonObject, calls: ReplyCalls, last: boolean): Sorted {
   const type = block['type']
   const kind = typeof type === 'string' ? BLOCKS.get(type) : undefined
   switch (kind?.role) {
@@ -47,7 +47,7 @@ function sort(block: JsonObject, calls: Calls, last: boolean): Sorted {
 }
 
 /** A call that is the last of a reply that was cut, and has no arguments, has perhaps lost them. */
-function sortCall(block: JsonObject, calls: Calls, last: boolean): Sorted {
+function sortCall(block: JsonObject, calls: ReplyCalls, last: boolean): Sorted {
   const input = block['input']
   if (!isObject(input)) return calls.sortCall(block, textOf(input ?? null))
   return last && Object.keys(input).length === 0 ? unknown(block) : calls.sortCall(block, input)

@@ -1,12 +1,11 @@
 // Reading a request: its parameters, its tools, what was said in it and by whom, and the results of earlier calls.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { rephrase, settingsOf, type Passage } from './results.ts'
 import { ToolList } from './tools.ts'
 import { memberName } from './toolsets.ts'
 import { wordsIn } from './words.ts'
-import { Refused, type Reading, type Restored, type Result, type Said } from '../dialect.ts'
-import { isList, isObject } from '../filter.ts'
+import { Refused, type RequestReading, type Restored, type Result, type SaidWords } from '../dialect.ts'
 
 const PARAMETERS: ReadonlySet<string> = new Set([
   'model',
@@ -47,14 +46,14 @@ export function readRequest(
   body: JsonObject,
   further: ReadonlySet<string>,
   restored: Restored = (text) => text,
-): Reading {
+): RequestReading {
   checkParameters(body, further)
   checkFallbacks(body['fallbacks'])
   const list = new ToolList()
   list.takeAll(body['tools'])
   list.takeServers(body['mcp_servers'])
   list.takeContainer(body['container'])
-  const conversation = new Conversation(list, restored)
+  const conversation = new RequestTurns(list, restored)
   conversation.takeSystem(body['system'])
   conversation.takeMessages(body['messages'])
   return {
@@ -122,8 +121,8 @@ const MOST_MESSAGES = 20_000
 const MOST_BLOCKS = 100_000
 const MOST_RESULTS = 10_000
 
-class Conversation {
-  readonly turns: (Said | Result)[] = []
+class RequestTurns {
+  readonly turns: (SaidWords | Result)[] = []
   /** Whether something was left out of a result. */
   changed = false
   readonly #list: ToolList
@@ -198,7 +197,7 @@ class Conversation {
     }
   }
 
-  #say(channel: Said['channel'], texts: readonly string[]): void {
+  #say(channel: SaidWords['channel'], texts: readonly string[]): void {
     for (const text of texts) if (text !== '') this.turns.push({ kind: 'said', channel, text })
   }
 

@@ -1,10 +1,9 @@
 // The content of tool results: what of it a model would read, piece by piece, and how other texts are put in their places. A part
 // that is not known here is left out, and what could hide a text from us is refused.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { dataOf, isBase64, kindOf, textIn } from './sources.ts'
 import { Refused, type Restored } from '../dialect.ts'
-import { isList, isObject } from '../filter.ts'
 
 /** What is done with the parts of a result. */
 export interface Passage {
@@ -18,8 +17,8 @@ export interface Passage {
 }
 
 /** Gives a part as it goes on; undefined if it does not. */
-type Part = (value: Json, passage: Passage) => Json | undefined
-type Parts = Readonly<Record<string, Part>>
+type PartFilter = (value: Json, passage: Passage) => Json | undefined
+type Parts = Readonly<Record<string, PartFilter>>
 
 /** The content of a result with its texts replaced, as a new value. @throws Refused */
 export function rephrase(content: Json, passage: Passage): Json {
@@ -33,31 +32,31 @@ export function settingsOf(result: JsonObject, passage: Passage): JsonObject {
 
 const PLAIN = /^[\w.:/-]{1,128}$/
 
-const asItIs: Part = (value) => value
+const asItIs: PartFilter = (value) => value
 const orNull =
-  (part: Part): Part =>
+  (part: PartFilter): PartFilter =>
   (value, passage) =>
     value === null ? null : part(value, passage)
-const flag: Part = (value) => (typeof value === 'boolean' ? value : undefined)
-const figure: Part = (value) => (typeof value === 'number' ? value : undefined)
+const flag: PartFilter = (value) => (typeof value === 'boolean' ? value : undefined)
+const figure: PartFilter = (value) => (typeof value === 'number' ? value : undefined)
 /** A plain word. A long one is a mark, which looks like a plain word. */
-const word: Part = (value, { restored }) =>
+const word: PartFilter = (value, { restored }) =>
   typeof value === 'string' && PLAIN.test(restored(value)) ? value : undefined
 /** The same, where nothing goes without it. */
-const name: Part = (value, passage) => {
+const name: PartFilter = (value, passage) => {
   if (word(value, passage) === undefined) throw refused('a name in a tool result is not a plain word')
   return value
 }
-const said: Part = (value, { by }) => {
+const said: PartFilter = (value, { by }) => {
   if (typeof value !== 'string') throw strange()
   return by(value)
 }
 const settings =
-  (parts: Parts): Part =>
+  (parts: Parts): PartFilter =>
   (value, passage) =>
     isObject(value) ? rebuild(value, parts, passage) : undefined
 const listOf =
-  (parts: Parts): Part =>
+  (parts: Parts): PartFilter =>
   (value, passage) => {
     if (!isList(value) || !value.every(isObject)) throw strange()
     return value.map((item) => {
@@ -77,8 +76,8 @@ const RESULT: Parts = {
   content: asItIs,
 }
 
-type Block = (block: JsonObject, passage: Passage) => JsonObject
-type Blocks = ReadonlyMap<string, Block>
+type BlockFilter = (block: JsonObject, passage: Passage) => JsonObject
+type Blocks = ReadonlyMap<string, BlockFilter>
 
 // Citations repeat the words of others, and mean nothing in a result.
 const TEXT = blockOf(['text'], { text: said, citations: (value) => (value === null ? null : undefined) })
@@ -129,7 +128,7 @@ const RESULT_BLOCKS: Blocks = new Map([
 ])
 const RESULT_CONTENT = contentOf(RESULT_BLOCKS)
 
-function blockOf(required: readonly string[], parts: Parts): Block {
+function blockOf(required: readonly string[], parts: Parts): BlockFilter {
   const known = { ...EVERY, ...parts }
   return (block, passage) => {
     passage.counted()
@@ -206,7 +205,7 @@ function documentSource(source: Json, passage: Passage): JsonObject {
 
 /** What comes as base64. If it is a text, it is read like any other. */
 function encoded(source: JsonObject, isText: boolean, passage: Passage): JsonObject {
-  const data: Part = (value) => {
+  const data: PartFilter = (value) => {
     if (typeof value !== 'string' || !(isText || isBase64(value))) throw strange()
     if (!isText) return value
     const text = textIn(passage.restored(value))

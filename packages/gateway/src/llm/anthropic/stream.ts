@@ -2,14 +2,14 @@
 // by the order in which they go out: the official clients put each at the end of a list, and find it by its number.
 
 import { TextDecoder } from 'node:util'
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
+import { objectIn } from '../filter.ts'
 import { BLOCKS, type BlockKind } from './blocks.ts'
-import { Calls, objectIn, textOf, unknown, type Released, type Sorted } from './calls.ts'
-import type { Shape } from './shapes.ts'
+import { ReplyCalls, textOf, unknown, type Released, type Sorted } from './calls.ts'
+import type { MemberShape } from './shapes.ts'
 import { deltaOf, envelopeOf, isCut, reasonIn } from './message.ts'
 import { MOST_BLOCKS } from './reply.ts'
 import { Garbled, type Judge, type Rewriter } from '../dialect.ts'
-import { isList, isObject } from '../filter.ts'
 import type { SseEvent } from '../../sse.ts'
 
 /** Most that is held back of a reply, in characters. */
@@ -55,7 +55,7 @@ export function openStream(judge: Judge): Rewriter {
 /** A block of which every event goes on as it comes. */
 interface Flowing {
   readonly state: 'flowing'
-  readonly deltas: ReadonlyMap<string, Shape>
+  readonly deltas: ReadonlyMap<string, MemberShape>
   /** Its number on the way out. */
   readonly at: number
   /** How each event of a delta begins: they are many. */
@@ -63,7 +63,7 @@ interface Flowing {
 }
 
 /** A block of which nothing has gone out. */
-interface Held {
+interface HeldBlock {
   readonly state: 'held'
   /** As it was started. */
   readonly block: JsonObject
@@ -76,24 +76,24 @@ interface Held {
 }
 
 /** `stopped`: the upstream has said so. `closed`: it has not, but the message has ended. */
-type Block = Flowing | Held | { readonly state: 'stopped' } | { readonly state: 'closed' }
+type StreamBlock = Flowing | HeldBlock | { readonly state: 'stopped' } | { readonly state: 'closed' }
 
-const STOPPED: Block = { state: 'stopped' }
-const CLOSED: Block = { state: 'closed' }
+const STOPPED: StreamBlock = { state: 'stopped' }
+const CLOSED: StreamBlock = { state: 'closed' }
 
 class StreamedReply {
-  readonly #calls: Calls
+  readonly #calls: ReplyCalls
   /** By their numbers on the way in. */
-  readonly #blocks = new Map<number, Block>()
+  readonly #blocks = new Map<number, StreamBlock>()
   /** Calls that are over and have no arguments. Until the reply goes on, they may have lost them. */
-  #bare: Held[] = []
+  #bare: HeldBlock[] = []
   #phase: 'before' | 'open' | 'finished' | 'over' = 'before'
   #failed = false
   #placed = 0
   #held = 0
 
   constructor(judge: Judge) {
-    this.#calls = new Calls(judge)
+    this.#calls = new ReplyCalls(judge)
   }
 
   get ended(): boolean {
@@ -244,7 +244,7 @@ class StreamedReply {
     if (this.#phase === 'finished') return ''
     this.#phase = 'finished'
     let stops = ''
-    const broken: Held[] = []
+    const broken: HeldBlock[] = []
     for (const [index, block] of this.#blocks) {
       if (block.state === 'flowing') stops += eventText({ type: 'content_block_stop', index: block.at })
       if (block.state === 'held') broken.push(block)
@@ -262,7 +262,7 @@ class StreamedReply {
     return this.#release(bare, (held) => (cut ? unknown(held.block) : this.#sort(held)))
   }
 
-  #sort({ block, kind, text }: Held): Sorted {
+  #sort({ block, kind, text }: HeldBlock): Sorted {
     if (kind === undefined) return unknown(block)
     const input = block['input']
     if (text !== '' && !(input === undefined || isEmpty(input))) {
@@ -278,7 +278,7 @@ class StreamedReply {
     return isObject(read) ? this.#calls.sortRan({ ...block, input: read }) : unknown(block)
   }
 
-  #release(held: readonly Held[], sort: (held: Held) => Sorted): string | Promise<string> {
+  #release(held: readonly HeldBlock[], sort: (held: HeldBlock) => Sorted): string | Promise<string> {
     if (held.length === 0) return ''
     for (const { size } of held) this.#held -= size
     const released = this.#calls.release(held.map(sort))

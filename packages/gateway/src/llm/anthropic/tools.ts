@@ -1,9 +1,9 @@
 // The tools that a request brings: what the client runs is declared, what the provider runs is judged before the request goes on.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { looksLikeMember, membersOf, toolsetOf } from './toolsets.ts'
 import { Refused, type DeclaredTool, type HostedTool } from '../dialect.ts'
-import { isList, isObject, only } from '../filter.ts'
+import { only } from '../filter.ts'
 
 const SAYABLE = /^[\w.-]{1,64}$/
 const MOST_NAME = 256

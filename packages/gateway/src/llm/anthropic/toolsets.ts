@@ -1,7 +1,6 @@
 // Toolsets: one entry of a request that declares a family of tools, whose calls name the family and the member.
 
-import type { Json } from '@tollgate/evidence'
-import { isObject } from '../filter.ts'
+import { isObject, type Json } from '@tollgate/evidence'
 
 const POINTER = 'left_click left_click_drag left_mouse_down left_mouse_up right_click middle_click mouse_move'
 const BOTH = `${POINTER} double_click triple_click scroll type key hold_key wait screenshot zoom`

@@ -1,9 +1,8 @@
 // The texts in what a request holds besides the words of its user and tool results: documents, and what the provider found.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { kindOf, textIn } from './sources.ts'
 import { Refused, type Restored } from '../dialect.ts'
-import { isList, isObject } from '../filter.ts'
 
 const READABLE: ReadonlySet<string> = new Set([
   'text',

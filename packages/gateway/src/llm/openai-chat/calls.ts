@@ -1,19 +1,19 @@
 // Calls in a reply of Chat Completions: reading one so that it can be judged, and writing it anew with what was judged.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
-import { Garbled, type Judge, type Proposal } from '../dialect.ts'
-import { isObject } from '../filter.ts'
+import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
+import { Garbled, type Judge, type ProposedCall } from '../dialect.ts'
+import { objectIn } from '../filter.ts'
 import { legacyRef } from './names.ts'
 
 /** A call that a reply holds. */
-export interface Call {
-  readonly proposal: Proposal
+export interface ReplyCall {
+  readonly proposal: ProposedCall
   /** The call in the dialect's grammar, with these arguments. @throws Garbled for a call that nobody here can write. */
   write(args: string): JsonObject
 }
 
 /** What becomes of a call: itself, written anew, or a text in its place. */
-export type Outcome =
+export type CallOutcome =
   | { readonly allowed: true; readonly written: JsonObject }
   | { readonly allowed: false; readonly text: string }
 
@@ -51,7 +51,7 @@ export function createAllowance(): Allowance {
  * Reads an entry of `tool_calls`. Of a reply that was cut short nobody knows whether a free text is whole, and half an input may
  * mean something else: such a call has no name, so that it is denied.
  */
-export function readToolCall(entry: JsonObject, isCut: boolean): Call {
+export function readToolCall(entry: JsonObject, isCut: boolean): ReplyCall {
   const functionPart = entry['function'] ?? undefined
   const customPart = entry['custom'] ?? undefined
   const type = entry['type'] ?? ''
@@ -66,7 +66,7 @@ export function readToolCall(entry: JsonObject, isCut: boolean): Call {
  * Reads `function_call`, which was there before `tool_calls`. It has no id, and its result says no more than its name: of several
  * in a reply, nobody could say which of them a result is of.
  */
-export function readFunctionCall(entry: JsonObject, isOnly: boolean): Call {
+export function readFunctionCall(entry: JsonObject, isOnly: boolean): ReplyCall {
   const args = entry['arguments'] ?? ''
   if (typeof args !== 'string') return strangeCall(entry)
   const tool = textIn(entry['name'])
@@ -76,7 +76,7 @@ export function readFunctionCall(entry: JsonObject, isOnly: boolean): Call {
   }
 }
 
-function functionCall(entry: JsonObject, part: JsonObject): Call {
+function functionCall(entry: JsonObject, part: JsonObject): ReplyCall {
   const args = part['arguments'] ?? ''
   if (typeof args !== 'string') return strangeCall(entry)
   const tool = textIn(part['name'])
@@ -107,7 +107,7 @@ export function signedWith(signature: string): JsonObject {
   return signature === '' ? {} : { extra_content: { google: { thought_signature: signature } } }
 }
 
-function customCall(entry: JsonObject, part: JsonObject): Call {
+function customCall(entry: JsonObject, part: JsonObject): ReplyCall {
   const input = part['input'] ?? ''
   if (typeof input !== 'string') return strangeCall(entry)
   const tool = textIn(part['name'])
@@ -123,7 +123,7 @@ function customCall(entry: JsonObject, part: JsonObject): Call {
 }
 
 /** What may be a call, but of a kind that nobody here knows. It has no name, so that it is denied. */
-export function strangeCall(entry: JsonObject): Call {
+export function strangeCall(entry: JsonObject): ReplyCall {
   return {
     proposal: {
       tool: undefined,
@@ -139,9 +139,12 @@ export function strangeCall(entry: JsonObject): Call {
 }
 
 /** Judges calls that are complete, all at once. */
-export async function judgeCalls(calls: readonly Call[], judge: Judge): Promise<ReadonlyMap<Call, Outcome>> {
+export async function judgeCalls(
+  calls: readonly ReplyCall[],
+  judge: Judge,
+): Promise<ReadonlyMap<ReplyCall, CallOutcome>> {
   const rulings = calls.length > 0 ? await judge.judge(calls.map(({ proposal }) => proposal)) : []
-  const outcomes = new Map<Call, Outcome>()
+  const outcomes = new Map<ReplyCall, CallOutcome>()
   for (const [at, call] of calls.entries()) {
     const ruling = rulings[at]
     if (!ruling) throw new Garbled('a call was not judged')
@@ -153,8 +156,8 @@ export async function judgeCalls(calls: readonly Call[], judge: Judge): Promise<
 
 /** What goes on of calls that were judged, and the texts that stand for the others. */
 export function sortOutcomes(
-  calls: readonly Call[],
-  outcomes: ReadonlyMap<Call, Outcome>,
+  calls: readonly ReplyCall[],
+  outcomes: ReadonlyMap<ReplyCall, CallOutcome>,
 ): { readonly written: readonly JsonObject[]; readonly texts: readonly string[] } {
   const written: JsonObject[] = []
   const texts: string[] = []
@@ -168,8 +171,7 @@ export function sortOutcomes(
 }
 
 function inputOf(judged: string): string {
-  const value: unknown = JSON.parse(judged)
-  const input = isObject(value) ? value['input'] : undefined
+  const input = objectIn(judged)?.['input']
   if (typeof input !== 'string') throw new Garbled('a custom call was judged without its input')
   return input
 }

@@ -1,6 +1,6 @@
 // The calls of one choice while they stream in: pieces by index, in any order, held until the choice has finished.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import {
   readFunctionCall,
   readToolCall,
@@ -8,41 +8,40 @@ import {
   signedWith,
   strangeCall,
   type Allowance,
-  type Call,
+  type ReplyCall,
 } from './calls.ts'
 import { functionCallIn, placeOf, toolCallsIn } from './members.ts'
 import { Garbled } from '../dialect.ts'
-import { isObject } from '../filter.ts'
 
 /** The calls of one choice that are not complete yet. */
-export interface Held {
+export interface HeldCalls {
   /** Takes what a delta has of calls. `size` is the length of the chunk. @throws Garbled */
   take(delta: JsonObject, size: number): void
   /** Takes something that may be a call and is of a kind that is not known. */
   takeStrange(part: JsonObject, size: number): void
   readonly isEmpty: boolean
   /** Gives the calls as they are now, and forgets them. */
-  release(isCut: boolean): Calls
+  release(isCut: boolean): ChoiceCalls
 }
 
 /** Calls of one choice, by where they stand. */
-export interface Calls {
-  readonly tools: readonly Call[]
-  readonly legacy: readonly Call[]
-  readonly strange: readonly Call[]
+export interface ChoiceCalls {
+  readonly tools: readonly ReplyCall[]
+  readonly legacy: readonly ReplyCall[]
+  readonly strange: readonly ReplyCall[]
 }
 
 /** One more than the highest index that a call can have. */
 const MOST_PLACES = 256
 
 /** What the choices of one reply count together. */
-export interface Counted {
+interface Counted {
   /** How many of them have had a `function_call`. */
   legacy: number
 }
 
 /** Holds the calls of one choice. */
-export function createHeld(allowance: Allowance, counted: Counted): Held {
+export function createHeld(allowance: Allowance, counted: Counted): HeldCalls {
   const tools = new Map<number, Pieces>()
   const legacy: Pieces[] = []
   const strange: JsonObject[] = []
@@ -89,7 +88,7 @@ export function createHeld(allowance: Allowance, counted: Counted): Held {
   }
 }
 
-function asLegacy({ function: part }: JsonObject, isOnly: boolean): Call {
+function asLegacy({ function: part }: JsonObject, isOnly: boolean): ReplyCall {
   return readFunctionCall(isObject(part) ? part : {}, isOnly)
 }
 
@@ -100,7 +99,7 @@ interface Pieces {
   takeEntry(entry: JsonObject, size: number): void
   takePart(name: PartName, part: JsonObject, size: number): void
   /** The call as it would stand in a whole reply. */
-  call(read: (entry: JsonObject) => Call): Call
+  call(read: (entry: JsonObject) => ReplyCall): ReplyCall
 }
 
 function createPieces(allowance: Allowance): Pieces {

@@ -1,12 +1,12 @@
 // What goes on of a reply of Chat Completions besides its calls: the members that are known, in a reply and in a chunk alike.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { MOST_ITEMS } from './calls.ts'
 import { Garbled, type Judge } from '../dialect.ts'
-import { figures, isList, isObject, logprobsOf } from '../filter.ts'
+import { figures, logprobsOf } from '../filter.ts'
 
 /** What `object` says. Never what the upstream says: an official client takes whole messages from the text of this member. */
-export type ReplyKind = 'chat.completion' | 'chat.completion.chunk'
+type ReplyKind = 'chat.completion' | 'chat.completion.chunk'
 
 /** Whose reply it is: what stands at the top of a reply and of each chunk. */
 export function headOf(reply: JsonObject, kind: ReplyKind): Record<string, Json> {

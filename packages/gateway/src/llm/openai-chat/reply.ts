@@ -1,6 +1,6 @@
 // A whole reply of Chat Completions: the calls in it are judged, and it is built anew with what is left.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import {
   createAllowance,
   judgeCalls,
@@ -10,8 +10,8 @@ import {
   sortOutcomes,
   strangeCall,
   type Allowance,
-  type Call,
-  type Outcome,
+  type ReplyCall,
+  type CallOutcome,
 } from './calls.ts'
 import {
   adjustedFinish,
@@ -29,23 +29,22 @@ import {
   toolCallsIn,
 } from './members.ts'
 import { Garbled, type Judge } from '../dialect.ts'
-import { isList, isObject } from '../filter.ts'
 
 /** A choice that was read, before its calls are judged. */
-interface Draft {
+interface ChoiceDraft {
   readonly index: number
   readonly finish: string | undefined
   readonly content: Content
   readonly asides: JsonObject
   readonly logprobs: JsonObject
-  readonly toolCalls: readonly Call[]
-  readonly functionCall: readonly Call[]
+  readonly toolCalls: readonly ReplyCall[]
+  readonly functionCall: readonly ReplyCall[]
 }
 
 /** What a message says: a text, or parts of which some may be calls. */
-type Content = string | null | readonly Part[]
-type Part = { readonly known: JsonObject } | { readonly call: Call }
-type Outcomes = ReadonlyMap<Call, Outcome>
+type Content = string | null | readonly ContentPart[]
+type ContentPart = { readonly known: JsonObject } | { readonly call: ReplyCall }
+type Outcomes = ReadonlyMap<ReplyCall, CallOutcome>
 
 /** Judges the calls in a reply, and gives what goes on in its place. @throws Garbled */
 export async function governChatReply(reply: Json, judge: Judge): Promise<JsonObject> {
@@ -64,7 +63,7 @@ export async function governChatReply(reply: Json, judge: Judge): Promise<JsonOb
   }
 }
 
-function count({ proposal: { args } }: Call, allowance: Allowance): void {
+function count({ proposal: { args } }: ReplyCall, allowance: Allowance): void {
   allowance.addCall()
   if (typeof args === 'string') allowance.addLength(args.length)
   else if (typeof args['input'] === 'string') allowance.addLength(args['input'].length)
@@ -75,7 +74,7 @@ function hasFunctionCall({ message }: JsonObject): boolean {
 }
 
 /** `isOnly` says whether no more than one choice has a `function_call`. */
-function readChoice(choice: JsonObject, judge: Judge, isOnly: boolean): Draft {
+function readChoice(choice: JsonObject, judge: Judge, isOnly: boolean): ChoiceDraft {
   const { message } = choice
   if (!isObject(message)) throw new Garbled('a choice has no message')
   const finish = finishOf(choice)
@@ -100,12 +99,12 @@ function readContent({ content = null }: JsonObject): Content {
 }
 
 /** All that a choice proposes, in its order. */
-function callsOf({ content, toolCalls, functionCall }: Draft): readonly Call[] {
+function callsOf({ content, toolCalls, functionCall }: ChoiceDraft): readonly ReplyCall[] {
   const parts = typeof content === 'string' || content === null ? [] : content
   return [...parts.flatMap((part) => ('call' in part ? [part.call] : [])), ...toolCalls, ...functionCall]
 }
 
-function writeChoice(draft: Draft, outcomes: Outcomes): JsonObject {
+function writeChoice(draft: ChoiceDraft, outcomes: Outcomes): JsonObject {
   const tools = sortOutcomes(draft.toolCalls, outcomes)
   const legacy = sortOutcomes(draft.functionCall, outcomes)
   const [functionCall] = legacy.written
@@ -134,7 +133,7 @@ function writeContent(content: Content, texts: readonly string[], outcomes: Outc
   return parts
 }
 
-function textsFor(call: Call, outcomes: Outcomes): JsonObject[] {
+function textsFor(call: ReplyCall, outcomes: Outcomes): JsonObject[] {
   return sortOutcomes([call], outcomes).texts.map(textPart)
 }
 

@@ -1,7 +1,7 @@
 // A request of Chat Completions, read before it goes on.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
-import type { Reading, Restored } from '../dialect.ts'
+import type { RequestReading, Restored } from '../dialect.ts'
 import { checkParameters } from './parameters.ts'
 import { readTools, unreadable } from './tools.ts'
 import { readTurns } from './turns.ts'
@@ -11,7 +11,7 @@ export function readChatRequest(
   body: JsonObject,
   further: ReadonlySet<string>,
   restored: Restored = (text) => text,
-): Reading {
+): RequestReading {
   checkParameters(body, further)
   return { stream: isStream(body['stream']), ...readTools(body), ...readTurns(body, restored) }
 }

@@ -1,17 +1,10 @@
 // What tools have answered, as a request of Chat Completions hands it to the model: nothing of it goes on unread.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
-import type { Restored, Result } from '../dialect.ts'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
+import type { Restored, Result, ReadResult } from '../dialect.ts'
 import { isLink, isPicture } from './pictures.ts'
-import { isList, isObject } from '../filter.ts'
 import { plainName } from './names.ts'
 import { unreadable } from './tools.ts'
-
-/** A result that was read, and whether something in its message was taken out. */
-export interface ReadResult {
-  readonly result: Result
-  readonly changed: boolean
-}
 
 /** A part of a result, as far as it goes on. */
 interface Piece {

@@ -1,8 +1,8 @@
 // A reply of Chat Completions that streams in: words go on at once, calls when their choice has finished and they were judged.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
-import { createAllowance, judgeCalls, MOST_ITEMS, sortOutcomes, type Outcome } from './calls.ts'
-import { createHeld, type Calls, type Held } from './held.ts'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
+import { createAllowance, judgeCalls, MOST_ITEMS, sortOutcomes, type CallOutcome } from './calls.ts'
+import { createHeld, type ChoiceCalls, type HeldCalls } from './held.ts'
 import {
   adjustedFinish,
   asidesOf,
@@ -17,14 +17,14 @@ import {
   placeOf,
 } from './members.ts'
 import { Garbled, type Judge, type Rewriter } from '../dialect.ts'
-import { isList, isObject } from '../filter.ts'
+import { readJson } from '../read-json.ts'
 import { createWordWriter, wordsIn } from './words.ts'
 import { formatSse, type SseEvent } from '../../sse.ts'
 
 /** A choice, over all of its chunks. */
 interface Choice {
   readonly index: number
-  readonly held: Held
+  readonly held: HeldCalls
   /** Whether any content has gone out. */
   hasSpoken: boolean
   hasFinished: boolean
@@ -33,14 +33,14 @@ interface Choice {
 }
 
 /** A choice in one chunk: what of it goes on at once, and what has to be judged before it finishes. */
-interface Draft {
+interface ChunkDraft {
   readonly entry: JsonObject
   /** It says nothing: what it has, if anything, is pieces of calls, which are held. */
   readonly isSilent: boolean
-  readonly ending: Ending | undefined
+  readonly ending: ChoiceEnding | undefined
 }
 
-interface Ending {
+interface ChoiceEnding {
   readonly choice: Choice
   readonly reason: string
 }
@@ -119,7 +119,7 @@ export function openChatStream(judge: Judge): Rewriter {
     return choice
   }
 
-  function readChoice(entry: JsonObject, choice: Choice, size: number): Draft {
+  function readChoice(entry: JsonObject, choice: Choice, size: number): ChunkDraft {
     const delta = deltaOf(entry)
     const content = takeContent(delta, choice, size)
     choice.held.take(delta, size)
@@ -143,7 +143,11 @@ export function openChatStream(judge: Judge): Rewriter {
   }
 
   /** Judges all the calls that these choices have, and gives what goes on of them and the choices' ends. */
-  async function settle(head: JsonObject, figures: JsonObject, endings: readonly Ending[]): Promise<string> {
+  async function settle(
+    head: JsonObject,
+    figures: JsonObject,
+    endings: readonly ChoiceEnding[],
+  ): Promise<string> {
     // Only now: a call that comes in the same chunk counts too.
     const released = endings.map(({ choice, reason }) => ({
       choice,
@@ -179,8 +183,8 @@ export function openChatStream(judge: Judge): Rewriter {
 
 /** The texts of refused calls come first: for the official accumulator the content is done when a call begins. */
 function deltasOf(
-  { choice, calls }: { readonly choice: Choice; readonly calls: Calls },
-  outcomes: ReadonlyMap<Calls['tools'][number], Outcome>,
+  { choice, calls }: { readonly choice: Choice; readonly calls: ChoiceCalls },
+  outcomes: ReadonlyMap<ChoiceCalls['tools'][number], CallOutcome>,
 ): JsonObject[] {
   const strange = sortOutcomes(calls.strange, outcomes)
   const tools = sortOutcomes(calls.tools, outcomes)
@@ -200,7 +204,7 @@ function apart(text: string, choice: Choice): string {
   return isFirst ? text : `\n\n${text}`
 }
 
-function leadOf(head: JsonObject, drafts: readonly Draft[], figures: JsonObject = {}): string {
+function leadOf(head: JsonObject, drafts: readonly ChunkDraft[], figures: JsonObject = {}): string {
   return eventOf({ ...head, choices: drafts.map(({ entry }) => entry), ...figures })
 }
 
@@ -209,9 +213,9 @@ function eventOf(chunk: JsonObject): string {
 }
 
 function parseChunk(text: string): JsonObject {
-  let chunk: unknown
+  let chunk: Json
   try {
-    chunk = JSON.parse(text)
+    chunk = readJson(text)
   } catch {
     throw new Garbled('an event is not JSON')
   }

@@ -1,12 +1,11 @@
 // The tools of a request of Chat Completions: those that a reply may call, and those that the provider would run by itself.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { Refused, type DeclaredTool, type HostedTool } from '../dialect.ts'
-import { isList, isObject } from '../filter.ts'
 import { searchesByItself } from '../searching.ts'
 
 /** What a request declares. */
-export interface Toolbox {
+interface Toolbox {
   readonly tools: ReadonlyMap<string, DeclaredTool>
   readonly hosted: readonly HostedTool[]
 }

@@ -1,17 +1,16 @@
 // The messages of a request of Chat Completions: who has said what, and what tools have answered.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
-import type { Restored, Result, Said } from '../dialect.ts'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
+import type { Restored, Result, SaidWords, ReadResult } from '../dialect.ts'
 import { readFileData } from '../files.ts'
-import { isList, isObject } from '../filter.ts'
 import { legacyRef, plainName } from './names.ts'
 import { isLink } from './pictures.ts'
-import { partsOf, readResult, type ReadResult } from './results.ts'
+import { partsOf, readResult } from './results.ts'
 import { tooLarge, unreadable } from './tools.ts'
 
 /** The messages of a request as they were read. */
-export interface Turns {
-  readonly turns: readonly (Said | Result)[]
+interface ChatTurns {
+  readonly turns: readonly (SaidWords | Result)[]
   /** Whether something in them was taken out. */
   readonly changed: boolean
 }
@@ -20,12 +19,12 @@ const MOST_MESSAGES = 20_000
 const MOST_RESULTS = 10_000
 
 /** Reads the messages of a request, in their order. @throws Refused */
-export function readTurns({ messages }: JsonObject, restored: Restored): Turns {
+export function readTurns({ messages }: JsonObject, restored: Restored): ChatTurns {
   if (!isList(messages)) throw unreadable('`messages` is not a list', 'messages')
   if (messages.length > MOST_MESSAGES) throw tooLarge(`more than ${MOST_MESSAGES} messages`, 'messages')
   /** The tools that were called so far, by the id of the call. */
   const names = new Map<string, string>()
-  const turns: (Said | Result)[] = []
+  const turns: (SaidWords | Result)[] = []
   let results = 0
   let changed = false
 
@@ -63,7 +62,7 @@ function noteCalls({ tool_calls: calls = null }: JsonObject, names: Map<string, 
   }
 }
 
-function saidIn({ type, text, file }: JsonObject, restored: Restored): readonly Said[] {
+function saidIn({ type, text, file }: JsonObject, restored: Restored): readonly SaidWords[] {
   if (type === 'text' && typeof text === 'string') return [{ kind: 'said', channel: 'USER', text }]
   const data = type === 'file' && isObject(file) ? file['file_data'] : undefined
   // What a file says is not the words of whoever sends it.

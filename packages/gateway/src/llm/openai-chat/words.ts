@@ -1,13 +1,12 @@
 // The most common chunk by far: one choice that says a few words, and nothing else. It goes the short way, and leaves as it would
 // on the long one.
 
-import type { JsonObject } from '@tollgate/evidence'
+import { isList, isObject, type JsonObject } from '@tollgate/evidence'
 import { MOST_ITEMS } from './calls.ts'
-import { isList, isObject } from '../filter.ts'
 import { headOf, placeOf } from './members.ts'
 
 /** What such a chunk says. */
-export interface Words {
+interface Words {
   readonly index: number
   readonly content: string
   readonly hasRole: boolean

@@ -1,8 +1,8 @@
 // Calls that the agent runs: how each kind of item proposes one, and what goes on of it once it is allowed.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
-import { Garbled, type Form, type Proposal } from '../dialect.ts'
-import { isList, isObject, only } from '../filter.ts'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
+import { Garbled, type Form, type ProposedCall } from '../dialect.ts'
+import { objectIn, only } from '../filter.ts'
 import { idOf, plain, statusOf } from './text.ts'
 
 /** A member that a stream brings piece by piece, and the events that do so. */
@@ -101,7 +101,7 @@ export function callKind(item: JsonObject): CallKind | undefined {
 }
 
 /** Whether the item says that the provider runs it, of the kinds that both can run. */
-export function isAtProvider({ type, environment, execution }: JsonObject): boolean {
+function isAtProvider({ type, environment, execution }: JsonObject): boolean {
   if (type === 'shell_call') return isObject(environment) && environment['type'] !== 'local'
   return type === 'tool_search_call' && execution !== 'client'
 }
@@ -112,7 +112,7 @@ export function refOf(item: JsonObject): string | undefined {
 }
 
 /** What a call proposes. One that is cut, or not what its kind has, names no tool, so that it is denied. */
-export function proposalOf(kind: CallKind, item: JsonObject, cut: boolean): Proposal {
+export function proposalOf(kind: CallKind, item: JsonObject, cut: boolean): ProposedCall {
   const { form } = kind
   const args = kind.args(item)
   const ref = refOf(item)
@@ -202,13 +202,8 @@ function actionOf({ action, actions }: JsonObject): JsonObject | undefined {
 }
 
 function parsed(args: string): JsonObject {
-  let value: unknown
-  try {
-    value = JSON.parse(args)
-  } catch {
-    throw new Garbled('a ruling without arguments')
-  }
-  if (!isObject(value)) throw new Garbled('a ruling without arguments')
+  const value = objectIn(args)
+  if (!value) throw new Garbled('a ruling without arguments')
   return value
 }
 

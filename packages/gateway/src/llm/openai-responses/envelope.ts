@@ -1,8 +1,8 @@
 // What goes on of a response around its items. Most of it repeats the request; what the caller has written there at length stays out.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { Garbled } from '../dialect.ts'
-import { figures, isObject, only, word } from '../filter.ts'
+import { figures, only, word } from '../filter.ts'
 import { idOf } from './text.ts'
 
 /** Each is a number, a flag or one short word. */

@@ -1,7 +1,6 @@
 // Writing the events of a stream: one after the other, and those that tell of a whole item.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
-import { isList, isObject } from '../filter.ts'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import type { Finished, Told } from './items.ts'
 
 /** Gives the text of an event. Its members are an object or, where every word counts, the JSON text of one without its braces. */

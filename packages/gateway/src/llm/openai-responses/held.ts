@@ -6,7 +6,7 @@ import { callKind } from './calls.ts'
 import { MOST_HELD } from './items.ts'
 
 /** An item that nobody has seen yet. */
-export interface Held {
+export interface HeldItem {
   readonly state: 'held'
   readonly type: Json | undefined
   /** How many characters are held. */
@@ -36,7 +36,7 @@ export function isPiece(type: string): boolean {
 const SAME = ['type', 'id', 'call_id', 'name', 'namespace', 'server_label'] as const
 
 /** Holds an item. */
-export function createHeld(added: JsonObject): Held {
+export function createHeld(added: JsonObject): HeldItem {
   let pieces = ''
   let whole: string | undefined
 

@@ -1,9 +1,8 @@
 // The items of a response: which are words, which are calls that the agent runs, which the provider ran. All others may be calls
 // that nobody here knows, and are denied.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
-import { Garbled, type Judge, type Proposal, type Ruling } from '../dialect.ts'
-import { isList, isObject } from '../filter.ts'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
+import { Garbled, type Judge, type ProposedCall, type Ruling } from '../dialect.ts'
 import { callKind, proposalOf, refOf, releasedCall, type CallKind, type Streamed } from './calls.ts'
 import { ranItem, ranKind } from './ran.ts'
 import { isTextType, messageOf, partOf, refusalItem, textPart, thoughtsOf } from './text.ts'
@@ -31,14 +30,14 @@ export interface Finished {
 }
 
 /** An item on its way: what of it has to be judged, and what it becomes then. */
-export interface Draft {
-  readonly proposals: readonly Proposal[]
+export interface ItemDraft {
+  readonly proposals: readonly ProposedCall[]
   /** Takes as many rulings as there are proposals. */
   finish(rulings: readonly Ruling[]): Finished
 }
 
 /** Reads an item. One that was cut before its end is never allowed. */
-export function draftOf(item: JsonObject, judge: Judge, cut = false): Draft {
+export function draftOf(item: JsonObject, judge: Judge, cut = false): ItemDraft {
   const call = callKind(item)
   if (call) return callDraft(call, item, cut)
   if (isTextType(item['type'])) return wordsDraft(item)
@@ -49,7 +48,7 @@ export function draftOf(item: JsonObject, judge: Judge, cut = false): Draft {
   return unknownDraft(item)
 }
 
-function callDraft(kind: CallKind, item: JsonObject, cut: boolean): Draft {
+function callDraft(kind: CallKind, item: JsonObject, cut: boolean): ItemDraft {
   const proposal = proposalOf(kind, item, cut)
   return {
     proposals: [proposal],
@@ -61,13 +60,13 @@ function callDraft(kind: CallKind, item: JsonObject, cut: boolean): Draft {
   }
 }
 
-function wordsDraft(item: JsonObject): Draft {
+function wordsDraft(item: JsonObject): ItemDraft {
   if (item['type'] === 'message') return messageDraft(item)
   const words = thoughtsOf(item)
   return words ? { proposals: [], finish: () => ({ item: words, told: {} }) } : unknownDraft(item)
 }
 
-function messageDraft(item: JsonObject): Draft {
+function messageDraft(item: JsonObject): ItemDraft {
   const parts = contentOf(item).map((part) => partOf(part))
   const unknown = parts.filter((part) => part === undefined)
   return {
@@ -86,7 +85,7 @@ function messageDraft(item: JsonObject): Draft {
 }
 
 /** What a part of an unknown kind proposes: nothing that can be allowed. */
-export const UNKNOWN: Proposal = {
+export const UNKNOWN: ProposedCall = {
   tool: undefined,
   declared: undefined,
   form: 'json',
@@ -101,7 +100,7 @@ export function contentOf({ content }: JsonObject): readonly Json[] {
   return content
 }
 
-function unknownDraft(item: JsonObject): Draft {
+function unknownDraft(item: JsonObject): ItemDraft {
   return {
     proposals: [{ ...UNKNOWN, ref: refOf(item) }],
     finish: ([ruling]) => refused(ruling),
@@ -126,7 +125,7 @@ function refusalIn(ruling: Ruling | undefined): Ruling & { allowed: false } {
 
 /** Judges drafts together, and gives what they become; at once if nothing has to be judged. */
 export function settle(
-  drafts: readonly Draft[],
+  drafts: readonly ItemDraft[],
   judge: Judge,
 ): readonly Finished[] | Promise<readonly Finished[]> {
   const proposals = drafts.flatMap((draft) => draft.proposals)

@@ -1,7 +1,7 @@
 // The members that results and their parts have. Nobody knows what a model reads of any others, so that they are taken out.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
-import { isList, isObject, word } from '../filter.ts'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
+import { word } from '../filter.ts'
 import { idOf } from './text.ts'
 
 /** Gives what stays of a member; undefined if nothing does. */

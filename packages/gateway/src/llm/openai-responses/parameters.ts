@@ -1,8 +1,7 @@
 // The parameters of a request for a response: those that are known here, and those that would let a call arrive unseen.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { Refused } from '../dialect.ts'
-import { isList, isObject } from '../filter.ts'
 
 const OFFICIAL = [
   'background',

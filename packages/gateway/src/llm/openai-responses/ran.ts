@@ -1,12 +1,12 @@
 // What the provider ran by itself: which tool each kind of item is of, what goes on of it, and how a stream tells of it.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
-import { isList, isObject, only } from '../filter.ts'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
+import { only } from '../filter.ts'
 import { plain } from './text.ts'
 import type { Streamed } from './calls.ts'
 
 /** One kind of item that the provider ran. */
-export interface RanKind {
+interface RanKind {
   readonly tool: string
   /** Members that are texts or figures. */
   readonly plain: readonly string[]

@@ -1,8 +1,7 @@
 // A response that came whole: every item becomes what it may be, and all calls of it are judged together.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { Garbled, type Judge, type OnItem } from '../dialect.ts'
-import { isList, isObject } from '../filter.ts'
 import { namesOf } from './approvals.ts'
 import { envelopeOf } from './envelope.ts'
 import { draftOf, itemIn, MOST_HELD, MOST_ITEMS, settle } from './items.ts'

@@ -1,8 +1,8 @@
 // A request for a response: what it declares, what was said in it and by whom, and what tools have answered.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
-import { Refused, type Reading, type Restored, type Result, type Said } from '../dialect.ts'
-import { isList, isObject, only } from '../filter.ts'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
+import { Refused, type RequestReading, type Restored, type Result, type SaidWords } from '../dialect.ts'
+import { only } from '../filter.ts'
 import { searchesByItself } from '../searching.ts'
 import { createApprovals, type Approvals } from './approvals.ts'
 import { callKind, refOf } from './calls.ts'
@@ -14,7 +14,7 @@ import { idOf, OUR_MESSAGE } from './text.ts'
 import { createToolBook, type ToolBook } from './tools.ts'
 
 /** A request for a response as it was read. */
-export interface ResponsesReading extends Reading {
+export interface ResponsesReading extends RequestReading {
   /** Items that the request names instead of bringing them along, and calls that it approves. */
   readonly references: readonly string[]
   /** Approvals that it gives for the first time. */
@@ -67,22 +67,22 @@ function takeAll({ instructions, input }: JsonObject, talk: Talk): void {
 }
 
 /** Where an item stands. */
-interface Place {
+interface ItemPlace {
   readonly list: readonly Json[]
   readonly index: number
 }
 
 interface Talk {
-  readonly turns: readonly (Said | Result)[]
+  readonly turns: readonly (SaidWords | Result)[]
   readonly references: readonly string[]
   readonly approvals: Approvals
   readonly changed: boolean
-  say(channel: Said['channel'], text: string): void
-  take(item: Json, place: Place): void
+  say(channel: SaidWords['channel'], text: string): void
+  take(item: Json, place: ItemPlace): void
 }
 
 function createTalk(book: ToolBook, restored: Restored): Talk {
-  const turns: (Said | Result)[] = []
+  const turns: (SaidWords | Result)[] = []
   const references: string[] = []
   const approvals = createApprovals()
   /** The tools of earlier calls, by how results refer to them. */
@@ -92,11 +92,11 @@ function createTalk(book: ToolBook, restored: Restored): Talk {
   let changed = false
   let results = 0
 
-  function say(channel: Said['channel'], text: string): void {
+  function say(channel: SaidWords['channel'], text: string): void {
     turns.push({ kind: 'said', channel, text })
   }
 
-  function take(item: Json, place: Place): void {
+  function take(item: Json, place: ItemPlace): void {
     if (!isObject(item)) throw ambiguous('an item of `input` is no object')
     const type = typeOf(item)
     if (type === 'message') takeMessage(item)
@@ -151,7 +151,7 @@ function createTalk(book: ToolBook, restored: Restored): Talk {
     changed = true
   }
 
-  function takeResult(item: JsonObject, place: Place, type: string): void {
+  function takeResult(item: JsonObject, place: ItemPlace, type: string): void {
     if (++results > MOST_RESULTS) throw tooLarge(`\`input\` has more than ${MOST_RESULTS} tool results`)
     if (type === 'tool_search_output') takeFound(item)
     const ref = resultRef(item, ids)
@@ -190,7 +190,7 @@ function createTalk(book: ToolBook, restored: Restored): Talk {
     return names !== undefined
   }
 
-  function sayAll(channel: Said['channel'], value: Json | undefined): void {
+  function sayAll(channel: SaidWords['channel'], value: Json | undefined): void {
     if (typeof value === 'string') say(channel, value)
     else if (isList(value)) for (const item of value) sayAll(channel, item)
     else if (isObject(value)) for (const item of Object.values(value)) sayAll(channel, item)

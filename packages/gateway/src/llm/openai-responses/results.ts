@@ -1,8 +1,8 @@
 // What tools have answered, as a request hands it to the model: which texts it holds, and how to put others in their place.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
-import { Refused, type Restored, type Result } from '../dialect.ts'
-import { isList, isObject, only } from '../filter.ts'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
+import { Refused, type Restored, type Result, type ReadResult } from '../dialect.ts'
+import { only } from '../filter.ts'
 import { readFileData, readPicture, type FileContent } from '../files.ts'
 import { COMMAND, FILE_PART, PICTURE_PART, resultMembers, TEXT_PART, tidy, type Members } from './members.ts'
 import { idOf } from './text.ts'
@@ -95,19 +95,13 @@ export function isResultType(type: string): boolean {
 const KEPT = ['type', 'id', 'call_id', 'status', 'caller', 'execution', 'max_output_length'] as const
 
 /** Where a result stands, and of which call it is. */
-export interface ResultPlace {
+interface ResultPlace {
   readonly list: readonly Json[]
   /** Its place in the list; others may come to stand before it. */
   readonly index: number
   readonly ref: string | undefined
   readonly tool: string | undefined
   readonly restored: Restored
-}
-
-/** A result that was read, and whether something that is not known was taken out of it. */
-export interface ReadResult {
-  readonly result: Result
-  readonly changed: boolean
 }
 
 /** Reads a result. @throws Refused if it may hold texts that nobody here can read. */

@@ -1,14 +1,15 @@
 // A response that comes as a stream. Words go on as they come. What may be a call, or was run by the provider, is held until its item is
 // finished; then it is judged, and told of anew. Places are those in which things went out, and the last event repeats exactly that.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { SSE_COMMENT, type SseEvent } from '../../sse.ts'
 import { Garbled, type Judge, type OnItem, type Rewriter } from '../dialect.ts'
-import { isList, isObject, only } from '../filter.ts'
+import { only } from '../filter.ts'
+import { readJson } from '../read-json.ts'
 import { namesOf } from './approvals.ts'
 import { envelopeOf, faultOf } from './envelope.ts'
 import { createWriter, tellItem, tellPart, type Write } from './events.ts'
-import { createHeld, isPiece, type Held } from './held.ts'
+import { createHeld, isPiece, type HeldItem } from './held.ts'
 import {
   contentOf,
   draftOf,
@@ -19,14 +20,14 @@ import {
   refusedPart,
   settle,
   UNKNOWN,
-  type Draft,
+  type ItemDraft,
   type Finished,
 } from './items.ts'
 import { idOf, isTextType, messageOf, newId, partOf, thoughtOf, thoughtsOf } from './text.ts'
 import { placeIn, wordEvent, type WordEvent } from './words.ts'
 
 /** An item of words, which goes on as it comes. */
-interface Open {
+interface OpenItem {
   readonly state: 'open'
   readonly type: Json | undefined
   readonly id: string
@@ -38,12 +39,12 @@ interface Open {
   readonly replaced: Map<number, JsonObject>
 }
 
-interface Done {
+interface DoneItem {
   readonly state: 'done'
   readonly type: Json | undefined
 }
 
-type Slot = Open | Held | Done
+type Slot = OpenItem | HeldItem | DoneItem
 
 const FIRST: ReadonlySet<string> = new Set(['response.created', 'response.in_progress', 'response.queued'])
 const LAST: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed'])
@@ -117,7 +118,7 @@ export function openStream(judge: Judge, onItem?: OnItem): Rewriter {
   async function replacePart(
     write: Write,
     at: JsonObject,
-    { slot, place }: { slot: Open; place: number },
+    { slot, place }: { slot: OpenItem; place: number },
   ): Promise<string> {
     countCall()
     const [ruling] = await judge.judge([UNKNOWN])
@@ -135,7 +136,7 @@ export function openStream(judge: Judge, onItem?: OnItem): Rewriter {
     return ''
   }
 
-  function hold(index: number, item: JsonObject): Held {
+  function hold(index: number, item: JsonObject): HeldItem {
     countCall()
     const slot = createHeld(item)
     slots.set(index, slot)
@@ -144,7 +145,7 @@ export function openStream(judge: Judge, onItem?: OnItem): Rewriter {
 
   function open(write: Write, index: number, item: JsonObject): string {
     const id = idOf(item['id']) ?? newId('item_')
-    const slot: Open = {
+    const slot: OpenItem = {
       state: 'open',
       type: item['type'],
       id,
@@ -176,12 +177,12 @@ export function openStream(judge: Judge, onItem?: OnItem): Rewriter {
     return write('response.output_item.done', { output_index: slot.place, item: shown })
   }
 
-  function unannounced(index: number, item: JsonObject): Held {
+  function unannounced(index: number, item: JsonObject): HeldItem {
     if (isTextType(item['type'])) throw new Garbled('the end of an item that never began')
     return hold(index, item)
   }
 
-  function release(write: Write, drafts: readonly Draft[]): string | Promise<string> {
+  function release(write: Write, drafts: readonly ItemDraft[]): string | Promise<string> {
     const finished = settle(drafts, judge)
     const tell = (all: readonly Finished[]): string => all.map((one) => tellOne(write, one)).join('')
     return isReady(finished) ? tell(finished) : finished.then(tell)
@@ -271,7 +272,7 @@ export function openStream(judge: Judge, onItem?: OnItem): Rewriter {
     return write('error', { code: null, message: '', param: null, ...said })
   }
 
-  function openSlot(event: JsonObject): Open {
+  function openSlot(event: JsonObject): OpenItem {
     const slot = slots.get(placeIn(event['output_index'], MOST_ITEMS))
     if (slot?.state !== 'open') throw new Garbled('words of an item that is not open')
     return slot
@@ -306,12 +307,12 @@ function takeLate(type: string): string {
   return ''
 }
 
-function unfinished({ type }: Open): JsonObject {
+function unfinished({ type }: OpenItem): JsonObject {
   return type === 'compaction' ? {} : { status: 'incomplete' }
 }
 
 /** An item of words as it goes on, under the id that it began with. */
-function wordsOf(item: JsonObject, { id, replaced }: Pick<Open, 'id' | 'replaced'>): JsonObject {
+function wordsOf(item: JsonObject, { id, replaced }: Pick<OpenItem, 'id' | 'replaced'>): JsonObject {
   const whole = item['type'] === 'message' ? messageOf(item, partsOf(item, replaced)) : thoughtsOf(item)
   if (!whole) throw new Garbled('a part of an unknown kind')
   return { ...whole, id }
@@ -338,9 +339,9 @@ const BRACE = 0x7b
 
 function readEvent(data: Uint8Array): JsonObject | undefined {
   const text = textOf(data)
-  let event: unknown
+  let event: Json
   try {
-    event = JSON.parse(text)
+    event = readJson(text)
   } catch {
     if (text.trim() === MARK) return undefined
     throw new Garbled('an event that is no JSON')

@@ -1,8 +1,8 @@
 // Items of a response that hold words and no call: messages, reasoning, compactions; and the text that stands where a call was.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { randomBytes } from 'node:crypto'
-import { isList, isObject, logprobsOf, only, word } from '../filter.ts'
+import { logprobsOf, only, word } from '../filter.ts'
 
 /** What the id of an item of ours begins with: the upstream does not know it. */
 export const OUR_MESSAGE: string = 'msg_tollgate_'

@@ -1,8 +1,8 @@
 // The tools that a request declares: those that the agent runs, by the name that a reply calls them, and those that run at the provider.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { Refused, type DeclaredTool, type HostedTool } from '../dialect.ts'
-import { isList, isObject, only } from '../filter.ts'
+import { only } from '../filter.ts'
 import { beginsLikeServer, joined, serverKey } from './calls.ts'
 import { idOf } from './text.ts'
 
@@ -16,9 +16,9 @@ export interface ToolBook {
   repeat(list: Json | undefined, param: string): void
 }
 
-type Take = (tool: JsonObject, book: Entries) => void
+type Take = (tool: JsonObject, book: ToolEntries) => void
 
-interface Entries {
+interface ToolEntries {
   /** Counts tools before any of them is taken. @throws Refused if there are too many. */
   count(tools: number): void
   /** Takes a name, which may be for a tool that the agent does not run. */
@@ -79,7 +79,7 @@ export function createToolBook(): ToolBook {
   function takeAll(list: Json | undefined, param: string, mayRepeat: boolean): void {
     if (list === undefined || list === null) return
     if (!isList(list) || !list.every(isObject)) throw ambiguous('`tools` must be a list of objects', param)
-    const book: Entries = {
+    const book: ToolEntries = {
       count(tools) {
         entries += tools
         if (entries > MOST_TOOLS) throw tooMany(`more than ${MOST_TOOLS} tools`, param)
@@ -110,7 +110,7 @@ export function createToolBook(): ToolBook {
   }
 }
 
-function takeTool(tool: JsonObject, book: Entries): void {
+function takeTool(tool: JsonObject, book: ToolEntries): void {
   const { type } = tool
   const base = typeof type === 'string' ? type.replace(DATED, '') : ''
   const take = Object.hasOwn(KINDS, base) ? KINDS[base] : undefined
@@ -133,8 +133,8 @@ function functionOf({ parameters }: JsonObject): DeclaredTool {
   return { form: 'json', schema: parameters ?? undefined }
 }
 
-function takeNamespace({ name, tools }: JsonObject, book: Entries): void {
-  const inside: Entries = {
+function takeNamespace({ name, tools }: JsonObject, book: ToolEntries): void {
+  const inside: ToolEntries = {
     ...book,
     declare: (inner, tool) => book.declare(joined(name, inner), tool),
   }
@@ -161,7 +161,7 @@ const SERVER_SETTINGS = [
   'defer_loading',
 ] as const
 
-function takeServer(tool: JsonObject, book: Entries): void {
+function takeServer(tool: JsonObject, book: ToolEntries): void {
   const { headers } = tool
   const names = isObject(headers) ? { headers: Object.keys(headers).sort() } : {}
   // What needs approval comes back as a proposal, under the name of its server.
@@ -169,7 +169,7 @@ function takeServer(tool: JsonObject, book: Entries): void {
   book.host({ tool: 'openai/mcp', args: { ...only(tool, SERVER_SETTINGS), ...names }, known: true })
 }
 
-function takeShell(tool: JsonObject, book: Entries): void {
+function takeShell(tool: JsonObject, book: ToolEntries): void {
   const isOurs = isAtHome(tool['environment'])
   // The name is taken either way: an agent that runs one shell must not be handed the calls of the other.
   book.declare('shell', isOurs ? BUILT_IN : undefined)
@@ -181,7 +181,7 @@ function isAtHome(environment: Json | undefined): boolean {
   return isObject(environment) && environment['type'] === 'local'
 }
 
-function takeSearch(tool: JsonObject, book: Entries): void {
+function takeSearch(tool: JsonObject, book: ToolEntries): void {
   const isOurs = tool['execution'] === 'client'
   const schema = tool['parameters'] ?? undefined
   book.declare('tool_search', isOurs ? { form: 'built-in', schema } : undefined)

@@ -5,7 +5,7 @@ import type { Out } from '../conversation.ts'
 import type { RpcError } from '../message.ts'
 
 /** How the answer begins. */
-export type Opening =
+type Opening =
   /** The answer itself, and nothing before it. */
   | { readonly kind: 'answer'; readonly text: string; readonly error: RpcError | undefined }
   /** Something else came first, or nothing for a while: it is a stream from here on. */
@@ -27,7 +27,7 @@ export type Ending =
   | 'ended'
 
 /** The way back to one HTTP request. */
-export interface Channel {
+export interface HttpChannel {
   readonly out: Out
   /** Waits for how the answer begins, at most so many milliseconds; asked once. */
   opening(patience: number): Promise<Opening>
@@ -39,7 +39,7 @@ export interface Channel {
 }
 
 /** A channel that holds at most so many characters for a reader; `over` is told once why it ended. */
-export function createChannel(most: number, over: (why: Ending) => void): Channel {
+export function createChannel(most: number, over: (why: Ending) => void): HttpChannel {
   const queue: string[] = []
   let held = 0
   let isStream = false

@@ -1,25 +1,25 @@
 // The headers that MCP has beside HTTP's: what they must say, and that they say the same as the body. Whoever routes or logs by a
 // header must not be told something else than what is done.
 
-import type { JsonObject } from '@tollgate/evidence'
-import type { Asked, Reply } from '../../exchange.ts'
+import { isObject, type JsonObject } from '@tollgate/evidence'
+import type { DoorRequest, Reply } from '../../exchange.ts'
 import { LEGACY, META, MODERN, VERSIONS } from '../era.ts'
 import { refusal } from './http-reply.ts'
-import { CODE, isObject, RpcFault, type Request } from '../message.ts'
+import { CODE, RpcFault, type Request } from '../message.ts'
 
 /** Whether a message is of a revision without sessions, or claims to be of one that is not known at all. */
-export function isModern(asked: Asked, params: JsonObject): boolean {
+export function isModern(asked: DoorRequest, params: JsonObject): boolean {
   return versionIn(params) !== undefined || !isLegacyVersion(asked)
 }
 
 /** Whether the header names a revision with sessions, or none, as the first of them did not have it. */
-export function isLegacyVersion(asked: Asked): boolean {
+export function isLegacyVersion(asked: DoorRequest): boolean {
   const version = asked.header('mcp-protocol-version')
   return version === undefined || LEGACY.includes(version)
 }
 
 /** Whether a message may be as large as any: the only one without a session and without a known revision is `initialize`. */
-export function mayBeLarge(asked: Asked): boolean {
+export function mayBeLarge(asked: DoorRequest): boolean {
   if (asked.header('mcp-protocol-version') === MODERN) return true
   return isLegacyVersion(asked) && asked.header('mcp-session-id') !== undefined
 }
@@ -33,7 +33,7 @@ function unsupported(requested: string): RpcFault {
 }
 
 /** Holds the headers of a request without a session against its body. @throws RpcFault, always answered with 400. */
-export function checkModern(asked: Asked, { method, params }: Request): void {
+export function checkModern(asked: DoorRequest, { method, params }: Request): void {
   const header = asked.header('mcp-protocol-version')
   const version = versionIn(params)
   if (version === undefined) {
@@ -56,7 +56,7 @@ const NAMED: Readonly<Record<string, string>> = {
   'resources/read': 'uri',
 }
 
-function checkName(asked: Asked, method: string, params: JsonObject): void {
+function checkName(asked: DoorRequest, method: string, params: JsonObject): void {
   const member = Object.hasOwn(NAMED, method) ? NAMED[method] : undefined
   const header = asked.header('mcp-name')
   if (member === undefined) return
@@ -88,7 +88,7 @@ function versionIn(params: JsonObject): string | undefined {
 }
 
 /** Why a body is not read, or its answer could not be; undefined if all is well. */
-export function bodyRefusal(asked: Asked): Reply | undefined {
+export function bodyRefusal(asked: DoorRequest): Reply | undefined {
   const type = asked.header('content-type')?.split(';')[0]?.trim().toLowerCase()
   const encoding = asked.header('content-encoding')?.trim().toLowerCase() ?? 'identity'
   if (type !== 'application/json' || encoding !== 'identity') {
@@ -99,13 +99,13 @@ export function bodyRefusal(asked: Asked): Reply | undefined {
 }
 
 /** Why a stream cannot be opened; undefined if it can. */
-export function streamRefusal(asked: Asked): Reply | undefined {
+export function streamRefusal(asked: DoorRequest): Reply | undefined {
   return accepts(asked, STREAM) ? undefined : refusal(406, 'send `Accept: text/event-stream`')
 }
 
 const STREAM = 'text/event-stream'
 
-function accepts(asked: Asked, type: string): boolean {
+function accepts(asked: DoorRequest, type: string): boolean {
   const header = asked.header('accept')
   if (header === undefined) return true
   const family = `${type.split('/')[0] ?? ''}/*`

@@ -1,13 +1,13 @@
 // Requests of the revisions with sessions.
 
 import { performance } from 'node:perf_hooks'
-import type { Asked, Reply } from '../../exchange.ts'
+import type { DoorRequest, Reply } from '../../exchange.ts'
 import type { Out } from '../conversation.ts'
-import type { Channel, Ending } from './http-channel.ts'
+import type { HttpChannel, Ending } from './http-channel.ts'
 import { isLegacyVersion, streamRefusal } from './http-headers.ts'
 import type { HttpLimits } from './http-limits.ts'
 import { endedReply, noServer, TOO_MANY } from './http-modern.ts'
-import type { Caller } from '../../tokens.ts'
+import type { KnownCaller } from '../../tokens.ts'
 import type { OpenChannels } from './http-open.ts'
 import { accepted, errorReply, messageReply, refusal, streamReply } from './http-reply.ts'
 import { createSessions, type Session } from './http-sessions.ts'
@@ -15,15 +15,15 @@ import type { Mcp, Scope } from '../mcp.ts'
 import { CODE, errorOf, formatError, type Message, type Request } from '../message.ts'
 
 /** Requests with sessions. */
-export interface Legacy {
+interface Legacy {
   /** Why no message of this request could be taken, by its headers alone; undefined if one could. */
-  refusalOf(asked: Asked, caller: Caller): Reply | undefined
+  refusalOf(asked: DoorRequest, caller: KnownCaller): Reply | undefined
   /** A message of the client. */
-  take(asked: Asked, caller: Caller, scope: Scope, message: Message): Promise<Reply>
+  take(asked: DoorRequest, caller: KnownCaller, scope: Scope, message: Message): Promise<Reply>
   /** The stream for what belongs to no request. */
-  listen(asked: Asked, caller: Caller): Reply
+  listen(asked: DoorRequest, caller: KnownCaller): Reply
   /** Ends a session. */
-  end(asked: Asked, caller: Caller): Promise<Reply>
+  end(asked: DoorRequest, caller: KnownCaller): Promise<Reply>
   /** Ends sessions that are idle. */
   look(): void
   close(): Promise<void>
@@ -37,7 +37,7 @@ export function createLegacy(mcp: Mcp, open: () => OpenChannels, limits: HttpLim
   const sessions = createSessions(limits)
 
   /** The session that is named, or why there is none. */
-  function sessionOf(asked: Asked, caller: Caller): Session | Reply {
+  function sessionOf(asked: DoorRequest, caller: KnownCaller): Session | Reply {
     const id = asked.header(SESSION)
     if (id === undefined) {
       return refusal(400, 'the request names no session: send `Mcp-Session-Id`, or begin with `initialize`')
@@ -49,12 +49,12 @@ export function createLegacy(mcp: Mcp, open: () => OpenChannels, limits: HttpLim
   }
 
   function opened(
-    asked: Asked,
-    caller: Caller,
+    asked: DoorRequest,
+    caller: KnownCaller,
     session: Session,
     endless: boolean,
     over: (why: Ending) => void,
-  ): Channel | undefined {
+  ): HttpChannel | undefined {
     const channel = open().open(asked, caller, {
       endless,
       over(why) {
@@ -67,7 +67,12 @@ export function createLegacy(mcp: Mcp, open: () => OpenChannels, limits: HttpLim
     return channel
   }
 
-  async function begin(asked: Asked, caller: Caller, scope: Scope, message: Request): Promise<Reply> {
+  async function begin(
+    asked: DoorRequest,
+    caller: KnownCaller,
+    scope: Scope,
+    message: Request,
+  ): Promise<Reply> {
     if (asked.header(SESSION) !== undefined) return refusal(400, 'the session has been initialized already')
     const session = sessions.begin(caller, asked.path, () => mcp.converse(caller.identity, scope))
     if (session === 'unknown') return noServer(scope)
@@ -80,8 +85,8 @@ export function createLegacy(mcp: Mcp, open: () => OpenChannels, limits: HttpLim
 
   /** Asks the conversation. A session whose beginning fails is none. */
   async function request(
-    asked: Asked,
-    caller: Caller,
+    asked: DoorRequest,
+    caller: KnownCaller,
     session: Session,
     message: Request,
     begins: boolean,
@@ -113,7 +118,12 @@ export function createLegacy(mcp: Mcp, open: () => OpenChannels, limits: HttpLim
     return messageReply(200, opening.text, opening.error ? {} : headers)
   }
 
-  async function take(asked: Asked, caller: Caller, scope: Scope, message: Message): Promise<Reply> {
+  async function take(
+    asked: DoorRequest,
+    caller: KnownCaller,
+    scope: Scope,
+    message: Message,
+  ): Promise<Reply> {
     if (message.kind === 'request' && message.method === 'initialize') {
       return begin(asked, caller, scope, message)
     }
@@ -125,7 +135,7 @@ export function createLegacy(mcp: Mcp, open: () => OpenChannels, limits: HttpLim
     return accepted()
   }
 
-  function listen(asked: Asked, caller: Caller): Reply {
+  function listen(asked: DoorRequest, caller: KnownCaller): Reply {
     const refused = wrongEra(asked) ?? streamRefusal(asked)
     if (refused) return refused
     const session = sessionOf(asked, caller)
@@ -164,7 +174,7 @@ export function createLegacy(mcp: Mcp, open: () => OpenChannels, limits: HttpLim
 }
 
 /** Only the revisions with sessions have anything but POST. */
-function wrongEra(asked: Asked): Reply | undefined {
+function wrongEra(asked: DoorRequest): Reply | undefined {
   if (isLegacyVersion(asked)) return undefined
   const message = 'this revision of the protocol has no sessions and no streams beside requests'
   return errorReply(405, { code: CODE.invalidRequest, message }, undefined, { allow: 'POST' })

@@ -2,12 +2,12 @@
 // same, so that servers are not started anew for every request; it is closed when nobody has asked for a while.
 
 import { performance } from 'node:perf_hooks'
-import type { Asked, Reply } from '../../exchange.ts'
+import type { DoorRequest, Reply } from '../../exchange.ts'
 import type { Conversation, Out } from '../conversation.ts'
 import { META, metaOf } from '../era.ts'
 import { checkModern } from './http-headers.ts'
 import type { HttpLimits } from './http-limits.ts'
-import type { Caller } from '../../tokens.ts'
+import type { KnownCaller } from '../../tokens.ts'
 import type { OpenChannels } from './http-open.ts'
 import { accepted, errorReply, messageReply, refusal, streamReply } from './http-reply.ts'
 import type { Mcp, Scope } from '../mcp.ts'
@@ -25,14 +25,14 @@ import {
 } from '../message.ts'
 
 /** Requests without sessions. */
-export interface Modern {
-  answer(asked: Asked, caller: Caller, scope: Scope, message: Message | Unreadable): Promise<Reply>
+interface Modern {
+  answer(asked: DoorRequest, caller: KnownCaller, scope: Scope, message: Message | Unreadable): Promise<Reply>
   /** Closes what is idle. */
   look(): void
   close(): Promise<void>
 }
 
-interface Kept {
+interface KeptConversation {
   readonly conversation: Conversation
   /** Requests under way. */
   busy: number
@@ -42,10 +42,10 @@ interface Kept {
 
 /** Makes it. */
 export function createModern(mcp: Mcp, open: () => OpenChannels, limits: HttpLimits): Modern {
-  const all = new Map<string, Kept>()
+  const all = new Map<string, KeptConversation>()
   let asked = 0
 
-  function keptFor({ identity, owner }: Caller, scope: Scope): Kept | undefined {
+  function keptFor({ identity, owner }: KnownCaller, scope: Scope): KeptConversation | undefined {
     const name = `${owner}\n${scope.kind === 'all' ? '' : scope.name}`
     const known = all.get(name)
     if (known) return known
@@ -57,8 +57,8 @@ export function createModern(mcp: Mcp, open: () => OpenChannels, limits: HttpLim
   }
 
   async function answer(
-    from: Asked,
-    caller: Caller,
+    from: DoorRequest,
+    caller: KnownCaller,
     scope: Scope,
     message: Message | Unreadable,
   ): Promise<Reply> {
@@ -74,7 +74,12 @@ export function createModern(mcp: Mcp, open: () => OpenChannels, limits: HttpLim
     return kept ? ask(kept, from, caller, message) : noServer(scope)
   }
 
-  async function ask(kept: Kept, from: Asked, caller: Caller, message: Request | Unreadable): Promise<Reply> {
+  async function ask(
+    kept: KeptConversation,
+    from: DoorRequest,
+    caller: KnownCaller,
+    message: Request | Unreadable,
+  ): Promise<Reply> {
     // Clients count for themselves: two of them come with the same ids.
     const id = `http-${++asked}`
     const channel = open().open(from, caller, {
@@ -170,7 +175,7 @@ export function noServer({ kind }: Scope): Reply {
 }
 
 /** What is answered where there is no answer any more. */
-export function endedReply(caller: Caller, id: RequestId | undefined): Reply {
+export function endedReply(caller: KnownCaller, id: RequestId | undefined): Reply {
   const [status, message] = caller.known()
     ? [503, 'the gateway stops; what came of the request is on its ledger']
     : [401, 'the token has been revoked']

@@ -2,13 +2,13 @@
 // have so many that there is no connection left for others.
 
 import { clearInterval, setInterval } from 'node:timers'
-import type { Asked } from '../../exchange.ts'
-import { callerBy, type Caller, type Tokens } from '../../tokens.ts'
-import { createChannel, type Channel, type Ending } from './http-channel.ts'
+import type { DoorRequest } from '../../exchange.ts'
+import { callerBy, type KnownCaller, type Tokens } from '../../tokens.ts'
+import { createChannel, type HttpChannel, type Ending } from './http-channel.ts'
 import type { HttpLimits } from './http-limits.ts'
 
 /** What is opened. */
-export interface Opened {
+interface OpenedRequest {
   /** It has no end of its own. */
   readonly endless: boolean
   /** Told once when it ends. */
@@ -18,7 +18,7 @@ export interface Opened {
 /** All that is open. */
 export interface OpenChannels {
   /** Opens one more; undefined if the caller has as many as it may, or the gateway stops. */
-  open(asked: Asked, caller: Caller, opened: Opened): Channel | undefined
+  open(asked: DoorRequest, caller: KnownCaller, opened: OpenedRequest): HttpChannel | undefined
   /** Ends what has no end of its own. */
   end(): void
   /** Ends everything. */
@@ -28,19 +28,19 @@ export interface OpenChannels {
 const BEARER = /^bearer +([\w-]{1,128})$/i
 
 /** Who asks, by the token; undefined if there is none that is known. */
-export function callerOf(asked: Asked, tokens: Pick<Tokens, 'identify'>): Caller | undefined {
+export function callerOf(asked: DoorRequest, tokens: Pick<Tokens, 'identify'>): KnownCaller | undefined {
   return callerBy(tokens, BEARER.exec(asked.header('authorization') ?? '')?.[1] ?? '')
 }
 
-interface Entry {
-  readonly channel: Channel
-  readonly caller: Caller
+interface OpenRequest {
+  readonly channel: HttpChannel
+  readonly caller: KnownCaller
   readonly endless: boolean
 }
 
 /** Nothing is open. `look` is called about once a second. */
 export function createOpen(limits: HttpLimits, look: () => void): OpenChannels {
-  const entries = new Set<Entry>()
+  const entries = new Set<OpenRequest>()
   const counts = new Map<string, number>()
   let stopping = false
   let ticks = 0
@@ -64,7 +64,7 @@ export function createOpen(limits: HttpLimits, look: () => void): OpenChannels {
     else counts.delete(owner)
   }
 
-  function open(asked: Asked, caller: Caller, opened: Opened): Channel | undefined {
+  function open(asked: DoorRequest, caller: KnownCaller, opened: OpenedRequest): HttpChannel | undefined {
     if (stopping || (counts.get(caller.owner) ?? 0) >= limits.open) return undefined
     const channel = createChannel(limits.unread, (why) => {
       entries.delete(entry)
@@ -80,7 +80,7 @@ export function createOpen(limits: HttpLimits, look: () => void): OpenChannels {
     return channel
   }
 
-  function endAll(which: (entry: Entry) => boolean): void {
+  function endAll(which: (entry: OpenRequest) => boolean): void {
     stopping = true
     for (const entry of [...entries].filter(which)) entry.channel.end('ended')
   }

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { Conversation } from '../conversation.ts'
 import type { HttpLimits } from './http-limits.ts'
-import type { Caller } from '../../tokens.ts'
+import type { KnownCaller } from '../../tokens.ts'
 
 /** A session. */
 export interface Session {
@@ -23,14 +23,14 @@ export interface Session {
 }
 
 /** All sessions. */
-export interface Sessions {
+interface Sessions {
   /** Begins one, ending the caller's oldest idle one if there are too many. Undefined if there still are. */
   begin(
-    caller: Caller,
+    caller: KnownCaller,
     path: string,
     converse: () => Conversation | undefined,
   ): Session | undefined | 'unknown'
-  find(id: string, caller: Caller, path: string): Session | undefined
+  find(id: string, caller: KnownCaller, path: string): Session | undefined
   end(session: Session): Promise<void>
   /** Ends those that are idle. */
   look(): void

@@ -2,9 +2,9 @@
 // spoken on the same path, and who asks is known before anything of the body is read.
 
 import { announced, createBudget, type Budget } from '../../budget.ts'
-import type { Asked, Door, Reply } from '../../exchange.ts'
+import type { DoorRequest, Door, Reply } from '../../exchange.ts'
 import type { Log } from '../../log.ts'
-import type { Caller, Tokens } from '../../tokens.ts'
+import type { KnownCaller, Tokens } from '../../tokens.ts'
 import { isServerName } from '../../tools/offer.ts'
 import { denialText } from '../../verdict.ts'
 import { bodyRefusal, isModern, mayBeLarge } from './http-headers.ts'
@@ -17,7 +17,7 @@ import type { Mcp, Scope } from '../mcp.ts'
 import { CODE, parseMessage } from '../message.ts'
 
 /** What the door is made of. */
-export interface HttpDoorOptions {
+interface HttpDoorOptions {
   readonly mcp: Mcp
   readonly tokens: Pick<Tokens, 'identify'>
   readonly log: Log
@@ -45,7 +45,7 @@ export function createHttpDoor({
     legacy.look()
   })
 
-  async function post(asked: Asked, caller: Caller, scope: Scope): Promise<Reply> {
+  async function post(asked: DoorRequest, caller: KnownCaller, scope: Scope): Promise<Reply> {
     const refused = bodyRefusal(asked) ?? unreachable(scope) ?? legacy.refusalOf(asked, caller)
     if (refused) return refused
     const most = mayBeLarge(asked) ? limits.body : Math.min(limits.body, limits.opening)
@@ -66,7 +66,7 @@ export function createHttpDoor({
   }
 
   /** A message is refused by its conversation; a stream is no message. */
-  async function listen(asked: Asked, caller: Caller): Promise<Reply> {
+  async function listen(asked: DoorRequest, caller: KnownCaller): Promise<Reply> {
     const frozen = await mcp.refuseFrozen(caller.identity)
     return frozen ? refusal(403, denialText(frozen, false)) : legacy.listen(asked, caller)
   }
@@ -77,7 +77,7 @@ export function createHttpDoor({
     return there ? undefined : noServer(scope)
   }
 
-  async function answer(asked: Asked): Promise<Reply | undefined> {
+  async function answer(asked: DoorRequest): Promise<Reply | undefined> {
     const path = PATH.exec(asked.path)
     if (!path) return undefined
     const [, name] = path

@@ -2,9 +2,9 @@
 // answer. After that, messages go both ways, one a line; what the gateway says besides begins with a sign of its own.
 
 import { isAbsolute } from 'node:path'
-import { canonicalize, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
+import { canonicalize, isList, isObject, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
 import { isServerName } from '../../tools/offer.ts'
-import { isObject, parseMessage, type Request } from '../message.ts'
+import { parseMessage, type Request } from '../message.ts'
 
 /** Who joins. */
 export interface Join {
@@ -23,11 +23,11 @@ export interface Join {
 }
 
 /** What is answered. */
-export type Welcome =
+export type JoinAnswer =
   { readonly ok: true } | { readonly ok: false; readonly message: string; readonly hints: readonly string[] }
 
 /** Largest first line, in bytes: an environment may be long. */
-export const MAX_JOIN: number = 1 << 20
+const MAX_JOIN: number = 1 << 20
 /** Begins a line of the gateway that holds what the server wrote to its standard error, as a JSON text. */
 export const STDERR = '!'
 /** The line by which a gateway says that it stops because it was told to. */
@@ -59,8 +59,7 @@ export function parseJoin(line: Uint8Array): Join | string {
   const { name, command, args, env, cwd, token, process } = value
   if (typeof name !== 'string' || !isServerName(name)) return 'the name is not one of a server'
   if (!isText(command) || command === '') return 'the command is not a text'
-  if (!Array.isArray(args) || args.length > MAX_ARGS || !args.every(isText))
-    return 'the arguments are not texts'
+  if (!isList(args) || args.length > MAX_ARGS || !args.every(isText)) return 'the arguments are not texts'
   if (!isEnvironment(env)) return 'the environment is not one'
   if (!isText(cwd) || !isAbsolute(cwd)) return 'the directory is not an absolute path'
   if (token !== undefined && typeof token !== 'string') return 'the token is not a text'
@@ -81,17 +80,17 @@ export function parseJoin(line: Uint8Array): Join | string {
 }
 
 /** The line of the gateway's answer. */
-export function formatWelcome(welcome: Welcome): string {
+export function formatWelcome(welcome: JoinAnswer): string {
   return canonicalize({ tollgate: 1, ...welcome })
 }
 
 /** Reads the gateway's answer; undefined if it is none. */
-export function parseWelcome(line: Uint8Array): Welcome | undefined {
+export function parseWelcome(line: Uint8Array): JoinAnswer | undefined {
   const value = readObject(line, MAX_JOIN)
   if (value?.['tollgate'] !== 1) return undefined
   const { ok, message, hints } = value
   if (ok === true) return { ok }
-  if (ok !== false || typeof message !== 'string' || !Array.isArray(hints)) return undefined
+  if (ok !== false || typeof message !== 'string' || !isList(hints)) return undefined
   return { ok, message, hints: hints.filter((hint) => typeof hint === 'string') }
 }
 

@@ -9,7 +9,7 @@ import type { Log } from '../../log.ts'
 import type { Tokens } from '../../tokens.ts'
 import type { Conversation, Out } from '../conversation.ts'
 import { createLineReader, lineWriter } from '../lines.ts'
-import { formatWelcome, GOODBYE, parseJoin, STDERR, type Join, type Welcome } from './local-join.ts'
+import { formatWelcome, GOODBYE, parseJoin, STDERR, type Join, type JoinAnswer } from './local-join.ts'
 import type { Mcp } from '../mcp.ts'
 import { CODE, formatError, MAX_MESSAGE, parseMessage, type Request, type RpcError } from '../message.ts'
 
@@ -38,7 +38,7 @@ export interface LocalLimits {
 }
 
 /** A program that has come. */
-export interface Visit {
+export interface LocalVisit {
   /** Says goodbye when what is under way is answered, or it has taken too long. */
   close(): Promise<void>
 }
@@ -49,7 +49,7 @@ export function createVisit(
   options: LocalOptions & { readonly budget: Budget },
   limits: LocalLimits,
   left: () => void,
-): Visit {
+): LocalVisit {
   let conversation: Conversation | undefined
   let stage: 'new' | 'joining' | 'joined' | 'over' = 'new'
   let underway = 0
@@ -117,7 +117,7 @@ export function createVisit(
     leaveIfIdle()
   }
 
-  async function begin({ name, initialize, ...server }: Join, who: Who): Promise<Welcome> {
+  async function begin({ name, initialize, ...server }: Join, who: Who): Promise<JoinAnswer> {
     const { command, args, env, cwd, process = randomBytes(16).toString('hex') } = server
     const address = { transport: 'stdio', command, args, env, cwd } as const
     const onStderr = (text: string): void => write(STDERR + JSON.stringify(text))

@@ -7,10 +7,10 @@ import { createBudget } from '../../budget.ts'
 import { bindSocket } from './local-bind.ts'
 import { formatWelcome } from './local-join.ts'
 import { HAS_PIPES, socketPath } from './local-path.ts'
-import { createVisit, type LocalLimits, type LocalOptions, type Visit } from './local-visit.ts'
+import { createVisit, type LocalLimits, type LocalOptions, type LocalVisit } from './local-visit.ts'
 import { MAX_MESSAGE } from '../message.ts'
 
-export { socketPath, type LocalLimits, type LocalOptions }
+export { socketPath, type LocalLimits }
 
 /** A local door that is open. */
 export interface LocalDoor {
@@ -35,7 +35,7 @@ const LIMITS: LocalLimits = {
 export async function openLocal(data: string, options: LocalOptions): Promise<LocalDoor> {
   const limits = { ...LIMITS, ...options.limits }
   const path = socketPath(data)
-  const visits = new Set<Visit>()
+  const visits = new Set<LocalVisit>()
   const { budget = createBudget() } = options
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     if (visits.size >= limits.connections) {

@@ -4,7 +4,7 @@ import { now } from './calls.ts'
 import type { Times } from './channel.ts'
 
 /** When a server may be started again. */
-export interface BackOff {
+interface BackOff {
   /** Milliseconds until the next start. */
   wait(): number
   /** It has been started. */

@@ -7,7 +7,7 @@ import { UpstreamFault, type Exchange, type UpstreamAnswer, type UpstreamFaultCo
 import type { JsonObject } from '@tollgate/evidence'
 
 /** A request under way. */
-export interface Call {
+export interface ServerCall {
   /** Ours, used once. It is the progress token too. */
   readonly id: number
   readonly method: string
@@ -26,16 +26,16 @@ export interface Call {
 export type OnChange = (method: string, params: JsonObject) => void
 
 /** All requests under way on one channel, the oldest first. */
-export interface Calls {
-  open(method: string, exchange: Exchange, onChange?: OnChange): Call
-  find(id: unknown): Call | undefined
-  all(): readonly Call[]
+export interface ServerCalls {
+  open(method: string, exchange: Exchange, onChange?: OnChange): ServerCall
+  find(id: unknown): ServerCall | undefined
+  all(): readonly ServerCall[]
   failAll(fault: UpstreamFault): void
 }
 
 /** No requests yet. */
-export function createCalls(): Calls {
-  const under = new Map<number, Call>()
+export function createCalls(): ServerCalls {
+  const under = new Map<number, ServerCall>()
   let last = 0
   return {
     open(method, exchange, onChange) {
@@ -54,7 +54,10 @@ export function createCalls(): Calls {
   }
 }
 
-function createCall(asked: Pick<Call, 'id' | 'method' | 'exchange' | 'onChange'>, onOver: () => void): Call {
+function createCall(
+  asked: Pick<ServerCall, 'id' | 'method' | 'exchange' | 'onChange'>,
+  onOver: () => void,
+): ServerCall {
   const { promise, resolve, reject } = withResolvers<UpstreamAnswer>()
   // Whoever waits hears of it; that nobody does yet is no fault of its own.
   promise.catch(() => undefined)
@@ -161,7 +164,7 @@ export function strayed(name: string, how: string): UpstreamFault {
 }
 
 /** An answer that says why there is none. */
-export function refusal(error: RpcError): UpstreamAnswer {
+function refusal(error: RpcError): UpstreamAnswer {
   return { ok: false, error }
 }
 

@@ -2,15 +2,23 @@
 
 import type { JsonObject } from '@tollgate/evidence'
 import type { Log } from '../../log.ts'
-import { cancelled, faultOf, silent, startTimer, type Call, type Calls, type OnChange } from './calls.ts'
+import {
+  cancelled,
+  faultOf,
+  silent,
+  startTimer,
+  type ServerCall,
+  type ServerCalls,
+  type OnChange,
+} from './calls.ts'
 import type { SentMethod } from '../methods.ts'
 import type { Exchange, UpstreamAnswer, UpstreamEvents, UpstreamFault } from './upstream.ts'
 
 /** A way to a server, from its opening to its end; never opened again. */
-export interface Channel {
+export interface ServerChannel {
   readonly name: string
   readonly transport: 'stdio' | 'http'
-  readonly calls: Calls
+  readonly calls: ServerCalls
   /** The server's era and revision are known: what is sent and taken follows them. */
   speak(era: 'modern' | 'legacy', version: string): void
   /** The server is ready: what it says that belongs to no request is taken from now on. */
@@ -18,11 +26,11 @@ export interface Channel {
   /** Takes note of what a modern server answered, and gives what is to be made of it. */
   learn?(method: string, params: JsonObject, result: JsonObject): JsonObject
   /** Hands a request to the server. Whatever comes of it settles the call. Throws only if nothing can have been sent. */
-  post(call: Call, params: JsonObject): void
+  post(call: ServerCall, params: JsonObject): void
   /** Hands over a notification or an answer; resolves when that is done or cannot be. Never rejects. */
   send(message: string): Promise<void>
   /** A call is given up: the server is told as far as the era has a way to. */
-  cancel(call: Call): void
+  cancel(call: ServerCall): void
   /** Ends it. What is under way is lost. */
   close(): Promise<void>
 }
@@ -57,7 +65,7 @@ export interface Times {
 }
 
 /** A request that is to be made. */
-export interface Asked {
+export interface ServerRequest {
   readonly method: SentMethod
   /** What is sent under this id, which is the progress token too. */
   params(id: number): JsonObject
@@ -68,7 +76,7 @@ export interface Asked {
 }
 
 /** Makes a request, once. @throws UpstreamFault. */
-export async function perform(channel: Channel, asked: Asked): Promise<UpstreamAnswer> {
+export async function perform(channel: ServerChannel, asked: ServerRequest): Promise<UpstreamAnswer> {
   const { method, exchange, deadline, onChange } = asked
   const { signal } = exchange
   if (signal?.aborted === true) throw cancelled(channel.name)
@@ -91,7 +99,11 @@ export async function perform(channel: Channel, asked: Asked): Promise<UpstreamA
 }
 
 /** Hands a request over; one that cannot be written has not been sent. */
-export function post(channel: Channel, call: Call, { params }: Pick<Asked, 'params'>): void {
+export function post(
+  channel: ServerChannel,
+  call: ServerCall,
+  { params }: Pick<ServerRequest, 'params'>,
+): void {
   try {
     channel.post(call, params(call.id))
   } catch (cause) {

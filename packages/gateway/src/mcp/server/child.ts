@@ -6,7 +6,7 @@ import { lineWriter } from '../lines.ts'
 import type { ServerAddress } from './upstream.ts'
 
 /** A process of a server. */
-export interface Child {
+interface Child {
   /** Writes a line. False if it does not read: too much waits for it already. */
   write(line: string): boolean
   /** Asks it to end, and ends it if it does not: its input is closed, then it is told, then it is killed. */
@@ -16,7 +16,7 @@ export interface Child {
 }
 
 /** What is done with what a process says. */
-export interface ChildOptions {
+interface ChildOptions {
   readonly address: ServerAddress & { readonly transport: 'stdio' }
   /** Before each harder way of ending it, in milliseconds. */
   readonly grace: number
@@ -102,7 +102,7 @@ function spawnChild({ command, args, env, cwd }: ChildOptions['address']): Child
   })
 }
 
-interface Group {
+interface ProcessGroup {
   /** The process itself has ended. */
   left(): void
   kill(signal: NodeJS.Signals): void
@@ -112,7 +112,7 @@ interface Group {
 const STEP = 20
 
 /** A process and all it has started. */
-function createGroup(child: ChildProcess): Group {
+function createGroup(child: ChildProcess): ProcessGroup {
   let hasLeft = child.pid === undefined
 
   function signal(which: NodeJS.Signals | 0): boolean {

@@ -1,7 +1,6 @@
 // What only the gateway may say: a decision, an approval. A server that says it is not heard.
 
-import type { JsonObject } from '@tollgate/evidence'
-import { isObject } from '../message.ts'
+import { isObject, type JsonObject } from '@tollgate/evidence'
 import type { UpstreamAnswer } from './upstream.ts'
 
 // Every key of ours begins with it.

@@ -3,16 +3,17 @@
 // The modern question comes first, since only its answer can tell. A process that says nothing for a while is asked the legacy
 // question too. Where both are answered the handshake holds, for a server of both eras goes by what it was asked last.
 
-import { faultOf, within, withResolvers, type Call } from './calls.ts'
-import { perform, post, type Channel, type Times } from './channel.ts'
+import { isList, isObject } from '@tollgate/evidence'
+import { faultOf, within, withResolvers, type ServerCall } from './calls.ts'
+import { perform, post, type ServerChannel, type Times } from './channel.ts'
 import { LEGACY, MODERN } from '../era.ts'
 import { initializeParams, readInitialized, speakLegacy, type Spoken } from './legacy.ts'
-import { CODE, formatNotification, isObject } from '../message.ts'
+import { CODE, formatNotification } from '../message.ts'
 import { readDiscovered, senderMeta, speakModern } from './modern.ts'
 import type { ClientHello, ServerHello, UpstreamAnswer, UpstreamEvents, UpstreamFault } from './upstream.ts'
 
 /** What a greeting needs. */
-export interface GreetOptions {
+interface GreetOptions {
   readonly client: ClientHello
   readonly events: UpstreamEvents
   readonly times: Times
@@ -25,13 +26,13 @@ export interface GreetOptions {
 }
 
 /** Finds out how to speak with a server. @throws UpstreamFault. */
-export async function greet(channel: Channel, options: GreetOptions): Promise<Spoken> {
+export async function greet(channel: ServerChannel, options: GreetOptions): Promise<Spoken> {
   const { name } = channel
   const late = (): UpstreamFault => faultOf('UNREACHABLE', name, 'it does not say who it is')
   return within(meet(channel, options), { deadline: options.deadline, late, name })
 }
 
-async function meet(channel: Channel, options: GreetOptions): Promise<Spoken> {
+async function meet(channel: ServerChannel, options: GreetOptions): Promise<Spoken> {
   const { client, times, probe } = options
   const call = probe ? ask(channel, client) : undefined
   const silence = channel.transport === 'stdio' ? times.silence : Infinity
@@ -48,23 +49,27 @@ async function meet(channel: Channel, options: GreetOptions): Promise<Spoken> {
   throw strange(channel.name)
 }
 
-function ask(channel: Channel, client: ClientHello): Call {
+function ask(channel: ServerChannel, client: ClientHello): ServerCall {
   const call = channel.calls.open('server/discover', {})
   post(channel, call, { params: () => ({ _meta: senderMeta(client) }) })
   return call
 }
 
-function initialize(channel: Channel, { client, deadline }: GreetOptions): Promise<UpstreamAnswer> {
+function initialize(channel: ServerChannel, { client, deadline }: GreetOptions): Promise<UpstreamAnswer> {
   const params = initializeParams(client)
   return perform(channel, { method: 'initialize', params: () => params, exchange: {}, deadline })
 }
 
-function beginModern(channel: Channel, hello: ServerHello, options: GreetOptions): Spoken {
+function beginModern(channel: ServerChannel, hello: ServerHello, options: GreetOptions): Spoken {
   channel.speak('modern', hello.version)
   return speakModern(channel, hello, options)
 }
 
-async function beginLegacy(channel: Channel, hello: ServerHello, { times }: GreetOptions): Promise<Spoken> {
+async function beginLegacy(
+  channel: ServerChannel,
+  hello: ServerHello,
+  { times }: GreetOptions,
+): Promise<Spoken> {
   channel.speak('legacy', hello.version)
   await channel.send(formatNotification('notifications/initialized', {}))
   channel.attend?.()
@@ -72,7 +77,7 @@ async function beginLegacy(channel: Channel, hello: ServerHello, { times }: Gree
 }
 
 /** The answer, or undefined if it does not come in time. @throws UpstreamFault. */
-async function answerWithin(call: Call, milliseconds: number): Promise<UpstreamAnswer | undefined> {
+async function answerWithin(call: ServerCall, milliseconds: number): Promise<UpstreamAnswer | undefined> {
   if (milliseconds === Infinity) return call.answer
   const { promise, resolve } = withResolvers<undefined>()
   const timer = setTimeout(() => resolve(undefined), milliseconds)
@@ -95,13 +100,13 @@ function readModern(name: string, answer: UpstreamAnswer): ServerHello | undefin
     const hello = readDiscovered(answer.result)
     if (hello) return hello
     const versions = answer.result['supportedVersions']
-    if (!Array.isArray(versions) || hasLegacy(versions)) return undefined
+    if (!isList(versions) || hasLegacy(versions)) return undefined
     throw strange(name)
   }
   const { code, data } = answer.error
   if (!MODERN_ERRORS.includes(code)) return undefined
   const supported = isObject(data) ? data['supported'] : undefined
-  if (Array.isArray(supported) && hasLegacy(supported)) return undefined
+  if (isList(supported) && hasLegacy(supported)) return undefined
   throw strange(name)
 }
 

@@ -1,16 +1,16 @@
 // What a server answers to a POST: a JSON text, a stream of events, or a refusal.
 
 import type { Dispatcher } from 'undici'
-import { faultOf, strayed, type Call } from './calls.ts'
+import { faultOf, strayed, type ServerCall } from './calls.ts'
 import type { Incoming } from './incoming.ts'
 import { outlineOf } from './outline.ts'
 import { CODE, parseMessage, type RpcError } from '../message.ts'
 import { createSseReader } from '../../sse.ts'
 
 /** Takes answers to POSTs. */
-export interface HttpAnswers {
+interface HttpAnswers {
   /** Reads an answer, which settles the call. Rejects if the connection fails before that. */
-  take(response: Dispatcher.ResponseData, call: Call): Promise<void>
+  take(response: Dispatcher.ResponseData, call: ServerCall): Promise<void>
   /** Takes the messages of a stream that belongs to no request; resolves at its end with how many there were. */
   pumpAside(response: Dispatcher.ResponseData): Promise<number>
   /** Lets an answer be. */
@@ -18,7 +18,7 @@ export interface HttpAnswers {
 }
 
 /** What taking answers needs. */
-export interface HttpAnswersOptions {
+interface HttpAnswersOptions {
   readonly name: string
   readonly incoming: Incoming
   readonly maxMessage: number
@@ -30,7 +30,7 @@ export interface HttpAnswersOptions {
   onDoubt(): void
 }
 
-type Body = Dispatcher.ResponseData['body']
+type AnswerBody = Dispatcher.ResponseData['body']
 
 const JSON_TYPE = 'application/json'
 const SSE_TYPE = 'text/event-stream'
@@ -42,7 +42,7 @@ const LINGER = 1000
 export function createHttpAnswers(options: HttpAnswersOptions): HttpAnswers {
   const { name, incoming, maxMessage } = options
 
-  async function take(response: Dispatcher.ResponseData, call: Call): Promise<void> {
+  async function take(response: Dispatcher.ResponseData, call: ServerCall): Promise<void> {
     const { statusCode, body } = response
     const type = typeOf(response)
     if (statusCode < 200 || statusCode > 299) return takeRefusal(response, call)
@@ -61,13 +61,13 @@ export function createHttpAnswers(options: HttpAnswersOptions): HttpAnswers {
     if (typeof id === 'string' && SESSION_ID.test(id)) options.onSession(id)
   }
 
-  function takeJson(bytes: Uint8Array | undefined, call: Call): void {
+  function takeJson(bytes: Uint8Array | undefined, call: ServerCall): void {
     if (!bytes) return call.fail(faultOf('GARBLED', name, `its answer has more than ${maxMessage} bytes`))
     incoming.take(bytes, { call, answers: true })
     call.fail(strayed(name, 'did not answer what it was asked'))
   }
 
-  async function takeRefusal(response: Dispatcher.ResponseData, call: Call): Promise<void> {
+  async function takeRefusal(response: Dispatcher.ResponseData, call: ServerCall): Promise<void> {
     const { statusCode: status, body } = response
     const bytes = typeOf(response) === JSON_TYPE ? await bytesOf(body, maxMessage) : undefined
     if (!bytes) await discard(response)
@@ -80,13 +80,13 @@ export function createHttpAnswers(options: HttpAnswersOptions): HttpAnswers {
     else call.fail(strayed(name, `answered with status ${status}`))
   }
 
-  function lose(call: Call): void {
+  function lose(call: ServerCall): void {
     options.onSessionLost()
     call.fail(faultOf('LOST', name, 'it has forgotten the session'))
   }
 
   /** One question that harms nobody tells whether it was the request or the session that was refused. */
-  function doubt(call: Call, error: RpcError | undefined): void {
+  function doubt(call: ServerCall, error: RpcError | undefined): void {
     if (call.method === 'ping') return lose(call)
     if (error) call.settle({ ok: false, error })
     else call.fail(strayed(name, 'answered with status 400'))
@@ -94,7 +94,7 @@ export function createHttpAnswers(options: HttpAnswersOptions): HttpAnswers {
   }
 
   /** Reads a stream until it ends. The call is settled by what is in it, or by its end. */
-  async function pump(body: Body, call: Call): Promise<void> {
+  async function pump(body: AnswerBody, call: ServerCall): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     const reader = createSseReader(maxMessage, {
       onEvent: ({ type, data }) => {
@@ -136,14 +136,14 @@ export function createHttpAnswers(options: HttpAnswersOptions): HttpAnswers {
 const UNKNOWN = { ok: false, error: { code: CODE.methodNotFound, message: 'it was refused' } } as const
 
 /** The error in a refusal: one to this request, or one that can be to no other. */
-function errorIn(bytes: Uint8Array, call: Call, status: number): RpcError | undefined {
+function errorIn(bytes: Uint8Array, call: ServerCall, status: number): RpcError | undefined {
   const message = parseMessage(bytes)
   if (message.kind !== 'response' || !('error' in message)) return undefined
   const fits = message.id === call.id || (message.id === undefined && status < 500)
   return fits ? message.error : undefined
 }
 
-function isOurs(bytes: Uint8Array | undefined, { id }: Call): boolean {
+function isOurs(bytes: Uint8Array | undefined, { id }: ServerCall): boolean {
   return bytes !== undefined && outlineOf(bytes).id === id
 }
 
@@ -154,7 +154,7 @@ export function typeOf({ headers }: Dispatcher.ResponseData): string {
 }
 
 /** All of a body; undefined if that is more than `limit` bytes. */
-async function bytesOf(body: Body, limit: number): Promise<Uint8Array | undefined> {
+async function bytesOf(body: AnswerBody, limit: number): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of chunksOf(body)) {
@@ -165,7 +165,7 @@ async function bytesOf(body: Body, limit: number): Promise<Uint8Array | undefine
   return Buffer.concat(chunks)
 }
 
-function chunksOf(body: Body): AsyncIterable<Uint8Array> {
+function chunksOf(body: AnswerBody): AsyncIterable<Uint8Array> {
   // Sound: without an encoding a body gives bytes.
   return body as AsyncIterable<Uint8Array>
 }

@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici'
 import { typeOf } from './http-answers.ts'
 
 /** What the stream needs. */
-export interface AsideOptions {
+interface AsideOptions {
   /** Asks for the stream. */
   readonly reach: () => Promise<Dispatcher.ResponseData>
   /** Reads it to its end; how many messages there were. */
@@ -14,7 +14,7 @@ export interface AsideOptions {
 }
 
 /** A stream that is opened again when it ends. */
-export interface Aside {
+interface Aside {
   open(): Promise<void>
   /** It is not opened again. */
   stop(): void

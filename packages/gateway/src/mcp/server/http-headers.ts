@@ -1,10 +1,9 @@
 // Headers of the modern era: what a request is about, told again outside of its body.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
-import { isObject } from '../message.ts'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 
 /** A value as a header can hold it: as it is, or coded where it could be misread. */
-export function headerValue(value: string): string {
+function headerValue(value: string): string {
   const isPlain = /^[\x20-\x7e\t]*$/.test(value) && value.trim() === value
   const looksCoded = value.startsWith('=?base64?') && value.endsWith('?=')
   if (isPlain && !looksCoded) return value
@@ -34,7 +33,7 @@ interface Mirrored {
 }
 
 /** What the tools of a server want in headers. */
-export interface ParamHeaders {
+interface ParamHeaders {
   /** Takes note of a page of tools. Tools that want what cannot be are left out: calls of them could not be made. */
   learn(result: JsonObject, isFirst: boolean): JsonObject
   /** The headers of a call. */
@@ -58,10 +57,9 @@ export function createParamHeaders(onRefused: (tool: string) => void): ParamHead
   return {
     learn(result, isFirst) {
       const { tools } = result
-      if (!Array.isArray(tools)) return result
+      if (!isList(tools)) return result
       if (isFirst) known.clear()
-      // Sound: what is an array and JSON is an array of JSON.
-      const usable = (tools as readonly Json[]).filter(isUsable)
+      const usable = tools.filter(isUsable)
       return usable.length === tools.length ? result : { ...result, tools: usable }
     },
     headersFor({ name, arguments: given }) {
@@ -116,7 +114,7 @@ const PLAIN: readonly Json[] = ['string', 'integer', 'boolean']
 
 /** Every mark in a schema, wherever it is. A property may be called so itself, which is no mark. */
 function countMarks(value: Json | undefined, isSchema = true): number {
-  if (Array.isArray(value)) return sum(value.map((each: Json) => countMarks(each)))
+  if (isList(value)) return sum(value.map((each) => countMarks(each)))
   if (!isObject(value)) return 0
   const own = isSchema && Object.hasOwn(value, MARK) ? 1 : 0
   const inner = Object.entries(value).map(([key, each]) => {

@@ -4,7 +4,7 @@ import { Pool, type Dispatcher } from 'undici'
 import type { ServerAddress } from './upstream.ts'
 
 /** Requests to one server. */
-export interface Requests {
+interface Requests {
   /** Sends a request. Rejects if there is no answer; `isUnreached` says whether it can have been sent. */
   send(request: HttpRequest): Promise<Dispatcher.ResponseData>
   /** What can be given up before it is done. */

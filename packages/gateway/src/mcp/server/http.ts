@@ -2,8 +2,8 @@
 
 import type { Dispatcher } from 'undici'
 import type { JsonObject } from '@tollgate/evidence'
-import { createCalls, faultOf, now, type Call } from './calls.ts'
-import { perform, type Channel, type ChannelOptions } from './channel.ts'
+import { createCalls, faultOf, now, type ServerCall } from './calls.ts'
+import { perform, type ServerChannel, type ChannelOptions } from './channel.ts'
 import { MODERN } from '../era.ts'
 import { createIncoming } from './incoming.ts'
 import { formatNotification, formatRequest } from '../message.ts'
@@ -14,18 +14,18 @@ import { codeOf, createRequests, isUnreached, type HttpRequest } from './http-re
 import type { ServerAddress, UpstreamFault } from './upstream.ts'
 
 /** What a channel by HTTP is opened with. */
-export interface HttpOptions extends ChannelOptions {
+interface HttpOptions extends ChannelOptions {
   readonly address: ServerAddress & { readonly transport: 'http' }
 }
 
 const MAX_SENDING = 256
 
 /** Opens a channel. Nothing is sent by that. */
-export function openHttp(options: HttpOptions): Channel {
+export function openHttp(options: HttpOptions): ServerChannel {
   const { name, log, events, times, address, maxMessage, onEnd } = options
   const requests = createRequests(address)
   const calls = createCalls()
-  const aborts = new Map<Call, AbortController>()
+  const aborts = new Map<ServerCall, AbortController>()
   let spoken: { readonly era: 'modern' | 'legacy'; readonly version: string } | undefined
   let session: string | undefined
   let hasEnded = false
@@ -84,13 +84,13 @@ export function openHttp(options: HttpOptions): Channel {
   }
 
   /** Headers that say what a request is about, in the era that has them. The first question is of that era. */
-  function aboutHeaders({ method }: Call, params: JsonObject): Record<string, string> {
+  function aboutHeaders({ method }: ServerCall, params: JsonObject): Record<string, string> {
     if (spoken ? spoken.era === 'legacy' : method !== 'server/discover') return {}
     const mirrored = method === 'tools/call' ? paramHeaders.headersFor(params) : {}
     return { ...requestHeaders(spoken?.version ?? MODERN, method, params), ...mirrored }
   }
 
-  async function exchange(call: Call, params: JsonObject, body: string): Promise<void> {
+  async function exchange(call: ServerCall, params: JsonObject, body: string): Promise<void> {
     const flight = requests.takeOff()
     aborts.set(call, flight)
     try {
@@ -105,7 +105,7 @@ export function openHttp(options: HttpOptions): Channel {
   }
 
   /** A request that failed on its way. Only one that never had a connection is known not to have been sent. */
-  function fail(call: Call, cause: unknown): void {
+  function fail(call: ServerCall, cause: unknown): void {
     const unreached = isUnreached(cause)
     call.fail(faultOf(unreached ? 'UNREACHABLE' : 'LOST', name, codeOf(cause), { cause }))
     if (unreached) giveUp(faultOf('LOST', name, 'it can no longer be reached'))
@@ -166,7 +166,7 @@ export function openHttp(options: HttpOptions): Channel {
     await perform(channel, asked).catch(() => undefined)
   }
 
-  const channel: Channel = {
+  const channel: ServerChannel = {
     name,
     transport: 'http',
     calls,

@@ -1,8 +1,8 @@
 // What comes from a server: each message is read strictly and brought to the request it belongs to, or dropped and counted.
 
-import { canonicalize, type JsonObject } from '@tollgate/evidence'
+import { canonicalize, isObject, type JsonObject } from '@tollgate/evidence'
 import type { Log } from '../../log.ts'
-import { faultOf, type Call, type Calls } from './calls.ts'
+import { faultOf, type ServerCall, type ServerCalls } from './calls.ts'
 import { META, without } from '../era.ts'
 import { outlineOf } from './outline.ts'
 import {
@@ -10,7 +10,6 @@ import {
   errorOf,
   formatError,
   formatResult,
-  isObject,
   parseMessage,
   type Notification,
   type Request,
@@ -23,9 +22,9 @@ import { SERVER_REQUESTS } from '../methods.ts'
 import type { UpstreamAnswer, UpstreamEvents } from './upstream.ts'
 
 /** Where a message came from. */
-export interface Source {
+interface Source {
   /** The request whose stream it came on. */
-  readonly call?: Call
+  readonly call?: ServerCall
   /** Whether answers may come from there. */
   readonly answers: boolean
 }
@@ -36,9 +35,9 @@ export interface Incoming {
 }
 
 /** What taking messages needs. */
-export interface IncomingOptions {
+interface IncomingOptions {
   readonly name: string
-  readonly calls: Calls
+  readonly calls: ServerCalls
   readonly events: UpstreamEvents
   readonly log: Log
   readonly maxMessage: number
@@ -87,7 +86,7 @@ export function createIncoming(options: IncomingOptions): Incoming {
     else drop('an answer to nothing that was asked')
   }
 
-  function answered(id: unknown, { call: own, answers }: Source): Call | undefined {
+  function answered(id: unknown, { call: own, answers }: Source): ServerCall | undefined {
     const call = answers ? calls.find(id) : undefined
     return own === undefined || own === call ? call : undefined
   }
@@ -128,13 +127,13 @@ export function createIncoming(options: IncomingOptions): Incoming {
    * Nothing on a shared way says which request a question belongs to; the oldest that can be asked is the likeliest. Where
    * that might ask the wrong one, nobody is asked.
    */
-  function likeliestAsked(): Call | undefined {
+  function likeliestAsked(): ServerCall | undefined {
     const askable = calls.all().filter(({ exchange }) => exchange.onAsk !== undefined)
     const askers = new Set(askable.map(({ exchange }) => exchange.asker))
     return askers.size > 1 ? undefined : askable[0]
   }
 
-  async function ask({ exchange }: Call, { id, method, params }: Omit<Request, 'kind'>): Promise<void> {
+  async function ask({ exchange }: ServerCall, { id, method, params }: Omit<Request, 'kind'>): Promise<void> {
     asks++
     try {
       send(formatResult(id, canonicalize(await exchange.onAsk?.(method, params))))
@@ -169,7 +168,7 @@ export function createIncoming(options: IncomingOptions): Incoming {
   }
 
   /** On a shared way a modern server's log belongs to a request, and only where there is one can it be told to which. */
-  function soleListener(): Call | undefined {
+  function soleListener(): ServerCall | undefined {
     const listeners = calls.all().filter(({ exchange }) => exchange.onMessage !== undefined)
     return era() === 'modern' && listeners.length === 1 ? listeners[0] : undefined
   }

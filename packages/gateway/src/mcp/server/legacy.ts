@@ -1,18 +1,18 @@
 // The client's side of the revisions that begin with a handshake.
 
-import type { JsonObject } from '@tollgate/evidence'
+import { isObject, type JsonObject } from '@tollgate/evidence'
 import { now } from './calls.ts'
-import { perform, type Channel } from './channel.ts'
+import { perform, type ServerChannel } from './channel.ts'
 import { LEGACY, META, without } from '../era.ts'
-import { formatNotification, isObject } from '../message.ts'
+import { formatNotification } from '../message.ts'
 import type { SentMethod } from '../methods.ts'
-import type { ClientHello, Exchange, ServerHello, UpstreamAnswer, Wanted } from './upstream.ts'
+import type { ClientHello, Exchange, ServerHello, UpstreamAnswer, WantedChanges } from './upstream.ts'
 
 // Before it there was no way by HTTP that is spoken here.
 const OLDEST_STDIO = '2024-11-05'
 
 /** What a request keeps to. */
-export interface Limits {
+export interface RequestLimits {
   /** A time of `now()`. */
   readonly deadline: number
   /** Whether the connection is still the one that is meant. Asked before each message but the first. */
@@ -24,9 +24,14 @@ export interface Spoken {
   readonly hello: ServerHello
   /** Asks once more who it is; undefined if it no longer says that it is of this era. @throws UpstreamFault. */
   askAgain?(deadline: number): Promise<ServerHello | undefined>
-  request(method: SentMethod, params: JsonObject, exchange: Exchange, limits: Limits): Promise<UpstreamAnswer>
+  request(
+    method: SentMethod,
+    params: JsonObject,
+    exchange: Exchange,
+    limits: RequestLimits,
+  ): Promise<UpstreamAnswer>
   notify(method: string, params: JsonObject): void
-  listen(wanted: Wanted): void
+  listen(wanted: WantedChanges): void
   /** Nothing more is listened to. */
   stop(): void
 }
@@ -39,7 +44,7 @@ export function initializeParams({ capabilities, info }: ClientHello): JsonObjec
 /** Reads the server's part of the handshake; undefined if it is none, or of a revision that is not spoken. */
 export function readInitialized(
   result: JsonObject,
-  transport: Channel['transport'],
+  transport: ServerChannel['transport'],
 ): ServerHello | undefined {
   const { protocolVersion: version, capabilities, serverInfo: info, instructions } = result
   const versions = transport === 'stdio' ? [...LEGACY, OLDEST_STDIO] : LEGACY
@@ -65,7 +70,7 @@ export function progressMeta(id: number, exchange: Exchange): JsonObject {
 const TOLD: readonly string[] = ['notifications/roots/list_changed']
 
 /** Speaks with a server whose handshake is done. */
-export function speakLegacy(channel: Channel, hello: ServerHello, patience: number): Spoken {
+export function speakLegacy(channel: ServerChannel, hello: ServerHello, patience: number): Spoken {
   const resources = hello.capabilities['resources']
   const canSubscribe = isObject(resources) && resources['subscribe'] === true
   let subscribed: readonly string[] = []
@@ -74,7 +79,7 @@ export function speakLegacy(channel: Channel, hello: ServerHello, patience: numb
     method: SentMethod,
     params: JsonObject,
     exchange: Exchange,
-    { deadline }: Pick<Limits, 'deadline'>,
+    { deadline }: Pick<RequestLimits, 'deadline'>,
   ): Promise<UpstreamAnswer> {
     return perform(channel, {
       method,

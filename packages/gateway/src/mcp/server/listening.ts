@@ -1,14 +1,14 @@
 // Being told of changes by a modern server: one request that stays open, and another in its place when the wish changes.
 
 import type { JsonObject } from '@tollgate/evidence'
-import { perform, type Channel } from './channel.ts'
+import { perform, type ServerChannel } from './channel.ts'
 import { withMeta } from './legacy.ts'
-import type { UpstreamAnswer, UpstreamEvents, Wanted } from './upstream.ts'
+import type { UpstreamAnswer, UpstreamEvents, WantedChanges } from './upstream.ts'
 
 /** What is listened to. */
-export interface Listening {
+interface Listening {
   /** Replaces what was wanted before. */
-  want(wanted: Wanted): void
+  want(wanted: WantedChanges): void
   stop(): void
 }
 
@@ -18,23 +18,31 @@ const LONGEST_PAUSE = 30_000
 
 /** Listens to nothing yet. `onLost` is called each time that changes are no longer told although they are wanted. */
 export function createListening(
-  channel: Channel,
+  channel: ServerChannel,
   sender: JsonObject,
-  onChange: UpstreamEvents['onNotification'],
+  events: Pick<UpstreamEvents, 'onNotification' | 'isApproved'>,
   onLost: () => void,
 ): Listening {
   let current: AbortController | undefined
   let key = '{}'
 
-  async function keepOpen(notifications: JsonObject, over: AbortSignal): Promise<void> {
+  async function keepOpen(wanted: WantedChanges, over: AbortSignal): Promise<void> {
     const isOver = (): boolean => over.aborted
+    let notifications = filterOf(wanted)
     for (let pause = FIRST_PAUSE; !isOver(); pause = Math.min(2 * pause, LONGEST_PAUSE)) {
       const answer = await open(notifications, over).catch(() => undefined)
       if (!isOver()) onLost()
       // It will not have it: asking again would be the same question.
       if (answer?.ok === false) return
       await idle(pause, over)
+      if (!isOver()) notifications = await filterAgain(wanted)
     }
+  }
+
+  /** The next stream may come from another server: it gets resources to watch only if it is the approved one. */
+  async function filterAgain(wanted: WantedChanges): Promise<JsonObject> {
+    const mayWatch = wanted.uris.length > 0 && (await events.isApproved().catch(() => false))
+    return filterOf(mayWatch ? wanted : { ...wanted, uris: [] })
   }
 
   function open(notifications: JsonObject, signal: AbortSignal): Promise<UpstreamAnswer> {
@@ -43,7 +51,7 @@ export function createListening(
       params: () => withMeta({ notifications }, sender),
       exchange: { signal },
       deadline: Infinity,
-      onChange: (method, params) => onChange(method, params),
+      onChange: (method, params) => events.onNotification(method, params),
     })
   }
 
@@ -54,7 +62,7 @@ export function createListening(
       key = JSON.stringify(notifications)
       const before = current
       current = new AbortController()
-      if (key !== '{}') void keepOpen(notifications, current.signal)
+      if (key !== '{}') void keepOpen(wanted, current.signal)
       // Only now, so that nothing happens between the two.
       before?.abort()
     },
@@ -65,7 +73,7 @@ export function createListening(
   }
 }
 
-function filterOf({ tools, prompts, resources, uris }: Wanted): JsonObject {
+function filterOf({ tools, prompts, resources, uris }: WantedChanges): JsonObject {
   return {
     ...(tools && { toolsListChanged: true }),
     ...(prompts && { promptsListChanged: true }),

@@ -1,14 +1,14 @@
 // The client's side of the revision without a handshake: who asks is said with every request, and a server that needs something
 // of the client says so in an interim result.
 
-import { canonicalBytes, type JsonObject } from '@tollgate/evidence'
+import { canonicalBytes, isList, isObject, type JsonObject } from '@tollgate/evidence'
 import { faultOf, notAskable, silent, strayed, within } from './calls.ts'
-import { perform, type Asked, type Channel } from './channel.ts'
+import { perform, type ServerRequest, type ServerChannel } from './channel.ts'
 import { META, MODERN, without } from '../era.ts'
 import { ASKS } from './incoming.ts'
-import { progressMeta, withMeta, type Limits, type Spoken } from './legacy.ts'
+import { progressMeta, withMeta, type RequestLimits, type Spoken } from './legacy.ts'
 import { createListening } from './listening.ts'
-import { CODE, errorOf, isObject, RpcFault } from '../message.ts'
+import { CODE, errorOf, RpcFault } from '../message.ts'
 import type { SentMethod } from '../methods.ts'
 import {
   UpstreamFault,
@@ -27,7 +27,7 @@ export function senderMeta({ capabilities, info }: ClientHello): JsonObject {
 /** Reads who a server is; undefined if it does not say, or does not speak this revision. */
 export function readDiscovered(result: JsonObject): ServerHello | undefined {
   const { supportedVersions, capabilities, instructions, _meta } = result
-  if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MODERN)) return undefined
+  if (!isList(supportedVersions) || !supportedVersions.includes(MODERN)) return undefined
   if (!isObject(capabilities)) return undefined
   if (instructions !== undefined && typeof instructions !== 'string') return undefined
   const said = result['serverInfo'] ?? (isObject(_meta) ? _meta[META.serverInfo] : undefined)
@@ -39,7 +39,7 @@ const MAX_QUESTIONS = 16
 const MAY_ASK: readonly string[] = ['tools/call', 'prompts/get', 'resources/read']
 
 /** What speaking with such a server needs. */
-export interface ModernOptions {
+interface ModernOptions {
   readonly client: ClientHello
   readonly events: UpstreamEvents
   /** A server by HTTP no longer tells of changes. */
@@ -47,14 +47,14 @@ export interface ModernOptions {
 }
 
 /** Speaks with a server of this era. */
-export function speakModern(channel: Channel, hello: ServerHello, options: ModernOptions): Spoken {
+export function speakModern(channel: ServerChannel, hello: ServerHello, options: ModernOptions): Spoken {
   const { client, events, onUntold } = options
   const { name } = channel
   const sender = senderMeta(client)
   const listening = createListening(
     channel,
     sender,
-    (method, params) => events.onNotification(method, params),
+    events,
     // A process is the same for as long as it runs.
     () => channel.transport === 'http' && onUntold(),
   )
@@ -63,7 +63,7 @@ export function speakModern(channel: Channel, hello: ServerHello, options: Moder
     method: SentMethod,
     params: JsonObject,
     exchange: Exchange,
-    limits: Limits,
+    limits: RequestLimits,
   ): Promise<UpstreamAnswer> {
     let more: JsonObject = {}
     for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -88,9 +88,9 @@ export function speakModern(channel: Channel, hello: ServerHello, options: Moder
     method: SentMethod,
     params: JsonObject,
     exchange: Exchange,
-    { deadline, holds }: Limits,
+    { deadline, holds }: RequestLimits,
   ): Promise<UpstreamAnswer> {
-    const asked: Asked = {
+    const asked: ServerRequest = {
       method,
       params: (id) => withMeta(params, metaFor(id, sender, exchange)),
       exchange,
@@ -108,7 +108,7 @@ export function speakModern(channel: Channel, hello: ServerHello, options: Moder
     method: string,
     result: JsonObject,
     exchange: Exchange,
-    { deadline }: Limits,
+    { deadline }: RequestLimits,
   ): Promise<{ given: JsonObject } | UpstreamAnswer> {
     const questions = MAY_ASK.includes(method) ? readQuestions(result) : undefined
     if (!questions) throw strayed(name, 'asked for what the protocol does not have')
@@ -149,14 +149,14 @@ function ofNoKind(name: string, result: JsonObject): UpstreamFault {
   })
 }
 
-interface Question {
+interface ServerQuestion {
   readonly key: string
   readonly method: string
   readonly params: JsonObject
 }
 
 /** What a server wants to know; undefined if it wants what no client has, or does not say what. */
-function readQuestions({ inputRequests, requestState }: JsonObject): readonly Question[] | undefined {
+function readQuestions({ inputRequests, requestState }: JsonObject): readonly ServerQuestion[] | undefined {
   if (requestState !== undefined && typeof requestState !== 'string') return undefined
   if (inputRequests === undefined) return requestState === undefined ? undefined : []
   if (!isObject(inputRequests)) return undefined
@@ -175,7 +175,7 @@ function stateOf({ requestState }: JsonObject): JsonObject {
 
 /** Asks the client all of it; the answer to the request if the client cannot be asked. */
 async function askAll(
-  questions: readonly Question[],
+  questions: readonly ServerQuestion[],
   exchange: Exchange,
 ): Promise<{ given: JsonObject } | UpstreamAnswer> {
   if (questions.length === 0) return { given: {} }

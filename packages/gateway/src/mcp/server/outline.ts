@@ -4,7 +4,7 @@ import { MAX_VALUES } from '@tollgate/evidence'
 import type { RequestId } from '../message.ts'
 
 /** Whose message it was, and what kind of message. */
-export interface Outline {
+interface Outline {
   readonly id: RequestId | undefined
   readonly isAnswer: boolean
   /** It looks like a result, and not like an error: what was asked for has been done. */

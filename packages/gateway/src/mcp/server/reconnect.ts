@@ -4,7 +4,7 @@
 import type { Log } from '../../log.ts'
 import { createBackOff } from './back-off.ts'
 import { faultOf, now, within } from './calls.ts'
-import type { Channel, Times } from './channel.ts'
+import type { ServerChannel, Times } from './channel.ts'
 import { greet } from './greet.ts'
 import type { Spoken } from './legacy.ts'
 import {
@@ -13,18 +13,18 @@ import {
   type ServerHello,
   type Upstream,
   type UpstreamEvents,
-  type Wanted,
+  type WantedChanges,
 } from './upstream.ts'
 
 /** What such a connection needs. */
-export interface ReconnectOptions {
+interface ReconnectOptions {
   readonly name: string
   readonly client: ClientHello
   readonly events: UpstreamEvents
   readonly log: Log
   readonly times: Times
   /** Opens a channel, which says when it ends by itself. */
-  readonly open: (onEnd: () => void) => Channel
+  readonly open: (onEnd: () => void) => ServerChannel
 }
 
 /** Connects with nothing yet. */
@@ -33,9 +33,9 @@ export function createReconnecting(options: ReconnectOptions): Upstream {
   const backOff = createBackOff(times)
   const closings = new Set<Promise<void>>()
   let current: Promise<Spoken> | undefined
-  let channel: Channel | undefined
+  let channel: ServerChannel | undefined
   let up: Spoken | undefined
-  let wanted: Wanted | undefined
+  let wanted: WantedChanges | undefined
   let isClosed = false
   let incarnation = 0
   let known: { readonly of: number; readonly hello: Promise<ServerHello> } | undefined
@@ -56,7 +56,7 @@ export function createReconnecting(options: ReconnectOptions): Upstream {
   }
 
   async function start(): Promise<Spoken> {
-    let own: Channel | undefined
+    let own: ServerChannel | undefined
     try {
       own = open(() => ended(own))
       channel = own
@@ -79,11 +79,18 @@ export function createReconnecting(options: ReconnectOptions): Upstream {
     incarnation++
     known = { of: incarnation, hello: Promise.resolve(spoken.hello) }
     backOff.isUp()
-    if (wanted) spoken.listen(wanted)
+    if (wanted) spoken.listen(listsOf(wanted))
+    if (wanted && wanted.uris.length > 0) void watchAgain(spoken, incarnation)
+  }
+
+  /** The server may be another one than the one that was allowed to know what is watched. */
+  async function watchAgain(spoken: Spoken, of: number): Promise<void> {
+    const approved = await events.isApproved().catch(() => false)
+    if (approved && wanted && up === spoken && of === incarnation) spoken.listen(wanted)
   }
 
   /** A channel has ended by itself. While it is being greeted, that is told by the greeting. */
-  function ended(own: Channel | undefined): void {
+  function ended(own: ServerChannel | undefined): void {
     if (own !== channel) return
     channel = undefined
     if (!up) return
@@ -92,7 +99,7 @@ export function createReconnecting(options: ReconnectOptions): Upstream {
   }
 
   /** What serves the next request may be another server than the one that was listened to. */
-  function untold(own: Channel | undefined): void {
+  function untold(own: ServerChannel | undefined): void {
     if (!up || own !== channel) return
     incarnation++
     tellDown()
@@ -130,7 +137,7 @@ export function createReconnecting(options: ReconnectOptions): Upstream {
     }
   }
 
-  function drop(own: Channel | undefined): void {
+  function drop(own: ServerChannel | undefined): void {
     up?.stop()
     up = undefined
     current = undefined
@@ -181,6 +188,10 @@ export function createReconnecting(options: ReconnectOptions): Upstream {
       await Promise.all(closings)
     },
   }
+}
+
+function listsOf(wanted: WantedChanges): WantedChanges {
+  return { ...wanted, uris: [] }
 }
 
 /** Whatever went wrong before a server was there: nothing of the request was sent. */

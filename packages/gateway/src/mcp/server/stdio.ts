@@ -1,7 +1,7 @@
 // A channel to a server that is a process of ours: one message a line, either way.
 
-import { createCalls, faultOf, type Call } from './calls.ts'
-import type { Channel, ChannelOptions } from './channel.ts'
+import { createCalls, faultOf, type ServerCall } from './calls.ts'
+import type { ServerChannel, ChannelOptions } from './channel.ts'
 import { startChild } from './child.ts'
 import { createIncoming } from './incoming.ts'
 import { createLineReader } from '../lines.ts'
@@ -9,7 +9,7 @@ import { formatNotification, formatRequest } from '../message.ts'
 import type { ServerAddress, UpstreamFaultCode } from './upstream.ts'
 
 /** What a channel to a process is opened with. */
-export interface StdioOptions extends ChannelOptions {
+interface StdioOptions extends ChannelOptions {
   readonly address: ServerAddress & { readonly transport: 'stdio' }
   /** Most bytes that may wait for the process to read them. */
   readonly maxQueue: number
@@ -18,7 +18,7 @@ export interface StdioOptions extends ChannelOptions {
 }
 
 /** Starts a process and opens a channel to it. */
-export function openStdio(options: StdioOptions): Channel {
+export function openStdio(options: StdioOptions): ServerChannel {
   const { name, log, events, times, address, maxMessage, maxQueue, onStderr, onEnd } = options
   const calls = createCalls()
   let spoken: 'modern' | 'legacy' | undefined
@@ -77,7 +77,7 @@ export function openStdio(options: StdioOptions): Channel {
     transport: 'stdio',
     calls,
     speak: (era) => (spoken = era),
-    post(call: Call, params) {
+    post(call: ServerCall, params) {
       if (hasEnded) call.fail(faultOf('UNREACHABLE', name, 'it has ended'))
       else write(formatRequest(call.id, call.method, params))
     },

@@ -86,6 +86,18 @@ export interface UpstreamEvents {
    * anew; or it no longer tells of changes.
    */
   onDown(): void
+  /**
+   * Whether the server that is there now is the one that a person approved. It is asked before this server gets resources to
+   * watch that an earlier connection was allowed to watch.
+   */
+  isApproved(): Promise<boolean>
+}
+
+/** For a connection that is asked what it offers and closed. */
+export const NO_EVENTS: UpstreamEvents = {
+  onNotification: () => undefined,
+  onDown: () => undefined,
+  isApproved: () => Promise.resolve(false),
 }
 
 /** One connection to a server, for one client. */
@@ -106,12 +118,12 @@ export interface Upstream {
   /** Tells the server something. What cannot be told is lost. */
   notify(method: 'notifications/roots/list_changed', params: JsonObject): void
   /** Says what the client wants to be told of (see `subscriptions/listen`); replaces what was said before. */
-  listen(wanted: Wanted): void
+  listen(wanted: WantedChanges): void
   close(): Promise<void>
 }
 
 /** What a client wants to be told of. */
-export interface Wanted {
+export interface WantedChanges {
   readonly tools: boolean
   readonly prompts: boolean
   readonly resources: boolean

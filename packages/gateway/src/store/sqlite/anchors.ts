@@ -6,7 +6,7 @@ import type { Database } from './database.ts'
 import { bytes } from './tree.ts'
 
 /** An anchor that does not say what the entries say. */
-export interface AnchorProblem {
+interface AnchorProblem {
   readonly name: string
   readonly message: string
 }
@@ -17,7 +17,7 @@ const ALONE = ['genesis', 'freeze', 'policy', 'pin', 'token', 'delegation'] as c
 const FOLLOWED = ['approval', 'session'] as const
 
 /** The name that an entry is the newest word on, as far as its kind alone says so. */
-export function anchorOf(receipt: JsonObject): string | undefined {
+function anchorOf(receipt: JsonObject): string | undefined {
   const of = (...fields: readonly string[]): string =>
     fields.map((field) => textIn(receipt[field])).join('\n')
   const names: Readonly<Record<string, () => string>> = {
@@ -46,7 +46,7 @@ function textIn(value: Json | undefined): string {
 }
 
 /** Takes note of every entry, and then says which anchors are not what the entries make them. */
-export interface AnchorCheck {
+interface AnchorCheck {
   take(receipt: JsonObject, id: string, index: number): void
   problems(db: Database): readonly AnchorProblem[]
 }
@@ -59,8 +59,8 @@ export function createAnchorCheck(): AnchorCheck {
   const words = new Map<string, number>()
   const answers = new Map<string, string>()
   // Of allowed calls that have not ended: whose they are.
-  const callers = new Map<string, Caller>()
-  const note = (receipt: JsonObject, { owner, session }: Caller, index: number): void => {
+  const callers = new Map<string, SessionOwner>()
+  const note = (receipt: JsonObject, { owner, session }: SessionOwner, index: number): void => {
     if (receipt['trust'] !== undefined) words.set(`trust\n${owner}`, index)
     if (receipt['provenance_hash'] !== undefined) words.set(`provenance\n${owner}\n${session}`, index)
   }
@@ -97,12 +97,12 @@ export function createAnchorCheck(): AnchorCheck {
 }
 
 /** Whose call: tenant and principal as names of records have them, and the session. */
-interface Caller {
+interface SessionOwner {
   readonly owner: string
   readonly session: string
 }
 
-function callerOf(receipt: JsonObject): Caller {
+function callerOf(receipt: JsonObject): SessionOwner {
   const { tenant, principal, session } = receipt
   // Sound: a decision has a session.
   const { id } = session as JsonObject

@@ -23,7 +23,7 @@ export interface PackedBatch extends PackedEntries {
 }
 
 /** Texts, one behind the other. */
-export interface PackedTexts {
+interface PackedTexts {
   readonly joined: string
   /** How long each is, in code units; `MISSING` for one that is undefined. */
   readonly lengths: Uint32Array

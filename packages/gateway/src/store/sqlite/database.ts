@@ -6,17 +6,17 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { GatewayError } from '../../error.ts'
 
 /** A row of a table, by column. Nothing in it is believed before it is looked at. */
-export type Row = Readonly<Record<string, unknown>>
+export type TableRow = Readonly<Record<string, unknown>>
 
 /** A value that is written. */
-export type Value = number | string | Uint8Array
+type Value = number | string | Uint8Array
 
 /** A statement that is kept. */
 export interface Statement {
   run(...values: readonly Value[]): { readonly changes: number | bigint }
-  get(...values: readonly Value[]): Row | undefined
-  all(...values: readonly Value[]): readonly Row[]
-  iterate(...values: readonly Value[]): Iterable<Row>
+  get(...values: readonly Value[]): TableRow | undefined
+  all(...values: readonly Value[]): readonly TableRow[]
+  iterate(...values: readonly Value[]): Iterable<TableRow>
 }
 
 /** An open database: the driver's, with types that promise no more than it keeps. */

@@ -7,7 +7,7 @@ import { rememberedHead } from './guard.ts'
 import { serviceIn } from './service.ts'
 
 /** Which ledger is checked, and where its heads are remembered. */
-export interface RememberedOptions {
+interface RememberedOptions {
   readonly data: string
   readonly origin: string
   readonly writer: string

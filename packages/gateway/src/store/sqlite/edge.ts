@@ -17,7 +17,7 @@ import { bytes, envelopeOf, openNodes } from './tree.ts'
 import { headIn, headRoot } from './writer.ts'
 
 /** What the edge is checked against. */
-export interface EdgeOptions {
+interface EdgeOptions {
   readonly db: Database
   readonly origin: string
   /** Every key that may have signed lately. */

@@ -28,7 +28,7 @@ import {
   type Database,
 } from './database.ts'
 import { checkRemembered, remember } from './edge-remembered.ts'
-import { openReader, type Reader } from './reader.ts'
+import { openReader, type LedgerReader } from './reader.ts'
 import { knownKeys, serviceIn, type Service } from './service.ts'
 import { bytes, envelopeOf, openNodes, openTree } from './tree.ts'
 import { digestOf, headIn, headRoot, newestIn } from './writer.ts'
@@ -64,7 +64,7 @@ export interface FsckProgress {
 }
 
 /** Which ledger is checked. */
-export interface FsckOptions {
+interface FsckOptions {
   readonly data: string
   readonly origin: string
   readonly writer: string
@@ -82,7 +82,7 @@ export async function fsckLedger(
   const problems: FsckProblem[] = []
   let more = 0
   const log = logBytes(options.data)
-  const found: Run['found'] = (code, at, message, hints = []) => {
+  const found: FsckRun['found'] = (code, at, message, hints = []) => {
     if (problems.length < MOST_LISTED)
       problems.push({ code, at, message, ...(hints.length > 0 && { hints }) })
     else more++
@@ -110,7 +110,7 @@ export async function fsckLedger(
   }
 }
 
-interface Run {
+interface FsckRun {
   readonly db: Database
   readonly options: FsckOptions
   readonly found: (code: string, at: string | undefined, message: string, hints?: readonly string[]) => void
@@ -118,7 +118,7 @@ interface Run {
 }
 
 /** A step that cannot go on has found something; the others still get their turn. */
-async function attempt<T>({ found, options }: Run, step: () => T | Promise<T>): Promise<T | undefined> {
+async function attempt<T>({ found, options }: FsckRun, step: () => T | Promise<T>): Promise<T | undefined> {
   try {
     return await step()
   } catch (cause) {
@@ -129,7 +129,7 @@ async function attempt<T>({ found, options }: Run, step: () => T | Promise<T>): 
   }
 }
 
-function checkDatabase({ db, found, onProgress }: Run): void {
+function checkDatabase({ db, found, onProgress }: FsckRun): void {
   onProgress({ stage: 'database', done: 0, total: 1 })
   for (const row of db.prepare('PRAGMA integrity_check(100)').all()) {
     const said = String(row['integrity_check'])
@@ -141,7 +141,7 @@ function checkDatabase({ db, found, onProgress }: Run): void {
 }
 
 /** Every entry in its place, the tree over them, and the calls that are open by what the ledger says. */
-function checkEntries(run: Run, size: number): void {
+function checkEntries(run: FsckRun, size: number): void {
   const { db, found, onProgress } = run
   const tiled = openTree(openNodes(db), 0)
   const tileAt = db.prepare('SELECT root, hashes FROM tiles WHERE place = ?')
@@ -196,7 +196,7 @@ function noteOpen(
   if (receipt['kind'] === 'effect' && typeof decision === 'string') open.delete(decision)
 }
 
-function compareOpen({ db, options, found }: Run, open: ReadonlySet<string>): void {
+function compareOpen({ db, options, found }: FsckRun, open: ReadonlySet<string>): void {
   const names = openReader(db, options.writer).list('open\n', 'records')
   const kept = new Set(names.map((name) => name.slice(-64)))
   for (const id of open) {
@@ -210,7 +210,7 @@ function compareOpen({ db, options, found }: Run, open: ReadonlySet<string>): vo
 }
 
 /** The beginnings of ids that are kept for looking them up. */
-function createIdCheck({ db, found }: Run): { take(id: string, index: number): void } {
+function createIdCheck({ db, found }: FsckRun): { take(id: string, index: number): void } {
   const tileAt = db.prepare('SELECT prefixes FROM ids WHERE tile = ?')
   let tile: string[] = []
   return {
@@ -231,7 +231,7 @@ function createIdCheck({ db, found }: Run): { take(id: string, index: number): v
 }
 
 /** Records against the newest receipts that speak of them. */
-function checkRecords({ db, found, onProgress }: Run): void {
+function checkRecords({ db, found, onProgress }: FsckRun): void {
   const rows = db
     .prepare(
       `SELECT anchors.name, anchors.idx, payload, text FROM anchors LEFT JOIN entries ON entries.idx = anchors.idx
@@ -274,7 +274,7 @@ function problemWithRecord(name: string, payload: unknown, text: unknown): [stri
 }
 
 /** Entries that are younger than the newest checkpoint that was kept: each signed, and behind the one before it. */
-async function checkTail({ db, options, found }: Run, start: number): Promise<void> {
+async function checkTail({ db, options, found }: FsckRun, start: number): Promise<void> {
   const keys = knownKeys(db, options.writer)
   const rows = db.prepare('SELECT idx, payload, signature FROM entries WHERE idx >= ? ORDER BY idx')
   let before = start === 0 ? undefined : newestIn(db, start)
@@ -294,7 +294,7 @@ async function checkTail({ db, options, found }: Run, start: number): Promise<vo
 }
 
 /** The whole ledger, up to the newest checkpoint that was kept, under its own key; how many entries that is. */
-async function verifyAll(run: Run): Promise<number> {
+async function verifyAll(run: FsckRun): Promise<number> {
   const { db, options, found, onProgress } = run
   const reader = openReader(db, options.writer)
   const checkpoint = reader.checkpoint()
@@ -325,7 +325,7 @@ function trustIn({ known }: Service, origin: string): Trust {
   return { ledger: origin, keys, witnesses: [], quorum: 0 }
 }
 
-function ledgerReader(reader: Reader, checkpoint: string): Parameters<typeof writePack>[0] {
+function ledgerReader(reader: LedgerReader, checkpoint: string): Parameters<typeof writePack>[0] {
   return {
     checkpoint,
     *receipts(start, end) {

@@ -8,7 +8,7 @@ import { makeDirectory } from '../../directory.ts'
 import { GatewayError } from '../../error.ts'
 
 /** Remembers heads. */
-export interface HeadGuard {
+interface HeadGuard {
   /** The newest head that is remembered; undefined if none is. */
   readonly remembered: string | undefined
   /** Remembers a head instead of the one before. @throws GatewayError `STORE_FAILED`. */

@@ -10,7 +10,7 @@ const TILE = 1024
 const KEPT = 8
 
 /** Collects the ids that are written, and keeps each full tile of them. */
-export interface IdTiles {
+interface IdTiles {
   add(id: string): void
 }
 
@@ -37,7 +37,7 @@ function* idsFrom(db: Database, start: number, end: number): Generator<string> {
 }
 
 /** Finds entries by id. */
-export interface IdIndex {
+interface IdIndex {
   /** Indexes of the entries whose id begins as this one does: hardly ever more than one. */
   candidates(id: string): readonly number[]
   /** Indexes of the entries whose id begins with these eight digits. */

@@ -3,11 +3,11 @@
 import { parseJson, type ChainHead, type PublicKey } from '@tollgate/evidence'
 import type { ReadableStore } from '@tollgate/kernel'
 import { faultOf, ledgerFile, openForReading } from './database.ts'
-import { openReader, type Reader } from './reader.ts'
+import { openReader, type LedgerReader } from './reader.ts'
 import { serviceIn } from './service.ts'
 
 /** A ledger file at one moment. */
-export interface SqliteLook {
+interface SqliteLook {
   readonly store: ReadableStore
   /** The writer's key that is in service. */
   readonly key: PublicKey
@@ -29,7 +29,7 @@ export async function openSqliteLook(data: string, writer: string): Promise<Sqli
   }
 }
 
-function storeOn(reader: Reader, file: string): ReadableStore {
+function storeOn(reader: LedgerReader, file: string): ReadableStore {
   const named = async <T>(ask: () => T | Promise<T>): Promise<T> => {
     try {
       return await ask()
@@ -44,7 +44,7 @@ function storeOn(reader: Reader, file: string): ReadableStore {
   }
 }
 
-function headOf(reader: Reader): ChainHead | undefined {
+function headOf(reader: LedgerReader): ChainHead | undefined {
   const [newest] = reader.page({ filter: {}, direction: 'back', limit: 1 }).entries
   if (!newest) return undefined
   // Sound: a payload is a receipt, and each was checked when it was appended.

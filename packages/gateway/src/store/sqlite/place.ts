@@ -8,7 +8,7 @@ import process from 'node:process'
 import { GatewayError } from '../../error.ts'
 
 /** The files of an open ledger, as they were when it was opened, or when the gateway last wrote to them. */
-export interface Place {
+export interface LedgerPlace {
   /** @throws GatewayError `LEDGER_GONE` if one of them, or their directory, is gone or another one, or another program wrote to it. */
   check(): void
   /** Takes note of a commit, which only the log has changed. @throws GatewayError `LEDGER_GONE`, as `check`. */
@@ -23,7 +23,7 @@ const LOG = 'ledger.sqlite-wal'
 const NAMES = ['', FILE, LOG, 'ledger.sqlite-shm', 'lock.sqlite']
 
 /** Remembers the files of a data directory, all of which are open. @throws GatewayError `LEDGER_GONE` if one is missing. */
-export function openPlace(data: string): Place {
+export function openPlace(data: string): LedgerPlace {
   const ids = new Map(NAMES.map((name) => [name, idOf(look(data, name))]))
   const marks = new Map([FILE, LOG].map((name) => [name, markOf(look(data, name))]))
   /** What changed may be the writer's own doing only in the file that it has just written to. */

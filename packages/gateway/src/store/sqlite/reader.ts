@@ -4,14 +4,14 @@ import { parseJson, sha256Hex, type Json, type JsonObject, type Kind } from '@to
 import type { Stored } from '@tollgate/kernel'
 import type { EntryFilter, LedgerEntry, NamedRecord, Page, PageRequest, Payload } from '../../view.ts'
 import { GatewayError } from '../../error.ts'
-import type { Database, Statement } from './database.ts'
+import type { Database, TableRow, Statement } from './database.ts'
 import { openIdIndex } from './ids.ts'
 import { knownKeys } from './service.ts'
 import { bytes, envelopeOf, openNodes, type Nodes } from './tree.ts'
 import { headIn } from './writer.ts'
 
 /** Everything that can be asked of a ledger file. */
-export interface Reader {
+export interface LedgerReader {
   size(): number
   /** Records, each with the newest receipt that speaks of it: signed, and in its place. @throws GatewayError `LEDGER_DAMAGED`. */
   load(names: readonly string[]): Promise<readonly Stored[]>
@@ -48,7 +48,7 @@ const MAX_PAGE = 1000
 const MOST_ALIKE = 10
 
 /** Reads a file. */
-export function openReader(db: Database, writer: string): Reader {
+export function openReader(db: Database, writer: string): LedgerReader {
   const statements = prepareStatements(db)
   const nodes: Nodes = openNodes(db)
   const size = (): number => headIn(db).size
@@ -135,10 +135,10 @@ export function openReader(db: Database, writer: string): Reader {
   }
 
   /** The records beside entries that follow one another, by id of the entry: in one go, as they lie in the order of clocks. */
-  function textsBeside(rows: readonly Row[], prefix: string): ReadonlyMap<string, string> {
+  function textsBeside(rows: readonly TableRow[], prefix: string): ReadonlyMap<string, string> {
     const [first, last] = [rows[0], rows.at(-1)]
     if (!first || !last) return NOTHING
-    const nameOf = (row: Row): string => `${prefix}${clockText(bytes(row['payload']))}`
+    const nameOf = (row: TableRow): string => `${prefix}${clockText(bytes(row['payload']))}`
     const records = statements.recordsOn.all(nameOf(first), behind(`${nameOf(last)}\n`), MAX_PAGE)
     return new Map(records.map(namedRecord).map(({ name, text }) => [name.slice(-ID_LENGTH), text]))
   }
@@ -213,8 +213,6 @@ export function openReader(db: Database, writer: string): Reader {
     },
   }
 }
-
-type Row = Readonly<Record<string, unknown>>
 
 const NOTHING: ReadonlyMap<string, string> = new Map()
 /** Of an id in hexadecimal digits. */

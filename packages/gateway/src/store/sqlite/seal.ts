@@ -4,7 +4,7 @@ import { formatEnvelope, importSigningKey, leafHash, type SigningKey } from '@to
 import { GatewayError } from '../../error.ts'
 
 /** An entry to be signed. */
-export interface Unsigned {
+interface Unsigned {
   readonly id: string
   readonly key: string
   /** What is signed; it ends with the payload. */

@@ -90,7 +90,7 @@ function ownKey(envelope: Uint8Array): PublicKey | undefined {
 }
 
 /** Opens receipts under the keys of a ledger file. */
-export interface KnownKeys {
+interface KnownKeys {
   /**
    * Opens an envelope, which is called `what` if it is false.
    *

@@ -8,13 +8,13 @@ import { shareOf } from './share.ts'
 import { packBatch, packEntries } from './batch.ts'
 import { createDatabase, faultOf, ledgerFile, openForReading } from './database.ts'
 import { takeLock, type Lock } from './lock.ts'
-import { openReader, type Reader } from './reader.ts'
+import { openReader, type LedgerReader } from './reader.ts'
 import { serviceIn } from './service.ts'
 import { startThread, type Thread } from './thread.ts'
 import { createVigil } from './vigil.ts'
 import type { ReaderThreadData } from './reader-thread.ts'
 import type { SignerThreadData } from './signer-thread.ts'
-import type { Opened, WriterThreadData } from './writer-thread.ts'
+import type { OpenedLedger, WriterThreadData } from './writer-thread.ts'
 
 /** An open ledger file. */
 export interface SqliteStore extends Store {
@@ -38,13 +38,13 @@ export interface SqliteStore extends Store {
 }
 
 /** How a ledger file was closed. */
-export interface Closed {
+interface Closed {
   /** Whether the file alone is the whole ledger; if not, another process was reading it. */
   readonly folded: boolean
 }
 
 /** What a ledger file is opened with. */
-export type SqliteOptions = Omit<WriterThreadData, 'port'>
+type SqliteOptions = Omit<WriterThreadData, 'port'>
 
 /** Makes an empty ledger file, for its founding batch to be written to. @throws GatewayError `DATA_EXISTS`. */
 export function createSqliteFile(data: string): void {
@@ -63,7 +63,7 @@ export async function openSqliteStore(
   const threads = startThreads(options)
   try {
     // Sound: that is what the thread answers.
-    const opened = (await threads.writer.ask('opened', [])) as Opened
+    const opened = (await threads.writer.ask('opened', [])) as OpenedLedger
     return createStore(opened, threads, () => lock.release())
   } catch (cause) {
     // A thread that is ended in the middle of a native call can take the process with it: so each comes to its end first.
@@ -107,7 +107,7 @@ function copySeeds({ seeds }: SqliteOptions): Uint8Array<ArrayBuffer>[] {
 // One receipt alone is durable within this time on a good disk. On another we sleep: it will be long.
 const ANSWERED_MS = 0.4
 
-function createStore(opened: Opened, threads: Threads, release: () => void): SqliteStore {
+function createStore(opened: OpenedLedger, threads: Threads, release: () => void): SqliteStore {
   const { writer, reader, viewer, signer } = threads
   const listeners = new Set<(size: number) => void>()
   let head: ChainHead | undefined = opened.head
@@ -179,10 +179,10 @@ async function endAll({ writer, reader, viewer, signer }: Threads): Promise<void
 }
 
 /** Asks a reader, here or in a thread. */
-type Ask = (method: keyof Reader, args: readonly unknown[]) => Promise<unknown>
+type AskReader = (method: keyof LedgerReader, args: readonly unknown[]) => Promise<unknown>
 
 /** The ledger as a reader sees it. */
-function viewThrough(ask: Ask): LedgerView {
+function viewThrough(ask: AskReader): LedgerView {
   // Sound throughout: what is asked answers with what `Reader` does.
   return {
     size: async () => (await ask('size', [])) as number,
@@ -202,7 +202,7 @@ function viewThrough(ask: Ask): LedgerView {
 }
 
 /** A ledger file for reading only. */
-export interface SqliteView {
+interface SqliteView {
   readonly view: LedgerView
   readonly ledgerKeys: readonly PublicKey[]
   close: () => Promise<void>
@@ -241,7 +241,7 @@ export async function openSqliteViewApart(data: string, writer: string): Promise
 }
 
 /** Asks a reader of `file` in this thread; what it throws rejects, named as a thread names it. */
-function askHere(reader: Reader, file: string): Ask {
+function askHere(reader: LedgerReader, file: string): AskReader {
   // Sound: both sides are written together, as with a thread.
   const methods = reader as unknown as Readonly<Record<string, (...args: readonly unknown[]) => unknown>>
   return async (method, args) => {

@@ -5,13 +5,13 @@ import { GatewayError } from '../../error.ts'
 import type { Database } from './database.ts'
 
 /** How many levels of the tree a tile covers, and how many hashes it therefore holds. */
-export const TILE_LEVELS = 8
-export const TILE_WIDTH = 256
+const TILE_LEVELS = 8
+const TILE_WIDTH = 256
 
 const HASH = 32
 
 /** The key of a tile: its level above all, then its place in that level. */
-export function tilePlace(level: number, tile: number): number {
+function tilePlace(level: number, tile: number): number {
   return level * 2 ** 44 + tile
 }
 
@@ -110,14 +110,14 @@ export function bytes(value: unknown): Uint8Array {
 }
 
 /** A full tile that a writer has to keep. */
-export interface Tile {
+interface Tile {
   readonly place: number
   readonly root: Uint8Array
   readonly hashes: Uint8Array
 }
 
 /** A tree that gives out its tiles as they fill. */
-export interface TiledTree {
+interface TiledTree {
   readonly tree: Tree
   /** Adds a leaf; the tiles that became full with it. */
   append: (leaf: Uint8Array) => readonly Tile[]

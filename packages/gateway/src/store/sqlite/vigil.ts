@@ -2,7 +2,7 @@
 // each other one receipt at a time keep their loops turning for a moment, and sleep only when nothing comes.
 
 /** Keeps the loop of this thread turning. Everything else it has to do goes on meanwhile. */
-export interface Vigil {
+interface Vigil {
   /** Until `end`, but for so many milliseconds at most. */
   keep(ms: number): void
   end(): void

@@ -29,7 +29,7 @@ export interface WriterThreadData {
 }
 
 /** What it says once the ledger is open. */
-export interface Opened {
+export interface OpenedLedger {
   readonly size: number
   readonly head: ChainHead | undefined
   readonly key: string | undefined
@@ -70,7 +70,7 @@ async function open(options: WriterThreadData): Promise<Methods> {
   })
   keep.soon()
   const vigil = createVigil()
-  const opened: Opened = {
+  const opened: OpenedLedger = {
     size,
     head: newestIn(db, size),
     key: service?.writer.id,

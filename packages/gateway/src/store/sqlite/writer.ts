@@ -15,12 +15,12 @@ import type { Collector } from './share.ts'
 import { unpackEntries, unpackRecords, type PackedBatch, type PackedEntry } from './batch.ts'
 import { endTransaction, faultOf, ledgerFile, requireDurable, type Database } from './database.ts'
 import { openIdTiles } from './ids.ts'
-import type { Place } from './place.ts'
+import type { LedgerPlace } from './place.ts'
 import { createSealer, type Seal } from './seal.ts'
 import { bytes, envelopeOf, openNodes, openTree } from './tree.ts'
 
 /** What a writer is made of. */
-export interface WriterOptions {
+interface WriterOptions {
   readonly db: Database
   readonly data: string
   readonly origin: string
@@ -29,11 +29,11 @@ export interface WriterOptions {
   readonly ledger: readonly string[]
   /** Collects what another thread signs. */
   readonly collector: Collector
-  readonly place: Place
+  readonly place: LedgerPlace
 }
 
 /** Writes batches. After the first fault it writes nothing more: only a new start finds out what the file holds. */
-export interface Writer {
+interface Writer {
   /** Signs and writes a batch; how many entries there are then. @throws GatewayError, and is of no use afterwards. */
   write(batch: PackedBatch): Promise<number>
   /** Answers once nothing is being written any more. */

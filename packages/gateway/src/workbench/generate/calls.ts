@@ -1,6 +1,7 @@
 // A bounded list of calls that tries where two policies could decide differently. The same policies give the same list.
 
-import type { Policy, Rule, Way } from '@tollgate/kernel'
+import type { Policy, Rule } from '@tollgate/kernel/policy'
+import type { Way } from '@tollgate/kernel/workbench'
 import { type Draft } from './draft.ts'
 import { pageInside, STRANGER } from './hosts.ts'
 import { namesFor, namesForBoth } from './names.ts'

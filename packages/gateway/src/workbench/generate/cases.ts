@@ -1,9 +1,10 @@
 // The calls of a case file as calls to try and to vary.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
+import { isObject } from '../../tools/offer.ts'
 import type { CallStep, Case, CaseBrowser, CaseCall, CaseFile } from '../case.ts'
 import type { Draft, DraftSource } from './draft.ts'
-import { isObject, member } from './shape.ts'
+import { member } from './shape.ts'
 
 const MOST_CALLS = 2000
 

@@ -1,7 +1,9 @@
 // Calls for a condition that has changed: texts that the old one and the new one may tell apart, put into calls that get there.
 
 import type { Json } from '@tollgate/evidence'
-import type { Clue, Rule } from '@tollgate/kernel'
+import type { Rule } from '@tollgate/kernel/policy'
+import type { Clue } from '@tollgate/kernel/workbench'
+import { isList } from '../../tools/offer.ts'
 import { valueAt, withArgument, type Draft } from './draft.ts'
 import { branchesOf } from './pattern.ts'
 import { textsAround } from './values.ts'
@@ -109,11 +111,7 @@ function* withSizes(world: World, rule: Rule, start: Draft): Iterable<Draft> {
 }
 
 function grownTo(before: Json | undefined, size: number): readonly Json[] {
-  if (Array.isArray(before)) {
-    // Sound: `Array.isArray` does not narrow a readonly array.
-    const items = before as readonly Json[]
-    return [Array.from({ length: size }, (_, i) => items[i] ?? items.at(-1) ?? 'x')]
-  }
+  if (isList(before)) return [Array.from({ length: size }, (_, i) => before[i] ?? before.at(-1) ?? 'x')]
   if (typeof before !== 'string' || before === '') return ['x'.repeat(size)]
   const more = size - before.length
   if (more <= 0) return [before.slice(0, size)]

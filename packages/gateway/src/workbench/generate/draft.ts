@@ -1,8 +1,9 @@
 // A call that is being made up, as plain data that is copied and changed.
 
 import type { Door, Json, JsonObject } from '@tollgate/evidence'
-import { ITEM, type ToolCall } from '@tollgate/kernel'
-import { isObject } from './shape.ts'
+import type { ToolCall } from '@tollgate/kernel'
+import { ITEM } from '@tollgate/kernel/workbench'
+import { isList, isObject } from '../../tools/offer.ts'
 
 /** A text that came with a call: what the user said, or what a tool or a page did. */
 export type DraftSource = { readonly user: string } | { readonly output: string }
@@ -93,8 +94,7 @@ export function withAt(
   if (name === undefined) return value
   const index = indexOf(name)
   if (index !== undefined) {
-    // Sound: `Array.isArray` does not narrow a readonly array.
-    const items = Array.isArray(whole) ? (whole as readonly Json[]) : []
+    const items = isList(whole) ? whole : []
     const before = Array.from({ length: index }, (_, i) => items[i] ?? 'x')
     const item = withAt(items[index], rest, value)
     return [...before, ...(item === undefined ? [] : [item]), ...items.slice(index + 1)]
@@ -125,9 +125,7 @@ export function valueAt(whole: Json | undefined, path: readonly string[]): Json 
   const [name, ...rest] = path
   if (name === undefined) return whole
   const index = indexOf(name)
-  // Sound: as above.
-  if (index !== undefined)
-    return Array.isArray(whole) ? valueAt((whole as readonly Json[])[index], rest) : undefined
+  if (index !== undefined) return isList(whole) ? valueAt(whole[index], rest) : undefined
   return isObject(whole) && Object.hasOwn(whole, name) ? valueAt(whole[name], rest) : undefined
 }
 

@@ -1,6 +1,6 @@
 // Addresses that try lists of hosts: what each entry names, what is below it, and what only looks like it.
 
-import type { GateSettings, Policy } from '@tollgate/kernel'
+import type { GateSettings, Policy } from '@tollgate/kernel/policy'
 
 type HostPattern = GateSettings['egress']['allow'][number]
 

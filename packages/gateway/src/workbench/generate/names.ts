@@ -1,22 +1,22 @@
 // Names that fit patterns of a policy, and names that only nearly do.
 
-import type { Policy } from '@tollgate/kernel'
+import type { Policy } from '@tollgate/kernel/policy'
 
 /** A pattern for names. */
-export type Pattern = Policy['tools'][number]['name']
+export type NamePattern = Policy['tools'][number]['name']
 
 const FILLINGS: readonly string[] = ['probe', 'x', '']
 const LONGEST = 256
 
 /** Names that fit a pattern: itself, if it is one. */
-export function namesFor(pattern: Pattern): readonly string[] {
+export function namesFor(pattern: NamePattern): readonly string[] {
   const { source, exact } = pattern
   if (exact) return [source]
   return FILLINGS.map((filling) => source.replaceAll('*', filling)).filter((name) => isName(name, pattern))
 }
 
 /** Names that fit both patterns, as far as they are easily found. */
-export function namesForBoth(a: Pattern, b: Pattern): readonly string[] {
+export function namesForBoth(a: NamePattern, b: NamePattern): readonly string[] {
   if (a.exact) return b.matches(a.source) ? [a.source] : []
   if (b.exact) return a.matches(b.source) ? [b.source] : []
   const [first, ...restA] = a.source.split('*')
@@ -33,12 +33,12 @@ function longer(a: string, b: string): string {
   return a.length >= b.length ? a : b
 }
 
-function isName(name: string, pattern: Pattern): boolean {
+function isName(name: string, pattern: NamePattern): boolean {
   return name !== '' && name.length <= LONGEST && pattern.matches(name)
 }
 
 /** Names that are not quite those of a pattern. */
-export function namesNear({ source }: Pattern): readonly string[] {
+export function namesNear({ source }: NamePattern): readonly string[] {
   const name = source.replaceAll('*', 'x')
   return [`${name}x`, name.slice(0, -1), name.toUpperCase(), source.replaceAll('*', '').slice(0, -1)].filter(
     (each) => each !== '' && each.length <= LONGEST,

@@ -2,11 +2,11 @@
 // tries each text by the real matcher anyway.
 
 /** A part of a pattern. */
-type Part =
+type PatternPart =
   | { readonly kind: 'text'; readonly options: readonly string[] }
-  | { readonly kind: 'sequence'; readonly parts: readonly Part[] }
-  | { readonly kind: 'choice'; readonly parts: readonly Part[] }
-  | { readonly kind: 'repeat'; readonly part: Part; readonly counts: readonly number[] }
+  | { readonly kind: 'sequence'; readonly parts: readonly PatternPart[] }
+  | { readonly kind: 'choice'; readonly parts: readonly PatternPart[] }
+  | { readonly kind: 'repeat'; readonly part: PatternPart; readonly counts: readonly number[] }
 
 const MOST_TEXTS = 24
 const MOST_LENGTH = 4096
@@ -15,7 +15,7 @@ const MOST_COUNT = 64
 
 /** Some texts that probably fit, the plainest first; none for a pattern that could not be read. */
 export function textsOf(pattern: string): readonly string[] {
-  const part = new Reader(pattern).whole()
+  const part = new PatternReader(pattern).whole()
   if (!part) return []
   const sizes: number[] = []
   const texts = [write(part, (options) => (sizes.push(options), 0))]
@@ -30,11 +30,11 @@ export function textsOf(pattern: string): readonly string[] {
 
 /** Texts for every branch of a pattern, also for those inside of others: at most so many. */
 export function branchesOf(pattern: string, most: number): readonly string[] {
-  const part = new Reader(pattern).whole()
+  const part = new PatternReader(pattern).whole()
   return part ? [...new Set(variants(part, most))].filter((text) => text.length <= MOST_LENGTH) : []
 }
 
-function variants(part: Part, most: number): readonly string[] {
+function variants(part: PatternPart, most: number): readonly string[] {
   switch (part.kind) {
     case 'text':
       return part.options.slice(0, most)
@@ -71,7 +71,7 @@ function sequences(parts: readonly (readonly string[])[], most: number): readonl
 }
 
 /** Writes one text; at each point where there is a choice, `pick` says which. */
-function write(part: Part, pick: (options: number) => number): string {
+function write(part: PatternPart, pick: (options: number) => number): string {
   const chosen = <T>(options: readonly T[]): T | undefined =>
     options.length > 1 ? (options[pick(options.length)] ?? options[0]) : options[0]
   switch (part.kind) {
@@ -103,9 +103,9 @@ const CLASSES: Readonly<Record<string, readonly string[]>> = {
   S: ['a', '0', '.'],
 }
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', f: '\f', v: '\v', a: '\u0007' }
-const EMPTY: Part = { kind: 'text', options: [''] }
+const EMPTY: PatternPart = { kind: 'text', options: [''] }
 
-class Reader {
+class PatternReader {
   readonly #source: string
   #at = 0
   #depth = 0
@@ -114,14 +114,14 @@ class Reader {
     this.#source = source
   }
 
-  whole(): Part | undefined {
+  whole(): PatternPart | undefined {
     const part = this.#alternatives()
     return this.#at === this.#source.length ? part : undefined
   }
 
-  #alternatives(): Part | undefined {
+  #alternatives(): PatternPart | undefined {
     if (++this.#depth > MOST_DEPTH) return undefined
-    const parts: Part[] = []
+    const parts: PatternPart[] = []
     do {
       const part = this.#sequence()
       if (!part) return undefined
@@ -131,8 +131,8 @@ class Reader {
     return { kind: 'choice', parts }
   }
 
-  #sequence(): Part | undefined {
-    const parts: Part[] = []
+  #sequence(): PatternPart | undefined {
+    const parts: PatternPart[] = []
     while (this.#at < this.#source.length && !'|)'.includes(this.#next())) {
       const part = this.#atom()
       const repeated = part && this.#repeated(part)
@@ -142,7 +142,7 @@ class Reader {
     return { kind: 'sequence', parts }
   }
 
-  #atom(): Part | undefined {
+  #atom(): PatternPart | undefined {
     const sign = this.#take()
     if (sign === '^' || sign === '$') return EMPTY
     if (sign === '.') return { kind: 'text', options: ['a', '/', ' '] }
@@ -152,7 +152,7 @@ class Reader {
     return '*+?'.includes(sign) ? undefined : { kind: 'text', options: [sign] }
   }
 
-  #group(): Part | undefined {
+  #group(): PatternPart | undefined {
     const flags = /^\?(?:P?<[A-Za-z_]\w{0,63}>|[a-zA-Z-]{0,8}:|[a-zA-Z-]{1,8}(?=\)))/.exec(this.#rest(80))
     if (this.#next() === '?' && !flags) return undefined
     this.#at += flags?.[0].length ?? 0
@@ -160,7 +160,7 @@ class Reader {
     return this.#took(')') ? part : undefined
   }
 
-  #escape(): Part | undefined {
+  #escape(): PatternPart | undefined {
     const sign = this.#take()
     const options = CLASSES[sign]
     if (options) return { kind: 'text', options }
@@ -174,7 +174,7 @@ class Reader {
     return { kind: 'text', options: [ESCAPES[sign] ?? sign] }
   }
 
-  #set(): Part | undefined {
+  #set(): PatternPart | undefined {
     const isNegated = this.#took('^')
     const ranges: [string, string][] = []
     do {
@@ -201,7 +201,7 @@ class Reader {
     return part?.kind === 'text' ? part.options : undefined
   }
 
-  #repeated(part: Part): Part | undefined {
+  #repeated(part: PatternPart): PatternPart | undefined {
     const [sign, least, comma, most] = /^(?:[*+?]|\{(\d{1,4})(,?)(\d{0,4})\})/.exec(this.#rest(16)) ?? []
     if (sign === undefined) return part
     this.#at += sign.length

@@ -1,6 +1,7 @@
 // Calls that get past the rules before a rule, by asking the evaluator which of them is in the way.
 
-import { tryCall, type Policy, type Rule, type Way } from '@tollgate/kernel'
+import type { Policy, Rule } from '@tollgate/kernel/policy'
+import { tryCall, type Way } from '@tollgate/kernel/workbench'
 import { callOf, withArgument, type Draft } from './draft.ts'
 import { along } from './seeds.ts'
 import type { World } from './world.ts'

@@ -1,7 +1,8 @@
 // Calls that make a condition come out in a certain way.
 
 import type { Json } from '@tollgate/evidence'
-import { ITEM, type Clue, type Way } from '@tollgate/kernel'
+import { ITEM, type Clue, type Way } from '@tollgate/kernel/workbench'
+import { isList } from '../../tools/offer.ts'
 import { valueAt, withArgument, type Draft } from './draft.ts'
 import { STRANGER } from './hosts.ts'
 import { LABELLED, RISKY } from './samples.ts'
@@ -111,26 +112,21 @@ const LARGEST = 2000
 
 function sized(world: World, draft: Draft, path: readonly string[], clues: readonly Clue[]): Draft {
   const now = valueAt(draft.args, path)
-  const isSized = typeof now === 'string' || Array.isArray(now)
-  // Sound: `Array.isArray` does not narrow a readonly array.
-  const length = isSized ? (now as string | readonly Json[]).length : undefined
+  const length = typeof now === 'string' || isList(now) ? now.length : undefined
   if (length !== undefined && clues.every((clue) => clue.holds !== undefined && clue.fits(length)))
     return draft
   const size = world
     .fitting(clues)
     .find((each) => typeof each === 'number' && Number.isInteger(each) && each >= 0)
   if (typeof size !== 'number' || size > LARGEST) return draft
-  const before = valueAt(draft.args, path)
-  if (Array.isArray(before)) {
-    // Sound: `Array.isArray` does not narrow a readonly array.
-    const items = before as readonly Json[]
+  if (isList(now)) {
     return withArgument(
       draft,
       path,
-      Array.from({ length: size }, (_, i) => items[i] ?? items[0] ?? 'x'),
+      Array.from({ length: size }, (_, i) => now[i] ?? now[0] ?? 'x'),
     )
   }
-  const text = typeof before === 'string' ? before : ''
+  const text = typeof now === 'string' ? now : ''
   return withArgument(draft, path, text.slice(0, size).padEnd(size, 'x'))
 }
 

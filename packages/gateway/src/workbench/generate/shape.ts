@@ -1,9 +1,12 @@
 // Arguments for a JSON Schema: the least that fits, everything at once, and values at the bounds of each property.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
-import { ITEM } from '@tollgate/kernel'
-import { parse } from 'yaml'
+import { readYaml } from '@tollgate/kernel/policy'
+import { ITEM } from '@tollgate/kernel/workbench'
+import { isList, isObject } from '../../tools/offer.ts'
 import { textsOf } from './pattern.ts'
+
+export { isObject } from '../../tools/offer.ts'
 
 const DEEPEST = 6
 const MOST_PROPERTIES = 32
@@ -12,20 +15,12 @@ const LONGEST = 2048
 /** The schemas that a policy's text has for its tools, by the name of each declaration. */
 export function schemasIn(text: string): ReadonlyMap<string, JsonObject> {
   if (!text.includes('schema')) return new Map()
-  const tools = member(readPlain(text), 'tools')
+  const reader = readYaml(text)
+  // Sound: the reader refuses tags and anchors, so what it reads is plain data; it is null where the text has mistakes.
+  const tools = member(reader.plain(reader.root) as Json, 'tools')
   if (!isObject(tools)) return new Map()
   const found = Object.entries(tools).map(([name, tool]) => [name, member(tool, 'schema')] as const)
   return new Map(found.flatMap(([name, schema]) => (isObject(schema) ? [[name, schema] as const] : [])))
-}
-
-function readPlain(text: string): Json {
-  try {
-    // Sound: a policy that was read has neither tags nor anchors, and is plain data.
-    return parse(text, { logLevel: 'silent' }) as Json
-  } catch {
-    // Then there is nothing to learn from it; the policy itself says what fits.
-    return null
-  }
 }
 
 /** The least that fits a schema, and the same with every property that it names. */
@@ -158,11 +153,5 @@ export function member(value: Json | undefined, name: string): Json | undefined 
 }
 
 function listOf(value: Json | undefined): readonly Json[] {
-  // Sound: `Array.isArray` does not narrow a readonly array.
-  return Array.isArray(value) ? (value as readonly Json[]) : []
-}
-
-/** Whether it is an object, and no list. */
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isList(value) ? value : []
 }

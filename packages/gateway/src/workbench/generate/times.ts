@@ -1,6 +1,7 @@
 // Moments that try opening hours and conditions about time.
 
-import { waysOf, type Clue, type Policy } from '@tollgate/kernel'
+import type { Policy } from '@tollgate/kernel/policy'
+import { waysOf, type Clue } from '@tollgate/kernel/workbench'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -1,7 +1,7 @@
 // Values for one part of a call: at the bounds of what a condition asks, on both sides of them, and of another type.
 
 import type { Json } from '@tollgate/evidence'
-import type { Clue } from '@tollgate/kernel'
+import type { Clue } from '@tollgate/kernel/workbench'
 import { textsOf } from './pattern.ts'
 
 const MOST_FITTING = 6

@@ -1,11 +1,11 @@
 // Calls that differ from one call in one thing, and in two where gates look at two.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
-import { ITEM, type Clue } from '@tollgate/kernel'
+import { ITEM, type Clue } from '@tollgate/kernel/workbench'
+import { isList, isObject } from '../../tools/offer.ts'
 import { valueAt, withArgument, withAt, type Draft } from './draft.ts'
 import { STRANGER } from './hosts.ts'
 import { HOSTILE, LABELLED, OUTPUTS, RELAYED, RISKY } from './samples.ts'
-import { isObject } from './shape.ts'
 import { withText } from './seeds.ts'
 import { probing } from './values.ts'
 import type { World } from './world.ts'
@@ -13,7 +13,7 @@ import type { World } from './world.ts'
 const MOST_PATHS = 48
 
 /** Paths of arguments, each with the values to try there. */
-export type Arguments = readonly (readonly [path: readonly string[], values: readonly (Json | undefined)[]])[]
+type Arguments = readonly (readonly [path: readonly string[], values: readonly (Json | undefined)[]])[]
 
 /** What to try at the arguments that clues are about. */
 export function argumentsIn(clues: readonly Clue[]): Arguments {
@@ -46,8 +46,7 @@ function withOneMore(draft: Draft, path: readonly string[], value: Json | undefi
   const at = path.indexOf(ITEM)
   const before = valueAt(draft.args, path.slice(0, at))
   const item = withAt(undefined, path.slice(at + 1), value)
-  // Sound: `Array.isArray` does not narrow a readonly array.
-  const items = Array.isArray(before) ? (before as readonly Json[]) : []
+  const items = isList(before) ? before : []
   return withArgument(draft, path.slice(0, at), item === undefined ? items : [...items, item])
 }
 

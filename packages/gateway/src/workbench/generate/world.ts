@@ -1,17 +1,12 @@
 // What two policies name between them: everything that calls are made up of.
 
 import { DOORS, TIERS, type Door, type JsonObject, type Tier } from '@tollgate/evidence'
-import {
-  isDelegateOnly,
-  waysOf,
-  type Policy,
-  type Rule,
-  type ToolDeclaration,
-  type Ways,
-} from '@tollgate/kernel'
+import { isDelegateOnly } from '@tollgate/kernel/admin'
+import type { Policy, Rule, ToolDeclaration } from '@tollgate/kernel/policy'
+import { waysOf, type Ways } from '@tollgate/kernel/workbench'
 import { declaredPath, withArgument, type Draft } from './draft.ts'
 import { addressesOf, insideOf } from './hosts.ts'
-import { namesFor, namesForBoth, namesNear, type Pattern } from './names.ts'
+import { namesFor, namesForBoth, namesNear, type NamePattern } from './names.ts'
 import { boundsOf, examplesOf, schemasIn, type Bounds } from './shape.ts'
 import { toolsThatDiffer } from '../settings.ts'
 import { timesOf } from './times.ts'
@@ -33,12 +28,12 @@ export interface World {
   /** Calls of case files. */
   readonly seeds: readonly Draft[]
   /** Declarations of tools that are not the same in both policies. */
-  readonly declaredAnew: readonly Pattern[]
+  readonly declaredAnew: readonly NamePattern[]
   /** The ways of a rule's condition. */
   waysOf(rule: Rule): Ways
   /** What the policies declare of a tool: none, one or two different things. */
   declared(tool: string): readonly ToolDeclaration[]
-  shapeOf(tool: string): Shape
+  shapeOf(tool: string): ArgumentsShape
   /** The rules that name a tool, of all policies, each once. */
   rulesFor(tool: string): readonly Rule[]
   /** A call of nothing yet that nothing objects to. */
@@ -48,7 +43,7 @@ export interface World {
 }
 
 /** What arguments a tool takes, as far as the policies say. */
-export interface Shape {
+interface ArgumentsShape {
   /** Arguments that probably fit its schema; at least one. */
   readonly examples: readonly JsonObject[]
   /** Values at the bounds of what the schema says. */
@@ -72,7 +67,7 @@ export function worldOf(a: Policy, b: Policy, seeds: readonly Draft[] = []): Wor
   const policies = [a, b]
   const ways = new Map<string, Ways>()
   const schemas = policies.map(({ text }) => schemasIn(text))
-  const shapes = new Map<string, Shape>()
+  const shapes = new Map<string, ArgumentsShape>()
   const perTool = new Map<string, readonly Rule[]>()
   const tiers = new Map<string, readonly Tier[]>()
   const distinct = distinctRules(policies)
@@ -123,7 +118,7 @@ function kept<T>(store: Map<string, T>, key: string, make: (key: string) => T): 
 
 /** A rule in one text: two that decide the same in the same order have the same. */
 export function ruleKey({ id, action, tools, principals, sessions, doors, when }: Rule): string {
-  const sources = (patterns: readonly Pattern[]): string[] => patterns.map(({ source }) => source)
+  const sources = (patterns: readonly NamePattern[]): string[] => patterns.map(({ source }) => source)
   return JSON.stringify([
     id,
     action,
@@ -150,7 +145,7 @@ function listed(policies: readonly Policy[], read: (policy: Policy) => readonly 
   return [...all].sort((x, y) => Number(isShared(x)) - Number(isShared(y))).slice(0, MOST_NAMES)
 }
 
-function namesOf(policies: readonly Policy[], read: (policy: Policy) => readonly Pattern[]): string[] {
+function namesOf(policies: readonly Policy[], read: (policy: Policy) => readonly NamePattern[]): string[] {
   const patterns = new Map(policies.flatMap((policy) => read(policy).map((each) => [each.source, each])))
   const sources = listed(policies, (policy) => read(policy).map(({ source }) => source))
   const found = sources.flatMap((source) => patterns.get(source) ?? [])
@@ -158,7 +153,7 @@ function namesOf(policies: readonly Policy[], read: (policy: Policy) => readonly
 }
 
 /** Names that fit two patterns at once, for as many pairs as there is time for. */
-function meetings(a: readonly Pattern[], b: readonly Pattern[]): readonly string[] {
+function meetings(a: readonly NamePattern[], b: readonly NamePattern[]): readonly string[] {
   const [left, right] = [a, b].map((list) => list.filter(({ exact }) => !exact).slice(0, 40))
   return (left ?? [])
     .flatMap((x) => (right ?? []).flatMap((y) => (x === y ? [] : namesForBoth(x, y))))
@@ -170,7 +165,7 @@ function unique(names: readonly string[]): string[] {
 }
 
 function toolsOf(policies: readonly Policy[]): readonly string[] {
-  const patternsOf = (policy: Policy): readonly Pattern[] => [
+  const patternsOf = (policy: Policy): readonly NamePattern[] => [
     ...policy.tools.map(({ name }) => name),
     ...policy.rules.flatMap(({ tools }) => tools),
     ...policy.gates.temporal.hours.map(({ tools }) => tools),
@@ -193,7 +188,7 @@ function declarationsOf({ tools }: Policy): (tool: string) => readonly ToolDecla
 function shapeOf(
   declared: readonly ToolDeclaration[],
   schemas: readonly ReadonlyMap<string, JsonObject>[],
-): Shape {
+): ArgumentsShape {
   const own = declared
     .flatMap(({ name }) => schemas.map((each) => each.get(name.source)))
     .filter((each) => each !== undefined)

@@ -1,6 +1,7 @@
 // Conditions as text: values and names that cannot end a literal early, and chains that do not nest too deep.
 
 import type { Json } from '@tollgate/evidence'
+import { isList } from '../../tools/offer.ts'
 
 /** A text as CEL writes it. Beyond ASCII everything is escaped: what only looks like another letter does not here. */
 export function celText(text: string): string {
@@ -22,8 +23,7 @@ export function celValue(value: Json): string {
   if (typeof value === 'string') return celText(value)
   if (typeof value === 'number') return celNumber(value)
   if (value === null || typeof value === 'boolean') return String(value)
-  // Sound: `Array.isArray` does not narrow a readonly array.
-  if (Array.isArray(value)) return celList(value as readonly Json[])
+  if (isList(value)) return celList(value)
   const members = Object.entries(value).map(([name, member]) => `${celText(name)}: ${celValue(member)}`)
   return `{${members.join(', ')}}`
 }

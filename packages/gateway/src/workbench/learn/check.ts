@@ -2,18 +2,20 @@
 // would object to is theirs to say, before and after.
 
 import type { EffectClass } from '@tollgate/evidence'
-import { explain, parsePolicy, subjectOf, tryCall, type Action, type Policy } from '@tollgate/kernel'
+import { subjectOf } from '@tollgate/kernel'
+import { explain, parsePolicy, type Action, type Policy } from '@tollgate/kernel/policy'
+import { tryCall } from '@tollgate/kernel/workbench'
 import { callOf, type ObservedCall } from './observed.ts'
 
 /** What the rules said: the rule that decided, and what it does. A condition that failed denies. */
-export interface Said {
+export interface RuleAnswer {
   readonly rule: string
   readonly action: Action
   readonly failed: boolean
 }
 
 /** The first rule of a policy that decides on a call; undefined if none does. */
-export function askRules(policy: Policy, call: ObservedCall): Said | undefined {
+export function askRules(policy: Policy, call: ObservedCall): RuleAnswer | undefined {
   const { intent, snapshot } = tryCall(policy, callOf(call), Date.parse(call.time))
   if (intent.unreadable !== undefined) return undefined
   const decisive = explain(policy, subjectOf(intent, snapshot)).find(

@@ -3,10 +3,10 @@
 import type { Json } from '@tollgate/evidence'
 import { excerpt } from '../../tools/hidden.ts'
 import { celList, celValue } from './cel.ts'
-import { keyOf, type Place, type Shape } from './observed.ts'
+import { keyOf, type ValuePlace, type LearnedShape } from './observed.ts'
 
 /** Just these values. */
-export function exactly(values: readonly Json[], { code, path }: Place): Shape {
+export function exactly(values: readonly Json[], { code, path }: ValuePlace): LearnedShape {
   const [first = null] = values
   const when = values.length === 1 ? `${code} == ${celValue(first)}` : `${code} in ${celList(values)}`
   return { when, notes: [{ path, seen: seenOf(values) }], asks: [] }

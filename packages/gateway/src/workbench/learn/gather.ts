@@ -10,19 +10,14 @@ import {
   type Freeze,
   type Json,
 } from '@tollgate/evidence'
-import {
-  readKeptCall,
-  tryCall,
-  whyUnreadable,
-  type KeptCall,
-  type Policy,
-  type TraceEntry,
-} from '@tollgate/kernel'
+import { readKeptCall, whyUnreadable, type KeptCall } from '@tollgate/kernel'
+import type { Policy } from '@tollgate/kernel/policy'
+import { tryCall, type TraceEntry } from '@tollgate/kernel/workbench'
 import { policyOfRules } from './check.ts'
 import { callOf, type ObservedCall } from './observed.ts'
 
 /** Which calls are wanted. All that is given must hold. */
-export interface Wanted {
+export interface CallFilter {
   /** Also those that were denied because no rule matched. */
   readonly denied?: boolean
   /** Not before this time, in milliseconds. */
@@ -46,7 +41,7 @@ export interface Gathered {
 }
 
 /** Takes entries, in the order of the ledger. */
-export interface Gatherer {
+interface Gatherer {
   take(entry: TraceEntry): void
   /** Hash of the policy that was activated last; undefined if none was. */
   policyHash(): string | undefined
@@ -54,7 +49,7 @@ export interface Gatherer {
   finish(policy: Policy | undefined): Gathered
 }
 
-interface Found {
+interface FoundCall {
   readonly id: string
   readonly decision: Decision
   readonly kept: KeptCall
@@ -63,8 +58,8 @@ interface Found {
 const MOST_CALLS = 100_000
 
 /** Nothing is known yet. */
-export function createGatherer(wanted: Wanted = {}): Gatherer {
-  const found: Found[] = []
+export function createGatherer(wanted: CallFilter = {}): Gatherer {
+  const found: FoundCall[] = []
   // The session of each decision that something may still follow on.
   const sessions = new Map<string, string>()
   const dirt = new Map<string, string>()
@@ -158,7 +153,7 @@ function againstAnswer({ answer }: Approval): string | undefined {
 
 function isWanted(
   decision: Decision,
-  { denied = false, since = 0, session, principal, tool }: Wanted,
+  { denied = false, since = 0, session, principal, tool }: CallFilter,
 ): boolean {
   const { reason_code: reason } = decision
   return (
@@ -186,7 +181,11 @@ function textOf(args: Json): string | undefined {
   }
 }
 
-function observedOf({ id, decision, kept }: Found, why: string | undefined, policy: Policy): ObservedCall {
+function observedOf(
+  { id, decision, kept }: FoundCall,
+  why: string | undefined,
+  policy: Policy,
+): ObservedCall {
   const { environment, workspace } = kept.context
   const call: ObservedCall = {
     receipt: id,

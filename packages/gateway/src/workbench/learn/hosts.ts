@@ -2,10 +2,10 @@
 
 import { allOf, anyOf, celList, celText } from './cel.ts'
 import { seenOf } from './exact.ts'
-import type { ObservedDestination, Shape } from './observed.ts'
+import type { ObservedDestination, LearnedShape } from './observed.ts'
 
 /** The shape of all destinations of some calls. */
-export function shapeOfDestinations(all: readonly ObservedDestination[]): Shape {
+export function shapeOfDestinations(all: readonly ObservedDestination[]): LearnedShape {
   if (all.length === 0) return { when: 'size(destinations) == 0', notes: [], asks: [] }
   const lanes = new Map<
     string,
@@ -38,7 +38,7 @@ export function shapeOfDestinations(all: readonly ObservedDestination[]): Shape 
 // Longer, and no condition has room for anything else.
 const LONGEST = 1500
 
-function tooMany(shown: readonly string[]): Shape {
+function tooMany(shown: readonly string[]): LearnedShape {
   const wider = 'every destination that `gates.egress` lets pass'
   return {
     when: 'true',

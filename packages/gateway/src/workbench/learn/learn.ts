@@ -1,11 +1,11 @@
 // From observed calls to proposed rules. Nothing is widened silently, and what is proposed is tried on every call it came from.
 
-import type { Policy } from '@tollgate/kernel'
+import type { Policy } from '@tollgate/kernel/policy'
 import { askRules, policyOfRules } from './check.ts'
 import { ruleId } from './names.ts'
 import { add, keyOf, type ObservedCall } from './observed.ts'
 import { rulesText, type ProposedRule } from './print.ts'
-import { exactProposals, fineProposal, roughProposal, wayOf, type Proposal } from './rule.ts'
+import { exactProposals, fineProposal, roughProposal, wayOf, type RuleProposal } from './rule.ts'
 import { leftOut, type LeftOut } from './sift.ts'
 
 /** How to learn. */
@@ -40,7 +40,7 @@ export function learn(all: readonly ObservedCall[], options: LearnOptions = {}):
   const { calls, left } = leftOut(all, options.policy)
   const groups = [...groupsOf(calls, options.exact === true).values()].slice(0, MOST_TOOLS)
   const taken = new Set(options.policy?.rules.map(({ id }) => id))
-  const name = (proposal: Proposal): ProposedRule => ({ ...proposal, id: ruleId(proposal.tool, taken) })
+  const name = (proposal: RuleProposal): ProposedRule => ({ ...proposal, id: ruleId(proposal.tool, taken) })
   const rules = groups.flatMap((own) => proposalsOf(own, options.exact === true)).map(name)
   const first = tryRules(rules, calls, options.policy)
   // Should a rule not do what it was made for, the call is added as it was.
@@ -61,7 +61,7 @@ export function learn(all: readonly ObservedCall[], options: LearnOptions = {}):
 const MOST_EXACT = 50
 
 /** The rules for the calls of one tool: one if that can allow, else what was seen exactly, and a question for what is like it. */
-function proposalsOf(calls: readonly ObservedCall[], exact: boolean): readonly Proposal[] {
+function proposalsOf(calls: readonly ObservedCall[], exact: boolean): readonly RuleProposal[] {
   if (exact) return exactProposals(calls)
   const fine = fineProposal(calls)
   if (fine?.action === 'allow') return [fine]
@@ -84,7 +84,7 @@ function groupsOf(
   return groups
 }
 
-interface Tried {
+interface TriedRules {
   readonly allowed: number
   readonly asked: number
   readonly missed: readonly ObservedCall[]
@@ -95,7 +95,7 @@ function tryRules(
   rules: readonly ProposedRule[],
   calls: readonly ObservedCall[],
   policy: Policy | undefined,
-): Tried {
+): TriedRules {
   const learned = policyOfRules(rulesText(rules), policy?.tools)
   const known = new Map<string, string>()
   const missed: ObservedCall[] = []

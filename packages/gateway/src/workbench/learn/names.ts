@@ -2,7 +2,7 @@
 
 import { excerpt } from '../../tools/hidden.ts'
 import { celList, celText } from './cel.ts'
-import type { Note } from './observed.ts'
+import type { ValueNote } from './observed.ts'
 
 /** A text as YAML writes it in quotes. Beyond ASCII everything is escaped, as in conditions. */
 export function yamlText(text: string): string {
@@ -11,11 +11,11 @@ export function yamlText(text: string): string {
 }
 
 /** Whom a rule is for. */
-export interface Principals {
+interface Principals {
   readonly patterns: readonly string[]
   /** What a condition must say besides, because a name itself has a `*`. */
   readonly when: readonly string[]
-  readonly notes: readonly Note[]
+  readonly notes: readonly ValueNote[]
 }
 
 const FEWEST_ALIKE = 3

@@ -32,7 +32,7 @@ export interface ObservedDestination {
 }
 
 /** A value in the arguments: how a condition names it, and how a person does. */
-export interface Place {
+export interface ValuePlace {
   readonly code: string
   readonly path: string
   /** How many lists and objects it lies in. */
@@ -53,7 +53,7 @@ export interface Manner {
 }
 
 /** What was seen at a place, and what the condition allows beyond it. */
-export interface Note {
+export interface ValueNote {
   readonly path: string
   readonly seen: string
   /** What is allowed although it was not seen; undefined if nothing is. */
@@ -61,11 +61,11 @@ export interface Note {
 }
 
 /** The condition on a place, and what a person should know of it. */
-export interface Shape {
+export interface LearnedShape {
   readonly when: string
   /** The same, one condition for each thing that must hold. */
   readonly parts?: readonly string[]
-  readonly notes: readonly Note[]
+  readonly notes: readonly ValueNote[]
   /** Why a person must be asked, whatever the condition says. */
   readonly asks: readonly string[]
 }

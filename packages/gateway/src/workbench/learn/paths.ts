@@ -1,7 +1,7 @@
 // Paths and URLs: those that share a directory allow what is below it. Never the root, never somebody's home as a whole, and
 // nothing that could climb out: what follows the directory is names made of letters that were seen, one after the other.
 
-import { isWithinBase } from '@tollgate/kernel'
+import { isWithinBase } from '@tollgate/kernel/policy'
 import { wordsOf } from '../../tools/words.ts'
 import { allOf, anyOf, celList, celText } from './cel.ts'
 import { fewOf, seenOf } from './exact.ts'
@@ -11,13 +11,13 @@ import {
   lengthOf,
   roundedUp,
   type Manner,
-  type Note,
-  type Place,
-  type Shape,
+  type ValueNote,
+  type ValuePlace,
+  type LearnedShape,
 } from './observed.ts'
 
 /** A path or URL, taken apart. */
-interface Route {
+interface SplitPath {
   readonly text: string
   /** What comes before the first directory: nothing, `/`, `./`, `~/`, or scheme and host. */
   readonly root: string
@@ -27,9 +27,9 @@ interface Route {
 }
 
 /** Texts that share a directory. */
-interface Group {
+interface FolderGroup {
   readonly folder: string
-  readonly routes: readonly Route[]
+  readonly routes: readonly SplitPath[]
 }
 
 const FEWEST = 3
@@ -38,7 +38,11 @@ const SHORTEST_LIMIT = 256
 const LONGEST = 1024
 
 /** The shape of texts that are paths or URLs; undefined if they are none, or share nothing. */
-export function shapeOfPaths(texts: readonly string[], place: Place, manner: Manner): Shape | undefined {
+export function shapeOfPaths(
+  texts: readonly string[],
+  place: ValuePlace,
+  manner: Manner,
+): LearnedShape | undefined {
   const routes = texts.flatMap((text) => routeOf(text) ?? [])
   const groups = groupsOf(routes)
   const grouped = groups.flatMap((group) => group.routes)
@@ -55,7 +59,7 @@ const PATH_WORDS = new Set(
 )
 
 /** Whether these are paths and not, say, kinds of content: by the name of the argument, or by how all of them look. */
-function looksLikePaths(routes: readonly Route[], { path }: Place): boolean {
+function looksLikePaths(routes: readonly SplitPath[], { path }: ValuePlace): boolean {
   if (wordsOf(path).some((word) => PATH_WORDS.has(word))) return true
   return routes.every(
     ({ root, name }) => root !== '' || (/\.[A-Za-z0-9]{1,8}$/.test(name) && !name.includes(' ')),
@@ -66,7 +70,7 @@ const NAMED_PATHS = new Set('path paths file files filename filepath dir directo
 const LOCAL = /^(?:\/|~|\.{1,2}\/|file:|[A-Za-z]:[\\/])/
 
 /** Whether texts that share no directory are places in a file system: free text would be all of it. */
-export function arePaths(texts: readonly string[], { path }: Place): boolean {
+export function arePaths(texts: readonly string[], { path }: ValuePlace): boolean {
   const local = texts.filter((text) => !/^https?:/.test(text))
   const last = wordsOf(path.slice(path.lastIndexOf('.') + 1)).at(-1) ?? ''
   return local.length > 0 && (NAMED_PATHS.has(last) || local.every((text) => LOCAL.test(text)))
@@ -76,7 +80,7 @@ const URL_START = /^(?:file:\/\/\/|[a-z][a-z0-9+.-]{0,20}:\/\/[a-z0-9][a-z0-9.-]
 const PATH_START = /^(?:\/|\.\/|~\/)?/
 
 /** A text as a route; undefined if it is none that could be read in only one way. */
-function routeOf(text: string): Route | undefined {
+function routeOf(text: string): SplitPath | undefined {
   if (text.length > LONGEST) return undefined
   const url = URL_START.exec(text)?.[0]
   const root = url ?? PATH_START.exec(text)?.[0] ?? ''
@@ -118,7 +122,7 @@ const MOUNTS = new Set(['mnt', 'media', 'volumes', 'cygdrive'])
 const SYSTEM = new Set([...MOUNTS, 'var', 'usr', 'srv', 'export', 'nfs', 'data'])
 
 /** How many directories a group must share, so that it is neither everything nor somebody's home. */
-function leastShared({ root, folders }: Route): number {
+function leastShared({ root, folders }: SplitPath): number {
   // The users of a site are none of a machine.
   if (/^https?:/.test(root)) return 1
   const names = folders.map((folder) => folder.toLowerCase())
@@ -138,8 +142,8 @@ function homeIn(names: readonly string[], isWhole: boolean): number {
   return at + 3
 }
 
-function groupsOf(routes: readonly Route[]): readonly Group[] {
-  const groups = new Map<string, Route[]>()
+function groupsOf(routes: readonly SplitPath[]): readonly FolderGroup[] {
+  const groups = new Map<string, SplitPath[]>()
   for (const route of routes) {
     const least = leastShared(route)
     if (route.folders.length < least) continue
@@ -151,18 +155,18 @@ function groupsOf(routes: readonly Route[]): readonly Group[] {
 }
 
 /** The deepest directory that all of them are in. */
-function sharedBy(routes: readonly Route[]): string {
+function sharedBy(routes: readonly SplitPath[]): string {
   const [{ root, folders } = { root: '', folders: [] }] = routes
   const end = folders.findIndex((folder, i) => routes.some((route) => route.folders[i] !== folder))
   return `${root}${folders.slice(0, end === -1 ? undefined : end).join('/')}/`
 }
 
 function shapeOfGroups(
-  groups: readonly Group[],
+  groups: readonly FolderGroup[],
   rest: readonly string[],
   texts: readonly string[],
-  { code, path }: Place,
-): Shape {
+  { code, path }: ValuePlace,
+): LearnedShape {
   const limit = Math.max(SHORTEST_LIMIT, roundedUp(extremes(texts.map(lengthOf))[1]))
   const parts = groups.map((group) => namesIn(group))
   const terms = [
@@ -172,7 +176,7 @@ function shapeOfGroups(
     }),
     ...(rest.length > 0 ? [`${code} in ${celList(rest)}`] : []),
   ]
-  const notes = groups.map(({ folder, routes }, i): Note => ({
+  const notes = groups.map(({ folder, routes }, i): ValueNote => ({
     path,
     seen: `${seenOf(routes.map(({ text }) => text))}, all under \`${folder}\``,
     wider: `every path under \`${folder}\` without \`..\`, of ${parts[i]?.about ?? ''}, up to ${limit} characters`,
@@ -199,7 +203,7 @@ function below(code: string, folder: string): string {
 }
 
 /** What may follow the directory of a group: names that look like those that were seen. */
-function namesIn({ folder, routes }: Group): { readonly pattern: string; readonly about: string } {
+function namesIn({ folder, routes }: FolderGroup): { readonly pattern: string; readonly about: string } {
   const names = routes.flatMap(({ text, query }) =>
     text.slice(folder.length, query === '' ? undefined : text.length - query.length - 1).split('/'),
   )

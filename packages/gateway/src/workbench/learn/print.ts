@@ -3,11 +3,11 @@
 import { excerpt } from '../../tools/hidden.ts'
 import { celList } from './cel.ts'
 import { yamlText } from './names.ts'
-import { count, type Note, type ObservedCall } from './observed.ts'
-import { conditionText, type Proposal } from './rule.ts'
+import { count, type ValueNote, type ObservedCall } from './observed.ts'
+import { conditionText, type RuleProposal } from './rule.ts'
 
 /** A rule with its id. */
-export interface ProposedRule extends Proposal {
+export interface ProposedRule extends RuleProposal {
   readonly id: string
 }
 
@@ -56,13 +56,13 @@ function commentsOf({ tool, calls, notes, asks }: ProposedRule): readonly string
   return lines.map((line) => excerpt(line, LONGEST_LINE))
 }
 
-function linesOf({ path, seen, wider }: Note): readonly string[] {
+function linesOf({ path, seen, wider }: ValueNote): readonly string[] {
   const name = path === '' ? '(arguments)' : path
   return [`  ${name}: ${seen}`, ...(wider === undefined ? [] : [`    WIDER than seen: allows ${wider}`])]
 }
 
 /** What there is no room for: by name, if it is wider than what was seen. */
-function moreOf(notes: readonly Note[]): readonly string[] {
+function moreOf(notes: readonly ValueNote[]): readonly string[] {
   if (notes.length === 0) return []
   const wider = notes.filter((note) => note.wider !== undefined).map(({ path }) => path)
   return [

@@ -3,7 +3,7 @@
 import { excerpt } from '../../tools/hidden.ts'
 import type { Gathered } from './gather.ts'
 import type { Learned } from './learn.ts'
-import { count, type Note } from './observed.ts'
+import { count, type ValueNote } from './observed.ts'
 import { spanOf, type ProposedRule } from './print.ts'
 import { conditionText } from './rule.ts'
 import { sessionOf, type LeftOut } from './sift.ts'
@@ -56,7 +56,7 @@ export function leftLines(
 }
 
 /** What came of learning as data. */
-export interface LearnedReport {
+interface LearnedReport {
   readonly rules: readonly RuleReport[]
   readonly text: string
   readonly observed: number
@@ -76,7 +76,7 @@ interface RuleReport {
   readonly doors: readonly string[]
   readonly when: string
   readonly asks: readonly string[]
-  readonly notes: readonly Note[]
+  readonly notes: readonly ValueNote[]
   readonly calls: number
   readonly sessions: number
   readonly first: string

@@ -1,7 +1,7 @@
 // One rule for the calls of one tool: as tight as fits into a condition, and tried on each of them.
 
 import type { Door, EffectClass, Json } from '@tollgate/evidence'
-import { CONDITION_VARIABLES, conditionEnvironment, type Action } from '@tollgate/kernel'
+import { CONDITION_VARIABLES, conditionEnvironment, type Action } from '@tollgate/kernel/policy'
 import { stricter } from '../../tools/words.ts'
 import { allOf, celList, celText, celValue } from './cel.ts'
 import { exactly } from './exact.ts'
@@ -12,21 +12,21 @@ import {
   distinct,
   NO_TENANT,
   type Manner,
-  type Note,
+  type ValueNote,
   type ObservedCall,
-  type Shape,
+  type LearnedShape,
 } from './observed.ts'
 import { shapeOf } from './values.ts'
 
 /** A rule as it is proposed, without its id. */
-export interface Proposal {
+export interface RuleProposal {
   readonly tool: string
   readonly action: Extract<Action, 'allow' | 'require'>
   readonly principals: readonly string[]
   readonly doors: readonly Door[]
   /** The parts of the condition: all of them must hold. */
   readonly when: readonly string[]
-  readonly notes: readonly Note[]
+  readonly notes: readonly ValueNote[]
   /** Why it asks a person, if it does. */
   readonly asks: readonly string[]
   /** The calls it was made from. */
@@ -46,12 +46,12 @@ const LOOKS = [
 ] as const
 
 /** The rule for the calls of one tool, looking at values; undefined if no condition has room for them. */
-export function fineProposal(calls: readonly ObservedCall[]): Proposal | undefined {
+export function fineProposal(calls: readonly ObservedCall[]): RuleProposal | undefined {
   return proposalOf(calls, { effect: strictestOf(calls), ...LOOKS[0] })
 }
 
 /** A rule that asks a person about calls of one tool, looking as closely as there is room for. */
-export function roughProposal(calls: readonly ObservedCall[]): Proposal | undefined {
+export function roughProposal(calls: readonly ObservedCall[]): RuleProposal | undefined {
   for (const look of LOOKS.slice(1)) {
     const proposal = proposalOf(calls, { effect: strictestOf(calls), ...look })
     if (proposal) return proposal
@@ -63,7 +63,7 @@ function strictestOf(calls: readonly ObservedCall[]): EffectClass {
   return calls.map((call) => call.effect).reduce(stricter, 'read')
 }
 
-function proposalOf(calls: readonly ObservedCall[], manner: Manner): Proposal | undefined {
+function proposalOf(calls: readonly ObservedCall[], manner: Manner): RuleProposal | undefined {
   const values = calls.map(({ args }) => args)
   const shape = shapeOf(values, ARGS, manner)
   const asks = manner.rough ? [TOO_MUCH, ...shape.asks] : shape.asks
@@ -74,7 +74,7 @@ function proposalOf(calls: readonly ObservedCall[], manner: Manner): Proposal | 
 const TOO_MUCH = 'what was seen does not fit into a condition value by value'
 
 /** Rules for exactly these calls, which have tool, principal and door in common; what fits into no condition is left out. */
-export function exactProposals(calls: readonly ObservedCall[]): readonly Proposal[] {
+export function exactProposals(calls: readonly ObservedCall[]): readonly RuleProposal[] {
   const parts: ObservedCall[][] = []
   let room = 0
   for (const [args, own] of byArguments(calls)) {
@@ -105,11 +105,11 @@ function byArguments(calls: readonly ObservedCall[]): ReadonlyMap<Json, readonly
   return groups
 }
 
-function exactRule(calls: readonly ObservedCall[]): Proposal {
+function exactRule(calls: readonly ObservedCall[]): RuleProposal {
   return ruleOf(calls, exactly(distinct(calls.map(({ args }) => args)), ARGS), true)
 }
 
-function ruleOf(calls: readonly ObservedCall[], args: Shape, exact: boolean): Proposal {
+function ruleOf(calls: readonly ObservedCall[], args: LearnedShape, exact: boolean): RuleProposal {
   const tool = calls[0]?.tool ?? ''
   const principals = principalsOf(
     calls.map(({ principal }) => principal),
@@ -152,7 +152,7 @@ function placed(name: 'environment' | 'workspace', calls: readonly ObservedCall[
 }
 
 /** Says so where calls of one principal or door become those of another. */
-function crossings(calls: readonly ObservedCall[]): readonly Note[] {
+function crossings(calls: readonly ObservedCall[]): readonly ValueNote[] {
   const ways = new Set(calls.map(wayOf))
   if (ways.size < 2) return []
   const seen = `${ways.size} kinds: of principal, door, and where they say they are`
@@ -173,7 +173,7 @@ export function wayOf({
 const conditions = conditionEnvironment(CONDITION_VARIABLES)
 
 /** Whether the condition of a rule can be used, and holds for each call that it was made from. */
-function holdsForAll({ when, calls }: Proposal): boolean {
+function holdsForAll({ when, calls }: RuleProposal): boolean {
   const compiled = conditions.compile(conditionText(when))
   if (!('test' in compiled)) return false
   return calls.every((call) => {

@@ -1,10 +1,10 @@
 // Which observed calls are learned from, and which are not, and why.
 
 import { NEVER_OBSERVED, type EffectClass, type Json } from '@tollgate/evidence'
-import type { Policy } from '@tollgate/kernel'
+import type { Policy } from '@tollgate/kernel/policy'
 import { holdsSecret } from '../../tools/seen.ts'
 import { stricter } from '../../tools/words.ts'
-import { askRules, effectNow, type Said } from './check.ts'
+import { askRules, effectNow, type RuleAnswer } from './check.ts'
 import { add, keyOf, type ObservedCall } from './observed.ts'
 
 /** Calls that were not learned from, and why. */
@@ -66,7 +66,7 @@ function againstCall(call: ObservedCall, policy: Policy | undefined): string | u
   return said && decidedBy(said)
 }
 
-function decidedBy({ rule, action, failed }: Said): string {
+function decidedBy({ rule, action, failed }: RuleAnswer): string {
   if (failed) return `the condition of rule \`${rule}\` of the policy fails, which denies them`
   if (action === 'allow') return `rule \`${rule}\` of the policy allows them already`
   return action === 'deny'

@@ -10,9 +10,9 @@ import {
   lengthOf,
   roundedUp,
   type Manner,
-  type Note,
-  type Place,
-  type Shape,
+  type ValueNote,
+  type ValuePlace,
+  type LearnedShape,
 } from './observed.ts'
 import { arePaths, shapeOfPaths } from './paths.ts'
 
@@ -20,7 +20,7 @@ import { arePaths, shapeOfPaths } from './paths.ts'
 const MOST_WRITTEN = 1200
 
 /** The shape of different texts. */
-export function shapeOfTexts(texts: readonly string[], place: Place, manner: Manner): Shape {
+export function shapeOfTexts(texts: readonly string[], place: ValuePlace, manner: Manner): LearnedShape {
   if (manner.rough) return freely(texts, place, manner)
   const few = isEnumeration(texts, manner)
   if (few && isRun(place, manner)) return exactly(texts, place)
@@ -55,7 +55,7 @@ const TRICKS: readonly (readonly [seen: string, pattern: string])[] = [
 ]
 
 /** Any text of these letters, not much longer than the longest. */
-function freely(texts: readonly string[], place: Place, manner: Manner): Shape {
+function freely(texts: readonly string[], place: ValuePlace, manner: Manner): LearnedShape {
   const { code, path } = place
   const [, longest] = extremes(texts.map(lengthOf))
   const limit = roundedUp(longest)
@@ -70,7 +70,7 @@ function freely(texts: readonly string[], place: Place, manner: Manner): Shape {
       ? [`!${code}.matches(${celText(tricks.map(([, pattern]) => pattern).join('|'))})`]
       : []),
   ]
-  const note: Note = {
+  const note: ValueNote = {
     path,
     seen: `${seenOf(texts)}; the longest has ${count(longest, 'character')}`,
     wider: `every text of ${alphabet?.[0] ?? 'any characters'}, up to ${limit} characters${without(tricks, alphabet?.[1])}`,
@@ -112,12 +112,12 @@ export function namesCode(name: string): boolean {
 }
 
 /** Whether something runs what is at a place. */
-export function isRun({ runs }: Place, { effect }: Manner): boolean {
+export function isRun({ runs }: ValuePlace, { effect }: Manner): boolean {
   return effect === 'execute' || runs === true
 }
 
 /** Why a person is asked about any text: something would run it. What is only written or sent is watched by the gates. */
-function asksOf(place: Place, manner: Manner, what: string): readonly string[] {
+function asksOf(place: ValuePlace, manner: Manner, what: string): readonly string[] {
   const { path } = place
   if (manner.effect === 'execute') return [`\`${path}\` is ${what}, and the tool runs things`]
   return isRun(place, manner) ? [`\`${path}\` is ${what} that something runs`] : []

@@ -4,7 +4,15 @@ import type { Json, JsonObject } from '@tollgate/evidence'
 import { excerpt } from '../../tools/hidden.ts'
 import { allOf, anyOf, celList, celMember, celNumber, celText, celValue } from './cel.ts'
 import { exactly, seenOf } from './exact.ts'
-import { count, distinct, extremes, type Manner, type Note, type Place, type Shape } from './observed.ts'
+import {
+  count,
+  distinct,
+  extremes,
+  type Manner,
+  type ValueNote,
+  type ValuePlace,
+  type LearnedShape,
+} from './observed.ts'
 import { isRun, namesCode, shapeOfTexts } from './texts.ts'
 
 // Longer ones are no enumeration, and leave no room for the others.
@@ -12,7 +20,7 @@ const LONGEST_LITERAL = 400
 const MOST_MEMBERS = 64
 
 /** The shape of the values that were seen at a place. There is at least one. */
-export function shapeOf(values: readonly Json[], place: Place, manner: Manner): Shape {
+export function shapeOf(values: readonly Json[], place: ValuePlace, manner: Manner): LearnedShape {
   const different = distinct(values)
   const [only] = different
   if (different.length === 1 && only !== undefined && !manner.rough && isShort(only)) {
@@ -32,10 +40,10 @@ export function shapeOf(values: readonly Json[], place: Place, manner: Manner): 
   }
 }
 
-type Kind = 'null_type' | 'bool' | 'double' | 'string' | 'list' | 'map'
-const KINDS: readonly Kind[] = ['null_type', 'bool', 'double', 'string', 'list', 'map']
+type ValueKind = 'null_type' | 'bool' | 'double' | 'string' | 'list' | 'map'
+const KINDS: readonly ValueKind[] = ['null_type', 'bool', 'double', 'string', 'list', 'map']
 
-function kindOf(value: Json): Kind {
+function kindOf(value: Json): ValueKind {
   if (value === null) return 'null_type'
   if (typeof value === 'boolean') return 'bool'
   if (typeof value === 'number') return 'double'
@@ -43,10 +51,10 @@ function kindOf(value: Json): Kind {
   return Array.isArray(value) ? 'list' : 'map'
 }
 
-type ShapeOf = (values: readonly Json[], place: Place, manner: Manner) => Shape
+type ShapeOf = (values: readonly Json[], place: ValuePlace, manner: Manner) => LearnedShape
 
 // Sound: each is asked only about values of its own kind.
-const SHAPES: Readonly<Record<Kind, ShapeOf>> = {
+const SHAPES: Readonly<Record<ValueKind, ShapeOf>> = {
   null_type: exactly,
   bool: exactly,
   double: (values, place, manner) => shapeOfNumbers(values as readonly number[], place, manner),
@@ -59,7 +67,7 @@ function isShort(value: Json): boolean {
   return celValue(value).length <= LONGEST_LITERAL
 }
 
-function shapeOfNumbers(values: readonly number[], place: Place, manner: Manner): Shape {
+function shapeOfNumbers(values: readonly number[], place: ValuePlace, manner: Manner): LearnedShape {
   if (values.length <= manner.most && !manner.rough) return exactly(values, place)
   const { code, path } = place
   const [least, most] = extremes(values)
@@ -74,7 +82,7 @@ function shapeOfNumbers(values: readonly number[], place: Place, manner: Manner)
   return { when: allOf(terms), notes: [{ path, seen: seenOf(values), wider }], asks: [] }
 }
 
-function shapeOfLists(values: readonly (readonly Json[])[], place: Place, manner: Manner): Shape {
+function shapeOfLists(values: readonly (readonly Json[])[], place: ValuePlace, manner: Manner): LearnedShape {
   const { code, path, depth } = place
   const [least, most] = extremes(values.map(({ length }) => length))
   if (most === 0) return exactly([[]], place)
@@ -89,7 +97,7 @@ function shapeOfLists(values: readonly (readonly Json[])[], place: Place, manner
     `${code}.all(${item}, ${inner.when})`,
   ]
   const long = least === most ? count(most, 'item') : `${least} to ${count(most, 'item')}`
-  const note: Note = {
+  const note: ValueNote = {
     path,
     seen: `${count(values.length, 'list')} of ${long}`,
     ...(most > 1 && { wider: `any ${long} of those below, in any order` }),
@@ -101,7 +109,7 @@ function shapeOfLists(values: readonly (readonly Json[])[], place: Place, manner
 }
 
 /** The one list that was seen: each item at its place. */
-function itemByItem(list: readonly Json[], place: Place, manner: Manner): Shape {
+function itemByItem(list: readonly Json[], place: ValuePlace, manner: Manner): LearnedShape {
   const { code, path, depth } = place
   const items = list.map((item, i) =>
     shapeOf([item], { ...place, code: `${code}[${i}]`, path: `${path}[${i}]`, depth: depth + 1 }, manner),
@@ -118,7 +126,7 @@ function itemByItem(list: readonly Json[], place: Place, manner: Manner): Shape 
   }
 }
 
-function shapeOfObjects(values: readonly JsonObject[], place: Place, manner: Manner): Shape {
+function shapeOfObjects(values: readonly JsonObject[], place: ValuePlace, manner: Manner): LearnedShape {
   const { code, path, depth } = place
   const names = [...new Set(values.flatMap((value) => Object.keys(value)))].sort()
   if (names.length > MOST_MEMBERS) return tooDeep(values, place, manner)
@@ -155,8 +163,8 @@ const MOST_SETS = 8
 /** Which members there are: exactly the sets of names that were seen, or where these are too many, any of the names. */
 function shapeOfNames(
   values: readonly JsonObject[],
-  { code, path }: Place,
-): { readonly terms: readonly string[]; readonly notes: readonly Note[] } {
+  { code, path }: ValuePlace,
+): { readonly terms: readonly string[]; readonly notes: readonly ValueNote[] } {
   // In the order in which conditions see them.
   // Sound: lists of names come back as they are.
   const sets = distinct(values.map((value) => Object.keys(value).sort())) as readonly (readonly string[])[]
@@ -186,7 +194,7 @@ function combinations(
   values: readonly JsonObject[],
   names: readonly string[],
   path: string,
-): readonly Note[] {
+): readonly ValueNote[] {
   const varying = names.filter(
     (name) =>
       distinct(values.map((value) => (Object.hasOwn(value, name) ? [value[name] ?? null] : []))).length > 1,
@@ -203,7 +211,7 @@ function combinations(
 }
 
 /** What nobody can tell in a few words: written out if it is little, else for a person to judge. */
-function tooDeep(values: readonly Json[], place: Place, manner: Manner): Shape {
+function tooDeep(values: readonly Json[], place: ValuePlace, manner: Manner): LearnedShape {
   const { code, path } = place
   if (!manner.rough && values.length <= manner.most && values.every(isShort)) return exactly(values, place)
   const kinds = [...new Set(values.map(kindOf))]

@@ -3,7 +3,7 @@
 import { Failure } from './failure.ts'
 import type { Frame } from './frame.ts'
 import { addDuration, durationOf, spanBetween } from './time.ts'
-import { Bytes, Duration, isList, Timestamp, typeOf, Uint, type Value } from './value.ts'
+import { Bytes, Duration, isList, Timestamp, typeOf, Uint, type CelValue } from './value.ts'
 
 /** The operators of arithmetic. */
 export type Operator = '+' | '-' | '*' | '/' | '%'
@@ -29,7 +29,7 @@ export function uint(value: bigint): Uint {
 }
 
 /** The value of `a operator b`. @throws Failure if it is not defined or leaves its range. */
-export function compute(operator: Operator, a: Value, b: Value, frame: Frame): Value {
+export function compute(operator: Operator, a: CelValue, b: CelValue, frame: Frame): CelValue {
   if (typeof a === 'bigint' && typeof b === 'bigint') return int(integers(operator, a, b))
   if (a instanceof Uint && b instanceof Uint) return uint(integers(operator, a.value, b.value))
   if (typeof a === 'number' && typeof b === 'number' && operator !== '%') return doubles(operator, a, b)
@@ -39,7 +39,7 @@ export function compute(operator: Operator, a: Value, b: Value, frame: Frame): V
 }
 
 /** The value with the other sign. @throws Failure if it has none. */
-export function negate(value: Value): Value {
+export function negate(value: CelValue): CelValue {
   if (typeof value === 'bigint') return int(-value)
   if (typeof value === 'number') return -value
   throw new Failure(`\`-\` is not defined for \`${typeOf(value)}\``)
@@ -77,7 +77,7 @@ function doubles(operator: Exclude<Operator, '%'>, a: number, b: number): number
   }
 }
 
-function add(a: Value, b: Value, frame: Frame): Value | undefined {
+function add(a: CelValue, b: CelValue, frame: Frame): CelValue | undefined {
   if (typeof a === 'string' && typeof b === 'string') {
     frame.charge((a.length + b.length) >> 4)
     return a + b
@@ -93,7 +93,7 @@ function add(a: Value, b: Value, frame: Frame): Value | undefined {
   return undefined
 }
 
-function subtract(a: Value, b: Value): Value | undefined {
+function subtract(a: CelValue, b: CelValue): CelValue | undefined {
   if (a instanceof Duration && b instanceof Duration) return durationOf(a.nanos - b.nanos)
   if (a instanceof Timestamp && b instanceof Duration) return addDuration(a, -b.nanos)
   if (a instanceof Timestamp && b instanceof Timestamp) return spanBetween(b, a)
@@ -108,7 +108,7 @@ function join(a: Uint8Array, b: Uint8Array, frame: Frame): Bytes {
   return new Bytes(octets)
 }
 
-function undefinedFor(operator: Operator, a: Value, b: Value): Failure {
+function undefinedFor(operator: Operator, a: CelValue, b: CelValue): Failure {
   return new Failure(undefinedOperation(operator, typeOf(a), typeOf(b)))
 }
 

@@ -1,7 +1,7 @@
 // Calls: macros, `matches`, and the functions of the library.
 
 import type { ASTNode } from '@marcbachmann/cel-js'
-import { compile, literalOf, type Scope } from './compile.ts'
+import { literalOf, type CompileScope } from './scope.ts'
 import { Failure, Refused } from './failure.ts'
 import { Frame, type Code } from './frame.ts'
 import { LIBRARY, type Binary, type Unary } from './functions.ts'
@@ -9,42 +9,42 @@ import { collect, existsOne, quantifier } from './logic.ts'
 import { countNodes } from './reader.ts'
 import { createPatterns, parsePattern, type Pattern } from './regex.ts'
 import { offsetOf, TIMESTAMP_FIELDS } from './time.ts'
-import { isMap, lookUp, typeOf, type Value } from './value.ts'
+import { isMap, lookUp, typeOf, type CelValue } from './value.ts'
 import { parseWithin, withinKindOf } from './within.ts'
 
 type Call = Extract<ASTNode, { op: 'call' }>
 type Method = Extract<ASTNode, { op: 'rcall' }>
 
 /** `name(…)`. @throws Refused for what is not supported or is sure to fail. */
-export function compileCall(node: Call, scope: Scope): Code {
+export function compileCall(node: Call, scope: CompileScope): Code {
   const [name, [first, second, ...rest]] = node.args
   if (first === undefined || rest.length > 0) throw unsupported(node, name)
   if (second !== undefined) {
     if (name !== 'matches') throw unsupported(node, name)
-    return compileMatches(compile(first, scope), second, scope)
+    return compileMatches(scope.compile(first, scope), second, scope)
   }
   if (name === 'has') return compileHas(first, scope)
   const apply = LIBRARY.functions.get(name)
   if (apply === undefined) throw unsupported(node, name)
   if (first.op === 'value') return compileConstant(apply, literalOf(first), node.start)
-  return compileUnary(apply, compile(first, scope))
+  return compileUnary(apply, scope.compile(first, scope))
 }
 
 /** `receiver.name(…)`. @throws Refused for what is not supported or is sure to fail. */
-export function compileMethod(node: Method, scope: Scope): Code {
+export function compileMethod(node: Method, scope: CompileScope): Code {
   const [name, receiver, [first, second, third]] = node.args
   if (first === undefined) {
     const apply = LIBRARY.methods.get(name)
     if (apply === undefined) throw unsupported(node, name)
-    return compileUnary(apply, compile(receiver, scope))
+    return compileUnary(apply, scope.compile(receiver, scope))
   }
   if (name === 'within') return compileWithin(node, scope)
   if (second !== undefined) return compileMacro(node, scope, [first, second, third])
-  if (name === 'matches') return compileMatches(compile(receiver, scope), first, scope)
+  if (name === 'matches') return compileMatches(scope.compile(receiver, scope), first, scope)
   const apply = LIBRARY.binaryMethods.get(name)
   if (apply === undefined) throw unsupported(node, name)
   if (TIMESTAMP_FIELDS.has(name)) demandZone(first)
-  return compilePair(apply, compile(receiver, scope), compile(first, scope))
+  return compilePair(apply, scope.compile(receiver, scope), scope.compile(first, scope))
 }
 
 function unsupported(node: ASTNode, name: string): Refused {
@@ -63,7 +63,7 @@ function compilePair(apply: Binary, left: Code, right: Code): Code {
 }
 
 /** A function of a literal is computed when the condition is loaded, so that it cannot fail later. */
-function compileConstant(apply: Unary, value: Value, offset: number): Code {
+function compileConstant(apply: Unary, value: CelValue, offset: number): Code {
   try {
     const result = apply(value, new Frame({}))
     return () => result
@@ -73,10 +73,10 @@ function compileConstant(apply: Unary, value: Value, offset: number): Code {
   }
 }
 
-function compileHas(node: ASTNode, scope: Scope): Code {
+function compileHas(node: ASTNode, scope: CompileScope): Code {
   if (node.op !== '.') throw new Refused(node.start, '`has()` takes a field, like `has(args.path)`')
   const [map, key] = node.args
-  const whole = compile(map, scope)
+  const whole = scope.compile(map, scope)
   return (frame) => {
     const value = whole(frame)
     if (!isMap(value)) throw new Failure(`\`${typeOf(value)}\` has no key \`${key}\`, only maps have keys`)
@@ -84,7 +84,7 @@ function compileHas(node: ASTNode, scope: Scope): Code {
   }
 }
 
-function compileMatches(text: Code, pattern: ASTNode, scope: Scope): Code {
+function compileMatches(text: Code, pattern: ASTNode, scope: CompileScope): Code {
   const find = compilePattern(pattern, scope)
   return (frame) => {
     const value = text(frame)
@@ -93,13 +93,13 @@ function compileMatches(text: Code, pattern: ASTNode, scope: Scope): Code {
   }
 }
 
-function compilePattern(node: ASTNode, scope: Scope): (frame: Frame) => Pattern {
+function compilePattern(node: ASTNode, scope: CompileScope): (frame: Frame) => Pattern {
   if (node.op === 'value' && typeof node.args === 'string') {
     const pattern = parsePattern(node.args)
     if (typeof pattern === 'string') throw new Refused(node.start, `the pattern ${pattern}`)
     return () => pattern
   }
-  const source = compile(node, scope)
+  const source = scope.compile(node, scope)
   const patterns = createPatterns()
   return (frame) => {
     const value = source(frame)
@@ -109,7 +109,7 @@ function compilePattern(node: ASTNode, scope: Scope): (frame: Frame) => Pattern 
 }
 
 /** `path.within(text, "/notes")`. What a text is to be inside of is known when the condition is loaded. */
-function compileWithin(node: Method, scope: Scope): Code {
+function compileWithin(node: Method, scope: CompileScope): Code {
   const [name, receiver, [text, base, ...rest]] = node.args
   const kind = receiver.op === 'id' ? withinKindOf(receiver.args, scope.locals) : undefined
   if (kind === undefined || text === undefined || base === undefined || rest.length > 0) {
@@ -120,7 +120,7 @@ function compileWithin(node: Method, scope: Scope): Code {
   }
   const isWithin = parseWithin(kind, base.args)
   if (typeof isWithin === 'string') throw new Refused(base.start, isWithin)
-  const value = compile(text, scope)
+  const value = scope.compile(text, scope)
   return (frame) => {
     const found = value(frame)
     if (typeof found !== 'string')
@@ -140,21 +140,21 @@ function demandZone(node: ASTNode): void {
 
 function compileMacro(
   node: Method,
-  scope: Scope,
+  scope: CompileScope,
   [variable, second, third]: readonly [ASTNode, ASTNode, ASTNode | undefined],
 ): Code {
   const [name, receiver, args] = node.args
   if (variable.op !== 'id') throw unsupported(node, name)
   const inner = { ...scope, locals: [...scope.locals, variable.args] }
   const loop = {
-    range: compile(receiver, scope),
+    range: scope.compile(receiver, scope),
     place: scope.locals.length,
     cost: args.reduce((count, arg) => count + countNodes(arg), 0),
   }
-  const body = compile(second, inner)
+  const body = scope.compile(second, inner)
   if (third !== undefined) {
     if (name !== 'map' || args.length > 3) throw unsupported(node, name)
-    return collect(loop, body, compile(third, inner))
+    return collect(loop, body, scope.compile(third, inner))
   }
   switch (name) {
     case 'all':
@@ -164,7 +164,7 @@ function compileMacro(
     case 'exists_one':
       return existsOne(loop, body)
     case 'filter':
-      return collect(loop, body, compile(variable, inner))
+      return collect(loop, body, scope.compile(variable, inner))
     case 'map':
       return collect(loop, () => true, body)
     default:

@@ -1,27 +1,22 @@
 // From a syntax tree to closures, one for each node. All types are tested at run time: the checker's word is not needed.
 
 import type { ASTNode } from '@marcbachmann/cel-js'
-import { compute, int, negate, type Operator } from './arithmetic.ts'
+import { compute, negate, type Operator } from './arithmetic.ts'
 import { compileCall, compileMethod } from './calls.ts'
+import { inRange, literalOf, type Names, type CompileScope } from './scope.ts'
 import { Failure, Refused } from './failure.ts'
 import type { Code } from './frame.ts'
 import { and, not, or, ternary } from './logic.ts'
 import { compare, contains, equals, find } from './relation.ts'
 import { timestampOf } from './time.ts'
-import { Bytes, Entries, isKey, isList, isMap, lookUp, TypeName, typeOf, Uint, type Value } from './value.ts'
-
-/** The names a node may use. */
-export interface Scope {
-  /** The declared variables; true for those that are moments. */
-  readonly variables: ReadonlyMap<string, boolean>
-  /** Loop variables, the innermost last. The place of each is its place in the frame. */
-  readonly locals: readonly string[]
-  /** Filled while compiling: the variables that are used, each with its place in the frame. */
-  readonly uses: Map<string, number>
-}
+import { Entries, isKey, isList, isMap, lookUp, TypeName, typeOf, Uint, type CelValue } from './value.ts'
 
 /** The code of a node. @throws Refused for what is not supported or is sure to fail. */
-export function compile(node: ASTNode, scope: Scope): Code {
+export function compile(node: ASTNode, names: Names): Code {
+  return compileNode(node, { ...names, compile: compileNode })
+}
+
+function compileNode(node: ASTNode, scope: CompileScope): Code {
   switch (node.op) {
     case 'value': {
       const value = literalOf(node)
@@ -30,9 +25,9 @@ export function compile(node: ASTNode, scope: Scope): Code {
     case 'id':
       return compileName(node.args, scope, node.start)
     case '.':
-      return compileSelect(compile(node.args[0], scope), node.args[1])
+      return compileSelect(compileNode(node.args[0], scope), node.args[1])
     case '[]':
-      return compileIndex(compile(node.args[0], scope), compile(node.args[1], scope))
+      return compileIndex(compileNode(node.args[0], scope), compileNode(node.args[1], scope))
     case '.?':
     case '[?]':
       throw new Refused(node.start, 'the optional syntax is not supported; test with `has()`')
@@ -41,17 +36,21 @@ export function compile(node: ASTNode, scope: Scope): Code {
     case 'rcall':
       return compileMethod(node, scope)
     case 'list':
-      return compileList(node.args.map((item) => compile(item, scope)))
+      return compileList(node.args.map((item) => compileNode(item, scope)))
     case 'map':
-      return compileMap(node.args.map(([key, value]) => [compile(key, scope), compile(value, scope)]))
+      return compileMap(node.args.map(([key, value]) => [compileNode(key, scope), compileNode(value, scope)]))
     case '?:':
-      return ternary(compile(node.args[0], scope), compile(node.args[1], scope), compile(node.args[2], scope))
+      return ternary(
+        compileNode(node.args[0], scope),
+        compileNode(node.args[1], scope),
+        compileNode(node.args[2], scope),
+      )
     case '||':
-      return or(compile(node.args[0], scope), compile(node.args[1], scope))
+      return or(compileNode(node.args[0], scope), compileNode(node.args[1], scope))
     case '&&':
-      return and(compile(node.args[0], scope), compile(node.args[1], scope))
+      return and(compileNode(node.args[0], scope), compileNode(node.args[1], scope))
     case '!_':
-      return not(compile(node.args, scope))
+      return not(compileNode(node.args, scope))
     case '-_':
       return compileMinus(node, scope)
     case '==':
@@ -72,25 +71,9 @@ export function compile(node: ASTNode, scope: Scope): Code {
 
 type Node<Op extends ASTNode['op']> = Extract<ASTNode, { op: Op }>
 
-/** The value of a literal. @throws Refused for a number out of range. */
-export function literalOf({ args, start }: Node<'value'>): Value {
-  if (typeof args === 'bigint') return inRange(args, start)
-  if (args === null || typeof args !== 'object') return args
-  return args instanceof Uint8Array ? new Bytes(args) : new Uint(args.valueOf())
-}
-
-function inRange(value: bigint, offset: number): bigint {
-  try {
-    return int(value)
-  } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause
-    throw new Refused(offset, 'the number does not fit into 64 bits')
-  }
-}
-
-const TYPES: ReadonlyMap<string, Value> = new Map<string, Value>([
+const TYPES: ReadonlyMap<string, CelValue> = new Map<string, CelValue>([
   ...['bool', 'int', 'uint', 'double', 'string', 'bytes', 'list', 'map', 'null_type', 'type'].map(
-    (name): [string, Value] => [name, new TypeName(name)],
+    (name): [string, CelValue] => [name, new TypeName(name)],
   ),
   [
     'google',
@@ -103,10 +86,10 @@ const TYPES: ReadonlyMap<string, Value> = new Map<string, Value>([
   ],
 ])
 
-function compileName(name: string, scope: Scope, offset: number): Code {
+function compileName(name: string, scope: CompileScope, offset: number): Code {
   const place = scope.locals.lastIndexOf(name)
   // Sound: a loop sets its variable before its body runs.
-  if (place >= 0) return (frame) => frame.locals[place] as Value
+  if (place >= 0) return (frame) => frame.locals[place] as CelValue
   const isMoment = scope.variables.get(name)
   if (isMoment !== undefined) return compileVariable(name, isMoment, scope.uses)
   const type = TYPES.get(name)
@@ -130,7 +113,7 @@ function compileVariable(name: string, isMoment: boolean, uses: Map<string, numb
 
 const NO_MOMENT = new Failure('a timestamp was not given in milliseconds')
 
-function momentOf(value: Value): Value {
+function momentOf(value: CelValue): CelValue {
   const ms = isMap(value) ? lookUp(value, 'ms') : undefined
   if (typeof ms !== 'number' || !Number.isFinite(ms)) throw NO_MOMENT
   return timestampOf(BigInt(Math.floor(ms)) * 1_000_000n)
@@ -162,14 +145,14 @@ function compileIndex(whole: Code, index: Code): Code {
   }
 }
 
-function itemAt(list: readonly Value[], index: Value): Value {
+function itemAt(list: readonly CelValue[], index: CelValue): CelValue {
   const place = index instanceof Uint ? index.value : index
   if (typeof place !== 'bigint' && !(typeof place === 'number' && Number.isInteger(place))) {
     throw new Failure(`a list cannot be indexed with \`${typeOf(index)}\`, only with a whole number`)
   }
   if (place < 0 || place >= list.length) throw NO_ITEM
   // Sound: the index is within the list, and lists have no holes.
-  return list[Number(place)] as Value
+  return list[Number(place)] as CelValue
 }
 
 function compileList(items: readonly Code[]): Code {
@@ -191,21 +174,21 @@ function compileMap(entries: readonly (readonly [key: Code, value: Code])[]): Co
   }
 }
 
-function compileMinus({ args, start }: Node<'-_'>, scope: Scope): Code {
+function compileMinus({ args, start }: Node<'-_'>, scope: CompileScope): Code {
   // The smallest int has no positive counterpart, so that its literal must be read together with its sign.
   if (args.op === 'value' && typeof args.args === 'bigint') {
     const value = inRange(-args.args, start)
     return () => value
   }
-  const operand = compile(args, scope)
+  const operand = compileNode(args, scope)
   return (frame) => negate(operand(frame))
 }
 
-type Binary = Node<'==' | '!=' | 'in' | '<' | '<=' | '>' | '>=' | Operator>
+type BinaryNode = Node<'==' | '!=' | 'in' | '<' | '<=' | '>' | '>=' | Operator>
 
-function compileBinary(node: Binary, scope: Scope): Code {
-  const left = compile(node.args[0], scope)
-  const right = compile(node.args[1], scope)
+function compileBinary(node: BinaryNode, scope: CompileScope): Code {
+  const left = compileNode(node.args[0], scope)
+  const right = compileNode(node.args[1], scope)
   switch (node.op) {
     case '==':
       return compileEquality(left, right, textOf(node.args[1]))

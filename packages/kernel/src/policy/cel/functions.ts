@@ -22,13 +22,13 @@ import {
   TypeName,
   typeOf,
   Uint,
-  type Value,
+  type CelValue,
 } from './value.ts'
 
 /** A function of one value. @throws Failure if it is not defined for the value. */
-export type Unary = (value: Value, frame: Frame) => Value
+export type Unary = (value: CelValue, frame: Frame) => CelValue
 /** A function of two values. @throws Failure if it is not defined for the values. */
-export type Binary = (a: Value, b: Value, frame: Frame) => Value
+export type Binary = (a: CelValue, b: CelValue, frame: Frame) => CelValue
 
 /** The functions by the way in which they are called. */
 interface Library {
@@ -37,7 +37,7 @@ interface Library {
   readonly binaryMethods: ReadonlyMap<string, Binary>
 }
 
-function undefinedFor(name: string, ...values: readonly Value[]): Failure {
+function undefinedFor(name: string, ...values: readonly CelValue[]): Failure {
   return new Failure(`\`${name}(${values.map(typeOf).join(', ')})\` is not defined`)
 }
 
@@ -45,7 +45,7 @@ function unreadable(type: string): Failure {
   return new Failure(`a text cannot be read as \`${type}\``)
 }
 
-function size(value: Value, frame: Frame): bigint {
+function size(value: CelValue, frame: Frame): bigint {
   if (typeof value === 'string') return BigInt(codePoints(value, frame))
   if (isList(value)) return BigInt(value.length)
   if (value instanceof Bytes) return BigInt(value.octets.length)
@@ -91,7 +91,7 @@ function endsWith(text: string, part: string, frame: Frame): boolean {
 const DIGITS = /^\d{1,20}$/
 const SIGNED_DIGITS = /^[+-]?\d{1,20}$/
 
-function toInt(value: Value): bigint {
+function toInt(value: CelValue): bigint {
   if (typeof value === 'bigint') return value
   if (value instanceof Uint) return int(value.value)
   if (value instanceof Timestamp) return secondsOf(value)
@@ -101,7 +101,7 @@ function toInt(value: Value): bigint {
   return int(BigInt(value.replace('+', '')))
 }
 
-function toUint(value: Value): Uint {
+function toUint(value: CelValue): Uint {
   if (value instanceof Uint) return value
   if (typeof value === 'bigint') return uint(value)
   if (typeof value === 'number') return uint(wholePart(value))
@@ -124,7 +124,7 @@ const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 const INFINITY = /^([+-]?)inf(?:inity)?$/i
 const MAX_DECIMAL_LENGTH = 400
 
-function toDouble(value: Value): number {
+function toDouble(value: CelValue): number {
   if (typeof value === 'number') return value
   if (typeof value === 'bigint') return Number(value)
   if (value instanceof Uint) return Number(value.value)
@@ -145,7 +145,7 @@ function parseDouble(text: string): number {
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const encoder = new TextEncoder()
 
-function toText(value: Value, frame: Frame): string {
+function toText(value: CelValue, frame: Frame): string {
   if (typeof value === 'string') return value
   if (typeof value === 'bigint' || typeof value === 'boolean') return String(value)
   if (typeof value === 'number') return formatDouble(value)
@@ -170,7 +170,7 @@ function decode(octets: Uint8Array, frame: Frame): string {
   }
 }
 
-function toBytes(value: Value, frame: Frame): Bytes {
+function toBytes(value: CelValue, frame: Frame): Bytes {
   if (value instanceof Bytes) return value
   if (typeof value !== 'string') throw undefinedFor('bytes', value)
   frame.charge(value.length >> 4)
@@ -182,7 +182,7 @@ const BOOLS: ReadonlyMap<string, boolean> = new Map([
   ...['0', 'f', 'false', 'FALSE', 'False'].map((text) => [text, false] as const),
 ])
 
-function toBool(value: Value): boolean {
+function toBool(value: CelValue): boolean {
   if (typeof value === 'boolean') return value
   if (typeof value !== 'string') throw undefinedFor('bool', value)
   const read = BOOLS.get(value)
@@ -190,7 +190,7 @@ function toBool(value: Value): boolean {
   return read
 }
 
-function toTimestamp(value: Value): Timestamp {
+function toTimestamp(value: CelValue): Timestamp {
   if (value instanceof Timestamp) return value
   if (typeof value === 'bigint') return timestampAt(value)
   if (typeof value !== 'string') throw undefinedFor('timestamp', value)
@@ -199,7 +199,7 @@ function toTimestamp(value: Value): Timestamp {
   return read
 }
 
-function toDuration(value: Value): Duration {
+function toDuration(value: CelValue): Duration {
   if (value instanceof Duration) return value
   if (typeof value !== 'string') throw undefinedFor('duration', value)
   const read = parseDuration(value)

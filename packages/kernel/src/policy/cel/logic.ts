@@ -2,7 +2,7 @@
 
 import { Failure } from './failure.ts'
 import type { Code, Frame } from './frame.ts'
-import { isList, isMap, keysOfMap, sizeOfMap, typeOf, type Value } from './value.ts'
+import { isList, isMap, keysOfMap, sizeOfMap, typeOf, type CelValue } from './value.ts'
 
 const NOT_BOOL = new Failure('a part that must be a bool is none')
 
@@ -22,7 +22,7 @@ function attempt(code: Code, frame: Frame): boolean | Failure {
 }
 
 /** The value, if it is a bool. @throws Failure for anything else. */
-export function demandBool(value: Value): boolean {
+function demandBool(value: CelValue): boolean {
   if (typeof value !== 'boolean') throw NOT_BOOL
   return value
 }
@@ -59,7 +59,7 @@ export function ternary(condition: Code, yes: Code, no: Code): Code {
 }
 
 /** What a loop runs over and with. */
-export interface Loop {
+interface Loop {
   readonly range: Code
   /** Where the frame has the loop variable. */
   readonly place: number
@@ -99,7 +99,7 @@ export function existsOne({ range, place, cost }: Loop, body: Code): Code {
 /** `map` and `filter`: what `transform` makes of every item that `keep` holds for. */
 export function collect({ range, place, cost }: Loop, keep: Code, transform: Code): Code {
   return (frame) => {
-    const kept: Value[] = []
+    const kept: CelValue[] = []
     for (const item of itemsOf(range(frame), frame)) {
       frame.charge(cost)
       frame.locals[place] = item
@@ -110,7 +110,7 @@ export function collect({ range, place, cost }: Loop, keep: Code, transform: Cod
 }
 
 /** The items of a list, or the keys of a map in an order that does not depend on how it was written down. */
-function itemsOf(range: Value, frame: Frame): readonly Value[] {
+function itemsOf(range: CelValue, frame: Frame): readonly CelValue[] {
   if (isList(range)) return range
   if (!isMap(range)) throw new Failure(`a loop runs over a list or a map, not over \`${typeOf(range)}\``)
   frame.charge(8 * sizeOfMap(range))

@@ -8,10 +8,10 @@ import { scan } from './scan.ts'
 import { WITHIN_KINDS } from './within.ts'
 
 /** Deepest nesting of a syntax tree. A chain of operators nests once for each. */
-export const MAX_DEPTH = 64
+const MAX_DEPTH = 64
 
 /** Most nodes of a syntax tree. */
-export const MAX_NODES = 1024
+const MAX_NODES = 1024
 
 /** The types of the standard that the checker of cel-js does not know. */
 const SIGNATURES: readonly string[] = [
@@ -26,25 +26,25 @@ const SIGNATURES: readonly string[] = [
 const ORDERS: readonly string[] = ['<', '<=', '>', '>=']
 
 /** Named fields of a record, with the type of each in the words of cel-js. */
-export type Fields = Readonly<Record<string, string>>
+type DeclaredFields = Readonly<Record<string, string>>
 
 /** A source that was parsed. */
-export interface Reading {
+interface Reading {
   readonly tree: ASTNode
   /** The type of the whole, in the words of cel-js. @throws Refused for a type error. */
   check(): string
 }
 
 /** Reads sources that may use the declared variables. */
-export interface Reader {
-  declareRecord(name: string, fields: Fields): void
+export interface ExpressionReader {
+  declareRecord(name: string, fields: DeclaredFields): void
   declare(name: string, type: string): void
   /** @throws Refused for a source that is no CEL, is too large, or uses what is not supported. */
   read(source: string): Reading
 }
 
 /** A reader that knows no variables yet. */
-export function createReader(): Reader {
+export function createReader(): ExpressionReader {
   const names: string[] = []
   const environment = new Environment({
     // As the specification has it: `[1, "a"]` is a list of `dyn`.

@@ -3,7 +3,7 @@
 import { Failure } from './failure.ts'
 import type { Frame } from './frame.ts'
 import { Bytes, Duration, isList, isMap, keysOfMap, lookUp, sizeOfMap, Timestamp, TypeName } from './value.ts'
-import { typeOf, Uint, type MapValue, type Value } from './value.ts'
+import { typeOf, Uint, type MapValue, type CelValue } from './value.ts'
 
 // More than a parsed document and a source can nest together.
 const MAX_NESTING = 256
@@ -11,7 +11,7 @@ const MAX_NESTING = 256
 const TOO_DEEP = new Failure('a value nests too deep to be compared')
 
 /** Whether two values are equal. Values of different kinds are not; that is no failure. */
-export function equals(a: Value, b: Value, frame: Frame, depth = 0): boolean {
+export function equals(a: CelValue, b: CelValue, frame: Frame, depth = 0): boolean {
   if (typeof a === 'string') return typeof b === 'string' && sameText(a, b, frame)
   if (typeof a === 'boolean' || a === null) return a === b
   if (depth > MAX_NESTING) throw TOO_DEEP
@@ -26,7 +26,7 @@ function sameText(a: string, b: string, frame: Frame): boolean {
   return a === b
 }
 
-function equalScalars(a: Value, b: Value, frame: Frame): boolean {
+function equalScalars(a: CelValue, b: CelValue, frame: Frame): boolean {
   if (a instanceof Timestamp) return b instanceof Timestamp && a.nanos === b.nanos
   if (a instanceof Duration) return b instanceof Duration && a.nanos === b.nanos
   if (a instanceof TypeName) return b instanceof TypeName && a.name === b.name
@@ -34,12 +34,12 @@ function equalScalars(a: Value, b: Value, frame: Frame): boolean {
   return orderOfNumbers(a, b) === 0
 }
 
-function equalLists(a: readonly Value[], b: readonly Value[], frame: Frame, depth: number): boolean {
+function equalLists(a: readonly CelValue[], b: readonly CelValue[], frame: Frame, depth: number): boolean {
   if (a.length !== b.length) return false
   return a.every((item, i) => {
     frame.charge(1)
     // Sound: both lists have this many items.
-    return equals(item, b[i] as Value, frame, depth + 1)
+    return equals(item, b[i] as CelValue, frame, depth + 1)
   })
 }
 
@@ -50,18 +50,18 @@ function equalMaps(a: MapValue, b: MapValue, frame: Frame, depth: number): boole
   return keysOfMap(a).every((key) => {
     const other = find(b, key, frame)
     // Sound: the key is one of `a`.
-    return other !== undefined && equals(lookUp(a, key) as Value, other, frame, depth + 1)
+    return other !== undefined && equals(lookUp(a, key) as CelValue, other, frame, depth + 1)
   })
 }
 
 /** What a map has under a key that is only known at run time. */
-export function find(map: MapValue, key: Value, frame: Frame): Value | undefined {
+export function find(map: MapValue, key: CelValue, frame: Frame): CelValue | undefined {
   if (typeof key === 'string') frame.charge(key.length >> 6)
   return lookUp(map, key)
 }
 
 /** Whether a list holds an equal value, or a map an equal key. */
-export function contains(whole: Value, value: Value, frame: Frame): boolean {
+export function contains(whole: CelValue, value: CelValue, frame: Frame): boolean {
   if (isMap(whole)) return find(whole, value, frame) !== undefined
   if (!isList(whole)) throw new Failure(`\`in\` looks into a list or a map, not into \`${typeOf(whole)}\``)
   return whole.some((item) => {
@@ -75,7 +75,7 @@ export function contains(whole: Value, value: Value, frame: Frame): boolean {
  *
  * @throws Failure if the types have no order between them.
  */
-export function compare(a: Value, b: Value, frame: Frame): number {
+export function compare(a: CelValue, b: CelValue, frame: Frame): number {
   if (typeof a === 'string' && typeof b === 'string') return orderOfText(a, b, frame)
   if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b)
   if (a instanceof Timestamp && b instanceof Timestamp) return orderOf(a.nanos, b.nanos)
@@ -89,7 +89,7 @@ export function compare(a: Value, b: Value, frame: Frame): number {
 }
 
 /** The order of two numbers of any type; undefined if one of the values is no number. */
-function orderOfNumbers(a: Value, b: Value): number | undefined {
+function orderOfNumbers(a: CelValue, b: CelValue): number | undefined {
   const left = a instanceof Uint ? a.value : a
   const right = b instanceof Uint ? b.value : b
   if (typeof left !== 'number' && typeof left !== 'bigint') return undefined

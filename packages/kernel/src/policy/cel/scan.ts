@@ -4,7 +4,7 @@
 import { Refused } from './failure.ts'
 
 /** Longest source, in characters. */
-export const MAX_SOURCE_LENGTH = 4096
+const MAX_SOURCE_LENGTH = 4096
 
 // The parser goes one call deeper for each sign, and counts none of them.
 const MAX_SIGNS = 32

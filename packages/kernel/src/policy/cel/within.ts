@@ -15,7 +15,7 @@ export function withinKindOf(name: string, locals: readonly string[] = []): With
 }
 
 /** Whether a text lies inside. */
-export type Within = (text: string) => boolean
+type Within = (text: string) => boolean
 
 /** The test for a base, or in words what is wrong with the base. */
 export function parseWithin(kind: WithinKind, base: string): Within | string {

@@ -1,0 +1,85 @@
+// `tollgate mcp list`: the servers, their tools, and how each stands.
+
+import { gravestFirst, SEVERITIES, type Finding } from '../../tools/finding.ts'
+import type { ListedServer, ListedTool, Listing, State } from '../../tools/listing.ts'
+import type { GatewayOptions } from '../commands.ts'
+import { withConnection } from '../program/connect.ts'
+import { listingOf, sayIfAlone } from './names.ts'
+import { shown, table } from '../program/table.ts'
+import type { Colors, Terminal } from '../program/terminal.ts'
+
+/** Lists servers and tools. */
+export async function runList(terminal: Terminal, options: GatewayOptions): Promise<number> {
+  return withConnection(options, 'read', async (connection) => {
+    const listing = await listingOf(connection)
+    terminal.data(listing, () => format(listing.servers, terminal.paint))
+    if (!terminal.json) sayIfAlone(terminal, connection)
+    advise(terminal, listing)
+    return 0
+  })
+}
+
+function advise(terminal: Terminal, { servers, more }: Listing): void {
+  const tools = servers.flatMap((each) => each.tools)
+  const count = (state: State): number => tools.filter((each) => each.state === state).length
+  if (tools.length === 0) {
+    terminal.say('no server has offered anything yet; they are asked when a client first connects')
+  }
+  if (count('new') > 0) {
+    terminal.say(
+      `${count('new')} new: blocked until you look at them and run \`tollgate mcp approve SERVER\``,
+    )
+  }
+  if (count('changed') > 0) {
+    terminal.warn(
+      `${count('changed')} changed since they were approved: every call is denied`,
+      '`tollgate mcp show TOOL` shows what changed',
+    )
+  }
+  if (more > 0) {
+    terminal.warn(
+      `${more} more are not listed: no answer holds so many`,
+      '`tollgate mcp show SERVER` lists more of one server; see whether it means to offer that many',
+    )
+  }
+}
+
+function format(servers: readonly ListedServer[], paint: Colors): string {
+  const rows = servers.flatMap(({ server, findings, tools }) => [
+    ...(findings.length > 0 ? [[shown(server), '(server)', tally(findings)]] : []),
+    ...tools.map((each) => [shown(each.tool), painted(each, paint), tally(each.findings)]),
+  ])
+  if (rows.length === 0) return ''
+  const findings = servers.flatMap((each) => [
+    ...each.findings,
+    ...each.tools.flatMap((tool) => tool.findings),
+  ])
+  const told = findings.length === 0 ? [] : ['', 'findings:', ...findingLines(findings, paint)]
+  return [table(['TOOL', 'STATE', 'FINDINGS'], rows), ...told].join('\n')
+}
+
+/** A state in its colour. */
+export function painted({ state }: ListedTool, paint: Colors): string {
+  if (state === 'pinned') return paint.green(state)
+  return state === 'changed' ? paint.red(state) : state === 'new' ? paint.yellow(state) : paint.dim(state)
+}
+
+function tally(findings: readonly { readonly severity: string }[]): string {
+  const counts = SEVERITIES.toReversed().flatMap((severity) => {
+    const count = findings.filter((each) => each.severity === severity).length
+    return count === 0 ? [] : [`${count} ${severity}`]
+  })
+  return counts.join(', ')
+}
+
+/** Findings in a line each, the gravest first. */
+export function findingLines(
+  findings: readonly (Omit<Finding, 'code'> & { readonly code: string })[],
+  paint: Colors,
+): readonly string[] {
+  return gravestFirst(findings).map(({ severity, tool, code, message }) => {
+    const word = severity.padEnd(6)
+    const grave = severity === 'high' ? paint.red(word) : severity === 'medium' ? paint.yellow(word) : word
+    return `  ${grave}  ${shown(tool)}: ${shown(message)} (${code})`
+  })
+}

@@ -1,0 +1,44 @@
+// Secrets that people write into configuration files. Only where they stand is told.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { isObject } from '../../tools/offer.ts'
+
+// How keys of well-known makers begin.
+const KEYS =
+  'sk- sk_live_ sk_test_ pk_live_ ghp_ gho_ ghs_ github_pat_ glpat- xoxb- xoxp- AKIA AIza eyJ npm_ hf_ dop_v1_ SG. tg_'.split(
+    ' ',
+  )
+const SECRET_NAME = /(?:key|token|secret|passw|pwd|credential|auth)/i
+const LEAST_SECRET = 8
+
+/** Places of an entry that look like secrets. Their values are never repeated. */
+export function secretsIn(entry: JsonObject): readonly string[] {
+  return [
+    ...namesOfSecrets(entry['env']).map((each) => `\`env.${each}\``),
+    ...namesOfSecrets(entry['headers']).map((each) => `\`headers.${each}\``),
+    ...(textsIn(entry['args']).some(looksLikeKey) ? ['one of `args`'] : []),
+    ...(textsIn(entry['url']).some(hasPassword) ? ['`url`'] : []),
+  ]
+}
+
+/** The texts of a value that is one, or a list of some; whatever else is in it is left out. */
+export function textsIn(value: Json | undefined): readonly string[] {
+  return [value].flat().filter((each) => typeof each === 'string')
+}
+
+function namesOfSecrets(members: Json | undefined): readonly string[] {
+  return Object.entries(isObject(members) ? members : {}).flatMap(([name, value]) => {
+    if (typeof value !== 'string' || value.includes('${')) return []
+    const isNamed = SECRET_NAME.test(name.slice(0, 200)) && value.length >= LEAST_SECRET
+    return isNamed || looksLikeKey(value) ? [name.slice(0, 80)] : []
+  })
+}
+
+function looksLikeKey(value: string): boolean {
+  const bare = value.replace(/^(?:--?[\w-]{1,60}=|[Bb]earer )/, '')
+  return KEYS.some((beginning) => bare.startsWith(beginning)) && bare.length >= 16
+}
+
+function hasPassword(url: string): boolean {
+  return URL.canParse(url) && new URL(url).password !== ''
+}

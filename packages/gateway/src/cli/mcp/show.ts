@@ -1,0 +1,105 @@
+// `tollgate mcp show`: all that a server says of a tool, or of itself, with nothing in it hidden.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { visible } from '../../tools/hidden.ts'
+import type { ListedServer, ShownTool } from '../../tools/listing.ts'
+import { isList, isObject, originIn, saidIn, textOf } from '../../tools/offer.ts'
+import type { GatewayOptions } from '../commands.ts'
+import { withConnection, type Connection } from '../program/connect.ts'
+import { findingLines, painted } from './list.ts'
+import { definitionsOf, find, listingOf } from './names.ts'
+import { pairs, shown, table } from '../program/table.ts'
+import type { Colors, Terminal } from '../program/terminal.ts'
+
+/** Shows a server, or one tool of it. */
+export async function runShow(terminal: Terminal, options: GatewayOptions, name = ''): Promise<number> {
+  return withConnection(options, 'read', async (connection) => {
+    const { server, tools, isServer } = await find(connection, await listingOf(connection), name)
+    const [only] = tools
+    if (isServer || !only) return await showServer(terminal, connection, server)
+    const tool = await definitionsOf(connection, only.tool)
+    terminal.data(tool, () => toolText(tool, terminal.paint))
+    return 0
+  })
+}
+
+async function showServer(terminal: Terminal, connection: Connection, server: ListedServer): Promise<number> {
+  const faculty = server.tools.find(({ kind }) => kind === 'faculty')
+  const said = faculty ? await definitionsOf(connection, faculty.tool) : undefined
+  const definition = said?.offered_definition ?? said?.pinned_definition ?? null
+  terminal.data({ ...server, definition }, () => serverText(server, definition, terminal.paint))
+  if (!terminal.json) terminal.say('`tollgate mcp show SERVER/TOOL` shows one of its tools')
+  if (server.more > 0) terminal.warn(`it has ${server.more} more, which are not listed`)
+  return 0
+}
+
+function serverText(server: ListedServer, definition: JsonObject | null, paint: Colors): string {
+  const rows = server.tools.map((each) => [shown(each.tool), painted(each, paint)])
+  const findings = [...server.findings, ...server.tools.flatMap((each) => each.findings)]
+  const origin = definition ? originIn({ content: definition }) : undefined
+  return [
+    ...(origin === undefined ? [] : [pairs([['from', shown(origin)]]), '']),
+    ...(definition ? said(saidIn({ content: definition })) : []),
+    ...(findings.length > 0 ? ['findings:', ...findingLines(findings, paint), ''] : []),
+    table(['TOOL', 'STATE'], rows),
+  ].join('\n')
+}
+
+const STANDING = {
+  pinned: 'pinned: a person has approved exactly this definition',
+  new: 'new: nobody has approved it, and nobody can call it',
+  changed: 'changed since it was approved: every call is denied',
+  gone: 'gone: approved, and no server offers it now',
+} as const
+
+/** A tool for a person to read, to the last character. */
+export function toolText(tool: ShownTool, paint: Colors): string {
+  const { state, offered, pinned, findings, diff } = tool
+  const definition = tool.offered_definition ?? tool.pinned_definition
+  const origin = definition ? originIn({ content: definition }) : undefined
+  return [
+    pairs([
+      ['tool', paint.bold(shown(tool.tool))],
+      ['state', STANDING[state]],
+      ...(origin === undefined ? [] : [['from', shown(origin)] as const]),
+      ...(offered === null ? [] : [['offered', offered] as const]),
+      ...(pinned === null ? [] : [['pinned', pinned] as const]),
+    ]),
+    '',
+    ...(findings.length > 0 ? ['findings:', ...findingLines(findings, paint), ''] : []),
+    ...(diff.length > 0 ? ['changed since it was approved:', ...diffLines(diff, paint), ''] : []),
+    ...(definition ? said(saidIn({ content: definition })) : []),
+  ]
+    .join('\n')
+    .trimEnd()
+}
+
+/** A diff in colours. */
+export function diffLines(diff: readonly string[], paint: Colors): readonly string[] {
+  return diff.map((line) => {
+    const mark = line.trimStart().charAt(0)
+    const safe = `  ${shown(line)}`
+    return mark === '+' ? paint.green(safe) : mark === '-' ? paint.red(safe) : safe
+  })
+}
+
+/** All that a definition says: the description as text, everything else as JSON. */
+function said(content: JsonObject): readonly string[] {
+  const texts = ['name', 'title', 'description', 'instructions'].filter(
+    (name) => textOf(content, name) !== '',
+  )
+  const others = Object.keys(content).filter((name) => !texts.includes(name) && content[name] !== null)
+  return [
+    ...texts.flatMap((name) => [`${name}:`, ...linesOf(textOf(content, name)), '']),
+    ...others.flatMap((name) => [`${visible(name)}:`, ...jsonLines(content[name] ?? null), '']),
+  ]
+}
+
+function linesOf(text: string): readonly string[] {
+  return text.split('\n').map((line) => `  ${visible(line)}`)
+}
+
+function jsonLines(value: Json): readonly string[] {
+  const text = isObject(value) || isList(value) ? JSON.stringify(value, null, 2) : JSON.stringify(value)
+  return linesOf(text)
+}

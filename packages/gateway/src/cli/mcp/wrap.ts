@@ -1,0 +1,175 @@
+// `tollgate mcp -- COMMAND`: stands where a client would start a server. Its standard input and output are the client's, and
+// nothing but the protocol goes over them. It has no key and no ledger: what the client asks goes to the gateway, which starts
+// the server and stands in between.
+
+import { randomBytes } from 'node:crypto'
+import { resolve } from 'node:path'
+import process from 'node:process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { lineWriter } from '../../mcp/lines.ts'
+import { requireUsable } from '../../directory.ts'
+import { GatewayError } from '../../error.ts'
+import { createLineReader } from '../../mcp/lines.ts'
+import type { Join } from '../../mcp/client/local-join.ts'
+import { checkSocket, socketPath } from '../../mcp/client/local-path.ts'
+import { isServerName } from '../../tools/offer.ts'
+import type { DataOptions } from '../commands.ts'
+import { dataOf } from '../program/connect.ts'
+import { onInterrupt } from '../program/interrupt.ts'
+import { UsageError, type Terminal } from '../program/terminal.ts'
+import { joinGateway, NoGateway, type WrapLink, type LinkEvents } from './wrap-link.ts'
+import { serverNameOf } from './wrap-name.ts'
+import { createRelay } from './wrap-relay.ts'
+import { createStarter, type Starter } from './wrap-start.ts'
+
+interface WrapOptions extends DataOptions {
+  readonly name?: string
+}
+
+// Longer lines than a gateway takes are still lines, and are answered.
+const LONGEST_LINE = 64 << 20
+
+/** Relays between the client and a gateway until the client goes. */
+export async function runWrap(
+  terminal: Terminal,
+  options: WrapOptions,
+  ...words: readonly string[]
+): Promise<number> {
+  const join = joinOf(options, words)
+  const data = resolve(dataOf(options))
+  // Told at once and not again and again: without a directory there is nothing to wait for.
+  if (!checkSocket(socketPath(data))) requireUsable(data)
+  const starter = createStarter(data)
+  const { stdin, stdout, stderr } = process
+  const relay = createRelay({
+    data,
+    join: (events, again, mayStart) =>
+      reach(
+        socketPath(data),
+        { ...join, ...(again && { initialize: again }) },
+        events,
+        mayStart ? starter : undefined,
+      ),
+    write: lineWriter(stdout),
+    stderr: (text) => void stderr.write(text),
+    say: (sentence) => terminal.say(sentence),
+  })
+  stdout.on('drain', () => relay.drained())
+  onInterrupt(() => {
+    relay.close()
+    return 0
+  })
+  await read(
+    stdin,
+    (line) => relay.take(line),
+    () => terminal.warn('a line of the client is too long to be read'),
+  )
+  await relay.finish()
+  stdin.destroy()
+  return 0
+}
+
+/** Every line until the end. Half a line at the end is none. */
+function read(
+  stdin: NodeJS.ReadStream,
+  onLine: (line: Uint8Array) => void,
+  onOverflow: () => void,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const reader = createLineReader(LONGEST_LINE, {
+      onLine: (line) => onLine(withoutReturn(line)),
+      onOverflow() {
+        onOverflow()
+        resolve()
+      },
+    })
+    stdin.on('data', (chunk: Buffer) => reader.push(chunk))
+    stdin.on('close', resolve)
+    stdin.on('end', resolve)
+    stdin.on('error', () => resolve())
+  })
+}
+
+function withoutReturn(line: Uint8Array): Uint8Array {
+  return line.at(-1) === 0x0d ? line.subarray(0, -1) : line
+}
+
+function joinOf({ name }: WrapOptions, [command, ...args]: readonly string[]): Join {
+  if (command === undefined) {
+    throw new UsageError(
+      'there is no command to wrap',
+      'write it after `--`, as in `tollgate mcp -- npx -y @modelcontextprotocol/server-everything`',
+    )
+  }
+  const called = name ?? serverNameOf([command, ...args])
+  if (!isServerName(called)) {
+    throw new UsageError(
+      `\`${called}\` cannot be the name of a server`,
+      'use small letters, digits, `-` and `_`, at most 32',
+    )
+  }
+  const { TOLLGATE_TOKEN: token = '' } = process.env
+  return {
+    name: called,
+    command,
+    args,
+    env: environment(),
+    cwd: process.cwd(),
+    process: randomBytes(16).toString('hex'),
+    // Another's token in the same shell is not for agents.
+    ...(token.startsWith('tg_agent_') && { token }),
+  }
+}
+
+/** What the server would have had if the client had started it, but for what is the gateway's. */
+function environment(): Record<string, string> {
+  const all = Object.entries(process.env).filter(([name]) => !name.startsWith('TOLLGATE_'))
+  return Object.fromEntries(all.map(([name, value]) => [name, value ?? '']))
+}
+
+const START_PATIENCE = 15_000
+// Another may have begun a moment before, and this one has seen that and gone.
+const GRACE = 5000
+const LOOK = 100
+
+/** Joins the gateway; starts one if there is none and a starter is given. */
+async function reach(
+  path: string,
+  join: Join,
+  events: LinkEvents,
+  starter: Starter | undefined,
+): Promise<WrapLink> {
+  const first = await joinIfThere(path, join, events)
+  if (first) {
+    starter?.joined()
+    return first
+  }
+  if (!starter) {
+    throw new GatewayError('LISTEN_REFUSED', 'it was stopped, and is not started again by itself')
+  }
+  const started = starter.start()
+  let end = performance.now() + START_PATIENCE
+  let failure: string | undefined
+  while (performance.now() < end) {
+    await sleep(LOOK)
+    const link = await joinIfThere(path, join, events)
+    if (link) {
+      starter.joined()
+      return link
+    }
+    if (failure === undefined) {
+      failure = started.failure()
+      if (failure !== undefined) end = Math.min(end, performance.now() + GRACE)
+    }
+  }
+  throw starter.failed(failure ?? 'it does not come up')
+}
+
+async function joinIfThere(path: string, join: Join, events: LinkEvents): Promise<WrapLink | undefined> {
+  try {
+    return await joinGateway(path, join, events)
+  } catch (fault) {
+    if (fault instanceof NoGateway) return undefined
+    throw fault
+  }
+}

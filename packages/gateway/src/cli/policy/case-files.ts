@@ -1,0 +1,103 @@
+// Case files on the disk: finding them, and the policies they are about.
+
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { parsePolicy, type Policy } from '@tollgate/kernel/policy'
+import { MAX_CASE_FILE, readCaseFile } from '../../workbench/case-file.ts'
+import type { CaseFile } from '../../workbench/case.ts'
+import { placed } from './policy-file.ts'
+
+const SUFFIX = '.test.yaml'
+const MAX_DEPTH = 16
+const MAX_FOUND = 10_000
+
+/** The case files among paths: those named, and those below directories that are named, in order. @throws if a path is not there. */
+export function findCaseFiles(paths: readonly string[]): readonly string[] {
+  const found = paths.flatMap((path) => (statSync(path).isDirectory() ? below(path, MAX_DEPTH) : [path]))
+  return [...new Set(found)].slice(0, MAX_FOUND)
+}
+
+function below(directory: string, depth: number): readonly string[] {
+  if (depth === 0) return []
+  const entries = readdirSync(directory, { withFileTypes: true }).toSorted((a, b) =>
+    a.name < b.name ? -1 : 1,
+  )
+  return entries.flatMap((entry) => {
+    const path = join(directory, entry.name)
+    if (entry.isDirectory()) return isSkipped(entry.name) ? [] : below(path, depth - 1)
+    return entry.name.endsWith(SUFFIX) && entry.isFile() ? [path] : []
+  })
+}
+
+/** Others' code, and what is hidden. A link to a directory is none of ours either: it may lead in a circle. */
+function isSkipped(name: string): boolean {
+  return name === 'node_modules' || name.startsWith('.')
+}
+
+/** A case file with its policy, or why it cannot be run. */
+type Loaded =
+  | { readonly ok: true; readonly policyFile: string; readonly policy: Policy; readonly file: CaseFile }
+  | { readonly ok: false; readonly policyFile: string | undefined; readonly mistakes: readonly string[] }
+
+/** Reads a case file and the policy it is about. Never throws for what is in them, or not there. */
+export function loadCases(path: string): Loaded {
+  const text = readSmall(path)
+  if (!text.ok) return { ok: false, policyFile: undefined, mistakes: [text.mistake] }
+  const read = readCaseFile(text.text)
+  if (!read.ok) return { ok: false, policyFile: undefined, mistakes: placed(path, read.mistakes) }
+  const policyFile = policyOf(path, read.file)
+  if (policyFile === undefined) return { ok: false, policyFile, mistakes: [`${path}:1:1: ${NAMELESS}`] }
+  const source = readSmall(policyFile)
+  if (!source.ok) return { ok: false, policyFile, mistakes: [`${path}: ${source.mistake}`] }
+  const parsed = parsePolicy(source.text)
+  if (!parsed.ok) return { ok: false, policyFile, mistakes: placed(policyFile, parsed.mistakes) }
+  const wrong = read.file.mistakesAbout(parsed.policy)
+  if (wrong.length > 0) return { ok: false, policyFile, mistakes: placed(path, wrong) }
+  return { ok: true, policyFile, policy: parsed.policy, file: read.file }
+}
+
+const NAMELESS =
+  'which policy is it about? write `policy: FILE`, or call the file `NAME.test.yaml` beside `NAME.yaml`'
+
+function policyOf(path: string, { policy }: CaseFile): string | undefined {
+  const folder = dirname(path)
+  if (policy !== undefined) return isAbsolute(policy) ? policy : join(folder, policy)
+  if (!path.endsWith(SUFFIX)) return undefined
+  return join(folder, `${basename(path).slice(0, -SUFFIX.length)}.yaml`)
+}
+
+type Small = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly mistake: string }
+
+// In bytes: no character needs more than three of them.
+const MAX_BYTES = 3 * MAX_CASE_FILE
+
+function readSmall(path: string): Small {
+  try {
+    const found = statSync(path)
+    // A pipe or a device may never end.
+    if (!found.isFile()) return { ok: false, mistake: `\`${path}\` is no file; look at its path` }
+    if (found.size > MAX_BYTES) {
+      return {
+        ok: false,
+        mistake: `${path}:1:1: the file is longer than ${MAX_CASE_FILE} characters; split it`,
+      }
+    }
+    return { ok: true, text: readFileSync(path, 'utf8') }
+  } catch {
+    return { ok: false, mistake: `the file \`${path}\` is not there, or may not be read; look at its path` }
+  }
+}
+
+/** Everything that a run depends on, and how it was last seen: another text means that something has changed. */
+export function fingerprint(paths: readonly string[]): string {
+  return paths.map((path) => `${resolve(path)} ${seen(path)}`).join('\n')
+}
+
+function seen(path: string): string {
+  try {
+    const { mtimeMs, size, ino } = statSync(path)
+    return `${mtimeMs} ${size} ${ino}`
+  } catch {
+    return 'not there'
+  }
+}

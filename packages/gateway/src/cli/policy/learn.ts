@@ -1,0 +1,121 @@
+// `tollgate policy learn`: rules for the calls that observe mode let pass, to be read and pasted.
+
+import { writeFileSync } from 'node:fs'
+import { parsePolicy, type Policy } from '@tollgate/kernel/policy'
+import { createGatherer, type Gathered, type CallFilter } from '../../workbench/learn/gather.ts'
+import { learn, type Learned } from '../../workbench/learn/learn.ts'
+import { count } from '../../workbench/learn/observed.ts'
+import { coverage, learnedText, leftLines, reportOf } from '../../workbench/learn/report.ts'
+import type { Trace } from '../../workbench/trace.ts'
+import type { DataOptions } from '../commands.ts'
+import { word } from '../program/table.ts'
+import { CommandError, UsageError, type Terminal } from '../program/terminal.ts'
+import { policyIn } from './policy-file.ts'
+import { withTrace } from './trace-source.ts'
+
+interface LearnCommandOptions extends DataOptions {
+  readonly trace?: string
+  readonly since?: string
+  readonly session?: string
+  readonly principal?: string
+  readonly tool?: string
+  readonly exact?: boolean
+  readonly denied?: boolean
+  readonly policy?: string
+  readonly out?: string
+}
+
+/** Proposes rules for what was observed; 1 if nothing was. */
+export async function runLearn(terminal: Terminal, options: LearnCommandOptions): Promise<number> {
+  const wanted = wantedBy(options)
+  const given = options.policy === undefined ? undefined : policyIn(options.policy)
+  const { gathered, policy } = await withTrace(terminal, options, (trace) => gather(trace, wanted, given))
+  if (gathered.calls.length === 0) throw nothingObserved(gathered)
+  const learned = learn(gathered.calls, {
+    exact: options.exact === true,
+    ...(policy && { policy }),
+  })
+  tell(terminal, options, learned, gathered)
+  return 0
+}
+
+function wantedBy({ denied, since, session, principal, tool }: LearnCommandOptions): CallFilter {
+  return {
+    denied: denied === true,
+    ...(since !== undefined && { since: timeOf(since) }),
+    ...(session !== undefined && { session }),
+    ...(principal !== undefined && { principal }),
+    ...(tool !== undefined && { tool }),
+  }
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const MOMENT = /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:.]{5,12}(?:Z|[+-][0-9]{2}:[0-9]{2})?)?$/
+
+/** A moment, or how long ago it was, in milliseconds. */
+function timeOf(text: string): number {
+  const [, digits, unit = ''] = /^([1-9][0-9]{0,5})([smhd])$/.exec(text) ?? []
+  if (digits !== undefined) return Date.now() - Number(digits) * (UNITS[unit] ?? 0)
+  const time = MOMENT.test(text) ? Date.parse(text) : NaN
+  if (Number.isFinite(time)) return time
+  throw new UsageError(
+    '`--since` is neither a time nor how long ago',
+    'write for example `--since 4h` or `--since 2026-01-05T09:00:00Z`',
+  )
+}
+
+async function gather(
+  trace: Trace,
+  wanted: CallFilter,
+  given: Policy | undefined,
+): Promise<{ readonly gathered: Gathered; readonly policy: Policy | undefined }> {
+  const gatherer = createGatherer(wanted)
+  for await (const page of trace.pages) for (const entry of page) gatherer.take(entry)
+  const policy = given ?? inForce(trace, gatherer.policyHash())
+  return { gathered: gatherer.finish(policy), policy }
+}
+
+/** The policy in force, as far as its text is there. */
+function inForce({ texts }: Trace, hash: string | undefined): Policy | undefined {
+  const text = hash === undefined ? undefined : texts.get(hash)
+  const parsed = text === undefined ? undefined : parsePolicy(text)
+  return parsed?.ok === true ? parsed.policy : undefined
+}
+
+function nothingObserved({ unkept, unreadable, denied }: Gathered): CommandError {
+  return new CommandError(
+    unkept > 0
+      ? `no observed call can be learned from: of ${unkept} the arguments were not kept`
+      : 'no call was observed, so there is nothing to learn from',
+    ...[...unreadable].map(([why, calls]) => `${count(calls, 'call')}, ${why}`),
+    'let calls that no rule matches pass for a while: `tollgate policy observe --principal agent:x --for 4h`',
+    ...(denied > 0
+      ? [`${denied} calls were denied because no rule matched; \`--denied\` learns from those that were kept`]
+      : []),
+  )
+}
+
+function tell(
+  terminal: Terminal,
+  { out, denied, policy }: LearnCommandOptions,
+  learned: Learned,
+  gathered: Gathered,
+): void {
+  const text = learnedText(learned, gathered)
+  if (out !== undefined) writeFileSync(out, text, { flag: 'wx', mode: 0o600 })
+  terminal.data(
+    { ...(out !== undefined && { file: out }), ...reportOf(learned, gathered) },
+    out === undefined ? text : '',
+  )
+  terminal.say(
+    `${count(learned.rules.length, 'rule')} proposed${out === undefined ? '' : ` in \`${out}\``}; ${coverage(learned)}`,
+  )
+  for (const line of leftLines(learned.left, gathered)) terminal.say(`left out: ${line}`)
+  if (denied === true)
+    terminal.warn('calls that were denied are among them', 'nobody knows what they would have done')
+  if (learned.rules.length === 0) return
+  terminal.say('next: read every line, and paste what you want to allow at the end of `rules` in your policy')
+  for (const command of ['check', 'diff', 'activate']) {
+    terminal.line(`  tollgate policy ${command} ${policy === undefined ? 'policy.yaml' : word(policy)}`)
+  }
+}

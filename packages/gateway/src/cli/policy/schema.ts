@@ -1,0 +1,16 @@
+// `tollgate policy schema`: the JSON Schema of policy files, and of case files.
+
+import { CASE_SCHEMA } from '../../workbench/case-schema.ts'
+import { POLICY_SCHEMA, policySchemaText } from '../../workbench/policy-schema.ts'
+import type { Terminal } from '../program/terminal.ts'
+
+interface SchemaOptions {
+  readonly cases?: boolean
+}
+
+/** Prints a schema. */
+export function runSchema(terminal: Terminal, options: SchemaOptions): Promise<number> {
+  if (options.cases === true) terminal.data(CASE_SCHEMA, JSON.stringify(CASE_SCHEMA, null, 2))
+  else terminal.data(POLICY_SCHEMA, policySchemaText())
+  return Promise.resolve(0)
+}

@@ -1,0 +1,85 @@
+// Receipts in a line each, for people.
+
+import type { Delegation, Receipt, SessionChange } from '@tollgate/evidence'
+import { moment, shown } from '../program/table.ts'
+import type { Colors } from '../program/terminal.ts'
+
+/** A receipt as the API gives it. */
+export interface ShownEntry {
+  readonly index: number
+  readonly id: string
+  readonly receipt: Receipt
+}
+
+/** A receipt in one line: its place, when, what, and the beginning of its id. */
+export function describe({ index, id, receipt }: ShownEntry, paint: Colors): string {
+  const place = String(index).padStart(6)
+  const kind = receipt.kind.padEnd(10)
+  return `${place}  ${moment(receipt.time)}  ${kind}  ${about(receipt, paint)}  ${paint.dim(id.slice(0, 8))}`
+}
+
+/** The colours of verdicts, of statuses and of answers. */
+export function painted(word: string, paint: Colors): string {
+  if (word === 'ALLOW' || word === 'COMPLETED' || word === 'GRANTED') return paint.green(word)
+  return word === 'ESCALATE' || word === 'UNKNOWN' ? paint.yellow(word) : paint.red(word)
+}
+
+function about(receipt: Receipt, paint: Colors): string {
+  switch (receipt.kind) {
+    case 'genesis':
+      return `the ledger ${shown(receipt.ledger)} begins`
+    case 'decision': {
+      const { verdict, tool, principal, reason_code, rung, rule } = receipt
+      const by = rule === undefined ? rung : `${rung}, rule ${shown(rule)}`
+      return `${painted(verdict, paint)} ${shown(tool)} for ${shown(principal)}: ${reason_code} by ${by}`
+    }
+    case 'effect': {
+      const { status, decision, reported_by, delivery } = receipt
+      const handed = delivery === 'full' ? '' : `, ${delivery}`
+      return `${painted(status, paint)} of ${decision.slice(0, 8)}, reported by the ${reported_by}${handed}`
+    }
+    case 'approval':
+      return `${painted(receipt.answer, paint)} for ${receipt.decision.slice(0, 8)} by ${shown(receipt.approver)}${why(receipt.because)}`
+    case 'freeze': {
+      const { scope, target, frozen, by, because } = receipt
+      const what = scope === 'all' ? 'everything' : `${scope} ${shown(target ?? '')}`
+      return `${frozen ? 'froze' : 'unfroze'} ${what} by ${shown(by)}${why(because)}`
+    }
+    case 'policy':
+      return `${shown(receipt.name)} (${receipt.policy_hash.slice(0, 8)}) activated by ${shown(receipt.by)}`
+    case 'key':
+      return `${receipt.op === 'add' ? 'a' : 'the old'} ${receipt.role} key ${receipt.op === 'add' ? 'enters' : 'leaves'} service`
+    case 'pin':
+      return `${receipt.op} ${shown(receipt.tool)} by ${shown(receipt.by)}`
+    case 'token':
+      return `${receipt.op} ${receipt.role} token ${receipt.token_hash.slice(0, 8)} of ${shown(receipt.principal ?? 'nobody')} by ${shown(receipt.by)}`
+    case 'delegation':
+      return delegated(receipt)
+    case 'session':
+      return sessionChanged(receipt)
+    case 'observe':
+      return `observe mode ${receipt.on ? 'on' : 'off'} for ${receipt.scope} ${shown(receipt.target)} by ${shown(receipt.by)}`
+    case 'recovery':
+      return `after a restart, ${receipt.closed} calls closed as UNKNOWN`
+    case 'quota':
+      return `${receipt.denials} more calls of ${shown(receipt.principal)} denied on ${receipt.day}: its ${receipt.of} was used up`
+  }
+}
+
+function sessionChanged({ op, session, principal, by, because }: SessionChange): string {
+  const what =
+    op === 'trust' ? `reset trust of ${shown(principal)}` : `${op} ${shown(session)} of ${shown(principal)}`
+  return because === undefined ? what : `${what} by ${shown(by ?? '')}: ${shown(because)}`
+}
+
+function why(because: string | undefined): string {
+  return because === undefined ? '' : `: ${shown(because)}`
+}
+
+function delegated({ op, delegator, delegate, delegation_hash, expires, parent, by }: Delegation): string {
+  const which = delegation_hash.slice(0, 8)
+  const between = `${shown(delegator)} to ${shown(delegate)}`
+  if (op === 'revoke') return `${which} from ${between} revoked by ${shown(by)}`
+  const above = parent === undefined ? '' : `, below ${parent.slice(0, 8)}`
+  return `${which} from ${between} until ${moment(expires)}${above}, handed in by ${shown(by)}`
+}

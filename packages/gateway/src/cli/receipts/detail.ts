@@ -1,0 +1,98 @@
+// One receipt for people: every field in a line, the telling ones first and in words.
+
+import { reasonOf } from '@tollgate/evidence'
+import { THREAT_CODES } from '@tollgate/kernel/detection'
+import { describe, type ShownEntry } from './describe.ts'
+import { pointsOf } from '../people/sessions.ts'
+import { moment, pairs, shown } from '../program/table.ts'
+import type { Colors } from '../program/terminal.ts'
+
+// What a reader looks for first. Everything else follows as it stands in the receipt.
+const FIRST = [
+  'kind',
+  'time',
+  'tenant',
+  'principal',
+  'session',
+  'door',
+  'assurance',
+  'tool',
+  'effect_class',
+  'verdict',
+  'reason_code',
+  'rung',
+  'rule',
+  'decision',
+  'status',
+  'delivery',
+  'labels',
+  'findings',
+  'compliance',
+  'elevation',
+  'trust',
+  'delegation',
+  'approval',
+]
+
+/** A receipt, field by field. */
+export function detail(entry: ShownEntry, paint: Colors): string {
+  // Sound: a receipt is plain data; each value is looked at before it is used.
+  const receipt = entry.receipt as unknown as Readonly<Record<string, unknown>>
+  const rest = Object.keys(receipt).filter((name) => !FIRST.includes(name))
+  const names = [...FIRST.filter((name) => receipt[name] !== undefined), ...rest]
+  const rows = names.flatMap((name) => rowsOf(name, receipt[name]))
+  return [describe(entry, paint).trim(), '', pairs([['id', entry.id], ...rows])].join('\n')
+}
+
+type DetailRow = readonly [name: string, value: string]
+
+/** A field; a list in as many lines as it has values, or in one if they are words. */
+function rowsOf(name: string, value: unknown): readonly DetailRow[] {
+  if (!Array.isArray(value)) return [[name, inWords(name, value)]]
+  if (name === 'labels' || name === 'compliance') return [[name, value.map(spread).join(', ')]]
+  return value.length === 0
+    ? [[name, 'none']]
+    : value.map((each, i) => [i === 0 ? name : '', inWords(name, each)] as const)
+}
+
+const DELIVERIES: Readonly<Record<string, string>> = {
+  full: 'all of it may be handed on',
+  redacted: 'only what is left without some parts may be handed on',
+  withheld: 'nothing of it may be handed on',
+}
+
+function inWords(name: string, value: unknown): string {
+  if (typeof value !== 'string') return spread(value)
+  if (name === 'trust') return `${pointsOf(value)} of 1000, from here on`
+  const text = shown(value)
+  const about = meaningOf(name, value)
+  return about === undefined ? text : `${text}: ${about}`
+}
+
+function meaningOf(name: string, value: string): string | undefined {
+  switch (name) {
+    case 'reason_code':
+      return reasonOf(value)?.sentence
+    case 'findings':
+      return Object.hasOwn(THREAT_CODES, value) ? THREAT_CODES[value]?.about : undefined
+    case 'delivery':
+      return DELIVERIES[value]
+    default:
+      return undefined
+  }
+}
+
+/** The members of an object, one after the other. */
+function spread(value: unknown): string {
+  if (typeof value === 'string') return shown(value)
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  return Object.entries(value)
+    .map(
+      ([name, each]) => `${name} ${shown(typeof each === 'string' ? momentIn(each) : JSON.stringify(each))}`,
+    )
+    .join(', ')
+}
+
+function momentIn(text: string): string {
+  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? moment(text) : text
+}

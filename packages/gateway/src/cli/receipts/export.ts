@@ -1,0 +1,137 @@
+// `tollgate export`: an evidence pack in a file. It has its name only once it is complete.
+
+import {
+  createWriteStream,
+  existsSync,
+  linkSync,
+  openSync,
+  fsyncSync,
+  closeSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
+import { resolve } from 'node:path'
+import process from 'node:process'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { GatewayOptions } from '../commands.ts'
+import { accepted, queryOf } from '../program/ask.ts'
+import { connect } from '../program/connect.ts'
+import { onInterrupt } from '../program/interrupt.ts'
+import { CommandError, UsageError, type Progress, type Terminal } from '../program/terminal.ts'
+
+interface ExportOptions extends GatewayOptions {
+  readonly output?: string
+  readonly from?: number
+  readonly to?: number
+  readonly since?: number
+  readonly receipt?: readonly string[]
+}
+
+/** Writes a pack to a new file, or to standard output if that is no terminal. */
+export async function runExport(terminal: Terminal, options: ExportOptions): Promise<number> {
+  const target = options.output === undefined || options.output === '-' ? undefined : resolve(options.output)
+  refuseNonsense(options, target)
+  const connection = await connect(options, 'read')
+  const progress = terminal.progress('exporting')
+  try {
+    const { from, to, since, receipt } = options
+    const query = queryOf({ from, to, since, receipt })
+    const response = await accepted(await connection.request(`/v1/evidence/export?${query.toString()}`))
+    const pack = counted(response, progress)
+    if (target === undefined) await pipeline(pack, process.stdout, { end: false })
+    else {
+      const bytes = await writeNew(target, pack)
+      progress.clear()
+      terminal.data({ file: target, bytes }, target)
+      terminal.say(
+        'check it with `tollgate verify`, and with the trust file that `tollgate keys trust` prints',
+      )
+    }
+    return 0
+  } finally {
+    progress.clear()
+    await connection.close()
+  }
+}
+
+function refuseNonsense({ from, to, json, receipt = [] }: ExportOptions, target: string | undefined): void {
+  if (from !== undefined && to !== undefined && from >= to) {
+    throw new UsageError(`\`--from ${from} --to ${to}\` is no range`, '`--to` is the entry after the last')
+  }
+  for (const id of receipt) {
+    if (!/^[0-9a-f]{64}$/.test(id)) throw new UsageError(`\`${id.slice(0, 80)}\` is no id of a receipt`)
+  }
+  if (target !== undefined && existsSync(target)) {
+    throw new CommandError(`\`${target}\` is already there`, 'name another file; a pack never overwrites one')
+  }
+  if (target !== undefined) return
+  if (json === true) throw new UsageError('`--json` goes with `-o FILE`: the pack itself is no JSON')
+  if (process.stdout.isTTY) {
+    throw new UsageError(
+      'a pack is no text for a terminal',
+      'write it to a file with `-o FILE`, or send it on with `|` or `>`',
+    )
+  }
+}
+
+/** The bytes of a response, as they come. */
+async function* counted(response: Response, progress: Progress): AsyncGenerator<Uint8Array> {
+  let done = 0
+  try {
+    // Sound: a response that was accepted has a body of bytes.
+    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+      done += chunk.length
+      progress.show(Math.floor(done / 1024))
+      yield chunk
+    }
+  } catch {
+    throw new CommandError(
+      'the export broke off before its end',
+      'see whether the gateway still runs, and try again',
+    )
+  }
+}
+
+/** Writes a new file under another name, syncs it, and gives it its own. What breaks off leaves nothing. */
+async function writeNew(target: string, bytes: AsyncIterable<Uint8Array>): Promise<number> {
+  const partial = `${target}.part-${process.pid}`
+  const undo = (): void => rmSync(partial, { force: true })
+  const forget = onInterrupt(undo)
+  try {
+    const file = createWriteStream(partial, { flags: 'wx', mode: 0o600 })
+    await pipeline(Readable.from(bytes), file)
+    syncFile(partial)
+    giveName(partial, target)
+    return file.bytesWritten
+  } finally {
+    undo()
+    forget()
+  }
+}
+
+function syncFile(path: string): void {
+  const descriptor = openSync(path, 'r+')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** A link fails where there is a file by now; a rename would replace it. */
+function giveName(partial: string, target: string): void {
+  try {
+    linkSync(partial, target)
+  } catch (fault) {
+    // Sound: the member is tested before use.
+    if ((fault as NodeJS.ErrnoException).code === 'EEXIST') {
+      throw new CommandError(
+        `\`${target}\` has appeared meanwhile`,
+        'name another file; a pack never overwrites one',
+      )
+    }
+    // Not every file system has links.
+    renameSync(partial, target)
+  }
+}

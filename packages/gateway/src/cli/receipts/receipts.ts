@@ -1,0 +1,115 @@
+// `tollgate receipts list` and `show`.
+
+import { accepted, ask, queryOf } from '../program/ask.ts'
+import { withConnection, type Connection } from '../program/connect.ts'
+import type { GatewayOptions } from '../commands.ts'
+import { describe, type ShownEntry } from './describe.ts'
+import { detail } from './detail.ts'
+import { moment } from '../program/table.ts'
+import { CommandError, UsageError, type Terminal } from '../program/terminal.ts'
+
+/** Which receipts are wanted. */
+export interface FilterOptions extends GatewayOptions {
+  readonly kind?: string
+  readonly principal?: string
+  readonly tool?: string
+  readonly verdict?: string
+  readonly session?: string
+  readonly decision?: string
+  readonly from?: number
+}
+
+interface ListOptions extends FilterOptions {
+  readonly limit: number
+  readonly oldestFirst?: boolean
+}
+
+/** One page of receipts, as the API gives it. */
+export interface ReceiptPage {
+  readonly receipts: readonly ShownEntry[]
+  readonly next: number | null
+}
+
+/** What the options ask for, as query parameters. */
+export function filtersOf(options: FilterOptions): URLSearchParams {
+  const { kind, principal, tool, verdict, session, decision, from } = options
+  return queryOf({ kind, principal, tool, verdict, session, decision, from })
+}
+
+/** Lists receipts. A page may be empty and have a next one, so it looks on until there are enough. */
+export async function runList(terminal: Terminal, options: ListOptions): Promise<number> {
+  return withConnection(options, 'read', async (connection) => {
+    const query = filtersOf(options)
+    query.set('direction', options.oldestFirst === true ? 'on' : 'back')
+    const { receipts, next } = await pages(connection, query, options.limit)
+    terminal.data({ receipts, next }, () =>
+      receipts.map((entry) => describe(entry, terminal.paint)).join('\n'),
+    )
+    if (receipts.length === 0) terminal.say('no receipt fits')
+    else if (next !== null && !terminal.json) terminal.say(`there may be more: go on with \`--from ${next}\``)
+    return 0
+  })
+}
+
+async function pages(connection: Connection, query: URLSearchParams, limit: number): Promise<ReceiptPage> {
+  const receipts: ShownEntry[] = []
+  while (true) {
+    query.set('limit', String(limit - receipts.length))
+    const page = await ask<ReceiptPage>(connection, `/v1/receipts?${query.toString()}`)
+    receipts.push(...page.receipts)
+    if (page.next === null || receipts.length >= limit) return { receipts, next: page.next }
+    query.set('from', String(page.next))
+  }
+}
+
+interface ReceiptShowOptions extends GatewayOptions {
+  readonly envelope?: boolean
+  readonly proof?: boolean
+}
+
+/** Shows one receipt, its envelope or its proof. */
+export async function runShow(terminal: Terminal, options: ReceiptShowOptions, which = ''): Promise<number> {
+  return withConnection(options, 'read', async (connection) => {
+    const id = await idOf(connection, which)
+    if (options.proof === true) {
+      const proof = await (await accepted(await connection.request(`/v1/receipts/${id}/proof`))).text()
+      terminal.data({ id, proof }, proof)
+      return 0
+    }
+    const entry = await ask<ShownEntry & { readonly envelope: string }>(connection, `/v1/receipts/${id}`)
+    terminal.data(entry, () => (options.envelope === true ? entry.envelope : detail(entry, terminal.paint)))
+    return 0
+  })
+}
+
+/** The id of a receipt that is named by it or by its place. */
+async function idOf(connection: Connection, which: string): Promise<string> {
+  if (/^[0-9a-f]{64}$/.test(which)) return which
+  // Digits alone are a place, as long as the ledger has that many; else they may be the beginning of an id.
+  const isPlace = /^[0-9]{1,15}$/.test(which)
+  const isBeginning = /^[0-9a-f]{8,63}$/.test(which)
+  if (!isPlace && isBeginning) return (await receiptNamed(connection, which)).id
+  if (!isPlace) {
+    throw new UsageError(
+      `\`${which.slice(0, 80)}\` names no receipt`,
+      'give its id, or at least eight digits of it, or its place in the ledger, as `tollgate receipts list` shows it',
+    )
+  }
+  const { receipts } = await ask<ReceiptPage>(connection, `/v1/receipts?direction=on&from=${which}&limit=1`)
+  const [entry] = receipts
+  if (entry?.index === Number(which)) return entry.id
+  if (isBeginning) return (await receiptNamed(connection, which)).id
+  throw new UsageError(`there is no entry ${which}, or it is not yours to see`)
+}
+
+/** The receipt of this id, or whose id begins so, with at least eight digits. @throws UsageError if there are more. */
+export async function receiptNamed(connection: Connection, which: string): Promise<ShownEntry> {
+  const { receipts } = await ask<ReceiptPage>(connection, `/v1/receipts?begins=${which}`)
+  const [entry, ...more] = receipts
+  if (!entry) throw new CommandError(`there is no receipt \`${which}\`, or it is not yours to see`)
+  if (more.length === 0) return entry
+  throw new UsageError(
+    `more than one receipt begins with \`${which}\``,
+    ...receipts.map(({ id, receipt }) => `${id.slice(0, 16)}: ${receipt.kind} of ${moment(receipt.time)}`),
+  )
+}

@@ -1,0 +1,196 @@
+// Making a data directory, step by step. Each step is done only if what it makes is missing, and is told.
+
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join, resolve } from 'node:path'
+import process from 'node:process'
+import { policyOf } from '@tollgate/kernel'
+import { activatePolicy } from '@tollgate/kernel/admin'
+import { parsePolicy } from '@tollgate/kernel/policy'
+import { CONFIG_FILE, DEFAULT_PORT, defaultConfigText, readConfig, type Config } from '../../config/config.ts'
+import { makeDirectory, requireUsable } from '../../directory.ts'
+import { GatewayError } from '../../error.ts'
+import { createKey, keysIn, listKeyFiles, openKeyring, type Keyring } from '../../keyring.ts'
+import { foundLedger, type Gateway } from '../../open.ts'
+import { placed } from '../policy/policy-file.ts'
+import { localUser } from '../program/connect.ts'
+import { STARTER_CASES, STARTER_POLICY } from './starter.ts'
+import { UsageError } from '../program/terminal.ts'
+
+/** Something that was made. */
+export interface Made {
+  readonly what: string
+  readonly where: string
+}
+
+/** How a new data directory is to be. */
+interface CreateOptions {
+  readonly port?: number
+  readonly commit?: 'plain' | 'salted'
+  readonly passphrase?: string
+}
+
+const PARTS = [CONFIG_FILE, 'policy.yaml', 'keys', 'ledger.sqlite']
+
+/** Refuses a directory that has anything of a gateway in it. @throws GatewayError `DATA_EXISTS`. */
+export function refuseExisting(data: string): void {
+  const found = PARTS.filter((name) => existsSync(join(data, name)))
+  if (found.length === 0) return
+  const whole = found.length === PARTS.length
+  throw new GatewayError('DATA_EXISTS', `there is a gateway in \`${data}\` already (${found.join(', ')})`, {
+    hints: whole
+      ? ['start it with `tollgate up` or `tollgate serve`', 'or make another with `--data DIR`']
+      : ['it is not complete: `tollgate up` makes what is missing', 'or make another with `--data DIR`'],
+  })
+}
+
+/** Makes what is missing of a data directory, up to the ledger. Tells each thing as soon as it is there. */
+export async function createData(
+  directory: string,
+  options: CreateOptions,
+  made: (each: Made) => void,
+): Promise<Config> {
+  const data = resolve(directory)
+  const file = (name: string): string => join(data, name)
+  const isNew = !existsSync(file('ledger.sqlite'))
+  if (prepareDirectory(data)) made({ what: 'the data directory', where: data })
+  if (!existsSync(file(CONFIG_FILE))) {
+    refuseOrphan(data, isNew)
+    writeNew(file(CONFIG_FILE), configText(options))
+    made({ what: 'how the gateway runs', where: file(CONFIG_FILE) })
+  }
+  const config = readConfig(data)
+  if (!existsSync(config.policy) && isNew) {
+    writeNew(config.policy, STARTER_POLICY)
+    made({ what: 'who may do what', where: config.policy })
+    createCases(config.policy, made)
+  }
+  if (isNew) await createLedger(config, options.passphrase, made)
+  return config
+}
+
+/** The cases of the policy that was just made, beside it; cases of somebody else's stay as they are. */
+function createCases(policy: string, made: (each: Made) => void): void {
+  if (!policy.endsWith('.yaml')) return
+  const file = policy.replace(/\.yaml$/, '.test.yaml')
+  if (existsSync(file)) return
+  writeNew(file, STARTER_CASES)
+  made({ what: 'what it is to decide, as cases', where: file })
+}
+
+async function createLedger(
+  config: Config,
+  passphrase: string | undefined,
+  made: (each: Made) => void,
+): Promise<void> {
+  const file = join(config.data, 'ledger.sqlite')
+  try {
+    await foundLedger(config, () => {
+      if (existsSync(file)) throw new MadeMeanwhile()
+      return createKeys(config, passphrase, made)
+    })
+  } catch (fault) {
+    if (fault instanceof MadeMeanwhile) return
+    throw fault
+  }
+  made({ what: `the ledger ${config.ledger}`, where: file })
+}
+
+/** Another process has made the ledger since it was looked whether there is one. */
+class MadeMeanwhile extends Error {}
+
+async function createKeys(
+  config: Config,
+  passphrase: string | undefined,
+  made: (each: Made) => void,
+): Promise<Keyring> {
+  refuseLost(config.data)
+  for (const role of ['ledger', 'writer'] as const) {
+    const { file } = await createKey(config.data, role, passphrase)
+    made({ what: `the key that signs ${role === 'ledger' ? 'checkpoints' : 'receipts'}`, where: file })
+  }
+  return openKeyring(config)
+}
+
+/** Keys without their ledger: a new one under the same key would be a second history. */
+function refuseLost(data: string): void {
+  if (!existsSync(keysIn(data)) || listKeyFiles(keysIn(data)).length === 0) return
+  throw new GatewayError('DATA_MISSING', `\`${data}\` has keys and no ledger`, {
+    hints: [
+      'put `ledger.sqlite` back from your backup: a new ledger under the same key would be a second history',
+      `if this is what an interrupted init left, remove \`${keysIn(data)}\` and try again`,
+    ],
+  })
+}
+
+/** Makes the directory, or closes an empty one to others. Whether it did anything. */
+function prepareDirectory(data: string): boolean {
+  if (makeDirectory(data)) return true
+  requireUsable(data)
+  const loose = process.platform !== 'win32' && (statSync(data).mode & 0o077) !== 0
+  if (!loose || readdirSync(data).length > 0) return false
+  chmodSync(data, 0o700)
+  return true
+}
+
+/** A ledger without its configuration: its name is in its receipts, and a new one would be another ledger's. */
+function refuseOrphan(data: string, isNew: boolean): void {
+  if (isNew) return
+  throw new GatewayError('DATA_MISSING', `\`${data}\` has a ledger and no \`${CONFIG_FILE}\``, {
+    hints: [`put \`${CONFIG_FILE}\` back from your backup: it names the ledger`],
+  })
+}
+
+function writeNew(file: string, text: string): void {
+  writeFileSync(file, text, { flag: 'wx', mode: 0o600, flush: true })
+}
+
+function configText({ port = DEFAULT_PORT, commit = 'plain' }: CreateOptions): string {
+  return defaultConfigText({ ledger: ledgerName(), port, commit })
+}
+
+function ledgerName(): string {
+  const host =
+    hostname()
+      .split('.')[0]
+      ?.toLowerCase()
+      .replaceAll(/[^a-z0-9-]/g, '')
+      .slice(0, 40) ?? ''
+  return `tollgate.local/${host === '' ? 'host' : host}-${randomBytes(4).toString('hex')}`
+}
+
+/** Activates the policy file if the ledger has no policy yet. Whether it did. */
+export async function activateFirst(
+  { kernel, config }: Gateway,
+  text: string | undefined,
+): Promise<string | undefined> {
+  if (text === undefined || policyOf(kernel, config.tenant).text !== '') return undefined
+  const parsed = parsePolicy(text)
+  if (!parsed.ok) {
+    const file = config.policy
+    throw new GatewayError('CONFIG_INVALID', `\`${file}\` has mistakes, and there is no policy in force`, {
+      hints: placed(file, parsed.mistakes),
+    })
+  }
+  await activatePolicy(kernel, parsed.policy, `local:${localUser()}`, config.tenant)
+  return parsed.policy.name
+}
+
+/** Issues the first admin token, if there is none. It is seen once. */
+export async function firstAdmin({ tokens, config }: Gateway): Promise<string | undefined> {
+  if (tokens.list().some(({ role, run }) => role === 'admin' && !run)) return undefined
+  const request = { role: 'admin', tenant: config.tenant, principal: `user:${localUser()}` } as const
+  return (await tokens.issue(request, `local:${localUser()}`)).token
+}
+
+/** The passphrase for new key files, if they are to have one. */
+export function newPassphrase(wanted: boolean): string | undefined {
+  const { TOLLGATE_KEY_PASSPHRASE: given = '' } = process.env
+  if (!wanted) return undefined
+  if (given !== '') return given
+  throw new UsageError(
+    '`--passphrase` takes the passphrase from the environment',
+    'set TOLLGATE_KEY_PASSPHRASE',
+  )
+}

@@ -1,0 +1,50 @@
+// `tollgate init`: a new data directory. Never overwrites anything.
+
+import { resolve } from 'node:path'
+import { silent } from '../../log.ts'
+import { openKeyring } from '../../keyring.ts'
+import { openGateway } from '../../open.ts'
+import type { DataOptions } from '../commands.ts'
+import { dataOf, localUser, readIfThere } from '../program/connect.ts'
+import { activateFirst, createData, firstAdmin, newPassphrase, refuseExisting, type Made } from './create.ts'
+import type { Terminal } from '../program/terminal.ts'
+
+interface InitOptions extends DataOptions {
+  readonly port?: number
+  readonly passphrase?: boolean
+  readonly salted?: boolean
+}
+
+/** Makes a data directory, and prints the admin token. */
+export async function runInit(terminal: Terminal, options: InitOptions): Promise<number> {
+  const passphrase = newPassphrase(options.passphrase === true)
+  const data = resolve(dataOf(options))
+  refuseExisting(data)
+  const created: Made[] = []
+  const config = await createData(
+    data,
+    {
+      ...(options.port !== undefined && { port: options.port }),
+      ...(passphrase !== undefined && { passphrase }),
+      ...(options.salted === true && { commit: 'salted' }),
+    },
+    (made) => {
+      created.push(made)
+      terminal.say(`made ${made.what}: \`${made.where}\``)
+    },
+  )
+  const gateway = await openGateway(config, await openKeyring(config), silent)
+  try {
+    const policy = await activateFirst(gateway, readIfThere(config.policy))
+    if (policy !== undefined) terminal.say(`put the policy \`${policy}\` in force`)
+    const token = await firstAdmin(gateway)
+    terminal.say(
+      `the admin token of \`user:${localUser()}\` follows, this once; keep it where you keep passwords`,
+    )
+    terminal.data({ data, ledger: config.ledger, created, token }, token ?? '')
+    terminal.say('next: `tollgate up` starts the gateway, `tollgate doctor` checks it')
+    return 0
+  } finally {
+    await gateway.close()
+  }
+}

@@ -1,0 +1,60 @@
+// The model servers of the configuration with their keys, which are in the environment or in a file and nowhere else.
+
+import { readFileSync, statSync } from 'node:fs'
+import process from 'node:process'
+import type { Config, ModelConfig } from '../../config/config.ts'
+import { GatewayError } from '../../error.ts'
+import type { Provider } from '../../llm/dialect.ts'
+import type { UpstreamAddress } from '../../llm/upstream.ts'
+
+/**
+ * How each model server of the configuration is asked.
+ *
+ * @throws GatewayError `CONFIG_INVALID` if a key is missing, can be read by others, or cannot be one.
+ */
+export function modelAddresses(
+  { llm }: Pick<Config, 'llm'>,
+  env: NodeJS.ProcessEnv = process.env,
+): ReadonlyMap<Provider, UpstreamAddress> {
+  const addresses = new Map<Provider, UpstreamAddress>()
+  for (const provider of ['openai', 'anthropic'] as const) {
+    const model = llm[provider]
+    if (!model) continue
+    const { url, patience, parameters } = model
+    addresses.set(provider, {
+      url,
+      patience,
+      parameters: new Set(parameters),
+      key: keyOf(model, provider, env),
+    })
+  }
+  return addresses
+}
+
+function keyOf({ key }: ModelConfig, provider: Provider, env: NodeJS.ProcessEnv): string | undefined {
+  if (key.from === 'client') return undefined
+  const value = key.from === 'file' ? readKey(key.path, provider) : (env[key.variable] ?? '')
+  if (/^[\x21-\x7e]{1,1000}$/.test(value)) return value
+  const where = key.from === 'file' ? `\`${key.path}\`` : `the environment variable \`${key.variable}\``
+  throw missing(provider, `${where} holds no key`)
+}
+
+function readKey(path: string, provider: Provider): string {
+  try {
+    if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
+      throw new GatewayError('CONFIG_INVALID', `\`${path}\` can be read by other users`, {
+        hints: [`run \`chmod 600 ${path}\``],
+      })
+    }
+    return readFileSync(path, 'utf8').trim()
+  } catch (fault) {
+    if (fault instanceof GatewayError) throw fault
+    throw missing(provider, `\`${path}\` cannot be read`)
+  }
+}
+
+function missing(provider: Provider, what: string): GatewayError {
+  return new GatewayError('CONFIG_INVALID', `${what}, which \`llm.${provider}\` needs`, {
+    hints: [`put the key of the model server there, or take \`llm.${provider}\` out of tollgate.yaml`],
+  })
+}

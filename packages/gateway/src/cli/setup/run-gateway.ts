@@ -1,0 +1,221 @@
+// Running a gateway until a signal ends it: what `up` and `serve` have in common.
+
+import process from 'node:process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Config } from '../../config/config.ts'
+import { GatewayError } from '../../error.ts'
+import { createBudget, type Budget } from '../../budget.ts'
+import { openKeyring } from '../../keyring.ts'
+import type { Log } from '../../log.ts'
+import { boundMemory } from './memory.ts'
+import { createConnect } from '../../mcp/server/connect.ts'
+import { createLlmDoor } from '../../llm/door.ts'
+import { createHttpDoor } from '../../mcp/client/http.ts'
+import { openLocal, type LocalDoor } from '../../mcp/client/local.ts'
+import { createMcp, type Mcp } from '../../mcp/mcp.ts'
+import type { Door } from '../../exchange.ts'
+import { openGateway, type Gateway } from '../../open.ts'
+import { serve, type Served } from '../../serve.ts'
+import { startTracer, type Tracer } from '../../trace.ts'
+import { startWebhooks, type Webhooks } from '../../webhook.ts'
+import { VERSION } from '../program/version.ts'
+import { readIfThere } from '../program/connect.ts'
+import { onInterrupt } from '../program/interrupt.ts'
+import { modelAddresses } from './model-addresses.ts'
+import { serverAddresses } from '../mcp/server-addresses.ts'
+
+/** A gateway whose door is open. */
+export interface RunningGateway {
+  readonly gateway: Gateway
+  readonly url: string
+  /** Lets requests under way finish, signs the last head, lets go of the ledger. */
+  readonly close: () => Promise<void>
+}
+
+/** The configuration with another port. */
+export function withPort(config: Config, port: number | undefined): Config {
+  return port === undefined ? config : { ...config, listen: { ...config.listen, port } }
+}
+
+/** What happens around the life of a gateway. */
+interface Life {
+  /** Runs after the ledger is open and before the door is. */
+  readonly prepare?: (gateway: Gateway) => Promise<void>
+  /** Runs when the door is open. If it fails, the gateway is closed again. */
+  readonly opened?: (running: RunningGateway) => Promise<void>
+  /** A program has started it, and looks for it on the local socket: any port will do, but the socket there must be. */
+  readonly background?: boolean
+  /** Runs when a signal ends it. SIGTERM is then an orderly end, and exits with 0. */
+  readonly stopping?: () => void
+}
+
+/** Opens a gateway and its door. From its first moment on, a signal closes it in order. */
+export async function runGateway(config: Config, log: Log, life: Life = {}): Promise<RunningGateway> {
+  // What is missing for them is told before anything is opened.
+  const servers = serverAddresses(config)
+  const models = modelAddresses(config)
+  const gateway = await openGateway(config, await openKeyring(config), log)
+  // Closed in the opposite order, also if opening stops half way.
+  const ends: (() => Promise<unknown>)[] = [() => gateway.close()]
+  let closing: Promise<void> | undefined
+  const close = (): Promise<void> => (closing ??= inTurn(ends.reverse()))
+  const forget = onInterrupt(async (signal) => {
+    life.stopping?.()
+    await close()
+    return signal === 'SIGTERM' && life.stopping ? 0 : undefined
+  })
+  const end = async (): Promise<void> => {
+    await close()
+    forget()
+  }
+  const unbound = boundMemory()
+  ends.push(() => Promise.resolve().then(unbound))
+  try {
+    await life.prepare?.(gateway)
+    const tracer = tracerOf(config, log)
+    if (tracer) ends.push(() => tracer.stop())
+    const webhooks = webhooksOf(gateway, log)
+    ends.push(() => webhooks.stop())
+    const mcp = createMcp({ kernel: gateway.kernel, log, servers, connect: createConnect({ log }) })
+    ends.push(() => mcp.close())
+    // One for all doors: a principal does not get more by coming in several ways.
+    const budget = createBudget(config.limits.reading)
+    const doors = doorsOf(gateway, mcp, models, log, budget)
+    const served = await openDoor(gateway, doors, log, tracer, life.background === true, budget)
+    ends.push(() => served.close())
+    const local = await openSocket(gateway, mcp, log, life.background === true, budget)
+    if (local) ends.push(() => local.close())
+    // Not waited for: a server may have to be installed first.
+    void mcp.meet()
+    const running = { gateway, url: served.url, close: end }
+    await life.opened?.(running)
+    return running
+  } catch (fault) {
+    await end()
+    throw fault
+  }
+}
+
+/** Each in its turn, whatever became of the one before. */
+async function inTurn(ends: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const [end, ...rest] = ends
+  try {
+    await end?.()
+  } finally {
+    if (rest.length > 0) await inTurn(rest)
+  }
+}
+
+function tracerOf({ telemetry }: Config, log: Log): Tracer | undefined {
+  return telemetry && startTracer({ endpoint: telemetry.endpoint, version: VERSION, log })
+}
+
+function webhooksOf({ config, kernel, view, watch }: Gateway, log: Log): Webhooks {
+  return startWebhooks({ kernel, view, watch, hooks: config.webhooks, env: process.env, log })
+}
+
+/** What is on the same socket as the API. */
+function doorsOf(
+  { config, kernel, tokens, watch }: Gateway,
+  mcp: Mcp,
+  upstreams: ReturnType<typeof modelAddresses>,
+  log: Log,
+  budget: Budget,
+): readonly Door[] {
+  let size = 0
+  watch((now) => (size = now))
+  const llm = { kernel, tokens, log, upstreams, body: config.llm.body, size: () => size, budget }
+  return [createHttpDoor({ mcp, tokens, log, budget }), createLlmDoor(llm)]
+}
+
+async function openDoor(
+  gateway: Gateway,
+  doors: readonly Door[],
+  log: Log,
+  tracer: Tracer | undefined,
+  background: boolean,
+  budget: Budget,
+): Promise<Served> {
+  const { listen } = gateway.config
+  try {
+    return await serveAt(listen.port, gateway, doors, log, tracer, budget)
+  } catch (fault) {
+    if (!(fault instanceof GatewayError) || fault.code !== 'LISTEN_REFUSED') throw fault
+    if (background && isTaken(fault)) {
+      log('warn', 'the port is taken; another is used for this run', { port: listen.port })
+      return serveAt(0, gateway, doors, log, tracer, budget)
+    }
+    throw new GatewayError('LISTEN_REFUSED', fault.message, {
+      cause: fault,
+      hints: [...fault.hints, 'for this run only, take another port with `--port N`; 0 is any that is free'],
+    })
+  }
+}
+
+function isTaken({ cause }: GatewayError): boolean {
+  // Sound: the member is tested before use.
+  return cause instanceof Error && (cause as NodeJS.ErrnoException).code === 'EADDRINUSE'
+}
+
+function serveAt(
+  port: number,
+  { config, kernel, view, tokens, ...gateway }: Gateway,
+  doors: readonly Door[],
+  log: Log,
+  tracer: Tracer | undefined,
+  budget: Budget,
+): Promise<Served> {
+  const { listen, hosts, limits } = config
+  return serve(
+    {
+      kernel,
+      view,
+      tokens,
+      checkpoint: () => gateway.checkpoint(),
+      watch: (listener) => gateway.watch(listener),
+      policyFile: () => readIfThere(config.policy),
+      version: VERSION,
+      log,
+      limits: { body: limits.body },
+      budget,
+      ...(tracer && { trace: (span) => tracer.record(span) }),
+    },
+    { ...listen, port, hosts, connections: limits.connections, operators: config.data },
+    doors,
+  )
+}
+
+/** Opens the local socket. A gateway whose agents come over HTTP can do without it. */
+async function openSocket(
+  { config, tokens }: Gateway,
+  mcp: Mcp,
+  log: Log,
+  background: boolean,
+  budget: Budget,
+): Promise<LocalDoor | undefined> {
+  try {
+    return await openLocal(config.data, { mcp, tokens, tenant: config.tenant, log, budget })
+  } catch (fault) {
+    if (background || !(fault instanceof GatewayError)) throw fault
+    log('warn', '`tollgate mcp` cannot reach this gateway', { because: fault.message })
+    return undefined
+  }
+}
+
+const LOOKED_AFTER = 500
+
+/**
+ * Waits until the ledger is given up (a signal ends it otherwise), says why, closes, and answers with the exit code. Whoever keeps
+ * services running then starts it again: only a new start finds out what the file holds.
+ */
+export async function untilGivenUp({ gateway, close }: RunningGateway, log: Log): Promise<number> {
+  const { ledger } = gateway.kernel
+  while (ledger.poisoned === undefined) await sleep(LOOKED_AFTER)
+  const { cause } = ledger
+  const because = cause instanceof Error ? cause.message : undefined
+  const remedy = cause instanceof GatewayError && cause.hints.length > 0 ? { remedy: cause.hints } : {}
+  log('error', ledger.poisoned, { because, ...remedy })
+  // What cannot be closed in order ends with the process.
+  await close().catch(() => undefined)
+  return 1
+}

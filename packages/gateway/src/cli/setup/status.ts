@@ -1,0 +1,184 @@
+// `tollgate status`: how the gateway and its ledger stand. Changes nothing.
+
+import { parseReceipt } from '@tollgate/evidence'
+import type { LedgerView } from '../../view.ts'
+import type { GatewayOptions } from '../commands.ts'
+import { ask } from '../program/ask.ts'
+import { withConnection, type Connection } from '../program/connect.ts'
+import type { Earned } from '../people/earned.ts'
+import type { ShownObserved } from '../policy/observe.ts'
+import type { ReceiptPage } from '../receipts/receipts.ts'
+import { pairs, shown } from '../program/table.ts'
+import type { Terminal } from '../program/terminal.ts'
+
+interface GatewayStatus {
+  readonly version: string
+  readonly ledger: string
+  readonly size: number
+  readonly poisoned: string | null
+  readonly since: string
+  readonly principal: string
+  readonly role: string
+}
+
+interface Frozen {
+  readonly scope: string
+  readonly target: string | null
+}
+
+/** What is known besides; members are undefined where this caller may not ask. */
+interface Details {
+  readonly gateway: string
+  readonly policy: { readonly name: string; readonly file: string } | undefined
+  readonly freezes: readonly Frozen[] | undefined
+  readonly waiting: number | undefined
+  readonly observed: readonly ShownObserved[] | undefined
+  readonly earned: Earned | undefined
+}
+
+/** Shows the status; 1 if the ledger is poisoned. */
+export async function runStatus(terminal: Terminal, options: GatewayOptions): Promise<number> {
+  return withConnection(options, 'read', async (connection) => {
+    const status = await ask<GatewayStatus>(connection, '/v1/status')
+    const details = connection.local
+      ? await localDetails(connection, connection.local)
+      : await remoteDetails(connection, status)
+    const rows = details.earned && (await import('../people/earned.ts')).earnedRows(details.earned)
+    terminal.data({ ...status, ...details }, () => format(status, details, rows))
+    await warn(terminal, status, details)
+    return status.poisoned === null ? 0 : 1
+  })
+}
+
+function format(
+  status: GatewayStatus,
+  { gateway, policy, freezes, waiting, observed = [] }: Details,
+  earned: readonly (readonly [string, string])[] = [],
+): string {
+  return pairs([
+    ['gateway', gateway],
+    ['version', status.version],
+    ['ledger', `${shown(status.ledger)}, ${status.size} entries`],
+    ['you', `${shown(status.principal)} (${status.role})`],
+    ...(policy ? [['policy', `${shown(policy.name)}; the file is ${policy.file}`] as const] : []),
+    ...(freezes
+      ? [['frozen', freezes.length === 0 ? 'nothing' : freezes.map(named).join(', ')] as const]
+      : []),
+    ...(waiting === undefined ? [] : [['waiting', `${waiting} for a person`] as const]),
+    ...(observed.length > 0 ? [['observe mode', `on for ${observed.map(named).join(', ')}`] as const] : []),
+    ...earned,
+  ])
+}
+
+function named({ scope, target }: Frozen): string {
+  return target === null ? 'everything' : `${scope} ${shown(target)}`
+}
+
+async function warn(
+  terminal: Terminal,
+  { poisoned }: GatewayStatus,
+  { policy, observed }: Details,
+): Promise<void> {
+  if (observed && observed.length > 0) {
+    const { observeNotice } = await import('../policy/observe.ts')
+    terminal.warn(...(observeNotice(observed) ?? ['']))
+  }
+  if (poisoned !== null) {
+    terminal.warn(
+      `nothing passes: the ledger cannot record: ${poisoned}`,
+      'run `tollgate doctor`, then restart the gateway',
+    )
+  }
+  if (!policy || policy.file === 'in force') return
+  const { pendingNotice } = await import('../policy/standing.ts')
+  const notice = pendingNotice(policy.file as Parameters<typeof pendingNotice>[0])
+  if (notice) terminal.warn(...notice)
+}
+
+async function localDetails(
+  connection: Connection,
+  { config, view }: NonNullable<Connection['local']>,
+): Promise<Details> {
+  const [{ policyStanding }, { isRunning }] = await Promise.all([
+    import('../policy/standing.ts'),
+    import('../../open.ts'),
+  ])
+  const { active, file } = await policyStanding(view, config)
+  return {
+    gateway: (await isRunning(config)) ? `running on ${config.data}` : `stopped; data in ${config.data}`,
+    policy: { name: active?.name ?? '(none)', file },
+    freezes: await freezesIn(view),
+    waiting: undefined,
+    observed: await observedIn(view, Date.now()),
+    earned: await earnedOn(connection, active?.gates.trust?.halfLife),
+  }
+}
+
+/** What is frozen, by the receipts: the newest word on a target counts. */
+async function freezesIn(view: LedgerView): Promise<readonly Frozen[]> {
+  const frozen = new Map<string, Frozen>()
+  for (const index of await view.indexesOf(['freeze'])) {
+    const [envelope] = await view.envelopes(index, index + 1)
+    const receipt = envelope && parseReceipt(envelope).receipt
+    if (receipt?.kind !== 'freeze') continue
+    const { scope, target = null, tenant } = receipt
+    const name = `${scope}\n${tenant}\n${target ?? ''}`
+    if (receipt.frozen) frozen.set(name, { scope, target })
+    else frozen.delete(name)
+  }
+  return [...frozen.values()]
+}
+
+/** What observe mode is on for, by the receipts: the newest word on a target counts. */
+export async function observedIn(view: LedgerView, now: number): Promise<readonly ShownObserved[]> {
+  const observed = new Map<string, ShownObserved>()
+  for (const index of await view.indexesOf(['observe'])) {
+    const [envelope] = await view.envelopes(index, index + 1)
+    const receipt = envelope && parseReceipt(envelope).receipt
+    if (receipt?.kind !== 'observe') continue
+    const { scope, target, tenant, until } = receipt
+    const name = `${tenant}\n${scope}\n${target}`
+    if (until === undefined) observed.delete(name)
+    else observed.set(name, { scope, target, until })
+  }
+  return [...observed.values()].filter(({ until }) => Date.parse(until) > now)
+}
+
+/** Who has earned or lost trust, and what a person has raised. */
+async function earnedOn(connection: Connection, halfLife: number | undefined): Promise<Earned> {
+  const { earnedIn, LOOKED_AT } = await import('../people/earned.ts')
+  const { receipts } = await ask<ReceiptPage>(connection, `/v1/receipts?limit=${LOOKED_AT}`)
+  return earnedIn(receipts, halfLife, new Date().getTime())
+}
+
+interface ShownPolicy {
+  readonly name: string
+  readonly text: string
+  readonly pending: { readonly mistakes: readonly unknown[] } | null
+}
+
+const NO_DETAILS: Details = {
+  gateway: 'running',
+  policy: undefined,
+  freezes: undefined,
+  waiting: undefined,
+  observed: undefined,
+  earned: undefined,
+}
+
+async function remoteDetails(connection: Connection, { role }: GatewayStatus): Promise<Details> {
+  // An agent or a sentinel may not ask for the rest.
+  const may = role === 'operator' || role === 'admin' || role === 'auditor'
+  if (!may) return NO_DETAILS
+  const { observed } = await ask<{ readonly observed: readonly ShownObserved[] }>(connection, '/v1/observe')
+  const [{ name, pending, text }, { freezes }, { approvals }, { parsePolicy }] = await Promise.all([
+    ask<ShownPolicy>(connection, '/v1/policy'),
+    ask<{ readonly freezes: readonly Frozen[] }>(connection, '/v1/freeze'),
+    ask<{ readonly approvals: readonly unknown[] }>(connection, '/v1/approvals'),
+    import('@tollgate/kernel/policy'),
+  ])
+  const parsed = parsePolicy(text)
+  const earned = await earnedOn(connection, parsed.ok ? parsed.policy.gates.trust?.halfLife : undefined)
+  const file = pending === null ? 'in force' : pending.mistakes.length > 0 ? 'mistaken' : 'pending'
+  return { gateway: 'running', policy: { name, file }, freezes, waiting: approvals.length, observed, earned }
+}

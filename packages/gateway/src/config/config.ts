@@ -1,0 +1,325 @@
+// `tollgate.yaml`: how the gateway runs. Unknown keys are errors, and all mistakes are told at once.
+
+import { readFileSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import process from 'node:process'
+import { firstMistakes, readYaml, type Mistake, type Place, type Reader } from '@tollgate/kernel/policy'
+import { NO_LLM, readLlm, type LlmConfig } from './llm.ts'
+import { readLimits, type CallerLimits } from './limits.ts'
+import { readServers, type ServerConfig } from './mcp.ts'
+import { CONFIG_FILE, DEFAULT_PORT, defaultKeyFile, isInside } from './place.ts'
+import { readMeasure, readUrl, VARIABLE } from './value.ts'
+import { GatewayError } from '../error.ts'
+import type { Level } from '../log.ts'
+
+export type { LlmConfig, ModelConfig } from './llm.ts'
+export type { ServerConfig } from './mcp.ts'
+export { CONFIG_FILE, DEFAULT_PORT, defaultData } from './place.ts'
+export { defaultConfigText } from './text.ts'
+
+/** How the gateway runs. */
+export interface Config {
+  /** Absolute path of the data directory. */
+  readonly data: string
+  /** Name of the ledger, such as `tollgate.local/<host>-<8 random hex>`. */
+  readonly ledger: string
+  readonly writer: string
+  readonly tenant: string
+  readonly listen: {
+    readonly host: string
+    readonly port: number
+    /** Paths of PEM files. */
+    readonly tls?: { readonly cert: string; readonly key: string }
+  }
+  /** Further names that are accepted in `Host` headers. */
+  readonly hosts: readonly string[]
+  /** Absolute path of the policy file. */
+  readonly policy: string
+  readonly commit: 'plain' | 'salted'
+  /** How long the state of an idle session is kept, in milliseconds; undefined: forever. */
+  readonly retention: { readonly sessions: number | undefined }
+  /** What is kept of calls, privately and encrypted. */
+  readonly keep: {
+    /** How long, to be decided again, in milliseconds; undefined: not at all. */
+    readonly calls: number | undefined
+    /** Absolute path of the key that encrypts them; never in the data directory. */
+    readonly keyFile: string
+  }
+  /** A directory outside of the data directory that remembers the newest head; undefined: switched off. */
+  readonly headGuard: string | undefined
+  /** Prints the passphrase of the key files. Run without a shell. */
+  readonly passphraseCommand: readonly string[] | undefined
+  /** Who is told when something waits for a person. The secret that signs is in the environment. */
+  readonly webhooks: readonly {
+    readonly url: string
+    readonly secretEnv: string
+    /** Whether the arguments of what is to be approved are told. */
+    readonly arguments: boolean
+  }[]
+  /** Where traces go, by OTLP over HTTP; undefined: nowhere. */
+  readonly telemetry: { readonly endpoint: string } | undefined
+  /** The MCP servers that the gateway stands in front of, by name. */
+  readonly mcp: { readonly servers: ReadonlyMap<string, ServerConfig> }
+  /** The model servers that the gateway stands in front of. */
+  readonly llm: LlmConfig
+  readonly limits: CallerLimits
+  readonly log: Level
+}
+
+const MAX_LENGTH = 1 << 16
+const TOO_LONG = `the file is longer than ${MAX_LENGTH} characters; it only says how the gateway runs`
+
+/**
+ * Reads how the gateway of this data directory runs.
+ *
+ * @throws GatewayError `DATA_MISSING` if there is no such directory or file; `CONFIG_INVALID` with every mistake, as
+ * `file:line:column: what to write instead`.
+ */
+export function readConfig(data: string): Config {
+  const directory = resolve(data)
+  const file = join(directory, CONFIG_FILE)
+  const text = readText(directory, file)
+  if (text.length > MAX_LENGTH) throw invalid(file, [{ line: 1, column: 1, message: TOO_LONG }])
+  const reader = readYaml(text)
+  const config = reader.mistakes.length === 0 ? readFields(reader, directory) : undefined
+  if (config && reader.mistakes.length === 0) return config
+  throw invalid(file, firstMistakes(reader.mistakes))
+}
+
+function invalid(file: string, mistakes: readonly Mistake[]): GatewayError {
+  const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`
+  return new GatewayError('CONFIG_INVALID', `\`${file}\` has ${count}`, {
+    hints: mistakes.map(({ line, column, message }) => `${file}:${line}:${column}: ${message}`),
+  })
+}
+
+function readText(directory: string, file: string): string {
+  try {
+    refuseWritable(directory, file)
+    return readFileSync(file, 'utf8')
+  } catch (fault) {
+    if (fault instanceof GatewayError) throw fault
+    // Sound: the file system's faults have a code, and anything else has none.
+    const { code } = fault as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') {
+      throw new GatewayError(
+        'DATA_MISSING',
+        `there is no gateway in \`${directory}\`: \`${CONFIG_FILE}\` is missing`,
+        {
+          hints: [
+            `make one with \`tollgate init --data ${directory}\``,
+            'or name the directory of another with `--data DIR` or TOLLGATE_DATA',
+          ],
+        },
+      )
+    }
+    throw new GatewayError('CONFIG_INVALID', `\`${file}\` cannot be read: ${code ?? 'not a file'}`, {
+      hints: [`run as the user who owns \`${directory}\``],
+    })
+  }
+}
+
+/** The file can name a program to run: whoever may write it is this user. */
+function refuseWritable(directory: string, file: string): void {
+  if (process.platform === 'win32') return
+  for (const path of [directory, file]) {
+    if ((statSync(path).mode & 0o022) === 0) continue
+    throw new GatewayError('CONFIG_INVALID', `\`${path}\` can be written by other users`, {
+      hints: [`run \`chmod go-w ${path}\``],
+    })
+  }
+}
+
+const FIELDS = [
+  'tollgate',
+  'ledger',
+  'listen',
+  'hosts',
+  'policy',
+  'commit',
+  'retention',
+  'keep',
+  'head-guard',
+  'keys',
+  'webhooks',
+  'telemetry',
+  'mcp',
+  'llm',
+  'limits',
+  'log',
+] as const
+const LEVELS: readonly Level[] = ['debug', 'info', 'warn', 'error']
+const DAY = 86_400_000
+const TIMES = { m: 60_000, h: 3_600_000, d: DAY }
+
+function readFields(reader: Reader, data: string): Config | undefined {
+  const fields = reader.fields(reader.root, FIELDS)
+  if (!fields) return undefined
+  if (fields.tollgate) reader.whole(fields.tollgate, '`tollgate`, the version of the format,', 1, 1)
+  else reader.note(reader.root, '`tollgate: 1` is missing; write it in the first line')
+  if (!fields.ledger)
+    reader.note(reader.root, '`ledger` is missing; write the name that `tollgate init` gave it')
+  const ledger = (fields.ledger && readLedger(reader, fields.ledger)) ?? ''
+  return {
+    data,
+    ledger,
+    writer: 'gateway',
+    tenant: 'default',
+    listen: readListen(reader, fields.listen, data),
+    hosts: fields.hosts ? readHosts(reader, fields.hosts) : [],
+    policy: resolve(data, (fields.policy && reader.textLine(fields.policy, '`policy`')) ?? 'policy.yaml'),
+    commit: (fields.commit && reader.word(fields.commit, '`commit`', ['plain', 'salted'])) ?? 'plain',
+    retention: { sessions: fields.retention && readRetention(reader, fields.retention) },
+    keep: readKeep(reader, fields.keep, data, ledger),
+    headGuard: readHeadGuard(reader, fields['head-guard'], data),
+    passphraseCommand: fields.keys && readCommand(reader, fields.keys),
+    webhooks: fields.webhooks ? readWebhooks(reader, fields.webhooks) : [],
+    telemetry: fields.telemetry && readTelemetry(reader, fields.telemetry),
+    mcp: { servers: fields.mcp ? readServers(reader, fields.mcp, data) : new Map() },
+    llm: fields.llm ? readLlm(reader, fields.llm, data) : NO_LLM,
+    limits: readLimits(reader, fields.limits),
+    log: (fields.log && reader.word(fields.log, '`log`', LEVELS)) ?? 'info',
+  }
+}
+
+function readLedger(reader: Reader, place: Place): string | undefined {
+  const name = reader.textLine(place, '`ledger`')
+  if (name === undefined || (/^[^\s+]{1,120}$/u.test(name) && name.isWellFormed())) return name
+  reader.note(place, 'the name of a ledger has no blanks and no `+`, and at most 120 characters')
+  return undefined
+}
+
+function readListen(reader: Reader, place: Place | undefined, data: string): Config['listen'] {
+  const fields = (place && reader.fields(place, ['host', 'port', 'tls'])) ?? {}
+  const host = (fields.host && reader.textLine(fields.host, '`host`')) ?? '127.0.0.1'
+  if (fields.host && !/^[A-Za-z0-9.:_-]+$/.test(host)) {
+    reader.note(
+      fields.host,
+      '`host` must be an address to listen on, such as `127.0.0.1`, `::1` or `0.0.0.0`',
+    )
+  }
+  const port = (fields.port && reader.whole(fields.port, '`port`', 0, 65_535)) ?? DEFAULT_PORT
+  const tls = fields.tls && readTls(reader, fields.tls, data)
+  return { host, port, ...(tls && { tls }) }
+}
+
+function readTls(reader: Reader, place: Place, data: string): Config['listen']['tls'] {
+  const { cert, key } = reader.fields(place, ['cert', 'key']) ?? {}
+  if (!cert || !key) {
+    reader.note(place, '`tls` needs both `cert` and `key`, paths of PEM files')
+    return undefined
+  }
+  const path = (at: Place, what: string): string => resolve(data, reader.textLine(at, what) ?? '')
+  return { cert: path(cert, '`cert`'), key: path(key, '`key`') }
+}
+
+function readHosts(reader: Reader, place: Place): readonly string[] {
+  return reader.items(place, '`hosts`').flatMap((item) => {
+    const name = reader.textLine(item, 'a name in `hosts`')
+    if (name === undefined) return []
+    if (/^(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])$/.test(name)) return [name.toLowerCase()]
+    reader.note(
+      item,
+      'a name in `hosts` is a host alone, such as `gate.example.com`, without scheme and port',
+    )
+    return []
+  })
+}
+
+function readRetention(reader: Reader, place: Place): number | undefined {
+  const sessions = reader.fields(place, ['sessions'])?.sessions
+  if (!sessions) return undefined
+  return readMeasure(reader, sessions, {
+    what: '`sessions`',
+    units: TIMES,
+    least: 3_600_000,
+    most: 3650 * DAY,
+    example: 'a time such as `24h` or `30d`, from one hour to ten years; leave it out to keep them forever',
+  })
+}
+
+function readKeep(reader: Reader, place: Place | undefined, data: string, ledger: string): Config['keep'] {
+  const fields = (place && reader.fields(place, ['calls', 'key-file'])) ?? {}
+  const form = {
+    what: '`calls`',
+    units: TIMES,
+    least: 3_600_000,
+    most: 365 * DAY,
+    example: 'a time such as `24h` or `7d`, from one hour to a year; leave it out to keep none',
+  }
+  const file = fields['key-file']
+  return {
+    calls: fields.calls && readMeasure(reader, fields.calls, form),
+    keyFile: (file && readKeyFile(reader, file, data)) ?? defaultKeyFile(ledger),
+  }
+}
+
+function readKeyFile(reader: Reader, place: Place, data: string): string | undefined {
+  const text = reader.textLine(place, '`key-file`')
+  const path = text === undefined ? undefined : pathFrom(data, text)
+  if (path === undefined || !isInside(data, path)) return path
+  reader.note(place, '`key-file` must be outside of the data directory, or a copy of that holds both')
+  return undefined
+}
+
+function readHeadGuard(reader: Reader, place: Place | undefined, data: string): string | undefined {
+  if (!place) return `${data}-heads`
+  const text = reader.textLine(place, '`head-guard`')
+  if (text === undefined || text === 'off') return undefined
+  const path = pathFrom(data, text)
+  if (isInside(data, path)) {
+    reader.note(
+      place,
+      '`head-guard` must be outside of the data directory, or whoever restores that restores both; or `off`',
+    )
+  }
+  return path
+}
+
+/** A path, relative to the data directory; `~/` is the user's home. */
+function pathFrom(data: string, text: string): string {
+  return resolve(data, text.startsWith('~/') ? join(homedir(), text.slice(2)) : text)
+}
+
+function readCommand(reader: Reader, place: Place): readonly string[] | undefined {
+  const command = reader.fields(place, ['passphrase-command'])?.['passphrase-command']
+  if (!command) return undefined
+  const words = reader.items(command, '`passphrase-command`')
+  if (words.length > 0) return words.map((word) => reader.textLine(word, 'a word of the command') ?? '')
+  reader.note(command, 'write a program and its arguments, such as `[pass, show, tollgate]`')
+  return undefined
+}
+
+function readWebhooks(reader: Reader, place: Place): Config['webhooks'] {
+  return reader.items(place, '`webhooks`').flatMap((item) => {
+    const fields = reader.fields(item, ['url', 'secret-env', 'arguments'])
+    if (!fields) return []
+    const secret = fields['secret-env']
+    if (!fields.url || !secret) {
+      reader.note(
+        item,
+        'a webhook needs `url` and `secret-env`, the name of the variable that holds its secret',
+      )
+      return []
+    }
+    const url = readUrl(reader, fields.url, '`url`')
+    const secretEnv = reader.textLine(secret, '`secret-env`')
+    if (secretEnv !== undefined && !VARIABLE.test(secretEnv)) {
+      reader.note(secret, '`secret-env` is the name of an environment variable, not the secret itself')
+    }
+    const told = fields.arguments ? reader.plain(fields.arguments) : true
+    if (typeof told !== 'boolean')
+      reader.note(fields.arguments ?? item, '`arguments` must be `true` or `false`')
+    if (url === undefined || secretEnv === undefined) return []
+    return [{ url, secretEnv, arguments: told !== false }]
+  })
+}
+
+function readTelemetry(reader: Reader, place: Place): Config['telemetry'] {
+  const fields = reader.fields(place, ['endpoint'])
+  const endpoint = fields?.endpoint
+  if (fields && !endpoint) reader.note(place, '`telemetry` needs `endpoint`, where OTLP over HTTP is taken')
+  const url = endpoint && readUrl(reader, endpoint, '`endpoint`')
+  return url === undefined ? undefined : { endpoint: url }
+}

@@ -1,0 +1,103 @@
+// `llm` in `tollgate.yaml`: the model servers that the gateway stands in front of.
+
+import { resolve } from 'node:path'
+import type { Place, Reader } from '@tollgate/kernel/policy'
+import { readMeasure, readUrl, VARIABLE } from './value.ts'
+
+/** A model server as the configuration names it. Its key is not in it, only where that is. */
+export interface ModelConfig {
+  /** Such as `https://api.openai.com/v1`. */
+  readonly url: string
+  readonly key:
+    | { readonly from: 'environment'; readonly variable: string }
+    | { readonly from: 'file'; readonly path: string }
+    /** Each client's own key goes on. */
+    | { readonly from: 'client' }
+  /** Parameters of requests that pass besides those that are known. */
+  readonly parameters: readonly string[]
+  /** Milliseconds in which it must begin to answer, and in which more must come. */
+  readonly patience: number
+}
+
+/** The LLM door. */
+export interface LlmConfig {
+  readonly openai?: ModelConfig
+  readonly anthropic?: ModelConfig
+  /** Most bytes of a request. */
+  readonly body: number
+}
+
+/** What it is if nothing is said. */
+export const NO_LLM: LlmConfig = { body: 32 << 20 }
+
+/** Reads it. `data` is what paths are relative to. */
+export function readLlm(reader: Reader, place: Place, data: string): LlmConfig {
+  const fields = reader.fields(place, ['openai', 'anthropic', 'body']) ?? {}
+  const openai = fields.openai && readModel(reader, fields.openai, data)
+  const anthropic = fields.anthropic && readModel(reader, fields.anthropic, data)
+  const body = fields.body && readMeasure(reader, fields.body, BODY)
+  return { ...(openai && { openai }), ...(anthropic && { anthropic }), body: body ?? NO_LLM.body }
+}
+
+const BODY = {
+  what: '`body`',
+  units: { KiB: 1 << 10, MiB: 1 << 20 },
+  least: 1 << 16,
+  most: 128 << 20,
+  example: 'a size such as `32MiB`, from 64KiB to 128MiB',
+}
+const PATIENCE = {
+  what: '`timeout`',
+  units: { s: 1000, m: 60_000 },
+  least: 1000,
+  most: 3_600_000,
+  example: 'a time such as `90s` or `10m`, up to an hour',
+}
+
+function readModel(reader: Reader, place: Place, data: string): ModelConfig | undefined {
+  const fields = reader.fields(place, ['url', 'key-env', 'key-file', 'key', 'timeout', 'parameters'])
+  if (!fields) return undefined
+  if (!fields.url) reader.note(place, '`url` is missing; write where the model server is, with its `/v1`')
+  const url = fields.url && readUrl(reader, fields.url, '`url`')
+  const key = readKey(reader, place, fields, data)
+  const patience = (fields.timeout && readMeasure(reader, fields.timeout, PATIENCE)) ?? 600_000
+  const parameters = fields.parameters ? readParameters(reader, fields.parameters) : []
+  return url === undefined || !key ? undefined : { url, key, parameters, patience }
+}
+
+type KeyFields = Partial<Record<'key-env' | 'key-file' | 'key', Place>>
+
+function readKey(
+  reader: Reader,
+  place: Place,
+  { 'key-env': variable, 'key-file': file, key }: KeyFields,
+  data: string,
+): ModelConfig['key'] | undefined {
+  if ([variable, file, key].filter((each) => each !== undefined).length !== 1) {
+    reader.note(
+      place,
+      'write one of `key-env`, a variable that holds the key, `key-file`, a file that does, or `key: client`, so that each client brings its own',
+    )
+    return undefined
+  }
+  if (key) return reader.word(key, '`key`', ['client']) && { from: 'client' }
+  if (file) {
+    const path = reader.textLine(file, '`key-file`')
+    return path === undefined ? undefined : { from: 'file', path: resolve(data, path) }
+  }
+  const name = variable && reader.textLine(variable, '`key-env`')
+  if (name === undefined) return undefined
+  if (VARIABLE.test(name)) return { from: 'environment', variable: name }
+  reader.note(variable ?? place, '`key-env` is the name of an environment variable, not the key itself')
+  return undefined
+}
+
+function readParameters(reader: Reader, place: Place): readonly string[] {
+  return reader.items(place, '`parameters`').flatMap((item) => {
+    const name = reader.textLine(item, 'a name in `parameters`')
+    if (name === undefined) return []
+    if (/^[\w.-]{1,64}$/.test(name)) return [name]
+    reader.note(item, 'a parameter has letters, digits, `_`, `-` and `.`, at most 64 of them')
+    return []
+  })
+}

@@ -1,0 +1,145 @@
+// `mcp` in `tollgate.yaml`: the servers that the gateway stands in front of.
+
+import { resolve } from 'node:path'
+import type { Place, Reader } from '@tollgate/kernel/policy'
+import { readUrl, VARIABLE } from './value.ts'
+import { isServerName } from '../tools/offer.ts'
+
+/** A server as the configuration names it. Values of secrets are not in it, only the names of the variables that hold them. */
+export type ServerConfig =
+  | {
+      readonly transport: 'stdio'
+      /** A program, run without a shell. */
+      readonly command: string
+      readonly args: readonly string[]
+      /** Variables with their values. */
+      readonly env: Readonly<Record<string, string>>
+      /** Variables that it gets as the gateway has them. */
+      readonly passEnv: readonly string[]
+      /** Absolute path. */
+      readonly cwd?: string
+    }
+  | {
+      readonly transport: 'http'
+      readonly url: string
+      /** Headers by name, each with the variable that holds its value. */
+      readonly headersEnv: Readonly<Record<string, string>>
+    }
+
+const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/
+// What the transport says itself: another value would be another message.
+const OWN_HEADER = /^(?:host|connection|content-.*|transfer-encoding|accept|mcp-.*|te|upgrade|expect)$/
+const FIELDS = ['command', 'args', 'env', 'pass-env', 'cwd', 'url', 'headers-env'] as const
+type ServerFields = Partial<Record<(typeof FIELDS)[number], Place>>
+
+/** Reads it. `data` is what paths are relative to. */
+export function readServers(reader: Reader, place: Place, data: string): ReadonlyMap<string, ServerConfig> {
+  const servers = reader.fields(place, ['servers'])?.servers
+  const all = new Map<string, ServerConfig>()
+  for (const { name, key, value } of servers ? reader.entries(servers, '`servers`') : []) {
+    if (!isServerName(name)) {
+      reader.note(
+        key,
+        'a server is called by small letters, digits, `-` and `_`, such as `github`; at most 32 of them',
+      )
+    }
+    const server = readServer(reader, value, data)
+    if (server) all.set(name, server)
+  }
+  return all
+}
+
+function readServer(reader: Reader, place: Place, data: string): ServerConfig | undefined {
+  const fields = reader.fields(place, FIELDS)
+  if (!fields) return undefined
+  if ((fields.command === undefined) === (fields.url === undefined)) {
+    reader.note(place, 'a server has either `command`, a program to run, or `url`, where it is reached')
+    return undefined
+  }
+  for (const name of fields.url ? FIELDS.slice(0, 5) : FIELDS.slice(5)) {
+    const at = fields[name]
+    if (at) reader.note(at, `\`${name}\` is not for a server that has \`${fields.url ? 'url' : 'command'}\``)
+  }
+  return fields.command ? readProgram(reader, fields, fields.command, data) : readRemote(reader, fields)
+}
+
+function readProgram(
+  reader: Reader,
+  { args, env, cwd, 'pass-env': pass }: ServerFields,
+  command: Place,
+  data: string,
+): ServerConfig | undefined {
+  const words =
+    typeof reader.plain(command) === 'string'
+      ? [reader.textLine(command, '`command`')]
+      : reader.items(command, '`command`').map((word) => reader.textLine(word, 'a word of `command`'))
+  const [program, ...rest] = words
+  if (words.length === 0) {
+    reader.note(command, 'write a program and its arguments, such as `[npx, -y, some-server]`')
+  }
+  const more = args ? reader.items(args, '`args`').map((word) => argument(reader, word)) : []
+  const directory = cwd && reader.textLine(cwd, '`cwd`')
+  if (program === undefined) return undefined
+  return {
+    transport: 'stdio',
+    command: program,
+    args: [...rest.map((word) => word ?? ''), ...more],
+    env: env ? readPairs(reader, env, '`env`', VARIABLE) : {},
+    passEnv: pass ? readNames(reader, pass) : [],
+    ...(directory !== undefined && { cwd: resolve(data, directory) }),
+  }
+}
+
+/** An argument may be empty, and numbers are often written bare. */
+function argument(reader: Reader, place: Place): string {
+  const value = reader.plain(place)
+  if (value === '') return ''
+  return typeof value === 'number' ? String(value) : (reader.textLine(place, 'a word of `args`') ?? '')
+}
+
+function readRemote(reader: Reader, { url, 'headers-env': headers }: ServerFields): ServerConfig | undefined {
+  const address = url && readUrl(reader, url, '`url`')
+  const headersEnv = headers ? readPairs(reader, headers, '`headers-env`', HEADER, VARIABLE) : {}
+  return address === undefined ? undefined : { transport: 'http', url: address, headersEnv }
+}
+
+function readNames(reader: Reader, place: Place): readonly string[] {
+  return reader.items(place, '`pass-env`').flatMap((item) => {
+    const name = reader.textLine(item, 'a name in `pass-env`')
+    if (name === undefined || VARIABLE.test(name)) return name ?? []
+    reader.note(item, '`pass-env` has names of environment variables, not their values')
+    return []
+  })
+}
+
+function readPairs(
+  reader: Reader,
+  place: Place,
+  what: string,
+  form: RegExp,
+  valueForm?: RegExp,
+): Readonly<Record<string, string>> {
+  const pairs: Record<string, string> = {}
+  for (const { name, key, value } of reader.entries(place, what)) {
+    const text = valueForm
+      ? reader.textLine(value, `the variable of \`${name}\``)
+      : literal(reader, value, name)
+    if (!form.test(name)) {
+      reader.note(
+        key,
+        `a name in ${what} must be that of ${valueForm ? 'a header' : 'an environment variable'}`,
+      )
+    } else if (valueForm && OWN_HEADER.test(name.toLowerCase())) {
+      reader.note(key, `\`${name}\` is for the gateway to say`)
+    } else if (text !== undefined && valueForm?.test(text) === false) {
+      reader.note(value, `${what} has the names of environment variables, not their values`)
+    } else if (text !== undefined) pairs[valueForm ? name.toLowerCase() : name] = text
+  }
+  return pairs
+}
+
+function literal(reader: Reader, place: Place, name: string): string | undefined {
+  const value = reader.plain(place)
+  if (value === '') return ''
+  return reader.textLine(place, `the value of \`${name}\``)
+}

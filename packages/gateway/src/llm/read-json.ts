@@ -1,0 +1,27 @@
+// Reading JSON that a provider has sent. What goes on is written anew from what was read, so a name that comes twice cannot be two
+// things, and numbers may be spelled as providers do; but a small text of many values would be a large heap.
+
+import { MAX_VALUES, type Json } from '@tollgate/evidence'
+
+const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = [0x22, 0x5c, 0x2c, 0x5b, 0x7b]
+
+/** Reads a JSON text of a provider. @throws SyntaxError if it is none, or holds more values than `parseJson` takes. */
+export function readJson(text: string): Json {
+  // Each value has a character of its own: most texts are too short to be counted.
+  if (text.length > MAX_VALUES && hasTooMany(text)) throw new SyntaxError('too many values')
+  // Sound: whatever `JSON.parse` makes is JSON.
+  return JSON.parse(text) as Json
+}
+
+/** Whether there are more values than may be. An empty list counts as two. */
+function hasTooMany(text: string): boolean {
+  let values = 1
+  let quoted = false
+  for (let i = 0; i < text.length && values <= MAX_VALUES; i++) {
+    const code = text.charCodeAt(i)
+    if (code === QUOTE) quoted = !quoted
+    else if (quoted) i += code === BACKSLASH ? 1 : 0
+    else if (code === COMMA || code === BRACKET || code === BRACE) values++
+  }
+  return values > MAX_VALUES
+}

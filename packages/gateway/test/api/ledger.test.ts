@@ -1,0 +1,508 @@
+// Reading the ledger over HTTP: pages, proofs, packs, streams, sessions.
+
+import { openProof, parseTrust, verifyPack, type Receipt } from '@tollgate/evidence'
+import { closeSessions } from '@tollgate/kernel'
+import { describe, expect, test, vi } from 'vitest'
+import { createApp } from '../../src/api/app.ts'
+import type { Page } from '../../src/view.ts'
+import { createApiRig, script, type ApiRig, type Person } from './rig.ts'
+
+async function busy(calls = 3): Promise<ApiRig> {
+  const rig = await createApiRig()
+  for (let i = 0; i < calls; i++) {
+    await rig.ask('agent', 'POST', '/v1/evaluate', {
+      tool: 'fs/read_file',
+      arguments: { i },
+      session_id: 's1',
+    })
+  }
+  return rig
+}
+
+interface Listed {
+  readonly receipts: { index: number; id: string; receipt: Receipt }[]
+  readonly next: number | null
+}
+
+async function list(rig: ApiRig, person: Person, query: string): Promise<Listed> {
+  return (await rig.ask(person, 'GET', `/v1/receipts${query}`)).json as unknown as Listed
+}
+
+describe('receipts', () => {
+  test('come newest first, page by page, none twice and none left out', async () => {
+    const rig = await busy(5)
+    const seen: number[] = []
+    let query = '?kind=decision&limit=2'
+    while (true) {
+      const { receipts, next } = await list(rig, 'auditor', query)
+      seen.push(...receipts.map(({ index }) => index))
+      if (next === null) break
+      query = `?kind=decision&limit=2&from=${next}`
+    }
+    expect(seen).toHaveLength(5)
+    expect(seen).toEqual([...new Set(seen)].sort((a, b) => b - a))
+  })
+
+  test('are found by what they say', async () => {
+    const rig = await busy(2)
+    await rig.ask('other', 'POST', '/v1/evaluate', { tool: 'fs/write_file' })
+    const found = async (query: string): Promise<number> =>
+      (await list(rig, 'auditor', query)).receipts.length
+    expect(await found('?verdict=DENY')).toBe(1)
+    expect(await found('?verdict=ALLOW')).toBe(2)
+    expect(await found('?principal=agent:b')).toBe(1)
+    expect(await found('?tool=fs/read_file&session=s1')).toBe(2)
+    expect(await found('?kind=genesis&direction=on')).toBe(1)
+    const [first] = (await list(rig, 'auditor', '?verdict=ALLOW')).receipts
+    expect(await found(`?decision=${first?.id ?? ''}`)).toBe(1)
+  })
+
+  test('are found by how their ids begin, as far as they may be seen', async () => {
+    const rig = await busy(2)
+    const [first] = (await list(rig, 'auditor', '?verdict=ALLOW')).receipts
+    const begins = `?begins=${(first?.id ?? '').slice(0, 8)}`
+    for (const role of ['auditor', 'agent'] as const) {
+      expect((await list(rig, role, begins)).receipts.map(({ id }) => id)).toEqual([first?.id])
+    }
+    expect((await list(rig, 'other', begins)).receipts).toEqual([])
+    await script(rig, 'auditor GET /v1/receipts?begins=abc\nstatus 400')
+  })
+
+  test('refuse what they do not know', async () => {
+    await script(
+      await busy(0),
+      `
+      auditor GET /v1/receipts?kind=nonsense
+      status 400
+      auditor GET /v1/receipts?limit=1001
+      status 400
+      auditor GET /v1/receipts?limit=1e2
+      status 400
+      auditor GET /v1/receipts?limit=1&limit=2
+      status 400
+      auditor GET /v1/receipts?from=-1
+      status 400
+      auditor GET /v1/receipts?constructor=1
+      status 400
+      auditor GET /v1/receipts/nonsense
+      status 404
+      auditor GET /v1/receipts/%ff
+      status 400
+      auditor GET /v2/receipts
+      status 404
+      auditor PUT /v1/receipts
+      status 405
+      header allow GET
+      `,
+    )
+  })
+
+  test('show their envelope, byte for byte', async () => {
+    const rig = await busy(1)
+    const index = rig.store.entries.length - 1
+    const { json, text } = await rig.ask('agent', 'GET', `/v1/receipts/${rig.store.entries[index]?.id ?? ''}`)
+    expect(json.envelope).toBe(Buffer.from(rig.store.envelopes[index] ?? []).toString())
+    expect(text).toContain(Buffer.from(rig.store.entries[index]?.payload ?? []).toString())
+  })
+
+  test('are proven under a fresh checkpoint', async () => {
+    const rig = await busy(3)
+    const index = rig.store.entries.length - 2
+    const { text, headers } = await rig.ask(
+      'agent',
+      'GET',
+      `/v1/receipts/${rig.store.entries[index]?.id ?? ''}/proof`,
+    )
+    expect(headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    const { keys } = await parseTrust(await rig.trust())
+    const envelope = rig.store.envelopes[index] ?? new Uint8Array()
+    const opened = await openProof(text, envelope, { ledger: keys })
+    expect(opened).toMatchObject({ index })
+  })
+
+  test('of an effect belong to the principal of its decision', async () => {
+    const rig = await busy(1)
+    const decision = rig.store.entries.at(-1)?.id ?? ''
+    const { json } = await rig.ask('agent', 'POST', '/v1/effects', { decision, status: 'COMPLETED' })
+    const effect = `/v1/receipts/${String(json.receipt)}`
+    expect((await rig.ask('agent', 'GET', effect)).status).toBe(200)
+    expect((await rig.ask('other', 'GET', effect)).status).toBe(404)
+    expect((await rig.ask('auditor', 'GET', effect)).status).toBe(200)
+    expect((await list(rig, 'agent', '?kind=effect')).receipts).toHaveLength(1)
+  })
+
+  test.each(['far-auditor', 'agent'] as const)(
+    'that the ledger rests on are shown to every reader: %s',
+    async (who) => {
+      const rig = await busy(0)
+      const genesis = `/v1/receipts/${rig.store.entries[0]?.id ?? ''}`
+      expect((await rig.ask(who, 'GET', genesis)).status).toBe(200)
+      expect((await rig.ask(who, 'GET', `${genesis}/proof`)).status).toBe(200)
+      for (const kind of ['genesis', 'key']) {
+        const { json: body } = await rig.ask(who, 'GET', `/v1/receipts?kind=${kind}`)
+        expect(body).toMatchObject({ receipts: [{ receipt: { kind } }], next: null })
+      }
+    },
+  )
+})
+
+async function fetchPack(rig: ApiRig, query: string, person: Person = 'auditor'): Promise<Response> {
+  const headers = { authorization: `Bearer ${rig.token(person)}` }
+  return rig.app.fetch(new Request(`http://x/v1/evidence/export${query}`, { headers }))
+}
+
+describe('export', () => {
+  test.each([
+    ['', `-0-`],
+    ['?from=14', '-14-'],
+    ['?from=14&to=15', '-14-15.pack'],
+    ['?since=5', '-0-'],
+    ['?receipt=$last', '.pack'],
+    ['?receipt=$last&from=0&to=3', '-0-3.pack'],
+  ])('of `%s` verifies under the trust file', async (query, name) => {
+    const rig = await busy(4)
+    const response = await fetchPack(rig, query.replace('$last', rig.store.entries.at(-1)?.id ?? ''))
+    expect(response.headers.get('content-disposition')).toContain('ledger.example-api-')
+    expect(response.headers.get('content-disposition')).toContain(name)
+    const pack = new Uint8Array(await response.arrayBuffer())
+    const report = await verifyPack([pack], { trust: await parseTrust(await rig.trust()) })
+    expect(report.findings).toEqual([])
+    expect(report.exit).toBe(0)
+  })
+
+  test('of a range has the policies that were in force where it begins', async () => {
+    const rig = await busy(2)
+    const policy = rig.receipts().findIndex(({ kind }) => kind === 'policy')
+    const from = rig.receipts().length - 1
+    const response = await fetchPack(rig, `?from=${from}`)
+    const report = await verifyPack([new Uint8Array(await response.arrayBuffer())])
+    // The beginning, the writer's key, and the policy.
+    expect(policy).toBe(2)
+    expect(report.selected).toBe(3)
+    const one = await verifyPack([new Uint8Array(await (await fetchPack(rig, '?from=2&to=3')).arrayBuffer())])
+    expect(one.selected).toBe(2)
+  })
+
+  test('of one receipt is for another tenant too, if it is its own', async () => {
+    const rig = await busy(1)
+    const { json } = await rig.ask('far-agent', 'POST', '/v1/evaluate', { tool: 'x' })
+    const response = await fetchPack(rig, `?receipt=${String(json.receipt)}`, 'far-auditor')
+    expect(response.status).toBe(200)
+    const report = await verifyPack([new Uint8Array(await response.arrayBuffer())], {
+      trust: await parseTrust(await rig.trust()),
+    })
+    expect(report.exit).toBe(0)
+  })
+
+  test('of what is not there is refused before anything is sent', async () => {
+    const rig = await busy(1)
+    for (const query of ['?from=9999', '?from=5&to=5', '?since=9999', '?to=99999', '?receipt=x']) {
+      const response = await fetchPack(rig, query)
+      expect([query, response.status]).toEqual([query, 400])
+    }
+  })
+})
+
+/** Reads events of a stream until there are so many. */
+async function events(response: Response, count: number): Promise<string[]> {
+  const found: string[] = []
+  let text = ''
+  // Sound: the body of a response is a stream of bytes.
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(chunk).toString()
+    const parts = text.split('\n\n')
+    text = parts.pop() ?? ''
+    found.push(...parts.filter((part) => part.startsWith('id:')))
+    if (found.length >= count) break
+  }
+  return found
+}
+
+async function openStream(rig: ApiRig, query = '', more: Record<string, string> = {}): Promise<Response> {
+  const headers = { authorization: `Bearer ${rig.token('agent')}`, ...more }
+  return rig.app.fetch(new Request(`http://x/v1/receipts/stream${query}`, { headers }))
+}
+
+describe('the stream', () => {
+  test('shows receipts as they come, only from now on, only one’s own', async () => {
+    const rig = await busy(2)
+    const response = await openStream(rig)
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    const reading = events(response, 2)
+    await rig.ask('other', 'POST', '/v1/evaluate', { tool: 'fs/read_file' })
+    const one = await rig.ask('agent', 'POST', '/v1/evaluate', { tool: 'fs/read_file' })
+    const two = await rig.ask('agent', 'POST', '/v1/evaluate', { tool: 'fs/read_file' })
+    const [first = '', second = ''] = await reading
+    expect(first).toMatch(/^id: \d+\nevent: receipt\ndata: \{"index":/)
+    expect(first).toContain(String(one.json.receipt))
+    expect(second).toContain(String(two.json.receipt))
+  })
+
+  test('resumes after the last event, and from an index', async () => {
+    const rig = await busy(3)
+    const size = rig.store.envelopes.length
+    const resumed = await events(await openStream(rig, '', { 'last-event-id': String(size - 3) }), 2)
+    expect(resumed.map((event) => event.split('\n')[0])).toEqual([`id: ${size - 2}`, `id: ${size - 1}`])
+    const from = await events(await openStream(rig, `?from=${size - 1}`), 1)
+    expect(from[0]).toMatch(`id: ${size - 1}`)
+  })
+
+  test('ends when the gateway stops', async () => {
+    const rig = await busy(1)
+    const reading = (await openStream(rig)).text()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    rig.app.end()
+    expect(await reading).toBe(': tollgate\n\n')
+  })
+
+  test('ends when the token does', async () => {
+    const rig = await busy(1)
+    const { token, info } = await rig.tokens.issue(
+      { role: 'agent', tenant: 'default', principal: 'agent:a' },
+      'test',
+    )
+    const reading = (await openStream(rig, '', { authorization: `Bearer ${token}` })).text()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    await rig.tokens.revoke(info.hash, 'test')
+    expect(await reading).toBe(': tollgate\n\n')
+  })
+
+  test('queues nothing for a reader that does not read', async () => {
+    const rig = await busy(1)
+    let pages = 0
+    const view = {
+      ...rig.view,
+      page: (request: Parameters<typeof rig.view.page>[0]) => (pages++, rig.view.page(request)),
+    }
+    const slow = await createApiRig({ api: { view } })
+    const response = await openStream(slow, '?from=0')
+    const reader = response.body?.getReader()
+    await reader?.read()
+    for (let i = 0; i < 50; i++) await slow.ask('agent', 'POST', '/v1/evaluate', { tool: 'fs/read_file' })
+    expect(pages).toBeLessThanOrEqual(1)
+    await reader?.cancel()
+  })
+
+  test('is not opened without end by one principal', async () => {
+    const rig = await busy(0)
+    const headers = { authorization: `Bearer ${rig.token('agent')}` }
+    const open = (): Promise<Response> =>
+      rig.app.fetch(new Request('http://x/v1/receipts/stream', { headers }))
+    for (let i = 0; i < 32; i++) void (await open()).text()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect((await open()).status).toBe(429)
+    expect((await rig.ask('agent', 'GET', '/v1/status')).status).toBe(200)
+    const others = rig.app.fetch(
+      new Request('http://x/v1/receipts/stream', {
+        headers: { authorization: `Bearer ${rig.token('other')}` },
+      }),
+    )
+    expect((await others).status).toBe(200)
+    rig.app.end()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect((await open()).status).toBe(200)
+  })
+
+  test('is not opened without end by many requests in one moment', async () => {
+    const rig = await busy(0)
+    const all = await Promise.all(Array.from({ length: 300 }, () => openStream(rig)))
+    expect(all.filter(({ status }) => status === 200)).toHaveLength(32)
+    expect(all.filter(({ status }) => status === 429)).toHaveLength(268)
+    // Whether anybody has begun to read it or not, one that is closed is no longer counted.
+    for (const { body } of all) await body?.cancel()
+    expect((await openStream(rig)).status).toBe(200)
+  })
+
+  test('is not counted for a caller who was gone before it began', async () => {
+    const rig = await busy(0)
+    const headers = { authorization: `Bearer ${rig.token('agent')}` }
+    for (let i = 0; i < 40; i++) {
+      const abort = new AbortController()
+      const asked = new Request('http://x/v1/receipts/stream', { headers, signal: abort.signal })
+      const opening = rig.app.fetch(asked)
+      abort.abort()
+      expect((await opening).status).toBe(200)
+    }
+  })
+
+  test('is not counted when it cannot be opened', async () => {
+    const size = vi.fn(() => Promise.reject(new Error('no reader')))
+    const rig = await createApiRig({ api: { view: { ...(await createApiRig()).view, size } } })
+    for (let i = 0; i < 40; i++) expect((await openStream(rig)).status).toBe(500)
+    expect(size).toHaveBeenCalledTimes(40)
+  })
+
+  test('looks again every 50 ms at most, however often the ledger grows, and misses nothing', async () => {
+    const base = await createApiRig()
+    let looks = 0
+    let ring = (): void => undefined
+    const view = { ...base.view, size: () => (looks++, Promise.resolve(1)) }
+    const watch = (listener: (size: number) => void): (() => void) => {
+      ring = () => listener(1)
+      return () => undefined
+    }
+    const rig = await createApiRig({ api: { view, watch } })
+    const reading = (await openStream(rig, '?from=1')).text()
+    const start = performance.now()
+    while (performance.now() - start < 400) {
+      ring()
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+    expect(looks).toBeGreaterThan(2)
+    expect(looks).toBeLessThanOrEqual(Math.ceil((performance.now() - start) / 50) + 1)
+    rig.app.end()
+    await reading
+  })
+
+  test('leaves nothing behind when its reader is gone', async () => {
+    const rig = await busy(1)
+    const abort = new AbortController()
+    const headers = { authorization: `Bearer ${rig.token('agent')}` }
+    const response = await rig.app.fetch(
+      new Request('http://x/v1/receipts/stream', { headers, signal: abort.signal }),
+    )
+    const reading = response.text()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect((await rig.ask('auditor', 'GET', '/metrics')).text).toContain('tollgate_streams_open 1')
+    abort.abort()
+    await reading
+    expect((await rig.ask('auditor', 'GET', '/metrics')).text).toContain('tollgate_streams_open 0')
+  })
+})
+
+describe('sessions', () => {
+  test('show what is remembered, as the ledger has it', async () => {
+    await script(
+      await busy(3),
+      `
+      agent GET /v1/sessions/s1
+      status 200
+      body decisions 3
+      body broken false
+      body principal "agent:a"
+      auditor GET /v1/sessions/s1?principal=agent:a
+      body decisions 3
+      auditor GET /v1/sessions/s1
+      status 400
+      has Say whose session it is
+      agent GET /v1/sessions/nonsense
+      status 404
+      agent GET /v1/sessions/s1%0Ax
+      status 404
+      `,
+    )
+  })
+
+  test('that retention has closed are not shown as broken, and are explained as they are judged', async () => {
+    const rig = await busy(2)
+    await closeSessions(rig.kernel, [{ name: 'session\ndefault\nagent:a\ns1', seq: 2 }])
+    await script(
+      rig,
+      `
+      agent GET /v1/sessions/s1
+      body decisions 2
+      body broken false
+      auditor POST /v1/policy/explain {"tool":"web/click","principal":"agent:a","session_id":"s1"}
+      let $code = reason_code
+      agent POST /v1/evaluate {"tool":"web/click","session_id":"s1"}
+      has "$code"
+      agent GET /v1/sessions/s1
+      body decisions 3
+      `,
+    )
+  })
+
+  test('are found however far back their last decision is', async () => {
+    const rig = await busy(2)
+    const page = (): Promise<Page> => Promise.resolve({ entries: [], next: 7 })
+    const app = createApp({ ...rig.options, view: { ...rig.view, page } })
+    const headers = { authorization: `Bearer ${rig.token('agent')}` }
+    const response = await app.fetch(new Request('http://x/v1/sessions/s1', { headers }))
+    expect(await response.json()).toMatchObject({
+      decisions: 2,
+      broken: false,
+      last: { receipt: rig.store.entries.at(-1)?.id },
+    })
+  })
+
+  test('say so when their record was changed', async () => {
+    const rig = await busy(2)
+    const name = 'session\ndefault\nagent:a\ns1'
+    const records = rig.store.records as Map<string, string>
+    records.set(name, records.get(name)?.replace('"denials":0', '"denials":1') ?? '')
+    await script(rig, 'agent GET /v1/sessions/s1\nbody broken true\nbody decisions 2')
+  })
+})
+
+describe('reading in turn', () => {
+  /** A ledger whose pages come when the test says so. */
+  async function slowRig(): Promise<{ rig: ApiRig; most: () => number; go: () => void }> {
+    const base = await createApiRig()
+    let now = 0
+    let most = 0
+    const held: (() => void)[] = []
+    const view = {
+      ...base.view,
+      async page() {
+        most = Math.max(most, ++now)
+        await new Promise<void>((resolve) => held.push(resolve))
+        now--
+        return { entries: [], next: undefined }
+      },
+    }
+    const rig = await createApiRig({ api: { view } })
+    const go = (): void => {
+      for (const resolve of held.splice(0)) resolve()
+    }
+    return { rig, most: () => most, go }
+  }
+
+  const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5))
+
+  test('an agent has eight questions looked up at once; more wait, and many more are sent back', async () => {
+    const { rig, most, go } = await slowRig()
+    const statuses: number[] = []
+    const asking = Array.from({ length: 300 }, async () => {
+      const { status, headers } = await rig.ask('agent', 'GET', '/v1/receipts?tool=none')
+      statuses.push(status)
+      if (status === 429) expect(headers.get('retry-after')).toBe('1')
+    })
+    await soon()
+    expect(most()).toBe(8)
+    expect(statuses).toEqual(Array.from({ length: 228 }, () => 429))
+    // Everybody else is answered meanwhile, and so is the same agent when it asks for a verdict.
+    const other = rig.ask('other', 'GET', '/v1/receipts')
+    expect((await rig.ask('agent', 'POST', '/v1/evaluate', { tool: 'fs/read_file' })).status).toBe(200)
+    for (let i = 0; i < 12; i++) {
+      go()
+      await soon()
+    }
+    await Promise.all(asking)
+    expect((await other).status).toBe(200)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(72)
+    expect(most()).toBeLessThanOrEqual(9)
+  })
+
+  test('a question that fails gives its turn back', async () => {
+    const page = (): Promise<never> => Promise.reject(new Error('no reader'))
+    const rig = await createApiRig({ api: { view: { ...(await createApiRig()).view, page } } })
+    for (let i = 0; i < 20; i++) expect((await rig.ask('agent', 'GET', '/v1/receipts')).status).toBe(500)
+  })
+
+  test('streams wait for their turn and are not cut off', async () => {
+    const { rig, most, go } = await slowRig()
+    const streams = await Promise.all(Array.from({ length: 32 }, () => openStream(rig, '?from=0')))
+    const reading = streams.map((each) => each.text())
+    const asking = Array.from({ length: 64 }, () => rig.ask('agent', 'GET', '/v1/receipts'))
+    await soon()
+    expect(most()).toBe(8)
+    rig.app.end()
+    for (let i = 0; i < 20; i++) {
+      go()
+      await soon()
+    }
+    for (const text of await Promise.all(reading)) expect(text).toMatch(/^: tollgate/)
+    await Promise.all(asking)
+    expect(rig.log.filter(({ level }) => level === 'error')).toEqual([])
+  })
+})

@@ -1,0 +1,164 @@
+// The command against servers that break off, hang or lie. Needs the build.
+
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+const COMMAND = fileURLToPath(new URL('../../bin/tollgate.mjs', import.meta.url))
+const TOKEN = `tg_admin_${'0'.repeat(43)}`
+
+let folder: string
+let server: Server | undefined
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-connect-'))
+})
+afterEach(() => {
+  server?.closeAllConnections()
+  server?.close()
+  server = undefined
+  rmSync(folder, { recursive: true })
+})
+
+function listen(answer: RequestListener): Promise<string> {
+  return new Promise((resolve) => {
+    server = createServer(answer).listen(0, '127.0.0.1', () => {
+      // Sound: it listens on a port.
+      const { port } = server?.address() as AddressInfo
+      resolve(`http://127.0.0.1:${port}`)
+    })
+  })
+}
+
+interface Ran {
+  readonly exit: number | null
+  readonly out: string
+  readonly err: string
+}
+
+/** Runs the command in the folder; `during` gets a way to end it. */
+function run(url: string, args: readonly string[], during?: (kill: () => void) => void): Promise<Ran> {
+  const env = { PATH: process.env.PATH, HOME: folder, TOLLGATE_URL: url, TOLLGATE_TOKEN: TOKEN }
+  const child = spawn(process.execPath, [COMMAND, ...args], { cwd: folder, env })
+  let [out, err] = ['', '']
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+  during?.(() => child.kill('SIGINT'))
+  return new Promise((resolve) => child.on('close', (exit) => resolve({ exit, out, err })))
+}
+
+describe('an export', () => {
+  it('that breaks off leaves no file and is a failure', async () => {
+    const url = await listen((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/x-tar' })
+      response.write('half a pack', () => response.destroy())
+    })
+    const { exit, out, err } = await run(url, ['export', '-o', 'all.pack'])
+    expect(exit).toBe(1)
+    expect(out).toBe('')
+    expect(err).toContain('the export broke off before its end')
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('that Ctrl-C ends leaves no file and exits with 130', async () => {
+    let kill = (): void => undefined
+    const url = await listen((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/x-tar' })
+      response.write('half a pack')
+      const timer = setInterval(() => {
+        if (readdirSync(folder).length === 0) return
+        clearInterval(timer)
+        kill()
+      }, 10)
+    })
+    const { exit } = await run(url, ['export', '-o', 'all.pack'], (end) => (kill = end))
+    expect(exit).toBe(130)
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('to standard output that breaks off is a failure as well', async () => {
+    const url = await listen((_, response) => {
+      response.writeHead(200).write('half a pack', () => response.destroy())
+    })
+    expect((await run(url, ['export'])).exit).toBe(1)
+  })
+})
+
+describe('an answer', () => {
+  it('that is a problem is told with its remedy, without what could play with the terminal', async () => {
+    const url = await listen((_, response) => {
+      response.writeHead(403, { 'content-type': 'application/problem+json' })
+      response.end(JSON.stringify({ detail: 'you \u009b2Jmay not.', remedy: 'Ask an admin.' }))
+    })
+    const { exit, err } = await run(url, ['freeze', 'all'])
+    expect(exit).toBe(1)
+    expect(err).toBe('tollgate: error: you ·2Jmay not\ntollgate: → Ask an admin\n')
+  })
+
+  it('that is no JSON is not believed', async () => {
+    const url = await listen((_, response) => response.end('<html>'))
+    const { exit, err } = await run(url, ['status'])
+    expect(exit).toBe(1)
+    expect(err).toContain('the answer is no JSON')
+  })
+
+  it('that leads elsewhere is not followed: the token stays here', async () => {
+    let followed = false
+    const url = await listen((request, response) => {
+      followed ||= request.url === '/elsewhere'
+      response.writeHead(307, { location: '/elsewhere' }).end()
+    })
+    const { exit, err } = await run(url, ['status'])
+    expect(exit).toBe(1)
+    expect(followed).toBe(false)
+    expect(err).not.toContain('tg_')
+  })
+
+  it('gets the token in a header, never in the address', async () => {
+    let seen: readonly (string | undefined)[] = []
+    const url = await listen((request, response) => {
+      seen = [request.url, request.headers.authorization]
+      response.writeHead(500).end()
+    })
+    await run(url, ['status'])
+    expect(seen).toEqual(['/v1/status', `Bearer ${TOKEN}`])
+  })
+})
+
+describe('a tail', () => {
+  it('goes on where it was when the gateway comes back, and ends when the token is refused', async () => {
+    const asked: string[] = []
+    const url = await listen((request, response) => {
+      asked.push(request.url ?? '')
+      if (asked.length === 1) return void response.end('{"size":7}')
+      if (asked.length === 4) return void response.writeHead(401).end('{"detail":"gone"}')
+      const index = asked.length + 5
+      const receipt = { kind: 'recovery', closed: 1, time: '2026-01-05T09:00:00.000Z' }
+      const data = JSON.stringify({ index, id: 'ab'.repeat(32), receipt })
+      // Signs of life and half events are nothing; the second stream breaks in the middle of one.
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(`: hello\n\nid: ${index}\nevent: receipt\ndata: ${data}\n\nid: 99\ndata: {"ind`, () =>
+        response.destroy(),
+      )
+    })
+    const { exit, out, err } = await run(url, ['receipts', 'tail', '--json'])
+    expect(asked).toEqual([
+      '/v1/status',
+      '/v1/receipts/stream?from=7',
+      '/v1/receipts/stream?from=8',
+      '/v1/receipts/stream?from=9',
+    ])
+    expect(
+      out
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { index: number }).index),
+    ).toEqual([7, 8])
+    expect([exit, err]).toEqual([1, 'tollgate: error: gone\n'])
+  })
+})

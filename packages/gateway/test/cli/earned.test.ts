@@ -1,0 +1,99 @@
+// What `tollgate status` tells of trust and raised sessions, and `tollgate receipts show` of one receipt.
+
+import { sha256Hex, type Decision, type Effect } from '@tollgate/evidence'
+import { describe, expect, test } from 'vitest'
+import { detail } from '../../src/cli/receipts/detail.ts'
+import { earnedIn, earnedRows } from '../../src/cli/people/earned.ts'
+import type { ShownEntry } from '../../src/cli/receipts/describe.ts'
+import { openTerminal } from '../../src/cli/program/terminal.ts'
+
+const NOW = Date.UTC(2026, 0, 5, 9, 0, 0)
+const DAY = 86_400_000
+const { paint: PLAIN } = openTerminal(true)
+
+function entry(index: number, receipt: Partial<Decision> | Partial<Effect>): ShownEntry {
+  const time = new Date(NOW).toISOString()
+  // Sound enough: what is looked at is there.
+  return { index, id: sha256Hex(String(index)), receipt: { time, ...receipt } as Decision }
+}
+
+function decision(index: number, principal: string, more: Partial<Decision> = {}): ShownEntry {
+  return entry(index, { kind: 'decision', principal, session: { id: 's', seq: 0 }, ...more })
+}
+
+describe('trust', () => {
+  test('is what the newest receipt of a principal says, of a decision or of an effect', () => {
+    const receipts = [
+      entry(3, { kind: 'effect', decision: sha256Hex('2'), trust: '431.0000' }),
+      decision(2, 'agent:a'),
+      decision(1, 'agent:a', { trust: '430.0000' }),
+      decision(0, 'agent:b', { trust: '610.5000' }),
+    ]
+    expect(earnedIn(receipts, DAY, NOW).trust).toEqual([
+      { principal: 'agent:a', points: 431 },
+      { principal: 'agent:b', points: 610 },
+    ])
+  })
+
+  test('goes back to the middle with time, and is then not told', () => {
+    const receipts = [decision(0, 'agent:a', { trust: '400.0000' })]
+    expect(earnedIn(receipts, DAY, NOW + DAY).trust).toEqual([{ principal: 'agent:a', points: 450 }])
+    expect(earnedIn([decision(0, 'agent:a', { trust: '500.0000' })], DAY, NOW).trust).toEqual([])
+  })
+
+  test('is nobody’s where the policy does not ask, and of an effect whose decision is not there', () => {
+    expect(earnedIn([decision(0, 'agent:a', { trust: '400.0000' })], undefined, NOW).trust).toEqual([])
+    const alone = entry(1, { kind: 'effect', decision: sha256Hex('0'), trust: '400.0000' })
+    expect(earnedIn([alone], DAY, NOW).trust).toEqual([])
+  })
+
+  test('of many is told of ten, and how many more', () => {
+    const receipts = Array.from({ length: 13 }, (_, i) => decision(i, `agent:${i}`, { trust: '400.0000' }))
+    const [[name, value] = []] = earnedRows(earnedIn(receipts, DAY, NOW))
+    expect(name).toBe('trust')
+    expect(value).toMatch(/^agent:0 400 of 1000, .*agent:9 400 of 1000, and 3 more$/)
+  })
+})
+
+test('a session that is raised is told until that ends', () => {
+  const until = new Date(NOW + 900_000).toISOString()
+  const receipts = [decision(0, 'agent:a', { elevation: { tier: 'elevated', until } })]
+  const rows = earnedRows(earnedIn(receipts, DAY, NOW))
+  expect(rows).toEqual([['raised', 'agent:a in s to elevated until 2026-01-05 09:15:00Z']])
+  expect(earnedRows(earnedIn(receipts, DAY, NOW + 900_001))).toEqual([])
+})
+
+describe('a receipt', () => {
+  test('is shown with what its codes mean, the telling fields first', () => {
+    const shown = entry(7, {
+      kind: 'effect',
+      writer: 'gateway',
+      decision: sha256Hex('x'),
+      status: 'COMPLETED',
+      reported_by: 'caller',
+      delivery: 'withheld',
+      labels: ['personal', 'secret'],
+      findings: ['IGNORE_INSTRUCTIONS', 'UNHEARD_OF'],
+      trust: '499.0000',
+    })
+    const lines = detail(shown, PLAIN).split('\n')
+    expect(lines[0]).toMatch(/^7 {2}2026-01-05 09:00:00Z {2}effect .*withheld/)
+    expect(lines).toContain('delivery     withheld: nothing of it may be handed on')
+    expect(lines).toContain('labels       personal, secret')
+    expect(lines).toContain('             UNHEARD_OF')
+    expect(lines).toContain('trust        499 of 1000, from here on')
+    expect(lines.findIndex((line) => line.startsWith('writer'))).toBeGreaterThan(
+      lines.findIndex((line) => line.startsWith('trust')),
+    )
+  })
+
+  test('cannot play with the terminal', () => {
+    const shown = decision(1, 'agent:\u001b[2J', {
+      tool: 'x\u202e',
+      verdict: 'DENY',
+      labels: ['\u202ex'],
+      rule: 'a\nb',
+    })
+    expect(detail(shown, PLAIN)).not.toMatch(/[\u001b\u202e]|^b/m)
+  })
+})

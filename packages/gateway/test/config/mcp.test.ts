@@ -1,0 +1,166 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { serverAddresses } from '../../src/cli/mcp/server-addresses.ts'
+import { defaultConfigText, readConfig, type Config } from '../../src/config/config.ts'
+import { GatewayError } from '../../src/error.ts'
+
+let data: string
+
+beforeAll(() => {
+  data = mkdtempSync(join(tmpdir(), 'tollgate-config-'))
+})
+afterAll(() => rmSync(data, { recursive: true }))
+
+const HEAD = 'tollgate: 1\nledger: tollgate.local/test\n'
+
+function read(servers: string): Config {
+  writeFileSync(
+    join(data, 'tollgate.yaml'),
+    `${HEAD}mcp:\n  servers:\n${servers.replaceAll(/^/gm, '    ')}\n`,
+  )
+  return readConfig(data)
+}
+
+function fault(run: () => unknown): GatewayError {
+  try {
+    run()
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return thrown
+    throw thrown
+  }
+  throw new Error('it was accepted')
+}
+
+describe('mcp in tollgate.yaml', () => {
+  it('names servers, each with a program or an address', () => {
+    const { mcp } = read(
+      [
+        'files:',
+        '  command: [npx, -y, server]',
+        '  args: ["/srv", 8080, ""]',
+        '  env: { MODE: "1", EMPTY: "" }',
+        '  pass-env: [API_KEY]',
+        '  cwd: work',
+        'plain: { command: /bin/server }',
+        'far: { url: "https://mcp.example.com/mcp", headers-env: { Authorization: FAR_AUTH } }',
+        'near: { url: "http://127.0.0.1:9000/mcp" }',
+      ].join('\n'),
+    )
+    expect([...mcp.servers]).toEqual([
+      [
+        'files',
+        {
+          transport: 'stdio',
+          command: 'npx',
+          args: ['-y', 'server', '/srv', '8080', ''],
+          env: { MODE: '1', EMPTY: '' },
+          passEnv: ['API_KEY'],
+          cwd: join(data, 'work'),
+        },
+      ],
+      ['plain', { transport: 'stdio', command: '/bin/server', args: [], env: {}, passEnv: [] }],
+      [
+        'far',
+        { transport: 'http', url: 'https://mcp.example.com/mcp', headersEnv: { authorization: 'FAR_AUTH' } },
+      ],
+      ['near', { transport: 'http', url: 'http://127.0.0.1:9000/mcp', headersEnv: {} }],
+    ])
+  })
+
+  it('is what init leaves as a comment', () => {
+    const text = defaultConfigText({ ledger: 'tollgate.local/x', port: 1 })
+    const open = text.replace(/^# (mcp:|  servers:|    files:.*|    issues:.*)$/gm, (_, rest: string) => rest)
+    writeFileSync(join(data, 'tollgate.yaml'), open)
+    expect([...readConfig(data).mcp.servers.keys()]).toEqual(['files', 'issues'])
+  })
+
+  it.each<[string, string, RegExp]>([
+    ['neither', 'a: {}', /either `command`, a program to run, or `url`/],
+    ['both', 'a: { command: [x], url: "https://x.example" }', /either `command`/],
+    ['a name in capitals', 'Files: { command: [x] }', /small letters, digits/],
+    ['a name that is too long', `${'a'.repeat(33)}: { command: [x] }`, /at most 32/],
+    ['an unknown key', 'a: { comand: [x] }', /`comand` is not known here; did you mean `command`\?/],
+    ['an empty command', 'a: { command: [] }', /write a program and its arguments/],
+    ['a command that is a mapping', 'a: { command: { x: y } }', /`command` must be a list/],
+    ['a word that is none', 'a: { command: [x, [y]] }', /a word of `command` must be text/],
+    [
+      'a variable with a bad name',
+      'a: { command: [x], env: { "A-B": c } }',
+      /that of an environment variable/,
+    ],
+    ['a variable that is no text', 'a: { command: [x], env: { A: [1] } }', /the value of `A` must be text/],
+    ['a value instead of a name', 'a: { command: [x], pass-env: [A=b] }', /names of environment variables/],
+    ['a list of variables', 'a: { command: [x], env: [A] }', /`env` must be a mapping/],
+    [
+      'headers for a program',
+      'a: { command: [x], headers-env: { b: C } }',
+      /not for a server that has `command`/,
+    ],
+    [
+      'arguments for an address',
+      'a: { url: "https://x.example", args: [b] }',
+      /not for a server that has `url`/,
+    ],
+    ['an address in the clear', 'a: { url: "http://x.example/mcp" }', /must be an `https:\/\/` address/],
+    ['a password in an address', 'a: { url: "https://u:p@x.example" }', /must not hold a name or password/],
+    [
+      'a secret in a header',
+      'a: { url: "https://x.example", headers-env: { authorization: "Bearer x" } }',
+      /names of environment variables, not their values/,
+    ],
+    [
+      'a header of our own',
+      'a: { url: "https://x.example", headers-env: { Mcp-Session-Id: X } }',
+      /`Mcp-Session-Id` is for the gateway to say/,
+    ],
+    [
+      'a header that is none',
+      'a: { url: "https://x.example", headers-env: { "a b": X } }',
+      /must be that of a header/,
+    ],
+    ['a list', '- a', /`servers` must be a mapping/],
+  ])('is refused with %s', (_, text, message) => {
+    const { code, hints } = fault(() => read(text))
+    expect(code).toBe('CONFIG_INVALID')
+    expect(hints.join('\n')).toMatch(message)
+    expect(hints.join('\n')).not.toContain('Bearer x')
+  })
+})
+
+describe('serverAddresses', () => {
+  const ENV = { PATH: '/bin', HOME: '/h', LC_ALL: 'C', SECRET: 's', API_KEY: 'k', FAR_AUTH: 'Bearer t' }
+
+  it('gives a program a small environment and what is named', () => {
+    const config = read('a: { command: [x], env: { MODE: "1", HOME: /other }, pass-env: [API_KEY] }')
+    expect(serverAddresses(config, ENV).get('a')).toEqual({
+      transport: 'stdio',
+      command: 'x',
+      args: [],
+      env: { PATH: '/bin', HOME: '/other', LC_ALL: 'C', API_KEY: 'k', MODE: '1' },
+    })
+  })
+
+  it('puts what a variable holds into a header', () => {
+    const config = read('a: { url: "https://x.example/mcp", headers-env: { authorization: FAR_AUTH } }')
+    expect(serverAddresses(config, ENV).get('a')).toEqual({
+      transport: 'http',
+      url: 'https://x.example/mcp',
+      headers: { authorization: 'Bearer t' },
+    })
+  })
+
+  it('names every variable that is missing or cannot be used, and no value', () => {
+    const config = read(
+      'a: { command: [x], pass-env: [NONE, EMPTY] }\nb: { url: "https://x.example", headers-env: { x: TWO_LINES } }',
+    )
+    const { code, message } = fault(() =>
+      serverAddresses(config, { ...ENV, EMPTY: '', TWO_LINES: 'secret\nx' }),
+    )
+    expect(code).toBe('CONFIG_INVALID')
+    expect(message).toBe(
+      'in the environment, `NONE` of the server `a` is missing, and `EMPTY` of the server `a` is missing, and `TWO_LINES` of the server `b` cannot be the value of a header',
+    )
+  })
+})

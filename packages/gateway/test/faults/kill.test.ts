@@ -1,0 +1,15 @@
+import { describe, expect, it } from 'vitest'
+import { killLoops } from './kill.ts'
+
+describe('a gateway that is killed under load', () => {
+  it('keeps every receipt it acknowledged, runs no tool unrecorded, and closes what was open', async () => {
+    const { audit, early } = await killLoops({ loops: 12, seed: 20_260_731, fsckEvery: 6 })
+    expect(audit.violations).toEqual([])
+    expect(audit.counts.acknowledged).toBeGreaterThan(100)
+    expect(audit.counts.effects).toBeGreaterThan(50)
+    expect(audit.counts.checkpoints).toBeGreaterThan(5)
+    expect(audit.counts.closedUnknown).toBeGreaterThan(5)
+    expect(audit.counts.recoveries).toBeGreaterThan(2)
+    expect(early).toBeGreaterThan(0)
+  }, 600_000)
+})

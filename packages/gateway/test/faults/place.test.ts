@@ -1,0 +1,270 @@
+// Files of the ledger that are taken away while it is in use. The file that is open takes every commit all the same.
+
+import { spawnSync } from 'node:child_process'
+import {
+  appendFileSync,
+  closeSync,
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { openKeyring } from '../../src/keyring.ts'
+import { describe, expect, it } from 'vitest'
+import { untilGivenUp } from '../../src/cli/setup/run-gateway.ts'
+import type { Log } from '../../src/log.ts'
+import { openGateway, type Gateway } from '../../src/open.ts'
+import { openPlace, type LedgerPlace } from '../../src/store/sqlite/place.ts'
+import { serve } from '../../src/serve.ts'
+import { noMount } from './disk.ts'
+import { tell } from './rig.ts'
+import { activate, ask, createSite, newFolder, type Site } from '../gateway-rig.ts'
+
+const unmountable = noMount()
+if (unmountable !== undefined) tell('SKIPPED: a disk mounted over the data', { [unmountable]: 'because' })
+
+const LEDGER = 'ledger.sqlite'
+const all = ['', '-wal', '-shm'].map((end) => `${LEDGER}${end}`)
+
+/** Puts a copy in the place of a file. */
+function replace(path: string): void {
+  cpSync(path, `${path}.copy`, { recursive: true })
+  renameSync(path, `${path}.old`)
+  renameSync(`${path}.copy`, path)
+}
+
+type Deed = readonly [what: string, deed: (data: string) => void, because: RegExp]
+
+const DEEDS: readonly Deed[] = [
+  [
+    'all its files are removed',
+    (data) => all.forEach((name) => rmSync(join(data, name))),
+    /`ledger.sqlite` was removed/,
+  ],
+  ['its file is removed', (data) => rmSync(join(data, LEDGER)), /`ledger.sqlite` was removed/],
+  ['its log is removed', (data) => rmSync(join(data, `${LEDGER}-wal`)), /`ledger.sqlite-wal` was removed/],
+  [
+    'the memory of its log is removed',
+    (data) => rmSync(join(data, `${LEDGER}-shm`)),
+    /`ledger.sqlite-shm` was removed/,
+  ],
+  ['its lock is removed', (data) => rmSync(join(data, 'lock.sqlite')), /`lock.sqlite` was removed/],
+  [
+    'its file is renamed',
+    (data) => renameSync(join(data, LEDGER), join(data, 'other')),
+    /`ledger.sqlite` was removed or renamed/,
+  ],
+  ['its file is replaced by a copy', (data) => replace(join(data, LEDGER)), /`ledger.sqlite` was replaced/],
+  [
+    'its log is replaced by a copy',
+    (data) => replace(join(data, `${LEDGER}-wal`)),
+    /`ledger.sqlite-wal` was replaced/,
+  ],
+  ['its directory is removed', (data) => rmSync(data, { recursive: true }), /the data directory was removed/],
+  [
+    'its directory is renamed',
+    (data) => renameSync(data, `${data}-other`),
+    /the data directory was removed or renamed/,
+  ],
+  ['its directory is replaced by a copy', (data) => replace(data), /the data directory was replaced/],
+  [
+    'an empty directory is put in its place',
+    (data) => {
+      renameSync(data, `${data}-other`)
+      mkdirSync(data)
+    },
+    /the data directory was replaced/,
+  ],
+  [
+    'its log is emptied',
+    (data) => truncateSync(join(data, `${LEDGER}-wal`)),
+    /`ledger.sqlite-wal` was emptied/,
+  ],
+  ['its file is emptied', (data) => truncateSync(join(data, LEDGER)), /`ledger.sqlite` was emptied/],
+  [
+    'its log is cut short',
+    (data) => truncateSync(join(data, `${LEDGER}-wal`), 100),
+    /`ledger.sqlite-wal` was emptied or written to/,
+  ],
+  [
+    'a copy is written over its file, as `cp` does',
+    (data) => writeFileSync(join(data, LEDGER), readFileSync(join(data, LEDGER))),
+    /`ledger.sqlite` was emptied or written to/,
+  ],
+]
+
+async function open(site: Site, log: Log = () => undefined): Promise<Gateway> {
+  const gateway = await openGateway(site.config, await openKeyring(site.config), log)
+  await activate(gateway)
+  return gateway
+}
+
+/** What every call and `/readyz` say from now on. */
+async function expectGivenUp(gateway: Gateway, because: RegExp): Promise<void> {
+  const { decided } = await ask(gateway)
+  expect(decided).toMatchObject({ verdict: 'DENY', reason: 'LEDGER_UNAVAILABLE', receipt: undefined })
+  expect(gateway.kernel.ledger.cause).toMatchObject({ code: 'LEDGER_GONE' })
+  expect(String(gateway.kernel.ledger.cause)).toMatch(because)
+  const { kernel, view, tokens, config } = gateway
+  const served = await serve(
+    {
+      kernel,
+      view,
+      tokens,
+      checkpoint: () => gateway.checkpoint(),
+      watch: (listener) => gateway.watch(listener),
+      policyFile: () => undefined,
+      version: 'test',
+      log: () => undefined,
+      limits: { body: config.limits.body },
+    },
+    config.listen,
+  )
+  const response = await globalThis.fetch(`${served.url}/readyz`)
+  const text = await response.text()
+  await served.close()
+  expect(response.status).toBe(503)
+  expect(text).toMatch(because)
+  expect(text).not.toContain(config.data)
+}
+
+describe('a ledger in use', () => {
+  it.each(DEEDS)(
+    'is given up when %s: the next call is denied, with the reason',
+    async (_, deed, because) => {
+      const gateway = await open(await createSite())
+      expect((await ask(gateway)).decided.verdict).toBe('ALLOW')
+      deed(gateway.config.data)
+      await expectGivenUp(gateway, because)
+      await expect(gateway.close()).rejects.toThrow()
+    },
+  )
+
+  it.skipIf(unmountable !== undefined)('is given up when a disk is mounted over its directory', async () => {
+    const gateway = await open(await createSite())
+    const { data } = gateway.config
+    expect(spawnSync('mount', ['-t', 'tmpfs', 'none', data]).status).toBe(0)
+    try {
+      await expectGivenUp(
+        gateway,
+        /the data directory was replaced by another one, or something was mounted over it/,
+      )
+    } finally {
+      spawnSync('umount', ['-l', data])
+    }
+    await expect(gateway.close()).rejects.toThrow()
+  })
+
+  it('is given up without any call, and the log says what happened and what to do', async () => {
+    const said: [string, string, Readonly<Record<string, unknown>> | undefined][] = []
+    const log: Log = (...line) => void said.push([line[0], line[1], line[2]])
+    const gateway = await open(await createSite(), log)
+    const ended = untilGivenUp({ gateway, url: '', close: () => gateway.close() }, log)
+    for (const name of all) rmSync(join(gateway.config.data, name))
+    expect(await ended).toBe(1)
+    const [level, , fields] = said.find(([each]) => each === 'error') ?? []
+    expect(level).toBe('error')
+    expect(String(fields?.because)).toMatch(
+      /`ledger.sqlite` was removed or renamed while the gateway had it open/,
+    )
+    expect(String(fields?.remedy)).toContain(gateway.config.data)
+  })
+
+  it('never answers ALLOW to a call whose receipt went to a file that is gone', async () => {
+    const site = await createSite()
+    const gateway = await open(site)
+    const copy = newFolder()
+    const asked = Array.from({ length: 200 }, (_, i) => ask(gateway, 'notes/read', {}, `s${i % 7}`))
+    renameSync(join(gateway.config.data, LEDGER), join(copy, LEDGER))
+    const settled = await Promise.all(asked)
+    // Whatever was allowed before the file went is in it, wherever it is now.
+    const later = await Promise.all(Array.from({ length: 50 }, () => ask(gateway)))
+    expect(later.map(({ decided }) => decided.verdict)).not.toContain('ALLOW')
+    expect(settled).toHaveLength(200)
+    expect(existsSync(join(copy, LEDGER))).toBe(true)
+    await expect(gateway.close()).rejects.toThrow()
+  })
+
+  it('never answers ALLOW for long while its log is emptied again and again under load', async () => {
+    const gateway = await open(await createSite())
+    const log = join(gateway.config.data, `${LEDGER}-wal`)
+    let given = 0
+    while (gateway.kernel.ledger.cause === undefined && given++ < 100) {
+      const asked = Array.from({ length: 50 }, (_, i) => ask(gateway, 'notes/read', {}, `s${i % 7}`))
+      await asked[0]
+      truncateSync(log)
+      await Promise.all(asked)
+    }
+    expect(gateway.kernel.ledger.cause).toMatchObject({ code: 'LEDGER_GONE' })
+    expect(given).toBeLessThanOrEqual(2)
+    await expect(gateway.close()).rejects.toThrow()
+  })
+})
+
+describe('the files of a ledger', () => {
+  it.each(DEEDS)('are missed when %s', (_, deed, because) => {
+    const data = join(newFolder(), 'data')
+    mkdirSync(data)
+    // Open, as they are in use: so none of their numbers can be given to another file.
+    const open = [...all, 'lock.sqlite'].map((name) => openSync(join(data, name), 'w'))
+    open.forEach((descriptor) => writeSync(descriptor, 'x'.repeat(200)))
+    const place = openPlace(data)
+    place.check()
+    deed(data)
+    expect(() => place.check()).toThrow(because)
+    open.forEach(closeSync)
+  })
+
+  it('are missed from the beginning if one is not there', () => {
+    expect(() => openPlace(newFolder())).toThrow(/`ledger.sqlite` was removed/)
+  })
+
+  it('may be linked to from elsewhere, and changed by commits', () => {
+    const { data, place } = placeWith(LOG_HEAD)
+    linkSync(join(data, LEDGER), join(data, 'link'))
+    expect(() => place.check()).not.toThrow()
+    appendFileSync(join(data, `${LEDGER}-wal`), 'a page')
+    place.committed()
+    expect(() => place.check()).not.toThrow()
+    appendFileSync(join(data, LEDGER), 'a page')
+    place.moved()
+    expect(() => place.check()).not.toThrow()
+  })
+
+  it('are missed when the log is emptied during a commit, which leaves its end and no beginning', () => {
+    const { data, place } = placeWith(LOG_HEAD)
+    truncateSync(join(data, `${LEDGER}-wal`))
+    truncateSync(join(data, `${LEDGER}-wal`), 5000)
+    expect(() => place.committed()).toThrow(/`ledger.sqlite-wal` was emptied or written to/)
+  })
+
+  it('are missed when the file is changed by what only changes the log', () => {
+    const { data, place } = placeWith(LOG_HEAD)
+    appendFileSync(join(data, LEDGER), 'a page')
+    expect(() => place.committed()).toThrow(/`ledger.sqlite` was emptied or written to/)
+  })
+
+  it('are missed when the log is changed by what only changes the file', () => {
+    const { data, place } = placeWith(LOG_HEAD)
+    appendFileSync(join(data, `${LEDGER}-wal`), 'a page')
+    expect(() => place.moved()).toThrow(/`ledger.sqlite-wal` was emptied or written to/)
+  })
+})
+
+const LOG_HEAD = Buffer.from('377f0683', 'hex')
+
+/** Files of which only the log begins as it must. */
+function placeWith(log: Uint8Array): { readonly data: string; readonly place: LedgerPlace } {
+  const data = newFolder()
+  for (const name of [...all, 'lock.sqlite'])
+    writeFileSync(join(data, name), name.endsWith('-wal') ? log : 'x')
+  return { data, place: openPlace(data) }
+}

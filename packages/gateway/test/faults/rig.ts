@@ -1,0 +1,117 @@
+// Gateways in processes of their own, for tests that kill them or take their disk away.
+
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+import { openKeyring } from '../../src/keyring.ts'
+import { silent } from '../../src/log.ts'
+import { openGateway } from '../../src/open.ts'
+import { readJournal, type Line } from './audit.ts'
+import { newFolder, type Site } from '../gateway-rig.ts'
+
+const LOAD = fileURLToPath(new URL('load.mjs', import.meta.url))
+
+/** What a gateway in a process of its own does. */
+export interface LoadOptions {
+  /** `storm`: many callers at once, without an end; `steps`: `count` calls, one after the other. */
+  readonly mode: 'storm' | 'steps'
+  readonly count?: number
+  /** Milliseconds between two steps. */
+  readonly pause?: number
+  /** It waits for a line on its standard input before it opens the gateway. */
+  readonly held?: boolean
+  /** A command that it is run by, such as `strace`. */
+  readonly under?: readonly string[]
+  /** The user that it runs as. */
+  readonly user?: number
+  /** Where its journal is written; a new folder if not given. */
+  readonly journal?: string
+}
+
+/** A process, and the journal it writes. */
+export interface Load {
+  readonly child: ChildProcess
+  readonly journal: string
+  /** Until it says a word on its standard output. */
+  said(word: string): Promise<void>
+  /** Its exit code or the signal that ended it, and what it said on its standard error. */
+  readonly ended: Promise<{ readonly code: number | string; readonly stderr: string }>
+}
+
+/** Starts a gateway on a site. */
+export function startLoad({ config }: Site, options: LoadOptions): Load {
+  const { under = [], user, journal = join(newFolder(), 'journal'), ...rest } = options
+  const args = [process.execPath, LOAD, JSON.stringify({ config, journal, ...rest })]
+  const [command = process.execPath, ...more] = [...under, ...args]
+  const child = spawn(command, more, {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    ...(user !== undefined && { uid: user, gid: user }),
+  })
+  let stderr = ''
+  let stdout = ''
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
+  const said = async (word: string): Promise<void> => {
+    while (!stdout.includes(word)) await once(child.stdout, 'data')
+  }
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+  const ended = new Promise<{ code: number | string; stderr: string }>((resolve) => {
+    child.on('close', (code, signal) => resolve({ code: code ?? signal ?? 'unknown', stderr }))
+  })
+  return { child, journal, said, ended }
+}
+
+/** Runs a gateway to its end; its journal, and how it ended. */
+export async function runLoad(
+  site: Site,
+  options: LoadOptions,
+): Promise<{ readonly lines: readonly Line[]; readonly code: number | string; readonly stderr: string }> {
+  const { journal, ended } = startLoad(site, options)
+  const { code, stderr } = await ended
+  return { lines: existsSync(journal) ? readJournal(journal) : [], code, stderr }
+}
+
+/** A copy of a site that is stopped, in a folder of its own, or in `folder`. Where its ledger was is copied with it. */
+export async function copySite({ config }: Site, folder: string = newFolder()): Promise<Site> {
+  const data = join(folder, 'data')
+  cpSync(config.data, data, { recursive: true })
+  const headGuard = config.headGuard === undefined ? undefined : join(folder, 'heads')
+  if (config.headGuard !== undefined && headGuard !== undefined && existsSync(config.headGuard))
+    cpSync(config.headGuard, headGuard, { recursive: true })
+  const moved = { ...config, data, headGuard }
+  const keyring = await openKeyring(moved)
+  return { config: moved, keyring, open: () => openGateway(moved, keyring, silent) }
+}
+
+/** Removes what a copy took up. */
+export function removeSite({ config }: Site): void {
+  for (const folder of [config.data, config.headGuard ?? config.data]) {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Whether a command is there and does what it must here; if not, why. */
+export function unable(command: string, ...args: readonly string[]): string | undefined {
+  const { error, status, stderr } = spawnSync(command, args, { encoding: 'utf8' })
+  if (error) return `\`${command}\` cannot be run here: ${error.message}`
+  return status === 0 ? undefined : `\`${command} ${args.join(' ')}\` fails here: ${stderr.trim()}`
+}
+
+/** Numbers below 1 that are the same for the same seed (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
+  }
+}
+
+/** Says what a battery has done, where the person who runs the tests sees it. */
+export function tell(battery: string, counts: Readonly<Record<string, unknown>>): void {
+  const said = Object.entries(counts).map(([what, count]) => `${String(count)} ${what}`)
+  process.stdout.write(`${battery}: ${said.join(', ')}\n`)
+}

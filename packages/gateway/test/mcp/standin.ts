@@ -1,0 +1,127 @@
+// Conversations that do what a test tells them, in place of real ones with servers behind them.
+
+import { canonicalize, type JsonObject } from '@tollgate/evidence'
+import type { Conversation, Out } from '../../src/mcp/conversation.ts'
+import type { Mcp, Scope } from '../../src/mcp/mcp.ts'
+import {
+  CODE,
+  formatError,
+  formatNotification,
+  formatResult,
+  type Message,
+  type RequestId,
+  type Unreadable,
+} from '../../src/mcp/message.ts'
+
+/** A request that waits for the test to say something. */
+export interface Held {
+  readonly id: RequestId
+  readonly out: Out
+}
+
+/** A conversation, as seen from the test. */
+export interface StandIn {
+  readonly principal: string
+  readonly scope: Scope
+  readonly taken: (Message | Unreadable)[]
+  readonly abandoned: RequestId[]
+  attached: Out | undefined
+  closed: boolean
+  /** Requests of the method `hold`, oldest first. */
+  readonly held: Held[]
+}
+
+/** The door, and every conversation that was begun, oldest first. */
+export interface StandInMcp {
+  readonly mcp: Mcp
+  readonly begun: StandIn[]
+  /** Waits until something is so. */
+  until<T>(what: () => T | undefined | false): Promise<T>
+}
+
+/** Makes one that knows these servers. */
+export function createStandIn(servers: readonly string[] = ['files']): StandInMcp {
+  const begun: StandIn[] = []
+  const listeners = new Set<() => void>()
+  const stir = (): void => {
+    for (const listener of [...listeners]) listener()
+  }
+  return {
+    begun,
+    mcp: {
+      servers,
+      refuseFrozen: () => Promise.resolve(undefined),
+      meet: () => Promise.resolve(),
+      close: () => Promise.resolve(),
+      converse({ principal }, scope) {
+        if (scope.kind === 'server' && !servers.includes(scope.name)) return undefined
+        const conversation: StandIn = {
+          principal,
+          scope,
+          taken: [],
+          abandoned: [],
+          attached: undefined,
+          closed: false,
+          held: [],
+        }
+        begun.push(conversation)
+        return actOn(conversation, stir)
+      },
+    },
+    until: (what) =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          const found = what()
+          if (found === undefined || found === false) return
+          listeners.delete(look)
+          resolve(found)
+        }
+        listeners.add(look)
+        look()
+      }),
+  }
+}
+
+function actOn(conversation: StandIn, stir: () => void): Conversation & { toolsChanged(): void } {
+  return {
+    toolsChanged: () => undefined,
+    freeze: () => undefined,
+    take(message, out) {
+      conversation.taken.push(message)
+      if (message.kind === 'unreadable') out.send(formatError(message.id, message.error), true, message.error)
+      if (message.kind === 'request') act(conversation, message.id, message.method, message.params, out)
+      stir()
+      return message.kind === 'request' && message.method === 'break'
+        ? Promise.reject(new Error('it broke'))
+        : Promise.resolve()
+    },
+    abandon(id) {
+      conversation.abandoned.push(id)
+      stir()
+    },
+    attach(out) {
+      conversation.attached = out
+      stir()
+    },
+    close() {
+      conversation.closed = true
+      stir()
+      return Promise.resolve()
+    },
+  }
+}
+
+/** `hold` waits for the test, `tell` says something first, `nothing` is not known; all else is told what it asked. */
+function act(conversation: StandIn, id: RequestId, method: string, params: JsonObject, out: Out): void {
+  const fail = (code: number): void => {
+    const error = { code, message: 'no' }
+    out.send(formatError(id, error), true, error)
+  }
+  if (method === 'hold' || method === 'subscriptions/listen') conversation.held.push({ id, out })
+  else if (method === 'nothing') fail(CODE.methodNotFound)
+  else if (method === 'wrong' || params.fail === true) fail(CODE.invalidParams)
+  else if (method !== 'break') {
+    if (method === 'tell') out.send(formatNotification('notifications/progress', { progress: 1 }), false)
+    out.send(formatResult(id, canonicalize({ method, params })), true)
+  }
+}

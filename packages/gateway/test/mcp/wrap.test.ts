@@ -1,0 +1,374 @@
+// `tollgate mcp -- COMMAND`, run as a client runs it. Needs the build.
+
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterEach, describe, expect, it } from 'vitest'
+import { serverNameOf } from '../../src/cli/mcp/wrap-name.ts'
+import { openLocal, type LocalDoor } from '../../src/mcp/client/local.ts'
+import { formatResult } from '../../src/mcp/message.ts'
+import { newFolder } from '../gateway-rig.ts'
+import { createStandIn, type StandInMcp } from './standin.ts'
+
+const COMMAND = fileURLToPath(new URL('../../bin/tollgate.mjs', import.meta.url))
+
+/** A client's view of the wrapper. */
+interface Wrapped {
+  send(message: object | string): void
+  /** The next message; what is none fails. */
+  next(): Promise<Record<string, unknown>>
+  /** Waits until standard error has it. */
+  says(pattern: RegExp): Promise<void>
+  readonly stderr: () => string
+  kill(signal: NodeJS.Signals): void
+  /** Ends standard input, after some bytes. */
+  end(bytes?: string): void
+  readonly exit: Promise<number | null>
+}
+
+const ends: (() => unknown)[] = []
+
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
+// One user has one home: the key of the kept calls is in it.
+const home = newFolder()
+
+function run(args: readonly string[], env: Record<string, string> = {}): Wrapped {
+  const child = spawn(process.execPath, [COMMAND, ...args], {
+    env: { PATH: process.env.PATH ?? '', HOME: home, TMPDIR: process.env.TMPDIR ?? '/tmp', ...env },
+  })
+  ends.push(() => child.kill('SIGKILL'))
+  const lines: string[] = []
+  let [text, errors] = ['', '']
+  const listeners = new Set<() => void>()
+  const stir = (): void => {
+    for (const listener of [...listeners]) listener()
+  }
+  child.stdout.on('data', (chunk: Buffer) => {
+    const parts = (text + chunk.toString()).split('\n')
+    text = parts.pop() ?? ''
+    lines.push(...parts)
+    stir()
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk.toString()
+    stir()
+  })
+  child.stdin.on('error', () => undefined)
+  const until = <T>(what: () => T | undefined): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        const found = what()
+        if (found === undefined && child.exitCode === null) return
+        listeners.delete(look)
+        if (found === undefined) reject(new Error(`it has ended: ${errors}`))
+        else resolve(found)
+      }
+      listeners.add(look)
+      look()
+    })
+  const exit = new Promise<number | null>((resolve) =>
+    child.on('close', (code) => {
+      stir()
+      resolve(code)
+    }),
+  )
+  return {
+    send: (message) =>
+      child.stdin.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`),
+    async next() {
+      return JSON.parse(await until(() => lines.shift())) as Record<string, unknown>
+    },
+    async says(pattern) {
+      await until(() => (pattern.test(errors) ? true : undefined))
+    },
+    stderr: () => errors,
+    kill: (signal) => child.kill(signal),
+    end: (bytes = '') => child.stdin.end(bytes),
+    exit,
+  }
+}
+
+function wrap(data: string, words: readonly string[], more: readonly string[] = []): Wrapped {
+  return run(['mcp', '--data', data, ...more, '--', ...words])
+}
+
+const request = (id: number, method: string, params: object = {}): object => ({
+  jsonrpc: '2.0',
+  id,
+  method,
+  params,
+})
+const INITIALIZE = {
+  protocolVersion: '2025-06-18',
+  capabilities: {},
+  clientInfo: { name: 'c', version: '1' },
+}
+
+describe('the name of a server', () => {
+  it.each([
+    ['npx -y @scope/server-github@1.2', 'github'],
+    ['npx -y @modelcontextprotocol/server-filesystem /tmp', 'filesystem'],
+    ['npx --package some-thing@latest github-mcp-server', 'github'],
+    ['npm exec -- @x/mcp-server-time', 'time'],
+    ['uvx mcp-server-git --repository x', 'git'],
+    ['uvx --from git+https://x.example/y mcp_server_fetch', 'fetch'],
+    ['uv run --with x server.py', 'server'],
+    ['uv tool run some_mcp==1.0', 'some'],
+    ['python3 -m mcp_server_sqlite --db a', 'sqlite'],
+    ['node /x/y/server.js', 'server'],
+    ['node --import tsx /opt/weather-mcp/dist/index.js', 'weather'],
+    ['/usr/local/bin/GitHub-MCP-Server stdio', 'github'],
+    ['docker run -i --rm -e TOKEN --name n ghcr.io/github/github-mcp-server:latest', 'github'],
+    ['C:\\\\tools\\\\mcp-server-x.exe', 'x'],
+    ['env A=b npx -y server-memory', 'memory'],
+    ['npx', 'npx'],
+    ['./Ünïcode!', 'n-code'],
+    ['./___', 'server'],
+  ])('%s is %s', (command, name) => {
+    expect(serverNameOf(command.split(' '))).toBe(name)
+  })
+})
+
+describe('with a gateway', () => {
+  async function openDoor(data: string): Promise<StandInMcp & { readonly door: LocalDoor }> {
+    const standIn = createStandIn()
+    const door = await openLocal(data, {
+      mcp: standIn.mcp,
+      tokens: { identify: () => undefined },
+      tenant: 'default',
+      log: () => undefined,
+      limits: { grace: 20 },
+    })
+    ends.push(() => door.close())
+    return { ...standIn, door }
+  }
+
+  it('brings the server with its command, directory and environment, and nothing of the gateway’s own', async () => {
+    const rig = await openDoor(newFolder())
+    const data = join(rig.door.path, '..')
+    const wrapped = run(['mcp', '--data', data, '--name', 'mine', '--', 'prog', '--flag', ''], {
+      SECRET: 's',
+      TOLLGATE_TOKEN: `tg_admin_${'x'.repeat(43)}`,
+      TOLLGATE_KEY_PASSPHRASE: 'p',
+    })
+    wrapped.send(request(1, 'echo', { a: 1 }))
+    expect(await wrapped.next()).toMatchObject({ id: 1, result: { method: 'echo', params: { a: 1 } } })
+    const { scope, principal } = rig.begun[0] ?? {}
+    expect(principal).toBe('agent:local')
+    expect(scope).toMatchObject({
+      name: 'mine',
+      address: { command: 'prog', args: ['--flag', ''], cwd: process.cwd() },
+    })
+    const env = scope?.kind === 'own' && scope.address.transport === 'stdio' ? scope.address.env : {}
+    expect(env).toMatchObject({ SECRET: 's' })
+    expect(Object.keys(env).filter((name) => name.startsWith('TOLLGATE'))).toEqual([])
+    wrapped.end()
+    expect(await wrapped.exit).toBe(0)
+    await rig.until(() => rig.begun[0]?.closed)
+  })
+
+  it('writes what the server says beside the protocol to standard error', async () => {
+    const data = newFolder()
+    const rig = await openDoor(data)
+    const wrapped = wrap(data, ['prog'])
+    wrapped.send(request(1, 'echo'))
+    await wrapped.next()
+    const scope = rig.begun[0]?.scope
+    if (scope?.kind === 'own') scope.onStderr?.('server: hello\n')
+    await wrapped.says(/^server: hello$/m)
+    wrapped.kill('SIGTERM')
+    expect(await wrapped.exit).toBe(0)
+  })
+
+  it('answers garbage, and makes nothing of half a line at the end', async () => {
+    const data = newFolder()
+    const rig = await openDoor(data)
+    const wrapped = wrap(data, ['prog'])
+    wrapped.send(request(1, 'echo'))
+    await wrapped.next()
+    wrapped.send('garbage')
+    expect(await wrapped.next()).toMatchObject({ id: null, error: { code: -32700 } })
+    wrapped.send('')
+    wrapped.send('[1]')
+    expect(await wrapped.next()).toMatchObject({ id: null, error: { code: -32600 } })
+    wrapped.send(`{"jsonrpc":"2.0","id":2,"method":"echo","params":{"text":"${'x'.repeat(9 << 20)}"}}`)
+    expect(await wrapped.next()).toMatchObject({ id: null, error: { code: -32700 } })
+    wrapped.end(JSON.stringify(request(2, 'echo')))
+    expect(await wrapped.exit).toBe(0)
+    expect(rig.begun[0]?.taken.map(({ kind }) => kind)).toEqual(['request', 'unreadable', 'unreadable'])
+  })
+
+  it('answers what is under way before it goes', async () => {
+    const data = newFolder()
+    const rig = await openDoor(data)
+    const wrapped = wrap(data, ['prog'])
+    wrapped.send(request(1, 'hold'))
+    wrapped.end()
+    const { id, out } = await rig.until(() => rig.begun[0]?.held[0])
+    out.send(formatResult(id, '{"late":true}'), true)
+    expect(await wrapped.next()).toMatchObject({ id: 1, result: { late: true } })
+    expect(await wrapped.exit).toBe(0)
+  })
+
+  it('says what is not known when the gateway stops, starts none, and goes on with the next', async () => {
+    const data = newFolder()
+    const first = await openDoor(data)
+    const wrapped = wrap(data, ['prog'])
+    wrapped.send(request(0, 'initialize', INITIALIZE))
+    expect(await wrapped.next()).toMatchObject({ id: 0, result: {} })
+    wrapped.send(request(1, 'hold'))
+    await first.until(() => first.begun[0]?.held[0])
+    await first.door.close()
+    expect(await wrapped.next()).toMatchObject({
+      id: 1,
+      error: { message: expect.stringMatching(/not known.*receipts list/) as string },
+    })
+    wrapped.send(request(2, 'tools/call', { name: 'x', arguments: {} }))
+    const refused = await wrapped.next()
+    expect(refused).toMatchObject({ id: 2, result: { isError: true } })
+    expect(JSON.stringify(refused)).toMatch(/did not run.*tollgate up/)
+    wrapped.send(request(3, 'tools/list'))
+    expect(await wrapped.next()).toMatchObject({ id: 3, error: { code: -32603 } })
+    expect(existsSync(join(data, 'gateway.log'))).toBe(false)
+    const second = await openDoor(data)
+    await second.until(() => second.begun[0]?.attached)
+    expect(second.begun[0]?.taken).toMatchObject([
+      { method: 'initialize', params: INITIALIZE },
+      { method: 'notifications/initialized' },
+    ])
+    await wrapped.says(/the gateway is back/)
+    wrapped.send(request(4, 'echo'))
+    expect(await wrapped.next()).toMatchObject({ id: 4, result: { method: 'echo' } })
+    wrapped.kill('SIGINT')
+    expect(await wrapped.exit).toBe(0)
+  })
+
+  it('is called in one way', async () => {
+    const data = newFolder()
+    const none = run(['mcp', '--data', data, '--'])
+    expect(await none.exit).not.toBe(0)
+    const wrong = wrap(data, ['prog'], ['--name', 'No Name'])
+    expect(await wrong.exit).toBe(2)
+    expect(wrong.stderr()).toContain('cannot be the name of a server')
+  })
+})
+
+// Knows the methods it must, and says one thing on standard error.
+const SERVER = `
+import { createInterface } from 'node:readline'
+process.stderr.write('the server is up\\n')
+const results = {
+  initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } },
+  'tools/list': { tools: [{ name: 'look', inputSchema: { type: 'object' } }] },
+  ping: {},
+}
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method } = JSON.parse(line)
+  if (id === undefined) continue
+  const answer = results[method] ? { result: results[method] } : { error: { code: -32601, message: 'no' } }
+  process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, ...answer }) + '\\n')
+}
+`
+
+describe('without a gateway', () => {
+  /** Process ids of the gateways that were started, in order. */
+  function started(data: string): number[] {
+    const log = existsSync(join(data, 'gateway.log')) ? readFileSync(join(data, 'gateway.log'), 'utf8') : ''
+    return [...log.matchAll(/is open at \S+, as process (\d+)$/gm)].map(([, pid]) => Number(pid))
+  }
+
+  function isAlive(pid: number): boolean {
+    try {
+      process.kill(pid, 0)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  async function endAll(data: string): Promise<void> {
+    for (const pid of started(data)) {
+      if (isAlive(pid)) process.kill(pid, 'SIGTERM')
+      while (isAlive(pid)) await sleep(20)
+    }
+  }
+
+  function prepare(): { data: string; server: string } {
+    const folder = newFolder()
+    const server = join(folder, 'server.mjs')
+    writeFileSync(server, SERVER)
+    const data = join(folder, 'data')
+    ends.push(() => endAll(data))
+    return { data, server }
+  }
+
+  it('starts one, on any port, and only one for two that begin at once; one that is killed comes back', async () => {
+    const { data, server } = prepare()
+    const blocker = createServer()
+    await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
+    ends.push(() => new Promise((resolve) => blocker.close(resolve)))
+    // Sound: it listens on a port.
+    const { port } = blocker.address() as AddressInfo
+    const init = run(['init', '--data', data, '--port', String(port)])
+    expect(await init.exit).toBe(0)
+
+    const both = [wrap(data, ['node', server]), wrap(data, ['node', server])] as const
+    for (const each of both) each.send(request(0, 'initialize', INITIALIZE))
+    for (const each of both)
+      expect(await each.next()).toMatchObject({ id: 0, result: { serverInfo: { name: 'server' } } })
+    const [pid = 0, ...others] = started(data)
+    expect(others).toEqual([])
+    expect(readFileSync(join(data, 'gateway.log'), 'utf8')).not.toMatch(/tg_[a-z]+_/)
+    await both[0].says(/the server is up/)
+
+    const [one, two] = both
+    two.end()
+    expect(await two.exit).toBe(0)
+    expect(isAlive(pid)).toBe(true)
+
+    process.kill(pid, 'SIGKILL')
+    await one.says(/the gateway is back/)
+    one.send(request(1, 'tools/list'))
+    let answer = await one.next()
+    while (answer.id !== 1) answer = await one.next()
+    expect(JSON.stringify(answer)).toContain('look')
+    expect(started(data)).toHaveLength(2)
+    one.end()
+    expect(await one.exit).toBe(0)
+  })
+
+  it('makes what is missing, also for two that begin at once', async () => {
+    const { data, server } = prepare()
+    const both = [wrap(data, ['node', server]), wrap(data, ['node', server])]
+    for (const each of both) each.send(request(0, 'initialize', INITIALIZE))
+    for (const each of both) expect(await each.next()).toMatchObject({ id: 0, result: {} })
+    expect(started(data)).toHaveLength(1)
+    for (const each of both) each.end()
+    expect(await Promise.all(both.map(({ exit }) => exit))).toEqual([0, 0])
+  })
+
+  it('answers everything if none can be started, and says why', async () => {
+    const { data } = prepare()
+    mkdirSync(data, { mode: 0o700 })
+    writeFileSync(join(data, 'tollgate.yaml'), 'tollgate: 7\n')
+    const wrapped = wrap(data, ['prog'])
+    wrapped.send('garbage')
+    expect(await wrapped.next()).toMatchObject({ id: null, error: { code: -32700 } })
+    wrapped.send(request(0, 'initialize', INITIALIZE))
+    wrapped.send(request(1, 'tools/call', { name: 'x' }))
+    const answers = [await wrapped.next(), await wrapped.next()]
+    expect(answers).toMatchObject([
+      { id: 0, error: {} },
+      { id: 1, result: { isError: true } },
+    ])
+    for (const answer of answers) expect(JSON.stringify(answer)).toMatch(/has 2 mistakes/)
+    wrapped.end()
+    expect(await wrapped.exit).toBe(0)
+  })
+})

@@ -1,0 +1,70 @@
+import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { storeContract } from '../../../kernel/test/ledger/store.contract.ts'
+import { ORIGIN, seedOf, WRITER } from '../../../kernel/test/rig.ts'
+import { createDatabase, faultOf, ledgerFile, openForReading } from '../../src/store/sqlite/database.ts'
+import { createSqliteFile, openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-sqlite-'))
+const open: SqliteStore[] = []
+
+afterAll(async () => {
+  for (const store of open) await store.close().catch(() => undefined)
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function openIn(data: string): Promise<SqliteStore> {
+  const seeds = [seedOf('ledger'), seedOf('writer')]
+  const store = await openSqliteStore({
+    data,
+    origin: ORIGIN,
+    writer: WRITER,
+    seeds,
+    guard: `${data}-heads`,
+  })
+  open.push(store)
+  return store
+}
+
+storeContract({
+  name: 'sqlite',
+  create: async () => {
+    const data = mkdtempSync(join(folder, 'data-'))
+    createSqliteFile(data)
+    const store = await openIn(data)
+    return {
+      store,
+      reopen: async () => {
+        await store.close().catch(() => undefined)
+        return openIn(data)
+      },
+    }
+  },
+})
+
+test('a damaged page is called damage, also where many rows are read at once', () => {
+  const data = mkdtempSync(join(folder, 'damaged-'))
+  const db = createDatabase(data)
+  db.exec('CREATE TABLE many (id INTEGER PRIMARY KEY, text TEXT)')
+  const insert = db.prepare('INSERT INTO many (text) VALUES (?)')
+  for (let row = 0; row < 500; row++) insert.run('x'.repeat(200))
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  db.close()
+  const size = statSync(ledgerFile(data)).size
+  const file = openSync(ledgerFile(data), 'r+')
+  // The last page is one of the table's leaves; 7 is no kind of page.
+  writeSync(file, Buffer.alloc(64, 7), 0, 64, size - 4096)
+  closeSync(file)
+  const reading = openForReading(data)
+  let fault: unknown
+  try {
+    reading.prepare('SELECT * FROM many').all()
+  } catch (cause) {
+    fault = faultOf(cause, ledgerFile(data))
+  }
+  expect(fault).toHaveProperty('code', 'LEDGER_DAMAGED')
+  expect(fault).toHaveProperty('message', `\`${ledgerFile(data)}\` is damaged`)
+  reading.close()
+})

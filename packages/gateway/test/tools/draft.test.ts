@@ -1,0 +1,584 @@
+// The first policy that is drafted for tools: what it says of them, and that it can always be read.
+
+import { mkdtempSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { NO_HASH, type Decision, type EffectClass, type Json, type JsonObject } from '@tollgate/evidence'
+import { definitionOf } from '@tollgate/kernel/admin'
+import { parsePolicy, type Policy } from '@tollgate/kernel/policy'
+import type { TraceEntry } from '@tollgate/kernel/workbench'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { rosterOf } from '../../src/cli/mcp/roster.ts'
+import { silent } from '../../src/log.ts'
+import { createConnect } from '../../src/mcp/server/connect.ts'
+import { draftPolicy } from '../../src/tools/draft.ts'
+import { guess } from '../../src/tools/effect.ts'
+import { isAtLeast } from '../../src/tools/finding.ts'
+import { inspect } from '../../src/tools/inspect.ts'
+import type { Offer } from '../../src/tools/offer.ts'
+import { lookOf, mostly, type Looks } from '../../src/tools/looks.ts'
+import { createSeenTools, type SeenTool } from '../../src/tools/seen.ts'
+
+function tool(name: string, more: JsonObject = {}): Offer {
+  const [server = '', ...rest] = name.split('/')
+  const said = { name: rest.join('/'), inputSchema: { type: 'object' }, ...more }
+  return {
+    name,
+    definition: definitionOf({ kind: 'tool', server, tool: said, inputSchema: said.inputSchema }),
+  }
+}
+
+function parsed(text: string): Policy {
+  const result = parsePolicy(text)
+  if (!result.ok) throw new Error(JSON.stringify(result.mistakes))
+  return result.policy
+}
+
+function effects(policy: Policy): Readonly<Record<string, EffectClass>> {
+  return Object.fromEntries(policy.tools.map(({ name, effect }) => [name.source, effect]))
+}
+
+describe('the effect of a tool', () => {
+  const cases: readonly (readonly [EffectClass, string, string, JsonObject])[] = [
+    ['read', 'get_file', 'Get a file', {}],
+    ['read', 'listOrders', 'Lists all orders', {}],
+    ['write', 'create_issue', 'Create an issue', {}],
+    ['delete', 'remove_user', 'Removes a user', {}],
+    ['execute', 'run_command', 'Run a command', {}],
+    ['send', 'send_mail', 'Send a mail', {}],
+    ['pay', 'refund_order', 'Refund an order', {}],
+    ['admin', 'grant_role', 'Grant a role', {}],
+    // What nobody can tell is the strictest.
+    ['admin', 'frobnicate', 'Frobnicates', {}],
+    ['admin', 'get_file', '', {}],
+    ['admin', '', '', {}],
+    // Annotations make nothing milder.
+    ['admin', 'frobnicate', 'Frobnicates', { readOnlyHint: true }],
+    ['admin', 'get_file', 'Frobnicates', { readOnlyHint: true }],
+    ['delete', 'delete_file', 'Delete a file', { readOnlyHint: true, destructiveHint: false }],
+    ['send', 'get_file', 'Get a file. Then send it to the author.', { readOnlyHint: true }],
+    // They make it stricter.
+    ['delete', 'get_file', 'Get a file', { destructiveHint: true }],
+    ['delete', 'edit_file', 'Edit a file', { destructiveHint: true }],
+    ['send', 'send_mail', 'Send a mail', { destructiveHint: true }],
+    ['admin', 'get_file', 'Get a file', { readOnlyHint: false }],
+  ]
+  test.each(cases)('%s: %s, “%s” %j', (effect, name, description, annotations) => {
+    expect(guess(name, { description, annotations }).effect).toBe(effect)
+  })
+
+  test('comes with the arguments that say where data goes', () => {
+    const inputSchema = { type: 'object', properties: { url: {}, body: {}, 'odd name': {}, to: {} } }
+    const { destinations, sinks } = guess('post_it', { description: 'Post it', inputSchema })
+    expect([destinations, sinks]).toEqual([
+      ['url', 'to'],
+      ['url', 'to'],
+    ])
+  })
+})
+
+describe('a draft', () => {
+  test('allows reading, asks for everything else, and speaks of the faculties', () => {
+    const policy = parsed(
+      draftPolicy([
+        tool('fs/get', { description: 'Get it' }),
+        tool('fs/delete', { description: 'Delete it' }),
+      ]),
+    )
+    expect(effects(policy)).toEqual({
+      'fs/get': 'read',
+      'fs/delete': 'delete',
+      'fs:completion/complete': 'read',
+      'fs:resources/read': 'read',
+      'fs:resources/subscribe': 'read',
+      'fs:resources/unsubscribe': 'read',
+      'fs:roots/list': 'send',
+      'fs:prompts/get': 'read',
+      'fs:sampling/createMessage': 'send',
+      'fs:elicitation/create': 'send',
+    })
+    expect(policy.rules.map(({ id, action }) => [id, action])).toEqual([
+      ['fs-reading', 'allow'],
+      ['fs-acting', 'require'],
+    ])
+  })
+
+  test('asks before what may hold secrets is read', () => {
+    const policy = parsed(draftPolicy([tool('x/get_env', { description: 'Returns the environment' })]))
+    expect(policy.rules[0]).toMatchObject({ id: 'x-secrets', action: 'require' })
+  })
+
+  test('never says of a tool that it reaches no network', () => {
+    const annotations = { openWorldHint: false, readOnlyHint: true }
+    const policy = parsed(draftPolicy([tool('x/get_it', { description: 'Get it', annotations })]))
+    expect(policy.tools.some(({ destinations }) => destinations === 'none')).toBe(false)
+  })
+
+  test('says where to look again', () => {
+    const text = draftPolicy([
+      tool('x/frobnicate', { description: 'a\nb: [\u202e', annotations: { openWorldHint: true } }),
+    ])
+    expect(text).toContain('  # “a\\nb: [\\u{202e}”')
+    expect(text).toContain('review: it may reach the network')
+    expect(text).toContain('review: the strictest class')
+  })
+
+  test('of nothing is a policy that allows nothing', () => {
+    expect(parsed(draftPolicy([]))).toMatchObject({ tools: [], rules: [] })
+  })
+
+  test('leaves out names that could mean something else', () => {
+    const text = draftPolicy([
+      tool('x/*'),
+      tool('x/a": {}'),
+      tool('*/a'),
+      tool('x/get', { description: 'Get' }),
+    ])
+    expect(
+      Object.keys(effects(parsed(text))).filter((name) => name.includes('/') && !name.includes(':')),
+    ).toEqual(['x/get'])
+    for (const name of ['x/*', '*/a']) expect(text).toContain(`left out, for its name: ${name}`)
+  })
+
+  test('tells a few of the names that it leaves out, and how many more', () => {
+    const text = draftPolicy([tool('x/get'), ...Array.from({ length: 500 }, (_, i) => tool(`x/a ${i}`))])
+    expect(effects(parsed(text))).toHaveProperty('x/get')
+    expect(text).toContain('# left out, for its name: x/a 19\n')
+    expect(text).not.toContain('x/a 20')
+    expect(text).toContain('# left out, for their names: 480 more tools')
+  })
+
+  test('can be read, whichever character a description has', () => {
+    const points = Array.from({ length: 0x10000 / 64 }, (_, i) => i * 64)
+    const offers = points.map((from) => {
+      const codes = Array.from({ length: 64 }, (_, i) => from + i)
+      return tool(`x/t${from}`, { description: String.fromCharCode(...codes).toWellFormed() })
+    })
+    expect(parsePolicy(draftPolicy(offers)).ok).toBe(true)
+  })
+
+  test('can be read, whatever servers say', () => {
+    const offer = fc.record({
+      name: fc.string({ unit: 'binary' }),
+      description: fc.string({ unit: 'binary' }),
+      argument: fc.string({ unit: 'binary' }),
+    })
+    fc.assert(
+      fc.property(fc.array(offer, { maxLength: 5 }), (given) => {
+        const offers = given.map(({ name, description, argument }) =>
+          tool(`s/${name.toWellFormed()}`, {
+            description: description.toWellFormed(),
+            inputSchema: { type: 'object', properties: { [argument.toWellFormed()]: {} } },
+          }),
+        )
+        expect(parsePolicy(draftPolicy(offers)).ok).toBe(true)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('of very many tools stays within what a policy may be', () => {
+    const description = `Get ${'x'.repeat(200)}`
+    const offers = Array.from({ length: 3000 }, (_, i) =>
+      tool(`s/get_${'y'.repeat(100)}${i}`, { description }),
+    )
+    expect(parsePolicy(draftPolicy(offers)).ok).toBe(true)
+  })
+})
+
+function decided(tool: string, args: Json | undefined, effect: EffectClass = 'admin'): TraceEntry {
+  // Sound: the fields that are looked at are there.
+  const receipt = { kind: 'decision', tool, effect_class: effect, args_hash: NO_HASH } as Decision
+  const kept = args === undefined ? undefined : JSON.stringify({ args, context: {}, state: '' })
+  return { id: NO_HASH, receipt, kept }
+}
+
+function seenIn(...entries: readonly TraceEntry[]): readonly SeenTool[] {
+  const tools = createSeenTools()
+  for (const entry of entries) tools.take(entry)
+  return tools.list()
+}
+
+describe('tools that were seen in calls', () => {
+  test('are known by their names, their arguments and a few values', () => {
+    const seen = seenIn(
+      ...[1, 2, 3, 4, 5].map((page) => decided('crm/list', { page, filter: { open: true } })),
+      decided('crm/list', { page: 'last' }),
+      decided('crm/list', undefined),
+      decided('crm/list', [1]),
+    )
+    expect(seen).toEqual([
+      {
+        name: 'crm/list',
+        effect: 'admin',
+        calls: 8,
+        kept: 6,
+        arguments: [
+          { name: 'page', types: ['number', 'text'], calls: 6, samples: ['1', '2', '3'], looks: 'name' },
+          { name: 'filter', types: ['object'], calls: 5, samples: ['{"open":true}'], looks: 'other' },
+        ],
+      },
+    ])
+  })
+
+  test.each<[string, Json]>([
+    ['a token', { header: `ghp_${'a1B2c3D4e5F6'.repeat(3)}` }],
+    ['what its name calls a password', { password: 'hunter2' }],
+    ['a card', { number: '4111 1111 1111 1111' }],
+    ['an account', { to: 'DE89 3704 0044 0532 0130 00' }],
+    ['an address of mail', { to: 'anna@example.com' }],
+    ['a telephone number', { phone: '+49 30 901820' }],
+    ['a secret deep inside', { options: { headers: [{ auth: `ghp_${'a1B2c3D4e5F6'.repeat(3)}` }] } }],
+    ['what is too long to be looked through', { body: 'x'.repeat(20_000) }],
+  ])('never show %s', (_, args) => {
+    expect(seenIn(decided('x/y', args))[0]?.arguments.flatMap(({ samples }) => samples)).toEqual([])
+    expect(draftPolicy([], 'draft', seenIn(decided('x/y', args)))).toContain('values not shown')
+  })
+
+  test('show the beginning of a long value, in one line', () => {
+    const [seen] = seenIn(decided('x/y', { text: `a\nb ${'c'.repeat(100)}` }))
+    expect(seen?.arguments[0]?.samples).toEqual([`"a\\nb ${'c'.repeat(34)}…`])
+  })
+
+  test('are the strictest class unless a policy said what they do, and ask a person', () => {
+    const text = draftPolicy([], 'draft', [
+      ...seenIn(
+        decided('get_note', { name: 'a' }),
+        decided('crm/list', {}, 'read'),
+        decided('mail/send', { to: 'x' }),
+      ),
+    ])
+    const policy = parsed(text)
+    expect(effects(policy)).toEqual({ get_note: 'admin', 'crm/list': 'read', 'mail/send': 'send' })
+    expect(policy.tools.find(({ name }) => name.source === 'mail/send')?.destinations).toEqual(['to'])
+    expect(policy.rules.map(({ id, action, tools }) => [id, action, tools.length])).toEqual([
+      ['observed.reading', 'allow', 3],
+      ['observed.acting', 'require', 3],
+    ])
+    expect(text).toContain('#   read: the policy said so when it was called')
+    expect(text).toContain('#   review: the strictest class stands here until you say what it does')
+    expect(text).toContain('#     name: text, such as "a"')
+  })
+
+  test('come after what servers offer, which says more', () => {
+    const offers = [tool('fs/get', { description: 'Get it' })]
+    const seen = seenIn(
+      decided('fs/get', { path: 'src/a' }),
+      decided('fs:resources/read', {}),
+      decided('fs/odd', {}),
+    )
+    const text = draftPolicy(offers, 'draft', seen)
+    expect(effects(parsed(text))).toMatchObject({
+      'fs/get': 'read',
+      'fs:resources/read': 'read',
+      'fs/odd': 'admin',
+    })
+    expect(text.match(/"fs\/get": \{/g)).toHaveLength(1)
+    expect(text).toContain('#     path: text, such as "src/a"')
+  })
+
+  test('are left out where their name could mean something else', () => {
+    const text = draftPolicy([], 'draft', seenIn(decided('x/*', {}), decided('ünï', {}), decided('ok', {})))
+    expect(effects(parsed(text))).toEqual({ ok: 'admin' })
+    expect(text).toContain('left out, for their names: 2 tools')
+    expect(parsed(draftPolicy([], 'draft', seenIn(decided('x/*', {})))).tools).toEqual([])
+  })
+
+  test('do not take the place of a server that is called like their rules', () => {
+    const offers = [tool('observed/get', { description: 'Get it' })]
+    const policy = parsed(draftPolicy(offers, 'draft', seenIn(decided('x', {}))))
+    expect(policy.rules.map(({ id }) => id)).toContain('observed.acting')
+  })
+
+  test('can be read, whatever they are called and called with', () => {
+    const text = fc.string({ unit: 'binary' }).map((each) => each.toWellFormed())
+    fc.assert(
+      fc.property(fc.array(fc.tuple(text, text, text), { maxLength: 5 }), (given) => {
+        const entries = given.map(([name, argument, value]) =>
+          decided(name, { [argument]: value, n: [value] }),
+        )
+        expect(parsePolicy(draftPolicy([], 'draft', seenIn(...entries))).ok).toBe(true)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test('stay within what a policy may be, however many there are', () => {
+    const entries = Array.from({ length: 2500 }, (_, i) =>
+      decided(
+        `invented/${'y'.repeat(100)}${i}`,
+        Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`a${n}`, n])),
+      ),
+    )
+    const seen = seenIn(...entries)
+    expect(seen).toHaveLength(2000)
+    const description = `Get ${'x'.repeat(200)}`
+    const offers = seen.slice(0, 1500).map(({ name }) => tool(name, { description }))
+    for (const offered of [[], offers]) {
+      const text = draftPolicy(offered, 'draft', seen)
+      expect(parsePolicy(text).ok).toBe(true)
+      expect(text).toMatch(/# left out: [0-9]+ more tools that were seen in calls/)
+    }
+  })
+})
+
+/** Tools of calls that no policy has judged. */
+function calledWith(...calls: readonly (readonly [string, Json])[]): readonly SeenTool[] {
+  const tools = createSeenTools()
+  for (const [name, args] of calls) tools.see(name, args)
+  return tools.list()
+}
+
+describe('what the values of an argument look like', () => {
+  test.each<[Looks, readonly string[]]>([
+    ['address', ['ann@example.com', 'https://example.com/x', 'files.example.com']],
+    ['opaque', ['DE89 3704 0044 0532 0130 00', 'ord-48213977']],
+    ['moment', ['2026-11-16', '2026-11-16T09:30:00Z', '2026-11-16 09:30', '09:30', '09:30:15']],
+    ['name', ['Anna', 'Harbourside View Hotel', 'general', ' x ']],
+    [
+      'prose',
+      ['x '.repeat(40), 'one\ntwo', 'a b c d e f g h i', `write to ann@example.com ${'x'.repeat(60)}`],
+    ],
+    ['other', ['', '  ', '\n']],
+  ])('%s', (looks, values) => {
+    for (const value of values) expect([value, lookOf(value)]).toEqual([value, looks])
+  })
+
+  test('is what most of them do, and of two the one that asks for more care', () => {
+    expect(mostly(new Map())).toBe('other')
+    expect(
+      mostly(
+        new Map([
+          ['prose', 3],
+          ['opaque', 2],
+        ]),
+      ),
+    ).toBe('prose')
+    expect(
+      mostly(
+        new Map([
+          ['prose', 2],
+          ['opaque', 2],
+        ]),
+      ),
+    ).toBe('opaque')
+    expect(
+      mostly(
+        new Map([
+          ['moment', 1],
+          ['name', 1],
+        ]),
+      ),
+    ).toBe('name')
+  })
+
+  test('is told of texts and lists of texts, and of no more than a few hundred', () => {
+    const [seen] = calledWith(
+      ['x', { to: ['ann@example.com', 'bob@example.com', 7], n: 3, deep: { to: 'ann@example.com' } }],
+      ['x', { many: [...Array<string>(500).fill('a b'), ...Array<string>(5000).fill('ann@example.com')] }],
+    )
+    expect(seen?.arguments.map(({ name, looks }) => [name, looks])).toEqual([
+      ['to', 'address'],
+      ['n', 'other'],
+      ['deep', 'other'],
+      ['many', 'name'],
+    ])
+  })
+})
+
+describe('a draft for agents that nobody sits beside', () => {
+  const unattended = (seen: readonly SeenTool[], offers: readonly Offer[] = []): string =>
+    draftPolicy(offers, 'draft', seen, 'unattended')
+
+  test('takes tools for what their names say, and what says nothing for writing', () => {
+    const names = {
+      get_balance: 'read',
+      search_hotels: 'read',
+      get_order: 'read',
+      send_money: 'pay',
+      send_email: 'send',
+      delete_file: 'delete',
+      create_event: 'write',
+      reserve_hotel: 'write',
+      run_query: 'execute',
+      grant_role: 'admin',
+      get_and_delete: 'delete',
+      // The thing before the verb.
+      mail_open: 'read',
+      open_page: 'read',
+      open_ticket: 'write',
+      order_list: 'read',
+      invoice_get: 'read',
+      invoice_create: 'pay',
+      order_add_note: 'write',
+      order_update: 'write',
+      message_delete: 'delete',
+      mail_move: 'write',
+      message_new: 'send',
+      transaction_update: 'pay',
+      permission_set: 'admin',
+      meeting_cancel: 'delete',
+      list_subscribe: 'write',
+      mail_dispatch: 'send',
+      // Things that are only looked at.
+      payroll_card: 'read',
+      transfer_status: 'read',
+      password_policy_get: 'read',
+      update_password: 'admin',
+      frobnicate: 'write',
+      x: 'write',
+    } as const
+    const text = unattended(calledWith(...Object.keys(names).map((name) => [name, {}] as const)))
+    expect(effects(parsed(text))).toEqual(names)
+    expect(text).toContain('nothing says what it does')
+  })
+
+  test('believes what a policy has said before', () => {
+    expect(effects(parsed(unattended(seenIn(decided('get_it', {}, 'send')))))).toEqual({ get_it: 'send' })
+  })
+
+  test('finds sinks by their names and by what they hold, and none of a read', () => {
+    const args = {
+      whom: 'ann@example.com',
+      hotel: 'Harbourside View Hotel',
+      subject: 'Hello',
+      Body: 'Hi',
+      day: '2026-11-16',
+      text: 'a b c d e f g h i j k',
+      n: 7,
+      'odd name': 'ann@example.com',
+    }
+    const policy = parsed(unattended(calledWith(['send_it', args], ['get_it', args])))
+    const sinksOf = (name: string): readonly string[] | undefined =>
+      policy.tools.find((each) => each.name.source === name)?.sinks
+    expect(sinksOf('send_it')).toEqual(['whom', 'hotel'])
+    expect(sinksOf('get_it')).toEqual([])
+  })
+
+  test('takes days for no destination, and numbers of records for none either', () => {
+    const policy = parsed(
+      unattended(
+        calledWith(
+          ['find_events', { from: '2026-11-16', to: '2026-11-20' }],
+          ['read_file', { id: 'ord-48213977' }],
+          ['send_it', { to: 'Anna', copy: 'ann@example.com' }],
+        ),
+      ),
+    )
+    const destinationsOf = (name: string): unknown =>
+      policy.tools.find((each) => each.name.source === name)?.destinations
+    expect(['find_events', 'read_file', 'send_it'].map(destinationsOf)).toEqual([[], [], ['to']])
+  })
+
+  test('allows what acts, and leaves it to the gates to ask', () => {
+    const offers = [tool('fs/get', { description: 'Get it' }), tool('fs/put', { description: 'Put it' })]
+    const policy = parsed(unattended(calledWith(['send_it', {}]), offers))
+    expect(policy.rules.every(({ action }) => action === 'allow')).toBe(true)
+    expect(policy.rules.map(({ id }) => id)).toEqual(
+      expect.arrayContaining(['fs-acting', 'observed.reading', 'observed.acting']),
+    )
+    expect(policy.gates.taint?.provenance).toEqual({ untrusted: 'allow', ordered: 'ask', flagged: 'deny' })
+    expect(policy.gates.taint?.deny).toEqual(['secret'])
+    expect(policy.gates.threat).toBeDefined()
+  })
+
+  test('is never what is drafted unless it is asked for', () => {
+    const seen = calledWith(['send_it', {}])
+    expect(draftPolicy([], 'draft', seen)).toBe(draftPolicy([], 'draft', seen, 'attended'))
+    const { rules, gates } = parsed(draftPolicy([], 'draft', seen))
+    expect(rules.map(({ action }) => action)).toContain('require')
+    expect(gates.egress.allow).toEqual([])
+  })
+
+  test('can be read, whatever tools and arguments are called', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }).map((each) => each.toWellFormed()),
+      fc.constantFrom(
+        '__proto__',
+        'constructor',
+        'null',
+        'true',
+        '~',
+        '*',
+        '- a',
+        'a: b',
+        '[*]',
+        'a.b',
+        '',
+        '"',
+        '#',
+      ),
+    )
+    fc.assert(
+      fc.property(fc.array(fc.tuple(text, text, text), { maxLength: 5 }), (given) => {
+        const seen = calledWith(
+          ...given.map(([name, key, value]) => [name, { [key]: value, b: [value] }] as const),
+        )
+        expect(parsePolicy(unattended(seen)).ok).toBe(true)
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  test('can be read with as many tools and arguments as are seen', () => {
+    const args = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`a${i}`, `ann${i}@example.com`]))
+    const seen = calledWith(
+      ...Array.from({ length: 2500 }, (_, i) => [`send_${i}`, i < 20 ? args : {}] as const),
+    )
+    expect(seen).toHaveLength(2000)
+    expect(seen.find(({ name }) => name === 'send_1')?.arguments).toHaveLength(50)
+    expect(parsePolicy(unattended(seen)).ok).toBe(true)
+  })
+})
+
+describe('the official servers', () => {
+  const require = createRequire(import.meta.url)
+  async function offersOf(name: string, ...args: readonly string[]): Promise<readonly Offer[]> {
+    const main = require.resolve(`@modelcontextprotocol/server-${name}/dist/index.js`)
+    const home = mkdtempSync(join(tmpdir(), 'tollgate-draft-'))
+    const env = { PATH: process.env.PATH ?? '', HOME: home, MEMORY_FILE_PATH: join(home, 'memory') }
+    const address = { transport: 'stdio', command: process.execPath, args: [main, ...args], env } as const
+    const roster = await rosterOf(createConnect({ log: silent }), { name, address })
+    if (!roster.ok) throw new Error(roster.why)
+    return roster.offers
+  }
+
+  test('are drafted as one would, and nothing grave is found in them', async () => {
+    const offers = [
+      ...(await offersOf('everything')),
+      ...(await offersOf('filesystem', mkdtempSync(join(tmpdir(), 'tollgate-draft-')))),
+      ...(await offersOf('memory')),
+    ]
+    expect(effects(parsed(draftPolicy(offers)))).toMatchObject({
+      'everything/echo': 'admin',
+      'everything/get-env': 'read',
+      'filesystem/read_text_file': 'read',
+      'filesystem/write_file': 'delete',
+      'filesystem/create_directory': 'write',
+      'memory/delete_entities': 'delete',
+      'memory/read_graph': 'read',
+    })
+    expect(inspect(offers).filter((each) => isAtLeast(each, 'high'))).toEqual([])
+  }, 60_000)
+})
+
+describe('a draft for tools that read paths', () => {
+  const drafted = (properties: JsonObject): string =>
+    draftPolicy([
+      tool('fs/get_file', { description: 'Get a file', inputSchema: { type: 'object', properties } }),
+    ])
+
+  test('shows how to keep them below one directory', () => {
+    const text = drafted({ path: { type: 'string' } })
+    const [line = '', condition] = /# only below one directory: when: '(.*)'/.exec(text) ?? []
+    expect(condition).toContain('path.within(args.path, "/notes")')
+    // Taken instead of the line before it, it is a condition.
+    const edited = text
+      .replace(/ {4}when: 'effect == "read"'\n/, '')
+      .replace(line, `when: '${condition ?? ''}'`)
+    expect(parsed(edited).rules.find(({ when }) => when?.source.includes('within'))).toBeDefined()
+    expect(drafted({ name: { type: 'string' } })).not.toContain('within')
+  })
+})

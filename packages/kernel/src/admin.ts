@@ -1,0 +1,19 @@
+// What people do to a running kernel: approvals, freezes, pins, delegations, scopes, pardons.
+
+export { activatePolicy, pinTool, setFreeze, unpinTool } from './admin/administer.ts'
+export { answerRequest, needsReason } from './admin/answers.ts'
+export { inputName, inputOf, pageName, type ApprovalRequest } from './admin/approvals.ts'
+export { definitionOf, type Catalogue, type Definition } from './admin/catalogue.ts'
+export { registerDelegation, revokeDelegation } from './admin/delegate.ts'
+export type { FreezeOrder } from './admin/freezes.ts'
+export { setObserve, type ObserveOrder } from './admin/observing.ts'
+export {
+  closeSession,
+  resetSession,
+  resetTrust,
+  type PardonOrder,
+  type SessionPardon,
+} from './admin/pardon.ts'
+export { scopeOf, setScope, type ScopeSet } from './admin/scopes.ts'
+export { readPageInput } from './gates/browser/page.ts'
+export { chainOf, isDelegateOnly, type RegisteredDelegation } from './gates/delegation/delegations.ts'

@@ -1,0 +1,20 @@
+// Detection by itself: scanners, scopes, schemas, and what is read of a text.
+
+export { compileSchema, problemsInSchema } from './gates/schema/schema.ts'
+export { MOST_SINKS, MOST_TOOLS, parseScope } from './gates/scope/parse.ts'
+export { givenScope, scopeHash, type Scope, type Widening } from './gates/scope/scope.ts'
+export { isHard } from './gates/taint/heard.ts'
+export { inspect } from './gates/taint/inspect.ts'
+export { leftOf } from './gates/temporal/limits.ts'
+export { readTexts } from './gates/texts.ts'
+export {
+  SEVERITIES,
+  THREAT_CODES,
+  type Severity,
+  type ThreatClass,
+  type ThreatFinding,
+} from './gates/threat/finding.ts'
+export { scanText } from './gates/threat/scan.ts'
+export { trustAt, trustText } from './gates/trust/trust.ts'
+export { valuesIn } from './text/values.ts'
+export { ONE, POINT } from './units.ts'

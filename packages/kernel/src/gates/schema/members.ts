@@ -1,0 +1,188 @@
+// What a schema says of the members of an object or an array.
+
+import type { Json, JsonObject } from '@tollgate/evidence'
+import { entriesOf, get, isList, isObject, numberOf, shown, shownStep, textsOf } from './keywords.ts'
+import { NOTHING, type Check, type SchemaRun, type SeenValues } from './run.ts'
+import { areUnique, usablePattern } from './values.ts'
+
+/** Makes the check of a subschema. */
+export type Compile = (schema: Json) => Check
+
+/** The problem of a property that nobody has named. Its name is the caller's text and is not repeated. */
+export const UNNAMED = 'has a property that the schema does not name'
+
+/** A step to a property that the schema does not name: its name is the caller's text. */
+export const ADDITIONAL = '/(additional)'
+
+/** How the subschemas of an object or array are compiled. */
+interface MemberModes {
+  /** For subschemas that describe a member. */
+  readonly below: Compile
+  /** For subschemas that only count or name members. */
+  readonly plain: Compile
+  /** Whether properties that this schema does not name are refused, though it does not say so. */
+  readonly closed: boolean
+}
+
+/** The checks of an object's properties. */
+export function objectChecks(node: JsonObject, modes: MemberModes): readonly Check[] {
+  const checks = [sizeCheck(node), requiredCheck(node), namesCheck(node, modes), propertiesCheck(node, modes)]
+  const used = checks.filter((check) => check !== undefined)
+  if (used.length === 0) return []
+  return [
+    (value, run, seen) => {
+      if (!isObject(value)) return true
+      const keys = Object.keys(value)
+      run.spend(keys.length)
+      for (const check of used) if (!check(value, keys, run, seen)) return false
+      return true
+    },
+  ]
+}
+
+type ObjectCheck = (object: JsonObject, keys: readonly string[], run: SchemaRun, seen?: SeenValues) => boolean
+
+function sizeCheck(node: JsonObject): ObjectCheck | undefined {
+  const fits = countCheck(node, 'minProperties', 'maxProperties', 'properties')
+  return fits && ((_object, keys, run) => fits(keys.length, run))
+}
+
+function countCheck(
+  node: JsonObject,
+  least: string,
+  most: string,
+  what: string,
+): ((count: number, run: SchemaRun) => boolean) | undefined {
+  const min = numberOf(node, least) ?? 0
+  const max = numberOf(node, most) ?? Number.POSITIVE_INFINITY
+  if (min === 0 && max === Number.POSITIVE_INFINITY) return undefined
+  const few = `must have at least ${min} ${what}`
+  const many = `must have at most ${max} ${what}`
+  return (count, run) => {
+    if (count < min) return run.fail(few)
+    return count <= max || run.fail(many)
+  }
+}
+
+function requiredCheck(node: JsonObject): ObjectCheck | undefined {
+  const always = textsOf(get(node, 'required')).map((name) => ({ name, problem: `lacks \`${shown(name)}\`` }))
+  const sometimes = [
+    ...entriesOf(get(node, 'dependentRequired')),
+    ...entriesOf(get(node, 'dependencies')),
+  ].flatMap(([given, names]) =>
+    textsOf(names).map((name) => ({
+      given,
+      name,
+      problem: `has \`${shown(given)}\` and lacks \`${shown(name)}\``,
+    })),
+  )
+  if (always.length + sometimes.length === 0) return undefined
+  const steps = (always.length + sometimes.length) >> 2
+  return (object, _keys, run) => {
+    run.spend(steps)
+    for (const { name, problem } of always) if (!Object.hasOwn(object, name)) return run.fail(problem)
+    for (const { given, name, problem } of sometimes) {
+      if (Object.hasOwn(object, given) && !Object.hasOwn(object, name)) return run.fail(problem)
+    }
+    return true
+  }
+}
+
+function namesCheck(node: JsonObject, { plain }: MemberModes): ObjectCheck | undefined {
+  const names = get(node, 'propertyNames')
+  if (names === undefined) return undefined
+  const check = plain(names)
+  const problem = 'has a property whose name the schema does not allow'
+  return (_object, keys, run) => keys.every((key) => check(key, run)) || run.fail(problem)
+}
+
+function propertiesCheck(node: JsonObject, { below, closed }: MemberModes): ObjectCheck | undefined {
+  const named = new Map(
+    entriesOf(get(node, 'properties')).map(([name, to]) => [
+      name,
+      { check: below(to), step: shownStep(name) },
+    ]),
+  )
+  const patterns = entriesOf(get(node, 'patternProperties')).map(
+    ([pattern, to]) => [usablePattern(pattern), below(to)] as const,
+  )
+  const additional = get(node, 'additionalProperties')
+  const rest = additional !== undefined ? below(additional) : closed ? NOTHING : undefined
+  if (named.size + patterns.length === 0 && rest === undefined) return undefined
+
+  return (object, keys, run, seen) => {
+    if (seen) run.spend(2 * keys.length)
+    for (const key of keys) {
+      const value = object[key] as Json // an own key
+      const known = named.get(key)
+      if (known && !known.check(value, run)) return run.below(known.step)
+      let isNamed = known !== undefined
+      for (const [pattern, check] of patterns) {
+        if (!pattern(key, run)) continue
+        isNamed = true
+        if (!check(value, run)) return run.below(known?.step ?? ADDITIONAL)
+      }
+      if (isNamed || rest !== undefined) seen?.addName(key)
+      if (isNamed || rest === undefined) continue
+      if (rest === NOTHING) return run.fail(UNNAMED)
+      if (!rest(value, run)) return run.below(ADDITIONAL)
+    }
+    return true
+  }
+}
+
+/** The checks of an array's items. */
+export function arrayChecks(node: JsonObject, modes: MemberModes): readonly Check[] {
+  const fits = countCheck(node, 'minItems', 'maxItems', 'items')
+  const unique = get(node, 'uniqueItems') === true
+  const checks = [itemsCheck(node, modes), containsCheck(node, modes)].filter((check) => check !== undefined)
+  if (!fits && !unique && checks.length === 0) return []
+  return [
+    (value, run, seen) => {
+      if (!isList(value)) return true
+      if (fits && !fits(value.length, run)) return false
+      for (const check of checks) if (!check(value, run, seen)) return false
+      return !unique || areUnique(value, run) || run.fail('has the same item twice')
+    },
+  ]
+}
+
+type ArrayCheck = (items: readonly Json[], run: SchemaRun, seen?: SeenValues) => boolean
+
+function itemsCheck(node: JsonObject, { below }: MemberModes): ArrayCheck | undefined {
+  const items = get(node, 'items')
+  const tuple = get(node, 'prefixItems') ?? (isList(items) ? items : undefined)
+  const prefix = isList(tuple) ? tuple.map(below) : []
+  const others = isList(items) ? get(node, 'additionalItems') : items
+  const rest = others === undefined ? undefined : below(others)
+  if (prefix.length === 0 && rest === undefined) return undefined
+  return (list, run, seen) => {
+    const end = rest ? list.length : Math.min(prefix.length, list.length)
+    for (let i = 0; i < end; i++) {
+      const check = prefix[i] ?? rest
+      if (check && !check(list[i] as Json, run)) return run.below(`/${i}`) // `i` is below the length
+    }
+    seen?.addItemsTo(end)
+    return true
+  }
+}
+
+function containsCheck(node: JsonObject, { plain }: MemberModes): ArrayCheck | undefined {
+  const contains = get(node, 'contains')
+  if (contains === undefined) return undefined
+  const check = plain(contains)
+  const min = numberOf(node, 'minContains') ?? 1
+  const max = numberOf(node, 'maxContains') ?? Number.POSITIVE_INFINITY
+  const few = `must have at least ${min} items of the kind that the schema asks for`
+  const many = `must have at most ${max} items of the kind that the schema limits`
+  return (list, run, seen) => {
+    let count = 0
+    list.forEach((item, i) => {
+      if (!check(item, run)) return
+      count++
+      seen?.addItem(i)
+    })
+    if (count < min) return run.fail(few)
+    return count <= max || run.fail(many)
+  }
+}

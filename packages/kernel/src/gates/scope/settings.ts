@@ -1,0 +1,30 @@
+// `gates.scope`: whether every session must have a scope.
+
+import { about, keysOf, record, TRUE_OR_FALSE } from '../../policy/reader/schema.ts'
+import type { GateSection } from '../../policy/reader/section.ts'
+
+/** The settings of the scope rung. */
+export interface ScopeSettings {
+  /** Side effects of a session without a scope are asked about. */
+  readonly required: boolean
+}
+
+const SCHEMA = record(
+  'Scopes of tasks',
+  'Whether every session must be opened with a scope. One that was is held to it, whatever stands here.',
+  {
+    required: about('Side effects of a session without a scope are asked about.', TRUE_OR_FALSE),
+  },
+)
+
+/** `gates.scope`. */
+export const scopeSettings: GateSection<ScopeSettings | undefined> = {
+  name: 'scope',
+  read(reader, place) {
+    if (!place) return undefined
+    const fields = reader.fields(place, keysOf(SCHEMA))
+    return { required: (fields?.required && reader.flag(fields.required, '`required`')) ?? false }
+  },
+  schema: SCHEMA,
+  calls: { of: ({ required }) => required || undefined },
+}

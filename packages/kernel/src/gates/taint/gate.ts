@@ -1,0 +1,80 @@
+import { leaves, type Flow } from './flow.ts'
+import { acts } from '../../destinations/targets.ts'
+import { isHard } from './heard.ts'
+import type { TaintSettings, ValueRule } from './settings.ts'
+import type { Snapshot } from '../../road/snapshot.ts'
+import { shownPath } from '../../text/walk.ts'
+import { deny, escalate, type Gate } from '../gate.ts'
+
+/**
+ * Objects to labelled data that would leave, and to a side effect whose values were first named by untrusted text.
+ */
+export const taint: Gate = {
+  name: 'taint',
+  standing: ({ gates }) => (gates.taint ? 'active' : 'not configured'),
+  check({ author }, snapshot) {
+    const settings = snapshot.policy.gates.taint
+    if (!settings) return undefined
+    const held = author === undefined ? undefined : heldBack(snapshot, settings)
+    if (held !== undefined) return deny('TAINTED_DATA_EGRESS_DENY', `the label \`${held}\``)
+    const flow = snapshot.flow()
+    const leaving = leaves(snapshot)
+    const forbidden = leaving ? flow.labels.find((label) => settings.deny.includes(label)) : undefined
+    if (forbidden !== undefined) return deny('TAINTED_DATA_EGRESS_DENY', `the label \`${forbidden}\``)
+    const value = acts(snapshot) ? ruleFor(flow, settings, snapshot) : NOTHING
+    if (value.rule === 'deny') return deny('UNTRUSTED_VALUE_DENY', value.what)
+    const asked = leaving ? flow.labels.filter((label) => settings.ask.includes(label)) : []
+    const about = [...asked, ...(value.rule === 'ask' ? [value.about] : [])].join(' ')
+    if (about === '') return undefined
+    const detail = asked.length > 0 ? `the label \`${asked[0]}\`` : value.what
+    return escalate('TAINT_APPROVAL_REQUIRED', detail, about)
+  },
+}
+
+/** The label for which the policy would cut a result, if a server's question holds such data: it is output, and is not handed on. */
+function heldBack(snapshot: Snapshot, { results }: TaintSettings): string | undefined {
+  if (results.size === 0) return undefined
+  const labels = snapshot
+    .texts()
+    .flatMap(({ marks, findings }) => [
+      ...marks.map(({ label }) => label),
+      ...(findings.some(isHard) ? ['flagged'] : []),
+    ])
+  return labels.find((label) => results.has(label))
+}
+
+/** What is to be done about where the values of a call come from. */
+interface ValueRuling {
+  readonly rule: ValueRule
+  readonly about: string
+  readonly what: string
+}
+
+const NOTHING: ValueRuling = { rule: 'allow', about: '', what: '' }
+
+/** The strictest of what holds for its values; of two the graver. */
+function ruleFor(
+  { from, spelled }: Flow,
+  { provenance }: TaintSettings,
+  { sideEffect }: Snapshot,
+): ValueRuling {
+  const { untrusted, ordered, flagged } = provenance
+  const rulings = [
+    ruling(flagged, 'flagged', from.flagged),
+    // To look something up where a text says so is what texts with links are for.
+    ruling(sideEffect ? ordered : 'allow', 'ordered', from.ordered),
+    ruling(untrusted, 'output', from.output),
+    // Words are no proof: they ask at most.
+    ruling(flagged === 'allow' ? 'allow' : 'ask', 'spelled', spelled),
+  ]
+  return rulings.find(({ rule }) => rule === 'deny') ?? rulings.find(({ rule }) => rule === 'ask') ?? NOTHING
+}
+
+function ruling(rule: ValueRule, about: string, path: string | undefined): ValueRuling {
+  if (path === undefined) return NOTHING
+  return {
+    rule,
+    about,
+    what: path === '' && about === 'spelled' ? 'the tool' : `the argument \`${shownPath(path)}\``,
+  }
+}

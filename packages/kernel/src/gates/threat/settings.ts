@@ -1,0 +1,75 @@
+// The settings of the threat rung: `gates.threat` in a policy file.
+
+import { SEVERITIES, type Severity } from './finding.ts'
+import type { JsonObject } from '@tollgate/evidence/core'
+import type { Place, Reader } from '../../policy/reader/read.ts'
+import { about, keysOf, part, record, words } from '../../policy/reader/schema.ts'
+import type { GateSection } from '../../policy/reader/section.ts'
+import { readWords } from '../../policy/reader/words.ts'
+
+/** What is done about findings in a call, or in texts that it brings along. */
+export type CallAnswer = 'label' | 'ask' | 'deny'
+
+/** What is done about findings in a result. */
+type ResultAnswer = 'label' | 'redact' | 'withhold'
+
+/** The settings of the threat rung. */
+export interface ThreatSettings {
+  /** Findings in the arguments of a call. */
+  readonly arguments: Readonly<Record<Severity, CallAnswer>>
+  /** Findings in what a tool returns. */
+  readonly results: Readonly<Record<Severity, ResultAnswer>>
+  /** Findings in texts that a call brings along. */
+  readonly sources: Readonly<Record<Severity, CallAnswer>>
+}
+
+/** What a policy that mentions the rung and says nothing else gets. */
+export const DEFAULT_THREAT: ThreatSettings = {
+  arguments: { high: 'deny', medium: 'ask', low: 'label' },
+  results: { high: 'redact', medium: 'label', low: 'label' },
+  sources: { high: 'ask', medium: 'label', low: 'label' },
+}
+
+const CALL_ANSWERS = ['label', 'ask', 'deny'] as const
+const RESULT_ANSWERS = ['label', 'redact', 'withhold'] as const
+
+function severities(description: string, answers: readonly string[]): JsonObject {
+  return record('By severity', description, {
+    high: about('Unmistakable.', words(answers)),
+    medium: about('Likely.', words(answers)),
+    low: about('A hint.', words(answers)),
+  })
+}
+
+const SCHEMA = record('Hostile text', 'What is done about orders to the agent, attacks and disguised text.', {
+  arguments: about('Findings in the arguments of a call.', part('call-answers')),
+  results: about('Findings in what a tool returns.', part('result-answers')),
+  sources: about('Findings in texts that a call brings along.', part('call-answers')),
+})
+
+/** `gates.threat`. */
+export const threatSettings: GateSection<ThreatSettings | undefined> = {
+  name: 'threat',
+  read: (reader, place) => place && readThreat(reader, place),
+  schema: SCHEMA,
+  parts: {
+    'call-answers': severities('What is done about findings, by their severity.', CALL_ANSWERS),
+    'result-answers': severities(
+      'What is done with results that hold findings, by severity.',
+      RESULT_ANSWERS,
+    ),
+  },
+  calls: { of: (threat) => ({ ...threat, results: 0 }), rungs: ['threat', 'policy'] },
+  history: { of: ({ results }) => results },
+  remembersData: true,
+}
+
+/** Reads `threat`; what is not said has its default. */
+export function readThreat(reader: Reader, place: Place): ThreatSettings {
+  const fields = reader.fields(place, keysOf(SCHEMA))
+  return {
+    arguments: readWords(reader, fields?.arguments, CALL_ANSWERS, DEFAULT_THREAT.arguments, SEVERITIES),
+    results: readWords(reader, fields?.results, RESULT_ANSWERS, DEFAULT_THREAT.results, SEVERITIES),
+    sources: readWords(reader, fields?.sources, CALL_ANSWERS, DEFAULT_THREAT.sources, SEVERITIES),
+  }
+}

@@ -1,0 +1,46 @@
+// What a call costs, by the declaration of its tool.
+
+import type { Json } from '@tollgate/evidence'
+
+/**
+ * What a call costs, in thousandths, rounded up; undefined if that cannot be read. `cost` is what the policy says: units,
+ * or the path of the argument that says them (`amount`, `payments.amount`: arrays on the way are added up). A tool
+ * without a cost costs nothing.
+ */
+export function costOf(cost: number | string | undefined, args: Json): number | undefined {
+  if (cost === undefined) return 0
+  if (typeof cost === 'number') return thousandths(cost)
+  const sum = costAt(args, cost.replaceAll('[*]', '').split('.'))
+  return sum !== undefined && Number.isSafeInteger(sum) ? sum : undefined
+}
+
+function costAt(value: Json | undefined, names: readonly string[]): number | undefined {
+  if (isArray(value)) return value.length === 0 ? undefined : costOfAll(value, names)
+  const [name, ...rest] = names
+  if (name === undefined) return typeof value === 'number' ? thousandths(value) : undefined
+  const isThere = typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+  return isThere ? costAt(value[name], rest) : undefined
+}
+
+function thousandths(amount: number): number | undefined {
+  if (!(amount >= 0)) return undefined
+  const near = Math.round(amount * 1000)
+  // The smallest whole number that is not less: 16.1 is 16,100, though 16.1 × 1000 comes out a little above.
+  const whole = near / 1000 < amount ? near + 1 : near
+  return Number.isSafeInteger(whole) ? Math.max(0, whole) : undefined
+}
+
+function costOfAll(values: readonly Json[], names: readonly string[]): number | undefined {
+  let sum = 0
+  for (const each of values) {
+    const cost = costAt(each, names)
+    if (cost === undefined) return undefined
+    sum += cost
+  }
+  return sum
+}
+
+/** `Array.isArray` does not narrow a readonly array. */
+function isArray(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value)
+}

@@ -1,0 +1,441 @@
+// Reading a YAML file of ours: every mistake at once, each with its place and what to write instead.
+
+import {
+  Composer,
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  Parser,
+  visit,
+  type CST,
+  type Document,
+  type Node,
+  type YAMLMap,
+} from 'yaml'
+
+/** Something wrong in a file. */
+export interface Mistake {
+  readonly line: number
+  readonly column: number
+  readonly message: string
+}
+
+/** A value in a file, at its place. */
+export interface Place {
+  readonly node: Node | null
+  readonly offset: number
+}
+
+/** Longest file, in characters. */
+const MAX_LENGTH = 1 << 20
+/** Deepest nesting. The library recurses, and a stack that ends inside of a regular expression ends the process. */
+const MAX_DEPTH = 64
+/** How many mistakes are worth reading at once. */
+const MAX_MISTAKES = 100
+/** Longest message: some repeat a part of the file. */
+const MAX_MESSAGE = 2000
+
+/** A file being read. What is wrong is noted, and reading goes on with the next part. */
+export interface Reader {
+  readonly root: Place
+  readonly mistakes: readonly Mistake[]
+  /** The line of a place, from 1. */
+  line(place: Place): number
+  /** Notes a mistake at a place, `inside` characters further on. */
+  note(place: Place, message: string, inside?: number): void
+  /** The members of a mapping by name; unknown names are mistakes. Undefined if it is no mapping. */
+  fields<Name extends string>(place: Place, names: readonly Name[]): Partial<Record<Name, Place>> | undefined
+  /** The members of a mapping whose names are free. */
+  entries(
+    place: Place,
+    what: string,
+  ): readonly { readonly name: string; readonly key: Place; readonly value: Place }[]
+  /** The items of a list. */
+  items(place: Place, what: string): readonly Place[]
+  /** A text that is not empty. */
+  text(place: Place, what: string): string | undefined
+  /** A text that is not empty and has no line breaks or other control characters. */
+  textLine(place: Place, what: string): string | undefined
+  /** Whether it is a list without items. */
+  isEmptyList(place: Place): boolean
+  /** A list of texts, or one text. */
+  texts(place: Place, what: string): readonly { readonly text: string; readonly place: Place }[]
+  /** One of a closed list of words. */
+  word<W extends string>(place: Place, what: string, words: readonly W[]): W | undefined
+  /** A number between two bounds. */
+  number(place: Place, what: string, least: number, most: number): number | undefined
+  /** A whole number between two bounds. */
+  whole(place: Place, what: string, least: number, most: number): number | undefined
+  /** A stretch of time such as `15m`, in milliseconds. */
+  duration(place: Place, what: string, most: number): number | undefined
+  flag(place: Place, what: string): boolean | undefined
+  /** The value as plain data. */
+  plain(place: Place): unknown
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** A stretch of time as our files write it, in milliseconds; undefined for anything else. */
+export function parseDuration(text: string): number | undefined {
+  const [, digits, unit] = /^([1-9][0-9]{0,5})(s|m|h|d)$/.exec(text) ?? []
+  return digits === undefined || unit === undefined ? undefined : Number(digits) * (UNITS[unit] ?? 0)
+}
+
+/** Starts reading a file. */
+export function readYaml(text: string): Reader {
+  const lines = linesOf(text)
+  const mistakes: Mistake[] = []
+  const noteAt: Note = (offset, message) => {
+    const { line, col } = lines.linePos(offset)
+    mistakes.push({ line, column: col, message: oneLine(message, MAX_MESSAGE) })
+  }
+  const document = open(text, noteAt)
+  const root = { node: document?.contents ?? null, offset: 0 }
+  return {
+    ...readerOf(noteAt),
+    root,
+    mistakes,
+    line: ({ offset }) => lines.linePos(offset).line,
+  }
+}
+
+/** The first mistakes by their place, and how many more there are. */
+export function firstMistakes(mistakes: readonly Mistake[]): readonly Mistake[] {
+  const sorted = mistakes.toSorted((a, b) => a.line - b.line || a.column - b.column)
+  const next = sorted[MAX_MISTAKES]
+  const more = sorted.length - MAX_MISTAKES
+  // One more needs no more room than saying so.
+  if (next === undefined || more === 1) return sorted
+  return [...sorted.slice(0, MAX_MISTAKES), { ...next, message: `and ${more} more mistakes from here on` }]
+}
+
+type Note = (offset: number, message: string) => void
+
+function linesOf(text: string): LineCounter {
+  const lines = new LineCounter()
+  lines.addNewLine(0)
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines.addNewLine(at + 1)
+  return lines
+}
+
+/** Whether a text has characters that are no text: they can hide what is written, or forge lines. */
+export function hasControls(text: string): boolean {
+  return CONTROL.test(text)
+}
+
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
+const CONTROLS = new RegExp(CONTROL, 'g')
+
+/** A message as one line of proper text that is not too long, whatever of the file it repeats. */
+function oneLine(message: string, most: number): string {
+  const short = message.length > most ? `${message.slice(0, most - 1)}…` : message
+  return short.replace(CONTROLS, ' ').toWellFormed()
+}
+
+/** What YAML does not allow in a file at all; and a bare carriage return, which only some programs show as a new line. */
+const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff\p{Surrogate}]|\r(?!\n)/u
+
+/** Reading ended early, for a reason that says it all. */
+class Stopped extends Error {
+  readonly offset: number
+
+  constructor(offset: number, message: string) {
+    super(message)
+    this.offset = offset
+  }
+}
+
+function open(text: string, note: Note): Document | undefined {
+  if (text.length > MAX_LENGTH) {
+    note(0, `the file is longer than ${MAX_LENGTH} characters; split what it describes`)
+    return undefined
+  }
+  const unprintable = UNPRINTABLE.exec(text)
+  if (unprintable) {
+    note(unprintable.index, 'a character here is no text (a control character or half of one); remove it')
+    return undefined
+  }
+  try {
+    return compose(text, note)
+  } catch (fault) {
+    // Whatever else the library may throw: a file that cannot be read is a mistake in the file.
+    if (fault instanceof Stopped) note(fault.offset, fault.message)
+    else note(0, 'not readable as YAML; write it in a simpler way')
+    return undefined
+  }
+}
+
+function compose(text: string, note: Note): Document | undefined {
+  let errors = 0
+  let stopped: Stopped | undefined
+  const fail: Note = (offset, message) => {
+    // The library reports what it catches as one more error, at an outer place; the first is the one that counts.
+    if (++errors > MAX_MISTAKES)
+      throw (stopped ??= new Stopped(offset, 'too many mistakes; the rest was not read'))
+    note(offset, oneLine(`not readable as YAML: ${firstLine(message)}`, 200))
+  }
+  const composer = new Composer({ strict: true, uniqueKeys: false, resolveKnownTags: false, version: '1.2' })
+  // The library's own handler keeps every error with its stack: a million of them take ten seconds. Should it once not
+  // ask for `onError` any more, the errors are in the document as ever.
+  const onError = (at: ErrorPlace, _: string, message: string): void => fail(startOf(at), message)
+  Object.assign(composer, { onError })
+  const [document] = composer.compose(tokensOf(text, fail), true, text.length)
+  for (const { pos, message } of [...(document?.errors ?? []), ...(document?.warnings ?? [])]) {
+    fail(pos[0], message)
+  }
+  // Also after errors: an unknown tag is one to the library, and what to do about it is said here.
+  if (document) refuseCleverness(document, note)
+  return errors === 0 ? document : undefined
+}
+
+/** Where the library says that an error is. */
+type ErrorPlace = number | readonly number[] | { readonly offset: number }
+
+function startOf(place: ErrorPlace): number {
+  if (typeof place === 'number') return place
+  return 'offset' in place ? place.offset : (place[0] ?? 0)
+}
+
+/** The parts of the one document in a file. */
+function* tokensOf(text: string, fail: Note): Generator<CST.Token> {
+  let documents = 0
+  for (const token of parse(text)) {
+    const { type, offset } = token
+    if (type === 'directive')
+      throw new Stopped(offset, 'a directive (`%`) is not allowed here; remove the line')
+    if (type === 'document' && ++documents > 1) {
+      throw new Stopped(offset, 'a second document (`---`) is not allowed here; write one file for each')
+    }
+    if (type === 'error') fail(offset, token.message)
+    else yield token
+  }
+}
+
+function* parse(text: string): Generator<CST.Token> {
+  const parser = new Parser()
+  for (const { lexeme, skipped } of lexemesOf(text)) {
+    parser.offset += skipped
+    yield* parser.next(lexeme)
+    if (parser.stack.length > MAX_DEPTH) {
+      throw new Stopped(parser.offset, `nested deeper than ${MAX_DEPTH} levels; write it flatter`)
+    }
+  }
+  yield* parser.end()
+}
+
+/** What the lexer puts before a plain or block scalar. */
+const SCALAR = '\u001f'
+
+/** How many lines without content the parser sees in a row. */
+const MAX_GAP = 100
+
+/**
+ * The lexemes of a file, without the rest of a long run of lines that are empty or only a comment: the parser goes
+ * through such a run again and again. `skipped` is how many characters were left out before.
+ */
+function* lexemesOf(text: string): Generator<{ readonly lexeme: string; readonly skipped: number }> {
+  // The line so far, while nothing but blanks and a comment is in it; undefined after anything else.
+  let line: string[] | undefined = []
+  let gap = 0
+  let skipped = 0
+  let before = ''
+  for (const lexeme of new Lexer().lex(text)) {
+    const isContent = before === SCALAR
+    const isBreak = !isContent && (lexeme === '\n' || lexeme === '\r\n')
+    before = isContent ? '' : lexeme
+    if (line && !isContent && /^[ \t#]/.test(lexeme)) {
+      line.push(lexeme)
+      continue
+    }
+    gap = line && isBreak ? gap + 1 : 0
+    if (gap > MAX_GAP) {
+      skipped += [...(line ?? []), lexeme].join('').length
+    } else {
+      for (const each of [...(line ?? []), lexeme]) {
+        yield { lexeme: each, skipped }
+        skipped = 0
+      }
+    }
+    line = isBreak || (isContent && lexeme.endsWith('\n')) ? [] : undefined
+  }
+  for (const each of line ?? []) {
+    yield { lexeme: each, skipped }
+    skipped = 0
+  }
+}
+
+/** Our files are read by people: the text shows all that is in force. */
+function refuseCleverness(document: Document, note: Note): void {
+  visit(document, (_, node) => {
+    if (isPair(node)) refuseKey(node.key, note)
+    if (!isNode(node)) return
+    const at = node.range?.[0] ?? 0
+    if (isAlias(node)) note(at, 'an alias is not allowed here; write the value out')
+    if (node.anchor !== undefined) note(at, 'an anchor is not allowed here; write the value out')
+    if (node.tag !== undefined) note(at, 'a tag is not allowed here; remove it')
+    if (isMap(node)) refuseTwice(node, note)
+    if (isScalar(node) && typeof node.value === 'string' && !node.value.isWellFormed()) {
+      note(
+        at,
+        'a text has half of a character (a lone surrogate such as `\\ud800`); write the whole character',
+      )
+    }
+  })
+}
+
+function refuseKey(key: unknown, note: Note): void {
+  if (isMap(key) || isSeq(key))
+    note(key.range?.[0] ?? 0, 'a name cannot be a list or a mapping; write a text')
+}
+
+function refuseTwice({ items }: YAMLMap, note: Note): void {
+  const seen = new Set<string>()
+  for (const { key } of items) {
+    if (!isScalar(key)) continue
+    const name = nameOf(key.value)
+    if (seen.has(name)) note(key.range?.[0] ?? 0, `${quoted(name)} is here twice; keep one of the two`)
+    seen.add(name)
+  }
+}
+
+/** The name that a key has in plain data: there `1` and `"1"` are the same. */
+function nameOf(key: unknown): string {
+  const isPlain = typeof key === 'string' || typeof key === 'number' || typeof key === 'boolean'
+  return isPlain ? String(key) : ''
+}
+
+function firstLine(message: string): string {
+  const [first = ''] = message.split('\n', 1)
+  return first
+}
+
+function readerOf(noteAt: Note): Omit<Reader, 'root' | 'mistakes' | 'line'> {
+  const note = ({ offset }: Place, message: string, inside = 0): void => noteAt(offset + inside, message)
+  const scalar = (place: Place): unknown => (isScalar(place.node) ? place.node.value : undefined)
+
+  const entries: Reader['entries'] = (place, what) => {
+    if (!isMap(place.node)) {
+      note(place, `${what} must be a mapping; write \`name: value\` lines below it`)
+      return []
+    }
+    return place.node.items.flatMap(({ key, value }) => {
+      const at = placeOf(key as Node | null, place.offset)
+      const name = scalar(at)
+      if (typeof name !== 'string') {
+        note(at, 'a name must be text; put it in quotes')
+        return []
+      }
+      return [{ name, key: at, value: placeOf(value as Node | null, at.offset) }]
+    })
+  }
+
+  const text: Reader['text'] = (place, what) => {
+    const value = scalar(place)
+    if (typeof value === 'string' && value !== '') return value
+    note(place, `${what} must be text; put it in quotes if it looks like something else`)
+    return undefined
+  }
+
+  return {
+    note,
+    entries,
+    text,
+    fields(place, names) {
+      if (!isMap(place.node)) {
+        note(place, `must be a mapping of ${names.map(quoted).join(', ')}`)
+        return undefined
+      }
+      const found: Partial<Record<(typeof names)[number], Place>> = {}
+      for (const { name, key, value } of entries(place, '')) {
+        const known = names.find((each) => each === name)
+        if (known !== undefined) found[known] = value
+        else note(key, `${quoted(name)} is not known here; ${suggestion(name, names)}`)
+      }
+      return found
+    },
+    items(place, what) {
+      if (isSeq(place.node)) return place.node.items.map((item) => placeOf(item as Node | null, place.offset))
+      note(place, `${what} must be a list; write \`[a, b]\` or \`- \` lines`)
+      return []
+    },
+    textLine(place, what) {
+      const value = scalar(place)
+      if (typeof value === 'string' && value !== '' && !hasControls(value)) return value
+      note(place, `${what} must be text in one line; put it in quotes if it looks like something else`)
+      return undefined
+    },
+    isEmptyList: ({ node }) => isSeq(node) && node.items.length === 0,
+    texts(place, what) {
+      const places = isSeq(place.node)
+        ? place.node.items.map((item) => placeOf(item as Node | null, place.offset))
+        : [place]
+      return places.flatMap((each) => {
+        const value = text(each, what)
+        return value === undefined ? [] : [{ text: value, place: each }]
+      })
+    },
+    word(place, what, words) {
+      const value = scalar(place)
+      const found = words.find((each) => each === value)
+      if (found === undefined) note(place, `${what} must be one of ${words.map(quoted).join(', ')}`)
+      return found
+    },
+    number(place, what, least, most) {
+      const value = scalar(place)
+      if (typeof value === 'number' && value >= least && value <= most) return value
+      note(place, `${what} must be a number from ${least} to ${most}`)
+      return undefined
+    },
+    whole(place, what, least, most) {
+      const value = scalar(place)
+      if (Number.isInteger(value) && Number(value) >= least && Number(value) <= most) return Number(value)
+      note(place, `${what} must be a whole number from ${least} to ${most}`)
+      return undefined
+    },
+    duration(place, what, most) {
+      const value = scalar(place)
+      const length = typeof value === 'string' ? parseDuration(value) : undefined
+      if (length !== undefined && length <= most) return length
+      note(
+        place,
+        `${what} must be a time such as \`30s\`, \`15m\`, \`2h\` or \`7d\`, at most ${most / 86_400_000} days`,
+      )
+      return undefined
+    },
+    flag(place, what) {
+      const value = scalar(place)
+      if (typeof value === 'boolean') return value
+      note(place, `${what} must be true or false`)
+      return undefined
+    },
+    plain: ({ node }) => (node === null ? null : (node.toJSON() as unknown)),
+  }
+}
+
+function placeOf(node: Node | null, otherwise: number): Place {
+  return { node, offset: node?.range?.[0] ?? otherwise }
+}
+
+function quoted(name: string): string {
+  return `\`${name.slice(0, 60)}\``
+}
+
+function suggestion(name: string, names: readonly string[]): string {
+  const near = names.find((each) => isNear(each, name))
+  return near === undefined ? `write one of ${names.map(quoted).join(', ')}` : `did you mean ${quoted(near)}?`
+}
+
+/** One slip of the finger apart: a letter more, less, other, or two swapped. */
+function isNear(a: string, b: string): boolean {
+  if (Math.abs(a.length - b.length) > 1) return false
+  let i = 0
+  while (i < a.length && a[i] === b[i]) i++
+  const rest = (text: string, skip: number): string => text.slice(i + skip)
+  const swapped = a[i] === b[i + 1] && a[i + 1] === b[i] && rest(a, 2) === rest(b, 2)
+  return rest(a, 1) === rest(b, 1) || rest(a, 1) === rest(b, 0) || rest(a, 0) === rest(b, 1) || swapped
+}

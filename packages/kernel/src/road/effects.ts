@@ -1,0 +1,184 @@
+// What tools did: the effect that closes an allowed call, and what it leaves behind.
+
+import { saltedHash, sha256Hex, toHex, type Effect } from '@tollgate/evidence'
+import { returnsOf, inspectionIn, type Inspection } from './inspect.ts'
+import { policyOf, type Kernel } from '../kernel.ts'
+import { keepHeard } from './kept.ts'
+import type { Appended, Read, Turn } from '../ledger/ledger.ts'
+import { lateName, openingName, openingText, referenceName, type Opening } from './openings.ts'
+import type { Policy } from '../policy/parse/parse.ts'
+import { remembersData } from '../policy/uses.ts'
+import {
+  changedData,
+  provenanceName,
+  readKeptProvenance,
+  readTrustState,
+  trustName,
+  type ChangedData,
+  type KeptProvenance,
+} from '../ledger/records.ts'
+import { payerOf } from '../ledger/storage.ts'
+import type { Heard } from '../gates/taint/provenance.ts'
+import type { TrustState } from '../gates/trust/trust.ts'
+import { DETECTORS } from '../gates/index.ts'
+import type { TrustSettings } from '../gates/trust/settings.ts'
+
+/** What a tool did, as far as it is known. */
+export type Outcome =
+  | {
+      readonly status: 'COMPLETED' | 'FAILED'
+      /** The output's bytes; only their hash is recorded. */
+      readonly output: Uint8Array
+      readonly delivery?: Effect['delivery']
+      /** What was found in it. */
+      readonly inspection?: Inspection
+    }
+  | { readonly status: 'UNKNOWN'; readonly cause: NonNullable<Effect['cause']> }
+  | { readonly status: 'CANCELLED' }
+
+/** Who says so, and whether the effect had already been closed as unknown. */
+interface Circumstances {
+  readonly reportedBy: Effect['reported_by']
+  readonly late?: boolean
+}
+
+/**
+ * An allowed call that is about to be closed, and the policy that says what is to be remembered of it: the one that was in
+ * force when its records were asked for.
+ */
+export interface Due {
+  readonly opening: Opening
+  readonly policy: Policy
+}
+
+/** An allowed call that is to be closed now. */
+export function dueNow(kernel: Kernel, opening: Opening): Due {
+  return { opening, policy: policyOf(kernel, opening.tenant) }
+}
+
+/** Appends an effect in a turn. Taking the opening out of memory is left to the caller, after all that can fail. */
+export function recordEffect(
+  kernel: Kernel,
+  turn: Turn,
+  due: Due,
+  outcome: Outcome,
+  { reportedBy, late = false }: Circumstances,
+): Appended {
+  const { opening } = due
+  const { written } = turn
+  const { id, tenant } = opening
+  const hash = 'output' in outcome ? commitOutput(kernel, opening, outcome.output) : undefined
+  const heard = remembersData(due.policy) ? toRemember(kernel, due, outcome) : []
+  const left = leftBy(kernel, turn, due, { outcome, heard })
+  const { labels = [], findings = [] } = inspectionIn(outcome) ?? {}
+  const appended = turn.append(
+    { causes: [opening], anchors: anchorsOf(left, opening) },
+    (header): Effect => ({
+      ...header,
+      kind: 'effect',
+      tenant,
+      decision: id,
+      status: outcome.status,
+      ...(outcome.status === 'UNKNOWN' && { cause: outcome.cause }),
+      ...(hash && { effect_hash: hash.effect }),
+      commit: hash?.salt === undefined ? 'plain' : 'salted',
+      reported_by: reportedBy,
+      delivery: ('delivery' in outcome ? outcome.delivery : undefined) ?? 'full',
+      ...(late && { late: true as const }),
+      ...(labels.length > 0 && { labels }),
+      ...(findings.length > 0 && { findings }),
+      ...(left.data && { provenance_hash: left.data.hash }),
+      ...(left.trust && { trust: DETECTORS.trust.text(left.trust) }),
+    }),
+  )
+  if (late) turn.write(lateName(id), undefined, undefined)
+  else turn.put(openingName(opening), undefined)
+  if (outcome.status === 'UNKNOWN') turn.write(lateName(id), openingText(opening), openingText(opening))
+  else forgetReference(kernel, turn, opening)
+  if (hash?.salt !== undefined) turn.put(`salt\n${appended.id}`, hash.salt)
+  if (left.data) turn.write(provenanceName(opening, opening.session), left.data, left.data.text)
+  keepHeard(kernel, opening, { appended, heard, key: left.key }, turn)
+  if (left.trust) turn.write(trustName(opening), left.trust, undefined)
+  kernel.storage.charge(payerOf(opening), turn, turn.written - written)
+  return appended
+}
+
+/** What is known needs no name any more, unless its caller has called another call the same since. */
+function forgetReference({ openings }: Kernel, turn: Turn, opening: Opening): void {
+  const { reference } = opening
+  if (reference === undefined || (openings.named(opening, reference) ?? opening).id !== opening.id) return
+  turn.write(referenceName(opening, reference), undefined, undefined)
+}
+
+/** What an effect leaves behind, where it changes anything. */
+interface LeftByEffect {
+  readonly data: ChangedData | undefined
+  /** The key of the session's data from now on. */
+  readonly key: string
+  readonly trust: TrustState | undefined
+}
+
+/** What came of a call, and what the session heard of it. */
+interface Came {
+  readonly outcome: Outcome
+  readonly heard: readonly Heard[]
+}
+
+function leftBy(
+  kernel: Kernel,
+  turn: Turn,
+  { opening, policy }: Due,
+  { outcome, heard }: Came,
+): LeftByEffect {
+  const { trust: settings } = policy.gates
+  const trust = settings && trustAfter(turn, opening, outcome, settings)
+  if (!remembersData(policy)) return { data: undefined, key: '', trust }
+  // Sound: under this name only such records are kept, and it was asked for.
+  const before = turn.read(provenanceName(opening, opening.session)) as KeptProvenance
+  const data = changedData(before, () =>
+    DETECTORS.taint.hear(before.value, () => toHex(kernel.host.salt()), heard),
+  )
+  return { data, key: (data ?? before).value.key, trust }
+}
+
+function trustAfter(
+  turn: Turn,
+  opening: Opening,
+  { status }: Outcome,
+  settings: TrustSettings,
+): TrustState | undefined {
+  // Sound: under this name only such records are kept, and it was asked for.
+  const before = turn.read(trustName(opening)) as TrustState
+  return DETECTORS.trust.afterEffect(before, status, turn.time, settings)
+}
+
+/** What the session is to remember of an effect. One of which nobody knows what it was counts as done. */
+function toRemember(kernel: Kernel, due: Due, outcome: Outcome): readonly Heard[] {
+  if (outcome.status === 'CANCELLED') return []
+  // What a tool is declared to return counts, whatever could be seen of it.
+  return [...DETECTORS.taint.heardBlindly(returnsOf(kernel, due)), ...(inspectionIn(outcome)?.heard ?? [])]
+}
+
+function anchorsOf({ data, trust }: LeftByEffect, opening: Opening): readonly string[] {
+  return [...(data ? [provenanceName(opening, opening.session)] : []), ...(trust ? [trustName(opening)] : [])]
+}
+
+/** The records that an effect may change. */
+export function readsFor({ opening, policy }: Due): readonly Read[] {
+  return [
+    ...(remembersData(policy)
+      ? [{ name: provenanceName(opening, opening.session), parse: readKeptProvenance }]
+      : []),
+    ...(policy.gates.trust ? [{ name: trustName(opening), parse: readTrustState }] : []),
+  ]
+}
+
+function commitOutput(
+  kernel: Kernel,
+  { salted }: Opening,
+  output: Uint8Array,
+): { effect: string; salt: string | undefined } {
+  if (!salted) return { effect: sha256Hex(output), salt: undefined }
+  const salt = kernel.host.salt()
+  return { effect: saltedHash('effect', salt, output), salt: toHex(salt) }
+}

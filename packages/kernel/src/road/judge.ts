@@ -1,0 +1,245 @@
+// One call's turn: the newest state, the decision, the receipt, and the state it leaves behind.
+
+import { toHex, type Decision, type ReasonCode, type Verdict } from '@tollgate/evidence'
+import { FLOOD_GUARD, floodName, recordFreeze } from '../admin/freezes.ts'
+import { answerName, requestName } from '../admin/approvals.ts'
+import type { Intent } from './capture.ts'
+import type { Observation } from './observation.ts'
+import { chargedTo, NOBODY } from '../names.ts'
+import { knownAs } from '../admin/catalogue.ts'
+import { receiptOf } from './decision.ts'
+import { foldIn, type Left } from './next-state.ts'
+import { decide } from './guardian.ts'
+import { policyOf, type Kernel } from '../kernel.ts'
+import { keepCall } from './kept.ts'
+import type { Appended, Turn } from '../ledger/ledger.ts'
+import { openingName, openingText, referenceName, type Opening } from './openings.ts'
+import { taken } from '../rates.ts'
+import type { KeptProvenance, RecordNames } from '../ledger/records.ts'
+import {
+  stateOf,
+  type Kept,
+  type PrincipalState,
+  type SessionState,
+  type State,
+  type TenantState,
+} from '../ledger/session.ts'
+import { commitTo, keepRequest, settle, wasAsked, type Commitment, type Settled } from './settle.ts'
+import { snapshotOf, type Snapshot } from './snapshot.ts'
+import { isFull, payerOf } from '../ledger/storage.ts'
+import type { TrustState } from '../gates/trust/trust.ts'
+import { DETECTORS } from '../gates/index.ts'
+
+/** How long an advised ALLOW may be used, in milliseconds. */
+const ADVISED_FOR = 60_000
+
+/** What was decided, as the caller is told. */
+export interface Decided {
+  readonly verdict: Verdict
+  readonly reason: ReasonCode
+  readonly rung: Decision['rung']
+  /** The rule that decided, if one did. */
+  readonly rule: string | undefined
+  /** What exactly, without any value of the arguments. */
+  readonly detail: string | undefined
+  /** Id of the receipt; undefined if none could be written. */
+  readonly receipt: string | undefined
+  /** Id of the request that a person may answer, if the verdict is ESCALATE. */
+  readonly approval: string | undefined
+  /** Until when an advised ALLOW may be used. */
+  readonly expires: string | undefined
+}
+
+/** A decision and, if it allows, the opening that its effect will close. */
+export interface Judged {
+  readonly decided: Decided
+  readonly opening: Opening | undefined
+}
+
+/** Decides one call in its turn. What it decides on, it changes: the next call of the session finds this one counted. */
+export function judge(kernel: Kernel, intent: Intent, names: RecordNames, turn: Turn): Judged {
+  const { written } = turn
+  const before = stateIn(turn, names)
+  const snapshot = takeSnapshot(kernel, intent, { names, turn }, before)
+  const settled = settle(kernel, intent, snapshot, decide(intent, snapshot, kernel.ladder))
+  const left = foldIn(intent, snapshot, settled, before)
+  const changes = changesOf(before, left, names)
+  const hash = commitTo(kernel, intent, snapshot, settled)
+  const lasts = settled.verdict === 'ALLOW' && intent.assurance === 'advised'
+  const expires = lasts ? new Date(turn.time + ADVISED_FOR).toISOString() : undefined
+  const appended = turn.append(
+    {
+      causes: settled.uses?.answer ? [settled.uses.answer] : [],
+      anchors: [...changes.map(({ name }) => name), ...(settled.uses ? [answerName(settled.uses.id)] : [])],
+      ...(settled.verdict === 'ESCALATE' && !settled.waits && { anchorOwn: requestName('') }),
+    },
+    (header) => receiptOf(header, intent, snapshot, { settled, before, left, hash, expires }),
+  )
+  // Nothing from here on can fail, so what is kept in memory and what is written stay one.
+  for (const { name, value, text } of changes) turn.write(name, value, text)
+  if (hash.salt !== undefined) turn.put(`salt\n${appended.id}`, hash.salt)
+  const request = keepRequest(kernel, intent, snapshot, { settled, appended, hash }, turn)
+  keepCall(kernel, intent, snapshot, { settled, appended, before, left }, turn)
+  const opening = settled.verdict === 'ALLOW' ? open(kernel, intent, appended, hash, turn) : undefined
+  freezeIfFlooding(kernel, intent, settled, turn)
+  if (settled.reason === 'STORAGE_QUOTA_EXCEEDED') kernel.storage.deny(payerOf(intent), turn)
+  kernel.storage.charge(payerOf(intent), turn, turn.written - written)
+  return {
+    decided: {
+      verdict: settled.verdict,
+      reason: settled.reason,
+      rung: settled.rung,
+      rule: settled.rule?.id,
+      detail: settled.detail,
+      receipt: appended.id,
+      approval: request?.id,
+      expires,
+    },
+    opening,
+  }
+}
+
+/** A record that a decision changes: what is kept in memory, and what is stored. */
+interface RecordChange {
+  readonly name: string
+  readonly value: unknown
+  readonly text: string | undefined
+}
+
+/** What a decision changes. Most leave all but the session's record as it was; its last decision then still speaks for it. */
+function changesOf(
+  before: State,
+  { after, text, data, trust }: Left,
+  names: RecordNames,
+): readonly RecordChange[] {
+  const changes: RecordChange[] = [{ name: names.session, value: after, text }]
+  for (const part of ['principal', 'tenant', 'lineage'] as const) {
+    const name = names[part]
+    if (name !== undefined && after[part] !== before[part]) changes.push({ name, value: after[part], text })
+  }
+  if (names.provenance !== undefined && data) {
+    changes.push({ name: names.provenance, value: data, text: data.text })
+  }
+  // The receipt itself says what it is from now on: there is nothing to store.
+  if (names.trust !== undefined && trust) changes.push({ name: names.trust, value: trust, text: undefined })
+  return changes
+}
+
+/** The state to decide on. It is the one that the session's last decision left, unless another session changed a part of it. */
+function stateIn(turn: Turn, names: RecordNames): State {
+  // Sound: under these names only such records are kept, and all were asked for.
+  const known = turn.read(names.session) as State | SessionState
+  const principal = turn.read(names.principal) as Kept<PrincipalState>
+  const tenant = readIf(turn, names.tenant) as Kept<TenantState> | undefined
+  const lineage = readIf(turn, names.lineage) as Kept<PrincipalState> | undefined
+  if (!('session' in known)) return stateOf({ session: known, principal, tenant, lineage })
+  const same = known.principal === principal && known.tenant === tenant && known.lineage === lineage
+  return same ? known : stateOf({ session: known.session, principal, tenant, lineage })
+}
+
+function readIf(turn: Turn, name: string | undefined): unknown {
+  return name === undefined ? undefined : turn.read(name)
+}
+
+/** What a snapshot is taken of, besides the kernel and the call. */
+interface Moment {
+  readonly names: RecordNames
+  readonly turn: Turn
+}
+
+/** Everything that a call is judged by, as of its turn. */
+export function takeSnapshot(
+  kernel: Kernel,
+  intent: Intent,
+  { names, turn }: Moment,
+  before: State = stateIn(turn, names),
+): Snapshot {
+  const { time } = turn
+  const { tenant, delegation } = intent
+  const policy = policyOf(kernel, intent.tenant)
+  const tool = knownAs(kernel.catalogue.find(intent.tool, policy), intent)
+  const posted = intent.browser?.observation_id !== undefined
+  const observation = posted ? postedObservation(kernel, intent, time) : intent.browser?.observation
+  return snapshotOf(intent, {
+    time,
+    policy,
+    freezes: kernel.freezes,
+    tool,
+    session: before.session,
+    principal: before.principal.value,
+    tenant: before.tenant?.value,
+    lineage: before.lineage?.value,
+    chain:
+      delegation === undefined
+        ? undefined
+        : DETECTORS.delegation.chain(kernel.delegations, tenant, delegation),
+    // Sound: under these names only such records are kept.
+    data: readIf(turn, names.provenance) as KeptProvenance | undefined,
+    key: () => toHex(kernel.host.salt()),
+    trusted: readIf(turn, names.trust) as TrustState | undefined,
+    observation,
+    observed: posted ? 'sentinel' : 'agent',
+    asked: wasAsked(kernel, intent, { tool, observation }, time),
+    observing: kernel.observing.includes(intent, time, kernel.host.now()),
+    full: isFull(kernel, payerOf(intent), time),
+  })
+}
+
+/** The observation that the Sentinel posted. If there is none that fits, only the URL that the call names is known. */
+function postedObservation(kernel: Kernel, intent: Intent, time: number): Observation {
+  return kernel.observations.take(intent, time) ?? { ...NOTHING_SEEN, url: intent.browser?.observation?.url }
+}
+
+const NOTHING_SEEN: Observation = {
+  url: undefined,
+  dom_hash: undefined,
+  visual_text_hash: undefined,
+  sentinel_risk: undefined,
+  sentinel_findings: undefined,
+}
+
+function open(kernel: Kernel, intent: Intent, appended: Appended, hash: Commitment, turn: Turn): Opening {
+  const opening: Opening = {
+    id: appended.id,
+    clock: appended.clock,
+    tenant: intent.tenant,
+    principal: intent.principal ?? NOBODY,
+    ...(intent.author !== undefined && { author: intent.author }),
+    session: intent.session,
+    tool: intent.tool,
+    assurance: intent.assurance,
+    expires: intent.assurance === 'advised' ? turn.time + ADVISED_FOR : null,
+    salted: hash.commit === 'salted',
+    ...(intent.reference !== undefined && { reference: intent.reference }),
+  }
+  kernel.openings.add(opening)
+  turn.put(openingName(opening), openingText(opening))
+  if (opening.reference !== undefined) {
+    turn.write(referenceName(opening, opening.reference), opening.id, opening.id)
+  }
+  return opening
+}
+
+/**
+ * A principal that was denied too often is frozen; from then on its denials are only counted. To ask again and again about
+ * the same request is no better. Questions of a server count against that server.
+ */
+function freezeIfFlooding(kernel: Kernel, intent: Intent, settled: Settled, turn: Turn): void {
+  if (settled.verdict !== 'DENY' && !settled.waits) return
+  const { tenant } = intent
+  const target = chargedTo(intent)
+  const name = floodName(tenant, target)
+  const left = taken(kernel.quota, kernel.denials.get(name), turn.time)
+  kernel.denials.set(name, left)
+  // While everything is frozen nobody need be: what comes then is only counted too, see `floodOf` in `enforce.ts`.
+  if (left.left >= kernel.quota.period || kernel.freezes.all() || kernel.flooding.has(name)) return
+  recordFreeze(kernel, turn, {
+    scope: 'principal',
+    tenant,
+    target,
+    frozen: true,
+    by: FLOOD_GUARD,
+    because: 'It was denied too often.',
+    flood: true,
+  })
+}

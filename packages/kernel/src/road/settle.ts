@@ -1,0 +1,212 @@
+// What approvals do to a decision: they lift an escalation, or a new request is opened for it.
+
+import { canonicalize, toHex, type Commit, type ReasonCode, type Rung } from '@tollgate/evidence'
+import {
+  argsHash,
+  bearingOf,
+  bindingOf,
+  forgetRequest,
+  inputName,
+  isFor,
+  MAX_ASKING,
+  MAX_SHOWN,
+  pageName,
+  requestName,
+  type ApprovalRequest,
+  type RequestKey,
+} from '../admin/approvals.ts'
+import type { Intent } from './capture.ts'
+import { chargedTo, NOBODY } from '../names.ts'
+import type { Judgement } from './guardian.ts'
+import type { Kernel } from '../kernel.ts'
+import type { Appended, Turn } from '../ledger/ledger.ts'
+import { rememberedAs } from '../names.ts'
+import { effectOf, type Snapshot } from './snapshot.ts'
+import { DETECTORS } from '../gates/index.ts'
+
+const FIFTEEN_MINUTES = 900_000
+
+/** A judgement once approvals have had their say. */
+export interface Settled extends Judgement {
+  /** The granted request that lifts the escalation; it is used up. */
+  readonly uses?: ApprovalRequest
+  /** The request that already waits for an answer. */
+  readonly waits?: ApprovalRequest
+}
+
+// What stops a call before anybody looks into it: nobody's flood of calls is read word by word.
+const BEFORE_READING: ReadonlySet<Rung> = new Set(['capture', 'freeze', 'schema', 'context', 'identity'])
+
+/** Whether the texts of the call were of any use for its decision. */
+export function wasRead({ verdict, rung }: Judgement): boolean {
+  return verdict !== 'DENY' || !BEFORE_READING.has(rung)
+}
+
+/** Lets an approval lift an escalation. It must be for exactly this intent, and hold now. */
+export function settle(kernel: Kernel, intent: Intent, snapshot: Snapshot, judgement: Judgement): Settled {
+  if (judgement.verdict !== 'ESCALATE') return judgement
+  if (isTooLong(intent)) return denied(judgement, 'APPROVAL_TOO_LARGE')
+  const key = keyOf(intent, snapshot)
+  const claimed = intent.approval !== undefined
+  const found = kernel.approvals.find(claimed ? { id: intent.approval } : key)
+  // What was granted under one rule is no answer to another; and the ledger has the last word on the arguments.
+  const fits =
+    found?.binding === key.binding &&
+    DETECTORS.browser.covers(found.page, key.page) &&
+    concerns(found, intent) &&
+    isFor(found, judgement) &&
+    hashIn(intent, found.salt) === found.args
+  const request = fits ? found : undefined
+  if (claimed && !request) return denied(judgement, 'APPROVAL_INVALID')
+  switch (request && bearingOf(request, snapshot.time)) {
+    case 'granted':
+      return { ...judgement, verdict: 'ALLOW', reason: 'APPROVAL_GRANTED', ...(request && { uses: request }) }
+    case 'refused':
+      return denied(judgement, 'APPROVAL_REFUSED')
+    case 'waiting':
+      return { ...judgement, ...(request && { waits: request }) }
+    case 'timed out':
+      if (claimed) return denied(judgement, 'APPROVAL_TIMEOUT')
+      break
+    case 'expired':
+      if (claimed) return denied(judgement, 'APPROVAL_INVALID')
+      break
+    case undefined:
+  }
+  if (isTiring(kernel, intent, snapshot)) {
+    const detail = 'people were asked too often lately, or have refused this tool, to be asked once more'
+    return { ...denied(judgement, 'SESSION_RISK_MEMORY_DENY'), rung: 'session-risk', detail }
+  }
+  if (kernel.approvals.asking(intent.tenant, chargedTo(intent), snapshot.time) < MAX_ASKING) return judgement
+  const detail = `${MAX_ASKING} requests of this principal already wait for an answer`
+  return { ...denied(judgement, 'RATE_EXCEEDED'), detail }
+}
+
+/** Whether the arguments are too long to be shown to an approver: a person must not say yes to what they cannot see. */
+function isTooLong({ text }: Intent): boolean {
+  // A UTF-16 unit takes one to three bytes, so that most texts need not be measured.
+  return (
+    text.length > MAX_SHOWN ||
+    (3 * text.length > MAX_SHOWN && new TextEncoder().encode(text).length > MAX_SHOWN)
+  )
+}
+
+/** Whether people were asked too much, or about this too often, to be asked once more. */
+function isTiring({ ladder }: Kernel, { tool }: Intent, snapshot: Snapshot): boolean {
+  return ladder.some(({ name }) => name === 'session-risk') && DETECTORS.risk.tires(tool, snapshot)
+}
+
+/** Whether a request is about this call, by what its receipt says; a binding alone is only a record's word. */
+function concerns(request: ApprovalRequest, intent: Intent): boolean {
+  const { tenant, principal, author, tool } = intent
+  const sameCaller =
+    request.tenant === tenant && request.principal === (principal ?? NOBODY) && request.author === author
+  return sameCaller && rememberedAs(request) === rememberedAs(intent) && request.tool === tool
+}
+
+function denied(judgement: Judgement, reason: ReasonCode): Judgement {
+  return { ...judgement, verdict: 'DENY', reason }
+}
+
+/** The definition that a decision is about: what a person pinned, else what the server offers. */
+export function definitionIn({ tool }: Snapshot): string | undefined {
+  return tool?.pinned ?? tool?.offered
+}
+
+/** What a request about this call is found by. */
+export function keyOf(
+  intent: Intent,
+  { tool, observation }: Pick<Snapshot, 'tool' | 'observation'>,
+): RequestKey {
+  const binding = bindingOf(intent, effectOf(tool), tool?.pinned ?? tool?.offered, observation)
+  return { binding, page: DETECTORS.browser.page(intent, { tool, observation }) }
+}
+
+/** Whether a request about exactly this call waits for its answer, or was granted. */
+export function wasAsked(
+  { approvals }: Kernel,
+  intent: Intent,
+  world: Pick<Snapshot, 'tool' | 'observation'>,
+  time: number,
+): boolean {
+  if (approvals.size === 0) return false
+  const request = approvals.find(keyOf(intent, world))
+  const bearing = request && bearingOf(request, time)
+  return bearing === 'waiting' || bearing === 'granted'
+}
+
+/** How the receipt commits to the arguments. */
+export interface Commitment {
+  readonly args: string
+  readonly commit: Commit
+  /** In hexadecimal. */
+  readonly salt: string | undefined
+}
+
+export function commitTo(kernel: Kernel, intent: Intent, { tool }: Snapshot, settled: Settled): Commitment {
+  if (intent.commit === 'raw') return { args: intent.hash, commit: 'raw', salt: undefined }
+  // The approved call carries the hash that the approver saw.
+  const request = settled.uses ?? settled.waits
+  const salted = request
+    ? request.salt !== null
+    : kernel.commit === 'salted' || tool?.declared?.salted === true
+  if (!salted) return { args: intent.hash, commit: 'plain', salt: undefined }
+  const salt = request?.salt ?? toHex(kernel.host.salt())
+  return { args: hashIn(intent, salt), commit: 'salted', salt }
+}
+
+function hashIn({ hash, text }: Intent, salt: string | null): string {
+  return salt === null ? hash : argsHash(text, salt)
+}
+
+/** Uses up a granted request, or opens a new one for an escalation nobody asked about yet. */
+export function keepRequest(
+  kernel: Kernel,
+  intent: Intent,
+  snapshot: Snapshot,
+  made: { settled: Settled; appended: Appended; hash: Commitment },
+  turn: Turn,
+): ApprovalRequest | undefined {
+  const { settled, appended, hash } = made
+  if (settled.uses) {
+    kernel.approvals.remove(settled.uses)
+    forgetRequest(turn, settled.uses)
+  }
+  if (settled.verdict !== 'ESCALATE') return undefined
+  if (settled.waits) return settled.waits
+  const lasts = settled.rule?.expires ?? FIFTEEN_MINUTES
+  const { binding, page } = keyOf(intent, snapshot)
+  const request: ApprovalRequest = {
+    id: appended.id,
+    clock: appended.clock,
+    tenant: intent.tenant,
+    principal: intent.principal ?? NOBODY,
+    ...(intent.author !== undefined && { author: intent.author }),
+    session: intent.session,
+    tool: intent.tool,
+    binding,
+    reason: settled.reason,
+    rung: settled.rung,
+    rule: settled.rule?.id ?? null,
+    asks: settled.asks ?? [],
+    approvers: settled.rule?.approvers ?? [],
+    until: turn.time + lasts,
+    lasts,
+    args: hash.args,
+    salt: hash.salt ?? null,
+    delegation: intent.delegation ?? null,
+    page: page ?? null,
+    answer: null,
+  }
+  // First what could fail.
+  turn.put(requestName(request.id), canonicalize(request))
+  turn.put(inputName(request.id), intent.text)
+  if (page) {
+    turn.put(
+      pageName(request.id),
+      canonicalize(DETECTORS.browser.input(intent.browser, snapshot.observation)),
+    )
+  }
+  kernel.approvals.set(request)
+  return request
+}

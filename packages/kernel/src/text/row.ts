@@ -1,0 +1,38 @@
+// Whether a value stands in a row of data: a line of short parts between such lines, as lists of people, signatures and tables have
+// them. A sentence has a long part, or stands beside one that has.
+
+import type { Stretch } from './fields.ts'
+
+const LONGEST_LINE = 240
+const MOST_WORDS = 4
+const PARTS = /[,;|:()<>[\]{}"\t•·]|\s[-–—]{1,2}\s|\s{2,}/u
+const WORD = /\p{L}/u
+/** Whether the line around a value is a row. */
+export function standsInRow(text: string, { start, end }: Stretch): boolean {
+  const from = text.lastIndexOf('\n', start - 1) + 1
+  const next = text.indexOf('\n', end)
+  const to = next < 0 ? text.length : next
+  if (to - from > LONGEST_LINE || ENDS_SENTENCE.test(text.slice(end, to))) return false
+  const line = `${text.slice(from, start)}\u0000${text.slice(end, to)}`
+  return PARTS.test(line) && isShort(line) && isShort(lineBefore(text, from)) && isShort(lineAfter(text, to))
+}
+
+const ENDS_SENTENCE = /[.!?。！？]\s*$/u
+
+/** Whether all parts of a line are short. */
+function isShort(line: string): boolean {
+  return line
+    .split(PARTS)
+    .every((part) => part.split(/\s+/u).filter((word) => WORD.test(word)).length <= MOST_WORDS)
+}
+
+/** The line before the one that begins here; empty if there is none. */
+function lineBefore(text: string, from: number): string {
+  return from === 0 ? '' : text.slice(text.lastIndexOf('\n', from - 2) + 1, from - 1).slice(-LONGEST_LINE)
+}
+
+/** The line behind the one that ends here. */
+function lineAfter(text: string, to: number): string {
+  const next = text.indexOf('\n', to + 1)
+  return text.slice(to + 1, next < 0 ? undefined : next).slice(0, LONGEST_LINE)
+}

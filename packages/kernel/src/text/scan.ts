@@ -1,0 +1,218 @@
+// One pass over a text, from word to word: what a word can be shows in what it holds and what follows it.
+
+import {
+  hostsOf,
+  hostText,
+  isHost,
+  isPathCode,
+  LONGEST_ADDRESS,
+  nameEnd,
+  readMailAt,
+  readUrlAt,
+} from './address.ts'
+import { classOf, DIGIT, isAlphanumeric, isDigit, isForeign, isUnspaced, MARK, NONE } from './characters.ts'
+import type { Folded } from './fold.ts'
+import { readCard, readIban, readPhone, type NumberReading } from './numbers.ts'
+import { isRandomText, readToken, SHORTEST_TOKEN } from './token.ts'
+import { isDottedName, isPackedCode, quietEnd, withoutMarks } from './words.ts'
+
+/** What kind of thing a value is. */
+export type ValueKind = 'email' | 'url' | 'host' | 'iban' | 'card' | 'phone' | 'wallet' | 'id' | 'key'
+
+/** An opaque value in a text. */
+export interface Value {
+  readonly kind: ValueKind
+  /** Its normal form: one spelling for one thing. */
+  readonly text: string
+  /** Where it stands in the text that was searched, look-alikes and all. */
+  readonly start: number
+  readonly end: number
+}
+
+const PLUS = 0x2b
+const SLASH = 0x2f
+const COLON = 0x3a
+const SIGN = 0x40
+const BACKSLASH = 0x5c
+
+/** Finds the values of one text. */
+export class Scanner {
+  readonly #text: string
+  readonly #folded: Folded
+  readonly #most: number
+  readonly #found: Value[] = []
+  #at = 0
+  // What was looked at as a whole up to here is not looked at again.
+  #named = 0
+  #packed = 0
+  // No e-mail address begins before the end of the last one, or inside of a host.
+  #floor = 0
+
+  constructor(folded: Folded, most: number) {
+    this.#text = folded.text
+    this.#folded = folded
+    this.#most = most
+  }
+
+  /** The values by where they start. */
+  run(): readonly Value[] {
+    for (this.#at = quietEnd(this.#text, 0); this.#at < this.#text.length;) {
+      if (this.#found.length >= this.#most) break
+      this.#step()
+      this.#at = quietEnd(this.#text, this.#at)
+    }
+    return this.#found.sort((a, b) => a.start - b.start).slice(0, this.#most)
+  }
+
+  #step(): void {
+    const code = this.#code(this.#at)
+    const what = classOf(code)
+    if (what !== NONE && what !== MARK) this.#word(this.#wordStart())
+    else if (code === PLUS) this.#plus()
+    else if (code === SIGN) this.#sign()
+    else if (code >= 0x80 && isForeign(code)) this.#foreign(this.#at)
+    else this.#at++
+  }
+
+  #code(at: number): number {
+    return this.#text.charCodeAt(at)
+  }
+
+  /** In text that is itself escaped, the `n` of a line break is not of the word behind it. */
+  #wordStart(): number {
+    const isEscape = this.#code(this.#at - 1) === BACKSLASH && 'nrt'.includes(this.#text.charAt(this.#at))
+    return isEscape && isAlphanumeric(this.#code(this.#at + 1)) ? this.#at + 1 : this.#at
+  }
+
+  /** A word of ASCII: letters, digits, and marks inside. What it can be shows in what it holds and what follows. */
+  #word(start: number): void {
+    const text = this.#text
+    let end = start
+    let classes = 0
+    for (let what = classOf(text.charCodeAt(end)); what !== NONE; what = classOf(text.charCodeAt(++end))) {
+      classes |= 1 << what
+    }
+    const next = text.charCodeAt(end)
+    this.#at = end
+    if (next === SIGN) return
+    if (next === COLON && this.#url(start, end)) return
+    if (next >= 0x80 && isForeign(next) && this.#foreign(start)) return
+    if ((classes & (1 << MARK)) !== 0 && this.#host(start, end)) return
+    if ((classes & (1 << DIGIT)) === 0 || this.#number(start)) return
+    if (!this.#blob(start, end)) this.#tokens(start, end)
+  }
+
+  /** `scheme://…`, also with its slashes escaped as some write them in JSON. */
+  #url(start: number, colon: number): boolean {
+    const isEscaped = this.#text.startsWith('\\/\\/', colon + 1)
+    if (!isEscaped && !this.#text.startsWith('//', colon + 1)) return false
+    const scheme = this.#text.slice(Math.max(start, colon - 32), colon).toLowerCase()
+    return this.#address(start, scheme, colon + (isEscaped ? 5 : 3))
+  }
+
+  #address(start: number, scheme: string, from: number): boolean {
+    const reading = readUrlAt(this.#text, start, scheme, from)
+    if (reading === undefined) return false
+    const { url, hosts, next } = reading
+    // A URL that is nothing but its host is the host.
+    if (!hosts.some((host) => host.text === url.text)) this.#add('url', url.text, url.start, url.end)
+    for (const host of hosts) this.#add('host', host.text, host.start, host.end)
+    this.#at = this.#floor = next
+    return true
+  }
+
+  /** `evil.test`, `evil.test/path`, `evil.test:8080`. */
+  #host(start: number, end: number): boolean {
+    const last = withoutMarks(this.#text, end)
+    const name = this.#text.slice(start, Math.min(last, start + LONGEST_ADDRESS))
+    const next = this.#code(last)
+    if (!name.includes('.') || !isHost(name, next, this.#code(last + 1))) return false
+    const goesOn = next === COLON ? isDigit(this.#code(last + 1)) : isPathCode(next)
+    if (goesOn && last === end) return this.#address(start, '', start)
+    for (const host of hostsOf(name)) this.#add('host', host, start, last)
+    this.#floor = end
+    return true
+  }
+
+  /** A name with letters beyond ASCII, such as `bücher.test`; else goes on behind what is not ASCII. */
+  #foreign(start: number): boolean {
+    const end = start < this.#named ? start : nameEnd(this.#text, start)
+    this.#named = Math.max(this.#named, end)
+    const last = withoutMarks(this.#text, end)
+    const name = this.#text.slice(start, Math.min(last, start + LONGEST_ADDRESS))
+    const isName = this.#code(end) !== SIGN && name.includes('.')
+    if (isName && isHost(name, this.#code(last), this.#code(last + 1))) {
+      for (const host of hostsOf(name)) this.#add('host', host, start, last)
+      // Without spaces the sentence may have run into the name: what is ASCII of it is then looked at by itself.
+      if (!isUnspaced(this.#code(start))) {
+        this.#at = this.#floor = last
+        return true
+      }
+    }
+    while (isForeign(this.#code(this.#at))) this.#at++
+    return false
+  }
+
+  #number(start: number): boolean {
+    const card = readCard(this.#text, start)
+    const iban = card ? undefined : readIban(this.#text, start)
+    return this.#take('card', card, start) || this.#take('iban', iban, start)
+  }
+
+  #plus(): void {
+    const start = this.#at++
+    if (!isDigit(this.#code(start + 1)) || isAlphanumeric(this.#code(start - 1))) return
+    this.#take('phone', readPhone(this.#text, start), start)
+  }
+
+  #take(kind: ValueKind, reading: NumberReading | undefined, start: number): boolean {
+    if (reading === undefined) return false
+    this.#add(kind, reading.text, start, reading.end)
+    this.#at = reading.end
+    return true
+  }
+
+  #sign(): void {
+    const sign = this.#at++
+    const mail = readMailAt(this.#text, sign, this.#floor)
+    if (mail === undefined) return
+    this.#add('email', mail.text, mail.start, mail.end)
+    this.#at = this.#floor = mail.end
+    // `git@evil.test:path` goes to that host, whoever is there.
+    if (this.#code(mail.end) === COLON && /[A-Za-z/~]/.test(this.#text.charAt(mail.end + 1))) {
+      this.#add('host', hostText(mail.text.slice(mail.text.lastIndexOf('@') + 1)), sign + 1, mail.end)
+    }
+  }
+
+  /** Base64 with `+` and `/` is one value, not one for each piece between them. */
+  #blob(start: number, end: number): boolean {
+    const next = this.#code(end)
+    if ((next !== PLUS && next !== SLASH) || start < this.#packed) return false
+    let last = end
+    while (isPackedCode(this.#code(last))) last++
+    this.#packed = last
+    const text = this.#text.slice(start, Math.min(last, start + LONGEST_ADDRESS))
+    if (text.length < 40 || !isRandomText(text)) return false
+    this.#add('key', text, start, last)
+    this.#at = last
+    return true
+  }
+
+  /** The word itself, or the parts between its dots: not of a number, a version or the name of a file. */
+  #tokens(start: number, end: number): void {
+    if (end - start < SHORTEST_TOKEN) return
+    const word = this.#text.slice(start, Math.min(end, start + LONGEST_ADDRESS))
+    if (word.includes('.') && isDottedName(word)) return
+    let at = start
+    for (const part of word.split('.')) {
+      const own = part.slice(0, withoutMarks(part, part.length))
+      const token = readToken(own, this.#code(at - 1) === 0x23)
+      if (token) this.#add(token.kind, token.text, at, at + own.length)
+      at += part.length + 1
+    }
+  }
+
+  #add(kind: ValueKind, text: string, start: number, end: number): void {
+    this.#found.push({ kind, text, start: this.#folded.start(start), end: this.#folded.end(end) })
+  }
+}

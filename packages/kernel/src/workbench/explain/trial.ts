@@ -1,0 +1,54 @@
+// How a policy judges a call by itself: without any history, and nothing frozen, pinned or approved.
+
+import { capture, type Intent, type ToolCall } from '../../road/capture.ts'
+import { createCatalogue, knownAs } from '../../admin/catalogue.ts'
+import { createFreezes } from '../../admin/freezes.ts'
+import { decide, type Judgement } from '../../road/guardian.ts'
+import type { Policy } from '../../policy/parse/parse.ts'
+import { remembersData, sharesLimits } from '../../policy/uses.ts'
+import { NEW_PRINCIPAL, NEW_SESSION, NEW_TENANT } from '../../ledger/session.ts'
+import { snapshotOf, type Snapshot } from '../../road/snapshot.ts'
+import { NO_PROVENANCE } from '../../gates/taint/provenance.ts'
+import { NEW_TRUST } from '../../gates/trust/trust.ts'
+
+/** A call that was tried, and what came of it. */
+export interface Trial {
+  readonly intent: Intent
+  readonly snapshot: Snapshot
+  readonly judgement: Judgement
+}
+
+/**
+ * Tries a call at a time, in milliseconds. The same call, policy and time always give the same. What the call says of a page is
+ * the agent's word, unless the Sentinel is said to have posted it.
+ */
+export function tryCall(
+  policy: Policy,
+  call: ToolCall,
+  time: number,
+  observed: Snapshot['observed'] = 'agent',
+): Trial {
+  const intent = capture(call)
+  const snapshot = snapshotOf(intent, {
+    time,
+    policy,
+    freezes: createFreezes(),
+    tool: knownAs(createCatalogue().find(intent.tool, policy), intent),
+    session: NEW_SESSION,
+    principal: NEW_PRINCIPAL,
+    tenant: sharesLimits(policy) ? NEW_TENANT : undefined,
+    lineage: undefined,
+    chain: undefined,
+    data: remembersData(policy) ? { value: NO_PROVENANCE, broken: false } : undefined,
+    key: () => NOBODYS_KEY,
+    trusted: policy.gates.trust ? NEW_TRUST : undefined,
+    observation: intent.browser?.observation,
+    observed,
+    asked: false,
+    observing: false,
+  })
+  return { intent, snapshot, judgement: decide(intent, snapshot) }
+}
+
+// Nothing outlives a trial, so that nobody could guess anything from it.
+const NOBODYS_KEY = '0'.repeat(64)

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest'
+import { readYaml } from '../../../src/policy/reader/read.ts'
+import { readLabels } from '../../../src/policy/reader/labels.ts'
+import { DEFAULT_TAINT, readTaint, type TaintSettings } from '../../../src/gates/taint/settings.ts'
+import { matchesHost } from '../../../src/destinations/pattern.ts'
+
+/** What a text says as `gates.taint`, and the mistakes in it. */
+function read(text: string): { readonly settings: TaintSettings; readonly mistakes: readonly string[] } {
+  const reader = readYaml(text)
+  const settings = readTaint(reader, reader.root)
+  return { settings, mistakes: reader.mistakes.map(({ line, message }) => `${line}: ${message}`) }
+}
+
+/** The text has exactly these mistakes. */
+function refuses(text: string, ...mistakes: readonly RegExp[]): void {
+  const { mistakes: found } = read(text)
+  expect(found, text).toHaveLength(mistakes.length)
+  mistakes.forEach((each, i) => expect(found[i], text).toMatch(each))
+}
+
+describe('the settings of taint', () => {
+  it('have their defaults where nothing is said', () => {
+    expect(read('{}')).toEqual({ settings: DEFAULT_TAINT, mistakes: [] })
+    expect(DEFAULT_TAINT).toEqual({
+      deny: ['secret'],
+      ask: [],
+      internal: [],
+      follow: 'values',
+      provenance: { untrusted: 'allow', ordered: 'ask', flagged: 'deny' },
+      results: new Map(),
+    })
+  })
+
+  it('are read in full', () => {
+    const { settings, mistakes } = read(
+      'deny: [secret, card]\nask: personal\ninternal: [example.com, "*.example.com"]\nfollow: session\n' +
+        'provenance: { untrusted: ask, ordered: deny, flagged: allow }\nresults: { secret: redact, card: withhold }\n',
+    )
+    expect(mistakes).toEqual([])
+    expect(settings).toMatchObject({
+      deny: ['secret', 'card'],
+      ask: ['personal'],
+      follow: 'session',
+      provenance: { untrusted: 'ask', ordered: 'deny', flagged: 'allow' },
+    })
+    expect([...settings.results]).toEqual([
+      ['secret', 'redact'],
+      ['card', 'withhold'],
+    ])
+    const inside = { scheme: 'https', host: 'a.example.com', port: 443 }
+    expect(settings.internal.map((pattern) => matchesHost(pattern, inside))).toEqual([false, true])
+  })
+
+  it('keep the other default where one is said', () => {
+    expect(read('provenance: { untrusted: deny }').settings.provenance).toEqual({
+      untrusted: 'deny',
+      ordered: 'ask',
+      flagged: 'deny',
+    })
+    expect(read('provenance: { ordered: allow }').settings.provenance).toEqual({
+      untrusted: 'allow',
+      ordered: 'allow',
+      flagged: 'deny',
+    })
+    expect(read('deny: []').settings.deny).toEqual([])
+  })
+
+  it('refuse what they do not know, with what to write instead', () => {
+    refuses('denny: [secret]', /did you mean `deny`/)
+    refuses('follow: all', /`follow` must be one of `values`, `session`/)
+    refuses('provenance: { untrusted: maybe }', /`untrusted` must be one of `allow`, `ask`, `deny`/)
+    refuses('provenance: { ordered: true }', /`ordered` must be one of `allow`, `ask`, `deny`/)
+    refuses('provenance: { orderd: ask }', /did you mean `ordered`/)
+    refuses('provenance: deny', /must be a mapping of `untrusted`, `ordered`, `flagged`/)
+    refuses('results: { secret: hide }', /must be one of `redact`, `withhold`/)
+    refuses('results: { Secret: redact }', /`Secret` is no label; write a small letter/)
+    refuses('results: [secret]', /`results` must be a mapping/)
+    refuses('internal: [exa mple.com]', /names no host that can be read/)
+    refuses('[secret]', /must be a mapping of/)
+  })
+
+  it('refuse a label that is both denied and asked for', () => {
+    refuses(
+      'deny: [card, personal]\nask: [personal]',
+      /2: `personal` is in `ask` and in `deny`; keep it in one/,
+    )
+    refuses('ask: [secret]', /where `deny` is left out it is `\[secret\]`; write `deny: \[\]`/)
+    refuses('deny: []\nask: [secret]')
+  })
+})
+
+describe('labels', () => {
+  const labels = (text: string): readonly [readonly string[], readonly string[]] => {
+    const reader = readYaml(text)
+    const found = readLabels(reader, reader.root, '`returns`')
+    return [found, reader.mistakes.map(({ message }) => message)]
+  }
+
+  it('are a list of names, or one', () => {
+    expect(labels('[personal, a, x-1-y]')).toEqual([['personal', 'a', 'x-1-y'], []])
+    expect(labels('personal')).toEqual([['personal'], []])
+    expect(labels('[]')).toEqual([[], []])
+    expect(labels(`[a${'b'.repeat(31)}]`)[1]).toEqual([])
+  })
+
+  it('are refused where they are no name, or here twice', () => {
+    for (const wrong of ['Personal', '1a', '-a', 'a_b', '"a b"', 'é', `a${'b'.repeat(32)}`])
+      expect(labels(`[${wrong}, ok]`), wrong).toEqual([['ok'], [expect.stringMatching(/is no label; write/)]])
+    expect(labels('[a, b, a]')).toEqual([['a', 'b'], ['`a` is twice in `returns`; remove one of the two']])
+    expect(labels('[1]')[1]).toEqual([expect.stringMatching(/a label in `returns` must be text/)])
+    expect(labels(`[${'X'.repeat(5000)}]`)[1][0]?.length).toBeLessThan(300)
+  })
+})

@@ -1,0 +1,3 @@
+import { holdToPace } from './time.ts'
+
+holdToPace(256 * 1024)

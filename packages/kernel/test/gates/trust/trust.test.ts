@@ -1,0 +1,262 @@
+import { describe, expect, it } from 'vitest'
+import fc from 'fast-check'
+import { REASONS, type EffectClass, type ReasonCode } from '@tollgate/evidence'
+import type { Intent } from '../../../src/road/capture.ts'
+import { trust } from '../../../src/gates/trust/gate.ts'
+import { readYaml } from '../../../src/policy/reader/read.ts'
+import {
+  DEFAULT_TRUST,
+  readTrust as readSettings,
+  TRUST_OUTCOMES,
+  type TrustSettings,
+} from '../../../src/gates/trust/settings.ts'
+import type { Snapshot } from '../../../src/road/snapshot.ts'
+import {
+  effectOutcome,
+  moved,
+  NEW_TRUST,
+  outcomeOf,
+  readTrust,
+  trustAt,
+  trustText,
+  type TrustState,
+} from '../../../src/gates/trust/trust.ts'
+import { POINT } from '../../../src/units.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const MIDDLE = 500 * POINT
+
+const state = (points: number, at = 0): TrustState => ({ score: points * POINT, at })
+const points = (score: number): number => score / POINT
+
+function settingsOf(text: string): TrustSettings {
+  const reader = readYaml(text)
+  const settings = readSettings(reader, reader.root)
+  expect(reader.mistakes).toEqual([])
+  return settings
+}
+
+describe('the arithmetic', () => {
+  it('starts in the middle', () => {
+    expect(trustText(NEW_TRUST)).toBe('500.0000')
+    expect(trustAt(NEW_TRUST, 1_800_000_000_000, DAY)).toBe(MIDDLE)
+  })
+
+  it('halves the distance to the middle in a half-life, in a straight line between', () => {
+    const over = (score: number): readonly number[] =>
+      [0, 12, 24, 36, 48].map((hours) => points(trustAt(state(score), hours * HOUR, DAY)))
+    expect(over(900)).toEqual([900, 800, 700, 650, 600])
+    expect(over(100)).toEqual([100, 200, 300, 350, 400])
+    expect(over(500)).toEqual([500, 500, 500, 500, 500])
+    expect(trustAt(state(1000), 31 * DAY, DAY)).toBe(MIDDLE)
+    // A clock that went back moves nothing.
+    expect(trustAt(state(900, DAY), 0, DAY)).toBe(900 * POINT)
+  })
+
+  it('stays exact for the longest half-life', () => {
+    expect(points(trustAt(state(1000), (365 * DAY) / 2, 365 * DAY))).toBe(875)
+    expect(points(trustAt(state(0), (365 * DAY) / 2, 365 * DAY))).toBe(125)
+  })
+
+  it('moves by what each outcome counts, from where it is now', () => {
+    expect(moved(NEW_TRUST, 'hostile', 5, DEFAULT_TRUST)).toEqual({ score: 440 * POINT, at: 5 })
+    expect(points(moved(state(900), 'completed', DAY, DEFAULT_TRUST).score)).toBe(701)
+    expect(moved(state(30), 'hostile', 0, DEFAULT_TRUST).score).toBe(0)
+    expect(moved(state(999), 'approved', 0, DEFAULT_TRUST).score).toBe(1000 * POINT)
+  })
+
+  it('is the very same after an outcome that counts for nothing', () => {
+    const settings = { ...DEFAULT_TRUST, deltas: { ...DEFAULT_TRUST.deltas, completed: 0 } }
+    const before = state(700)
+    expect(moved(before, 'completed', DAY, settings)).toBe(before)
+  })
+
+  it('does not let the same time count twice when the clock goes back', () => {
+    expect(moved(state(900, DAY), 'completed', 0, DEFAULT_TRUST)).toEqual({ score: 901 * POINT, at: DAY })
+  })
+
+  const halfLife = fc.integer({ min: 1, max: 365 * 86_400 }).map((seconds) => seconds * 1000)
+
+  it('stays within whole numbers and its bounds whatever comes', () => {
+    const step = fc.tuple(fc.constantFrom(...TRUST_OUTCOMES), fc.nat(3 * DAY))
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 100 }), halfLife, (steps, length) => {
+        let now = NEW_TRUST
+        let time = 1_000_000
+        for (const [outcome, wait] of steps) {
+          time += wait
+          now = moved(now, outcome, time, { ...DEFAULT_TRUST, halfLife: length })
+          expect(Number.isSafeInteger(now.score) && now.score >= 0 && now.score <= 1000 * POINT).toBe(true)
+          expect(readTrust(trustText(now))).toBe(now.score)
+        }
+      }),
+    )
+  })
+
+  it('comes nearer to the middle with time, never past it and never away from it', () => {
+    const units = fc.integer({ min: 0, max: 1000 * POINT })
+    fc.assert(
+      fc.property(units, halfLife, fc.nat(400 * DAY), fc.nat(400 * DAY), (score, length, one, other) => {
+        const distance = (time: number): number => trustAt({ score, at: 0 }, time, length) - MIDDLE
+        const [sooner, later] = [distance(Math.min(one, other)), distance(Math.max(one, other))]
+        expect(Math.abs(later)).toBeLessThanOrEqual(Math.abs(sooner))
+        expect(Number.isInteger(later)).toBe(true)
+        expect([Math.sign(score - MIDDLE), 0]).toContain(Math.sign(later))
+      }),
+    )
+  })
+})
+
+describe('the text in receipts', () => {
+  it('has four places', () => {
+    expect([0, 1, POINT, 512 * POINT, 1000 * POINT].map((score) => trustText({ score }))).toEqual([
+      '0.0000',
+      '0.0001',
+      '1.0000',
+      '512.0000',
+      '1000.0000',
+    ])
+  })
+
+  it('that cannot be read is no trust at all', () => {
+    for (const text of [
+      '',
+      '512',
+      '512.0',
+      '512.00000',
+      '-1.0000',
+      '01.0000',
+      '1000.0001',
+      '9999.0000',
+      'NaN',
+      ' 1.0000',
+    ]) {
+      expect(readTrust(text), text).toBe(0)
+    }
+    expect(readTrust('512.0001')).toBe(512 * POINT + 1)
+  })
+})
+
+describe('what a decision says about the principal', () => {
+  it('is told by its reason', () => {
+    expect(outcomeOf('ALLOW', 'APPROVAL_GRANTED')).toBe('approved')
+    expect(outcomeOf('ALLOW', 'RULE_ALLOWED')).toBeUndefined()
+    expect(outcomeOf('DENY', 'APPROVAL_REFUSED')).toBe('refused')
+    expect(outcomeOf('DENY', 'PROMPT_INJECTION_DETECTED')).toBe('hostile')
+    expect(outcomeOf('DENY', 'POLICY_VIOLATION')).toBe('denied')
+    expect(outcomeOf('DENY', 'TRUST_INSUFFICIENT')).toBeUndefined()
+    expect(outcomeOf('DENY', 'RATE_EXCEEDED')).toBeUndefined()
+    expect(outcomeOf('ESCALATE', 'APPROVAL_REQUIRED')).toBeUndefined()
+  })
+
+  it('is bad for every denial, unless it is listed here as nobody’s fault', () => {
+    const denials = Object.entries(REASONS)
+      .filter(([, { verdict }]) => verdict === 'DENY')
+      // Sound: the keys of the table are the codes.
+      .map(([code]) => code as ReasonCode)
+    const silent = denials.filter((code) => outcomeOf('DENY', code) === undefined)
+    expect(silent.toSorted()).toEqual([
+      'AGENT_KILLED',
+      'APPROVAL_TIMEOUT',
+      'APPROVAL_TOO_LARGE',
+      'BUDGET_EXCEEDED',
+      'GATE_FAILED',
+      'LEDGER_UNAVAILABLE',
+      'NO_POLICY_DEFINED',
+      'OUTSIDE_HOURS',
+      'QUOTA_EXCEEDED',
+      'RATE_EXCEEDED',
+      'SESSION_FROZEN',
+      'SESSION_RISK_MEMORY_DENY',
+      'STATE_MISMATCH',
+      'STORAGE_QUOTA_EXCEEDED',
+      'SYSTEM_FROZEN',
+      'TOOL_DEFINITION_CHANGED',
+      'TOOL_FROZEN',
+      'TRUST_INSUFFICIENT',
+    ])
+  })
+
+  it('is nothing for a question, whatever was asked', () => {
+    // Sound: the keys of the table are the codes.
+    for (const code of Object.keys(REASONS)) expect(outcomeOf('ESCALATE', code as ReasonCode)).toBeUndefined()
+  })
+
+  it('is followed by what its effect says', () => {
+    const said = (['COMPLETED', 'FAILED', 'UNKNOWN', 'CANCELLED'] as const).map(effectOutcome)
+    expect(said).toEqual(['completed', 'failed', 'unknown', undefined])
+  })
+})
+
+describe('the settings', () => {
+  it('are the documented ones where nothing is said', () => {
+    expect(settingsOf('{}')).toEqual(DEFAULT_TRUST)
+  })
+
+  it('take one delta for itself, and the needs all at once', () => {
+    const settings = settingsOf('{ half-life: 7d, deltas: { hostile: -500 }, needs: { write: 400 } }')
+    expect(settings.halfLife).toBe(7 * DAY)
+    expect(settings.deltas).toEqual({ ...DEFAULT_TRUST.deltas, hostile: -500 })
+    expect(settings.needs).toEqual({ write: 400 })
+  })
+
+  it('name every mistake', () => {
+    const cases: readonly (readonly [string, RegExp])[] = [
+      ['half-life: 366d', /`half-life` must be a time/],
+      ['half-life: 5', /`half-life` must be a time/],
+      ['deltas: { hostile: 5 }', /`hostile` must be a number from -1000 to 0/],
+      ['deltas: { completed: -1 }', /`completed` must be a number from 0 to 1000/],
+      ['deltas: { failed: -1.5 }', /`failed` must be a whole number/],
+      ['deltas: { late: 1 }', /`late` is not known here/],
+      ['needs: { write: 1001 }', /`write` must be a number from 0 to 1000/],
+      ['needs: { write: 0.5 }', /`write` must be a whole number/],
+      ['needs: { fly: 1 }', /`fly` is not known here/],
+      ['needs: {}', /names no class of effect/],
+      ['- 1', /must be a mapping/],
+    ]
+    for (const [text, message] of cases) {
+      const reader = readYaml(text)
+      readSettings(reader, reader.root)
+      expect(reader.mistakes[0]?.message, text).toMatch(message)
+    }
+  })
+})
+
+describe('the rung', () => {
+  /** What the gate says to a call of this class. */
+  function check(
+    settings: TrustSettings | undefined,
+    effect: EffectClass,
+    score: number,
+  ): string | undefined {
+    const snapshot = { policy: { gates: { trust: settings } }, effect, trust: () => score }
+    // Sound: the gate looks at nothing else.
+    const said = trust.check({} as Intent, snapshot as unknown as Snapshot)
+    return said && `${said.verdict} ${said.reason}: ${said.detail ?? ''}`
+  }
+
+  it('denies below what the class of effect needs, to the last unit', () => {
+    expect(check(DEFAULT_TRUST, 'write', 300 * POINT)).toBeUndefined()
+    expect(check(DEFAULT_TRUST, 'write', 300 * POINT - 1)).toBe(
+      'DENY TRUST_INSUFFICIENT: trust is 299 of 1000, `write` needs 300',
+    )
+  })
+
+  it('is silent about a class that needs none', () => {
+    expect(check(DEFAULT_TRUST, 'read', 0)).toBeUndefined()
+    expect(check(settingsOf('needs: { pay: 0 }'), 'pay', 0)).toBeUndefined()
+  })
+
+  it('denies where the score is no number', () => {
+    expect(check(DEFAULT_TRUST, 'write', NaN)).toMatch(/TRUST_INSUFFICIENT/)
+  })
+
+  it('is silent where it is not configured, and says so', () => {
+    expect(check(undefined, 'admin', 0)).toBeUndefined()
+    const standing = (settings: TrustSettings | undefined): string =>
+      // Sound: the gate looks at nothing else.
+      trust.standing({ gates: { trust: settings } } as Parameters<typeof trust.standing>[0])
+    expect([standing(undefined), standing(DEFAULT_TRUST)]).toEqual(['not configured', 'active'])
+  })
+})

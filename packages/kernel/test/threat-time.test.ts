@@ -1,3 +1,0 @@
-import { holdToPace } from './threat-time.ts'
-
-holdToPace(256 * 1024)

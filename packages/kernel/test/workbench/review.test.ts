@@ -1,0 +1,328 @@
+// What `reviewPolicy` says of policies: one oddity, one remark, at its place.
+
+import { describe, expect, it } from 'vitest'
+import { REMARK_CODES } from '../../src/workbench/review/remark.ts'
+import { reviewPolicy } from '../../src/workbench/review/review.ts'
+import { policyOf } from './review-rig.ts'
+
+const TOOLS = `tools:
+  fs/read: { effect: read }
+  fs/write: { effect: write }
+  fs/delete: { effect: delete, returns: [house] }
+  net/get: { effect: send }
+`
+
+/** `line:column CODE message` of each remark on rules, which begin in line 9. */
+function remarks(rules: string, more = '', known: readonly string[] = []): readonly string[] {
+  const text = `tollgate: 1\nname: x\n${TOOLS}rules:\n${rules}${more}`
+  return reviewPolicy(policyOf(text), known).map(
+    ({ line, column, code, message }) => `${line}:${column} ${code} ${message}`,
+  )
+}
+
+/** The codes of what is said of rules, apart from names that are not used in them. */
+function codes(rules: string, more = ''): readonly string[] {
+  const all = remarks(rules, more).map((text) => text.split(' ')[1] ?? '')
+  return all.filter((code) => !['TOOL_UNUSED', 'ALLOWS_DANGER', 'PREFIX_BARE'].includes(code))
+}
+
+const when = (condition: string, rest = ''): readonly string[] =>
+  codes(`  - { id: a, deny: 'fs/*'${rest}, when: ${JSON.stringify(condition)} }\n`, 'gates: { trust: {} }\n')
+
+describe('rules that are never reached', () => {
+  it('are named with the rule that decides before them', () => {
+    expect(
+      remarks(
+        "  - { id: first, deny: 'fs/*' }\n  - { id: second, allow: fs/read }\n  - { id: n, deny: net/get }\n",
+      ),
+    ).toEqual([
+      '10:5 RULE_UNREACHABLE rule `second` is never reached: `first` (line 9) decides these calls first',
+    ])
+  })
+
+  it.each([
+    ['the same condition', "deny: fs/*, when: 'args.n == 1'", "allow: fs/read, when: 'args.n == 1'"],
+    ['a condition that is always true', "deny: fs/*, when: 'risk >= 0.0'", 'allow: fs/read'],
+    ['fewer principals', "deny: fs/*, principal: 'a*'", 'allow: fs/read, principal: ab'],
+    ['fewer doors', 'deny: fs/*, door: [mcp, llm]', 'allow: fs/read, door: llm'],
+    ['fewer sessions', "deny: fs/*, session: 's*'", "allow: fs/read, session: 's1*'"],
+  ])('are found with %s', (_, first, second) => {
+    const found = codes(`  - { id: a, ${first} }\n  - { id: b, ${second} }\n`)
+    expect(found).toContain('RULE_UNREACHABLE')
+  })
+
+  it.each([
+    ['another condition', "deny: fs/*, when: 'args.n == 1'", "allow: fs/read, when: 'args.n == 2'"],
+    ['no condition', "deny: fs/*, when: 'args.n == 1'", 'allow: fs/read'],
+    ['a condition that may fail', "deny: fs/*, when: 'args.n == 1 || args.n != 1'", 'allow: fs/read'],
+    ['more principals', 'deny: fs/*, principal: a', 'allow: fs/read, principal: [a, b]'],
+    ['anybody', 'deny: fs/*, principal: a', 'allow: fs/read'],
+    ['more doors', 'deny: fs/*, door: mcp', 'allow: fs/read'],
+    ['a wider pattern', 'deny: fs/read', 'allow: fs/*'],
+  ])('are not found with %s', (_, first, second) => {
+    const found = codes(`  - { id: a, ${first} }\n  - { id: b, ${second} }\n`)
+    expect(found).not.toContain('RULE_UNREACHABLE')
+  })
+
+  it('are found where several rules together leave nothing', () => {
+    const all = remarks(`  - { id: a, deny: fs/read, door: [mcp, llm, hook] }
+  - { id: b, deny: fs/write }
+  - { id: c, deny: fs/*, door: [http, sdk, browser] }
+  - { id: d, require: [fs/read, fs/write] }
+`)
+    expect(all.filter((text) => text.includes('UNREACHABLE'))).toEqual([
+      '12:5 RULE_UNREACHABLE rule `d` is never reached: `a` (line 9), `b` (line 10), `c` (line 11) together decide these calls first',
+    ])
+  })
+
+  it('are told in part: the names that have no effect', () => {
+    const all = remarks(`  - { id: a, deny: fs/read }
+  - { id: b, deny: net/get, door: mcp, principal: x }
+  - { id: c, require: [fs/write, fs/read] }
+  - { id: d, require: net/get, door: [llm, mcp], principal: x }
+`)
+    expect(all.filter((text) => text.includes('SHADOWED'))).toEqual([
+      '11:34 RULE_SHADOWED the tool `fs/read` of rule `c` has no effect: `a` (line 9) decides these calls first',
+      '12:38 RULE_SHADOWED the door `mcp` of rule `d` has no effect: `b` (line 10) decides these calls first',
+    ])
+  })
+
+  it('are told where a rule that allows cuts in from the side', () => {
+    const rules = "  - { id: a, allow: '*/read' }\n  - { id: b, deny: 'fs/*' }\n"
+    expect(remarks(rules).filter((text) => text.includes('CROSSED'))).toEqual([
+      '10:5 RULE_CROSSED rule `b` does not hold for `fs/read`: `a` (line 9) allows before it',
+    ])
+    // An exception inside of what the later rule names is how exceptions are written.
+    expect(codes("  - { id: a, allow: fs/read }\n  - { id: b, deny: 'fs/*' }\n")).toEqual([])
+  })
+})
+
+describe('conditions', () => {
+  it.each([
+    'false',
+    '1 > 2',
+    'effect == "erase"',
+    'effect == "send"',
+    'door == "mcp" && door == "llm"',
+    'tier == "observer" && tier in ["standard", "admin"]',
+    'args.n == 1 && args.n == 2',
+    'args.n == "a" && args.n == 1',
+    'args.n == 1 && args.n != 1',
+    'args.n == 1 && !(args.n == 1)',
+    'args.n > 5 && args.n < 3',
+    'args.n > 5 && args.n <= 5',
+    'args.n >= 5 && args.n <= 5 && args.n != 5',
+    '5 < args.n && 3 > args.n',
+    'args.n in ["a", "b"] && args.n in ["c"]',
+    'args.n in ["a", "b"] && !(args.n in ["b", "a"])',
+    'args.n > 5 && args.n == "x"',
+    'has(args.n) && !has(args.n)',
+    'args.n == 1 && (true && args.n == 2)',
+    '(args.n == 1 && args.n == 2) || (args.m > 3 && args.m < 2)',
+    'tool == "net/get"',
+    'risk > 1.0',
+    'trust < 0.0 || trust > 1000.0',
+    'args.yes ? args.n < 1 && args.n > 2 : false',
+    '[1, 2].exists(x, x == 3)',
+    'size(args.x) < 0',
+    'args.x.size() == -1',
+    '!(size(args.x) >= 0)',
+    'size(args.x) > 3 && size(args.x) < 2',
+    'args.x.startsWith("/a") && args.x == "/b"',
+    'args.x in ["/a", "/b"] && args.x.endsWith("c")',
+    'args.x == "/a/b" && !args.x.startsWith("/a")',
+    'args.x.startsWith("/a") && args.x.startsWith("/b/")',
+    'args.x.endsWith(".ts") && args.x.endsWith(".js")',
+    'args.x.contains("a") && args.x == 1',
+  ])('%s can never be true', (condition) => {
+    expect(when(condition)).toContain('CONDITION_NEVER_TRUE')
+  })
+
+  it.each([
+    'true',
+    '1 < 2',
+    'effect != "send"',
+    'risk >= 0.0',
+    'risk <= 1.0 || args.n',
+    'door in ["mcp"] || door != "mcp"',
+    'tool == "a" || tool != "a"',
+    'true || args.n == 1',
+  ])('%s is always true', (condition) => {
+    expect(when(condition)).toContain('CONDITION_ALWAYS_TRUE')
+  })
+
+  it.each([
+    'args.n == 1',
+    'args.n == args.m && args.n != args.m + 0',
+    // A double is equal to both of these ints.
+    'args.n == 9007199254740992 && args.n == 9007199254740993',
+    'args.n > 9007199254740992 && args.n < 9007199254740994',
+    'args.n >= 5 && args.n <= 5',
+    'args.n == 5 && args.n == 5.0',
+    'args.n != 1 && args.n != 2',
+    '!(args.n < 5) && !(args.n >= 5)',
+    // What fails is not false, and denies.
+    'args.n == 1 || args.n != 1',
+    'effect == "read"',
+    'tool == "fs/read"',
+    'tool.startsWith("fs/")',
+    'risk > 0.5',
+    '[1, 2, 3].all(effect, effect < 4)',
+    // A value that has no size fails, and what fails is not true.
+    'size(args.x) >= 0',
+    'size(args.x) == 0',
+    'args.x.startsWith("/a") && args.x == "/a/b"',
+    'args.x.startsWith("/a") && args.x.startsWith("/a/b") && args.x.endsWith("b")',
+    'args.x.startsWith("/a") && !args.x.startsWith("/a/b")',
+    'args.x.startsWith(args.y) && args.x == "/b"',
+    'tool.startsWith("a") || !tool.startsWith("a")',
+    'args.x.contains("a") && args.x.contains("b")',
+    'door == "mcp" && args.n == 1',
+  ])('nothing is said of %s', (condition) => {
+    expect(when(condition)).toEqual([])
+  })
+
+  it('see only the doors of their rule', () => {
+    expect(when('door == "mcp"', ', door: [llm, sdk]')).toEqual(['CONDITION_NEVER_TRUE'])
+    expect(when('door == "llm"', ', door: [llm]')).toEqual(['CONDITION_ALWAYS_TRUE'])
+  })
+
+  it('of a rule for tools that only a server has named see the class `admin`', () => {
+    expect(codes(`  - { id: a, deny: '*', when: 'effect == "admin"' }\n`)).toEqual([])
+    expect(codes(`  - { id: a, deny: 'fs/*', when: 'effect == "pay"' }\n`)).toEqual(['CONDITION_NEVER_TRUE'])
+  })
+
+  it('are told words that a variable never is, also where something else may be true', () => {
+    const all = remarks(`  - { id: a, deny: '*', when: 'effect in ["read", "wirte"] || args.n == 1' }\n`)
+    expect(all).toEqual(['9:31 WORD_UNKNOWN `effect` is never "wirte"'])
+  })
+
+  it('that never hold take nothing from later rules', () => {
+    expect(codes(`  - { id: a, deny: 'fs/*', when: 'false' }\n  - { id: b, deny: 'fs/*' }\n`)).toEqual([
+      'CONDITION_NEVER_TRUE',
+    ])
+  })
+})
+
+describe('grants', () => {
+  it('of everything are told, wherever they stand', () => {
+    expect(codes("  - { id: a, allow: '*' }\n")).toEqual(['ALLOWS_EVERYTHING'])
+    expect(codes("  - { id: a, allow: '**', when: 'true', principal: x }\n")).toContain('ALLOWS_EVERYTHING')
+    // Every tool of every server.
+    expect(codes("  - { id: a, allow: '*/*' }\n")).toEqual(['ALLOWS_EVERYTHING'])
+    expect(codes("  - { id: a, allow: 'fs/*' }\n")).toEqual([])
+    expect(codes("  - { id: a, deny: '*' }\n")).toEqual([])
+    expect(codes("  - { id: a, allow: '*', when: 'args.n == 1' }\n")).toEqual([])
+  })
+
+  it('of grave tools without a condition are told', () => {
+    const grave = (rules: string): readonly string[] =>
+      remarks(rules).filter((text) => text.includes('DANGER'))
+    expect(grave("  - { id: a, allow: 'fs/*' }\n")).toEqual([
+      '9:5 ALLOWS_DANGER rule `a` allows `fs/delete` (delete) without a condition',
+    ])
+    expect(grave("  - { id: a, allow: 'fs/*', when: 'args.n == 1' }\n")).toEqual([])
+    // Somebody has thought of it.
+    expect(
+      grave("  - { id: a, deny: fs/delete, when: 'args.n == 1' }\n  - { id: b, allow: 'fs/*' }\n"),
+    ).toEqual([])
+    expect(grave("  - { id: a, require: fs/delete }\n  - { id: b, allow: 'fs/*' }\n")).toEqual([])
+  })
+})
+
+describe('names', () => {
+  it('of tools that nobody declares or offers are told, in rules and in settings', () => {
+    const more = `gates:
+  temporal: { rate: { 'mail/*': 1/h, 'fs/*': 1/h }, hours: { 'pay/*': 'mon-fri 08:00-18:00' } }
+  compliance: { rules: [{ id: c, tools: [fs/read, crm/x], then: deny }] }
+`
+    const rules = "  - { id: a, deny: [fs/raed, 'fs/w*'] }\n  - { id: b, deny: 'git/*' }\n"
+    const strange = (known: readonly string[]): readonly string[] =>
+      remarks(rules, more, known).filter((text) => text.includes('TOOL_UNKNOWN'))
+    expect(strange([])).toEqual([
+      '9:21 TOOL_UNKNOWN `fs/raed` fits no tool that is declared or offered',
+      '10:20 TOOL_UNKNOWN `git/*` fits no tool that is declared or offered, so rule `b` has no effect',
+      '12:23 TOOL_UNKNOWN `mail/*` fits no tool that is declared or offered, so the rate has no effect',
+      '12:62 TOOL_UNKNOWN `pay/*` fits no tool that is declared or offered, so the window has no effect',
+      '13:51 TOOL_UNKNOWN `crm/x` fits no tool that is declared or offered',
+    ])
+    expect(strange(['git/log', 'mail/send', 'crm/x', 'pay/now'])).toHaveLength(1)
+  })
+
+  it('of declared tools that no rule names are told once', () => {
+    expect(remarks('  - { id: a, deny: fs/read }\n')).toEqual([
+      '5:3 TOOL_UNUSED no rule names `fs/write`, `fs/delete` and `net/get`: every call is denied',
+    ])
+  })
+
+  it('of principals that are not declared are told', () => {
+    const people = "principals:\n  'agent:*': { tier: standard }\n  agent:ci: { tier: admin }\n"
+    const rules = "  - { id: a, deny: '*', principal: ['user:*', 'agent:x', '*:ci'] }\n"
+    expect(remarks(rules, people)).toEqual([
+      '9:37 PRINCIPAL_UNKNOWN `user:*` in rule `a` is not declared, and so of the tier observer',
+      '12:3 PRINCIPAL_COVERED `agent:ci` has no effect: `agent:*` stands before it and fits all that it fits',
+    ])
+    expect(remarks(rules)).toEqual([])
+  })
+
+  it('of tools that an earlier pattern fits are told; an exact name counts before patterns', () => {
+    const text = `tollgate: 1
+name: x
+tools: { 'a/*': { effect: read }, 'a/b*': { effect: pay }, a/c: { effect: pay } }
+rules: [{ id: a, deny: '*' }]
+`
+    expect(reviewPolicy(policyOf(text)).map(({ code, line, column }) => [code, line, column])).toEqual([
+      ['TOOL_COVERED', 3, 35],
+    ])
+  })
+
+  it('of labels that nothing carries are told', () => {
+    const more = `gates:
+  taint: { deny: [secret, house], ask: [persnal], results: { hous: redact, card: redact } }
+  compliance: { rules: [{ id: c, labels: [personal, medical], then: deny }] }
+`
+    expect(remarks("  - { id: a, deny: '*' }\n", more)).toEqual([
+      '11:41 LABEL_UNKNOWN nothing ever carries the label `persnal`',
+      '11:62 LABEL_UNKNOWN nothing ever carries the label `hous`',
+      '12:53 LABEL_UNKNOWN nothing ever carries the label `medical`',
+    ])
+  })
+
+  it('of hosts on two lists are told', () => {
+    const more = 'gates: { egress: { allow: [a.com, b.com], ask: [b.com], deny: [A.com] } }\n'
+    expect(remarks("  - { id: a, deny: '*' }\n", more)).toEqual([
+      '10:28 HOST_COVERED the host is in `allow` and in `deny`; `deny` counts',
+      '10:49 HOST_COVERED the host is in `ask` and in `allow`; `allow` counts',
+    ])
+  })
+})
+
+describe('a review', () => {
+  const many = (rule: (i: number) => string): string =>
+    `tollgate: 1\nname: x\nrules:\n${Array.from({ length: 3000 }, (_, i) => `  - { id: r${i}, ${rule(i)} }`).join('\n')}\n`
+
+  it('ends soon, whatever the patterns are, and says if it did not compare all of them', () => {
+    const policy = policyOf(many((i) => `deny: '*x${i}y*'`))
+    const began = performance.now()
+    const found = reviewPolicy(policy)
+    expect(performance.now() - began).toBeLessThan(30_000)
+    expect(found.map(({ code, line }) => [code, line])).toEqual([['REVIEW_CUT', 1]])
+  })
+
+  it('says at most a thousand things', () => {
+    const found = reviewPolicy(policyOf(many(() => 'deny: a')))
+    expect(found).toHaveLength(1001)
+    expect(found.at(-1)).toMatchObject({
+      code: 'REVIEW_CUT',
+      message: 'there are 1999 more remarks from here on',
+    })
+  })
+
+  it('has a remedy for everything it says, and says nothing of a policy without tools and rules', () => {
+    expect(reviewPolicy(policyOf('tollgate: 1\nname: x\nrules: []\n'))).toEqual([])
+    for (const { remedy, code } of reviewPolicy(policyOf(many(() => 'deny: a')))) {
+      expect(remedy).toMatch(/\S/)
+      expect(REMARK_CODES).toContain(code)
+    }
+  })
+})

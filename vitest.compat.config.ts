@@ -1,0 +1,20 @@
+// Official clients and servers with the gateway between them. What only they need is in `compat/`, with a lockfile of its own.
+
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { defineConfig } from 'vitest/config'
+
+const TEN_MINUTES = 10 * 60_000
+
+export default defineConfig({
+  test: {
+    include: ['packages/*/test/**/*.compat.ts'],
+    pool: 'threads',
+    isolate: false,
+    maxWorkers: '100%',
+    env: { XDG_CONFIG_HOME: mkdtempSync(join(tmpdir(), 'tollgate-config-')) },
+    testTimeout: TEN_MINUTES,
+    hookTimeout: TEN_MINUTES,
+  },
+})
