@@ -61,7 +61,10 @@ function boundNames(name: ts.BindingName): readonly ts.Identifier[] {
 }
 
 type TypeDeclaration =
-  ts.InterfaceDeclaration | ts.TypeAliasDeclaration | ts.ClassDeclaration | ts.EnumDeclaration
+  | ts.InterfaceDeclaration
+  | ts.TypeAliasDeclaration
+  | ts.ClassDeclaration
+  | ts.EnumDeclaration
 
 function isType(node: ts.Node): node is TypeDeclaration {
   return (

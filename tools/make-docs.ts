@@ -61,7 +61,7 @@ function threatCodes(): string {
   )
 }
 
-/** A table as prettier writes it, for a page that is formatted. */
+/** A table as the formatter writes it, for a page that is formatted. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((_, i) => Math.max(...[head, ...rows].map((row) => row[i]?.length ?? 0)))
   const line = (row: readonly string[]): string =>

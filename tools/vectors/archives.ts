@@ -72,7 +72,11 @@ function archiveCrime(name: string, about: string, make: () => Promise<Made>): P
 }
 
 export const ARCHIVES: readonly Plan[] = [
-  archiveCrime('file-empty', 'a file of no bytes', bytesChanged(() => EMPTY)),
+  archiveCrime(
+    'file-empty',
+    'a file of no bytes',
+    bytesChanged(() => EMPTY),
+  ),
   unreadable(
     'archive-empty',
     'an archive without members',

@@ -1,6 +1,14 @@
 // Crimes against the head: another ledger's, an older one, one that nobody signed, one that contradicts what was seen.
 
-import { AT, DENIED, keyChange, POLICY, story, told, trustIn } from '../../packages/evidence/test/audit-story.ts'
+import {
+  AT,
+  DENIED,
+  keyChange,
+  POLICY,
+  story,
+  told,
+  trustIn,
+} from '../../packages/evidence/test/audit-story.ts'
 import { decision, fixedKey, type TestLedger } from '../../packages/evidence/test/ledger.ts'
 import {
   archive,
@@ -24,7 +32,16 @@ import {
 } from '../../packages/evidence/src/index.ts'
 import { formatNote, signNote, type NoteSignature } from '../../packages/evidence/src/note.ts'
 import { cosign, MIDDLE, trustInTheStory, twoOfThree, witness } from './honest.ts'
-import { BEGINNING, boundCrime, fails, packed, unreadable, withoutTrust, type Made, type Plan } from './plan.ts'
+import {
+  BEGINNING,
+  boundCrime,
+  fails,
+  packed,
+  unreadable,
+  withoutTrust,
+  type Made,
+  type Plan,
+} from './plan.ts'
 import { plusGroupOrder } from './signatures.ts'
 
 const UNSIGNED = ['CHECKPOINT_UNSIGNED in checkpoint']
@@ -352,8 +369,11 @@ export const CHECKPOINTS: readonly Plan[] = [
     ['CONSISTENCY_MISSING in checkpoint'],
     async () => rewrittenSince(7, MIDDLE),
   ),
-  fails('split-view', 'another head of the same size than the one the auditor had seen', INCONSISTENT, async () =>
-    rewrittenSince(AT.next),
+  fails(
+    'split-view',
+    'another head of the same size than the one the auditor had seen',
+    INCONSISTENT,
+    async () => rewrittenSince(AT.next),
   ),
   fails(
     'split-view-in-the-middle',
@@ -371,8 +391,10 @@ export const CHECKPOINTS: readonly Plan[] = [
     INCONSISTENT,
     async () => {
       const ledger = await told()
-      const members = edited(await forge(ledger, { ...MIDDLE, since: 7 }), 'proofs/consistency.json', (text) =>
-        text.replace(/"[^"]{44}"/, JSON.stringify(toBase64(sha256('another')))),
+      const members = edited(
+        await forge(ledger, { ...MIDDLE, since: 7 }),
+        'proofs/consistency.json',
+        (text) => text.replace(/"[^"]{44}"/, JSON.stringify(toBase64(sha256('another')))),
       )
       const trust = trustIn(ledger, { checkpoint: await ledger.checkpointAt(7) })
       return { pack: archive(bound(members)), trust }

@@ -1,7 +1,13 @@
 // The demonstration pack of the README: true, and with one verdict turned from DENY to ALLOW.
 
 import { collect, demoLedger } from '../../packages/evidence/test/ledger.ts'
-import { canonicalBytes, formatTrust, parseReceipt, toBase64, writePack } from '../../packages/evidence/src/index.ts'
+import {
+  canonicalBytes,
+  formatTrust,
+  parseReceipt,
+  toBase64,
+  writePack,
+} from '../../packages/evidence/src/index.ts'
 
 /** The files by name. */
 export async function makeDemo(): Promise<ReadonlyMap<string, Uint8Array>> {

@@ -66,7 +66,9 @@ const OUTPUT = bytesOf('Quarterly report\n')
 const SALT = bytesOf(sha256Hex('salt').slice(0, 32))
 
 /** A call of which the arguments and the output are disclosed. */
-export async function disclosing(commit: 'plain' | 'salted'): Promise<{ ledger: TestLedger; payloads: Payload[] }> {
+export async function disclosing(
+  commit: 'plain' | 'salted',
+): Promise<{ ledger: TestLedger; payloads: Payload[] }> {
   const payloads: Payload[] =
     commit === 'plain'
       ? [
@@ -75,7 +77,11 @@ export async function disclosing(commit: 'plain' | 'salted'): Promise<{ ledger: 
         ]
       : [
           { hash: saltedHash('args', SALT, ARGS), bytes: ARGS, salted: { label: 'args', salt: SALT } },
-          { hash: saltedHash('effect', SALT, OUTPUT), bytes: OUTPUT, salted: { label: 'effect', salt: SALT } },
+          {
+            hash: saltedHash('effect', SALT, OUTPUT),
+            bytes: OUTPUT,
+            salted: { label: 'effect', salt: SALT },
+          },
         ]
   const [args_hash = '', effect_hash = ''] = payloads.map(({ hash }) => hash)
   const ledger = await told(async (ledger) => {
@@ -159,7 +165,11 @@ async function refusal(ledger: TestLedger): Promise<void> {
 
 /** What a person was shown and what was used are both on record, and need not be the same. */
 async function approvalOfAPage(ledger: TestLedger): Promise<void> {
-  const page = { sentinel_findings: [], page_host: 'shop.example', planner_ref: `sha256:${sha256Hex('plan')}` }
+  const page = {
+    sentinel_findings: [],
+    page_host: 'shop.example',
+    planner_ref: `sha256:${sha256Hex('plan')}`,
+  }
   const [shown, used] = [sha256Hex('risk 12'), sha256Hex('risk 5')]
   const { id } = await ledger.append({
     ...ASKED,
@@ -223,8 +233,10 @@ export const HONEST: readonly Plan[] = [
   passes('range-ends-before-the-head', 'the first eight of ten entries', async () =>
     exported(await told(), { range: { start: 0, end: 8 } }),
   ),
-  passes('range-with-an-entry-after-it', 'the first eight entries, and a later one by its own proof', async () =>
-    exported(await told(), { range: { start: 0, end: 8 }, selected: [AT.sentEffect] }),
+  passes(
+    'range-with-an-entry-after-it',
+    'the first eight entries, and a later one by its own proof',
+    async () => exported(await told(), { range: { start: 0, end: 8 }, selected: [AT.sentEffect] }),
   ),
   passes('range-across-bundles', 'entries 254 to 256 stand in two bundles', async () =>
     exported(await longLedger(), { range: { start: 254, end: 257 }, selected: CONTEXT }),
@@ -244,8 +256,10 @@ export const HONEST: readonly Plan[] = [
   passes('ledger-unused', 'a ledger that has a writer and no call yet', async () =>
     exported(await unusedLedger()),
   ),
-  passes('writers-interleaved', 'two writers, each with its own chain, one following from the other', async () =>
-    exported(await twoWriters()),
+  passes(
+    'writers-interleaved',
+    'two writers, each with its own chain, one following from the other',
+    async () => exported(await twoWriters()),
   ),
   passes('writer-key-rotated', 'a writer gets a second key and loses its first', async () =>
     exported(await rotatedWriter()),
@@ -253,11 +267,15 @@ export const HONEST: readonly Plan[] = [
   passes('ledger-key-rotated-both-sign', 'the old key is pinned, and both sign the head', async () =>
     exported(await rotatedLedgerKey(false)),
   ),
-  passes('ledger-key-rotated-new-signs', 'the old key was retired; the new one is pinned and signs', async () => {
-    const ledger = await rotatedLedgerKey(true)
-    const keys = [noteKey(ledger.origin, nextLedgerKey.publicKey)]
-    return exported(ledger, undefined, { keys })
-  }),
+  passes(
+    'ledger-key-rotated-new-signs',
+    'the old key was retired; the new one is pinned and signs',
+    async () => {
+      const ledger = await rotatedLedgerKey(true)
+      const keys = [noteKey(ledger.origin, nextLedgerKey.publicKey)]
+      return exported(ledger, undefined, { keys })
+    },
+  ),
   passes('payload-plain', 'arguments and output are disclosed under plain hashes', async () => {
     const { ledger, payloads } = await disclosing('plain')
     return exported(ledger, { range: { start: 0, end: ledger.size }, payloads })
@@ -280,16 +298,25 @@ export const HONEST: readonly Plan[] = [
   passes('effect-late-after-unknown', 'the effect of a lost call was learned after all', async () =>
     exported(await lateEffect()),
   ),
-  passes('effect-late-by-itself', 'a late effect is shown, and neither its decision nor the unknown one', async () =>
-    exported(await lateEffect(), { selected: [AT.genesis, AT.key, AT.read + 2] }),
+  passes(
+    'effect-late-by-itself',
+    'a late effect is shown, and neither its decision nor the unknown one',
+    async () => exported(await lateEffect(), { selected: [AT.genesis, AT.key, AT.read + 2] }),
   ),
-  passes('effect-late-with-its-decision', 'a late effect and its decision are shown, and not the unknown one', async () =>
-    exported(await lateEffect(), { selected: [AT.genesis, AT.key, AT.read, AT.read + 2] }),
+  passes(
+    'effect-late-with-its-decision',
+    'a late effect and its decision are shown, and not the unknown one',
+    async () => exported(await lateEffect(), { selected: [AT.genesis, AT.key, AT.read, AT.read + 2] }),
   ),
   passes('effect-cancelled', 'an allowed call that was never dispatched', async () =>
     exported(
       await told(async (ledger) => {
-        const ended = { status: 'CANCELLED', commit: 'plain', reported_by: 'gateway', delivery: 'withheld' } as const
+        const ended = {
+          status: 'CANCELLED',
+          commit: 'plain',
+          reported_by: 'gateway',
+          delivery: 'withheld',
+        } as const
         const { id } = entryOf(ledger, AT.read)
         await ledger.append({ kind: 'effect', decision: id, causes: [id], ...ended })
       }, BEGINNING),
@@ -304,11 +331,15 @@ export const HONEST: readonly Plan[] = [
   passes('approval-of-a-page', 'a person approved a browser call and said why', async () =>
     exported(await told(approvalOfAPage, BEGINNING)),
   ),
-  passes('approval-used-by-the-next-process', 'a client was started again between the question and the call', async () =>
-    exported(await told(nextProcess, BEGINNING)),
+  passes(
+    'approval-used-by-the-next-process',
+    'a client was started again between the question and the call',
+    async () => exported(await told(nextProcess, BEGINNING)),
   ),
-  passes('session-pardoned', 'an operator reset and closed a session, and reset trust, with reasons', async () =>
-    exported(await told(pardons, BEGINNING)),
+  passes(
+    'session-pardoned',
+    'an operator reset and closed a session, and reset trust, with reasons',
+    async () => exported(await told(pardons, BEGINNING)),
   ),
   passes('policy-replaced-in-time', 'decisions under a policy and under its successor', async () =>
     exported(await twoPolicies()),
@@ -353,14 +384,22 @@ export const HONEST: readonly Plan[] = [
     const ledger = await told()
     return exported(ledger, undefined, { checkpoint: await ledger.checkpointAt(7) })
   }),
-  passes('pinned-head-with-a-proof', 'a proof shows that the ledger continues the head seen earlier', async () => {
-    const ledger = await told()
-    return exported(ledger, { ...MIDDLE, since: 7 }, { checkpoint: await ledger.checkpointAt(7) })
-  }),
-  passes('pinned-head-empty', 'the head that was seen earlier is that of a ledger without entries', async () => {
-    const ledger = await told(undefined, BEGINNING)
-    return exported(ledger, undefined, { checkpoint: await ledger.checkpointAt(0) })
-  }),
+  passes(
+    'pinned-head-with-a-proof',
+    'a proof shows that the ledger continues the head seen earlier',
+    async () => {
+      const ledger = await told()
+      return exported(ledger, { ...MIDDLE, since: 7 }, { checkpoint: await ledger.checkpointAt(7) })
+    },
+  ),
+  passes(
+    'pinned-head-empty',
+    'the head that was seen earlier is that of a ledger without entries',
+    async () => {
+      const ledger = await told(undefined, BEGINNING)
+      return exported(ledger, undefined, { checkpoint: await ledger.checkpointAt(0) })
+    },
+  ),
   passes('pinned-head-equal', 'the head is the one that was seen earlier', async () => {
     const ledger = await told()
     return exported(ledger, MIDDLE, { checkpoint: ledger.checkpoint })

@@ -1,6 +1,14 @@
 // Crimes with keys: wrong signatures, and keys that sign what they may not.
 
-import { AT, addWriter, DENIED, keyChange, POLICY, told, trustIn } from '../../packages/evidence/test/audit-story.ts'
+import {
+  AT,
+  addWriter,
+  DENIED,
+  keyChange,
+  POLICY,
+  told,
+  trustIn,
+} from '../../packages/evidence/test/audit-story.ts'
 import { decision, fixedKey, type TestLedger } from '../../packages/evidence/test/ledger.ts'
 import {
   archive,
@@ -22,7 +30,17 @@ import {
   toBase64,
   type Receipt,
 } from '../../packages/evidence/src/index.ts'
-import { ADDED, BEGINNING, boundCrime, fails, packed, sealedCrime, unreadable, type Made, type Plan } from './plan.ts'
+import {
+  ADDED,
+  BEGINNING,
+  boundCrime,
+  fails,
+  packed,
+  sealedCrime,
+  unreadable,
+  type Made,
+  type Plan,
+} from './plan.ts'
 import { plusGroupOrder } from './signatures.ts'
 
 interface Envelope {
@@ -74,7 +92,9 @@ export const KEYS: readonly Plan[] = [
     ['LEAVES_WRONG', `SIGNATURE_WRONG at ${AT.read}`],
     boundCrime((members) =>
       relined(members, (lines) =>
-        lines.map((line, i) => (i === AT.read ? Buffer.from(resigned(bytesOf(line), flipped)).toString() : line)),
+        lines.map((line, i) =>
+          i === AT.read ? Buffer.from(resigned(bytesOf(line), flipped)).toString() : line,
+        ),
       ),
     ),
   ),
@@ -261,7 +281,10 @@ export const KEYS: readonly Plan[] = [
     [`MEMBER_UNEXPECTED in ${WRITERS_FILE}/a`, `KEY_FILE_WRONG in ${WRITERS_FILE}`],
     boundCrime((members) => {
       const right = members.find(({ name }) => name === WRITERS_FILE)?.bytes ?? bytesOf('')
-      return [...replaced(members, WRITERS_FILE, bytesOf('garbage\n')), { name: `${WRITERS_FILE}/a`, bytes: right }]
+      return [
+        ...replaced(members, WRITERS_FILE, bytesOf('garbage\n')),
+        { name: `${WRITERS_FILE}/a`, bytes: right },
+      ]
     }),
   ),
   fails(

@@ -1,6 +1,15 @@
 // Crimes against the tree: receipts removed, moved, changed or added, and proofs that do not fit.
 
-import { addWriter, AT, DENIED, entryOf, POLICY, story, told, trustIn } from '../../packages/evidence/test/audit-story.ts'
+import {
+  addWriter,
+  AT,
+  DENIED,
+  entryOf,
+  POLICY,
+  story,
+  told,
+  trustIn,
+} from '../../packages/evidence/test/audit-story.ts'
 import { decision, text, type TestLedger } from '../../packages/evidence/test/ledger.ts'
 import {
   archive,
@@ -59,7 +68,11 @@ const FOREIGN_HASH = toBase64(sha256('another'))
 function rangeCrime(side: 'left' | 'right', edit: (hashes: readonly string[]) => readonly string[]) {
   return boundCrime((members) => {
     const proof = JSON.parse(contentOf(members, 'proofs/range.json')) as Record<'left' | 'right', string[]>
-    return replaced(members, 'proofs/range.json', bytesOf(JSON.stringify({ ...proof, [side]: edit(proof[side]) })))
+    return replaced(
+      members,
+      'proofs/range.json',
+      bytesOf(JSON.stringify({ ...proof, [side]: edit(proof[side]) })),
+    )
   }, PART)
 }
 
@@ -108,7 +121,10 @@ export const LEAVES: readonly Plan[] = [
     async () => {
       const ledger = await told()
       const members = relined(await forge(ledger), (lines) => removed(lines, AT.denied))
-      return { pack: archive(bound(members, { range: { start: 0, end: AT.sentEffect } })), trust: trustIn(ledger) }
+      return {
+        pack: archive(bound(members, { range: { start: 0, end: AT.sentEffect } })),
+        trust: trustIn(ledger),
+      }
     },
   ),
   fails(
@@ -296,7 +312,9 @@ export const LEAVES: readonly Plan[] = [
     'inclusion-proof-for-another-checkpoint',
     'the proof of a receipt is a true one, but leads to an older head',
     [`INCLUSION_WRONG at ${AT.readEffect} in ${PROOF}`, `INCLUSION_WRONG at ${AT.readEffect}`],
-    borrowedProof(async () => forge(await told(undefined, { length: AT.sent }), { selected: [AT.readEffect] })),
+    borrowedProof(async () =>
+      forge(await told(undefined, { length: AT.sent }), { selected: [AT.readEffect] }),
+    ),
   ),
   fails(
     'inclusion-proof-quotes-another-checkpoint',
@@ -304,9 +322,7 @@ export const LEAVES: readonly Plan[] = [
     [`INCLUSION_WRONG at ${AT.readEffect} in ${PROOF}`],
     borrowedProof(async (ledger) => {
       const older = await ledger.checkpointAt(AT.sent)
-      return edited(await forge(ledger, SELECTION), PROOF, (proof) =>
-        proof.replace(ledger.checkpoint, older),
-      )
+      return edited(await forge(ledger, SELECTION), PROOF, (proof) => proof.replace(ledger.checkpoint, older))
     }),
   ),
   unreadable(

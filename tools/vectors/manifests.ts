@@ -14,7 +14,16 @@ import {
 } from '../../packages/evidence/test/pack-forge.ts'
 import { canonicalBytes } from '../../packages/evidence/src/canonical.ts'
 import { sha256Hex, type Json, type JsonObject, type Manifest } from '../../packages/evidence/src/index.ts'
-import { BEGINNING, boundCrime, fails, naiveCrime, unreadable, type Made, type Plan, lacking } from './plan.ts'
+import {
+  BEGINNING,
+  boundCrime,
+  fails,
+  naiveCrime,
+  unreadable,
+  type Made,
+  type Plan,
+  lacking,
+} from './plan.ts'
 
 const POLICY_FILE = `policy/${POLICY}`
 const RENAMED = `policy/${sha256Hex('renamed')}`

@@ -11,7 +11,14 @@ import {
   entryOf,
   POLICY,
 } from '../../packages/evidence/test/audit-story.ts'
-import { decision, effect, hash, unknownEffect, type Draft, type TestLedger } from '../../packages/evidence/test/ledger.ts'
+import {
+  decision,
+  effect,
+  hash,
+  unknownEffect,
+  type Draft,
+  type TestLedger,
+} from '../../packages/evidence/test/ledger.ts'
 import { ADDED, fails, sealedCrime, type Made, type Plan } from './plan.ts'
 
 /** Receipts that follow each other after the open decision of the story; each may rest on the one before it. */
@@ -24,7 +31,10 @@ function followed(...steps: readonly ((open: string, previous: string) => Draft)
 }
 
 /** A call that is asked about and answered, and what is then made of the answer. */
-function answered(given: 'GRANTED' | 'REFUSED', use: (ledger: TestLedger, approval: string) => Promise<unknown>) {
+function answered(
+  given: 'GRANTED' | 'REFUSED',
+  use: (ledger: TestLedger, approval: string) => Promise<unknown>,
+) {
   return sealedCrime(async (ledger) => {
     const { id } = await ledger.append(ASKED)
     const { id: approval } = await ledger.append(answer(id, given))
@@ -274,7 +284,12 @@ export const PAIRS: readonly Plan[] = [
     'a call was allowed under a delegation that hangs from one that was revoked',
     [`DELEGATION_NOT_GRANTED at ${ADDED + 3}`],
     sealedCrime(async (ledger) => {
-      const first = { ...GRANT, delegation_hash: hash('first'), delegate: GRANT.delegator, delegator: 'user:olga' }
+      const first = {
+        ...GRANT,
+        delegation_hash: hash('first'),
+        delegate: GRANT.delegator,
+        delegator: 'user:olga',
+      }
       await ledger.append(first)
       await ledger.append({ ...GRANT, parent: hash('first') })
       await ledger.append({ ...first, op: 'revoke' })

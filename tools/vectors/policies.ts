@@ -2,17 +2,38 @@
 
 import { DENIED, POLICY, told } from '../../packages/evidence/test/audit-story.ts'
 import { begin, createLedger, decision, POLICY_TEXT } from '../../packages/evidence/test/ledger.ts'
-import { archive, bound, bytesOf, forge, joined, replaced, wholeOf } from '../../packages/evidence/test/pack-forge.ts'
+import {
+  archive,
+  bound,
+  bytesOf,
+  forge,
+  joined,
+  replaced,
+  wholeOf,
+} from '../../packages/evidence/test/pack-forge.ts'
 import { NO_HASH, sha256Hex, type Payload } from '../../packages/evidence/src/index.ts'
 import { trustIn } from '../../packages/evidence/test/audit-story.ts'
 import { disclosing } from './honest.ts'
-import { ADDED, BEGINNING, boundCrime, fails, packed, sealedCrime, unreadable, type Made, type Plan } from './plan.ts'
+import {
+  ADDED,
+  BEGINNING,
+  boundCrime,
+  fails,
+  packed,
+  sealedCrime,
+  unreadable,
+  type Made,
+  type Plan,
+} from './plan.ts'
 
 const LENIENT = 'tollgate: 1\nname: demo\nrules: [{ id: all, allow: "*" }]\n'
 const POLICY_FILE = `policy/${POLICY}`
 
 /** A crime against the first payload that is disclosed. */
-function payloadCrime(commit: 'plain' | 'salted', tamper: (payload: Payload) => Payload): () => Promise<Made> {
+function payloadCrime(
+  commit: 'plain' | 'salted',
+  tamper: (payload: Payload) => Payload,
+): () => Promise<Made> {
   return async () => {
     const { ledger, payloads } = await disclosing(commit)
     const [first, ...others] = payloads

@@ -1,10 +1,26 @@
 // Crimes of form, sealed into the tree by those who hold the keys: a right root does not make a receipt right.
 
 import { AT, DENIED, told, trustIn } from '../../packages/evidence/test/audit-story.ts'
-import { createLedger, fixedKey, text, type Draft, type TestLedger } from '../../packages/evidence/test/ledger.ts'
+import {
+  createLedger,
+  fixedKey,
+  text,
+  type Draft,
+  type TestLedger,
+} from '../../packages/evidence/test/ledger.ts'
 import { archive, bound, bytesOf, forge, sealAnything } from '../../packages/evidence/test/pack-forge.ts'
 import { canonicalize, PAYLOAD_TYPE, toBase64, type JsonObject } from '../../packages/evidence/src/index.ts'
-import { ADDED, BEGINNING, fails, packed, sealedCrime, unreadable, type Made, type Plan, lacking } from './plan.ts'
+import {
+  ADDED,
+  BEGINNING,
+  fails,
+  packed,
+  sealedCrime,
+  unreadable,
+  type Made,
+  type Plan,
+  lacking,
+} from './plan.ts'
 
 /** The receipt that would be next, in canonical form, and what is done to that text before it is signed. */
 function payloadCrime(tamper: (payload: string) => string, draft: Draft = DENIED): () => Promise<Made> {
@@ -184,10 +200,15 @@ export const RECEIPTS: readonly Plan[] = [
       }
     }),
   ),
-  unreadable('envelope-empty', 'an empty line in place of a receipt', MALFORMED, sealedCrime(async (ledger) => {
-    ledger.appendRaw(bytesOf(''))
-    return Promise.resolve()
-  })),
+  unreadable(
+    'envelope-empty',
+    'an empty line in place of a receipt',
+    MALFORMED,
+    sealedCrime(async (ledger) => {
+      ledger.appendRaw(bytesOf(''))
+      return Promise.resolve()
+    }),
+  ),
   unreadable(
     'bundle-without-its-last-line-end',
     'the last line of the receipts is not ended',
@@ -215,12 +236,7 @@ export const RECEIPTS: readonly Plan[] = [
   fails(
     'genesis-replaced',
     'the first entry of the ledger is not a genesis',
-    [
-      'CHECKPOINT_KEY_FOREIGN in checkpoint',
-      'GENESIS_MISSING',
-      'GENESIS_MISPLACED at 0',
-      'KEY_UNKNOWN at 0',
-    ],
+    ['CHECKPOINT_KEY_FOREIGN in checkpoint', 'GENESIS_MISSING', 'GENESIS_MISPLACED at 0', 'KEY_UNKNOWN at 0'],
     async () => packed(await headless()),
   ),
   fails(

@@ -119,38 +119,38 @@ function table(row: Row): Imperatives {
 }
 
 /** Verbs in German. */
-// prettier-ignore
+// oxfmt-ignore
 export const GERMAN: Imperatives = table(['sende', 'überweise', 'bezahle', 'lade ein', 'veröffentliche', 'öffne', 'buche', 'erstelle', 'ändere', 'lösche', 'teile', 'nenne', 'ergänze', 'schreibe', 'erledige'])
 /** Verbs in French. */
-// prettier-ignore
+// oxfmt-ignore
 export const FRENCH: Imperatives = table(['envoyez', 'virez', 'payez', 'invitez', 'publiez', 'ouvrez', 'réservez', 'créez', 'modifiez', 'supprimez', 'partagez', 'communiquez', 'ajoutez', 'écrivez', 'exécutez'])
 /** Verbs in Spanish. */
-// prettier-ignore
+// oxfmt-ignore
 export const SPANISH: Imperatives = table(['envía', 'transfiere', 'paga', 'invita', 'publica', 'abre', 'reserva', 'crea', 'cambia', 'borra', 'comparte', 'revela', 'añade', 'escribe', 'ejecuta'])
 /** Verbs in Italian. */
-// prettier-ignore
+// oxfmt-ignore
 export const ITALIAN: Imperatives = table(['invia', 'bonifica', 'paga', 'invita', 'pubblica', 'apri', 'prenota', 'crea', 'modifica', 'cancella', 'condividi', 'comunica', 'aggiungi', 'scrivi', 'esegui'])
 /** Verbs in Portuguese. */
-// prettier-ignore
+// oxfmt-ignore
 export const PORTUGUESE: Imperatives = table(['envie', 'transfira', 'pague', 'convide', 'publique', 'abra', 'reserve', 'crie', 'altere', 'apague', 'partilhe', 'revele', 'adicione', 'escreva', 'execute'])
 /** Verbs in Polish. */
-// prettier-ignore
+// oxfmt-ignore
 export const POLISH: Imperatives = table(['wyślij', 'przelej', 'zapłać', 'zaproś', 'opublikuj', 'otwórz', 'zarezerwuj', 'utwórz', 'zmień', 'usuń', 'udostępnij', 'ujawnij', 'dodaj', 'napisz', 'wykonaj'])
 /** Verbs in Turkish. */
-// prettier-ignore
+// oxfmt-ignore
 export const TURKISH: Imperatives = table(['gönder', 'havale et', 'öde', 'davet et', 'yayınla', 'aç', 'rezerve et', 'oluştur', 'değiştir', 'sil', 'paylaş', 'bildir', 'ekle', 'yaz', 'yerine getir'])
 /** Verbs in Russian. */
-// prettier-ignore
+// oxfmt-ignore
 export const RUSSIAN: Imperatives = table(['отправь', 'переведи', 'оплати', 'пригласи', 'опубликуй', 'открой', 'забронируй', 'создай', 'измени', 'удали', 'поделись', 'сообщи', 'добавь', 'напиши', 'выполни'])
 /** Verbs in Chinese. */
-// prettier-ignore
+// oxfmt-ignore
 export const CHINESE: Imperatives = table(['发送', '转账', '付款', '邀请', '发布', '打开', '预订', '创建', '修改', '删除', '共享', '告知', '添加', '发消息', '执行'])
 /** Verbs in Japanese. */
-// prettier-ignore
+// oxfmt-ignore
 export const JAPANESE: Imperatives = table(['送信して', '送金して', '支払って', '招待して', '投稿して', '開いて', '予約して', '作成して', '変更して', '削除して', '共有して', '知らせて', '追加して', '連絡して', '実行して'])
 /** Verbs in Arabic. */
-// prettier-ignore
+// oxfmt-ignore
 export const ARABIC: Imperatives = table(['أرسل', 'حوّل', 'ادفع', 'ادعُ', 'انشر', 'افتح', 'احجز', 'أنشئ', 'غيّر', 'احذف', 'شارك', 'أفصح عن', 'أضف', 'اكتب إلى', 'نفّذ'])
 /** Verbs in Hindi. */
-// prettier-ignore
+// oxfmt-ignore
 export const HINDI: Imperatives = table(['भेजें', 'ट्रांसफ़र करें', 'भुगतान करें', 'आमंत्रित करें', 'पोस्ट करें', 'खोलें', 'बुक करें', 'बनाएँ', 'बदलें', 'हटाएँ', 'साझा करें', 'बताएँ', 'जोड़ें', 'संदेश भेजें', 'पूरा करें'])

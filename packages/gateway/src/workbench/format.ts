@@ -33,7 +33,8 @@ import {
 
 /** What came of laying out a policy file. */
 type Formatted =
-  { readonly ok: true; readonly text: string } | { readonly ok: false; readonly mistakes: readonly Mistake[] }
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly mistakes: readonly Mistake[] }
 
 /** Longest line in which a list or mapping may stand in braces. */
 const WIDTH = 110

@@ -348,7 +348,8 @@ function fits(store: MemoryStore, filter: EntryFilter, index: number): boolean {
   if (!receipt) return false
   const about = receipt.kind === 'effect' || receipt.kind === 'approval' ? receipt.decision : undefined
   const decision = (about === undefined ? receipt : store.entries.find(({ id }) => id === about)?.receipt) as
-    Decision | undefined
+    | Decision
+    | undefined
   const own = receipt.kind === 'decision' ? receipt : undefined
   const { kind, tenant, principal, tool, verdict, session } = filter
   return (

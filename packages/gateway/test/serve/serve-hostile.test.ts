@@ -194,7 +194,9 @@ describe('limits', () => {
   })
 
   test('on the time that a body takes, however it drips', async () => {
-    const drops = [...BODY.slice(0, -1)].flatMap((drop) => [drop, 100])
+    const drops = BODY.slice(0, -1)
+      .split('')
+      .flatMap((drop) => [drop, 100])
     const before = hasty.receipts().length
     const text = await hasty.raw(call([], BODY, hasty).slice(0, -BODY.length), ...drops)
     expect(text).toMatch(/^HTTP\/1\.1 408/)

@@ -344,7 +344,7 @@ describe('what no tried call shows', () => {
     expect(named('threat: {}', '')).toEqual(['settings:gates.threat', 'untried:gates.threat'])
     expect(named('', 'threat: {}, taint: {}')).toEqual([])
     expect(named('threat: {}', 'threat: { results: { high: label } }')).toEqual(['settings:gates.threat'])
-  }) // prettier-ignore
+  }) // oxfmt-ignore
 
   test('who is asked, and for how long', () => {
     const asks = (text: string): Policy => rules(`{ id: r, require: fs/read${text} }`)
@@ -378,7 +378,7 @@ describe('what no tried call shows', () => {
     const before = rules('{ id: no-del, deny: fs/del }', secrets, '{ id: work, allow: "fs/*", when: "args.path.startsWith(\\"/work/src/\\")" }')
     const after = rules('{ id: work, allow: "fs/*", when: "args.path.startsWith(\\"/work/\\")" }')
     expect(names(before, after)).toEqual(['gone:no-del', 'gone:secrets', 'work'])
-  }) // prettier-ignore
+  }) // oxfmt-ignore
 })
 
 describe('the policies to begin with', () => {

@@ -130,7 +130,7 @@ const LOOSER: readonly (readonly [what: string, before: string, after: string])[
   ['trust', `${rule('')}\ngates: { trust: { needs: { read: 501 } } }`, `${rule('')}\ngates: { trust: { needs: { read: 500 } } }`],
   ['a domain of the browser', `${PAGE}gates: { egress: { allow: ['*'] }, browser: { domains: [a.test] } }`, `${PAGE}gates: { egress: { allow: ['*'] }, browser: { domains: [a.test, b.test] } }`],
   ['risk of a page', `${PAGE}gates: { egress: { allow: ['*'] }, browser: { domains: [a.test], max-sentinel-risk: 50 } }`, `${PAGE}gates: { egress: { allow: ['*'] }, browser: { domains: [a.test], max-sentinel-risk: 60 } }`],
-] // prettier-ignore
+] // oxfmt-ignore
 
 describe('what a call passes by now is found', () => {
   for (const [what, before, after] of LOOSER) {

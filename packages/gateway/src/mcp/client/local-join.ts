@@ -24,7 +24,8 @@ export interface Join {
 
 /** What is answered. */
 export type JoinAnswer =
-  { readonly ok: true } | { readonly ok: false; readonly message: string; readonly hints: readonly string[] }
+  | { readonly ok: true }
+  | { readonly ok: false; readonly message: string; readonly hints: readonly string[] }
 
 /** Largest first line, in bytes: an environment may be long. */
 const MAX_JOIN: number = 1 << 20

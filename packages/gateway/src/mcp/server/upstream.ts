@@ -49,7 +49,8 @@ export interface ClientHello {
 
 /** What a server answered: our own text of it has been read strictly. */
 export type UpstreamAnswer =
-  { readonly ok: true; readonly result: JsonObject } | { readonly ok: false; readonly error: RpcError }
+  | { readonly ok: true; readonly result: JsonObject }
+  | { readonly ok: false; readonly error: RpcError }
 
 /** What happens while a request is under way. */
 export interface Exchange {

@@ -14,7 +14,7 @@ const MOST_TEXTS = 120
 const MOST_PATHS = 12
 const ODD: readonly string[] = [
   '..', '/../', '~', '%', '\\', '`', '$(', '\u0000', '\u0007', '\u007f', '-', ' -x', '"', ';', '--', '#', '*', '/', 'é', '\n', 'Z', '9', '<<',
-] // prettier-ignore
+] // oxfmt-ignore
 
 /** Each start, with texts at every argument that the rule looks at, before and after. */
 export function* aroundChange(world: World, rule: Rule, starts: readonly Draft[]): Iterable<Draft> {

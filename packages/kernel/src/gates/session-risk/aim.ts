@@ -19,7 +19,14 @@ import { hostValue, type Value } from '../../text/values.ts'
  * tool; nobody.
  */
 export type TargetStanding =
-  'named' | 'beside' | 'inside' | 'returned' | 'loose' | 'claimed' | 'told' | 'nobody'
+  | 'named'
+  | 'beside'
+  | 'inside'
+  | 'returned'
+  | 'loose'
+  | 'claimed'
+  | 'told'
+  | 'nobody'
 
 const BY_TRUST: readonly TargetStanding[] = [
   'named',

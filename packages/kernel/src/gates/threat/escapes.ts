@@ -107,7 +107,7 @@ const NAMED: ReadonlyMap<string, number> = new Map(
     ccedil: 'ç', ntilde: 'ñ', oacute: 'ó', iacute: 'í', atilde: 'ã', otilde: 'õ', mdash: '—', ndash: '–', hellip: '…',
     ldquo: '“', rdquo: '”', lsquo: '‘', rsquo: '’', laquo: '«', raquo: '»', copy: '©',
   }).map(([name, text]) => [name, text.charCodeAt(0)]),
-) // prettier-ignore
+) // oxfmt-ignore
 const LONGEST_NAME = 16
 
 function entity(view: View, i: number, out: Writer): number {

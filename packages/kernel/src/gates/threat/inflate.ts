@@ -81,8 +81,8 @@ function storedBlock(stream: Stream): boolean {
 // Lengths and distances: where each symbol begins, and how many bits more it has.
 const LENGTHS = [
   3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258,
-] // prettier-ignore
-const LENGTH_BITS = [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0] // prettier-ignore
+] // oxfmt-ignore
+const LENGTH_BITS = [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0] // oxfmt-ignore
 const DISTANCES: readonly number[] = Array.from({ length: 30 }, (_, i) =>
   i < 4 ? i + 1 : ((2 + (i & 1)) << ((i >> 1) - 1)) + 1,
 )

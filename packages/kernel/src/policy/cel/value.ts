@@ -2,7 +2,15 @@
 
 /** What conditions compute with. `bigint` is CEL's int and `number` its double. */
 export type CelValue =
-  null | boolean | number | bigint | string | readonly CelValue[] | ValueObject | Opaque | Entries
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | readonly CelValue[]
+  | ValueObject
+  | Opaque
+  | Entries
 
 /** A map with string keys, as JSON has it. Only own keys count, whatever their names. */
 export interface ValueObject {

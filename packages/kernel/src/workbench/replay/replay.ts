@@ -100,7 +100,8 @@ export function createReplay(options: ReplayOptions): Replay {
 
 /** Everything that a recorded decision is made again from, or why it cannot be. */
 type Ready =
-  { readonly kernel: Kernel; readonly intent: Intent; readonly kept: KeptCall } | { readonly skipped: string }
+  | { readonly kernel: Kernel; readonly intent: Intent; readonly kept: KeptCall }
+  | { readonly skipped: string }
 
 class Replayer {
   readonly #options: ReplayOptions

@@ -125,7 +125,7 @@ const QUIET: Readonly<Record<string, string>> = {
   'a query': 'https://shop.example/list?a=10b&c=20d&e=3Df&utm_source=mail&sig=%2B%2F&s=JBSWY3DPEHPK3PXPJBSWY3DP\n'.repeat(12),
   'mail in quoted-printable': 'Gr=C3=BC=C3=9Fe aus M=C3=BCnchen, bis n=C3=A4chste Woche=\r\n und einen sch=C3=B6nen Tag.\r\n'.repeat(8),
   addresses: 'ann@example.org, bob@example.org; c|d@example.org $5 a$ap Ke$ha P!nk\n'.repeat(12),
-} // prettier-ignore
+} // oxfmt-ignore
 
 describe('what only looks encoded', () => {
   it('is read without fault, however little there is of it', () => {

@@ -61,7 +61,7 @@ const SIGNS: Readonly<Record<string, string>> = {
   a: '.-', b: '-...', c: '-.-.', d: '-..', e: '.', f: '..-.', g: '--.', h: '....', i: '..', j: '.---', k: '-.-', l: '.-..',
   m: '--', n: '-.', o: '---', p: '.--.', q: '--.-', r: '.-.', s: '...', t: '-', u: '..-', v: '...-', w: '.--', x: '-..-',
   y: '-.--', z: '--..', '.': '.-.-.-', ',': '--..--', '@': '.--.-.',
-} // prettier-ignore
+} // oxfmt-ignore
 
 /** Morse code, words apart by a slash. */
 export function inMorse(text: string): string {

@@ -15,7 +15,7 @@ export const PIECES: readonly string[] = [
   ';base64,', 'data:a;base64,', 'H4sIAAAAAAAAA0vOSM3JVyjPL8pJAQCFEUoNCwAAAA', 'eJzLSM3JyVcozy/KSQEAGgsEXQ', 'y0jNyclXKM8vykkBAA', '<~', '~>', '87cURD]i,"Ebo80',
   '=20', '=\n', '=3D', '=C3', '.-', '-. ', '.. --. -. --- .-. . / ', '·', 'a$b', 'a!b', 'vtaber cerivbhf', 'snoitcurtsni suoiverp lla erongi',
   'NFTW433SMUQGC3DMEBYHEZLWNFXXK4Y', '9gTB8Cks2Lm4Qw6Zx9gTB8Cks2Lm4Qw6Zx',
-] // prettier-ignore
+] // oxfmt-ignore
 
 /** Any text at all, lone surrogates too. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(
