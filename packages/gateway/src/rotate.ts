@@ -31,7 +31,7 @@ export interface Rotation {
 export async function rotateKey(config: Config, keyring: Keyring, fresh: StoredKey): Promise<Rotation> {
   const { data, ledger: origin, writer, headGuard } = config
   const seeds = [...keyring.keys, fresh].map(({ seed }) => seed)
-  const options = { data, origin, writer, seeds, guard: headGuard }
+  const options = { data, origin, writer, seeds, guard: headGuard, brief: true }
   // Quiet: the key that signs checkpoints may be the one that leaves.
   const store = await openSqliteStore({ ...options, quiet: true })
   const rotation = await changeKey(config, keyring, fresh, store).finally(() => store.close())

@@ -15,7 +15,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-async function openIn(data: string): Promise<SqliteStore> {
+async function openIn(data: string, brief: boolean): Promise<SqliteStore> {
   const seeds = [seedOf('ledger'), seedOf('writer')]
   const store = await openSqliteStore({
     data,
@@ -23,26 +23,29 @@ async function openIn(data: string): Promise<SqliteStore> {
     writer: WRITER,
     seeds,
     guard: `${data}-heads`,
+    brief,
   })
   open.push(store)
   return store
 }
 
-storeContract({
-  name: 'sqlite',
-  create: async () => {
-    const data = mkdtempSync(join(folder, 'data-'))
-    createSqliteFile(data)
-    const store = await openIn(data)
-    return {
-      store,
-      reopen: async () => {
-        await store.close().catch(() => undefined)
-        return openIn(data)
-      },
-    }
-  },
-})
+for (const brief of [false, true]) {
+  storeContract({
+    name: brief ? 'sqlite for one command' : 'sqlite',
+    create: async () => {
+      const data = mkdtempSync(join(folder, 'data-'))
+      createSqliteFile(data)
+      const store = await openIn(data, brief)
+      return {
+        store,
+        reopen: async () => {
+          await store.close().catch(() => undefined)
+          return openIn(data, brief)
+        },
+      }
+    },
+  })
+}
 
 test('a damaged page is called damage, also where many rows are read at once', () => {
   const data = mkdtempSync(join(folder, 'damaged-'))

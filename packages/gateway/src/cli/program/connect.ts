@@ -239,7 +239,7 @@ async function onGateway(config: Config): Promise<Connection> {
     import('../../api/app.ts'),
   ])
   if (await isRunning(config)) throw needsToken(config)
-  const gateway = await openGateway(config, await openKeyring(config), silent)
+  const gateway = await openGateway(config, await openKeyring(config), silent, { brief: true })
   const app = createApp({
     ...surroundings(config),
     kernel: gateway.kernel,

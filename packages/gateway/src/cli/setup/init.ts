@@ -33,7 +33,7 @@ export async function runInit(terminal: Terminal, options: InitOptions): Promise
       terminal.say(`made ${made.what}: \`${made.where}\``)
     },
   )
-  const gateway = await openGateway(config, await openKeyring(config), silent)
+  const gateway = await openGateway(config, await openKeyring(config), silent, { brief: true })
   try {
     const policy = await activateFirst(gateway, readIfThere(config.policy))
     if (policy !== undefined) terminal.say(`put the policy \`${policy}\` in force`)

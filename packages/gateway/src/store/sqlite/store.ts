@@ -1,4 +1,5 @@
 // The embedded ledger: one thread writes, one shares its signatures, two read; this is all of them for the kernel and the doors.
+// A store that is opened for one command has only the thread that writes.
 
 import { MessageChannel } from 'node:worker_threads'
 import type { ChainHead, PublicKey } from '@tollgate/evidence'
@@ -44,7 +45,10 @@ interface Closed {
 }
 
 /** What a ledger file is opened with. */
-type SqliteOptions = Omit<WriterThreadData, 'port'>
+interface SqliteOptions extends Omit<WriterThreadData, 'port'> {
+  /** For one command: this thread reads by itself, and the writer signs alone. That saves three threads. */
+  readonly brief?: boolean
+}
 
 /** Makes an empty ledger file, for its founding batch to be written to. @throws GatewayError `DATA_EXISTS`. */
 export function createSqliteFile(data: string): void {
@@ -67,8 +71,8 @@ export async function openSqliteStore(
     return createStore(opened, threads, () => lock.release())
   } catch (cause) {
     // A thread that is ended in the middle of a native call can take the process with it: so each comes to its end first.
-    const { writer, reader, viewer } = threads
-    await Promise.allSettled([writer, reader, viewer].map((thread) => thread.ask('close', [])))
+    const { writer, readers } = threads
+    await Promise.allSettled([writer, ...readers].map((thread) => thread.ask('close', [])))
     await endAll(threads)
     lock.release()
     throw cause
@@ -77,25 +81,61 @@ export async function openSqliteStore(
 
 interface Threads {
   readonly writer: Thread
-  /** For the kernel alone: whoever reads a lot must not keep decisions waiting. */
-  readonly reader: Thread
-  /** For everybody else. */
-  readonly viewer: Thread
-  readonly signer: Thread
+  /** One for the kernel alone, because whoever reads a lot must not keep decisions waiting, and one for everybody else. */
+  readonly readers: readonly [kernel: Thread, others: Thread]
+  readonly signer: Thread | undefined
 }
 
 function startThreads(options: SqliteOptions): Threads {
-  const { port1: sealed, port2: collected } = new MessageChannel()
+  const { brief = false, ...rest } = options
   const own = copySeeds(options)
+  const moved = own.map(({ buffer }) => buffer)
+  if (brief) {
+    const reader = readHere(rest.data, rest.writer)
+    const writerData: WriterThreadData = { ...rest, seeds: own }
+    return {
+      writer: startThread('writer-thread', writerData, moved),
+      readers: [reader, reader],
+      signer: undefined,
+    }
+  }
+  const { port1: sealed, port2: collected } = new MessageChannel()
   const others = copySeeds(options)
-  const writerData: WriterThreadData = { ...options, seeds: own, port: collected }
-  const readerData: ReaderThreadData = { data: options.data, writer: options.writer }
+  const writerData: WriterThreadData = { ...rest, seeds: own, port: collected }
+  const readerData: ReaderThreadData = { data: rest.data, writer: rest.writer }
   const signerData: SignerThreadData = { seeds: others, port: sealed }
   return {
-    writer: startThread('writer-thread', writerData, [collected, ...own.map(({ buffer }) => buffer)]),
-    reader: startThread('reader-thread', readerData),
-    viewer: startThread('reader-thread', readerData),
+    writer: startThread('writer-thread', writerData, [collected, ...moved]),
+    readers: [startThread('reader-thread', readerData), startThread('reader-thread', readerData)],
     signer: startThread('signer-thread', signerData, [sealed, ...others.map(({ buffer }) => buffer)]),
+  }
+}
+
+/** Reads the ledger file in this thread, and answers as a reader thread does. The file is opened by the first question. */
+function readHere(data: string, writer: string): Thread {
+  let opened: { readonly ask: AskReader; readonly close: () => void } | undefined
+  const open = (): NonNullable<typeof opened> => {
+    const db = openForReading(data)
+    return { ask: askHere(openReader(db, writer), ledgerFile(data)), close: () => db.close() }
+  }
+  const close = (): Promise<void> => {
+    opened?.close()
+    opened = undefined
+    return Promise.resolve()
+  }
+  return {
+    async ask(method, args) {
+      if (method === 'close') return close()
+      try {
+        opened ??= open()
+      } catch (cause) {
+        throw faultOf(cause, ledgerFile(data))
+      }
+      // Sound: only the methods of a reader are asked for here.
+      return opened.ask(method as keyof LedgerReader, args)
+    },
+    tell: () => undefined,
+    end: close,
   }
 }
 
@@ -108,7 +148,8 @@ function copySeeds({ seeds }: SqliteOptions): Uint8Array<ArrayBuffer>[] {
 const ANSWERED_MS = 0.4
 
 function createStore(opened: OpenedLedger, threads: Threads, release: () => void): SqliteStore {
-  const { writer, reader, viewer, signer } = threads
+  const { writer, readers, signer } = threads
+  const [reader, viewer] = readers
   const listeners = new Set<(size: number) => void>()
   let head: ChainHead | undefined = opened.head
   const vigil = createVigil()
@@ -117,7 +158,7 @@ function createStore(opened: OpenedLedger, threads: Threads, release: () => void
 
   const share = (entries: readonly Entry[]): void => {
     const packed = packEntries(entries)
-    signer.tell(packed, [packed.messages.buffer])
+    signer?.tell(packed, [packed.messages.buffer])
   }
 
   return {
@@ -126,7 +167,7 @@ function createStore(opened: OpenedLedger, threads: Threads, release: () => void
     view: viewThrough((method, args) => viewer.ask(method, args)),
     head: () => Promise.resolve(head),
     async write(batch) {
-      const shared = shareOf(batch.entries.length, writing > 0)
+      const shared = signer ? shareOf(batch.entries.length, writing > 0) : 0
       if (shared > 0) share(batch.entries.slice(0, shared))
       const packed = packBatch(batch, shared)
       writing++
@@ -165,8 +206,7 @@ function placeOf({ seq, lamport_clock, time }: Omit<ChainHead, 'id'>): Omit<Chai
 
 async function closeAll(threads: Threads, release: () => void): Promise<Closed> {
   try {
-    await threads.viewer.ask('close', [])
-    await threads.reader.ask('close', [])
+    for (const reader of threads.readers) await reader.ask('close', [])
     return { folded: (await threads.writer.ask('close', [])) === true }
   } finally {
     await endAll(threads)
@@ -174,8 +214,8 @@ async function closeAll(threads: Threads, release: () => void): Promise<Closed> 
   }
 }
 
-async function endAll({ writer, reader, viewer, signer }: Threads): Promise<void> {
-  await Promise.all([writer.end(), reader.end(), viewer.end(), signer.end()])
+async function endAll({ writer, readers, signer }: Threads): Promise<void> {
+  await Promise.all([writer, ...readers, ...(signer ? [signer] : [])].map((thread) => thread.end()))
 }
 
 /** Asks a reader, here or in a thread. */

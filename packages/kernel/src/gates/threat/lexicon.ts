@@ -52,13 +52,19 @@ export function learn(word: string): number {
   }
 }
 
+const ASCII = /^[\x20-\x7e]*$/
+
 function plain(word: string): Uint16Array {
   const codes: number[] = []
-  for (const unit of word.normalize('NFKD').split('')) {
-    const code = unit.charCodeAt(0)
+  const isAscii = ASCII.test(word)
+  const letters = isAscii ? word : word.normalize('NFKD')
+  for (let i = 0; i < letters.length; i++) {
+    const code = letters.charCodeAt(i)
     if (CLEANING[code] !== MARK) codes.push(FOLD[code] ?? 0)
   }
   if (codes.length > MAX_WORD) throw new RangeError(`the word \`${word}\` is too long for the lexicon`)
+  // Most words: a start of the program reads thousands of them.
+  if (isAscii) return Uint16Array.from(codes)
   // Syllables of Korean stay whole in a text, so here they are put together again.
   const whole = String.fromCharCode(...codes).normalize('NFC')
   return Uint16Array.from(whole.split(''), (unit) => unit.charCodeAt(0))
