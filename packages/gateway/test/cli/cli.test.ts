@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeTemplate, runScript } from './script.ts'
+import { endWarm } from './warm.ts'
 
 const FOLDER = fileURLToPath(new URL('scripts/', import.meta.url))
 const SCRIPTS = readdirSync(FOLDER).filter((name) => name.endsWith('.txt'))
@@ -16,7 +17,10 @@ let template: string
 beforeAll(async () => {
   template = await makeTemplate(folder)
 })
-afterAll(() => rmSync(folder, { recursive: true }))
+afterAll(() => {
+  endWarm()
+  rmSync(folder, { recursive: true })
+})
 
 describe.concurrent('tollgate', () => {
   for (const name of SCRIPTS) {
@@ -24,6 +28,6 @@ describe.concurrent('tollgate', () => {
     const [title = ''] = readFileSync(file, 'utf8').split('\n', 1)
     it(`${name}: ${title.replace(/^# /, '')}`, async () => {
       await expect(runScript(file, template)).resolves.toBeUndefined()
-    }, 120_000)
+    })
   }
 })

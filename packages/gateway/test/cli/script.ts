@@ -13,17 +13,21 @@
 //   -- NAME --             the text of a file in $WORK, at the end
 //
 // $WORK is an empty directory and where everything runs, $DATA is not there yet, $VECTORS has the golden data.
+//
+// Commands in the foreground share a few processes (`warm.ts`): starting Node and loading the product takes longer than what most of
+// them do. TOLLGATE_SCRIPTS=processes gives each its own process; the long tests run the scripts that way.
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { runWarm } from './warm.ts'
 
 const COMMAND = fileURLToPath(new URL('../../bin/tollgate.mjs', import.meta.url))
 const VECTORS = fileURLToPath(new URL('../../../../vectors', import.meta.url))
 
-interface Ran {
+export interface Ran {
   exit: number
   stdout: string
   stderr: string
@@ -104,7 +108,7 @@ type Verb = (stage: Stage, words: readonly string[], not: boolean, line: string)
 
 const VERBS: Readonly<Record<string, Verb>> = {
   tollgate: (stage, words, not) => command(stage, words, not),
-  sh: (stage, _, not, line) => outcome(stage, run(stage, '/bin/sh', ['-c', line.slice(3)]), not),
+  sh: (stage, _, not, line) => outcome(stage, run(stage, '/bin/sh', ['-c', line.slice(3)]).ended, not),
   gateway({ template, work }) {
     cpSync(template, join(work, 'data'), { recursive: true })
     // The key of its kept calls is beside it, as it was in the home where it was made.
@@ -123,13 +127,18 @@ const VERBS: Readonly<Record<string, Verb>> = {
   env: (stage, [assignment = '']) => set(stage, assignment),
 }
 
+// They hold a data directory, and end with their process.
+const SERVERS = ['serve', 'up', 'demo']
+
 async function command(stage: Stage, words: readonly string[], not: boolean): Promise<void> {
   const [args, [file]] = words.at(-2) === '>' ? [words.slice(0, -2), words.slice(-1)] : [words, []]
-  await outcome(stage, run(stage, process.execPath, [COMMAND, ...args]), not)
+  const apart = SERVERS.includes(args[0] ?? '') || process.env.TOLLGATE_SCRIPTS === 'processes'
+  const ended = apart ? run(stage, process.execPath, [COMMAND, ...args]).ended : runWarm(stage, args)
+  await outcome(stage, ended, not)
   if (file !== undefined) writeFileSync(join(stage.work, file), stage.last.stdout)
 }
 
-async function outcome(stage: Stage, { ended }: Background, not: boolean): Promise<void> {
+async function outcome(stage: Stage, ended: Promise<Ran>, not: boolean): Promise<void> {
   stage.last = await ended
   demand((stage.last.exit === 0) !== not, not ? 'it succeeded' : 'it failed')
 }
@@ -198,14 +207,19 @@ function newest({ background }: Stage): Background {
 }
 
 async function waitFor(stage: Stage, pattern: RegExp): Promise<void> {
-  const background = newest(stage)
-  for (let i = 0; i < 400; i++) {
-    stage.last = { ...background.ran }
-    if (pattern.test(`${background.ran.stdout}\n${background.ran.stderr}`)) return
-    if (background.ran.exit !== -1) throw new Error('it has ended')
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
-  throw new Error('it has not said so in 10 s')
+  const { child, ran, ended } = newest(stage)
+  const isSaid = (): boolean => pattern.test(`${ran.stdout}\n${ran.stderr}`)
+  const said = new Promise<void>((resolve) => {
+    const look = (): void => {
+      if (isSaid()) resolve()
+    }
+    child.stdout?.on('data', look)
+    child.stderr?.on('data', look)
+    look()
+  })
+  await Promise.race([said, ended])
+  stage.last = { ...ran }
+  demand(isSaid(), 'it has ended without saying so')
 }
 
 async function stop(stage: Stage, signal: string): Promise<void> {

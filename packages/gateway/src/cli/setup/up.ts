@@ -1,6 +1,5 @@
 // `tollgate up`: a gateway to try and to author with. Makes what is missing and says so, then serves until Ctrl-C.
 
-import { unwatchFile, watchFile } from 'node:fs'
 import process from 'node:process'
 import { policyOf } from '@tollgate/kernel'
 import { activatePolicy } from '@tollgate/kernel/admin'
@@ -32,6 +31,7 @@ export async function runUp(terminal: Terminal, options: UpOptions): Promise<num
   const config = withPort(created, options.port)
   const log = createLog(config.log === 'debug' ? 'debug' : 'warn', (line) => void process.stderr.write(line))
   const background = options.background === true
+  let endWatch = (): void => undefined
   const running = await runGateway(config, log, {
     background,
     async prepare(gateway) {
@@ -41,11 +41,11 @@ export async function runUp(terminal: Terminal, options: UpOptions): Promise<num
     async opened(running) {
       if (background) terminal.say(`the gateway is open at ${running.url}, as process ${process.pid}`)
       else await announce(terminal, running, urlOf(created))
-      if (options.watch === true) watchPolicy(terminal, running.gateway)
+      if (options.watch === true) endWatch = watchPolicy(terminal, running.gateway)
       else await tellPending(terminal, running.gateway)
     },
     stopping() {
-      unwatchFile(config.policy)
+      endWatch()
       terminal.say('stopping; everything that was answered is on the ledger')
     },
   })
@@ -93,23 +93,35 @@ async function tellPending(terminal: Terminal, { view, config }: Gateway): Promi
   if (notice) terminal.warn(...notice)
 }
 
-/** Puts every version of the policy file in force as it is saved. A bad one changes nothing. */
-function watchPolicy(terminal: Terminal, gateway: Gateway): void {
+const LOOK_EVERY_MS = 500
+
+/** Puts every version of the policy file in force as it is saved, until the returned function is called. A bad one changes nothing. */
+function watchPolicy(terminal: Terminal, gateway: Gateway): () => void {
   const { policy: file } = gateway.config
   terminal.warn(`every change of \`${file}\` is put in force at once, by itself: this is for authoring only`)
-  const look = (): Promise<void> =>
-    activateChanged(terminal, gateway).catch((fault: unknown) =>
-      terminal.warn(
-        `the changed policy could not be put in force: ${fault instanceof Error ? fault.message : 'unknown fault'}`,
-      ),
-    )
-  // Looked at by time: editors replace files, and notices of the system follow the old one.
-  watchFile(file, { interval: 500 }, () => void look())
+  // The text is compared, not a notice of the system: editors replace files, and a change before the first notice would be lost.
+  let seen: string | undefined = ''
+  const look = async (): Promise<void> => {
+    try {
+      const text = readIfThere(file)
+      if (text === seen) return
+      seen = text
+      await activateChanged(terminal, gateway, text)
+    } catch (fault) {
+      const why = fault instanceof Error ? fault.message : 'unknown fault'
+      terminal.warn(`the changed policy could not be put in force: ${why}`)
+    }
+  }
   void look()
+  const timer = setInterval(() => void look(), LOOK_EVERY_MS)
+  return () => clearInterval(timer)
 }
 
-async function activateChanged(terminal: Terminal, { kernel, config }: Gateway): Promise<void> {
-  const text = readIfThere(config.policy)
+async function activateChanged(
+  terminal: Terminal,
+  { kernel, config }: Gateway,
+  text: string | undefined,
+): Promise<void> {
   if (text === undefined) {
     terminal.warn('the policy file is gone; the last policy stays in force')
     return
