@@ -1,5 +1,5 @@
 import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { defineConfig } from 'vitest/config'
@@ -36,8 +36,8 @@ export default defineConfig({
     pool: 'threads',
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    // Left to itself it takes one less than there are cores; much of the time is spent waiting for processes and disks.
-    maxWorkers: '100%',
+    // More than there are cores: much of the time is spent waiting for processes and disks.
+    maxWorkers: availableParallelism() + 1,
     // Keys that tests make are not among those of the user.
     env: { XDG_CONFIG_HOME: mkdtempSync(join(tmpdir(), 'tollgate-config-')) },
     // A machine with other work may take ten times as long; only a test that hangs takes longer.

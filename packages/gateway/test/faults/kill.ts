@@ -1,12 +1,12 @@
 // `kill -9` under load, again and again on one ledger.
 
-import { readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { fsckLedger } from '../../src/open.ts'
 import { createAudit, readJournal, type Audit } from './audit.ts'
-import { randomFrom, startLoad, tell, type Load } from './rig.ts'
+import { copySite, randomFrom, startLoad, tell, type Load } from './rig.ts'
 import { activate, createSite, type Site } from '../gateway-rig.ts'
 
 /** How often, and with what chances. */
@@ -27,6 +27,14 @@ export interface KillReport {
 
 /** A site with a policy in force, stopped, its ledger in one file. */
 export async function readySite(): Promise<Site> {
+  if (made === undefined || !existsSync((await made).config.data)) made = makeReadySite()
+  return copySite(await made)
+}
+
+// One for all tests of a file; it is gone after them.
+let made: Promise<Site> | undefined
+
+async function makeReadySite(): Promise<Site> {
   const site = await createSite()
   const gateway = await site.open()
   await activate(gateway)

@@ -1,3 +1,5 @@
+// A sample of the bytes; `rot.deep.ts` has every one.
+
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,8 +25,8 @@ describe('one changed byte of a stopped ledger', () => {
   beforeAll(async () => {
     const random = randomFrom(7)
     for (const [calls, count] of [
-      [12, 150],
-      [150, 25],
+      [12, 60],
+      [150, 10],
     ] as const) {
       const specimen = await createSpecimen(calls)
       if (calls === 12) await spoil(specimen, RECORDED)
@@ -50,7 +52,7 @@ describe('one changed byte of a stopped ledger', () => {
 
   it('is refused with a code or does no harm: nothing but the truth is ever signed', () => {
     expect(rots.flatMap(({ violations }) => violations)).toEqual([])
-    expect(rots.filter(({ found }) => found).length).toBeGreaterThan(50)
+    expect(rots.filter(({ found }) => found).length).toBeGreaterThan(20)
   })
 
   it('is found by fsck in everything that is evidence', () => {

@@ -15,11 +15,20 @@ import { silent } from '../../src/log.ts'
 import { backupLedger, fsckLedger, isRunning, openGateway, openView } from '../../src/open.ts'
 import { rotateKey } from '../../src/rotate.ts'
 import { openDatabase } from '../../src/store/sqlite/database.ts'
+import { copySite } from '../faults/rig.ts'
 import { activate, ask, createSite, newFolder, POLICY, report, type Site } from '../gateway-rig.ts'
 import { answerRequest, setFreeze } from '@tollgate/kernel/admin'
 
+const usedSites = new Map<number, Promise<Site>>()
+
 /** A site with `calls` reported calls on its ledger, closed again. */
 async function usedSite(calls = 3): Promise<Site> {
+  const made = usedSites.get(calls) ?? useSite(calls)
+  usedSites.set(calls, made)
+  return copySite(await made)
+}
+
+async function useSite(calls: number): Promise<Site> {
   const site = await createSite()
   const gateway = await site.open()
   await activate(gateway)

@@ -3,7 +3,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { backup, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { GatewayError } from '../../error.ts'
-import { createPrivately, faultOf, openForReading } from './database.ts'
+import { createPrivately, endTransaction, faultOf, openForReading } from './database.ts'
 import { headIn } from './writer.ts'
 
 /**
@@ -39,6 +39,7 @@ export async function backupLedger(
     rmSync(partial, { force: true })
     throw faultOf(cause, target)
   } finally {
+    endTransaction(db)
     db.close()
   }
 }

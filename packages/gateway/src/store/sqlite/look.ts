@@ -2,7 +2,7 @@
 
 import { parseJson, type ChainHead, type PublicKey } from '@tollgate/evidence'
 import type { ReadableStore } from '@tollgate/kernel'
-import { faultOf, ledgerFile, openForReading } from './database.ts'
+import { endTransaction, faultOf, ledgerFile, openForReading } from './database.ts'
 import { openReader, type LedgerReader } from './reader.ts'
 import { serviceIn } from './service.ts'
 
@@ -18,13 +18,17 @@ interface SqliteLook {
 export async function openSqliteLook(data: string, writer: string): Promise<SqliteLook> {
   const db = openForReading(data)
   const file = ledgerFile(data)
+  const close = (): void => {
+    endTransaction(db)
+    db.close()
+  }
   try {
     // One transaction: a record and the receipt that speaks of it are read one after the other, and must belong together.
     db.exec('BEGIN')
     const { writer: key } = await serviceIn(db, writer)
-    return { store: storeOn(openReader(db, writer), file), key, close: () => db.close() }
+    return { store: storeOn(openReader(db, writer), file), key, close }
   } catch (cause) {
-    db.close()
+    close()
     throw faultOf(cause, file)
   }
 }
