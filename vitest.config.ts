@@ -7,16 +7,19 @@ import { defineConfig } from 'vitest/config'
 // On a clone without a history the largest files begin. These are short and take long: begun late, the other core waits for them.
 const LONGEST = [
   'cli/cli',
-  'open/open',
   'faults/syscalls',
+  'test/newcomer',
+  'open/open',
+  'faults/rot',
+  'mcp/wrap',
   'faults/rivals',
+  'faults/disk',
+  'mcp/stdio',
+  'faults/time',
+  'faults/kill',
+  'serve/webhook',
   'mcp/conversation',
   'policy/policy',
-  'faults/disk',
-  'faults/kill',
-  'open/look',
-  'faults/time',
-  'test/newcomer',
 ]
 
 class LongestFirst extends BaseSequencer {

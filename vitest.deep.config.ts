@@ -9,10 +9,11 @@ const THIRTY_MINUTES = 30 * 60_000
 
 export default defineConfig({
   test: {
-    include: ['packages/*/test/**/*.deep.ts', 'tools/test/**/*.deep.ts'],
+    // The unit suite as well: its properties take all of their runs here.
+    include: ['packages/*/test/**/*.{deep,test}.ts', 'tools/test/**/*.{deep,test}.ts'],
     pool: 'threads',
     isolate: false,
-    env: { XDG_CONFIG_HOME: mkdtempSync(join(tmpdir(), 'tollgate-config-')) },
+    env: { TOLLGATE_RUNS: 'all', XDG_CONFIG_HOME: mkdtempSync(join(tmpdir(), 'tollgate-config-')) },
     testTimeout: THIRTY_MINUTES,
     hookTimeout: THIRTY_MINUTES,
   },

@@ -9,10 +9,10 @@ function check(path: string, text: string): readonly string[] {
   return checkRooms([ROOT_MANIFEST, { path, text }]).map(({ rule }) => rule)
 }
 
-test('the real tree has no leak', () => {
+// That it has no leak is what `npm run rooms` says, a step of `npm test`.
+test('the real tree is read', () => {
   const files = readTree(fileURLToPath(new URL('../..', import.meta.url)))
   expect(files.map(({ path }) => path)).toContain('packages/evidence/src/hash.ts')
-  expect(checkRooms(files).map(formatLeak)).toEqual([])
 })
 
 test('a leak is named: the file, the line, the import, the rule, what is allowed', () => {

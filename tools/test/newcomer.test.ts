@@ -2,7 +2,16 @@
 // what it prints, and checks the evidence. Nothing here knows more than what stands on the screen.
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -47,7 +56,11 @@ function takeCopy(): void {
     cpSync(join(root, file), join(clone, file))
   }
   // What npm would install again, where files can be linked: whoever runs this has just installed it from the same lockfile.
-  spawnSync('cp', ['-al', join(root, 'node_modules'), join(clone, 'node_modules')])
+  for (const place of ['', ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}`)]) {
+    const installed = join(place, 'node_modules')
+    if (existsSync(join(root, installed)))
+      spawnSync('cp', ['-al', join(root, installed), join(clone, installed)])
+  }
 }
 
 async function until(holds: () => boolean): Promise<void> {

@@ -25,6 +25,7 @@ import {
   type TestLedger,
   type Draft,
 } from './ledger.ts'
+import { runs } from './runs.ts'
 
 const NO_BYTES = { payload: new Uint8Array(0), signature: new Uint8Array(64) }
 
@@ -82,7 +83,7 @@ describe('an honest ledger', () => {
     }
     const index = fc.nat({ max: ledger.size - 1 })
     const property = fc.property(index, fc.nat({ max: 8 }), fc.array(index, { maxLength: 8 }), check)
-    fc.assert(property, { seed: 1, numRuns: 1000 })
+    fc.assert(property, { seed: 1, numRuns: runs(1000) })
   })
 
   it('shows its keys with their roles', async () => {

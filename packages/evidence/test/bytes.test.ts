@@ -4,6 +4,7 @@ import * as node from '../src/bytes.ts'
 import { nodeBuffer, nodeCrypto } from '../src/host.ts'
 import { loadPortable } from './bytes-portable.ts'
 import { outcomeOf } from './samples.ts'
+import { runs } from './runs.ts'
 
 const portable = await loadPortable()
 
@@ -45,7 +46,7 @@ describe('the two paths', () => {
       expect(portable.latin1(bytes)).toBe(node.latin1(bytes))
       expect(portable.decodeUtf8(bytes)).toBe(node.decodeUtf8(bytes))
     }
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), law), { seed: 21, numRuns: 3000 })
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), law), { seed: 21, numRuns: runs(3000) })
   })
 
   it('give the same bytes for the same text', () => {
@@ -53,7 +54,7 @@ describe('the two paths', () => {
       expect(plain(portable.utf8(text))).toEqual(plain(node.utf8(text)))
       expect(node.decodeUtf8(node.utf8(text))).toBe(text)
     }
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), law), { seed: 22, numRuns: 2000 })
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), law), { seed: 22, numRuns: runs(2000) })
   })
 
   it('agree on what is base64', () => {
@@ -65,9 +66,9 @@ describe('the two paths', () => {
       seen[bytes ? 'base64' : 'other']++
     }
     const unit = fc.constantFrom(...Array.from('ABQgwxyz089+/=-_ \n\u00e9\u{1f602}'))
-    fc.assert(fc.property(fc.string({ unit, maxLength: 12 }), law), { seed: 23, numRuns: 20_000 })
-    expect(seen.base64).toBeGreaterThan(100)
-    expect(seen.other).toBeGreaterThan(10_000)
+    fc.assert(fc.property(fc.string({ unit, maxLength: 12 }), law), { seed: 23, numRuns: runs(20_000) })
+    expect(seen.base64).toBeGreaterThan(runs(100))
+    expect(seen.other).toBeGreaterThan(runs(10_000))
   })
 
   it('see only the part of a buffer they are given', () => {

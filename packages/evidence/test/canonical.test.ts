@@ -9,6 +9,7 @@ import { parseJson } from '../src/json.ts'
 import { hashNumberLines, PUBLISHED } from './canonical-numbers.ts'
 import { readVectors } from './json-vectors.ts'
 import { outcomeOf } from './samples.ts'
+import { runs } from './runs.ts'
 
 const LIMIT = 1 << 20
 
@@ -377,7 +378,7 @@ describe('properties', () => {
       expect(canonicalize(parseCanonical(text, LIMIT))).toBe(text)
       expect(parseJson(text)).toEqual(value)
     }
-    fc.assert(fc.property(acceptable, law), { seed: 11, numRuns: 3000 })
+    fc.assert(fc.property(acceptable, law), { seed: 11, numRuns: runs(3000) })
   })
 
   it('does not depend on the order of keys', () => {
@@ -388,14 +389,14 @@ describe('properties', () => {
     const law = ({ one, other }: Readonly<Record<'one' | 'other', [string, unknown][]>>): void => {
       expect(canonicalize(Object.fromEntries(other))).toBe(canonicalize(Object.fromEntries(one)))
     }
-    fc.assert(fc.property(orders, law), { seed: 12, numRuns: 1500 })
+    fc.assert(fc.property(orders, law), { seed: 12, numRuns: runs(1500) })
   })
 
   it('agrees with another implementation', () => {
     const law = (value: unknown): void => {
       expect(canonicalize(value)).toBe(oracle(value))
     }
-    fc.assert(fc.property(acceptable, law), { seed: 13, numRuns: 3000 })
+    fc.assert(fc.property(acceptable, law), { seed: 13, numRuns: runs(3000) })
   })
 
   it('writes any finite number so that it reads back', () => {
@@ -404,7 +405,7 @@ describe('properties', () => {
     }
     fc.assert(fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), law), {
       seed: 14,
-      numRuns: 5000,
+      numRuns: runs(5000),
     })
   })
 
@@ -419,7 +420,7 @@ describe('properties', () => {
       expect(outcomeOf(() => parseCanonical(text, LIMIT))).toBe(says)
       if (text.isWellFormed()) expect(outcomeOf(() => parseCanonical(utf8(text), LIMIT))).toBe(says)
     }
-    fc.assert(fc.property(nearlyCanonical(acceptable), law), { seed: 15, numRuns: 10_000 })
+    fc.assert(fc.property(nearlyCanonical(acceptable), law), { seed: 15, numRuns: runs(10_000) })
     expect(seen.canonical).toBeGreaterThan(1000)
     expect(seen.other).toBeGreaterThan(1000)
   })

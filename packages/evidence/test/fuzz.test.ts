@@ -12,6 +12,7 @@ import { formatProof, parseProof } from '../src/proof.ts'
 import { parseReceipt, PAYLOAD_TYPE, sealReceipt } from '../src/receipt.ts'
 import { readVectors } from './json-vectors.ts'
 import { ORIGIN, sampleOf, signingKey } from './samples.ts'
+import { runs } from './runs.ts'
 
 /** One parser under fuzz. To add another, add a row to `PARSERS`. */
 interface Row {
@@ -131,7 +132,7 @@ describe.each(PARSERS)('$name', (row) => {
     const law = (input: Uint8Array): void => {
       checkAll(row, input)
     }
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), law), { seed: 101, numRuns: RUNS })
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), law), { seed: 101, numRuns: runs(RUNS) })
   })
 
   it('answers random text with a value or a coded fault', () => {
@@ -149,7 +150,7 @@ describe.each(PARSERS)('$name', (row) => {
       ),
       {
         seed: 102,
-        numRuns: RUNS,
+        numRuns: runs(RUNS),
       },
     )
   })
@@ -159,9 +160,9 @@ describe.each(PARSERS)('$name', (row) => {
     const law = (input: Uint8Array): void => {
       seen[checkAll(row, input) ? 'accepted' : 'refused']++
     }
-    fc.assert(fc.property(mutated(row.seeds), law), { seed: 103, numRuns: RUNS })
+    fc.assert(fc.property(mutated(row.seeds), law), { seed: 103, numRuns: runs(RUNS) })
     expect(seen.accepted).toBeGreaterThan(0)
-    expect(seen.refused).toBeGreaterThan(RUNS / 4)
+    expect(seen.refused).toBeGreaterThan(runs(RUNS) / 4)
   })
 })
 

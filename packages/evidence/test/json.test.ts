@@ -6,6 +6,7 @@ import { isJsonNumber } from '../src/json-number.ts'
 import { copyJson, DATA_PROTOTYPE, MAX_DEPTH, MAX_VALUES, parseJson, type JsonObject } from '../src/json.ts'
 import { readVectors } from './json-vectors.ts'
 import { outcomeOf } from './samples.ts'
+import { runs } from './runs.ts'
 
 /** The document is read, as text and as bytes, as the engine's own parser reads it. */
 function accepts(...documents: readonly string[]): void {
@@ -495,7 +496,7 @@ describe('numbers', () => {
         const text = String(negative ? -size : size)
         for (const spelled of [text, text.toUpperCase(), text.replace('e+', 'e')]) accepts(spelled)
       }),
-      { seed: 3, numRuns: 500 },
+      { seed: 3, numRuns: runs(500) },
     )
   })
 
@@ -559,8 +560,8 @@ describe('properties', () => {
         expect(parseJson(text)).toEqual(JSON.parse(text))
       } else expect(outcome).toBe('JSON_NUMBER_REFUSED')
     }
-    fc.assert(fc.property(fc.jsonValue({ stringUnit: 'binary' }), check), { seed: 1, numRuns: 3000 })
-    expect(accepted).toBeGreaterThan(1000)
+    fc.assert(fc.property(fc.jsonValue({ stringUnit: 'binary' }), check), { seed: 1, numRuns: runs(3000) })
+    expect(accepted).toBeGreaterThan(runs(1000))
   })
 
   it('accepts nothing that the engine refuses, and reads it alike', () => {
@@ -573,9 +574,9 @@ describe('properties', () => {
       seen.accepted++
       expect(canonicalize(parseJson(text))).toBe(canonicalize(JSON.parse(text)))
     }
-    fc.assert(fc.property(mutatedJson(), check), { seed: 2, numRuns: 20_000 })
-    expect(seen.accepted).toBeGreaterThan(2000)
-    expect(seen.refused).toBeGreaterThan(2000)
+    fc.assert(fc.property(mutatedJson(), check), { seed: 2, numRuns: runs(20_000) })
+    expect(seen.accepted).toBeGreaterThan(runs(2000))
+    expect(seen.refused).toBeGreaterThan(runs(2000))
   })
 })
 

@@ -11,6 +11,7 @@ import { loadPortable } from './bytes-portable.ts'
 import { add, bytesOf, decodePoint, encodePoint, L, littleEndian, signWithR, times } from './keys-curve.ts'
 import { RFC8032 } from './keys-rfc8032.ts'
 import { outcomeOf, outcomeOfAsync, seedOf, signingKey } from './samples.ts'
+import { runs } from './runs.ts'
 
 const portable = await loadPortable()
 const paths = [
@@ -299,7 +300,7 @@ describe('the two paths', () => {
     }
     const seed = fc.uint8Array({ minLength: 32, maxLength: 32 })
     const property = fc.asyncProperty(seed, fc.uint8Array({ maxLength: 80 }), change, law)
-    await fc.assert(property, { seed: 41, numRuns: 250 })
+    await fc.assert(property, { seed: 41, numRuns: runs(250) })
   })
 
   it('find every flipped bit of a signature', async () => {

@@ -14,6 +14,7 @@ import {
 } from '../src/tar.ts'
 import { archive, bytesOf, joined } from './pack-forge.ts'
 import { outcomeOf, outcomeOfAsync } from './samples.ts'
+import { runs } from './runs.ts'
 
 const LIMITS: ArchiveLimits = { maxMembers: 100, maxSize: () => 1 << 20 }
 
@@ -49,7 +50,7 @@ describe('an archive', () => {
     const check = async (members: readonly Member[]): Promise<void> => {
       expect(shown(await read(archive(members)))).toEqual(shown(members))
     }
-    await fc.assert(fc.asyncProperty(someMembers, check), { seed: 1, numRuns: 300 })
+    await fc.assert(fc.asyncProperty(someMembers, check), { seed: 1, numRuns: runs(300) })
   })
 
   it('is read alike in chunks of any size', async () => {
@@ -60,7 +61,10 @@ describe('an archive', () => {
       expect(shown(await read(chunks))).toEqual(shown(TWO))
       expect(shown(await read(later(chunks)))).toEqual(shown(TWO))
     }
-    await fc.assert(fc.asyncProperty(fc.array(fc.nat(), { maxLength: 12 }), check), { seed: 2, numRuns: 300 })
+    await fc.assert(fc.asyncProperty(fc.array(fc.nat(), { maxLength: 12 }), check), {
+      seed: 2,
+      numRuns: runs(300),
+    })
   })
 
   it('is read alike byte by byte', async () => {

@@ -45,6 +45,7 @@ import {
 } from './pack-forge.ts'
 import { longLedger } from './pack-ledger.ts'
 import { outcomeOf } from './samples.ts'
+import { runs } from './runs.ts'
 
 const ledger = await told()
 const trust = await trustOf(ledger)
@@ -454,7 +455,10 @@ describe('any bytes', () => {
     const check = async (bytes: Uint8Array): Promise<void> => {
       expect((await survives(bytes)).exit).toBe(2)
     }
-    await fc.assert(fc.asyncProperty(fc.uint8Array({ maxLength: 3000 }), check), { seed: 1, numRuns: 500 })
+    await fc.assert(fc.asyncProperty(fc.uint8Array({ maxLength: 3000 }), check), {
+      seed: 1,
+      numRuns: runs(500),
+    })
   })
 
   it('that were a pack once give a report, and no pass', async () => {
@@ -465,7 +469,7 @@ describe('any bytes', () => {
       expect(same ? [0] : [1, 2]).toContain((await survives(changed)).exit)
     }
     const property = fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 4 }), check)
-    await fc.assert(property, { seed: 2, numRuns: 500 })
+    await fc.assert(property, { seed: 2, numRuns: runs(500) })
   })
 
   it('in any member, with a manifest that fits, give a report, and no pass', async () => {
@@ -479,7 +483,10 @@ describe('any bytes', () => {
       expect(same ? [0] : [1, 2]).toContain(report.exit)
     }
     const edits = fc.array(edit, { minLength: 1, maxLength: 3 })
-    await fc.assert(fc.asyncProperty(fc.constantFrom(...names), edits, check), { seed: 3, numRuns: 400 })
+    await fc.assert(fc.asyncProperty(fc.constantFrom(...names), edits, check), {
+      seed: 3,
+      numRuns: runs(400),
+    })
   })
 })
 

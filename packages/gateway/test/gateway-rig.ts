@@ -33,7 +33,8 @@ rules:
 export interface Site {
   readonly config: Config
   readonly keyring: Keyring
-  open(): Promise<Gateway>
+  /** Opens it as a command does; `threads` opens it as `serve` does, with threads that take longer to start. */
+  open(options?: { readonly threads?: boolean }): Promise<Gateway>
 }
 
 const folders: string[] = []
@@ -59,7 +60,16 @@ export async function createSite({ keep, ...changes }: SiteChanges = {}): Promis
   const config = { ...usual, ...changes, keep: { ...usual.keep, ...keep } }
   cpSync(await founded(config), config.data, { recursive: true })
   const keyring = await openKeyring(config)
-  return { config, keyring, open: () => openGateway(config, keyring, silent) }
+  return siteOf(config, keyring)
+}
+
+/** A site on a data directory. */
+export function siteOf(config: Config, keyring: Keyring): Site {
+  return {
+    config,
+    keyring,
+    open: ({ threads = false } = {}) => openGateway(config, keyring, silent, { brief: !threads }),
+  }
 }
 
 /** A data directory with a ledger that was only founded, to be copied: founding takes long, so all files of a run share it. */

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { ROUTES } from '../../src/api/routes.ts'
 import { createBudget } from '../../src/budget.ts'
 import { createApiRig, PEOPLE, type Person } from './rig.ts'
+import { runs } from '../../../evidence/test/runs.ts'
 
 test('a body of any bytes is never allowed, and never a fault', async () => {
   const rig = await createApiRig({
@@ -23,7 +24,7 @@ test('a body of any bytes is never allowed, and never a fault', async () => {
       expect([200, 400]).toContain(status)
       if (status === 200) expect(json.verdict).toBe('DENY')
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -52,7 +53,7 @@ test('a path, a query and a body of anything are never a fault', async () => {
       const { status } = await rig.ask(person, route.method, url, route.method === 'POST' ? body : undefined)
       expect([url, status < 500]).toEqual([url, true])
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   )
   expect(rig.log.filter(({ level }) => level === 'error')).toEqual([])
 })

@@ -7,10 +7,8 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { openKeyring } from '../../src/keyring.ts'
-import { silent } from '../../src/log.ts'
-import { openGateway } from '../../src/open.ts'
 import { readJournal, type Line } from './audit.ts'
-import { newFolder, type Site } from '../gateway-rig.ts'
+import { newFolder, siteOf, type Site } from '../gateway-rig.ts'
 
 const LOAD = fileURLToPath(new URL('load.mjs', import.meta.url))
 
@@ -82,7 +80,7 @@ export async function copySite({ config }: Site, folder: string = newFolder()): 
     cpSync(config.headGuard, headGuard, { recursive: true })
   const moved = { ...config, data, headGuard }
   const keyring = await openKeyring(moved)
-  return { config: moved, keyring, open: () => openGateway(moved, keyring, silent) }
+  return siteOf(moved, keyring)
 }
 
 /** Removes what a copy took up. */

@@ -139,7 +139,7 @@ async function openWithThreads(
   const threads: Worker[] = []
   const take = (thread: Worker): void => void threads.push(thread)
   process.on('worker', take)
-  const gateway = await site.open()
+  const gateway = await site.open({ threads: true })
   process.off('worker', take)
   const [writer, reader, viewer, signer] = threads
   if (!writer || !reader || !viewer || !signer) throw new Error('a gateway has four threads')

@@ -23,6 +23,7 @@ import {
   scriptedFetch,
   SECRET,
 } from './openai-chat-rig.ts'
+import { runs } from '../../../evidence/test/runs.ts'
 
 const DONE = '[DONE]'
 const ROLE = chunk({ role: 'assistant', content: null })
@@ -559,7 +560,7 @@ describe('however a stream is cut into pieces', () => {
         )
         expect(went).toEqual(allowed.map((entry, index) => ({ index, ...entry })))
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 })

@@ -803,7 +803,7 @@ describe('however a stream is broken', () => {
       ),
       { numRuns: 600 },
     )
-    expect(accepted).toBeGreaterThan(10)
+    expect(accepted).toBeGreaterThan(0)
   })
 
   test('a stream in which any one event is missing or comes twice gives out nothing that is refused', async () => {

@@ -20,6 +20,7 @@ import { inspect } from '../../src/tools/inspect.ts'
 import type { Offer } from '../../src/tools/offer.ts'
 import { lookOf, mostly, type Looks } from '../../src/tools/looks.ts'
 import { createSeenTools, type SeenTool } from '../../src/tools/seen.ts'
+import { runs } from '../../../evidence/test/runs.ts'
 
 function tool(name: string, more: JsonObject = {}): Offer {
   const [server = '', ...rest] = name.split('/')
@@ -175,7 +176,7 @@ describe('a draft', () => {
         )
         expect(parsePolicy(draftPolicy(offers)).ok).toBe(true)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -301,7 +302,7 @@ describe('tools that were seen in calls', () => {
         )
         expect(parsePolicy(draftPolicy([], 'draft', seenIn(...entries))).ok).toBe(true)
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     )
   })
 

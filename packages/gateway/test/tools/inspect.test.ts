@@ -9,6 +9,7 @@ import { excerpt, hiddenIn, visible } from '../../src/tools/hidden.ts'
 import { inspect } from '../../src/tools/inspect.ts'
 import { nearest } from '../../src/tools/near.ts'
 import type { Offer } from '../../src/tools/offer.ts'
+import { runs } from '../../../evidence/test/runs.ts'
 
 function tool(name: string, more: JsonObject = {}): Offer {
   const [server = '', ...rest] = name.split('/')
@@ -240,7 +241,7 @@ describe('hostile offers', () => {
           expect(isAtLeast({ severity }, 'low')).toBe(true)
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { parseJson } from '@tollgate/evidence'
 import { describe, expect, it } from 'vitest'
 import { destinationsIn } from '../../src/destinations/find.ts'
+import { runs } from '../../../evidence/test/runs.ts'
 
 /** What is found in a text, as `scheme host:port`; `?` for what cannot be read. */
 function found(text: string, declared: readonly string[] = []): readonly string[] {
@@ -450,7 +451,7 @@ describe('hostile size', () => {
           expect(port).toBeLessThan(65536)
         }
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     )
   })
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { destinationsIn } from '../../src/destinations/find.ts'
 import { readHost } from '../../src/destinations/host.ts'
 import { readHttpUrl } from '../../src/destinations/url.ts'
+import { runs } from '../../../evidence/test/runs.ts'
 
 /** The hosts of a text, sorted; `?` for one that cannot be read. */
 function hostsIn(text: string, declared: readonly string[]): readonly string[] {
@@ -332,11 +333,11 @@ describe('the browser as an oracle', () => {
             if (url.port !== '') expect(same.map(({ port }) => String(port))).toContain(url.port)
           }
         }),
-        { numRuns: 20_000 },
+        { numRuns: runs(20_000) },
       )
       // The law would hold as well if nothing were ever read.
       expect(plain).toBeGreaterThan(read / 10)
-      expect(plain).toBeGreaterThan(500)
+      expect(plain).toBeGreaterThan(runs(500))
     })
   }
 })
@@ -458,7 +459,7 @@ describe('the strict reader', () => {
           expect(String(url.port)).toBe(browser.port || (scheme === 'http://' ? '80' : '443'))
         },
       ),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     )
   })
 })

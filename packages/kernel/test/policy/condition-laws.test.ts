@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { KernelError } from '../../src/error.ts'
 import { conditionEnvironment, type ConditionValue } from '../../src/policy/condition.ts'
+import { runs } from '../../../evidence/test/runs.ts'
 
 const TYPES = {
   args: 'dyn',
@@ -202,7 +203,7 @@ describe('our evaluator', () => {
   it('agrees with that of cel-js', () => {
     fc.assert(
       fc.property(grammar.bool, values, (source, given) => agree(source, given)),
-      { numRuns: 4000 },
+      { numRuns: runs(4000) },
     )
   })
 
@@ -215,7 +216,7 @@ describe('our evaluator', () => {
           outcome(() => condition.test(structuredClone(given))),
         )
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 })

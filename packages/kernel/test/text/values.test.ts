@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { destinationsIn } from '../../src/destinations/find.ts'
 import { hostValue, MOST_VALUES, valuesIn } from '../../src/text/values.ts'
+import { runs } from '../../../evidence/test/runs.ts'
 
 /** What is found in a text, as `kind text`. */
 function found(text: string): readonly string[] {
@@ -274,7 +275,7 @@ describe('the law of values', () => {
         const inside = found(head + each + tail)
         for (const one of found(each)) expect(inside, head + each + tail).toContain(one)
       }),
-      { numRuns: 600 },
+      { numRuns: runs(600) },
     )
   })
 
@@ -308,7 +309,7 @@ describe('the law of values', () => {
           last = start
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 })

@@ -6,6 +6,7 @@ import { setFreeze } from '../../src/admin.ts'
 import { conditionEnvironment, type ConditionValue } from '../../src/policy/condition.ts'
 import type { Examined } from '../../src/policy/examine.ts'
 import { createRig, policyOf, START } from '../rig.ts'
+import { runs } from '../../../evidence/test/runs.ts'
 
 const CALL: ToolCall = {
   caller: { tenant: 'default', principal: 'agent:ci' },
@@ -338,7 +339,7 @@ describe('the parts of a condition', () => {
         expect(joined(whole), source).toBe(whole.truth)
         expect(whole.text.replaceAll(/[()]/g, ''), source).toBe(source.replaceAll(/[()]/g, ''))
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 
@@ -359,7 +360,7 @@ describe('the parts of a condition', () => {
         if (!('test' in condition)) throw new Error(condition.message)
         check(condition.examine({ args }, shown), args)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 })

@@ -20,6 +20,7 @@ import { activatePolicy, setFreeze } from '../../../src/admin.ts'
 import { openKernel, type Decided, type Kernel, type ToolCall } from '../../../src/index.ts'
 import { glob } from '../../../src/policy/glob.ts'
 import { createRig, fixedKey, ORIGIN, policyOf, START, type Rig } from '../../rig.ts'
+import { runs } from '../../../../evidence/test/runs.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -745,7 +746,7 @@ describe('patterns of tools', () => {
         const widens = wideningOf(statementOf({ tools: [below], depth: 0 }), parent)
         return widens !== undefined || !glob(below).matches(tool) || glob(above).matches(tool)
       }),
-      { numRuns: 20_000 },
+      { numRuns: runs(20_000) },
     )
   })
 

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { compileSchema, problemsInSchema } from '../../../src/gates/schema/schema.ts'
 import { compileChecks } from '../../../src/gates/schema/compile.ts'
 import { SchemaRun } from '../../../src/gates/schema/run.ts'
+import { runs } from '../../../../evidence/test/runs.ts'
 
 /** Whether our check of the arguments agrees with an opinion about every schema and value. */
 function holds(
@@ -12,7 +13,7 @@ function holds(
 ): void {
   fc.assert(
     fc.property(schemas, ARGUMENTS, (schema, args) => opinion(schema, args)),
-    { numRuns: 2000, seed: 20_240_607 },
+    { numRuns: runs(2000), seed: 20_240_607 },
   )
 }
 
@@ -164,7 +165,7 @@ test('a check leaves no trace for the next', () => {
       const used = compileSchema(schema)
       for (const args of calls) expect(used.check(args)).toEqual(compileSchema(schema).check(args))
     }),
-    { numRuns: 300, seed: 7 },
+    { numRuns: runs(300), seed: 7 },
   )
 })
 
@@ -196,6 +197,6 @@ test('any JSON at all is either compiled or refused, and the review says which',
       if (problems.length > 0) expect(() => compileSchema(schema)).toThrow(problems[0])
       else compileSchema(schema).check(args)
     }),
-    { numRuns: 3000, seed: 11 },
+    { numRuns: runs(3000), seed: 11 },
   )
 })

@@ -13,6 +13,7 @@ import {
 import { provenanceText, readProvenance } from '../../../src/gates/taint/record.ts'
 import { hashOf } from '../../../src/gates/taint/remembered.ts'
 import { valuesIn } from '../../../src/text/values.ts'
+import { runs } from '../../../../evidence/test/runs.ts'
 
 const KEY = '0123456789abcdef'.repeat(4)
 const key = (): string => KEY
@@ -298,7 +299,7 @@ describe('the laws', () => {
           )
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     )
   })
 

@@ -1,3 +1,3 @@
 import { holdToPace } from './time.ts'
 
-holdToPace(256 * 1024)
+holdToPace(128 * 1024)
