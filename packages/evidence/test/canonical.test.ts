@@ -95,9 +95,10 @@ describe('RFC 8785', () => {
     refuses('JSON_NUMBER_REFUSED', doubleOf(bits))
   })
 
-  it('writes the first 1,000,000 numbers of the published sequence', { timeout: 60_000 }, () => {
-    const expected = Object.entries(PUBLISHED).filter(([lines]) => Number(lines) <= 1_000_000)
-    expect(Object.entries(hashNumberLines(1_000_000))).toEqual(expected)
+  it('writes the first 100,000 numbers of the published sequence', () => {
+    const expected = Object.entries(PUBLISHED).filter(([lines]) => Number(lines) <= 100_000)
+    expect(expected.length).toBeGreaterThan(1)
+    expect(Object.entries(hashNumberLines(100_000))).toEqual(expected)
   })
 
   it.each(readVectors('canonical'))('$name', ({ header, document }) => {

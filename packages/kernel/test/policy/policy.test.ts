@@ -6,6 +6,7 @@ import { glob } from '../../src/policy/glob.ts'
 import { NEW_PRINCIPAL, NEW_SESSION } from '../../src/ledger/session.ts'
 import { createFreezes } from '../../src/admin/freezes.ts'
 import { createRig, policyOf, START } from '../rig.ts'
+import { runs } from '../../../evidence/test/runs.ts'
 
 const HEAD = 'tollgate: 1\nname: test\n'
 
@@ -456,7 +457,7 @@ gates:
   })
 
   it.each(HOSTILE)('is read in time in line with its length: %j', (head, part, tail) => {
-    const body = Array.from({ length: Math.ceil(100_000 / part.length) }, (_, i) =>
+    const body = Array.from({ length: Math.ceil(runs(160_000) / part.length) }, (_, i) =>
       part.replaceAll('0', String(i)),
     ).join('')
     const parsed = parsePolicy(head + body + tail)
