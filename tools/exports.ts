@@ -1,6 +1,6 @@
 // Finds what a file declares: the names that it exports, and the names of its types.
 
-import ts from 'typescript'
+import ts from 'typescript-api'
 import { sourceOf } from './source.ts'
 
 /** A name that a file exports. */

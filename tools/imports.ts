@@ -1,6 +1,6 @@
 // Finds what a file imports, in every way TypeScript has of saying it.
 
-import ts from 'typescript'
+import ts from 'typescript-api'
 import { sourceOf } from './source.ts'
 
 /** Something in a file that makes it depend on another. */

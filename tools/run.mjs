@@ -36,7 +36,7 @@ const TASKS = {
           ['tsx', 'tools/make-docs.ts', '--check'],
           ['tsx', 'tools/make-vectors.ts', '--check'],
         ],
-        [['tsc', '-p', 'tsconfig.json'], script('format:check')],
+        [['node', 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'], script('format:check')],
       ],
     },
     { name: 'tests', run: ['vitest', 'run'], open: true },

@@ -1,6 +1,6 @@
 // Parses files of code, each once: several measures look at the same file.
 
-import ts from 'typescript'
+import ts from 'typescript-api'
 
 const parsed = new Map<string, ts.SourceFile>()
 

@@ -1,6 +1,6 @@
 // What is long: files, and functions in them.
 
-import ts from 'typescript'
+import ts from 'typescript-api'
 import type { Source } from '../check-rooms.ts'
 import { sourceOf } from '../source.ts'
 

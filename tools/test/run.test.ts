@@ -25,8 +25,7 @@ beforeEach(() => {
   mkdirSync(join(tree, 'packages/evidence'), { recursive: true })
   writeFileSync(join(tree, 'package.json'), '{ "type": "module" }')
   writeFileSync(join(tree, 'package-lock.json'), '{}')
-  for (const name of ['npm', 'node', 'tsc', 'tsx', 'vitest', 'chromium'])
-    program(name, name === 'npm' ? NPM : OTHER)
+  for (const name of ['npm', 'node', 'tsx', 'vitest', 'chromium']) program(name, name === 'npm' ? NPM : OTHER)
 })
 afterEach(() => rmSync(tree, { recursive: true }))
 
@@ -93,7 +92,7 @@ const CODE_CHECKS = [
   'tsx tools/make-docs.ts --check',
   'tsx tools/make-vectors.ts --check',
 ]
-const TEST_CHECKS = ['tsc -p tsconfig.json', 'npm run -s format:check']
+const TEST_CHECKS = ['node node_modules/typescript/bin/tsc -p tsconfig.json', 'npm run -s format:check']
 
 test('test takes its steps in order, two rows of checks beside each other, and hands its arguments to vitest', () => {
   const { code, called } = check(['test', '--', 'tools/test', '-t', 'rooms'])
@@ -115,17 +114,17 @@ test('of two that run beside each other, the one that fails ends the run once th
 })
 
 test('a step that fails ends the run with its code, and its output is shown', () => {
-  program('tsc', '#!/bin/sh\necho to stdout\necho to stderr >&2\nexit 3\n')
+  program('node', '#!/bin/sh\necho to stdout\necho to stderr >&2\nexit 3\n')
   const { code, stdout, stderr, called } = check(['test'])
   expect(code).toBe(3)
   expect(stdout).toMatch(/▸ lint, .* and beside them types of the tests, format … failed after \d+\.\d s\n$/)
-  expect(stderr).toBe('tsc -p tsconfig.json\nto stdout\nto stderr\n')
+  expect(stderr).toBe('node node_modules/typescript/bin/tsc -p tsconfig.json\nto stdout\nto stderr\n')
   expect(called).not.toContain('npm run -s format:check')
   expect(called.filter((each) => each.startsWith('vitest'))).toEqual([])
 })
 
 test('the output of a quiet step that succeeds is not shown', () => {
-  program('tsc', '#!/bin/sh\necho chatter\n')
+  program('node', '#!/bin/sh\necho chatter\n')
   expect(check(['test']).stdout).not.toContain('chatter')
 })
 

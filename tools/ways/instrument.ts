@@ -4,7 +4,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { pathToFileURL, fileURLToPath } from 'node:url'
-import ts from 'typescript'
+import ts from 'typescript-api'
 
 const RECORDER = pathToFileURL(fileURLToPath(new URL('recorder.mjs', import.meta.url))).href
 // Functions whose first argument is watched: how often the arguments of a call are read or written.
