@@ -27,16 +27,19 @@ const TASKS = {
     newestNode,
     build,
     {
-      name: 'lint, rooms, unused exports, docs, vectors, and beside them types of the tests, format',
+      name: 'lint, docs, vectors, and beside them types of the tests, format, rooms, unused exports',
       beside: [
         [
           script('lint'),
-          script('rooms'),
-          script('unused'),
           ['tsx', 'tools/make-docs.ts', '--check'],
           ['tsx', 'tools/make-vectors.ts', '--check'],
         ],
-        [['node', 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'], script('format:check')],
+        [
+          ['node', 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'],
+          script('format:check'),
+          script('rooms'),
+          script('unused'),
+        ],
       ],
     },
     { name: 'tests', run: ['vitest', 'run'], open: true },
