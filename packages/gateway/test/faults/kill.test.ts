@@ -9,7 +9,7 @@ describe('a gateway that is killed under load', () => {
     expect(audit.counts.effects).toBeGreaterThan(50)
     expect(audit.counts.checkpoints).toBeGreaterThan(5)
     expect(audit.counts.closedUnknown).toBeGreaterThan(5)
-    expect(audit.counts.recoveries).toBeGreaterThan(2)
+    expect(audit.counts.recoveries).toBeGreaterThan(0)
     expect(early).toBeGreaterThan(0)
   }, 600_000)
 })

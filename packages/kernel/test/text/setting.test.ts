@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { asksForAction } from '../../src/text/asking.ts'
 import { settingsIn, type Setting } from '../../src/text/setting.ts'
 import { valuesIn } from '../../src/text/values.ts'
+import { paceRatio } from '../pace.ts'
 
 /** How the values of a text stand, each with its text. */
 function standIn(text: string): readonly (readonly [string, Setting | undefined])[] {
@@ -253,20 +254,15 @@ describe('whatever the text', () => {
   ])('the time for a character of %j does not grow with the text', (pattern) => {
     const make = (length: number): string =>
       Buffer.from(`${pattern.repeat(Math.ceil(length / pattern.length)).slice(0, length)} ${MAIL}`).toString()
-    const pace = (length: number): number => {
+    const read = (length: number): (() => void) => {
       const text = make(length)
       const values = Array.from({ length: 50 }, (_, i) => {
         const start = Math.floor(((text.length - 1) * i) / 50)
         return { start, end: start + 1 }
       })
-      const began = performance.now()
-      settingsIn(text, values)
-      return (performance.now() - began) / length
+      return () => void settingsIn(text, values)
     }
-    pace(1 << 14)
-    let ratio = Infinity
-    for (let attempt = 0; attempt < 5 && ratio > 8; attempt++)
-      ratio = Math.min(ratio, pace(1 << 20) / Math.min(pace(1 << 14), pace(1 << 14)))
+    const ratio = paceRatio(read(1 << 14), read(1 << 20), 64, 8)
     expect(ratio).toBeLessThanOrEqual(8)
   })
 })

@@ -7,6 +7,7 @@ import { fieldsOf } from '../../../src/text/fields.ts'
 import type { ThreatFinding } from '../../../src/gates/threat/finding.ts'
 import { passagesAround } from '../../../src/gates/threat/passage.ts'
 import { scanText } from '../../../src/gates/threat/scan.ts'
+import { paceRatio } from '../../pace.ts'
 
 /** The field of the first place at which a part stands. */
 function fieldOf(text: string, part: string): string {
@@ -190,21 +191,16 @@ describe('a passage', () => {
   it.each(['a\n', '\n', ' ', ' \n', ':\n', '"', 'x', '\\n'])(
     'takes no longer for many findings in a long text of %j',
     (pattern) => {
-      const time = (length: number): number => {
+      const around = (length: number): (() => void) => {
         const text = Buffer.from(pattern.repeat(length / pattern.length)).toString()
         const findings = Array.from({ length: 400 }, (_, i): ThreatFinding => {
           const start = Math.floor((text.length * i) / 400)
           return { class: 'instruction', code: 'SECRECY', severity: 'high', start, end: start + 1 }
         })
-        const began = performance.now()
-        passagesAround(text, findings)
-        return (performance.now() - began) / length
+        return () => void passagesAround(text, findings)
       }
       // Sixteen times as long: what grows with the text for each finding would take sixteen times as long for a character.
-      time(1 << 16)
-      let ratio = Infinity
-      for (let attempt = 0; attempt < 5 && ratio > 8; attempt++)
-        ratio = Math.min(ratio, time(1 << 20) / Math.min(time(1 << 16), time(1 << 16)))
+      const ratio = paceRatio(around(1 << 16), around(1 << 20), 16, 8)
       expect(ratio).toBeLessThanOrEqual(8)
     },
   )

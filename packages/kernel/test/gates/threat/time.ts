@@ -3,24 +3,16 @@
 
 import { describe, expect, it } from 'vitest'
 import { scanText } from '../../../src/gates/threat/scan.ts'
+import { paceRatio } from '../../pace.ts'
 import { inBase64 } from './cases.ts'
 
 const SHORT = 16 * 1024
+// Linear time is 1, quadratic time is the length in short texts: 8 or more.
+const LIMIT = 4
 
 /** A text of this length out of a pattern. */
 function fill(pattern: string, length: number): string {
   return pattern.repeat(Math.ceil(length / pattern.length)).slice(0, length)
-}
-
-/** Nanoseconds for a character, the best of several runs. */
-function pace(text: string, runs: number): number {
-  let best = Infinity
-  for (let run = 0; run < runs; run++) {
-    const start = performance.now()
-    scanText(text)
-    best = Math.min(best, performance.now() - start)
-  }
-  return (best * 1e6) / text.length
 }
 
 const nested = (length: number): string => {
@@ -106,12 +98,13 @@ export function holdToPace(length: number): void {
       const long = make(length)
       // Warm, so that the short text is not slower for being the first.
       for (let run = 0; run < 5; run++) scanText(short)
-      const limit = (): number => 4 * pace(short, 10)
-      // A busy machine can be slow for a while: the law has to hold once, it cannot by chance.
-      let ratio = Infinity
-      for (let attempt = 0; attempt < 3 && ratio > 1; attempt++)
-        ratio = Math.min(ratio, pace(long, 2) / limit())
-      expect(ratio).toBeLessThanOrEqual(1)
+      const ratio = paceRatio(
+        () => scanText(short),
+        () => scanText(long),
+        length / SHORT,
+        LIMIT,
+      )
+      expect(ratio).toBeLessThanOrEqual(LIMIT)
     })
   })
 }
