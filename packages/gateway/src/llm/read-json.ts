@@ -1,5 +1,5 @@
-// Reading JSON that a provider has sent. What goes on is written anew from what was read, so a name that comes twice cannot be two
-// things, and numbers may be spelled as providers do; but a small text of many values would be a large heap.
+// Reads JSON from a provider. The door forwards only text that it writes itself from the parsed values, so a duplicate name has one
+// meaning, and numbers may be spelled in any way. Only the number of values is limited, because each takes memory.
 
 import { MAX_VALUES, type Json } from '@tollgate/evidence'
 
@@ -7,7 +7,7 @@ const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = [0x22, 0x5c, 0x2c, 0x5b, 0x7b]
 
 /** Reads a JSON text of a provider. @throws SyntaxError if it is none, or holds more values than `parseJson` takes. */
 export function readJson(text: string): Json {
-  // Each value has a character of its own: most texts are too short to be counted.
+  // Each value takes at least one character, so a short text needs no count.
   if (text.length > MAX_VALUES && hasTooMany(text)) throw new SyntaxError('too many values')
   // Sound: whatever `JSON.parse` makes is JSON.
   return JSON.parse(text) as Json

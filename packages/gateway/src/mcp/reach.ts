@@ -83,7 +83,7 @@ export class Reaches {
     return this.#known.get(keyOf(sender))
   }
 
-  /** Reaches for them once more. What nobody uses may have to make room. @throws RpcFault if all are in use. */
+  /** Opens the servers for a sender; an idle sender may lose its own to make room. @throws RpcFault if all are in use. */
   open(sender: Sender, events: ReachEvents): Reached {
     if (this.#known.size >= MAX_REACHES) {
       const [idle] = this.#idle()

@@ -32,7 +32,7 @@ const MAX_PARKED = 64
 export class ParkedRounds {
   readonly #parked = new Map<string, Rounds>()
 
-  /** Begins a request, or goes on with one that waits. @throws RpcFault, or what the call threw. */
+  /** Starts a request, or continues one that waits. @throws RpcFault, or what the call threw. */
   async answer(reach: Reach, { method, params }: Request, turn: Turn): Promise<Round> {
     const { requestState, inputResponses = {} } = params
     const bare = without(params, 'requestState', 'inputResponses', '_meta')

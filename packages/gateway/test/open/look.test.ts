@@ -3,6 +3,7 @@ import { authorize, type ToolCall } from '@tollgate/kernel'
 import { setFreeze } from '@tollgate/kernel/admin'
 import { foresee, type Explanation } from '@tollgate/kernel/workbench'
 import { openLook } from '../../src/open.ts'
+import { logBytes } from '../../src/store/sqlite/database.ts'
 import { activate, ask, createSite, POLICY } from '../gateway-rig.ts'
 
 const CALL: ToolCall = {
@@ -55,6 +56,8 @@ describe('a look at a ledger', () => {
     expect((await foresee(later.kernel, CALL)).judgement.reason).toBe('SYSTEM_FROZEN')
     await later.close()
     await gateway.close()
+    // A look that is closed does not keep a stop from moving the log into the file.
+    expect(logBytes(site.config.data)).toBe(0)
   })
 
   it('refuses to write', async () => {

@@ -1,4 +1,4 @@
-// A policy file that a command was given, and how the mistakes in a file are told.
+// Reads the policy file that a command names, and prints the mistakes in it.
 
 import { readFileSync } from 'node:fs'
 import { parsePolicy, type Mistake, type Policy } from '@tollgate/kernel/policy'

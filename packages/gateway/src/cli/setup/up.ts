@@ -100,16 +100,20 @@ function watchPolicy(terminal: Terminal, gateway: Gateway): () => void {
   const { policy: file } = gateway.config
   terminal.warn(`every change of \`${file}\` is put in force at once, by itself: this is for authoring only`)
   // The text is compared, not a notice of the system: editors replace files, and a change before the first notice would be lost.
-  let seen: string | undefined = ''
+  let seen: string | undefined | null = null
+  let told = ''
   const look = async (): Promise<void> => {
     try {
       const text = readIfThere(file)
       if (text === seen) return
       seen = text
+      told = ''
       await activateChanged(terminal, gateway, text)
     } catch (fault) {
       const why = fault instanceof Error ? fault.message : 'unknown fault'
-      terminal.warn(`the changed policy could not be put in force: ${why}`)
+      // A file that stays unreadable is one warning, not one for every look.
+      if (why !== told) terminal.warn(`the changed policy could not be put in force: ${why}`)
+      told = why
     }
   }
   void look()
