@@ -3,7 +3,7 @@
 import type { JsonObject } from '@tollgate/evidence'
 import { setFreeze } from '@tollgate/kernel/admin'
 import { describe, expect, test } from 'vitest'
-import { SERVER_NOTIFICATIONS } from '../../src/mcp/methods.ts'
+import { SERVER_NOTIFICATIONS } from './message-rows.ts'
 import { parseMessage } from '../../src/mcp/message.ts'
 import { at, gateForTest, modernMeta, plainServer, type Gate } from './rig.ts'
 

@@ -9,18 +9,19 @@ import { setFreeze } from '@tollgate/kernel/admin'
 import { describe, expect, test } from 'vitest'
 import { FACULTIES } from '../../src/tools/offer.ts'
 import { META, metaForServer } from '../../src/mcp/era.ts'
+import { SENT } from '../../src/mcp/methods.ts'
+import { createCalls } from '../../src/mcp/server/calls.ts'
+import { ASKS } from '../../src/mcp/server/incoming.ts'
 import {
   CLIENT_META,
   CLIENT_NOTIFICATIONS,
   CLIENT_REQUESTS,
   OFFERED,
   rowOf,
-  SENT,
   SERVER_NOTIFICATIONS,
   SERVER_REQUESTS,
   type FieldHandling,
-} from '../../src/mcp/methods.ts'
-import { createCalls } from '../../src/mcp/server/calls.ts'
+} from './message-rows.ts'
 import { at, gateForTest, modernMeta, plainServer, type Client, type Gate } from './rig.ts'
 
 /** As much of a schema of zod as is looked at here. */
@@ -190,6 +191,13 @@ describe('the tables', () => {
       Object.entries(table).flatMap(([method, { then }]) => (then === 'governed' ? [method] : [])),
     )
     expect(governed.filter((method) => method !== 'tools/call').sort()).toEqual([...FACULTIES].sort())
+  })
+
+  test('govern all that a server may ask of a client, and nothing else that it says', () => {
+    const governed = Object.entries(SERVER_REQUESTS).flatMap(([method, { then }]) =>
+      then === 'governed' ? [method] : [],
+    )
+    expect(governed).toEqual(ASKS)
   })
 
   test('are asked once more before a request goes to a server', () => {

@@ -6,7 +6,7 @@ import { ENTRY } from '@tollgate/kernel'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { ROUTES } from '../../src/api/routes.ts'
 import { LLM_ROUTES } from '../../src/llm/routes.ts'
-import { CLIENT_NOTIFICATIONS, CLIENT_REQUESTS } from '../../src/mcp/methods.ts'
+import { CLIENT_NOTIFICATIONS, CLIENT_REQUESTS } from '../mcp/message-rows.ts'
 import type { Role } from '../../src/tokens.ts'
 import { openFrozenRig, type FrozenRig } from './frozen-rig.ts'
 

@@ -18,7 +18,6 @@ import {
   type RpcError,
   type Unreadable,
 } from '../message.ts'
-import { SERVER_REQUESTS } from '../methods.ts'
 import type { UpstreamAnswer, UpstreamEvents } from './upstream.ts'
 
 /** Where a message came from. */
@@ -50,9 +49,7 @@ interface IncomingOptions {
 }
 
 /** What a server may ask of a client. */
-export const ASKS: readonly string[] = Object.entries(SERVER_REQUESTS).flatMap(([method, { then }]) =>
-  then === 'governed' ? [method] : [],
-)
+export const ASKS: readonly string[] = ['sampling/createMessage', 'elicitation/create', 'roots/list']
 
 const CHANGES: readonly string[] = [
   'notifications/tools/list_changed',
