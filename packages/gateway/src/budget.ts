@@ -48,6 +48,9 @@ export const FREE: number = 16 << 10
 /** What an unreadable message costs, in bytes, besides its length. */
 export const FINE: number = 64 << 10
 
+/** Milliseconds before a caller that asks too often is answered: it waits for its next try, and costs little meanwhile. */
+export const REFUSAL_PAUSE_MS = 25
+
 // More principals than these are remembered only while they owe something.
 const MOST_REMEMBERED = 10_000
 

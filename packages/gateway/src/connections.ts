@@ -1,14 +1,15 @@
-// Who has a connection. Anyone may open one, so those that have not shown a token give way: when there are as many as there may
-// be, the oldest of them is dropped for the next, and nobody who does nothing keeps others out.
+// Limits the connections of a server. Anyone can open one, so connections without a token give way: at the limit the server accepts a
+// newcomer and drops the oldest of them. It drops a few at a time, because a peer that reconnects at once would keep a core busy.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { TLSSocket } from 'node:tls'
+import { Server as TlsServer, type TLSSocket } from 'node:tls'
+import { setTimeout } from 'node:timers'
 import type { Log } from './log.ts'
 
 /** The connections of a server. */
 interface Connections {
-  /** Takes note of a request and of whose token it has. False if its principal has as many under way as one may. */
+  /** Takes note of a request and of its token's owner. False if the owner, or the server, has as many under way as it may. */
   begin(request: IncomingMessage, response: ServerResponse, owner: string | undefined): boolean
 }
 
@@ -30,6 +31,10 @@ interface OpenSocket {
   busy: number
 }
 
+// Connections above the limit that wait to be dropped, so many every few milliseconds. Above this reserve each newcomer drops one at once.
+const RESERVE = 1024
+const SWEEP_MS = 5
+const SWEPT = 5
 // Sockets that are dropped are counted by the server until they are closed, a moment later.
 const CLOSING = 512
 const LOGGED_EVERY = 1000
@@ -46,25 +51,42 @@ export function watchConnections(
   const idle = new Set<OpenSocket>()
   const owners = new Map<string, number>()
   let dropped = 0
-  server.maxConnections = most + CLOSING
+  let newest: OpenSocket | undefined
+  let sweeping = false
+  server.maxConnections = most + RESERVE + CLOSING
 
   function open(socket: Socket): void {
     const entry = { socket, busy: 0 }
+    newest = entry
     entries.set(socket, entry)
     silent.add(entry)
     socket.once('close', () => forget(entry))
-    if (entries.size > most) makeRoom(entry)
+    if (entries.size > most + RESERVE) drop()
+    if (entries.size > most) sweepSoon()
   }
 
-  /** Drops the one that is missed the least; the newcomer itself, if everybody else is being served. */
-  function makeRoom(newest: OpenSocket): void {
-    const [oldest = newest] = silent
-    const [waiting = newest] = idle
-    const entry = oldest === newest ? waiting : oldest
+  function sweepSoon(): void {
+    if (sweeping) return
+    sweeping = true
+    setTimeout(sweep, SWEEP_MS).unref()
+  }
+
+  function sweep(): void {
+    sweeping = false
+    for (let i = 0; i < SWEPT && entries.size > most; i++) drop()
+    if (entries.size > most) sweepSoon()
+  }
+
+  /** Drops the oldest connection without a token; the newest one gives way only if every other is busy. */
+  function drop(): void {
+    const [silentOne] = silent
+    const [idleOne] = idle
+    const entry = silentOne === newest ? (idleOne ?? silentOne) : (silentOne ?? idleOne)
+    if (!entry) return
     forget(entry)
     entry.socket.destroy()
     if (dropped++ % LOGGED_EVERY === 0) {
-      log('warn', 'there are as many connections as there may be; the oldest without a token was dropped', {
+      log('warn', 'too many connections; the oldest without a token was dropped', {
         connections: most,
         dropped,
       })
@@ -91,6 +113,10 @@ export function watchConnections(
       return false
     }
     const entry = entries.get(raw.get(request.socket) ?? request.socket)
+    if (entry?.busy === 0 && entries.size - silent.size - idle.size >= most) {
+      count(owner, -1)
+      return false
+    }
     if (entry) {
       entry.busy++
       silent.delete(entry)
@@ -107,13 +133,16 @@ export function watchConnections(
   const raw = new WeakMap<Socket, Socket>()
   const peers = new Map<string, Socket>()
   server.on('connection', (socket: Socket) => {
+    if (server instanceof TlsServer) rememberPeer(socket)
+    open(socket)
+  })
+  function rememberPeer(socket: Socket): void {
     const peer = peerOf(socket)
     peers.set(peer, socket)
     socket.once('close', () => {
       if (peers.get(peer) === socket) peers.delete(peer)
     })
-    open(socket)
-  })
+  }
   server.on('secureConnection', (secure: TLSSocket) => {
     const socket = peers.get(peerOf(secure))
     if (socket) raw.set(secure, socket)

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { importPublicKey, type PublicKey } from '@tollgate/evidence'
 import { foundingBatch, openForLooking, openKernel, type Host, type Kernel } from '@tollgate/kernel'
+import { REFUSAL_PAUSE_MS } from './budget.ts'
 import type { Config } from './config/config.ts'
 import { GatewayError } from './error.ts'
 import type { Keyring, KeyRole, StoredKey } from './keyring.ts'
@@ -171,7 +172,7 @@ async function openKernelOn(store: SqliteStore, config: Config, sealer: Sealer):
   const sealing = sealingStore(store, sealer)
   return openKernel({
     ...{ store: sealing, host: HOST, origin: ledger, writer, key: store.key },
-    ...{ tenant, commit, keep, storage: config.limits.storage },
+    ...{ tenant, commit, keep, storage: config.limits.storage, floodPause: REFUSAL_PAUSE_MS },
   })
 }
 

@@ -38,6 +38,8 @@ export interface Kernel {
   readonly seeded: Map<string, number>
   readonly quota: Pace
   readonly patience: number
+  /** Milliseconds before a principal that floods is answered. */
+  readonly floodPause: number
   /** What principals have stored today, and who may store no more. */
   readonly storage: Storage
   readonly catalogue: Catalogue

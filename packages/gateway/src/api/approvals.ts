@@ -24,7 +24,7 @@ import type { Identity, Role } from '../tokens.ts'
 import { maySee, unknownToken } from './auth.ts'
 import { Problem } from './problem.ts'
 import { READERS, receiptOf } from './receipts.ts'
-import { json, kernelOf, numberIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
+import { answered, json, kernelOf, numberIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import {
   ANYTHING,
   FLAG,
@@ -295,12 +295,10 @@ function answerRoute(word: 'approve' | 'deny', about: string): ApiRoute {
     roles: APPROVERS,
     params: { id: HASH },
     body: { schema: object({ ...ANSWER, ...(word === 'approve' && WIDEN) }), optional: true },
-    answers: {
-      200: {
-        about: 'Recorded.',
-        schema: object({ receipt: HASH, answer: { type: 'string', enum: ['GRANTED', 'REFUSED'] } }),
-      },
-    },
+    answers: answered('Recorded.', {
+      receipt: HASH,
+      answer: { type: 'string', enum: ['GRANTED', 'REFUSED'] },
+    }),
     problems: ['request-invalid', 'approval-refused', 'ledger-unavailable'],
     answer: (question) => answer(question, word === 'approve'),
   }
@@ -314,7 +312,7 @@ export const approvalRoutes: readonly ApiRoute[] = [
     id: 'listApprovals',
     about: 'Requests that wait for a person, oldest first. An agent sees its own.',
     roles: READERS,
-    answers: { 200: { about: 'The requests.', schema: object({ approvals: list(APPROVAL) }) } },
+    answers: answered('The requests.', { approvals: list(APPROVAL) }),
     problems: ['gateway-needed'],
     answer: listWaiting,
   },

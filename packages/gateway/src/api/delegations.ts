@@ -12,7 +12,7 @@ import type { Identity } from '../tokens.ts'
 import { LINEAGE, lineageOf } from './lineage.ts'
 import { Problem } from './problem.ts'
 import { READERS } from './receipts.ts'
-import { json, kernelOf, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
+import { answered, json, kernelOf, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import { COUNT, HASH, list, NAME, object, orNull, said, TEXT, TIME, word, type ApiSchema } from './schema.ts'
 
 const STANDINGS = ['in force', 'revoked', 'ended'] as const
@@ -148,12 +148,9 @@ export const delegationRoutes: readonly ApiRoute[] = [
     id: 'listDelegations',
     about: 'The delegations that are known, the oldest first. An agent sees those it is part of.',
     roles: READERS,
-    answers: {
-      200: {
-        about: 'Delegations. Those that ended long ago are on the ledger only.',
-        schema: object({ delegations: list(object(DELEGATION)) }),
-      },
-    },
+    answers: answered('Delegations. Those that ended long ago are on the ledger only.', {
+      delegations: list(object(DELEGATION)),
+    }),
     problems: ['gateway-needed'],
     answer: listAll,
   },
@@ -164,15 +161,10 @@ export const delegationRoutes: readonly ApiRoute[] = [
     about: 'One delegation, and the chain that it hangs from.',
     roles: READERS,
     params: { id: HASH },
-    answers: {
-      200: {
-        about: 'The delegation.',
-        schema: object({
-          ...DELEGATION,
-          lineage: said(LINEAGE, 'It and all that it hangs from, the root last.'),
-        }),
-      },
-    },
+    answers: answered('The delegation.', {
+      ...DELEGATION,
+      lineage: said(LINEAGE, 'It and all that it hangs from, the root last.'),
+    }),
     problems: ['gateway-needed'],
     answer: show,
   },
@@ -184,7 +176,7 @@ export const delegationRoutes: readonly ApiRoute[] = [
       'Takes a delegation back, and with it all that hang below it. An agent takes back only what it has delegated itself.',
     roles: ['agent', 'operator', 'admin'],
     params: { id: HASH },
-    answers: { 200: { about: 'Recorded, and in force.', schema: object({ receipt: HASH }) } },
+    answers: answered('Recorded, and in force.', { receipt: HASH }),
     problems: ['ledger-unavailable'],
     answer: revoke,
   },

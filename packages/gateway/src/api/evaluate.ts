@@ -165,8 +165,7 @@ function readCall(bytes: Uint8Array, maxBytes: number, read: (body: JsonObject) 
 /** How the members of a body are called in a call. What each holds is for the kernel to judge. */
 type CallMembers = Readonly<Record<string, string>>
 
-const CALL_MEMBERS: CallMembers = {
-  tool: 'tool',
+const SHARED_MEMBERS: CallMembers = {
   arguments: 'args',
   session_id: 'session_id',
   delegation_session_id: 'delegation_session_id',
@@ -176,17 +175,8 @@ const CALL_MEMBERS: CallMembers = {
   delegation: 'delegation',
   sources: 'sources',
 }
-const BROWSER_MEMBERS: CallMembers = {
-  tool_name: 'tool',
-  arguments: 'args',
-  session_id: 'session_id',
-  delegation_session_id: 'delegation_session_id',
-  principal: 'principal',
-  context: 'context',
-  approval: 'approval',
-  delegation: 'delegation',
-  sources: 'sources',
-}
+const CALL_MEMBERS: CallMembers = { tool: 'tool', ...SHARED_MEMBERS }
+const BROWSER_MEMBERS: CallMembers = { tool_name: 'tool', ...SHARED_MEMBERS }
 const PAGE_MEMBERS: CallMembers = {
   planner_ref: 'planner_ref',
   side_effect: 'side_effect',

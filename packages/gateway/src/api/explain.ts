@@ -4,7 +4,7 @@ import { DOORS, RUNGS, VERDICTS, type Door } from '@tollgate/evidence'
 import { foresee } from '@tollgate/kernel/workbench'
 import { CALL } from './evaluate.ts'
 import { showExplanation } from './explained.ts'
-import { json, kernelOf, textIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
+import { answered, json, kernelOf, textIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import {
   COUNT,
   FLAG,
@@ -134,33 +134,25 @@ export const explainRoutes: readonly ApiRoute[] = [
         'door?': { ...word(...DOORS), default: 'http' },
       }),
     },
-    answers: {
-      200: {
-        about: 'What would be decided, and why.',
-        schema: object({
-          verdict: word(...VERDICTS),
-          reason_code: TEXT,
-          message: TEXT,
-          remedy: TEXT,
-          rung: word(...RUNGS),
-          rule: orNull(TEXT),
-          detail: orNull(TEXT),
-          policy: TEXT,
-          rungs: said(list(RUNG), 'Every rung, in the order of the ladder.'),
-          rules: said(list(RULE), 'Every rule, in its order; none if the call cannot be read.'),
-          obstacles: said(
-            list(OBSTACLE),
-            'Everything between the call and an ALLOW; empty if it is allowed.',
-          ),
-          relies: orNull(
-            object(
-              { rule: TEXT, next: orNull(said(TEXT, 'The rule that would decide without it.')) },
-              'What an ALLOW rests on; null if it is none.',
-            ),
-          ),
-        }),
-      },
-    },
+    answers: answered('What would be decided, and why.', {
+      verdict: word(...VERDICTS),
+      reason_code: TEXT,
+      message: TEXT,
+      remedy: TEXT,
+      rung: word(...RUNGS),
+      rule: orNull(TEXT),
+      detail: orNull(TEXT),
+      policy: TEXT,
+      rungs: said(list(RUNG), 'Every rung, in the order of the ladder.'),
+      rules: said(list(RULE), 'Every rule, in its order; none if the call cannot be read.'),
+      obstacles: said(list(OBSTACLE), 'Everything between the call and an ALLOW; empty if it is allowed.'),
+      relies: orNull(
+        object(
+          { rule: TEXT, next: orNull(said(TEXT, 'The rule that would decide without it.')) },
+          'What an ALLOW rests on; null if it is none.',
+        ),
+      ),
+    }),
     answer: show,
   },
 ]

@@ -3,7 +3,7 @@
 import { parseJson, type Freeze } from '@tollgate/evidence'
 import { setFreeze, type FreezeOrder } from '@tollgate/kernel/admin'
 import { Problem } from './problem.ts'
-import { json, kernelOf, textIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
+import { answered, json, kernelOf, textIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import {
   FLAG,
   HASH,
@@ -74,7 +74,7 @@ export const freezeRoutes: readonly ApiRoute[] = [
     id: 'listFreezes',
     about: 'What is frozen.',
     roles: ['operator', 'admin', 'auditor'],
-    answers: { 200: { about: 'The freezes in force.', schema: object({ freezes: list(FROZEN) }) } },
+    answers: answered('The freezes in force.', { freezes: list(FROZEN) }),
     problems: ['gateway-needed'],
     answer: listFrozen,
   },
@@ -92,7 +92,7 @@ export const freezeRoutes: readonly ApiRoute[] = [
         'because?': SENTENCE,
       }),
     },
-    answers: { 200: { about: 'Recorded, and in force.', schema: object({ receipt: HASH }) } },
+    answers: answered('Recorded, and in force.', { receipt: HASH }),
     problems: ['ledger-unavailable'],
     answer: change,
   },

@@ -5,7 +5,7 @@ import { GatewayError } from '../error.ts'
 import { ROLES } from '../tokens.ts'
 import type { LedgerView } from '../view.ts'
 import { Problem } from './problem.ts'
-import { json, kernelOf, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
+import { answered, json, kernelOf, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import { COUNT, NAME, object, orNull, said, TEXT, TIME, word } from './schema.ts'
 
 const WELL = object({ status: word('ok') })
@@ -52,21 +52,16 @@ export const healthRoutes: readonly ApiRoute[] = [
     id: 'showStatus',
     about: 'What runs here, on which ledger, and as whom the caller is known.',
     roles: 'any role',
-    answers: {
-      200: {
-        about: 'The status.',
-        schema: object({
-          version: TEXT,
-          ledger: said(TEXT, 'The name of the ledger.'),
-          size: said(COUNT, 'How many entries it has.'),
-          poisoned: orNull(said(TEXT, 'Why nothing can be recorded any more.')),
-          since: said(TIME, 'When the gateway was started.'),
-          tenant: NAME,
-          principal: NAME,
-          role: word(...ROLES),
-        }),
-      },
-    },
+    answers: answered('The status.', {
+      version: TEXT,
+      ledger: said(TEXT, 'The name of the ledger.'),
+      size: said(COUNT, 'How many entries it has.'),
+      poisoned: orNull(said(TEXT, 'Why nothing can be recorded any more.')),
+      since: said(TIME, 'When the gateway was started.'),
+      tenant: NAME,
+      principal: NAME,
+      role: word(...ROLES),
+    }),
     answer: status,
   },
   {

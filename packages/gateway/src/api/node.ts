@@ -1,6 +1,8 @@
 // Requests as they come over a socket. What is refused here never reaches a route.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { REFUSAL_PAUSE_MS } from '../budget.ts'
 import type { Log } from '../log.ts'
 import { problemReply, SECURITY_HEADERS, type App } from './app.ts'
 import { tooLarge } from './fetch.ts'
@@ -27,6 +29,7 @@ export function listener(
     try {
       const refused = refusalOf(request, names)
       const reply = refused ? refusal(refused) : await app.answer(askedBy(request, response))
+      if (reply.status === 429) await delay(REFUSAL_PAUSE_MS)
       await send(request, response, reply)
     } catch (fault) {
       // Half an answer must not look like a whole one; what was said of it still goes out.

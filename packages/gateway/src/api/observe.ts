@@ -2,7 +2,7 @@
 
 import { DOORS } from '@tollgate/evidence'
 import { setObserve, type ObserveOrder } from '@tollgate/kernel/admin'
-import { json, kernelOf, textIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
+import { answered, json, kernelOf, textIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import { HASH, list, NAME, object, orNull, said, TIME, word } from './schema.ts'
 
 const SCOPE = word('door', 'principal')
@@ -41,12 +41,9 @@ export const observeRoutes: readonly ApiRoute[] = [
     id: 'listObserved',
     about: 'The doors and principals that observe mode is on for.',
     roles: ['operator', 'admin', 'auditor'],
-    answers: {
-      200: {
-        about: 'Where it is on; nowhere if the list is empty.',
-        schema: object({ observed: list(object({ scope: SCOPE, target: NAME, until: TIME })) }),
-      },
-    },
+    answers: answered('Where it is on; nowhere if the list is empty.', {
+      observed: list(object({ scope: SCOPE, target: NAME, until: TIME })),
+    }),
     problems: ['gateway-needed'],
     answer: show,
   },
@@ -67,7 +64,7 @@ export const observeRoutes: readonly ApiRoute[] = [
         ),
       }),
     },
-    answers: { 200: { about: 'Recorded, and in force.', schema: object({ receipt: HASH }) } },
+    answers: answered('Recorded, and in force.', { receipt: HASH }),
     problems: ['ledger-unavailable'],
     answer: change,
   },

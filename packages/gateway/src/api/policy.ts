@@ -6,6 +6,7 @@ import { activatePolicy } from '@tollgate/kernel/admin'
 import { parsePolicy, type Mistake } from '@tollgate/kernel/policy'
 import { Problem } from './problem.ts'
 import {
+  answered,
   json,
   kernelOf,
   textIn,
@@ -67,23 +68,18 @@ export const policyRoutes: readonly ApiRoute[] = [
     about:
       'The policy in force, how each rung of the ladder stands under it, and whether its file says something else.',
     roles: ['operator', 'admin', 'auditor'],
-    answers: {
-      200: {
-        about: 'The policy.',
-        schema: object({
-          name: TEXT,
-          hash: said(HASH, 'SHA-256 of the text; 64 zeros while there is none.'),
-          text: TEXT,
-          rungs: list(
-            object({
-              rung: word(...RUNGS),
-              standing: word('active', 'not configured'),
-            }),
-          ),
-          pending: orNull(object({ hash: HASH, mistakes: MISTAKES })),
+    answers: answered('The policy.', {
+      name: TEXT,
+      hash: said(HASH, 'SHA-256 of the text; 64 zeros while there is none.'),
+      text: TEXT,
+      rungs: list(
+        object({
+          rung: word(...RUNGS),
+          standing: word('active', 'not configured'),
         }),
-      },
-    },
+      ),
+      pending: orNull(object({ hash: HASH, mistakes: MISTAKES })),
+    }),
     problems: ['gateway-needed'],
     answer: show,
   },
@@ -94,9 +90,7 @@ export const policyRoutes: readonly ApiRoute[] = [
     about: 'Activates a policy. Every call after it is judged by it; a policy with mistakes changes nothing.',
     roles: ['admin'],
     body: { schema: object({ text: said({ type: 'string' }, 'The whole file, YAML.') }) },
-    answers: {
-      200: { about: 'Recorded, and in force.', schema: object({ receipt: HASH, name: TEXT, hash: HASH }) },
-    },
+    answers: answered('Recorded, and in force.', { receipt: HASH, name: TEXT, hash: HASH }),
     problems: ['policy-invalid', 'ledger-unavailable'],
     answer: activate,
   },

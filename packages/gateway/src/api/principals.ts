@@ -8,8 +8,8 @@ import type { Identity } from '../tokens.ts'
 import { allowancesOf, ALLOWANCE } from './allowances.ts'
 import { Problem } from './problem.ts'
 import { READERS } from './receipts.ts'
-import { json, kernelOf, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
-import { FLAG, list, NAME, object, orNull, said, word } from './schema.ts'
+import { answered, json, kernelOf, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
+import { FLAG, list, NAME, orNull, said, word } from './schema.ts'
 import { DECIMAL, trustNow } from './sessions.ts'
 
 async function show({ options, identity, params, inTurn }: ApiQuestion): Promise<Reply> {
@@ -53,19 +53,14 @@ export const principalRoutes: readonly ApiRoute[] = [
       'How a principal stands now. An agent sees itself. There is no list of principals: a name that never called has the standing it would begin with.',
     roles: READERS,
     params: { name: NAME },
-    answers: {
-      200: {
-        about: 'The principal.',
-        schema: object({
-          principal: NAME,
-          tier: said(word(...TIERS), 'By the policy; a person may have raised some of its sessions.'),
-          trust: orNull(said(DECIMAL, 'Of 1000; null where the policy does not ask for trust.')),
-          delegate_only: said(FLAG, 'It acts only under a delegation.'),
-          frozen: said(FLAG, 'It is frozen, or everything is.'),
-          limits: said(list(ALLOWANCE), 'What is left of the rates and budgets that go by principal.'),
-        }),
-      },
-    },
+    answers: answered('The principal.', {
+      principal: NAME,
+      tier: said(word(...TIERS), 'By the policy; a person may have raised some of its sessions.'),
+      trust: orNull(said(DECIMAL, 'Of 1000; null where the policy does not ask for trust.')),
+      delegate_only: said(FLAG, 'It acts only under a delegation.'),
+      frozen: said(FLAG, 'It is frozen, or everything is.'),
+      limits: said(list(ALLOWANCE), 'What is left of the rates and budgets that go by principal.'),
+    }),
     problems: ['gateway-needed'],
     answer: show,
   },

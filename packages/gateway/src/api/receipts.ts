@@ -16,7 +16,16 @@ import type { Identity, Role } from '../tokens.ts'
 import type { EntryFilter, LedgerEntry, LedgerView } from '../view.ts'
 import { maySee } from './auth.ts'
 import { Problem } from './problem.ts'
-import { jsonText, numberIn, plain, queryIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
+import {
+  answered,
+  jsonText,
+  numberIn,
+  plain,
+  queryIn,
+  type ApiQuestion,
+  type Reply,
+  type ApiRoute,
+} from './route.ts'
 import { COUNT, HASH, list, NAME, object, orNull, said, TEXT, TIME, word, type ApiSchema } from './schema.ts'
 
 /** Roles that may read receipts. */
@@ -191,12 +200,10 @@ export const receiptRoutes: readonly ApiRoute[] = [
       from: said(COUNT, 'The first index that is looked at; `next` of the page before.'),
       limit: { type: 'integer', minimum: 1, maximum: 1000, default: 50 },
     },
-    answers: {
-      200: {
-        about: 'A page. It may be short and still have a next one.',
-        schema: object({ receipts: list(object(ENTRY)), next: orNull(COUNT) }),
-      },
-    },
+    answers: answered('A page. It may be short and still have a next one.', {
+      receipts: list(object(ENTRY)),
+      next: orNull(COUNT),
+    }),
     answer: page,
   },
   {
@@ -206,12 +213,10 @@ export const receiptRoutes: readonly ApiRoute[] = [
     about: 'One receipt, with the envelope that was signed.',
     roles: READERS,
     params: { id: HASH },
-    answers: {
-      200: {
-        about: 'The receipt.',
-        schema: object({ ...ENTRY, envelope: said(TEXT, 'The exact text of the DSSE envelope.') }),
-      },
-    },
+    answers: answered('The receipt.', {
+      ...ENTRY,
+      envelope: said(TEXT, 'The exact text of the DSSE envelope.'),
+    }),
     answer: show,
   },
   {

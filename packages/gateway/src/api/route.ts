@@ -11,7 +11,7 @@ import type { Identity, Role, Tokens } from '../tokens.ts'
 import type { LedgerView } from '../view.ts'
 import type { Metrics } from './metrics.ts'
 import { Problem, type ProblemCode } from './problem.ts'
-import type { ApiSchema } from './schema.ts'
+import { object, type ApiSchema } from './schema.ts'
 import type { InTurn } from './turns.ts'
 
 /** What the API is made of. */
@@ -77,6 +77,11 @@ export interface AnswerForm {
   readonly type?: string
   /** Schema of a JSON answer. */
   readonly schema?: ApiSchema
+}
+
+/** The one answer of a route that gives an object with these members and no other. */
+export function answered(about: string, members: Readonly<Record<string, ApiSchema>>): ApiRoute['answers'] {
+  return { 200: { about, schema: object(members) } }
 }
 
 /** A route of the API. */

@@ -6,7 +6,7 @@ import { givenScope, MOST_SINKS, MOST_TOOLS, scopeHash } from '@tollgate/kernel/
 import { giveScope, maySetScope, NOT_YOURS } from '../scoping.ts'
 import type { Identity } from '../tokens.ts'
 import { Problem } from './problem.ts'
-import { json, kernelOf, queryIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
+import { answered, json, kernelOf, queryIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import { FLAG, HASH, list, NAME, object, orNull, said, TEXT, TIME, word, type ApiSchema } from './schema.ts'
 
 const SINK: ApiSchema = { type: 'string', minLength: 1, maxLength: 512 }
@@ -84,17 +84,12 @@ export const scopeRoutes: readonly ApiRoute[] = [
         scope: SCOPE,
       }),
     },
-    answers: {
-      200: {
-        about: 'In force from now on.',
-        schema: object({
-          session: NAME,
-          principal: NAME,
-          scope_hash: HASH,
-          receipt: orNull(said(HASH, 'Null if the same scope was in force already.')),
-        }),
-      },
-    },
+    answers: answered('In force from now on.', {
+      session: NAME,
+      principal: NAME,
+      scope_hash: HASH,
+      receipt: orNull(said(HASH, 'Null if the same scope was in force already.')),
+    }),
     problems: ['scope-refused', 'gateway-needed'],
     answer: open,
   },
@@ -106,30 +101,25 @@ export const scopeRoutes: readonly ApiRoute[] = [
     roles: ROLES,
     params: { id: NAME },
     query: { principal: NAME },
-    answers: {
-      200: {
-        about: 'The scope as it is in force.',
-        schema: object({
-          session: NAME,
-          principal: NAME,
-          scope_hash: orNull(HASH),
-          scope: orNull(
-            object({
-              'effects?': list(TEXT),
-              'tools?': list(TEXT),
-              'sinks?': list(TEXT),
-              'looked_up?': FLAG,
-              'until?': TIME,
-              by: word(...SCOPE_SOURCES),
-              also: said(
-                list(object({ tool: TEXT, sinks: list(TEXT) })),
-                'What approvals have added: a tool each, with what it may act on.',
-              ),
-            }),
+    answers: answered('The scope as it is in force.', {
+      session: NAME,
+      principal: NAME,
+      scope_hash: orNull(HASH),
+      scope: orNull(
+        object({
+          'effects?': list(TEXT),
+          'tools?': list(TEXT),
+          'sinks?': list(TEXT),
+          'looked_up?': FLAG,
+          'until?': TIME,
+          by: word(...SCOPE_SOURCES),
+          also: said(
+            list(object({ tool: TEXT, sinks: list(TEXT) })),
+            'What approvals have added: a tool each, with what it may act on.',
           ),
         }),
-      },
-    },
+      ),
+    }),
     problems: ['gateway-needed'],
     answer: show,
   },

@@ -18,7 +18,7 @@ import { ONE, trustAt, trustText } from '@tollgate/kernel/detection'
 import { LINEAGE, lineageOf } from './lineage.ts'
 import { Problem } from './problem.ts'
 import { READERS, receiptOf } from './receipts.ts'
-import { json, kernelOf, queryIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
+import { answered, json, kernelOf, queryIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import {
   COUNT,
   FLAG,
@@ -168,49 +168,38 @@ export const sessionRoutes: readonly ApiRoute[] = [
     roles: READERS,
     params: { id: NAME },
     query: { principal: NAME },
-    answers: {
-      200: {
-        about: 'The session as its newest durable decision left it.',
-        schema: object({
-          id: NAME,
-          principal: NAME,
-          decisions: COUNT,
-          broken: said(FLAG, 'Its record was lost or changed: no side effect passes in it any more.'),
-          source: said(FLAG, 'Something sensitive was read in it.'),
-          recent_denials: said(COUNT, 'Turns since the last that no gate denied; at most 9.'),
-          labels: said(
-            list(TEXT),
-            'Classes of data that it has read, as far as the policy has them followed.',
-          ),
-          elevated: orNull(
-            said(
-              object({ tier: word(...TIERS), until: TIME }),
-              'The tier that a person has raised it to, while that lasts.',
-            ),
-          ),
-          trust: orNull(
-            said(
-              DECIMAL,
-              'How far its principal is trusted now, of 1000; null where the policy does not ask.',
-            ),
-          ),
-          risk: object({
-            turns: COUNT,
-            trajectory_risk_score: said(TEXT, 'As the newest decision has it.'),
-            average: DECIMAL,
-            sum: DECIMAL,
-            exfiltration: DECIMAL,
-            privilege: DECIMAL,
-            compliance: DECIMAL,
-          }),
-          lineage: said(
-            LINEAGE,
-            'The delegation that its newest decision was made under, and all that it hangs from, the root last; empty if there was none.',
-          ),
-          last: object({ receipt: HASH, time: TIME }),
-        }),
-      },
-    },
+    answers: answered('The session as its newest durable decision left it.', {
+      id: NAME,
+      principal: NAME,
+      decisions: COUNT,
+      broken: said(FLAG, 'Its record was lost or changed: no side effect passes in it any more.'),
+      source: said(FLAG, 'Something sensitive was read in it.'),
+      recent_denials: said(COUNT, 'Turns since the last that no gate denied; at most 9.'),
+      labels: said(list(TEXT), 'Classes of data that it has read, as far as the policy has them followed.'),
+      elevated: orNull(
+        said(
+          object({ tier: word(...TIERS), until: TIME }),
+          'The tier that a person has raised it to, while that lasts.',
+        ),
+      ),
+      trust: orNull(
+        said(DECIMAL, 'How far its principal is trusted now, of 1000; null where the policy does not ask.'),
+      ),
+      risk: object({
+        turns: COUNT,
+        trajectory_risk_score: said(TEXT, 'As the newest decision has it.'),
+        average: DECIMAL,
+        sum: DECIMAL,
+        exfiltration: DECIMAL,
+        privilege: DECIMAL,
+        compliance: DECIMAL,
+      }),
+      lineage: said(
+        LINEAGE,
+        'The delegation that its newest decision was made under, and all that it hangs from, the root last; empty if there was none.',
+      ),
+      last: object({ receipt: HASH, time: TIME }),
+    }),
     problems: ['gateway-needed'],
     answer: show,
   },

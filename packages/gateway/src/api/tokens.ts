@@ -4,7 +4,15 @@ import { isList } from '@tollgate/evidence'
 import { ROLES, type Role, type TokenInfo, type Tokens } from '../tokens.ts'
 import { unknownToken } from './auth.ts'
 import { Problem } from './problem.ts'
-import { json, textIn, type ApiOptions, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
+import {
+  answered,
+  json,
+  textIn,
+  type ApiOptions,
+  type ApiQuestion,
+  type Reply,
+  type ApiRoute,
+} from './route.ts'
 import { FLAG, HASH, list, NAME, object, orNull, said, TIME, word, type ApiSchema } from './schema.ts'
 
 const INFO: Readonly<Record<string, ApiSchema>> = {
@@ -82,7 +90,7 @@ export const tokenRoutes: readonly ApiRoute[] = [
     id: 'listTokens',
     about: 'The tokens in force, oldest first. The tokens themselves are nowhere.',
     roles: ['admin'],
-    answers: { 200: { about: 'The tokens.', schema: object({ tokens: list(object(INFO)) }) } },
+    answers: answered('The tokens.', { tokens: list(object(INFO)) }),
     problems: ['gateway-needed'],
     answer: listOwn,
   },

@@ -6,7 +6,16 @@ import { withElsewhere } from '../tools/elsewhere.ts'
 import { SEVERITIES, TOOL_FINDINGS } from '../tools/finding.ts'
 import { listTools, showTool, STATES } from '../tools/listing.ts'
 import { Problem } from './problem.ts'
-import { json, kernelOf, queryIn, textIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
+import {
+  answered,
+  json,
+  kernelOf,
+  queryIn,
+  textIn,
+  type ApiQuestion,
+  type Reply,
+  type ApiRoute,
+} from './route.ts'
 import {
   ANYTHING,
   COUNT,
@@ -114,16 +123,13 @@ export const toolRoutes: readonly ApiRoute[] = [
       tool: said(NAME, 'Only this one.'),
       state: said(word(...STATES), 'Only those that stand so.'),
     },
-    answers: {
-      200: {
-        about:
-          'By server. Where there are more than an answer holds, what somebody has to look at comes first.',
-        schema: object({
-          servers: list(SERVER),
-          more: said(COUNT, 'How many tools there are besides, in all.'),
-        }),
+    answers: answered(
+      'By server. Where there are more than an answer holds, what somebody has to look at comes first.',
+      {
+        servers: list(SERVER),
+        more: said(COUNT, 'How many tools there are besides, in all.'),
       },
-    },
+    ),
     problems: ['gateway-needed'],
     answer: listAll,
   },
@@ -134,17 +140,12 @@ export const toolRoutes: readonly ApiRoute[] = [
     about: 'A tool with the definition that is offered, the one that is pinned, and how they differ.',
     roles: ['operator', 'admin', 'auditor'],
     query: { tool: said(NAME, 'Which tool.') },
-    answers: {
-      200: {
-        about: 'The tool.',
-        schema: object({
-          ...TOOL,
-          offered_definition: ANYTHING,
-          pinned_definition: said(ANYTHING, 'Null if nothing is pinned, or what was pinned cannot be read.'),
-          diff: said(list(TEXT), 'Lines that tell what changed from the pinned to the offered definition.'),
-        }),
-      },
-    },
+    answers: answered('The tool.', {
+      ...TOOL,
+      offered_definition: ANYTHING,
+      pinned_definition: said(ANYTHING, 'Null if nothing is pinned, or what was pinned cannot be read.'),
+      diff: said(list(TEXT), 'Lines that tell what changed from the pinned to the offered definition.'),
+    }),
     problems: ['not-found', 'gateway-needed'],
     answer: show,
   },
@@ -156,7 +157,7 @@ export const toolRoutes: readonly ApiRoute[] = [
       'Pins the definition that is offered, if it is the one with this hash: nobody pins what they did not see.',
     roles: ['operator', 'admin'],
     body: { schema: object({ tool: NAME, hash: HASH }) },
-    answers: { 200: { about: 'Recorded, and in force.', schema: object({ receipt: HASH }) } },
+    answers: answered('Recorded, and in force.', { receipt: HASH }),
     problems: ['not-found', 'pin-refused', 'ledger-unavailable'],
     answer: pin,
   },
@@ -167,7 +168,7 @@ export const toolRoutes: readonly ApiRoute[] = [
     about: 'Takes a pin back: the tool is blocked again.',
     roles: ['operator', 'admin'],
     body: { schema: object({ tool: NAME }) },
-    answers: { 200: { about: 'Recorded, and in force.', schema: object({ receipt: HASH }) } },
+    answers: answered('Recorded, and in force.', { receipt: HASH }),
     problems: ['not-found', 'ledger-unavailable'],
     answer: unpin,
   },

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createConnection, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { afterEach, describe, expect, test } from 'vitest'
+import { REFUSAL_PAUSE_MS } from '../../src/budget.ts'
 import { serve, type Served } from '../../src/serve.ts'
 import { createApiRig, type ApiRig, type Person } from '../api/rig.ts'
 import { tlsFiles } from './serve-rig.ts'
@@ -133,6 +134,35 @@ test('who is being served is never dropped: the newcomer is', async () => {
   expect(streams.map((socket) => socket.destroyed)).toEqual([false, false])
 })
 
+test('a newcomer with a token is refused, and then dropped, while the limit is busy with others', async () => {
+  const rig = await openRig(2)
+  for (let i = 0; i < 2; i++) {
+    expect(await ask(rig, await rig.connect(), 'operator', '/v1/receipts/stream')).toBe(200)
+  }
+  const newest = createConnection({ host: '127.0.0.1', port: rig.port })
+  newest.on('error', () => undefined)
+  newest.write(requestOf(rig, 'operator', PATH))
+  expect([0, 429]).toContain(await answerOn(newest))
+  await closed(newest)
+})
+
+test('above the reserve each newcomer drops one at once, so that the number of connections is bounded', async () => {
+  const rig = await openRig(1)
+  let dropped = 0
+  const sockets = Array.from({ length: 1100 }, () => {
+    const socket = createConnection({ host: '127.0.0.1', port: rig.port })
+    socket
+      .on('error', () => undefined)
+      .once('close', () => dropped++)
+      .resume()
+    open.push(() => socket.destroy())
+    return once(socket, 'connect')
+  })
+  await Promise.all(sockets)
+  await expect.poll(() => dropped, { timeout: 20_000 }).toBe(1099)
+  expect(await ask(rig, await rig.connect(), 'operator', PATH)).toBe(200)
+})
+
 test('many more silent connections than there may be leave an operator the door', async () => {
   const rig = await openRig(20)
   const early = await rig.connect()
@@ -153,8 +183,11 @@ test('one principal has at most its share of requests under way, and others are 
   // Answered in their order: the ones before have been taken.
   const more = await rig.connect()
   const refused = answerOn(more)
+  const asked = performance.now()
   more.write(requestOf(rig, 'agent', '/v1/evaluate', slow).replace('GET', 'POST'))
   expect(await refused).toBe(429)
+  // A timer may run a millisecond early.
+  expect(performance.now() - asked).toBeGreaterThanOrEqual(REFUSAL_PAUSE_MS - 1)
   expect(await ask(rig, await rig.connect(), 'other', PATH)).toBe(200)
   expect(await ask(rig, await rig.connect(), 'operator', PATH)).toBe(200)
   // Room comes back with the end of one.

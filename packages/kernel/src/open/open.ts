@@ -40,6 +40,8 @@ export interface KernelOptions {
   readonly quota?: Pace
   /** Milliseconds a tool may take before its effect counts as unknown; two minutes if not given. */
   readonly patience?: number
+  /** Milliseconds before a principal that floods is answered, so that a flood does not keep a core busy; none if not given. */
+  readonly floodPause?: number
   /** Most bytes that are stored for a principal on one UTC day; 1 GiB if not given, null for no limit. */
   readonly storage?: number | null
   /** Most session and principal records kept in memory; 10,000 if not given. */
@@ -142,6 +144,7 @@ async function kernelOn(options: KernelOptions): Promise<Kernel> {
     seeded: new Map(),
     quota: options.quota ?? { calls: 1000, period: 3_600_000 },
     patience: options.patience ?? 120_000,
+    floodPause: options.floodPause ?? 0,
     storage: createStorage(options.storage === undefined ? DEFAULT_STORAGE : (options.storage ?? undefined)),
     catalogue: createCatalogue(),
     freezes: createFreezes(),

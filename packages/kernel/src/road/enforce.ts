@@ -284,6 +284,8 @@ async function refuseFlood(kernel: Kernel, intent: Intent, { name, reason }: Flo
     const run = kernel.storage.count(payerOf(intent))
     if (run) await kernel.ledger.append({ run })
   }
+  const { host, floodPause } = kernel
+  if (floodPause > 0) await new Promise<void>((resolve) => host.after(floodPause, resolve))
   return refused(reason)
 }
 

@@ -448,6 +448,23 @@ describe('a flood', () => {
     expect((await rig.enforce()).decided.reason).toBe('QUOTA_EXCEEDED')
   })
 
+  it('is answered after a pause, and others are answered at once', async () => {
+    const rig = await createRig({ policy: POLICY, kernel: { quota, floodPause: 25 } })
+    for (let i = 0; i < 5; i++) await rig.enforce({ tool: 'no/such' })
+    let answered = false
+    const refused = rig.enforce({ tool: 'no/such' }).then((result) => {
+      answered = true
+      return result
+    })
+    const other = { caller: { tenant: 'default', principal: 'agent:other' } }
+    expect((await rig.enforce(other)).decided.verdict).toBe('ALLOW')
+    rig.host.advance(24)
+    await after(20, () => undefined)
+    expect(answered).toBe(false)
+    rig.host.advance(1)
+    expect((await refused).decided.reason).toBe('QUOTA_EXCEEDED')
+  })
+
   it('stays frozen over a restart', async () => {
     const rig = await createRig({ policy: POLICY, kernel: { quota } })
     for (let i = 0; i < 5 + 9; i++) await rig.enforce({ tool: 'no/such' })

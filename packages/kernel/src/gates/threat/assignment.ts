@@ -1,11 +1,10 @@
 // A value written next to a name: `password=…`, `"api_key": "…"`.
 
 import { isAlphanumeric } from './characters.ts'
-import { at } from './ints.ts'
+import { at, codeAt, distinctIn, type View } from './view.ts'
 import { learn } from './lexicon.ts'
 import { LOW, MEDIUM, NONE, type Grade } from './report.ts'
 import { note, pastBlanks, type Scene } from './scene.ts'
-import { codeAt, distinctIn, type View } from './view.ts'
 
 const KEY = learn('key')
 const BEARER = learn('bearer')

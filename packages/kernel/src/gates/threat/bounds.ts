@@ -1,8 +1,7 @@
 // Where sentences and fields begin and end: phrases do not reach over the end of a sentence, and a finding stops there.
 
 import { IDEOGRAPH, isSpace, LETTER, READING } from './characters.ts'
-import { at, push, type Ints } from './ints.ts'
-import { codeAt, type View } from './view.ts'
+import { at, push, type Ints, codeAt, type View } from './view.ts'
 import type { ViewReading } from './reading.ts'
 
 // More than any phrase may leave out.

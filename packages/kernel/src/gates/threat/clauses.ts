@@ -1,10 +1,22 @@
 // Clauses with words that are known once each is read in another way: turned by thirteen letters, or from its end.
 
-import { isSpace } from './characters.ts'
-import { at, ints, push, type Ints } from './ints.ts'
+import { isSpace, LETTER, READING } from './characters.ts'
+import {
+  at,
+  ints,
+  push,
+  type Ints,
+  codeAt,
+  type View,
+  endOf,
+  startOf,
+  write,
+  writer,
+  written,
+  type Writer,
+} from './view.ts'
 import { learn } from './lexicon.ts'
 import type { ViewReading } from './reading.ts'
-import { codeAt, type View } from './view.ts'
 
 /** A known word, each letter turned by thirteen. */
 export const TURNED = 1
@@ -37,7 +49,7 @@ function turned(word: string): string {
 }
 
 /** A letter turned by thirteen; anything else as it is. */
-export function turn(code: number): number {
+function turn(code: number): number {
   const lower = code | 32
   if (code > 127 || lower < 97 || lower > 122) return code
   return lower < 110 ? code + 13 : code - 13
@@ -87,4 +99,50 @@ function isEnd(view: View, i: number): boolean {
   const before = i === 0 ? 32 : codeAt(view, i - 1)
   const after = i + 1 >= view.length ? 32 : codeAt(view, i + 1)
   return isSpace(before) || isSpace(after)
+}
+
+/** What clauses say with each letter turned: the same letters in the same places, so nothing moves. */
+export function turnedView(view: View, clauses: Ints): View {
+  return eachClause(view, clauses, (start, end, out) => {
+    for (let i = start; i < end; i++) write(out, turn(codeAt(view, i)), startOf(view, i), endOf(view, i))
+  })
+}
+
+/** What clauses say from their ends. A finding is all of its clause: places cannot run backwards. */
+export function backwardsView(view: View, clauses: Ints): View {
+  return eachClause(view, clauses, (start, end, out) => turnRound(view, start, end, out))
+}
+
+/** What clauses say if each word is read from its end. */
+export function wordsBackwardsView(view: View, clauses: Ints): View {
+  return eachClause(view, clauses, (start, end, out) => {
+    for (let i = start; i < end;) {
+      let last = i + 1
+      if (isLetter(view, i)) while (last < end && isLetter(view, last)) last++
+      turnRound(view, i, last, out)
+      i = last
+    }
+  })
+}
+
+function isLetter(view: View, i: number): boolean {
+  return READING[codeAt(view, i)] === LETTER
+}
+
+function turnRound(view: View, start: number, end: number, out: Writer): void {
+  const from = startOf(view, start)
+  const to = endOf(view, end - 1)
+  for (let i = end - 1; i >= start; i--) write(out, codeAt(view, i), from, to)
+}
+
+type Each = (start: number, end: number, out: Writer) => void
+
+function eachClause(view: View, clauses: Ints, each: Each): View {
+  const out = writer(64)
+  for (let n = 0; n + 1 < clauses.length; n += 2) {
+    const end = at(clauses, n + 1)
+    each(at(clauses, n), end, out)
+    for (let times = 0; times < 2; times++) write(out, 10, startOf(view, end - 1), endOf(view, end - 1))
+  }
+  return written(out, view.text, 'decoded')
 }

@@ -2,12 +2,11 @@
 
 import { isAlphanumeric, isSpace } from './characters.ts'
 import type { ThreatCode } from './finding.ts'
-import { at } from './ints.ts'
+import { at, codeAt, startOf, type View } from './view.ts'
 import { learn } from './lexicon.ts'
 import { HIGH, LOW, MEDIUM, type Grade } from './report.ts'
 import { before, goesOn, isOneLine, isOneWord, note, noteSaid, pastBlanks, type Scene } from './scene.ts'
 import type { Probe } from './secrets.ts'
-import { codeAt, startOf, type View } from './view.ts'
 
 function said(scene: Scene, code: ThreatCode, grade: Grade, word: number, start: number, end: number): void {
   noteSaid(scene, code, grade, { start, end, word })

@@ -1,11 +1,10 @@
 // How a phrase is said: as an order to the reader, turned around, quoted, or as an example.
 
 import { IDEOGRAPH, isAlphanumeric, isSpace, LETTER, READING } from './characters.ts'
-import { at } from './ints.ts'
+import { at, codeAt, endOf, startOf, type View } from './view.ts'
 import { clueOf, LEAD, NEGATION, STATEMENT, TALK, type Phrase } from './phrases.ts'
 import { FRESH, SPACED, type ViewReading } from './reading.ts'
 import { LOW, MEDIUM, NONE, type Grade } from './report.ts'
-import { codeAt, endOf, startOf, type View } from './view.ts'
 
 /** How much a phrase weighs by how it is said, before quoting. */
 export function gradeOf(

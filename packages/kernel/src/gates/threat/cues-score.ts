@@ -6,10 +6,9 @@ import { isAlphanumeric } from './characters.ts'
 import { COUNTED, cuesIn, DECODE, REACH, WEIGHTS, type Cues } from './cues.ts'
 import { namesAddress } from './cues-target.ts'
 import { fieldsOf, type Stretch } from '../../text/fields.ts'
-import { at } from './ints.ts'
+import { at, codeAt, startOf, type View } from './view.ts'
 import { HIGH, LOW, MEDIUM, NONE, type Grade } from './report.ts'
 import { goesOn, noteWithin, type Scene } from './scene.ts'
-import { codeAt, startOf, type View } from './view.ts'
 
 /** What the cues have to weigh together. */
 const ENOUGH = 3

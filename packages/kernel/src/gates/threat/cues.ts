@@ -6,12 +6,11 @@ import { namesTarget } from './cues-target.ts'
 import { EASTERN } from './cues-data-east.ts'
 import { WESTERN } from './cues-data-west.ts'
 import { isSpace } from './characters.ts'
-import { at, clear, ints, push, type Ints } from './ints.ts'
+import { at, clear, ints, push, type Ints, codeAt, type View } from './view.ts'
 import { learn } from './lexicon.ts'
 import { clueOf, NEGATION, STATEMENT } from './phrases.ts'
 import { FRESH, SPACED, type ViewReading } from './reading.ts'
 import { machineOf, matchRows, stepsOf, type OnRow, type RowStep } from './rows.ts'
-import { codeAt, type View } from './view.ts'
 
 /** The cues that are counted beside a demand, in the order of their numbers. */
 export const COUNTED: readonly Cue[] = ['reader', 'tie', 'person', 'void', 'form', 'pressure', 'decode']

@@ -2,11 +2,10 @@
 
 import { isAlphanumeric, isSpace } from './characters.ts'
 import { isEscaped } from './commands.ts'
-import { at } from './ints.ts'
+import { at, codeAt, type View } from './view.ts'
 import { HIGH, LOW, MEDIUM, NONE, type Grade } from './report.ts'
 import { goesOn, isOneLine, isOneWord, note, noteSaid, type Scene } from './scene.ts'
 import { bracket, heading, opening } from './spoofing.ts'
-import { codeAt, type View } from './view.ts'
 
 /** Looks closer at each mark. `word` is the first known word after it. */
 export function scanMarks(scene: Scene): void {

@@ -2,11 +2,10 @@
 
 import { FOLD, IDEOGRAPH, JOINT, LETTER, PUNCTUATION, READING, SPACE } from './characters.ts'
 import { disguisedWord, ideographsAt } from './disguise.ts'
-import { clear, grow, ints, push, type Ints } from './ints.ts'
+import { clear, grow, ints, push, type Ints, type View } from './view.ts'
 import { MAX_WORD, mayBeKnown, mix, SEED, wordAt } from './lexicon.ts'
 import { newline, quote, sentenceEnd, tag } from './bounds.ts'
 import { targetAt } from './target.ts'
-import type { View } from './view.ts'
 
 /** What was read. Kept and used again: it is only good until the next view is read. */
 export interface ViewReading {

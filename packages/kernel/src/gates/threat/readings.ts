@@ -1,17 +1,13 @@
 // Every other way to read a view: what is packed in it, and what it says if it is turned, mirrored or keyed.
 
-import { backwardsView, wordsBackwardsView } from './backwards.ts'
+import { backwardsView, wordsBackwardsView, BACKWARDS, clausesOf, TURNED, turnedView } from './clauses.ts'
 import { decodeBase85 } from './base85.ts'
-import { BACKWARDS, clausesOf, TURNED } from './clauses.ts'
-import { decodeDataUrls } from './data-urls.ts'
-import type { Ints } from './ints.ts'
+import { decodeDataUrls, decodeRuns } from './runs.ts'
+import { type Ints, writer, written, type View } from './view.ts'
 import { leetView } from './leet.ts'
 import { mayHoldMorse, morseView } from './morse.ts'
 import type { Room } from './packed.ts'
 import type { ViewReading } from './reading.ts'
-import { turnedView } from './rot13.ts'
-import { decodeRuns } from './runs.ts'
-import { writer, written, type View } from './view.ts'
 
 /** What was encoded in a view, as one text; undefined if nothing was. `plain` is the view before its escapes were decoded. */
 export function unpack(view: View, plain: View, long: Ints, room: Room): View | undefined {

@@ -3,9 +3,9 @@
 import { base58 } from './base58.ts'
 import { isBad, isText, moreAfter, writeText } from './bytes.ts'
 import { isAlphanumeric } from './characters.ts'
-import { at, type Ints } from './ints.ts'
+import { at, type Ints, codeAt, type View, type Writer } from './view.ts'
 import { unpacked, type Room } from './packed.ts'
-import { codeAt, type View, type Writer } from './view.ts'
+import { goesOn } from './scene.ts'
 
 /** Decodes the runs of a view, one after the other. `long` are its long words. */
 export function decodeRuns(view: View, long: Ints, out: Writer, room: Room): void {
@@ -21,7 +21,7 @@ export function decodeRuns(view: View, long: Ints, out: Writer, room: Room): voi
 }
 
 /** Decodes the run that begins at a place, however short it is, unless one of its words is long. */
-export function decodeRunAt(view: View, start: number, out: Writer, room: Room): void {
+function decodeRunAt(view: View, start: number, out: Writer, room: Room): void {
   const end = runEnd(view, start)
   let letters = 0
   for (let i = start; i < end && letters < SHORTEST_RUN; i++)
@@ -199,4 +199,17 @@ function hexOf(code: number): number {
   if (code >= 48 && code < 58) return code - 48
   const letter = (code | 32) - 87
   return isAlphanumeric(code) && letter >= 10 && letter < 16 ? letter : -1
+}
+
+const MARK = ';base64,'
+
+/**
+ * Decodes what comes after each `;base64,` in an address that holds its own content: `data:text/plain;base64,…`. That is encoded for
+ * certain, so also a short or broken run is read.
+ */
+export function decodeDataUrls(view: View, out: Writer, room: Room): void {
+  if (view.origin === 'plain' && !view.text.includes(MARK)) return
+  for (let i = 0; i + MARK.length < view.length; i++) {
+    if (view.codes[i] === 0x3b && goesOn(view, i, MARK)) decodeRunAt(view, i + MARK.length, out, room)
+  }
 }

@@ -7,7 +7,7 @@ import { dampened, gradeOf, isQuoted, isTalk } from './context.ts'
 import { scoreCues } from './cues-score.ts'
 import { decodeEscapes } from './escapes.ts'
 import { classOf, type ThreatClass, type ThreatFinding } from './finding.ts'
-import { at } from './ints.ts'
+import { at, plainView, startOf, endOf, type View } from './view.ts'
 import { learn } from './lexicon.ts'
 import { scanMarks } from './marks.ts'
 import { matchPhrases, type Phrase } from './phrases.ts'
@@ -22,7 +22,6 @@ import { longSecrets, SECRET_PROBES, type Probe } from './secrets.ts'
 import { joinLetters } from './spacing.ts'
 import { SPOOFING_PROBES } from './spoofing.ts'
 import { SQL_PROBES } from './sql.ts'
-import { plainView, startOf, endOf, type View } from './view.ts'
 
 /** Longest text that is read, in UTF-16 units. */
 const MAX_LENGTH = 1 << 20

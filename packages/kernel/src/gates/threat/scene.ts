@@ -3,10 +3,9 @@
 import { CLEANING, INVISIBLE, isAlphanumeric, isSpace } from './characters.ts'
 import { dampened, isQuoted, isTalk } from './context.ts'
 import { classOf, type ThreatCode } from './finding.ts'
-import { at } from './ints.ts'
+import { at, codeAt, endOf, startOf, type View } from './view.ts'
 import { DISGUISED, type ViewReading } from './reading.ts'
 import { add, LOW, MEDIUM, type Grade, type Report } from './report.ts'
-import { codeAt, endOf, startOf, type View } from './view.ts'
 
 /** A view being scanned. */
 export interface Scene {

@@ -1,11 +1,10 @@
 // Words with letters of two scripts that look alike.
 
 import { isQuoted } from './context.ts'
-import { at } from './ints.ts'
+import { at, codeAt, startOf, type View } from './view.ts'
 import { LOOKS_LIKE } from './lookalikes.ts'
 import { LOW, MEDIUM } from './report.ts'
 import { note, type Scene } from './scene.ts'
-import { codeAt, startOf, type View } from './view.ts'
 
 const SHORTEST = 4
 // A word that is meant to be taken for a plain one is plain in part.

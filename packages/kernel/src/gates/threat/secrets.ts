@@ -2,12 +2,11 @@
 
 import { isAlphanumeric } from './characters.ts'
 import type { ThreatCode } from './finding.ts'
-import { at } from './ints.ts'
+import { at, codeAt, distinctIn, type View } from './view.ts'
 import { learn } from './lexicon.ts'
 import { HIGH, LOW, MEDIUM, NONE, type Grade } from './report.ts'
 import { goesOn, note, type Scene } from './scene.ts'
 import { assignedAfter } from './assignment.ts'
-import { codeAt, distinctIn, type View } from './view.ts'
 
 /** Looks closer at a known word. */
 export type Probe = (scene: Scene, word: number) => void

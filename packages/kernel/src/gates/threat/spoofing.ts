@@ -2,11 +2,10 @@
 
 import { isSpace } from './characters.ts'
 import { isQuoted } from './context.ts'
-import { at } from './ints.ts'
+import { at, codeAt, type View } from './view.ts'
 import { HIGH, LOW, MEDIUM, NONE, type Grade } from './report.ts'
 import { before, goesOn, note, noteSaid, pastBlanks, type Scene } from './scene.ts'
 import type { Probe } from './secrets.ts'
-import { codeAt, type View } from './view.ts'
 
 const LONGEST_NAME = 32
 

@@ -1,11 +1,10 @@
 // Text that ends a value of SQL and goes on as SQL.
 
 import { isAlphanumeric } from './characters.ts'
-import { at } from './ints.ts'
+import { at, codeAt, type View } from './view.ts'
 import { HIGH, LOW, MEDIUM, type Grade } from './report.ts'
 import { before, goesOn, isOneLine, noteSaid, pastBlanks } from './scene.ts'
 import type { Probe } from './secrets.ts'
-import { codeAt, type View } from './view.ts'
 
 function isQuote(code: number): boolean {
   return code === 0x27 || code === 0x22

@@ -1,4 +1,5 @@
-// A text in one of its readings: as it stands, cleaned, or decoded; and where each of its units comes from.
+// A text in one of its readings: as it stands, cleaned, or decoded; and where each of its units comes from. Also the
+// lists of numbers that say where something is in it.
 
 /** How a reading came about. */
 type ViewOrigin = 'plain' | 'decoded' | 'spaced'
@@ -15,6 +16,7 @@ export interface View {
   readonly origin: ViewOrigin
 }
 
+// Memory for more units or numbers than these is given back after a scan.
 const KEPT = 1 << 16
 const scratch = new Uint16Array(KEPT)
 
@@ -93,4 +95,39 @@ function enlarge(out: Writer): void {
 /** The reading that was written. */
 export function written(out: Writer, text: string, origin: ViewOrigin): View {
   return { codes: out.codes, length: out.length, from: out.from, to: out.to, text, origin }
+}
+
+/** A list of whole numbers that grows. Kept between scans, so that a short text costs no allocation. */
+export interface Ints {
+  data: Int32Array
+  length: number
+}
+
+/** An empty list. */
+export function ints(): Ints {
+  return { data: new Int32Array(256), length: 0 }
+}
+
+/** Adds a number. */
+export function push(list: Ints, value: number): void {
+  if (list.length === list.data.length) grow(list)
+  list.data[list.length++] = value
+}
+
+/** Makes room for as much again. */
+export function grow(list: Ints): void {
+  const larger = new Int32Array(list.data.length * 2)
+  larger.set(list.data)
+  list.data = larger
+}
+
+/** Empties a list, and gives the memory of a very long one back. */
+export function clear(list: Ints): void {
+  list.length = 0
+  if (list.data.length > KEPT) list.data = new Int32Array(256)
+}
+
+/** The number at a place that the list has. */
+export function at(list: Ints, index: number): number {
+  return list.data[index] ?? 0
 }

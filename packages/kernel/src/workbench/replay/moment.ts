@@ -52,6 +52,7 @@ export function replayKernel(): Kernel {
     quota: { calls: Number.MAX_SAFE_INTEGER, period: 1 },
     storage: UNLIMITED,
     patience: 0,
+    floodPause: 0,
     catalogue: createCatalogue(),
     freezes: createFreezes(),
     approvals: createApprovals(),
