@@ -19,7 +19,7 @@ export async function* ladderRows(say: (line: string) => void): AsyncGenerator<R
   for (const [name, text] of TEXTS) yield await scanning(name, text)
 }
 
-const EVERY_RUNG = `
+const EVERY_STEP = `
 context: { environments: [prod] }
 principals: { "agent:*": { tier: elevated }, "agent:planner": { tier: elevated }, "agent:only": { tier: standard, delegate-only: true } }
 `
@@ -43,7 +43,7 @@ const GATES = `
 `
 
 /** A policy with every rung at work. */
-export const POLICY: string = `${rulesOf(50).trimEnd()}${GATES}${EVERY_RUNG}`
+export const POLICY: string = `${rulesOf(50).trimEnd()}${GATES}${EVERY_STEP}`
 
 /** The same call, and one with an address and a link in its text. */
 export const CALLS: readonly (readonly [string, (i: number) => ToolCall])[] = [

@@ -10,7 +10,7 @@ export interface Outcome {
   readonly stoppedAt: number
   /** How it was stopped: a question that nobody of the story answers stops as well. */
   readonly stoppedBy: 'DENY' | 'ESCALATE' | undefined
-  /** Rung and reason of the first stop. */
+  /** LadderStep and reason of the first stop. */
   readonly why: string | undefined
   /** No harmful call ran; true in a benign session. */
   readonly prevented: boolean

@@ -82,7 +82,7 @@ export interface Approvals {
 /** How long to wait for a person if nobody says otherwise, in milliseconds. */
 export const USUAL_WAIT = 300_000
 
-const LONGEST_POLL = 30_000
+const MAX_POLL = 30_000
 // A gateway that does not hold the request open is not asked more often than this.
 const SHORTEST_POLL = 1_000
 
@@ -125,7 +125,7 @@ async function lookOrMiss(
   request: string,
   { left, signal }: { readonly left: number; readonly signal: AbortSignal | undefined },
 ): Promise<ApprovalRequest | undefined> {
-  const wait = Math.floor(Math.min(LONGEST_POLL, left) / 1000)
+  const wait = Math.floor(Math.min(MAX_POLL, left) / 1000)
   const timeout = Math.min(left, connection.timeout + wait * 1000)
   try {
     return await look({ ...connection, timeout, retries: 0 }, request, { wait, signal })

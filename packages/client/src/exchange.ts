@@ -6,9 +6,9 @@ import { chance, sleep } from './host.ts'
 import { send, type Connection, type Request } from './transport.ts'
 
 const FIRST_DELAY = 100
-const LONGEST_DELAY = 5_000
+const MAX_DELAY = 5_000
 /** The gateway may ask for more patience than this; then the caller hears of it instead. */
-const LONGEST_ASKED = 30_000
+const MAX_ASKED = 30_000
 
 /** What came of sending a request once. */
 export type Sent = Answer | TollgateError
@@ -45,7 +45,7 @@ export async function attempt(connection: Connection, request: Request): Promise
 export function delayAfter(outcome: Sent, tried: number): number | undefined {
   if (outcome instanceof TollgateError) return isLost(outcome) ? pause(tried) : undefined
   const { status, retryAfter } = outcome
-  if (retryAfter !== undefined && retryAfter > LONGEST_ASKED) return undefined
+  if (retryAfter !== undefined && retryAfter > MAX_ASKED) return undefined
   if (status === 429) return retryAfter === undefined ? undefined : retryAfter + pause(0)
   if (status !== 502 && status !== 503 && status !== 504) return undefined
   return Math.max(retryAfter ?? 0, pause(tried))
@@ -58,7 +58,7 @@ export function isLost({ code }: TollgateError): boolean {
 
 /** Between half and all of a time that doubles each time. */
 export function pause(tried: number): number {
-  return Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** tried) * (0.5 + chance() / 2)
+  return Math.min(MAX_DELAY, FIRST_DELAY * 2 ** tried) * (0.5 + chance() / 2)
 }
 
 function accepted(outcome: Sent): Answer {

@@ -12,7 +12,7 @@ export {
   NEVER_OBSERVED,
   NO_HASH,
   OBSERVE_RULE,
-  RUNGS,
+  LADDER_STEPS,
   SCOPE_SOURCES,
   TIERS,
   type Commit,
@@ -20,7 +20,7 @@ export {
   type Door,
   type EffectClass,
   type Observe,
-  type Rung,
+  type LadderStep,
   type Tier,
 } from './kinds.ts'
 export { isMadeSession, madeSession, memoryOf } from './made-session.ts'

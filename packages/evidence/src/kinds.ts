@@ -21,7 +21,7 @@ export type Door = (typeof DOORS)[number]
 export const AUTHOR: RegExp = /^server:[a-z0-9][a-z0-9_-]{0,31}$/
 
 /** The rungs of the ladder, in their order. */
-export const RUNGS = [
+export const LADDER_STEPS = [
   'capture',
   'freeze',
   'schema',
@@ -41,7 +41,7 @@ export const RUNGS = [
   'compliance',
 ] as const
 /** The place on the ladder that decided. `capture` stands before it: the call could not even be read. */
-export type Rung = (typeof RUNGS)[number]
+export type LadderStep = (typeof LADDER_STEPS)[number]
 
 /**
  * How a hash commits to its content: `plain` SHA-256 of the canonical bytes, `salted` (see `saltedHash`), or `raw`:
@@ -96,7 +96,7 @@ export interface Decision extends Common {
   readonly definition_hash?: string
   readonly verdict: Verdict
   readonly reason_code: ReasonCode
-  readonly rung: Rung
+  readonly rung: LadderStep
   readonly rule?: string
   /** Hash of the active policy text; 64 zeros while none is active. */
   readonly policy_hash: string

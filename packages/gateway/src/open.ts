@@ -11,7 +11,7 @@ import type { Log } from './log.ts'
 import { backupLedger as backupSqlite } from './store/sqlite/backup.ts'
 import { foldLog, logBytes, openDatabase } from './store/sqlite/database.ts'
 import { measureSyncs, type Durability } from './store/sqlite/durability.ts'
-import { checkFrom } from './store/sqlite/edge-remembered.ts'
+import { checkFrom } from './store/sqlite/tail-remembered.ts'
 import {
   fsckLedger as fsckSqlite,
   type FsckProblem,

@@ -48,7 +48,7 @@ export interface Webhooks {
 }
 
 const GATHERED_FOR = 50
-const LONGEST_WAIT = 300_000
+const MAX_WAIT = 300_000
 const ANSWER_WITHIN = 10_000
 const LEAST_SECRET = 24
 
@@ -136,7 +136,7 @@ async function deliver(
 ): Promise<void> {
   const { kernel, log, patience = 1000 } = options
   const body = JSON.stringify(await messageOf(options, hook, request))
-  for (let wait = patience; kernel.host.now() <= request.until; wait = Math.min(2 * wait, LONGEST_WAIT)) {
+  for (let wait = patience; kernel.host.now() <= request.until; wait = Math.min(2 * wait, MAX_WAIT)) {
     if (stopped.aborted || !isWaiting(kernel, request)) return
     const problem = await attempt(options, hook, request.id, body, stopped)
     if (problem === undefined) return

@@ -3,7 +3,7 @@
 export { compileSchema, problemsInSchema } from './gates/schema/schema.ts'
 export { MOST_SINKS, MOST_TOOLS, parseScope } from './gates/scope/parse.ts'
 export { givenScope, scopeHash, type Scope, type Widening } from './gates/scope/scope.ts'
-export { isHard } from './gates/taint/heard.ts'
+export { isHard } from './gates/taint/seen-values.ts'
 export { inspect } from './gates/taint/inspect.ts'
 export { leftOf } from './gates/temporal/limits.ts'
 export { readTexts } from './gates/texts.ts'

@@ -50,7 +50,7 @@ export {
   type ToolAnswer,
 } from './road/enforce.ts'
 export { ENTRY, isFrozen, refuseFrozen, type Entrant } from './road/entry.ts'
-export { LADDER, describeLadder, subjectOf, type Judgement, type RungStanding } from './road/guardian.ts'
+export { LADDER, describeLadder, subjectOf, type Judgement, type StepStatus } from './road/guardian.ts'
 export { UNINSPECTED, inspectionIn, type Inspection } from './road/inspect.ts'
 export type { Decided } from './road/judge.ts'
 export { KEPT, SEALED, keptName, readKeptCall, whyUnreadable, type KeptCall } from './road/kept.ts'

@@ -4,7 +4,7 @@ export {
   explainCall,
   type Explanation,
   type Obstacle,
-  type RungWord,
+  type StepReport,
 } from './workbench/explain/explanation.ts'
 export { foresee } from './workbench/explain/foresee.ts'
 export { tryCall, type Trial } from './workbench/explain/trial.ts'

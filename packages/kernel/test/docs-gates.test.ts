@@ -1,7 +1,7 @@
 // `docs/gates.md` against the code: its settings are read, its tables are complete, its examples decide as it says.
 
 import { readFileSync } from 'node:fs'
-import { reasonOf, REASONS, RUNGS, type Json, type Verdict } from '@tollgate/evidence'
+import { reasonOf, REASONS, LADDER_STEPS, type Json, type Verdict } from '@tollgate/evidence'
 import { describe, expect, it } from 'vitest'
 import { answerRequest } from '../src/admin.ts'
 import { describeLadder, enforce, inspectionIn } from '../src/index.ts'
@@ -76,14 +76,14 @@ describe('a block of settings', () => {
 
 describe('the page', () => {
   it('has a section for every rung, in the order of the ladder', () => {
-    const places = RUNGS.map((rung) => PAGE.indexOf(`\n## ${rung}\n`))
+    const places = LADDER_STEPS.map((rung) => PAGE.indexOf(`\n## ${rung}\n`))
     expect(places.every((place) => place > 0)).toBe(true)
     expect(places).toEqual(places.toSorted((a, b) => a - b))
   })
 
   it('has a row for every rung in the table of the order', () => {
     const rows = [...section('## The order').matchAll(/^\| \[([a-z-]+)\]\(#([a-z-]+)\)/gm)]
-    expect(rows.map(([, rung]) => rung)).toEqual(RUNGS)
+    expect(rows.map(([, rung]) => rung)).toEqual(LADDER_STEPS)
     expect(rows.every(([, rung, anchor]) => rung === anchor)).toBe(true)
   })
 

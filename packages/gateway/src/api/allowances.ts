@@ -24,12 +24,12 @@ export const ALLOWANCE: ApiSchema = object({
   period_seconds: COUNT,
 })
 
-type Left = Readonly<
+type RemainingAllowance = Readonly<
   Record<'kind' | 'name' | 'of', string> & Record<'most' | 'left' | 'period_seconds', number>
 >
 
 /** What a principal has left. A record that is not what its last decision left behind says nothing: nothing is left. */
-export async function allowancesOf(kernel: Kernel, owner: Owner): Promise<readonly Left[]> {
+export async function allowancesOf(kernel: Kernel, owner: Owner): Promise<readonly RemainingAllowance[]> {
   const limits = policyOf(kernel, owner.tenant).gates.temporal.limits
   const own = limits.filter(({ scope, kind }) => scope === 'principal' && kind !== 'burst')
   if (own.length === 0) return []
@@ -43,7 +43,7 @@ const NOTHING: Stored = { record: undefined, anchor: undefined }
 /** Costs are counted in thousandths. */
 const THOUSANDTHS = 1000
 
-function describe(limit: Limit, { limits, broken }: PrincipalState, time: number): Left {
+function describe(limit: Limit, { limits, broken }: PrincipalState, time: number): RemainingAllowance {
   const { kind, name, of, calls, period } = limit
   const unit = of === 'cost' ? THOUSANDTHS : 1
   const left = broken ? 0 : leftOf(limit, limits, time)

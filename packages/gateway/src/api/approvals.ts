@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks'
 import {
   EFFECT_CLASSES,
   parseJson,
-  RUNGS,
+  LADDER_STEPS,
   type Approval,
   type Browser,
   type Decision,
@@ -40,7 +40,7 @@ import {
   word,
   type ApiSchema,
 } from './schema.ts'
-import { createBell } from './stream.ts'
+import { createChangeSignal } from './stream.ts'
 
 const STATUSES = ['waiting', 'granted', 'refused', 'timed_out', 'expired', 'used'] as const
 type ApprovalStatus = (typeof STATUSES)[number]
@@ -98,7 +98,7 @@ const APPROVAL: ApiSchema = object({
   tool: NAME,
   'effect_class?': word(...EFFECT_CLASSES),
   reason_code: TEXT,
-  rung: word(...RUNGS),
+  rung: word(...LADDER_STEPS),
   rule: orNull(TEXT),
   asks: said(
     list(TEXT),
@@ -190,16 +190,16 @@ async function show(question: ApiQuestion): Promise<Reply> {
   const seconds = numberIn(question, 'wait') ?? 0
   const release = seconds > 0 ? question.mayWait() : (): void => undefined
   const end = performance.now() + 1000 * seconds
-  const bell = createBell()
-  const leave = [release, question.options.watch(() => bell.ring()), question.onEnd(() => bell.end())]
+  const changes = createChangeSignal()
+  const leave = [release, question.options.watch(() => changes.ring()), question.onEnd(() => changes.end())]
   try {
     while (true) {
-      bell.silence()
+      changes.close()
       const found = await find(question, kernel)
       const left = end - performance.now()
-      if (found.status !== 'waiting' || left <= 0 || bell.ended) return json(200, found)
-      // It can also end by itself; nobody rings then.
-      await bell.rings(Math.min(left, 1000))
+      if (found.status !== 'waiting' || left <= 0 || changes.ended) return json(200, found)
+      // It can also end by itself; nobody wait then.
+      await changes.wait(Math.min(left, 1000))
       if (!question.stillKnown()) throw unknownToken()
     }
   } finally {

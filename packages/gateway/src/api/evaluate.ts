@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks'
 import {
   isObject,
   parseJson,
-  RUNGS,
+  LADDER_STEPS,
   VERDICTS,
   type Door,
   type Json,
@@ -37,7 +37,7 @@ const VERDICT: ApiSchema = object({
   reason_code: { type: 'string', pattern: '^[A-Z_]+$' },
   message: said(SENTENCE, 'What the code means.'),
   remedy: said(SENTENCE, 'What can be done.'),
-  rung: word(...RUNGS),
+  rung: word(...LADDER_STEPS),
   rule: orNull(said(TEXT, 'The rule that decided.')),
   detail: orNull(said(TEXT, 'What exactly, without any value of the arguments.')),
   receipt: orNull(said(HASH, 'The receipt of the decision; null if none could be written.')),

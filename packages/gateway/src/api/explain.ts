@@ -1,6 +1,6 @@
 // Why a call would be judged as it would: the same ladder, without a receipt and without being counted.
 
-import { DOORS, RUNGS, VERDICTS, type Door } from '@tollgate/evidence'
+import { DOORS, LADDER_STEPS, VERDICTS, type Door } from '@tollgate/evidence'
 import { foresee } from '@tollgate/kernel/workbench'
 import { CALL } from './evaluate.ts'
 import { showExplanation } from './explained.ts'
@@ -86,8 +86,8 @@ const RULE: ApiSchema = object({
   ),
 })
 
-const RUNG: ApiSchema = object({
-  rung: word(...RUNGS),
+const STEP: ApiSchema = object({
+  rung: word(...LADDER_STEPS),
   standing: word('active', 'not configured'),
   asked: said(FLAG, 'Whether the ladder comes to it. If not, the rest is what it would say.'),
   verdict: orNull(said(TEXT, 'ALLOW, DENY or ESCALATE; null if it does not object.')),
@@ -97,7 +97,7 @@ const RUNG: ApiSchema = object({
 })
 
 const OBSTACLE: ApiSchema = object({
-  rung: word(...RUNGS),
+  rung: word(...LADDER_STEPS),
   verdict: word('DENY', 'ESCALATE'),
   reason_code: TEXT,
   message: SENTENCE,
@@ -139,11 +139,11 @@ export const explainRoutes: readonly ApiRoute[] = [
       reason_code: TEXT,
       message: TEXT,
       remedy: TEXT,
-      rung: word(...RUNGS),
+      rung: word(...LADDER_STEPS),
       rule: orNull(TEXT),
       detail: orNull(TEXT),
       policy: TEXT,
-      rungs: said(list(RUNG), 'Every rung, in the order of the ladder.'),
+      rungs: said(list(STEP), 'Every rung, in the order of the ladder.'),
       rules: said(list(RULE), 'Every rule, in its order; none if the call cannot be read.'),
       obstacles: said(list(OBSTACLE), 'Everything between the call and an ALLOW; empty if it is allowed.'),
       relies: orNull(

@@ -2,9 +2,9 @@
 
 import { reasonOf, type Decision, type ReasonCode, type Verdict } from '@tollgate/evidence/core'
 import type { Examined, Explained, Look, Rule } from '@tollgate/kernel/policy'
-import type { Explanation, Obstacle, RungWord } from '@tollgate/kernel/workbench'
+import type { Explanation, Obstacle, StepReport } from '@tollgate/kernel/workbench'
 
-type Rung = Decision['rung']
+type LadderStep = Decision['rung']
 
 /** A part of a condition; those that it is made of follow it, one deeper. */
 export interface ShownPart {
@@ -33,9 +33,9 @@ export interface ShownRule {
 }
 
 /** A rung, and what it says to the call. */
-export interface ShownRung {
-  readonly rung: Rung
-  readonly standing: RungWord['standing']
+export interface ShownStep {
+  readonly rung: LadderStep
+  readonly standing: StepReport['standing']
   readonly asked: boolean
   readonly verdict: Verdict | null
   readonly reason_code: ReasonCode | null
@@ -45,7 +45,7 @@ export interface ShownRung {
 
 /** One objection that has to go before the call can pass. */
 export interface ShownObstacle {
-  readonly rung: Rung
+  readonly rung: LadderStep
   readonly verdict: Verdict
   readonly reason_code: ReasonCode
   readonly message: string
@@ -63,11 +63,11 @@ export interface ShownExplanation {
   readonly reason_code: ReasonCode
   readonly message: string
   readonly remedy: string
-  readonly rung: Rung
+  readonly rung: LadderStep
   readonly rule: string | null
   readonly detail: string | null
   readonly policy: string
-  readonly rungs: readonly ShownRung[]
+  readonly rungs: readonly ShownStep[]
   readonly rules: readonly ShownRule[]
   readonly obstacles: readonly ShownObstacle[]
   readonly relies: { readonly rule: string; readonly next: string | null } | null
@@ -85,7 +85,7 @@ export function showExplanation(explanation: Explanation, policy: string): Shown
     rule: rule?.id ?? null,
     detail: detail ?? null,
     policy,
-    rungs: rungs.map(showRung),
+    rungs: rungs.map(showStep),
     rules: rules.map(showRule),
     obstacles: obstacles.map(showObstacle),
     relies: relies ? { rule: relies.rule.id, next: relies.next?.rule.id ?? null } : null,
@@ -97,7 +97,7 @@ function meaningOf(code: ReasonCode): { readonly message: string; readonly remed
   return { message: sentence, remedy }
 }
 
-function showRung({ rung, standing, asked, word }: RungWord): ShownRung {
+function showStep({ rung, standing, asked, word }: StepReport): ShownStep {
   return {
     rung,
     standing,

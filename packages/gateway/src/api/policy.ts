@@ -1,6 +1,6 @@
 // The policy in force, and activating another.
 
-import { RUNGS, sha256Hex } from '@tollgate/evidence'
+import { LADDER_STEPS, sha256Hex } from '@tollgate/evidence'
 import { policyOf, standings } from '@tollgate/kernel'
 import { activatePolicy } from '@tollgate/kernel/admin'
 import { parsePolicy, type Mistake } from '@tollgate/kernel/policy'
@@ -74,7 +74,7 @@ export const policyRoutes: readonly ApiRoute[] = [
       text: TEXT,
       rungs: list(
         object({
-          rung: word(...RUNGS),
+          rung: word(...LADDER_STEPS),
           standing: word('active', 'not configured'),
         }),
       ),

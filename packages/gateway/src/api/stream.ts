@@ -61,15 +61,15 @@ async function* follow(
   from: number,
 ): AsyncGenerator<string> {
   const { options } = question
-  const bell = createBell()
-  const leave = [options.watch(() => bell.ring()), question.onEnd(() => bell.end())]
+  const changes = createChangeSignal()
+  const leave = [options.watch(() => changes.ring()), question.onEnd(() => changes.end())]
   question.metrics.streams(1)
   try {
     // Something at once, so that the reader knows it is connected.
     yield ': tollgate\n\n'
     let next = from
-    while (!bell.ended && question.stillKnown()) {
-      bell.silence()
+    while (!changes.ended && question.stillKnown()) {
+      changes.close()
       // Asked for first: what is appended from here on is looked at the next time.
       const size = await options.view.size()
       const page =
@@ -81,7 +81,7 @@ async function* follow(
       }
       const last = page.entries.at(-1)?.index ?? -1
       next = page.next ?? Math.max(next, last + 1, size)
-      if (page.next === undefined && !(await bell.rings(HEARTBEAT))) yield ': \n\n'
+      if (page.next === undefined && !(await changes.wait(HEARTBEAT))) yield ': \n\n'
     }
   } finally {
     question.metrics.streams(-1)
@@ -92,21 +92,21 @@ async function* follow(
 const EMPTY = { entries: [], next: undefined }
 
 /** Wakes one who waits. A ring while nobody waits is remembered, however many there were. */
-interface Bell {
+interface ChangeSignal {
   readonly ended: boolean
   ring(): void
   end(): void
   /** Forgets that it rang: who waits is about to look. */
-  silence(): void
+  close(): void
   /**
    * Waits for a ring: false if there was none in so many milliseconds. A ring soon after the last look is answered when
    * 50 ms have passed since, and with all that came in between; the end is answered at once.
    */
-  rings(milliseconds: number): Promise<boolean>
+  wait(milliseconds: number): Promise<boolean>
 }
 
-/** A bell that is silent. */
-export function createBell(): Bell {
+/** A changes that is silent. */
+export function createChangeSignal(): ChangeSignal {
   let rang = false
   let ended = false
   let looked = -PACE
@@ -136,11 +136,11 @@ export function createBell(): Bell {
       ended = true
       ring()
     },
-    silence() {
+    close() {
       rang = ended
       looked = performance.now()
     },
-    async rings(milliseconds) {
+    async wait(milliseconds) {
       await sleep(milliseconds, () => rang)
       if (rang) await sleep(looked + PACE - performance.now(), () => ended)
       return rang

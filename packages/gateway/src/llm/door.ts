@@ -14,11 +14,11 @@ import { createFlights, requireThawed } from './frozen.ts'
 import { createGovern } from './governed.ts'
 import { answerPlain } from './plain.ts'
 import { sizeOf } from './receive.ts'
-import { createRoom } from './room.ts'
+import { createCapacity } from './capacity.ts'
 import { providerOf, routeOf } from './routes.ts'
 import { summaryHeaders } from './summary.ts'
 import { createUpstream, type LlmUpstream, type UpstreamAddress } from './upstream.ts'
-import { createTally } from './visit.ts'
+import { createTally } from './request-context.ts'
 
 /** What the door is made of. */
 interface LlmOptions {
@@ -38,7 +38,7 @@ interface LlmOptions {
 export function createLlmDoor(options: LlmOptions): Door {
   const { tokens, log, size, budget = createBudget() } = options
   const govern = createGovern(options)
-  const room = createRoom()
+  const room = createCapacity()
   const flights = createFlights(options.kernel)
   const upstreams = new Map<Provider, { address: UpstreamAddress; upstream: LlmUpstream }>(
     [...options.upstreams].map(([provider, address]) => [

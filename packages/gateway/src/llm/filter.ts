@@ -82,15 +82,13 @@ export function logprobsOf(tokens: Json | undefined, text: string): Json {
   }))
 }
 
-const LONGEST_TOKEN = 64
+const MAX_TOKEN = 64
 
 /** One word and how likely it was. What is longer than a word can be is none. */
 function probability({ token, logprob, bytes }: JsonObject): JsonObject {
   return {
-    token: typeof token === 'string' ? token.slice(0, LONGEST_TOKEN) : '',
+    token: typeof token === 'string' ? token.slice(0, MAX_TOKEN) : '',
     logprob: typeof logprob === 'number' ? logprob : null,
-    bytes: isList(bytes)
-      ? bytes.filter((byte) => typeof byte === 'number').slice(0, 4 * LONGEST_TOKEN)
-      : null,
+    bytes: isList(bytes) ? bytes.filter((byte) => typeof byte === 'number').slice(0, 4 * MAX_TOKEN) : null,
   }
 }

@@ -19,11 +19,11 @@ import { createJudge } from './judge.ts'
 import { claimsOf, receive } from './receive.ts'
 import { createRecent } from './recent.ts'
 import { answerStreamed, answerWhole, onRecord } from './replies.ts'
-import { takeTurns, type Heard } from './results.ts'
+import { takeTurns, type ToolAnswer } from './results.ts'
 import { takeScope } from './scope.ts'
 import { summaryHeaders } from './summary.ts'
 import type { UpstreamReply } from './upstream.ts'
-import { createTally, type DecisionTally, type Visit } from './visit.ts'
+import { createTally, type DecisionTally, type RequestContext } from './request-context.ts'
 
 /** What governed requests need. */
 interface GovernOptions {
@@ -47,7 +47,7 @@ interface Coming {
 
 /** What it takes to go on: nothing of the body but what is sent. */
 interface Prepared {
-  readonly visit: Visit
+  readonly context: RequestContext
   readonly hosted: Hosted
   readonly stream: boolean
   readonly tools: RequestReading['tools']
@@ -66,7 +66,7 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
     now: () => `${policyOf(kernel, kernel.tenant).hash} ${freezes.changes} ${catalogue.changes}`,
     isOpen: (receipt) => (openings.get(receipt)?.expires ?? 0) > kernel.host.now(),
   })
-  const heard: Heard = { results: createRecent(MOST_REMEMBERED), words: createRecent(MOST_REMEMBERED) }
+  const heard: ToolAnswer = { results: createRecent(MOST_REMEMBERED), words: createRecent(MOST_REMEMBERED) }
   const items = createRecent<true>(MOST_ITEMS)
 
   /** One that came before with the same key, or a new one; undefined if there is no key. */
@@ -92,13 +92,13 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
     const reading = dialect.readRequest(body.value, address.parameters, (text) => body.restoredText(text))
     requireHandedOut(reading, caller)
     await takeScope(kernel, asked, caller, claims)
-    const visit = { kernel, caller, claims, tally, sources: [], onDecided: [], rulings: attempt?.rulings }
-    const changed = await takeTurns(visit, reading, body, heard)
-    const hosted = await admitHosted(visit, reading.hosted)
+    const context = { kernel, caller, claims, tally, sources: [], onDecided: [], rulings: attempt?.rulings }
+    const changed = await takeTurns(context, reading, body, heard)
+    const hosted = await admitHosted(context, reading.hosted)
     for (const name of reading.spends ?? []) items.delete(`${caller.owner}\n${name}`)
     const { stream, tools } = reading
     return {
-      visit,
+      context,
       hosted,
       stream,
       tools,
@@ -108,19 +108,19 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
 
   async function converse(entered: Entered, dialect: Dialect, coming: Coming): Promise<Reply> {
     const { attempt } = coming
-    const { visit, hosted, stream, tools, body } = await prepare(entered, dialect, coming)
+    const { context, hosted, stream, tools, body } = await prepare(entered, dialect, coming)
     try {
       const reply = await onRecord(
-        visit,
+        context,
         () => '',
         () => sendOn(entered, stream, body),
       )
       // It has been sent, and is not kept.
       entered.weigh(0)
-      if (reply.status !== 200) return await answerFault(entered, reply, visit, hosted, attempt)
-      const judge = createJudge(visit, tools, hosted)
-      const onItem = (id: string): void => items.set(`${visit.caller.owner}\n${id}`, true)
-      const judging = { entered, dialect, reply, visit, judge, hosted, attempt, onItem, log, size }
+      if (reply.status !== 200) return await answerFault(entered, reply, context, hosted, attempt)
+      const judge = createJudge(context, tools, hosted)
+      const onItem = (id: string): void => items.set(`${context.caller.owner}\n${id}`, true)
+      const judging = { entered, dialect, reply, context, judge, hosted, attempt, onItem, log, size }
       return stream ? await answerStreamed(judging) : await answerWhole(judging)
     } catch (fault) {
       await hosted.close('unknown')
@@ -139,7 +139,7 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
   async function answerFault(
     { address, provider, over, abort }: Entered,
     reply: UpstreamReply,
-    visit: Visit,
+    context: RequestContext,
     hosted: Hosted,
     attempt: AnswerAttempt | undefined,
   ): Promise<Reply> {
@@ -148,7 +148,7 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
     const said = await errorIn(reply)
     if (status < 300)
       await onRecord(
-        visit,
+        context,
         () => '',
         () => Promise.reject(new Garbled(`it answers ${status}`)),
       ).catch(() => undefined)
@@ -156,7 +156,7 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
     attempt?.drop()
     abort()
     over()
-    const headers = { ...headersFrom(reply.headers), ...summaryHeaders(visit.tally, size()) }
+    const headers = { ...headersFrom(reply.headers), ...summaryHeaders(context.tally, size()) }
     return faultReply(provider, fault, headers)
   }
 

@@ -16,7 +16,7 @@ import {
 import { inspect } from '@tollgate/kernel/detection'
 import { denialText } from '../verdict.ts'
 import { Refused, type HostedTool } from './dialect.ts'
-import { callOf, count, type Visit } from './visit.ts'
+import { callOf, count, type RequestContext } from './request-context.ts'
 
 /** The tools of one request that run at the provider. */
 export interface Hosted {
@@ -32,12 +32,12 @@ interface Allowed {
 }
 
 /** Judges them, before the request is sent. @throws Refused if one of them may not run; nothing runs then. */
-export async function admitHosted(visit: Visit, tools: readonly HostedTool[]): Promise<Hosted> {
-  const judged = await Promise.all(tools.map((tool) => judgeHosted(visit, tool)))
+export async function admitHosted(context: RequestContext, tools: readonly HostedTool[]): Promise<Hosted> {
+  const judged = await Promise.all(tools.map((tool) => judgeHosted(context, tool)))
   const allowed = judged.flatMap(({ tool, permit }) =>
     permit && tool !== undefined ? [{ tool, permit }] : [],
   )
-  const hosted = createHosted(visit, allowed)
+  const hosted = createHosted(context, allowed)
   const refused = judged.find(({ permit }) => !permit)
   if (!refused) return hosted
   await hosted.close('unsent')
@@ -50,15 +50,15 @@ interface JudgedTool extends Pick<HostedTool, 'tool' | 'known'> {
   readonly permit: Permit | undefined
 }
 
-async function judgeHosted(visit: Visit, { tool, args, known }: HostedTool): Promise<JudgedTool> {
-  const { decided, permit } = await authorize(visit.kernel, {
-    ...callOf(visit, 'enforced'),
+async function judgeHosted(context: RequestContext, { tool, args, known }: HostedTool): Promise<JudgedTool> {
+  const { decided, permit } = await authorize(context.kernel, {
+    ...callOf(context, 'enforced'),
     tool,
     args,
     // What nobody here knows is in no catalogue, whatever the policy calls so.
     ...(!known && { offered: null }),
   })
-  count(visit, decided)
+  count(context, decided)
   return { tool, known, decided, permit }
 }
 
@@ -73,7 +73,7 @@ function refusalOf({ decided, tool, known }: JudgedTool): Refused {
   return new Refused(403, decided.reason, text, 'tools')
 }
 
-function createHosted({ kernel, caller }: Visit, allowed: readonly Allowed[]): Hosted {
+function createHosted({ kernel, caller }: RequestContext, allowed: readonly Allowed[]): Hosted {
   const items = new Map<string, JsonObject[]>(allowed.map(({ tool }) => [tool, []]))
   let closed = false
   return {

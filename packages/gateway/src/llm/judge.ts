@@ -8,23 +8,23 @@ import { denialText, receiptNote } from '../verdict.ts'
 import type { DeclaredTool, Judge, ProposedCall, RequestReading, Ruling } from './dialect.ts'
 import type { Hosted } from './hosted.ts'
 import { createRecent } from './recent.ts'
-import { argumentsOf, callOf, count, ownerOf, type Visit } from './visit.ts'
+import { argumentsOf, callOf, count, ownerOf, type RequestContext } from './request-context.ts'
 
 /** Judges the calls of the reply to one request. */
-export function createJudge(visit: Visit, tools: RequestReading['tools'], hosted: Hosted): Judge {
-  const { rulings } = visit
+export function createJudge(context: RequestContext, tools: RequestReading['tools'], hosted: Hosted): Judge {
+  const { rulings } = context
   const refs = new Set<string>()
   const names = createNames()
 
   async function judgeOne(proposal: ProposedCall): Promise<Ruling> {
     const name = rulings && names.next(proposal)
     const before = name === undefined ? undefined : rulings?.get(name)
-    if (before) return again(visit, before)
+    if (before) return again(context, before)
     const isClear = proposal.ref === undefined || !refs.has(proposal.ref)
     if (proposal.ref !== undefined) refs.add(proposal.ref)
     // Two calls of one name: nobody could say which of them a result is of.
     const clear = isClear ? proposal : { ...proposal, tool: undefined }
-    const ruling = await rule(visit, clear, tools.get(clear.declared ?? ''))
+    const ruling = await rule(context, clear, tools.get(clear.declared ?? ''))
     if (name !== undefined) rulings?.set(name, ruling)
     return ruling
   }
@@ -37,7 +37,7 @@ export function createJudge(visit: Visit, tools: RequestReading['tools'], hosted
 }
 
 /** What was ruled when the same reply came before is on the ledger already. */
-function again({ tally }: Visit, ruling: Ruling): Ruling {
+function again({ tally }: RequestContext, ruling: Ruling): Ruling {
   if (ruling.receipt !== undefined) tally.receipts.push(ruling.receipt)
   tally[ruling.allowed ? 'ALLOW' : 'DENY']++
   return ruling
@@ -67,23 +67,23 @@ function createNames(): { next(proposal: ProposedCall): string | undefined } {
 const NAME = /^[\w.:/-]{1,128}$/
 
 async function rule(
-  visit: Visit,
+  context: RequestContext,
   proposal: ProposedCall,
   declared: DeclaredTool | undefined,
 ): Promise<Ruling> {
-  const { kernel, caller } = visit
+  const { kernel, caller } = context
   const fits = declared?.form === proposal.form ? declared : undefined
   const demanded = fits?.schema === undefined ? undefined : demandOf(fits.schema)
   const { decided } = await authorize(kernel, {
-    ...callOf(visit, 'advised'),
+    ...callOf(context, 'advised'),
     tool: fits || NAME.test(proposal.tool ?? '') ? proposal.tool : undefined,
     ...argumentsOf(proposal.args),
-    ...(proposal.ref !== undefined && { reference: referenceOf(visit, proposal.ref) }),
+    ...(proposal.ref !== undefined && { reference: referenceOf(context, proposal.ref) }),
     // The model may call what the request has declared, and nothing else.
     ...(!fits && { offered: null }),
     ...(demanded && { demanded }),
   })
-  count(visit, decided)
+  count(context, decided)
   const { receipt } = decided
   if (decided.verdict === 'ALLOW' && receipt !== undefined) {
     // Whatever was decided: no effect could be recorded any more, or the token has gone while the ledger wrote.
@@ -101,9 +101,9 @@ const BY_NAME = 'function:'
 const UNUSABLE = ''
 
 /** What the result will be found by. While another call of the session is open under the same id, it could be of either. */
-function referenceOf(visit: Visit, ref: string): string {
-  const { openings } = visit.kernel
-  const taken = !ref.startsWith(BY_NAME) && openings.named(ownerOf(visit), ref) !== undefined
+function referenceOf(context: RequestContext, ref: string): string {
+  const { openings } = context.kernel
+  const taken = !ref.startsWith(BY_NAME) && openings.named(ownerOf(context), ref) !== undefined
   return taken ? UNUSABLE : ref
 }
 

@@ -11,7 +11,7 @@ import { faultOf, translated } from './fault.ts'
 import { headersFrom } from './headers.ts'
 import { receive } from './receive.ts'
 import { summaryHeaders } from './summary.ts'
-import { createTally } from './visit.ts'
+import { createTally } from './request-context.ts'
 
 /** What they need. */
 interface PlainOptions {

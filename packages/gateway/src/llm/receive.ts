@@ -5,7 +5,7 @@ import { gunzip } from 'node:zlib'
 import { isObject, type JsonObject } from '@tollgate/evidence'
 import type { DoorRequest } from '../exchange.ts'
 import { Refused } from './dialect.ts'
-import type { Claims } from './visit.ts'
+import type { Claims } from './request-context.ts'
 
 const JSON_TYPE = /^application\/json(?: *; *charset=(?:utf-8|"utf-8"))? *$/i
 

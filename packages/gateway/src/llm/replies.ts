@@ -18,14 +18,14 @@ import { pump } from './pump.ts'
 import { readJson } from './read-json.ts'
 import { summaryComment, summaryHeaders } from './summary.ts'
 import { LlmUpstreamFault, type UpstreamReply } from './upstream.ts'
-import { callOf, count, type Visit } from './visit.ts'
+import { callOf, count, type RequestContext } from './request-context.ts'
 
 /** A reply, and all that it takes to judge it. */
 interface Judging {
   readonly entered: Entered
   readonly dialect: Dialect
   readonly reply: UpstreamReply
-  readonly visit: Visit
+  readonly context: RequestContext
   readonly judge: Judge
   readonly hosted: Hosted
   readonly attempt: AnswerAttempt | undefined
@@ -37,10 +37,10 @@ interface Judging {
 
 /** Judges a whole reply. @throws Garbled, UpstreamFault */
 export async function answerWhole(judging: Judging): Promise<Reply> {
-  const { entered, dialect, reply, visit, judge, hosted, attempt, onItem, size } = judging
+  const { entered, dialect, reply, context, judge, hosted, attempt, onItem, size } = judging
   let text = ''
   const governed = await onRecord(
-    visit,
+    context,
     () => text,
     async () => {
       requireType(reply, 'application/json')
@@ -54,7 +54,7 @@ export async function answerWhole(judging: Judging): Promise<Reply> {
     headers: {
       ...headersFrom(reply.headers),
       'content-type': 'application/json',
-      ...summaryHeaders(visit.tally, size()),
+      ...summaryHeaders(context.tally, size()),
     },
     body: JSON.stringify(withoutKeyIn(governed, entered.address.key)),
   }
@@ -86,8 +86,8 @@ const QUIET_MS = 15_000
 
 /** Judges a streamed reply while it comes. @throws Garbled if it is no stream. */
 export async function answerStreamed(judging: Judging): Promise<Reply> {
-  const { entered, dialect, reply, visit, judge, onItem, size } = judging
-  await onRecord(visit, nothing, () => {
+  const { entered, dialect, reply, context, judge, onItem, size } = judging
+  await onRecord(context, nothing, () => {
     requireType(reply, 'text/event-stream')
     return Promise.resolve()
   })
@@ -111,7 +111,7 @@ async function run(
   outgoing: Outgoing,
   headers: Record<string, string>,
 ): Promise<void> {
-  const { entered, visit, hosted, attempt, log, size } = judging
+  const { entered, context, hosted, attempt, log, size } = judging
   const said = createSaid(attempt !== undefined)
   let end: 'whole' | 'broken' = 'broken'
   try {
@@ -127,7 +127,7 @@ async function run(
         ),
       )
     await hosted.close(isWhole && !rewriter.failed ? 'done' : 'unknown')
-    const comment = summaryComment(visit.tally, size())
+    const comment = summaryComment(context.tally, size())
     outgoing.write(comment)
     if (isWhole) end = 'whole'
     if (isWhole && !rewriter.failed) attempt?.keep({ status: 200, headers, body: '' }, said.text() + comment)
@@ -145,7 +145,7 @@ async function run(
 
 /** Takes a stream to its end, and gives what it ended with if that was a fault. */
 async function pumped(
-  { entered, reply, visit }: Judging,
+  { entered, reply, context }: Judging,
   rewriter: Rewriter,
   said: ReturnType<typeof createSaid>,
   outgoing: Outgoing,
@@ -157,7 +157,7 @@ async function pumped(
     outgoing.write(text)
   }
   try {
-    await onRecord(visit, nothing, () =>
+    await onRecord(context, nothing, () =>
       pump(reply.body, rewriter, { write, drained: () => outgoing.drained() }),
     )
     return undefined
@@ -185,14 +185,18 @@ function createSaid(wanted: boolean): { add(text: string): void; text(): string 
 const MOST_RAW = 1 << 20
 
 /** Does it; if the reply turns out not to be readable there is a receipt of that: perhaps it was a call. */
-export async function onRecord<T>(visit: Visit, came: () => string, work: () => Promise<T>): Promise<T> {
+export async function onRecord<T>(
+  context: RequestContext,
+  came: () => string,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work()
   } catch (fault) {
     if (!(fault instanceof Garbled)) throw fault
-    const call = { ...callOf({ ...visit, sources: [] }, 'advised'), tool: undefined }
-    const { decided } = await authorize(visit.kernel, { ...call, raw: came().slice(0, MOST_RAW) })
-    count(visit, decided)
+    const call = { ...callOf({ ...context, sources: [] }, 'advised'), tool: undefined }
+    const { decided } = await authorize(context.kernel, { ...call, raw: came().slice(0, MOST_RAW) })
+    count(context, decided)
     throw fault
   }
 }

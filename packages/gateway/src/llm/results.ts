@@ -9,7 +9,7 @@ import type { ReadBody } from './body.ts'
 import type { RequestReading, Result } from './dialect.ts'
 import type { Recent } from './recent.ts'
 import { gatherSources } from './sources.ts'
-import { ownerOf, type Visit } from './visit.ts'
+import { ownerOf, type RequestContext } from './request-context.ts'
 
 /** What becomes of a result, and whether it is the effect of a decision of ours. */
 interface TakenResult {
@@ -21,7 +21,7 @@ interface TakenResult {
 type Handed = 'all' | { readonly texts: readonly string[] } | { readonly note: string }
 
 /** What is remembered between requests: most of a conversation comes again with each of them. */
-export interface Heard {
+export interface ToolAnswer {
   /** Results, by session, call and content. */
   readonly results: Recent<TakenResult>
   /** Words of users that were given along with a call. */
@@ -34,25 +34,25 @@ export interface Heard {
  * @returns whether anything in the body was changed.
  */
 export async function takeTurns(
-  visit: Visit,
+  context: RequestContext,
   reading: RequestReading,
   body: ReadBody,
-  heard: Heard,
+  heard: ToolAnswer,
 ): Promise<boolean> {
-  const policy = policyOf(visit.kernel, visit.caller.identity.tenant)
+  const policy = policyOf(context.kernel, context.caller.identity.tenant)
   const results = reading.turns.filter((turn) => turn.kind === 'result')
-  const named = results.map((result) => ({ result, name: nameOf(visit, result, body) }))
+  const named = results.map((result) => ({ result, name: nameOf(context, result, body) }))
   const known = named.map(({ result, name }) =>
-    isAwaited(visit, result) ? undefined : heard.results.get(name),
+    isAwaited(context, result) ? undefined : heard.results.get(name),
   )
   const decisions = await openCalls(
-    visit,
+    context,
     results.filter((_, i) => !known[i]),
   )
   // In one go, so that they share a batch; their order is that of the conversation.
   const taken = await Promise.all(
     named.map(async ({ result, name }, i) => {
-      const found = known[i] ?? (await takeResult(visit, result, decisions, body, policy))
+      const found = known[i] ?? (await takeResult(context, result, decisions, body, policy))
       if (sizeOf(found) <= MOST_KEPT) heard.results.set(name, found)
       return { result, ...found }
     }),
@@ -60,14 +60,14 @@ export async function takeTurns(
   const foreign = new Set(taken.filter(({ closed }) => !closed).map(({ result }) => result))
   if (remembersData(policy)) {
     const restored = (text: string): string => body.restoredText(text)
-    gatherSources(visit, { turns: reading.turns, foreign, restored, words: heard.words })
+    gatherSources(context, { turns: reading.turns, foreign, restored, words: heard.words })
   }
   return taken.map(({ result, handed }) => handOn(result, handed)).some((changed) => changed)
 }
 
 /** Whether a call of this id is open: then the result may be its own, whatever was answered to another of the same id. */
-function isAwaited(visit: Visit, { ref }: Result): boolean {
-  return ref !== undefined && visit.kernel.openings.named(ownerOf(visit), ref) !== undefined
+function isAwaited(context: RequestContext, { ref }: Result): boolean {
+  return ref !== undefined && context.kernel.openings.named(ownerOf(context), ref) !== undefined
 }
 
 // What is longer is looked through again with each request.
@@ -79,22 +79,25 @@ function sizeOf({ handed }: TakenResult): number {
 }
 
 /** One name for what a call of a session has answered. The policy that is in force says what becomes of it. */
-function nameOf(visit: Visit, { ref, content, failed }: Result, body: ReadBody): string {
-  const { tenant, principal, session } = ownerOf(visit)
-  const policy = policyOf(visit.kernel, tenant).hash
+function nameOf(context: RequestContext, { ref, content, failed }: Result, body: ReadBody): string {
+  const { tenant, principal, session } = ownerOf(context)
+  const policy = policyOf(context.kernel, tenant).hash
   return sha256Hex(
     JSON.stringify([tenant, principal, session, policy, ref ?? null, failed, body.restored(content)]),
   )
 }
 
 /** The decisions whose effect these results are, by what the calls are called. */
-async function openCalls(visit: Visit, results: readonly Result[]): Promise<ReadonlyMap<string, string>> {
+async function openCalls(
+  context: RequestContext,
+  results: readonly Result[],
+): Promise<ReadonlyMap<string, string>> {
   const references = [...new Set(results.flatMap(({ ref }) => (ref === undefined ? [] : [ref])))]
-  return references.length === 0 ? new Map() : openedAs(visit.kernel, ownerOf(visit), references)
+  return references.length === 0 ? new Map() : openedAs(context.kernel, ownerOf(context), references)
 }
 
 async function takeResult(
-  visit: Visit,
+  context: RequestContext,
   result: Result,
   decisions: ReadonlyMap<string, string>,
   body: ReadBody,
@@ -102,9 +105,9 @@ async function takeResult(
 ): Promise<TakenResult> {
   const texts = result.texts.map((text) => body.restoredText(text))
   const decision = result.ref === undefined ? undefined : decisions.get(result.ref)
-  const closed = decision === undefined ? undefined : await close(visit, decision, result, texts, body)
+  const closed = decision === undefined ? undefined : await close(context, decision, result, texts, body)
   if (closed) return { handed: handedOf(closed), closed: true }
-  const { catalogue } = visit.kernel
+  const { catalogue } = context.kernel
   const returns =
     result.tool === undefined ? [] : (catalogue.find(result.tool, policy)?.declared?.returns ?? [])
   return { handed: handedOf(inspectedOr(() => inspect(texts, { policy, returns }))), closed: false }
@@ -112,7 +115,7 @@ async function takeResult(
 
 /** Closes a decision; undefined if another result has closed it meanwhile. */
 async function close(
-  { kernel, caller, tally }: Visit,
+  { kernel, caller, tally }: RequestContext,
   decision: string,
   result: Result,
   texts: readonly string[],

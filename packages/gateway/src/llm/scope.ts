@@ -6,7 +6,7 @@ import type { DoorRequest } from '../exchange.ts'
 import { giveScope } from '../scoping.ts'
 import type { KnownCaller } from '../tokens.ts'
 import { Refused } from './dialect.ts'
-import type { Claims } from './visit.ts'
+import type { Claims } from './request-context.ts'
 
 const HEADER = 'tollgate-scope'
 const BASE64URL = /^[A-Za-z0-9_-]{1,65536}={0,2}$/

@@ -4,7 +4,7 @@ import { sha256Hex } from '@tollgate/evidence'
 import type { Source } from '@tollgate/kernel'
 import type { RequestReading, Result, SaidWords } from './dialect.ts'
 import type { Recent } from './recent.ts'
-import { ownerOf, type Visit } from './visit.ts'
+import { ownerOf, type RequestContext } from './request-context.ts'
 
 /** What sources are gathered from. */
 interface SourceGathering {
@@ -17,23 +17,26 @@ interface SourceGathering {
   readonly words: Recent<true>
 }
 
-/** Gathers the sources of a visit: what users have said and is not known yet, and what tools have said beside our calls. */
-export function gatherSources(visit: Visit, { turns, foreign, restored, words }: SourceGathering): void {
+/** Gathers the sources of a context: what users have said and is not known yet, and what tools have said beside our calls. */
+export function gatherSources(
+  context: RequestContext,
+  { turns, foreign, restored, words }: SourceGathering,
+): void {
   const found: Source[] = []
   for (const turn of turns) {
     if (turn.kind === 'result') {
       if (foreign.has(turn)) for (const text of turn.texts) add(found, 'TOOL_OUTPUT', restored(text))
     } else if (turn.channel === 'TOOL_OUTPUT') add(found, 'TOOL_OUTPUT', restored(turn.text))
-    else sayOnce(visit, found, restored(turn.text), words)
+    else sayOnce(context, found, restored(turn.text), words)
   }
-  visit.sources.push(...bounded(found))
+  context.sources.push(...bounded(found))
 }
 
-function sayOnce(visit: Visit, found: Source[], text: string, words: Recent<true>): void {
-  const { tenant, principal, session } = ownerOf(visit)
+function sayOnce(context: RequestContext, found: Source[], text: string, words: Recent<true>): void {
+  const { tenant, principal, session } = ownerOf(context)
   const name = sha256Hex(JSON.stringify([tenant, principal, session, text.toWellFormed()]))
   if (words.has(name)) return
-  visit.onDecided.push(() => words.set(name, true))
+  context.onDecided.push(() => words.set(name, true))
   add(found, 'USER', text)
 }
 

@@ -1,6 +1,6 @@
 // What every answer says of the ledger: which receipts it left, what they say, and how far a checkpoint reaches that holds them.
 
-import type { DecisionTally } from './visit.ts'
+import type { DecisionTally } from './request-context.ts'
 
 // A client takes some 16 KB of headers; the comment at the end of a stream has all of them.
 const MOST_RECEIPTS = 100

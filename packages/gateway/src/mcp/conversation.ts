@@ -7,7 +7,7 @@ import type { Log } from '../log.ts'
 import { createAsks } from './asking.ts'
 import { decisionMeta, denialFault, denialResult } from './denial.ts'
 import { describe, infoOf, negotiate } from './describe.ts'
-import { interimFor, legacySender, metaOf, modernSender, OURS, resultFor, type Sender } from './era.ts'
+import { interimFor, legacySender, metaOf, modernSender, OURS, resultFor, type Sender } from './protocol.ts'
 import type { McpCaller, Govern } from './govern.ts'
 import {
   CODE,
@@ -29,7 +29,7 @@ import { answer, type Turn } from './proxy.ts'
 import { Reaches, type OpenReach, type Reached } from './reach.ts'
 import { ParkedRounds } from './rounds.ts'
 import { UpstreamFault } from './server/upstream.ts'
-import { createTidings, type Tidings } from './tidings.ts'
+import { createNotifications, type Notifications } from './notifications.ts'
 import { toldMessage } from './told.ts'
 
 /** Where what belongs to one request goes: notifications and requests first, the answer last. */
@@ -84,7 +84,7 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
   const rounds = new ParkedRounds()
   const reaches = new Reaches(open, (reached) => rounds.uses(reached) || isUnderway(reached))
   const asks = createAsks()
-  const tidings: Tidings = createTidings(
+  const notifications: Notifications = createNotifications(
     () => reaches.all(),
     () => reaches.hasLegacy(),
   )
@@ -98,10 +98,10 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
     if (known) return known
     const reached = reaches.open(sender, {
       onNotification(link, method, params) {
-        if (!govern.isFrozen(caller)) tidings.tell(link, method, params, messagesWanted)
+        if (!govern.isFrozen(caller)) notifications.tell(link, method, params, messagesWanted)
       },
     })
-    tidings.askServers()
+    notifications.askServers()
     return reached
   }
 
@@ -207,7 +207,7 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
     const reached = reachFor(modern)
     underway.set(id, { ...underwayOf(id), logLevel: modern.logLevel, reached })
     const turn = turnOf(modern, meta, out, signal, `modern ${id}`)
-    if (method === 'subscriptions/listen') return tidings.listen(request, out, turn, reached)
+    if (method === 'subscriptions/listen') return notifications.listen(request, out, turn, reached)
     if (method === 'server/discover') {
       return textOf(resultFor('modern', method, await describe(reached), infoOf(reached)))
     }
@@ -246,8 +246,8 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
     }
     const reached = reachFor(legacy)
     underway.set(id, { ...underwayOf(id), reached })
-    const turn = turnOf({ ...legacy, logLevel: tidings.logLevel }, meta, out, signal, 'legacy')
-    const own = await tidings.legacyMethod(reached, method, params, turn)
+    const turn = turnOf({ ...legacy, logLevel: notifications.logLevel }, meta, out, signal, 'legacy')
+    const own = await notifications.legacyMethod(reached, method, params, turn)
     if (own) return textOf(own)
     const got = await answer(reached, method, params, turn)
     return got.text ?? textOf(resultFor('legacy', method, got.result, {}))
@@ -281,7 +281,7 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
         : undefined,
       message: (params) => tell('notifications/message', params),
       ask: (method, params) => {
-        tidings.asked(params['elicitationId'])
+        notifications.asked(params['elicitationId'])
         return asks.ask((message) => out.send(message, false), method, params, signal)
       },
     }
@@ -301,8 +301,8 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
   return {
     take,
     abandon: (id) => underway.get(id)?.abort.abort(),
-    attach: (out) => tidings.attach(out),
-    toolsChanged: () => tidings.toolsChanged(),
+    attach: (out) => notifications.attach(out),
+    toolsChanged: () => notifications.toolsChanged(),
     freeze,
     async close() {
       closed = true

@@ -3,7 +3,7 @@
 import type { JsonObject } from '@tollgate/evidence'
 import type { Decided } from '@tollgate/kernel'
 import { denialText, receiptNote, verdictOf } from '../verdict.ts'
-import { OURS } from './era.ts'
+import { OURS } from './protocol.ts'
 import { RpcFault } from './message.ts'
 
 /** A decision beside an answer or an error, for programs. */

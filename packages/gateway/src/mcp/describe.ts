@@ -1,7 +1,7 @@
 // What a client is told of the servers it reaches: one as it is, several as one; and of each only what a person has approved.
 
 import { isObject, type JsonObject } from '@tollgate/evidence'
-import { LEGACY, VERSIONS } from './era.ts'
+import { LEGACY, VERSIONS } from './protocol.ts'
 import type { ServerLink } from './link.ts'
 import type { Reach } from './proxy.ts'
 import { UpstreamFault, type ServerHello } from './server/upstream.ts'

@@ -18,7 +18,7 @@ import {
 } from '@tollgate/kernel'
 import { giveScope } from '../scoping.ts'
 import { createRepeats, type Repeats } from './denial.ts'
-import { OURS } from './era.ts'
+import { OURS } from './protocol.ts'
 import { CODE, RpcFault, textOf, type RpcError } from './message.ts'
 import { UpstreamFault, type UpstreamAnswer } from './server/upstream.ts'
 

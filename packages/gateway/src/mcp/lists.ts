@@ -2,7 +2,7 @@
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import type { Faculty, ServerLink } from './link.ts'
-import { without } from './era.ts'
+import { without } from './protocol.ts'
 import { CODE, RpcFault, textOf } from './message.ts'
 import type { ListMethod } from './methods.ts'
 import { offeredItem, type Listed } from './offered.ts'

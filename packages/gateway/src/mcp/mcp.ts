@@ -4,7 +4,7 @@ import type { Decided, Kernel } from '@tollgate/kernel'
 import type { Log } from '../log.ts'
 import { createConversation, type Conversation } from './conversation.ts'
 import { createGovern, type McpCaller } from './govern.ts'
-import { OUR_INFO } from './era.ts'
+import { OUR_INFO } from './protocol.ts'
 import { createLink } from './link.ts'
 import { createOpenReach } from './reach.ts'
 import {

@@ -4,7 +4,7 @@
 import { isObject, type JsonObject } from '@tollgate/evidence'
 import type { Decided } from '@tollgate/kernel'
 import { decisionMeta, denialFault, denialResult, withheldResult } from './denial.ts'
-import { without, type Sender } from './era.ts'
+import { without, type Sender } from './protocol.ts'
 import type { Govern, McpCaller, OrderOutcome } from './govern.ts'
 import { holderOf } from './holder.ts'
 import { toolName, type Faculty, type ServerLink } from './link.ts'

@@ -2,7 +2,7 @@
 
 import type { Kernel } from '@tollgate/kernel'
 import type { JsonObject } from '@tollgate/evidence'
-import { OUR_INFO, type Sender } from './era.ts'
+import { OUR_INFO, type Sender } from './protocol.ts'
 import type { Govern } from './govern.ts'
 import { createLink, type ServerLink } from './link.ts'
 import { CODE, RpcFault, textOf } from './message.ts'

@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { isObject, type JsonObject } from '@tollgate/evidence'
-import { without } from './era.ts'
+import { without } from './protocol.ts'
 import { CODE, RpcFault, textOf, type Request } from './message.ts'
 import { answer, type ProxyAnswer, type Reach, type Turn } from './proxy.ts'
 

@@ -2,7 +2,7 @@
 // other. While it is under way the server may ask back, which is judged too.
 
 import type { JsonObject } from '@tollgate/evidence'
-import { metaForServer, OURS, without } from './era.ts'
+import { metaForServer, OURS, without } from './protocol.ts'
 import type { Govern, Order, OrderOutcome } from './govern.ts'
 import { facultyName, type Faculty, type Offered, type ServerLink } from './link.ts'
 import { CODE, RpcFault } from './message.ts'

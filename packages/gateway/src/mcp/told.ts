@@ -3,7 +3,7 @@
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { isHard, scanText } from '@tollgate/kernel/detection'
-import { LEVELS } from './era.ts'
+import { LEVELS } from './protocol.ts'
 import { textOf } from './message.ts'
 
 const MAX_TEXT = 1024

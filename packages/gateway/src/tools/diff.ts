@@ -15,7 +15,7 @@ const WIDTH = 400
 /** A value that is longer is not shown to its end. */
 const MOST_SHOWN = 1 << 15
 /** A place that is longer is not shown to its end. */
-const LONGEST_PLACE = 200
+const MAX_PLACE = 200
 
 /**
  * The lines of a diff. Places are JSON pointers: `+ /annotations/title: …` was added, `- …` removed, `~ /description` changed, and
@@ -70,7 +70,7 @@ function compareObjects(before: JsonObject, after: JsonObject, at: string, lines
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
   for (const name of names) {
     if (lines.isFull) return
-    const below = under(at, name.slice(0, LONGEST_PLACE).replaceAll('~', '~0').replaceAll('/', '~1'))
+    const below = under(at, name.slice(0, MAX_PLACE).replaceAll('~', '~0').replaceAll('/', '~1'))
     const [was, is] = [memberOf(before, name), memberOf(after, name)]
     if (was === undefined) lines.add('+ ', `${place(below)}: ${shown(is ?? null)}`)
     else if (is === undefined) lines.add('- ', `${place(below)}: ${shown(was)}`)
@@ -115,9 +115,9 @@ function shown(value: Json): string {
 
 /** A place below another. One that is longer than can be shown does not grow: names are a stranger's, and long. */
 function under(at: string, name: string): string {
-  return at.length > LONGEST_PLACE ? at : `${at}/${name}`
+  return at.length > MAX_PLACE ? at : `${at}/${name}`
 }
 
 function place(at: string): string {
-  return at === '' ? '(the whole)' : visible(at.slice(0, LONGEST_PLACE).toWellFormed())
+  return at === '' ? '(the whole)' : visible(at.slice(0, MAX_PLACE).toWellFormed())
 }

@@ -5,7 +5,7 @@ import { guess } from './effect.ts'
 import { excerpt } from './hidden.ts'
 import { toolOf } from './offer.ts'
 import type { SeenArgument, SeenTool } from './seen.ts'
-import { sayingsOfName, stricter } from './words.ts'
+import { sayingsOfName, stricter } from './effect-words.ts'
 
 /**
  * For whom a draft is. `attended`: a person sits beside the agent and is asked about everything that acts. `unattended`: nobody

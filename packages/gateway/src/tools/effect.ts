@@ -3,7 +3,7 @@
 
 import type { EffectClass, JsonObject } from '@tollgate/evidence'
 import { hintOf, isObject, textOf } from './offer.ts'
-import { sayingsOfDescription, sayingsOfName, speaksOfSecrets, stricter } from './words.ts'
+import { sayingsOfDescription, sayingsOfName, speaksOfSecrets, stricter } from './effect-words.ts'
 
 /** What a tool seems to do, and why one would think so. */
 export interface Guess {

@@ -10,7 +10,7 @@ import { hintOf, isUsable, saidIn, serverOf, textOf, toolOf, type Offer } from '
 import { mentionsIn } from './mentions.ts'
 import { textsIn, type Placed } from './texts.ts'
 import { threatNotes } from './threats.ts'
-import { sayingsOfDescription, sayingsOfName } from './words.ts'
+import { sayingsOfDescription, sayingsOfName } from './effect-words.ts'
 
 /** A finding without the name of whom it is about. */
 type ToolNote = Omit<Finding, 'tool'>

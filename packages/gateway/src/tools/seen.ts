@@ -7,7 +7,7 @@ import type { TraceEntry } from '@tollgate/kernel/workbench'
 import { excerpt } from './hidden.ts'
 import { lookOf, mostly, type Looks } from './looks.ts'
 import { isList, isObject } from './offer.ts'
-import { speaksOfSecrets, stricter, wordsOf } from './words.ts'
+import { speaksOfSecrets, stricter, wordsOf } from './effect-words.ts'
 
 /** A tool that was seen in calls. */
 export interface SeenTool {
@@ -47,9 +47,9 @@ const MOST_ARGUMENTS = 50
 const MOST_SAMPLES = 3
 // So many values are enough to tell what an argument looks like.
 const MOST_LOOKED_AT = 500
-const LONGEST_SAMPLE = 40
+const MAX_SAMPLE = 40
 // Beyond, a value is no sample but a text, and nobody has looked through all of it.
-const LONGEST_READ = 10_000
+const MAX_READ = 10_000
 
 interface Argument {
   readonly types: Set<string>
@@ -109,7 +109,7 @@ function noteArgument(known: Map<string, Argument>, name: string, value: Json): 
     argument.looks.set(look, (argument.looks.get(look) ?? 0) + 1)
   }
   if (argument.samples.size >= MOST_SAMPLES || !isHarmless(name, value)) return
-  argument.samples.add(excerpt(JSON.stringify(value), LONGEST_SAMPLE))
+  argument.samples.add(excerpt(JSON.stringify(value), MAX_SAMPLE))
 }
 
 /** The texts of a value that is a text or a list of them. */
@@ -127,7 +127,7 @@ function typeOf(value: Json): string {
 
 /** Whether a value may stand in a file: no secret, nothing personal, and nobody's address or account. */
 function isHarmless(name: string, value: Json): boolean {
-  if (speaksOfSecrets(name, '') || JSON.stringify(value).length > LONGEST_READ) return false
+  if (speaksOfSecrets(name, '') || JSON.stringify(value).length > MAX_READ) return false
   if (holdsSecret({ [name]: value })) return false
   return readTexts({ [name]: value }).every(
     ({ marks, values, findings }) =>

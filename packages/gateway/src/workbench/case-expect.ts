@@ -1,13 +1,20 @@
 // Reading what a case expects.
 
-import { reasonOf, RUNGS, VERDICTS, type ReasonCode, type Rung, type Verdict } from '@tollgate/evidence'
+import {
+  reasonOf,
+  LADDER_STEPS,
+  VERDICTS,
+  type ReasonCode,
+  type LadderStep,
+  type Verdict,
+} from '@tollgate/evidence'
 import type { Place, Reader } from '@tollgate/kernel/policy'
 import type { Expectation } from './case.ts'
 
 const FIELDS = ['verdict', 'rule', 'rung', 'reason', 'detail'] as const
 const SHORT = /^(?<verdict>[A-Z]{1,20})(?: by (?<rule>[^ ]{1,100}))?(?: at (?<rung>[^ ]{1,40}))?$/
 const FORM =
-  'write `ALLOW`, `DENY` or `ESCALATE`, then `by RULE` or `at RUNG` if that matters, such as `DENY at egress`'
+  'write `ALLOW`, `DENY` or `ESCALATE`, then `by RULE` or `at STEP` if that matters, such as `DENY at egress`'
 
 /** Reads an expectation; undefined if it is none. `meets` is told of every rule that is named. */
 export function readExpectation(
@@ -28,9 +35,9 @@ function readShort(reader: Reader, place: Place, text: string): Expectation | un
     reader.note(place, `this is no expectation; ${FORM}`)
     return undefined
   }
-  const known = RUNGS.find((each) => each === rung)
+  const known = LADDER_STEPS.find((each) => each === rung)
   if (rung !== undefined && known === undefined) {
-    reader.note(place, `there is no rung \`${rung}\`; write one of ${quoted(RUNGS)}`)
+    reader.note(place, `there is no rung \`${rung}\`; write one of ${quoted(LADDER_STEPS)}`)
   }
   return { verdict, rule, rung: known, reason: undefined, detail: undefined }
 }
@@ -46,7 +53,7 @@ function readLong(reader: Reader, place: Place): Expectation | undefined {
   const verdict = fields.verdict && reader.word(fields.verdict, '`verdict`', VERDICTS)
   const rest = {
     rule: fields.rule && reader.text(fields.rule, '`rule`'),
-    rung: fields.rung && reader.word<Rung>(fields.rung, '`rung`', RUNGS),
+    rung: fields.rung && reader.word<LadderStep>(fields.rung, '`rung`', LADDER_STEPS),
     reason: fields.reason && readReason(reader, fields.reason, verdict),
     detail: fields.detail && reader.text(fields.detail, '`detail`, a part of what the caller is told,'),
   }

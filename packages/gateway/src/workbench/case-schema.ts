@@ -1,6 +1,6 @@
 // The form of case files as a JSON Schema, for editors. What the reader refuses beyond it, it says with line and remedy.
 
-import { DOORS, EFFECT_CLASSES, REASONS, RUNGS, VERDICTS, type JsonObject } from '@tollgate/evidence'
+import { DOORS, EFFECT_CLASSES, REASONS, LADDER_STEPS, VERDICTS, type JsonObject } from '@tollgate/evidence'
 
 const TEXT: JsonObject = { type: 'string', minLength: 1 }
 const DURATION: JsonObject = { type: 'string', pattern: '^[1-9][0-9]{0,5}[smhd]$' }
@@ -75,12 +75,15 @@ const CALL = record(
 const EXPECT: JsonObject = {
   description: 'A verdict, then `by` a rule or `at` a rung, if that matters: `DENY at egress`. Or a mapping.',
   anyOf: [
-    { type: 'string', pattern: `^(${VERDICTS.join('|')})( by [^ ]{1,100})?( at (${RUNGS.join('|')}))?$` },
+    {
+      type: 'string',
+      pattern: `^(${VERDICTS.join('|')})( by [^ ]{1,100})?( at (${LADDER_STEPS.join('|')}))?$`,
+    },
     record(
       {
         verdict: { enum: [...VERDICTS] },
         rule: about('Id of the rule that decides.', TEXT),
-        rung: about('The rung that decides, or one of those that ask.', { enum: [...RUNGS] }),
+        rung: about('The rung that decides, or one of those that ask.', { enum: [...LADDER_STEPS] }),
         reason: { enum: Object.keys(REASONS) },
         detail: about('A part of what the caller is told.', TEXT),
       },

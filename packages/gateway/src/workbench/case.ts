@@ -1,6 +1,6 @@
 // What a case file says: calls to a policy, one after another, and what is to come of each.
 
-import type { Door, Effect, EffectClass, Json, ReasonCode, Rung, Verdict } from '@tollgate/evidence'
+import type { Door, Effect, EffectClass, Json, ReasonCode, LadderStep, Verdict } from '@tollgate/evidence'
 import type { Mistake, Policy } from '@tollgate/kernel/policy'
 
 /** A file of cases, as it was read. */
@@ -115,7 +115,7 @@ export interface CaseBrowser {
 export interface Expectation {
   readonly verdict: Verdict
   readonly rule: string | undefined
-  readonly rung: Rung | undefined
+  readonly rung: LadderStep | undefined
   readonly reason: ReasonCode | undefined
   /** A part of what the caller is told. */
   readonly detail: string | undefined

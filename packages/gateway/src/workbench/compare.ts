@@ -1,12 +1,12 @@
 // What changes between two policies, by the calls that show it: in groups, what becomes looser first.
 
-import type { Json, JsonObject, ReasonCode, Rung, Verdict } from '@tollgate/evidence'
+import type { Json, JsonObject, ReasonCode, LadderStep, Verdict } from '@tollgate/evidence'
 import type { Objector } from './objectors.ts'
 
 /** What was decided about a call. */
 export interface Outcome {
   readonly verdict: Verdict
-  readonly rung: Rung
+  readonly rung: LadderStep
   readonly reason: ReasonCode
   readonly rule: string | undefined
 }

@@ -1,6 +1,6 @@
 // What cases have reached of a policy: which rules decided, which gates objected.
 
-import type { Rung } from '@tollgate/evidence'
+import type { LadderStep } from '@tollgate/evidence'
 import { describeLadder } from '@tollgate/kernel'
 import type { Policy } from '@tollgate/kernel/policy'
 import type { CaseOutcome } from './run-cases.ts'
@@ -15,7 +15,7 @@ interface RuleCoverage {
 
 /** How often a gate objected. */
 interface GateCoverage {
-  readonly gate: Rung
+  readonly gate: LadderStep
   readonly denied: number
   readonly asked: number
 }

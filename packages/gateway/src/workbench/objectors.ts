@@ -1,12 +1,12 @@
 // Which rungs object to a call, all of them: the verdict itself names only the first.
 
-import { NO_HASH, type Rung } from '@tollgate/evidence'
+import { NO_HASH, type LadderStep } from '@tollgate/evidence'
 import { LADDER } from '@tollgate/kernel'
 import type { Trial } from '@tollgate/kernel/workbench'
 
 /** Something that stands in the way of a call. */
 export interface Objector {
-  readonly rung: Rung
+  readonly rung: LadderStep
   /** The rule that denies or asks, if one does. */
   readonly rule?: string | undefined
 }
@@ -20,7 +20,7 @@ export function objectorsOf({ intent, snapshot }: Pick<Trial, 'intent' | 'snapsh
 }
 
 /** A rung that throws objects. */
-function objection(rung: Rung, ask: () => ReturnType<RungCheck> | undefined): readonly Objector[] {
+function objection(rung: LadderStep, ask: () => ReturnType<StepCheck> | undefined): readonly Objector[] {
   try {
     const word = ask()
     if (word === undefined || word.verdict === 'ALLOW') return []
@@ -30,4 +30,4 @@ function objection(rung: Rung, ask: () => ReturnType<RungCheck> | undefined): re
   }
 }
 
-type RungCheck = (typeof LADDER)[number]['check']
+type StepCheck = (typeof LADDER)[number]['check']

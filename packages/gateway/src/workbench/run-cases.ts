@@ -1,6 +1,6 @@
 // Running cases: each on a kernel of its own, by the same road that the gateway takes.
 
-import type { Effect, ReasonCode, Rung, Verdict } from '@tollgate/evidence'
+import type { Effect, ReasonCode, LadderStep, Verdict } from '@tollgate/evidence'
 import { enforce, type Decided, type Enforced, type Kernel, type ToolAnswer } from '@tollgate/kernel'
 import { answerRequest, setFreeze } from '@tollgate/kernel/admin'
 import type { Policy } from '@tollgate/kernel/policy'
@@ -19,7 +19,7 @@ import { createStages, type Stages } from './stage.ts'
 export interface CaseOutcome {
   readonly verdict: Verdict
   readonly reason: ReasonCode
-  readonly rung: Rung
+  readonly rung: LadderStep
   readonly rule: string | undefined
   readonly detail: string | undefined
   /** Every rung that asked a person, with its reason, if the verdict is ESCALATE. */

@@ -1,7 +1,7 @@
 // What is different in two policies besides what single calls can show: settings, how rungs stand, who is asked.
 
-import type { Json, Rung } from '@tollgate/evidence'
-import { describeLadder, type RungStanding } from '@tollgate/kernel'
+import type { Json, LadderStep } from '@tollgate/evidence'
+import { describeLadder, type StepStatus } from '@tollgate/kernel'
 import type { Policy, Rule, ToolDeclaration } from '@tollgate/kernel/policy'
 import { GATE_SECTIONS, isWithin, meaningOf, type GateSection, type Shown } from '@tollgate/kernel/policy'
 import { schemasIn } from './generate/shape.ts'
@@ -9,9 +9,9 @@ import { ruleText } from './rule-changes.ts'
 
 /** A rung that stands differently. */
 export interface StandingChange {
-  readonly rung: RungStanding['rung']
-  readonly from: RungStanding['standing']
-  readonly to: RungStanding['standing']
+  readonly rung: StepStatus['rung']
+  readonly from: StepStatus['standing']
+  readonly to: StepStatus['standing']
 }
 
 /** Rungs that stand differently under the second policy. */
@@ -96,7 +96,7 @@ export function toolsThatDiffer(a: Policy, b: Policy): readonly ToolDeclaration[
 export interface Differing {
   readonly name: string
   /** The rungs at which a call would show it. */
-  readonly rungs: readonly Rung[]
+  readonly rungs: readonly LadderStep[]
 }
 
 /** A part of a policy that may differ: where it is written, and what of it is looked at. */

@@ -1,7 +1,7 @@
 // What differs between two policies and could let more pass, and whether any tried call shows it. What none shows is named:
 // silence is no proof that nothing has changed.
 
-import type { Rung } from '@tollgate/evidence'
+import type { LadderStep } from '@tollgate/evidence'
 import type { Policy, Rule } from '@tollgate/kernel/policy'
 import type { Outcome } from './compare.ts'
 import { isNarrower, mayMeet, ruleText, rulesMeet } from './rule-changes.ts'
@@ -33,7 +33,7 @@ interface ShownParts {
   readonly rules: Set<string>
   /** `OLD NEW`: a call that one rule decided, and now another. */
   readonly moves: Set<string>
-  readonly rungs: Set<Rung>
+  readonly rungs: Set<LadderStep>
   /** Tools of which a call came out different although no rule about it has changed. */
   readonly tools: Set<string>
 }

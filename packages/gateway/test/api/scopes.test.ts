@@ -3,7 +3,7 @@
 import { definitionOf, pinTool } from '@tollgate/kernel/admin'
 import { describe, expect, test } from 'vitest'
 import { createGovern } from '../../src/mcp/govern.ts'
-import { OURS } from '../../src/mcp/era.ts'
+import { OURS } from '../../src/mcp/protocol.ts'
 import { createApiRig, script, type ApiRig } from './rig.ts'
 
 const POLICY = `

@@ -41,9 +41,9 @@ function replace(path: string): void {
   renameSync(`${path}.copy`, path)
 }
 
-type Deed = readonly [what: string, deed: (data: string) => void, because: RegExp]
+type RequestedAction = readonly [what: string, deed: (data: string) => void, because: RegExp]
 
-const DEEDS: readonly Deed[] = [
+const ACTION_WORDS: readonly RequestedAction[] = [
   [
     'all its files are removed',
     (data) => all.forEach((name) => rmSync(join(data, name))),
@@ -137,7 +137,7 @@ async function expectGivenUp(gateway: Gateway, because: RegExp): Promise<void> {
 }
 
 describe('a ledger in use', () => {
-  it.each(DEEDS)(
+  it.each(ACTION_WORDS)(
     'is given up when %s: the next call is denied, with the reason',
     async (_, deed, because) => {
       const gateway = await open(await createSite())
@@ -210,7 +210,7 @@ describe('a ledger in use', () => {
 })
 
 describe('the files of a ledger', () => {
-  it.each(DEEDS)('are missed when %s', (_, deed, because) => {
+  it.each(ACTION_WORDS)('are missed when %s', (_, deed, because) => {
     const data = join(newFolder(), 'data')
     mkdirSync(data)
     // Open, as they are in use: so none of their numbers can be given to another file.

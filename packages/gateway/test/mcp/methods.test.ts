@@ -8,7 +8,7 @@ import { canonicalize, sha256Hex, type Json, type JsonObject } from '@tollgate/e
 import { setFreeze } from '@tollgate/kernel/admin'
 import { describe, expect, test } from 'vitest'
 import { FACULTIES } from '../../src/tools/offer.ts'
-import { META, metaForServer } from '../../src/mcp/era.ts'
+import { META, metaForServer } from '../../src/mcp/protocol.ts'
 import { SENT } from '../../src/mcp/methods.ts'
 import { createCalls } from '../../src/mcp/server/calls.ts'
 import { ASKS } from '../../src/mcp/server/incoming.ts'

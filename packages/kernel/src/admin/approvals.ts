@@ -8,7 +8,7 @@ import {
   type EffectClass,
   type Browser,
   type ReasonCode,
-  type Rung,
+  type LadderStep,
 } from '@tollgate/evidence'
 import type { Intent } from '../road/capture.ts'
 import type { Observation } from '../road/observation.ts'
@@ -32,7 +32,7 @@ export interface ApprovalRequest {
   /** Names the exact intent: tenant, principal, session, tool, effect class, definition and arguments. */
   readonly binding: string
   readonly reason: ReasonCode
-  readonly rung: Rung
+  readonly rung: LadderStep
   readonly rule: string | null
   /** Everything that stood in the way: rung, reason and what exactly, of each objection. */
   readonly asks: readonly string[]
@@ -168,7 +168,7 @@ export function bindingOf(
 /** What stands in the way of a call. */
 interface ApprovalObstacle {
   readonly reason: ReasonCode
-  readonly rung: Rung
+  readonly rung: LadderStep
   readonly rule?: Rule
   readonly asks?: readonly string[]
 }

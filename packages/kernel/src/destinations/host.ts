@@ -22,10 +22,10 @@ const LETTERS =
   /^[\0-\x7f\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u0131\u0134-\u013e\u0141-\u0148\u014a-\u017e\u0180-\u01c3\u01cd-\u01f0\u01f4-\u024f\u0300-\u033f\u0342\u0346-\u034e\u0350-\u036f\u0370-\u0373\u0376-\u0377\u037b-\u037d\u037f\u0386\u0388-\u038a\u038c\u038e-\u03a1\u03a3-\u03cf\u03d7-\u03ef\u03f3\u03f7-\u03f8\u03fa-\u0481\u0483-\u052f\u0531-\u0556\u0559\u0560-\u0586\u05d0-\u05ea\u0620-\u0669\u066e-\u0674\u0679-\u06d3\u06d5-\u06dc\u06df-\u06e8\u06ea-\u06fc\u06ff\u0900-\u0957\u0960-\u0963\u0966-\u096f\u0971-\u097f\u0e01-\u0e32\u0e34-\u0e3a\u0e40-\u0e4e\u0e50-\u0e59\u10d0-\u10fa\u1e00-\u1e99\u1e9c-\u1e9d\u1e9f-\u1eff\u3005-\u3006\u3041-\u3096\u3099-\u309a\u309d-\u309e\u30a1-\u30fa\u30fc-\u30fe\u4e00-\u9fff\uac00-\ud7a3]*$/
 
 const RIGHT_TO_LEFT = /[\u05d0-\u05ea\u0620-\u06ff]/
-const LONGEST_HOST = 253
-const LONGEST_LABEL = 63
+const MAX_HOST = 253
+const MAX_LABEL = 63
 // Longer texts are never a host, however much of them is dropped or decoded.
-const LONGEST_TEXT = 2048
+const MAX_TEXT = 2048
 
 /** Text with its look-alikes mapped as IDNA maps them, `。` as a dot, and what cannot be seen dropped. Never fails. */
 export function fold(text: string): string {
@@ -52,7 +52,7 @@ export function isBeyondAscii(text: string): boolean {
  * anything but letters, digits, `-`, `_` and dots, empty or overlong labels, `xn--` labels that hide plain ASCII.
  */
 export function readHost(text: string): readonly string[] {
-  if (text.length > LONGEST_TEXT) return ['']
+  if (text.length > MAX_TEXT) return ['']
   if (/^[A-Za-z0-9._-]+$/.test(text)) return asciiHost(text.toLowerCase())
   if (text.includes(':')) return ipv6Host(text)
   const plain = percentDecoded(text)
@@ -91,7 +91,7 @@ function unicodeHost(text: string): readonly string[] {
 /** The label in ASCII; `?`, which no host can have, for one that is not well formed. */
 function asciiLabel(label: string): string {
   if (!isBeyondAscii(label)) return label
-  if (label.length > LONGEST_LABEL || /^\p{M}/u.test(label)) return '?'
+  if (label.length > MAX_LABEL || /^\p{M}/u.test(label)) return '?'
   if (RIGHT_TO_LEFT.test(label) && /[a-z]/.test(label)) return '?'
   return toPunycode(label)
 }
@@ -100,12 +100,12 @@ function asciiLabel(label: string): string {
 function asciiHost(text: string): readonly string[] {
   const host = text.endsWith('.') ? text.slice(0, -1) : text
   const labels = host.split('.')
-  if (host.length > LONGEST_HOST || !labels.every(isLabel)) return ['']
+  if (host.length > MAX_HOST || !labels.every(isLabel)) return ['']
   return isNumeric(labels.at(-1) ?? '') ? ipv4Readings(labels) : [host]
 }
 
 function isLabel(label: string): boolean {
   // `xn--evil-` encodes nothing but `evil`: some decode it, some look it up as it stands.
   if (label.startsWith('xn--') && label.endsWith('-')) return false
-  return label.length <= LONGEST_LABEL && /^[a-z0-9_-]+$/.test(label)
+  return label.length <= MAX_LABEL && /^[a-z0-9_-]+$/.test(label)
 }

@@ -9,8 +9,8 @@ import { hasAuthority, readAuthority, readHostPort, takesMany, type UrlStart } f
 
 // Reading an authority may look 1,024 characters ahead without passing over them; so there is an end to that.
 const MOST_READS = 5000
-const LONGEST_NAME = 2048
-const LONGEST_LOCAL = 256
+const MAX_NAME = 2048
+const MAX_LOCAL = 256
 
 const MARK = /[:@]|[/\\]{2,}|\.(?=[A-Za-z0-9\u0080-\uffff])/g
 const SLASHES = /[/\\]*/y
@@ -117,7 +117,7 @@ class MarkScanner {
     const digits = this.#match(PORT, colon + 1)
     if (digits === '') return undefined
     const start = this.#back(colon, isNameCode)
-    const name = this.#text.slice(Math.max(start, colon - LONGEST_NAME), colon).replace(/^[-._]+/, '')
+    const name = this.#text.slice(Math.max(start, colon - MAX_NAME), colon).replace(/^[-._]+/, '')
     const end = colon + 1 + digits.length
     const hasPath = this.#text.charAt(end) === '/'
     const look = lookOf(name)
@@ -168,7 +168,7 @@ class MarkScanner {
 
   /** `user%evil.test@example.com` and `evil.test!user@example.com` go through both hosts. */
   #routed(sign: number): void {
-    const start = Math.max(this.#back(sign, isLocalCode), sign - LONGEST_LOCAL)
+    const start = Math.max(this.#back(sign, isLocalCode), sign - MAX_LOCAL)
     const pieces = this.#text.slice(start, sign).split(/[%!]/)
     if (pieces.length < 2) return
     const names = pieces.filter((piece) => lookOf(piece) !== 'none')
@@ -181,7 +181,7 @@ class MarkScanner {
     const end = start + this.#match(NAME, start).length
     const next = this.#text.charAt(end)
     if (next === ':' && this.#match(PORT, end + 1) !== '') return end
-    if (end - start > LONGEST_NAME) return end
+    if (end - start > MAX_NAME) return end
     const name = this.#text.slice(start, end)
     if (isQuad(name)) {
       this.#found.push(...readHostPort('', name).filter(({ host }) => host !== ''))
@@ -220,7 +220,7 @@ class MarkScanner {
   #isNetworkHost(host: string, from: number): boolean {
     const next = this.#text.charAt(from + host.length)
     if (host.startsWith('[') || isQuad(host) || next === '@') return true
-    const look = lookOf(host.slice(0, LONGEST_NAME))
+    const look = lookOf(host.slice(0, MAX_NAME))
     return look === 'host' || (look !== 'none' && /[/\\:]/.test(next))
   }
 

@@ -26,8 +26,8 @@ const SHARES: ReadonlySet<string> = new Set(['file', 'smb', 'cifs'])
 const DELIMITER = /[\\?#@]/g
 
 /** Longest text before the first slash that is read; a longer one is unreadable. */
-const LONGEST_AUTHORITY = 1024
-const LONGEST_HTTP_URL = 2048
+const MAX_AUTHORITY = 1024
+const MAX_HTTP_URL = 2048
 
 /**
  * Reads a text that is, as a whole, a URL with an authority or a network path, as a browser would: leading and
@@ -70,7 +70,7 @@ export function hasAuthority({ scheme, slashes }: UrlStart): boolean {
 export function readAuthority(start: UrlStart, text: string, isWhole: boolean): readonly Target[] {
   const { scheme } = start
   if (isLocal(start, text)) return []
-  if (text.length > LONGEST_AUTHORITY) return [unreadable(scheme)]
+  if (text.length > MAX_AUTHORITY) return [unreadable(scheme)]
   const read = isWhole ? readPiece : readExtract
   const targets: Target[] = []
   let [from, previous] = [0, '']
@@ -177,7 +177,7 @@ function readPort(scheme: string, digits: string): number | undefined {
  * more than 2,048 characters. The host is in the normal form of {@link Target}.
  */
 export function readHttpUrl(text: string): HttpUrl | undefined {
-  if (text.length > LONGEST_HTTP_URL || !/^[!-[\]-~]+$/.test(text)) return undefined
+  if (text.length > MAX_HTTP_URL || !/^[!-[\]-~]+$/.test(text)) return undefined
   const match = /^(https?):\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::([1-9][0-9]{0,4}))?(?:\/|$)/i.exec(text)
   const scheme = match?.[1]?.toLowerCase() === 'http' ? 'http' : 'https'
   const stated = match?.[2]?.toLowerCase() ?? ''

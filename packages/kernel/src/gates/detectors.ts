@@ -19,10 +19,10 @@ import type { HeldScope } from './scope/scope.ts'
 import type { RiskFacts } from './session-risk/facts.ts'
 import type { Assessment, Leak, RiskMemory } from './session-risk/risk.ts'
 import type { RiskTurn } from './session-risk/turn.ts'
-import type { Watch } from './session-risk/watch.ts'
+import type { RiskHistory } from './session-risk/history.ts'
 import type { Flow } from './taint/flow.ts'
 import type { Inspecting } from './taint/inspect.ts'
-import type { Heard } from './taint/provenance.ts'
+import type { SeenValues } from './taint/provenance.ts'
 import type { Hashed, Provenance, Spoken } from './taint/remembered.ts'
 import type { ReadText } from './texts.ts'
 import type { TrustSettings } from './trust/settings.ts'
@@ -89,13 +89,13 @@ interface TaintDetector {
   text(provenance: Provenance): string
   /** @throws KernelError `STATE_MALFORMED`. */
   parse(text: string): Provenance
-  hear(before: Provenance, key: () => string, heard: readonly Heard[]): Provenance
+  hear(before: Provenance, key: () => string, heard: readonly SeenValues[]): Provenance
   /** What a session hears with a call, in its order. */
-  heardWith(intent: Intent, snapshot: Snapshot): readonly Heard[]
+  seenWith(intent: Intent, snapshot: Snapshot): readonly SeenValues[]
   /** What a session hears of an answer that was not inspected. */
-  heardBlindly(returns: readonly string[]): readonly Heard[]
+  seenUnread(returns: readonly string[]): readonly SeenValues[]
   /** What a session remembers once a call is decided. */
-  heardAfter(intent: Intent, snapshot: Snapshot, approved: boolean): Provenance | undefined
+  seenAfter(intent: Intent, snapshot: Snapshot, approved: boolean): Provenance | undefined
   /** Whether a text holds a value that untrusted text named first. */
   relays(text: ReadText, snapshot: Snapshot): boolean
   voiced(provenance: Provenance): boolean
@@ -119,8 +119,8 @@ interface DelegationDetector {
 interface RiskDetector {
   readonly noMemory: RiskMemory
   readonly noLeak: Leak
-  readonly noWatch: Watch
-  watchText(watch: Watch): string
+  readonly noWatch: RiskHistory
+  historyText(watch: RiskHistory): string
   scoreText(score: number): string
   counted(intent: Intent, snapshot: Snapshot): RiskTurn
   uncounted(turn: RiskTurn, snapshot: Snapshot): RiskTurn
@@ -130,11 +130,11 @@ interface RiskDetector {
   turnAfter(snapshot: Snapshot, request: ApprovalRequest | undefined, isServers: boolean): RiskTurn
   /** The sum after a call; a person who agreed to it halves what was before. */
   leakAfter(settled: Settled, before: Leak, counted: Leak, snapshot: Snapshot): Leak
-  watchAfter(watch: Watch, intent: Intent, snapshot: Snapshot, settled: Settled): Watch
+  historyAfter(watch: RiskHistory, intent: Intent, snapshot: Snapshot, settled: Settled): RiskHistory
   suspectAfter(since: number, snapshot: Snapshot, settled: Settled): number
   denialsAfter(denials: number, settled: Settled): number
   /** Whether people were asked too much to be asked once more. */
-  tires(tool: string, snapshot: Snapshot): boolean
+  isApprovalFatigue(tool: string, snapshot: Snapshot): boolean
 }
 
 /** How far principals are trusted. */

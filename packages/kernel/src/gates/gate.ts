@@ -1,6 +1,6 @@
 // What a gate is: a pure check that may object. No gate can allow.
 
-import type { ReasonCode, Rung } from '@tollgate/evidence'
+import type { ReasonCode, LadderStep } from '@tollgate/evidence'
 import type { Intent } from '../road/capture.ts'
 import type { Policy } from '../policy/parse/parse.ts'
 import type { Snapshot } from '../road/snapshot.ts'
@@ -24,7 +24,7 @@ export type Standing = 'active' | 'not configured'
 
 /** One rung of the ladder that can only object. */
 export interface Gate {
-  readonly name: Exclude<Rung, 'capture' | 'policy'>
+  readonly name: Exclude<LadderStep, 'capture' | 'policy'>
   /** How the rung stands. A gate that is not configured is asked all the same, and has nothing to say. */
   standing(policy: Policy): Standing
   /** Objects, or is silent. May throw: then the call is denied. */

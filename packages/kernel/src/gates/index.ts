@@ -29,22 +29,22 @@ import { widenedBy } from './scope/holds.ts'
 import { scopeText, scopeHash } from './scope/scope.ts'
 import { factsOf } from './session-risk/facts.ts'
 import {
-  heardAfter,
+  seenAfter,
   turnOrNothing,
   easedIf,
-  watchAfter,
+  historyAfter,
   suspectAfter,
   nextDenials,
-  isTiring,
+  isTiringCall,
 } from './session-risk/next.ts'
 import { NO_MEMORY, EMPTY_LEAK, decimal } from './session-risk/risk.ts'
 import { turnOf, uncounted, assessmentOf } from './session-risk/turn.ts'
-import { NO_WATCH, watchText } from './session-risk/watch.ts'
+import { NO_HISTORY, historyText } from './session-risk/history.ts'
 import { flowOf } from './taint/flow.ts'
-import { readUntrusted, heardWith, heardBlindly, relays } from './taint/heard.ts'
+import { readUntrusted, seenWith, seenUnread, relays } from './taint/seen-values.ts'
 import { inspect } from './taint/inspect.ts'
 import { isVoiced } from './taint/named.ts'
-import { hear, MOST_HEARD } from './taint/provenance.ts'
+import { hear, MAX_SEEN } from './taint/provenance.ts'
 import { provenanceText, readProvenance } from './taint/record.ts'
 import { NO_PROVENANCE, hashOf } from './taint/remembered.ts'
 import { spendingOf } from './temporal/spend.ts'
@@ -86,22 +86,22 @@ export const DETECTORS: Detectors = {
     text: provenanceText,
     parse: readProvenance,
     hear,
-    heardWith,
-    heardBlindly,
-    heardAfter,
+    seenWith,
+    seenUnread,
+    seenAfter,
     relays,
     voiced: isVoiced,
     flow: flowOf,
     inspect,
     hash: hashOf,
-    mostHeard: MOST_HEARD,
+    mostHeard: MAX_SEEN,
   },
   delegation: { chain: chainOf, root: rootDelegator },
   risk: {
     noMemory: NO_MEMORY,
     noLeak: EMPTY_LEAK,
-    noWatch: NO_WATCH,
-    watchText,
+    noWatch: NO_HISTORY,
+    historyText,
     scoreText: decimal,
     counted: turnOf,
     uncounted,
@@ -109,10 +109,10 @@ export const DETECTORS: Detectors = {
     facts: factsOf,
     turnAfter: turnOrNothing,
     leakAfter: easedIf,
-    watchAfter,
+    historyAfter,
     suspectAfter,
     denialsAfter: nextDenials,
-    tires: isTiring,
+    isApprovalFatigue: isTiringCall,
   },
   trust: {
     new: NEW_TRUST,

@@ -25,7 +25,7 @@ import {
   type SessionState,
   type TenantState,
 } from './session.ts'
-import type { Watch } from '../gates/session-risk/watch.ts'
+import type { RiskHistory } from '../gates/session-risk/history.ts'
 import type { Stored } from './store.ts'
 import type { Provenance } from '../gates/taint/provenance.ts'
 import type { TrustState } from '../gates/trust/trust.ts'
@@ -128,7 +128,7 @@ export function principalFrom(text: string): PrincipalState {
   const known = JSON.parse(text) as PrincipalState
   const { watch } = known
   // Sound: what an older version has not written is not there, whatever the type says.
-  const whole = (watch as Watch | undefined) && { watch: { ...DETECTORS.risk.noWatch, ...watch } }
+  const whole = (watch as RiskHistory | undefined) && { watch: { ...DETECTORS.risk.noWatch, ...watch } }
   return { ...NEW_PRINCIPAL, ...known, ...whole }
 }
 

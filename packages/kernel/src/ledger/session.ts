@@ -4,7 +4,7 @@
 
 import { sha256Hex, type Tier } from '@tollgate/evidence/core'
 import type { HeldScope } from '../gates/scope/scope.ts'
-import type { Watch } from '../gates/session-risk/watch.ts'
+import type { RiskHistory } from '../gates/session-risk/history.ts'
 import type { Leak, RiskMemory } from '../gates/session-risk/risk.ts'
 import { DETECTORS } from '../gates/index.ts'
 
@@ -50,7 +50,7 @@ export interface PrincipalState {
   /** When it, or who it delegated to, last read something sensitive; 0 for never. */
   readonly source: number
   /** What is watched of it, and of who it delegated to. */
-  readonly watch: Watch
+  readonly watch: RiskHistory
   /** What is left of the limits that go by principal. */
   readonly limits: Allowances
   /** Its record was once lost or changed: no side effect passes for it any more. */
@@ -158,7 +158,7 @@ function sessionText(session: SessionState): string {
 
 function principalText({ leak, source, watch, limits, broken }: PrincipalState): string {
   // Most principals have none.
-  const watched = watch === DETECTORS.risk.noWatch ? '' : `,"watch":${DETECTORS.risk.watchText(watch)}`
+  const watched = watch === DETECTORS.risk.noWatch ? '' : `,"watch":${DETECTORS.risk.historyText(watch)}`
   return `{"broken":${broken},"leak":${leakText(leak)},"limits":${limitsText(limits)},"source":${source}${watched}}`
 }
 

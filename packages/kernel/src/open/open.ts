@@ -17,7 +17,7 @@ import type { Store } from '../ledger/store.ts'
 import type { Policy } from '../policy/parse/parse.ts'
 import type { Pace } from '../rates.ts'
 import { recover } from '../road/closing.ts'
-import { LADDER, type RungStanding, describeLadder } from '../road/guardian.ts'
+import { LADDER, type StepStatus, describeLadder } from '../road/guardian.ts'
 import { createOpenings } from '../road/openings.ts'
 import { genesisOf, takeUp } from './resume.ts'
 
@@ -164,6 +164,6 @@ async function kernelOn(options: KernelOptions): Promise<Kernel> {
 }
 
 /** How every rung stands under the policy in force for a tenant. */
-export function standings(kernel: Kernel, tenant: string = kernel.tenant): readonly RungStanding[] {
+export function standings(kernel: Kernel, tenant: string = kernel.tenant): readonly StepStatus[] {
   return describeLadder(policyOf(kernel, tenant))
 }

@@ -68,27 +68,27 @@ function stepInto(value: ConditionValue | undefined, step: string | bigint): Con
   return typeof step === 'string' && Object.hasOwn(value, step) ? value[step] : undefined
 }
 
-const LONGEST_VALUE = 80
+const MAX_VALUE = 80
 const DEEPEST = 3
 
 /** A value as JSON, cut where it is long. */
 function valueText(value: ConditionValue): string {
   const text = spelled(value, DEEPEST)
-  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE - 1).toWellFormed()}…` : text
+  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE - 1).toWellFormed()}…` : text
 }
 
 function spelled(value: ConditionValue, depth: number): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, LONGEST_VALUE))
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, MAX_VALUE))
   if (typeof value !== 'object' || value === null) return String(value)
   if (depth === 0) return '…'
   if (isList(value)) {
     return `[${value
-      .slice(0, LONGEST_VALUE)
+      .slice(0, MAX_VALUE)
       .map((item) => spelled(item, depth - 1))
       .join(', ')}]`
   }
-  const members = Object.entries(value).slice(0, LONGEST_VALUE)
-  return `{${members.map(([name, each]) => `${JSON.stringify(name.slice(0, LONGEST_VALUE))}: ${spelled(each, depth - 1)}`).join(', ')}}`
+  const members = Object.entries(value).slice(0, MAX_VALUE)
+  return `{${members.map(([name, each]) => `${JSON.stringify(name.slice(0, MAX_VALUE))}: ${spelled(each, depth - 1)}`).join(', ')}}`
 }
 
 /** `Array.isArray` does not narrow a readonly array. */

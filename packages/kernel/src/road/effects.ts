@@ -3,7 +3,7 @@
 import { saltedHash, sha256Hex, toHex, type Effect } from '@tollgate/evidence'
 import { returnsOf, inspectionIn, type Inspection } from './inspect.ts'
 import { policyOf, type Kernel } from '../kernel.ts'
-import { keepHeard } from './kept.ts'
+import { keepSeen } from './kept.ts'
 import type { Appended, Read, Turn } from '../ledger/ledger.ts'
 import { lateName, openingName, openingText, referenceName, type Opening } from './openings.ts'
 import type { Policy } from '../policy/parse/parse.ts'
@@ -18,7 +18,7 @@ import {
   type KeptProvenance,
 } from '../ledger/records.ts'
 import { payerOf } from '../ledger/storage.ts'
-import type { Heard } from '../gates/taint/provenance.ts'
+import type { SeenValues } from '../gates/taint/provenance.ts'
 import type { TrustState } from '../gates/trust/trust.ts'
 import { DETECTORS } from '../gates/index.ts'
 import type { TrustSettings } from '../gates/trust/settings.ts'
@@ -97,7 +97,7 @@ export function recordEffect(
   else forgetReference(kernel, turn, opening)
   if (hash?.salt !== undefined) turn.put(`salt\n${appended.id}`, hash.salt)
   if (left.data) turn.write(provenanceName(opening, opening.session), left.data, left.data.text)
-  keepHeard(kernel, opening, { appended, heard, key: left.key }, turn)
+  keepSeen(kernel, opening, { appended, heard, key: left.key }, turn)
   if (left.trust) turn.write(trustName(opening), left.trust, undefined)
   kernel.storage.charge(payerOf(opening), turn, turn.written - written)
   return appended
@@ -121,7 +121,7 @@ interface LeftByEffect {
 /** What came of a call, and what the session heard of it. */
 interface Came {
   readonly outcome: Outcome
-  readonly heard: readonly Heard[]
+  readonly heard: readonly SeenValues[]
 }
 
 function leftBy(
@@ -153,10 +153,10 @@ function trustAfter(
 }
 
 /** What the session is to remember of an effect. One of which nobody knows what it was counts as done. */
-function toRemember(kernel: Kernel, due: Due, outcome: Outcome): readonly Heard[] {
+function toRemember(kernel: Kernel, due: Due, outcome: Outcome): readonly SeenValues[] {
   if (outcome.status === 'CANCELLED') return []
   // What a tool is declared to return counts, whatever could be seen of it.
-  return [...DETECTORS.taint.heardBlindly(returnsOf(kernel, due)), ...(inspectionIn(outcome)?.heard ?? [])]
+  return [...DETECTORS.taint.seenUnread(returnsOf(kernel, due)), ...(inspectionIn(outcome)?.heard ?? [])]
 }
 
 function anchorsOf({ data, trust }: LeftByEffect, opening: Opening): readonly string[] {

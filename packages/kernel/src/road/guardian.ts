@@ -5,7 +5,7 @@ import {
   NO_HASH,
   sha256Hex,
   type ReasonCode,
-  type Rung,
+  type LadderStep,
   type Verdict,
 } from '@tollgate/evidence/core'
 import type { Intent } from './capture.ts'
@@ -23,7 +23,7 @@ export { subjectOf } from '../policy/subject.ts'
 export interface Judgement {
   readonly verdict: Verdict
   readonly reason: ReasonCode
-  readonly rung: Rung
+  readonly rung: LadderStep
   /** The rule that decided, if a rule did. */
   readonly rule?: Rule
   /** For the caller: what exactly. Never part of a receipt. */
@@ -41,30 +41,30 @@ interface Grant {
 /** What a rung says. */
 type PolicyWord = Grant | (Objection & { readonly rule?: Rule })
 
-interface PolicyRung {
+interface PolicyStep {
   readonly name: 'policy'
   standing(policy: Policy): Standing
   check(intent: Intent, snapshot: Snapshot): PolicyWord
 }
 
-const POLICY: PolicyRung = { name: 'policy', standing: () => 'active', check: askPolicy }
+const POLICY: PolicyStep = { name: 'policy', standing: () => 'active', check: askPolicy }
 
-const NO_POLICY_RUNG: PolicyRung = {
+const NO_POLICY_STEP: PolicyStep = {
   ...POLICY,
   check: () => ({ verdict: 'DENY', reason: 'NO_POLICY_DEFINED' }),
 }
 
 /** Every rung, in the order of the ladder. */
-export const LADDER: readonly (Gate | PolicyRung)[] = [...BEFORE_POLICY, POLICY, ...AFTER_POLICY]
+export const LADDER: readonly (Gate | PolicyStep)[] = [...BEFORE_POLICY, POLICY, ...AFTER_POLICY]
 
 /** A rung and how it stands. */
-export interface RungStanding {
-  readonly rung: Rung
+export interface StepStatus {
+  readonly rung: LadderStep
   readonly standing: Standing
 }
 
 /** How every rung stands under a policy. Nothing is skipped silently. */
-export function describeLadder(policy: Policy): readonly RungStanding[] {
+export function describeLadder(policy: Policy): readonly StepStatus[] {
   return LADDER.map((rung) => ({ rung: rung.name, standing: rung.standing(policy) }))
 }
 
@@ -87,8 +87,8 @@ export function decide(intent: Intent, snapshot: Snapshot, ladder: typeof LADDER
   // An ESCALATE waits for the rest: nobody is asked to approve what would be denied anyway.
   let held: Judgement | undefined
   let granted: Judgement | undefined
-  for (const rung of rungsUnder(snapshot.policy, ladder)) {
-    const word = askRung(rung, intent, snapshot)
+  for (const rung of stepsUnder(snapshot.policy, ladder)) {
+    const word = askStep(rung, intent, snapshot)
     if (word === undefined) continue
     if (word.verdict === 'DENY') return { ...word, rung: rung.name }
     // Whoever lifts the first escalation lifts them all, so the rule that names approvers stays with it.
@@ -101,15 +101,15 @@ export function decide(intent: Intent, snapshot: Snapshot, ladder: typeof LADDER
 }
 
 /** The rungs that are asked under a policy. */
-export function rungsUnder({ hash }: Policy, ladder: typeof LADDER): typeof LADDER {
+export function stepsUnder({ hash }: Policy, ladder: typeof LADDER): typeof LADDER {
   // Nothing is known about tools, but a freeze still says more than the lack of a policy.
   return hash === NO_HASH ? WITHOUT_POLICY : ladder
 }
 
-const WITHOUT_POLICY: typeof LADDER = [freeze, NO_POLICY_RUNG]
+const WITHOUT_POLICY: typeof LADDER = [freeze, NO_POLICY_STEP]
 
 /** Takes one more escalation to those that are held: the first one speaks for all, and a person is asked about each. */
-function hold(held: Judgement | undefined, rung: Rung, word: PolicyWord): Judgement {
+function hold(held: Judgement | undefined, rung: LadderStep, word: PolicyWord): Judgement {
   const { verdict, reason, detail, about } = { about: undefined, detail: undefined, ...word }
   // The first that says what exactly is told, in its own name where another rung speaks for all.
   const said = detail !== undefined && held ? `${rung}: ${detail}` : detail
@@ -131,7 +131,7 @@ function ruleOf(word: PolicyWord): { rule?: Rule } {
 }
 
 /** What a rung says. One that throws objects. */
-export function askRung(
+export function askStep(
   rung: (typeof LADDER)[number],
   intent: Intent,
   snapshot: Snapshot,

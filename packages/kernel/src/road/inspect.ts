@@ -3,7 +3,7 @@
 import type { Effect, Json } from '@tollgate/evidence'
 import { sortedLabels } from '../text/labels.ts'
 import { remembersData } from '../policy/uses.ts'
-import type { Heard } from '../gates/taint/provenance.ts'
+import type { SeenValues } from '../gates/taint/provenance.ts'
 import type { Kernel } from '../kernel.ts'
 import type { Outcome, Due } from './effects.ts'
 import { DETECTORS } from '../gates/index.ts'
@@ -15,7 +15,7 @@ export interface Inspection {
   /** Codes of what the threat scanner found, each once, in order. */
   readonly findings: readonly string[]
   /** What the session is to remember of it. */
-  readonly heard: readonly Heard[]
+  readonly heard: readonly SeenValues[]
   readonly delivery: Effect['delivery']
   /** What may be handed on; undefined if it is withheld. */
   readonly content: Json | undefined

@@ -15,7 +15,7 @@ import { stateText, type State } from '../ledger/session.ts'
 import { keyOf, type Settled } from './settle.ts'
 import type { Snapshot } from './snapshot.ts'
 import { isFull, payerOf } from '../ledger/storage.ts'
-import type { Heard } from '../gates/taint/provenance.ts'
+import type { SeenValues } from '../gates/taint/provenance.ts'
 import type { Hashed, Origin } from '../gates/taint/remembered.ts'
 import { DETECTORS } from '../gates/index.ts'
 
@@ -247,10 +247,10 @@ function isDue({ seeded }: Kernel, name: string, time: number): boolean {
 }
 
 /** Keeps what a session heard of an effect, if calls are kept; `key` is that of the session's data from now on. */
-export function keepHeard(
+export function keepSeen(
   kernel: Kernel,
   opening: Opening,
-  { appended, heard, key }: { appended: Appended; heard: readonly Heard[]; key: string },
+  { appended, heard, key }: { appended: Appended; heard: readonly SeenValues[]; key: string },
   turn: Turn,
 ): void {
   if (!kernel.keeping.on || heard.length === 0) return
@@ -267,7 +267,7 @@ export function keepHeard(
 
 function hashedUnder(
   key: string,
-  { origin, labels, values, cut = false, words = false }: Heard,
+  { origin, labels, values, cut = false, words = false }: SeenValues,
 ): KeptEffect['heard'][number] {
   const taken = key === '' ? [] : values.slice(0, DETECTORS.taint.mostHeard)
   return {
@@ -289,7 +289,7 @@ export function readKeptCall(text: string | undefined): KeptCall | undefined {
 /** Reads what was kept of an effect. Undefined if it is not what this version writes. */
 export function readKeptEffect(text: string | undefined): KeptEffect | undefined {
   const kept = readObject(text)
-  // Sound: only `keepHeard` writes under such a name, beside an effect.
+  // Sound: only `keepSeen` writes under such a name, beside an effect.
   return kept && 'heard' in kept ? (kept as unknown as KeptEffect) : undefined
 }
 

@@ -48,7 +48,7 @@ export function foldIn(intent: Intent, snapshot: Snapshot, settled: Settled, bef
       source: source ? time : principal.value.source,
       watch: lineage
         ? principal.value.watch
-        : DETECTORS.risk.watchAfter(principal.value.watch, intent, snapshot, settled),
+        : DETECTORS.risk.historyAfter(principal.value.watch, intent, snapshot, settled),
       limits: spend('principal', principal.value.limits),
       broken: principal.value.broken,
     }),
@@ -62,7 +62,7 @@ export function foldIn(intent: Intent, snapshot: Snapshot, settled: Settled, bef
     data:
       snapshot.data && wasRead(settled)
         ? changedData(snapshot.data, () =>
-            DETECTORS.taint.heardAfter(intent, snapshot, settled.uses !== undefined),
+            DETECTORS.taint.seenAfter(intent, snapshot, settled.uses !== undefined),
           )
         : undefined,
     trust: intent.author === undefined ? DETECTORS.trust.afterDecision(snapshot, settled) : undefined,
@@ -120,6 +120,6 @@ function nextLineage(
     ...value,
     leak: DETECTORS.risk.leakAfter(settled, value.leak, turn.lineage ?? value.leak, snapshot),
     source: source ? snapshot.time : value.source,
-    watch: DETECTORS.risk.watchAfter(value.watch, intent, snapshot, settled),
+    watch: DETECTORS.risk.historyAfter(value.watch, intent, snapshot, settled),
   })
 }

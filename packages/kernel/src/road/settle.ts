@@ -1,6 +1,6 @@
 // What approvals do to a decision: they lift an escalation, or a new request is opened for it.
 
-import { canonicalize, toHex, type Commit, type ReasonCode, type Rung } from '@tollgate/evidence'
+import { canonicalize, toHex, type Commit, type ReasonCode, type LadderStep } from '@tollgate/evidence'
 import {
   argsHash,
   bearingOf,
@@ -35,7 +35,13 @@ export interface Settled extends Judgement {
 }
 
 // What stops a call before anybody looks into it: nobody's flood of calls is read word by word.
-const BEFORE_READING: ReadonlySet<Rung> = new Set(['capture', 'freeze', 'schema', 'context', 'identity'])
+const BEFORE_READING: ReadonlySet<LadderStep> = new Set([
+  'capture',
+  'freeze',
+  'schema',
+  'context',
+  'identity',
+])
 
 /** Whether the texts of the call were of any use for its decision. */
 export function wasRead({ verdict, rung }: Judgement): boolean {
@@ -73,7 +79,7 @@ export function settle(kernel: Kernel, intent: Intent, snapshot: Snapshot, judge
       break
     case undefined:
   }
-  if (isTiring(kernel, intent, snapshot)) {
+  if (isTiringCall(kernel, intent, snapshot)) {
     const detail = 'people were asked too often lately, or have refused this tool, to be asked once more'
     return { ...denied(judgement, 'SESSION_RISK_MEMORY_DENY'), rung: 'session-risk', detail }
   }
@@ -92,8 +98,10 @@ function isTooLong({ text }: Intent): boolean {
 }
 
 /** Whether people were asked too much, or about this too often, to be asked once more. */
-function isTiring({ ladder }: Kernel, { tool }: Intent, snapshot: Snapshot): boolean {
-  return ladder.some(({ name }) => name === 'session-risk') && DETECTORS.risk.tires(tool, snapshot)
+function isTiringCall({ ladder }: Kernel, { tool }: Intent, snapshot: Snapshot): boolean {
+  return (
+    ladder.some(({ name }) => name === 'session-risk') && DETECTORS.risk.isApprovalFatigue(tool, snapshot)
+  )
 }
 
 /** Whether a request is about this call, by what its receipt says; a binding alone is only a record's word. */

@@ -215,7 +215,7 @@ class LazySnapshot implements Snapshot {
     return (this.#provenance ??= DETECTORS.taint.hear(
       this.data.value,
       this.key,
-      DETECTORS.taint.heardWith(this.#intent, this),
+      DETECTORS.taint.seenWith(this.#intent, this),
     ))
   }
 

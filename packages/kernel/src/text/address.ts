@@ -22,10 +22,10 @@ interface UrlReading {
 }
 
 /** How much of one address is read; the rest of a longer one does not count. */
-export const LONGEST_ADDRESS: number = 2048
-const LONGEST_AUTHORITY = 1024
-const LONGEST_NAME = 253
-const LONGEST_LOCAL = 64
+export const MAX_ADDRESS: number = 2048
+const MAX_AUTHORITY = 1024
+const MAX_NAME = 253
+const MAX_LOCAL = 64
 
 /** The one spelling of a host: as destinations have it, without `www.`. */
 export function hostText(host: string): string {
@@ -72,7 +72,7 @@ interface Authority {
 
 function authorityAt(text: string, from: number): Authority {
   let limit = from
-  while (limit < from + LONGEST_AUTHORITY && isAuthorityCode(text.charCodeAt(limit))) limit++
+  while (limit < from + MAX_AUTHORITY && isAuthorityCode(text.charCodeAt(limit))) limit++
   const at = text.slice(from, limit).lastIndexOf('@') + 1 + from
   const run = text.slice(at, limit)
   const own = ownPart(run)
@@ -93,7 +93,7 @@ function ownPart(whole: string): string {
   const odd = whole.search(/[~!$&*=+']/)
   const run = odd < 0 ? whole : whole.slice(0, odd)
   const foreign = run.search(/[^\0-\x7f]/)
-  if (foreign < 0 || lookOf(hostAndPort(trimmed(run))[0].slice(0, LONGEST_NAME)) !== 'none') return run
+  if (foreign < 0 || lookOf(hostAndPort(trimmed(run))[0].slice(0, MAX_NAME)) !== 'none') return run
   return foreign === 0 ? run : run.slice(0, foreign)
 }
 
@@ -128,7 +128,7 @@ export function isPathCode(code: number): boolean {
 
 function pathEnd(text: string, start: number): number {
   let [end, open] = [start, 0]
-  while (end < start + LONGEST_ADDRESS) {
+  while (end < start + MAX_ADDRESS) {
     const code = text.charCodeAt(end)
     if (code === 0x28) open++
     else if (code === 0x29 && open-- === 0) break
@@ -169,7 +169,7 @@ function unescaped(text: string): string {
  * that also ends file names needs a path, and one that is also a word of programs no parenthesis behind it.
  */
 export function isHost(name: string, next: number, second: number): boolean {
-  if (name.length > LONGEST_NAME) return false
+  if (name.length > MAX_NAME) return false
   if (isQuad(name)) return readHost(name).some((host) => host !== '')
   switch (lookOf(name)) {
     case 'host':
@@ -202,7 +202,7 @@ function isNameCode(code: number): boolean {
 export function readMailAt(text: string, sign: number, floor: number): Piece | undefined {
   const start = localStart(text, sign, floor)
   if (start === sign) return undefined
-  const run = text.slice(sign + 1, Math.min(nameEnd(text, sign + 1), sign + 2 + LONGEST_NAME))
+  const run = text.slice(sign + 1, Math.min(nameEnd(text, sign + 1), sign + 2 + MAX_NAME))
   const domain = trimmed(ownPart(run))
   if (!isMailDomain(domain)) return undefined
   const local = text.slice(start, sign).toLowerCase().toWellFormed()
@@ -216,7 +216,7 @@ export function readMailAt(text: string, sign: number, floor: number): Piece | u
 
 /** Where the local part begins: of ASCII, so that no sentence runs into it; only if there is none of that, of others. */
 function localStart(text: string, sign: number, floor: number): number {
-  const least = Math.max(floor, sign - LONGEST_LOCAL)
+  const least = Math.max(floor, sign - MAX_LOCAL)
   let start = sign
   while (start > least && isOneOf(LOCAL, text.charCodeAt(start - 1))) start--
   while (start < sign && !isAlphanumeric(text.charCodeAt(start))) start++
@@ -228,6 +228,6 @@ function localStart(text: string, sign: number, floor: number): number {
 /** `example.com`, not `18.2.0` of `react@18.2.0`. */
 function isMailDomain(domain: string): boolean {
   const dot = domain.lastIndexOf('.')
-  if (dot <= 0 || domain.length > LONGEST_NAME) return false
+  if (dot <= 0 || domain.length > MAX_NAME) return false
   return /^(?:[A-Za-z]{2,}|xn--[A-Za-z0-9-]+)$/.test(domain.slice(dot + 1)) || lookOf(domain) !== 'none'
 }

@@ -60,11 +60,11 @@ function stringsIn(text: string): readonly Stretch[] {
 // `key: …`, `- key: …` and `- …`, as YAML writes them.
 const KEY = /^( *)((?:- )*)([\w"'][\w "'.@/()-]{0,60}:(?: |$))?/
 const MOST_LINES = 20_000
-const LONGEST_KEY = 80
+const MAX_KEY = 80
 
 /** The fields of a text that is written as YAML: each from its key to the next one that is not deeper. */
 function yamlFieldsIn(text: string): readonly Stretch[] {
-  if (!keyIn(text.slice(0, LONGEST_KEY).split('\n', 1)[0] ?? '')) return []
+  if (!keyIn(text.slice(0, MAX_KEY).split('\n', 1)[0] ?? '')) return []
   const starts: number[] = []
   let start = 0
   // A text in a field is written deeper than its key: what looks like a key in there is none.
@@ -72,7 +72,7 @@ function yamlFieldsIn(text: string): readonly Stretch[] {
   for (let line = 0; line < MOST_LINES && start < text.length; line++) {
     const next = text.indexOf('\n', start)
     const end = next < 0 ? text.length : next
-    const key = keyIn(text.slice(start, Math.min(end, start + LONGEST_KEY)))
+    const key = keyIn(text.slice(start, Math.min(end, start + MAX_KEY)))
     if (key && key.depth <= within) {
       starts.push(start)
       within = opensText(text, start + key.length, end) ? key.depth : Infinity

@@ -9,9 +9,9 @@ interface Labelled extends Stretch {
 }
 
 /** A longer stretch, or one of several lines, is running text and no field of data. */
-const LONGEST_FIELD = 200
+const MAX_FIELD = 200
 /** A text that is not written as data is one field if it is as short as this. */
-const LONGEST_ALONE = 48
+const MAX_ALONE = 48
 
 /** The labels of each of the values, which are in the order in which they start. Takes time in line with their number. */
 export function labelsOfValues(
@@ -39,11 +39,11 @@ const NONE: readonly string[] = []
 function dataFieldsIn(text: string): readonly Stretch[] {
   const divided = dividedInto(text)
   if (divided.length > 0) return divided.filter(({ start, end }) => isField(text.slice(start, end)))
-  return text.length <= LONGEST_ALONE && !text.includes('\n') ? [{ start: 0, end: text.length }] : []
+  return text.length <= MAX_ALONE && !text.includes('\n') ? [{ start: 0, end: text.length }] : []
 }
 
 function isField(text: string): boolean {
-  return text.length <= LONGEST_FIELD && !text.trim().includes('\n')
+  return text.length <= MAX_FIELD && !text.trim().includes('\n')
 }
 
 /** The same places as stretches that do not touch, in order. */

@@ -53,7 +53,7 @@ function isMod97(iban: string): boolean {
   return rest === 1
 }
 
-const LONGEST_CARD = 19
+const MAX_CARD = 19
 
 /**
  * The payment card that begins here, as digits: Luhn, a known range, the length of that range. Its groups are as on
@@ -66,11 +66,11 @@ export function readCard(text: string, start: number): NumberReading | undefined
   const groups: string[] = []
   let found: NumberReading | undefined
   for (let at = start, length = 0; ;) {
-    const group = digitsAt(text, at, LONGEST_CARD + 1 - length)
+    const group = digitsAt(text, at, MAX_CARD + 1 - length)
     groups.push(group)
     length += group.length
     at += group.length
-    if (group === '' || length > LONGEST_CARD) return found
+    if (group === '' || length > MAX_CARD) return found
     if (!isAlphanumeric(text.charCodeAt(at)) && isCardShape(groups) && isCard(groups.join(''))) {
       found = { text: groups.join(''), end: at }
     }

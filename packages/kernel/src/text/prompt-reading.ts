@@ -26,7 +26,7 @@ export class Lexicon<T> {
   of(word: string): readonly T[] {
     const known = this.#words.get(word)
     if (known) return known
-    for (let end = Math.min(word.length, LONGEST_BEGINNING); end >= 3; end--) {
+    for (let end = Math.min(word.length, MAX_BEGINNING); end >= 3; end--) {
       const begun = this.#beginnings.get(word.slice(0, end))
       if (begun) return begun
     }
@@ -40,7 +40,7 @@ export class Lexicon<T> {
 }
 
 const NOTHING: readonly never[] = []
-const LONGEST_BEGINNING = 16
+const MAX_BEGINNING = 16
 
 function put<T>(map: Map<string, T[]>, word: string, meaning: T): void {
   const known = map.get(word)

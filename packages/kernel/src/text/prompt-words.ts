@@ -2,11 +2,11 @@
 // a person confirms; nothing is decided by them.
 
 /** What a verb asks for. */
-export type Deed = 'send' | 'pay' | 'delete' | 'make' | 'change' | 'invite' | 'run' | 'admin'
+export type RequestedAction = 'send' | 'pay' | 'delete' | 'make' | 'change' | 'invite' | 'run' | 'admin'
 
 // English; German; French; Spanish; Italian; Portuguese; Dutch; Russian; Turkish; Polish. A word with `-` at its end is the beginning
 // of one, with all its endings.
-const DEEDS: Readonly<Record<Deed, string>> = {
+const ACTION_WORDS: Readonly<Record<RequestedAction, string>> = {
   send:
     'send email mail message text tell inform notify remind ask reply respond answer forward post publish announce share dm contact ' +
     'relay deliver submit upload broadcast tweet write greet thank give pass ' +
@@ -101,7 +101,7 @@ const DEEDS: Readonly<Record<Deed, string>> = {
 }
 
 // Languages that do not put spaces between words: what begins a deed wherever it stands.
-const UNSPACED: Readonly<Record<Deed, string>> = {
+const UNSPACED: Readonly<Record<RequestedAction, string>> = {
   send: '发送 发给 发一 发邮件 发消息 告诉 通知 回复 转发 发布 分享 提醒 寄 送って 送信 伝えて 知らせて 返信 転送 投稿 共有 보내 전송 알려 답장 공유 게시 أرسل ارسل أخبر اكتب أجب شارك انشر भेज बता लिख',
   pay: '支付 付款 转账 汇款 付给 付清 退款 购买 付房租 支払 振り込 送金 払って 返金 購入 지불 결제 송금 이체 환불 구매 ادفع حوّل حول سدد اشتر भुगतान ट्रांसफर',
   delete:
@@ -144,7 +144,7 @@ const THINGS: Readonly<Record<string, string>> = {
   code: 'code repo repository branch commit pull request script command test tests build 代码 コード 코드',
 }
 
-export { DEEDS, THINGS, UNSPACED }
+export { ACTION_WORDS, THINGS, UNSPACED }
 
 /** English words that are as often a thing as a deed: a deed only where no article or preposition stands before them. */
 export const AMBIGUOUS: ReadonlySet<string> = new Set(

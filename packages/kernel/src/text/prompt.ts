@@ -6,29 +6,29 @@ import {
   AMBIGUOUS,
   ASKING_FOR_ANSWER,
   BEFORE_THINGS,
-  DEEDS,
+  ACTION_WORDS,
   DELEGATES,
   DELEGATES_UNSPACED,
   SUBJECTS,
   THE_ASKER,
   UNSPACED,
-  type Deed,
+  type RequestedAction,
 } from './prompt-words.ts'
 
 /** A prompt as it was read. */
 export interface Prompt {
   /** Its verbs, as the lexicon has them. */
   readonly verbs: ReadonlySet<string>
-  readonly deeds: ReadonlySet<Deed>
+  readonly deeds: ReadonlySet<RequestedAction>
   readonly things: ReadonlySet<string>
   readonly isAboutMoney: boolean
   readonly delegates: boolean
 }
 
-const deeds = new Lexicon<Deed>()
-for (const table of [DEEDS, UNSPACED]) {
+const deeds = new Lexicon<RequestedAction>()
+for (const table of [ACTION_WORDS, UNSPACED]) {
   // Sound: the tables have exactly the deeds as their keys.
-  for (const [deed, words] of Object.entries(table) as [Deed, string][]) deeds.add(words, deed)
+  for (const [deed, words] of Object.entries(table) as [RequestedAction, string][]) deeds.add(words, deed)
 }
 
 /** The verb of a tool's name: its first. What can also be a thing is one, unless nothing else is a verb. */
@@ -38,7 +38,7 @@ export function verbOfName(words: readonly string[]): string {
 }
 
 /** What a verb asks for. */
-export function deedsOf(verb: string): readonly Deed[] {
+export function actionsOf(verb: string): readonly RequestedAction[] {
   return deeds.of(verb)
 }
 

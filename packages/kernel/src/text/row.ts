@@ -3,7 +3,7 @@
 
 import type { Stretch } from './fields.ts'
 
-const LONGEST_LINE = 240
+const MAX_LINE = 240
 const MOST_WORDS = 4
 const PARTS = /[,;|:()<>[\]{}"\t•·]|\s[-–—]{1,2}\s|\s{2,}/u
 const WORD = /\p{L}/u
@@ -12,7 +12,7 @@ export function standsInRow(text: string, { start, end }: Stretch): boolean {
   const from = text.lastIndexOf('\n', start - 1) + 1
   const next = text.indexOf('\n', end)
   const to = next < 0 ? text.length : next
-  if (to - from > LONGEST_LINE || ENDS_SENTENCE.test(text.slice(end, to))) return false
+  if (to - from > MAX_LINE || ENDS_SENTENCE.test(text.slice(end, to))) return false
   const line = `${text.slice(from, start)}\u0000${text.slice(end, to)}`
   return PARTS.test(line) && isShort(line) && isShort(lineBefore(text, from)) && isShort(lineAfter(text, to))
 }
@@ -28,11 +28,11 @@ function isShort(line: string): boolean {
 
 /** The line before the one that begins here; empty if there is none. */
 function lineBefore(text: string, from: number): string {
-  return from === 0 ? '' : text.slice(text.lastIndexOf('\n', from - 2) + 1, from - 1).slice(-LONGEST_LINE)
+  return from === 0 ? '' : text.slice(text.lastIndexOf('\n', from - 2) + 1, from - 1).slice(-MAX_LINE)
 }
 
 /** The line behind the one that ends here. */
 function lineAfter(text: string, to: number): string {
   const next = text.indexOf('\n', to + 1)
-  return text.slice(to + 1, next < 0 ? undefined : next).slice(0, LONGEST_LINE)
+  return text.slice(to + 1, next < 0 ? undefined : next).slice(0, MAX_LINE)
 }

@@ -5,7 +5,7 @@ import {
   hostText,
   isHost,
   isPathCode,
-  LONGEST_ADDRESS,
+  MAX_ADDRESS,
   nameEnd,
   readMailAt,
   readUrlAt,
@@ -14,7 +14,7 @@ import { classOf, DIGIT, isAlphanumeric, isDigit, isForeign, isUnspaced, MARK, N
 import type { Folded } from './fold.ts'
 import { readCard, readIban, readPhone, type NumberReading } from './numbers.ts'
 import { isRandomText, readToken, SHORTEST_TOKEN } from './token.ts'
-import { isDottedName, isPackedCode, quietEnd, withoutMarks } from './words.ts'
+import { isDottedName, isPackedCode, quietEnd, withoutMarks } from './word-bounds.ts'
 
 /** What kind of thing a value is. */
 export type ValueKind = 'email' | 'url' | 'host' | 'iban' | 'card' | 'phone' | 'wallet' | 'id' | 'key'
@@ -124,7 +124,7 @@ export class Scanner {
   /** `evil.test`, `evil.test/path`, `evil.test:8080`. */
   #host(start: number, end: number): boolean {
     const last = withoutMarks(this.#text, end)
-    const name = this.#text.slice(start, Math.min(last, start + LONGEST_ADDRESS))
+    const name = this.#text.slice(start, Math.min(last, start + MAX_ADDRESS))
     const next = this.#code(last)
     if (!name.includes('.') || !isHost(name, next, this.#code(last + 1))) return false
     const goesOn = next === COLON ? isDigit(this.#code(last + 1)) : isPathCode(next)
@@ -139,7 +139,7 @@ export class Scanner {
     const end = start < this.#named ? start : nameEnd(this.#text, start)
     this.#named = Math.max(this.#named, end)
     const last = withoutMarks(this.#text, end)
-    const name = this.#text.slice(start, Math.min(last, start + LONGEST_ADDRESS))
+    const name = this.#text.slice(start, Math.min(last, start + MAX_ADDRESS))
     const isName = this.#code(end) !== SIGN && name.includes('.')
     if (isName && isHost(name, this.#code(last), this.#code(last + 1))) {
       for (const host of hostsOf(name)) this.#add('host', host, start, last)
@@ -191,7 +191,7 @@ export class Scanner {
     let last = end
     while (isPackedCode(this.#code(last))) last++
     this.#packed = last
-    const text = this.#text.slice(start, Math.min(last, start + LONGEST_ADDRESS))
+    const text = this.#text.slice(start, Math.min(last, start + MAX_ADDRESS))
     if (text.length < 40 || !isRandomText(text)) return false
     this.#add('key', text, start, last)
     this.#at = last
@@ -201,7 +201,7 @@ export class Scanner {
   /** The word itself, or the parts between its dots: not of a number, a version or the name of a file. */
   #tokens(start: number, end: number): void {
     if (end - start < SHORTEST_TOKEN) return
-    const word = this.#text.slice(start, Math.min(end, start + LONGEST_ADDRESS))
+    const word = this.#text.slice(start, Math.min(end, start + MAX_ADDRESS))
     if (word.includes('.') && isDottedName(word)) return
     let at = start
     for (const part of word.split('.')) {

@@ -80,11 +80,11 @@ function isPlainPath(path: string): boolean {
   return path.split('.').every(isPlainName)
 }
 
-const LONGEST_PATH = 200
+const MAX_PATH = 200
 
 /** A path as it may be told. A name of a member can be a value as well as any text: only what a schema would call one is shown. */
 export function shownPath(path: string): string {
-  return isPlainPath(path) ? path.slice(0, LONGEST_PATH) : '(a member)'
+  return isPlainPath(path) ? path.slice(0, MAX_PATH) : '(a member)'
 }
 
 /** `Array.isArray` does not narrow a readonly array. */

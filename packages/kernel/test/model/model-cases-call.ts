@@ -1,6 +1,6 @@
 // Makes calls for the worlds of the comparison.
 
-import type { Rung } from '@tollgate/evidence'
+import type { LadderStep } from '@tollgate/evidence'
 import type { Context } from '../../src/road/capture.ts'
 import type { Objection } from '../../src/gates/gate.ts'
 import { DOORS, PRINCIPALS, SERVERS, SESSIONS, TENANTS, TOOLS } from './model-names.ts'
@@ -120,7 +120,7 @@ export function tame(random: Random, call: CallSpec): CallSpec {
 }
 
 const ASKS: Objection = { verdict: 'ESCALATE', reason: 'COMPLIANCE_APPROVAL_REQUIRED' }
-const REPLACEABLE: readonly Rung[] = [
+const REPLACEABLE: readonly LadderStep[] = [
   'freeze',
   'schema',
   'context',

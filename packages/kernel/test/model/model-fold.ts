@@ -4,13 +4,13 @@ import { wasRead } from './model-ladder.ts'
 import { costOf, spend, type Buckets } from './model-limits.ts'
 import { ownerOf, sessionOf, type Memory, type SessionMemory } from './model-memory.ts'
 import type { ModelLimit } from './model-policy.ts'
-import { copiedIn, vouchedFor } from './model-aim.ts'
-import { isForgiven, watched, type ModelWatch } from './model-watch.ts'
+import { copiedIn, vouchedFor } from './model-call-target.ts'
+import { isForgiven, watched, type ModelWatch } from './model-history.ts'
 import { ease, riskOf, weigh, type Leak } from './model-risk.ts'
 import { appliedRules, findingsIn } from './model-rungs-data.ts'
 import { hear, questions, remembers, same, sorted } from './model-taint.ts'
 import { moved, outcomeOf, trustText, type Raised } from './model-trust.ts'
-import type { Settled } from './model-words.ts'
+import type { Settled } from './model-risk-terms.ts'
 import type { Scene } from './model.ts'
 
 /** What the receipt says besides, and for the coverage which records were broken. */
@@ -120,7 +120,7 @@ function foldOwners(memory: Memory, scene: Scene, settled: Settled, carried: rea
   const leak = after(principal.leak, carried[0])
   const limits = spendAll(scene, passed, ['principal'], principal.limits)
   const sensitiveAt = passed && scene.brings ? time : principal.sensitiveAt
-  const watch = lineage ? principal.watch : watchAfter(scene, settled)
+  const watch = lineage ? principal.watch : historyAfter(scene, settled)
   const next = { ...principal, leak, limits, sensitiveAt, watch }
   if (!isUnchanged(principal, next)) principals.set(ownerOf(call), next)
   if (tenant) {
@@ -130,7 +130,7 @@ function foldOwners(memory: Memory, scene: Scene, settled: Settled, carried: rea
   if (!lineage || lineageName === undefined) return
   const grown = after(lineage.leak, carried[1])
   const sensitive = passed && scene.brings ? time : lineage.sensitiveAt
-  const root = { ...lineage, leak: grown, sensitiveAt: sensitive, watch: watchAfter(scene, settled) }
+  const root = { ...lineage, leak: grown, sensitiveAt: sensitive, watch: historyAfter(scene, settled) }
   if (!isUnchanged(lineage, root)) principals.set(lineageName, root)
 }
 
@@ -140,7 +140,7 @@ function isUnchanged<T extends object>(before: T, after: T): boolean {
 }
 
 /** What is watched of who answers for the call. */
-function watchAfter(scene: Scene, { verdict, reason, approved, asks = [] }: Settled): ModelWatch {
+function historyAfter(scene: Scene, { verdict, reason, approved, asks = [] }: Settled): ModelWatch {
   if (isTheirs(scene, { verdict })) return scene.answers.watch
   const { answers, call, time, effect, seen, tool, data } = scene
   return watched(answers.watch, {

@@ -1,14 +1,14 @@
 // The ladder of the model: every rung's rule once more, and the order in which they count. Shares nothing but types with
 // the kernel.
 
-import type { Rung } from '@tollgate/evidence'
+import type { LadderStep } from '@tollgate/evidence'
 import { fits } from './model-glob.ts'
 import type { ModelCondition, ModelRule } from './model-policy.ts'
 import { askDelegation, askPrivilege, askRisk, askTemporal, askTrust } from './model-rungs-caller.ts'
 import { askCompliance, askTaint, askThreat } from './model-rungs-data.ts'
 import { askScope } from './model-scope.ts'
 import { reachesTrust } from './model-trust.ts'
-import { ask, deny, type Heard, type Word } from './model-words.ts'
+import { ask, deny, type SeenValues, type Word } from './model-risk-terms.ts'
 import type { Scene } from './model.ts'
 
 const OBSERVE: ModelRule = {
@@ -23,7 +23,7 @@ const OBSERVE: ModelRule = {
   expires: 0,
 }
 
-const LADDER: readonly (readonly [Rung, (scene: Scene) => Word | undefined])[] = [
+const LADDER: readonly (readonly [LadderStep, (scene: Scene) => Word | undefined])[] = [
   ['freeze', ({ freeze }) => freeze && deny(freeze)],
   ['schema', askSchema],
   ['context', askContext],
@@ -46,12 +46,12 @@ const LADDER: readonly (readonly [Rung, (scene: Scene) => Word | undefined])[] =
 ]
 
 /** The first DENY; if there is none, the first ESCALATE, with the rule that asks; else what the policy says. */
-export function climb(scene: Scene): Heard {
+export function climb(scene: Scene): SeenValues {
   const { call, freeze, policy } = scene
   if (call.form === 'unreadable') return { ...deny('AMBIGUOUS_INPUT'), rung: 'capture' }
   if (policy.none && freeze) return { ...deny(freeze), rung: 'freeze' }
   if (policy.none) return { ...deny('NO_POLICY_DEFINED'), rung: 'policy' }
-  const words = LADDER.flatMap(([rung, check]): Heard[] => {
+  const words = LADDER.flatMap(([rung, check]): SeenValues[] => {
     const said = call.replaced[rung]
     const word = said === 'throws' ? deny('GATE_FAILED') : (said ?? check(scene))
     return word ? [{ ...word, rung }] : []
@@ -66,7 +66,7 @@ export function climb(scene: Scene): Heard {
 }
 
 /** Whether anybody looked into the call: what is stopped at the door is not read. */
-export function wasRead({ verdict, rung }: Heard): boolean {
+export function wasRead({ verdict, rung }: SeenValues): boolean {
   return verdict !== 'DENY' || !['capture', 'freeze', 'schema', 'context', 'identity'].includes(rung)
 }
 

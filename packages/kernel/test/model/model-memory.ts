@@ -7,8 +7,8 @@ import type { Bucket, Leak, Pace } from './model-risk.ts'
 import type { ModelScope } from './model-scope.ts'
 import { NO_DATA, type Data } from './model-taint.ts'
 import type { Raised, Trust } from './model-trust.ts'
-import { NO_WATCH } from './model-watch.ts'
-import type { Heard } from './model-words.ts'
+import { NO_HISTORY } from './model-history.ts'
+import type { SeenValues } from './model-risk-terms.ts'
 import type { Lost, Seen } from './model-world.ts'
 
 export const NOBODY = '(nobody)'
@@ -44,11 +44,11 @@ export const NEW_SESSION: SessionMemory = {
   kept: false,
   broken: false,
 }
-export const NEW_PRINCIPAL = { leak: NO_LEAK, sensitiveAt: 0, watch: NO_WATCH, limits: FULL, broken: false }
+export const NEW_PRINCIPAL = { leak: NO_LEAK, sensitiveAt: 0, watch: NO_HISTORY, limits: FULL, broken: false }
 export const NEW_TENANT = { limits: FULL, broken: false }
 
 /** What a person is asked, and maybe what was answered. */
-export interface Request extends Pick<Heard, 'reason' | 'rung' | 'rule' | 'asks'> {
+export interface Request extends Pick<SeenValues, 'reason' | 'rung' | 'rule' | 'asks'> {
   readonly owner: string
   readonly tenant: string
   readonly principal: string

@@ -5,9 +5,9 @@ import { matches } from './model-glob.ts'
 import { costOf, FULL, isOpen, isOver } from './model-limits.ts'
 import { signalOf } from './model-risk.ts'
 import { ruleFor } from './model-ladder.ts'
-import { isLatched, isOften, paidBefore } from './model-watch.ts'
+import { isLatched, isOften, paidBefore } from './model-history.ts'
 import { reachesTier, reachesTrust } from './model-trust.ts'
-import { ask, deny, worst, type Word } from './model-words.ts'
+import { ask, deny, worst, type Word } from './model-risk-terms.ts'
 import type { Scene } from './model.ts'
 
 export function askDelegation({ call, policy, chain, effect, time, isFrozen }: Scene): Word | undefined {

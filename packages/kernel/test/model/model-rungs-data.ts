@@ -4,7 +4,7 @@ import type { EffectClass } from '@tollgate/evidence'
 import { fits } from './model-glob.ts'
 import { remembers, sorted } from './model-taint.ts'
 import type { Found } from './model-texts.ts'
-import { ask, deny, worst, type Word } from './model-words.ts'
+import { ask, deny, worst, type Word } from './model-risk-terms.ts'
 import type { Scene } from './model.ts'
 
 /** By these data can leave without a host being named. */

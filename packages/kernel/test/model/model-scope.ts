@@ -3,7 +3,7 @@
 
 import type { EffectClass } from '@tollgate/evidence'
 import { matches } from './model-glob.ts'
-import { ask, type Word } from './model-words.ts'
+import { ask, type Word } from './model-risk-terms.ts'
 import type { Scene } from './model.ts'
 
 /** What a session was opened for. */

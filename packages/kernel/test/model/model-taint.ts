@@ -2,7 +2,7 @@
 // the kernel.
 
 import type { Origin } from '../../src/gates/taint/remembered.ts'
-import { isVoiced, namesOf } from './model-aim.ts'
+import { isVoiced, namesOf } from './model-call-target.ts'
 import type { ModelPolicy, ModelTool } from './model-policy.ts'
 import type { TextFacts } from './model-texts.ts'
 import type { ModelCall, PlacedText } from './model-world.ts'

@@ -1,7 +1,7 @@
 // The texts that worlds are made of, and what there is to find in each. The model believes this table; `model.test.ts`
 // compares it with what the kernel reads.
 
-import type { Topic } from '../../src/gates/session-risk/words.ts'
+import type { Topic } from '../../src/gates/session-risk/risk-terms.ts'
 import type { Setting } from '../../src/text/setting.ts'
 import type { Severity, ThreatClass } from '../../src/gates/threat/finding.ts'
 

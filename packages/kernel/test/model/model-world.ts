@@ -1,6 +1,6 @@
 // What the comparison of model and kernel speaks of: worlds as plain data, and what the model is told about a call.
 
-import type { Door, EffectClass, Rung } from '@tollgate/evidence'
+import type { Door, EffectClass, LadderStep } from '@tollgate/evidence'
 import type { Context } from '../../src/road/capture.ts'
 import type { Objection } from '../../src/gates/gate.ts'
 import type { Axes } from '../../src/gates/session-risk/risk.ts'
@@ -39,7 +39,7 @@ export interface CallSpec {
   /** The delegation it is made under, counted from the newest; -1 for one that never was. */
   readonly delegation?: number
   /** Rungs that are replaced by one that says this, whatever it is asked. */
-  readonly replaced: Partial<Record<Rung, 'throws' | Objection>>
+  readonly replaced: Partial<Record<LadderStep, 'throws' | Objection>>
 }
 
 export type Amount = number | string | readonly number[]

@@ -21,11 +21,11 @@ import type { ModelPolicy, ModelTool } from './model-policy.ts'
 import { fill, riskOf, take, weigh, type Pace } from './model-risk.ts'
 import { targetsOf } from './model-rungs-data.ts'
 import { isNarrower, isSame } from './model-scope.ts'
-import { aimOf, factsOf, isVoiced } from './model-aim.ts'
-import { tires } from './model-watch.ts'
+import { callTargetOf, factsOf, isVoiced } from './model-call-target.ts'
+import { isApprovalFatigue } from './model-history.ts'
 import { flowOf, hearSources, NO_DATA, remembers } from './model-taint.ts'
 import { NEW_TRUST, tierOf } from './model-trust.ts'
-import { deny, type Heard, type Settled } from './model-words.ts'
+import { deny, type SeenValues, type Settled } from './model-risk-terms.ts'
 import type { EffectSpec, Lost, ModelCall, ObserveSpec, Reply, ScopeSpec, Seen } from './model-world.ts'
 
 /** What was decided, and what its receipt says. */
@@ -46,7 +46,12 @@ export type Scene = ReturnType<Model['look']>
 
 const endOf = ({ answer, until }: Request): number => answer?.until ?? until
 /** Whose answer a rule asks for. */
-const askedOf = ({ reason, rung, rule, asks }: Pick<Heard, 'reason' | 'rung' | 'rule' | 'asks'>): string =>
+const askedOf = ({
+  reason,
+  rung,
+  rule,
+  asks,
+}: Pick<SeenValues, 'reason' | 'rung' | 'rule' | 'asks'>): string =>
   JSON.stringify([reason, rung, rule?.id, rule?.approvers ?? [], asks])
 
 /** What a person is shown of a page: of a browser tool's call that brings none, that there is none. */
@@ -133,7 +138,7 @@ export class Model {
     const internal = policy.taint?.internal ?? []
     const seen =
       voiced && data
-        ? factsOf(aimOf(call, tool, data, internal, answers.watch.stored), {
+        ? factsOf(callTargetOf(call, tool, data, internal, answers.watch.stored), {
             ...{ effect, acts, held, wary, data, goes: hosts.length > 0 },
             outward: targets.some((host) => !internal.includes(host)),
             sensitive: session.sensitive || recently || holdsData,
@@ -220,7 +225,7 @@ export class Model {
   }
 
   /** An approval lifts an ESCALATE if it is for exactly this call and rule, and holds now. */
-  #settle(scene: Scene, heard: Heard): Settled {
+  #settle(scene: Scene, heard: SeenValues): Settled {
     const { call, time, binding, page } = scene
     if (heard.verdict !== 'ESCALATE') return heard
     if (call.long) return { ...heard, ...deny('APPROVAL_TOO_LARGE') }
@@ -245,8 +250,8 @@ export class Model {
     return answer.widen ? { ...passed, widen: true } : passed
   }
 
-  #ask({ call, binding, answers, seen, page }: Scene, heard: Heard): Settled {
-    if (tires(answers.watch, call.tool, seen?.strange === true, this.memory.time)) {
+  #ask({ call, binding, answers, seen, page }: Scene, heard: SeenValues): Settled {
+    if (isApprovalFatigue(answers.watch, call.tool, seen?.strange === true, this.memory.time)) {
       return { ...heard, ...deny('SESSION_RISK_MEMORY_DENY'), rung: 'session-risk' }
     }
     const [owner, { tenant, principal = NOBODY }] = [chargedTo(call), call]

@@ -1,7 +1,7 @@
 // What a wrapped client is told when no gateway can. A model reads the results of tools rather than errors of the protocol.
 
 import { canonicalize } from '@tollgate/evidence'
-import { META, metaOf } from '../../mcp/era.ts'
+import { META, metaOf } from '../../mcp/protocol.ts'
 import { CODE, formatError, formatResult, type Request } from '../../mcp/message.ts'
 
 /** The answer to a request that no gateway answers. */

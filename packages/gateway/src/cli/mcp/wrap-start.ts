@@ -21,7 +21,7 @@ export class StartFailed extends Error {
   }
 }
 
-const LONGEST_LOG = 8 << 20
+const MAX_LOG = 8 << 20
 const MOST_STARTS = 5
 
 /** Starts gateways, a bounded number of times: each start that fails is counted until a gateway is joined. */
@@ -92,7 +92,7 @@ function logFile(data: string): string {
 
 function openLog(file: string): number {
   const log = openSync(file, 'a', 0o600)
-  if (fstatSync(log).size < LONGEST_LOG) return log
+  if (fstatSync(log).size < MAX_LOG) return log
   closeSync(log)
   renameSync(file, `${file}.1`)
   return openSync(file, 'a', 0o600)

@@ -27,7 +27,7 @@ interface WrapOptions extends DataOptions {
 }
 
 // Longer lines than a gateway takes are still lines, and are answered.
-const LONGEST_LINE = 64 << 20
+const MAX_LINE = 64 << 20
 
 /** Relays between the client and a gateway until the client goes. */
 export async function runWrap(
@@ -76,7 +76,7 @@ function read(
   onOverflow: () => void,
 ): Promise<void> {
   return new Promise((resolve) => {
-    const reader = createLineReader(LONGEST_LINE, {
+    const reader = createLineReader(MAX_LINE, {
       onLine: (line) => onLine(withoutReturn(line)),
       onOverflow() {
         onOverflow()

@@ -1,6 +1,6 @@
 // An explanation for people: the verdict, the ladder, the rules, and what it would take.
 
-import type { ShownExplanation, ShownObstacle, ShownPart, ShownRule, ShownRung } from '../../api/explained.ts'
+import type { ShownExplanation, ShownObstacle, ShownPart, ShownRule, ShownStep } from '../../api/explained.ts'
 import { painted } from '../receipts/describe.ts'
 import { shown, table } from '../program/table.ts'
 import type { Colors } from '../program/terminal.ts'
@@ -17,7 +17,7 @@ export function explanationText(said: ShownExplanation, names: CallNames, paint:
     headline(said, names, paint),
     '',
     paint.bold('the ladder'),
-    indented(columns(said.rungs.map((rung) => rungRow(rung, paint))), 2),
+    indented(columns(said.rungs.map((rung) => stepRow(rung, paint))), 2),
     '',
     paint.bold('the rules'),
     indented(rulesText(said.rules, paint), 2),
@@ -37,7 +37,7 @@ function headline(said: ShownExplanation, { tool, principal }: CallNames, paint:
 }
 
 /** A rung, what it says in a word, and more. */
-function rungRow(rung: ShownRung, paint: Colors): readonly string[] {
+function stepRow(rung: ShownStep, paint: Colors): readonly string[] {
   const { rung: name, standing, asked, verdict } = rung
   if (verdict !== null) {
     const word = painted(verdict, paint)
@@ -47,7 +47,7 @@ function rungRow(rung: ShownRung, paint: Colors): readonly string[] {
   return asked ? [name, 'no objection', ''] : [name, 'not asked', paint.dim('would not object')]
 }
 
-function wordText({ reason_code, detail, rule }: ShownRung): string {
+function wordText({ reason_code, detail, rule }: ShownStep): string {
   const by = rule === null ? '' : `, rule ${shown(rule)}`
   return `${reason_code ?? ''}${by}${detail === null ? '' : `: ${shown(detail)}`}`
 }

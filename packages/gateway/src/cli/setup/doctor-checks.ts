@@ -7,7 +7,7 @@ import type { Policy } from '@tollgate/kernel/policy'
 import type { Config } from '../../config/config.ts'
 import { GatewayError } from '../../error.ts'
 import { openKeyring } from '../../keyring.ts'
-import { checkLedger as checkEdge, isRunning, measureDurability, openView, unfolded } from '../../open.ts'
+import { checkLedger as checkTail, isRunning, measureDurability, openView, unfolded } from '../../open.ts'
 import type { LedgerView } from '../../view.ts'
 import { keysOnLedger, standingOf } from '../keys/keys.ts'
 import { answers } from '../../mcp/client/local-bind.ts'
@@ -139,7 +139,7 @@ async function checkLedger(view: LedgerView, config: Config): Promise<readonly D
   const genesis = await receiptAt(view, 0)
   if (genesis?.ledger === config.ledger) {
     // As a start does: what it would refuse is found here.
-    await checkEdge(config)
+    await checkTail(config)
     return [{ level: 'ok', about: 'ledger', found: `${size} entries; \`tollgate fsck\` checks each` }]
   }
   const found = `the file is of \`${genesis?.ledger ?? 'no ledger'}\`, the configuration of \`${config.ledger}\``

@@ -5,7 +5,7 @@ import type { LedgerView } from '../../view.ts'
 import type { GatewayOptions } from '../commands.ts'
 import { ask } from '../program/ask.ts'
 import { withConnection, type Connection } from '../program/connect.ts'
-import type { Earned } from '../people/earned.ts'
+import type { TrustChanges } from '../people/trust-changes.ts'
 import type { ShownObserved } from '../policy/observe.ts'
 import type { ReceiptPage } from '../receipts/receipts.ts'
 import { pairs, shown } from '../program/table.ts'
@@ -33,7 +33,7 @@ interface Details {
   readonly freezes: readonly Frozen[] | undefined
   readonly waiting: number | undefined
   readonly observed: readonly ShownObserved[] | undefined
-  readonly earned: Earned | undefined
+  readonly earned: TrustChanges | undefined
 }
 
 /** Shows the status; 1 if the ledger is poisoned. */
@@ -43,7 +43,8 @@ export async function runStatus(terminal: Terminal, options: GatewayOptions): Pr
     const details = connection.local
       ? await localDetails(connection, connection.local)
       : await remoteDetails(connection, status)
-    const rows = details.earned && (await import('../people/earned.ts')).earnedRows(details.earned)
+    const rows =
+      details.earned && (await import('../people/trust-changes.ts')).trustChangeRows(details.earned)
     terminal.data({ ...status, ...details }, () => format(status, details, rows))
     await warn(terminal, status, details)
     return status.poisoned === null ? 0 : 1
@@ -110,7 +111,7 @@ async function localDetails(
     freezes: await freezesIn(view),
     waiting: undefined,
     observed: await observedIn(view, Date.now()),
-    earned: await earnedOn(connection, active?.gates.trust?.halfLife),
+    earned: await trustChangesOn(connection, active?.gates.trust?.halfLife),
   }
 }
 
@@ -145,10 +146,10 @@ export async function observedIn(view: LedgerView, now: number): Promise<readonl
 }
 
 /** Who has earned or lost trust, and what a person has raised. */
-async function earnedOn(connection: Connection, halfLife: number | undefined): Promise<Earned> {
-  const { earnedIn, LOOKED_AT } = await import('../people/earned.ts')
+async function trustChangesOn(connection: Connection, halfLife: number | undefined): Promise<TrustChanges> {
+  const { trustChangesIn, LOOKED_AT } = await import('../people/trust-changes.ts')
   const { receipts } = await ask<ReceiptPage>(connection, `/v1/receipts?limit=${LOOKED_AT}`)
-  return earnedIn(receipts, halfLife, new Date().getTime())
+  return trustChangesIn(receipts, halfLife, new Date().getTime())
 }
 
 interface ShownPolicy {
@@ -178,7 +179,7 @@ async function remoteDetails(connection: Connection, { role }: GatewayStatus): P
     import('@tollgate/kernel/policy'),
   ])
   const parsed = parsePolicy(text)
-  const earned = await earnedOn(connection, parsed.ok ? parsed.policy.gates.trust?.halfLife : undefined)
+  const earned = await trustChangesOn(connection, parsed.ok ? parsed.policy.gates.trust?.halfLife : undefined)
   const file = pending === null ? 'in force' : pending.mistakes.length > 0 ? 'mistaken' : 'pending'
   return { gateway: 'running', policy: { name, file }, freezes, waiting: approvals.length, observed, earned }
 }

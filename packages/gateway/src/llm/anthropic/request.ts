@@ -4,7 +4,7 @@ import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence
 import { rephrase, settingsOf, type Passage } from './results.ts'
 import { ToolList } from './tools.ts'
 import { memberName } from './toolsets.ts'
-import { wordsIn } from './words.ts'
+import { wordsIn } from './context-texts.ts'
 import { Refused, type RequestReading, type Restored, type Result, type SaidWords } from '../dialect.ts'
 
 const PARAMETERS: ReadonlySet<string> = new Set([

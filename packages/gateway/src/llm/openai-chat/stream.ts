@@ -18,7 +18,7 @@ import {
 } from './members.ts'
 import { Garbled, type Judge, type Rewriter } from '../dialect.ts'
 import { readJson } from '../read-json.ts'
-import { createWordWriter, wordsIn } from './words.ts'
+import { createWordWriter, wordsIn } from './text-chunk.ts'
 import { formatSse, type SseEvent } from '../../sse.ts'
 
 /** A choice, over all of its chunks. */

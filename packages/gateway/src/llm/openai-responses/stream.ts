@@ -24,7 +24,7 @@ import {
   type Finished,
 } from './items.ts'
 import { idOf, isTextType, messageOf, newId, partOf, thoughtOf, thoughtsOf } from './text.ts'
-import { placeIn, wordEvent, type WordEvent } from './words.ts'
+import { placeIn, wordEvent, type WordEvent } from './text-events.ts'
 
 /** An item of words, which goes on as it comes. */
 interface OpenItem {

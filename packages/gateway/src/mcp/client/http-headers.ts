@@ -3,7 +3,7 @@
 
 import { isObject, type JsonObject } from '@tollgate/evidence'
 import type { DoorRequest, Reply } from '../../exchange.ts'
-import { LEGACY, META, MODERN, VERSIONS } from '../era.ts'
+import { LEGACY, META, MODERN, VERSIONS } from '../protocol.ts'
 import { refusal } from './http-reply.ts'
 import { CODE, RpcFault, type Request } from '../message.ts'
 

@@ -136,7 +136,7 @@ export function createLegacy(mcp: Mcp, open: () => OpenChannels, limits: HttpLim
   }
 
   function listen(asked: DoorRequest, caller: KnownCaller): Reply {
-    const refused = wrongEra(asked) ?? streamRefusal(asked)
+    const refused = wrongProtocol(asked) ?? streamRefusal(asked)
     if (refused) return refused
     const session = sessionOf(asked, caller)
     if (!('id' in session)) return session
@@ -161,7 +161,7 @@ export function createLegacy(mcp: Mcp, open: () => OpenChannels, limits: HttpLim
     take,
     listen,
     async end(asked, caller) {
-      const refused = wrongEra(asked)
+      const refused = wrongProtocol(asked)
       if (refused) return refused
       const session = sessionOf(asked, caller)
       if (!('id' in session)) return session
@@ -174,7 +174,7 @@ export function createLegacy(mcp: Mcp, open: () => OpenChannels, limits: HttpLim
 }
 
 /** Only the revisions with sessions have anything but POST. */
-function wrongEra(asked: DoorRequest): Reply | undefined {
+function wrongProtocol(asked: DoorRequest): Reply | undefined {
   if (isLegacyVersion(asked)) return undefined
   const message = 'this revision of the protocol has no sessions and no streams beside requests'
   return errorReply(405, { code: CODE.invalidRequest, message }, undefined, { allow: 'POST' })

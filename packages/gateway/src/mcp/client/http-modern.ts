@@ -4,7 +4,7 @@
 import { performance } from 'node:perf_hooks'
 import type { DoorRequest, Reply } from '../../exchange.ts'
 import type { Conversation, Out } from '../conversation.ts'
-import { META, metaOf } from '../era.ts'
+import { META, metaOf } from '../protocol.ts'
 import { checkModern } from './http-headers.ts'
 import type { HttpLimits } from './http-limits.ts'
 import type { KnownCaller } from '../../tokens.ts'

@@ -7,7 +7,12 @@ import { createBudget } from '../../budget.ts'
 import { bindSocket } from './local-bind.ts'
 import { formatWelcome } from './local-join.ts'
 import { HAS_PIPES, socketPath } from './local-path.ts'
-import { createVisit, type LocalLimits, type LocalOptions, type LocalVisit } from './local-visit.ts'
+import {
+  createLocalConnection,
+  type LocalLimits,
+  type LocalOptions,
+  type LocalConnection,
+} from './local-connection.ts'
 import { MAX_MESSAGE } from '../message.ts'
 
 export { socketPath, type LocalLimits }
@@ -35,7 +40,7 @@ const LIMITS: LocalLimits = {
 export async function openLocal(data: string, options: LocalOptions): Promise<LocalDoor> {
   const limits = { ...LIMITS, ...options.limits }
   const path = socketPath(data)
-  const visits = new Set<LocalVisit>()
+  const visits = new Set<LocalConnection>()
   const { budget = createBudget() } = options
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     if (visits.size >= limits.connections) {
@@ -46,8 +51,10 @@ export async function openLocal(data: string, options: LocalOptions): Promise<Lo
       )
       return
     }
-    const visit = createVisit(socket, { ...options, budget }, limits, () => visits.delete(visit))
-    visits.add(visit)
+    const connection = createLocalConnection(socket, { ...options, budget }, limits, () =>
+      visits.delete(connection),
+    )
+    visits.add(connection)
   })
   await bindSocket(server, path)
   server.on('error', ({ code }: NodeJS.ErrnoException) =>
@@ -59,7 +66,7 @@ export async function openLocal(data: string, options: LocalOptions): Promise<Lo
       // No more from here on: whoever finds no socket waits for the next gateway.
       if (!HAS_PIPES) rmSync(path, { force: true })
       const closed = new Promise((resolve) => server.close(resolve))
-      await Promise.all([...visits].map((visit) => visit.close()))
+      await Promise.all([...visits].map((connection) => connection.close()))
       await closed
     },
   }

@@ -120,12 +120,12 @@ export async function within<T>(
 }
 
 // Longer than this, Node's timers fire at once.
-const LONGEST_TIMER = 0x7fffffff
+const MAX_TIMER = 0x7fffffff
 
 /** Calls back at a time of `now()`; never if that is infinitely far. */
 export function startTimer(deadline: number, onTime: () => void): NodeJS.Timeout | undefined {
   const wait = deadline - now()
-  return wait > LONGEST_TIMER ? undefined : setTimeout(onTime, Math.max(0, wait))
+  return wait > MAX_TIMER ? undefined : setTimeout(onTime, Math.max(0, wait))
 }
 
 /** The client cancelled. */

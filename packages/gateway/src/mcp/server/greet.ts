@@ -6,7 +6,7 @@
 import { isList, isObject } from '@tollgate/evidence'
 import { faultOf, within, withResolvers, type ServerCall } from './calls.ts'
 import { perform, post, type ServerChannel, type Times } from './channel.ts'
-import { LEGACY, MODERN } from '../era.ts'
+import { LEGACY, MODERN } from '../protocol.ts'
 import { initializeParams, readInitialized, speakLegacy, type Spoken } from './legacy.ts'
 import { CODE, formatNotification } from '../message.ts'
 import { readDiscovered, senderMeta, speakModern } from './modern.ts'

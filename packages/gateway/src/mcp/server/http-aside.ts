@@ -21,7 +21,7 @@ interface Aside {
 }
 
 const FIRST_PAUSE = 1000
-const LONGEST_PAUSE = 30_000
+const MAX_PAUSE = 30_000
 
 /** The stream of a channel, not opened yet. */
 export function createAside({ reach, pump, isOver }: AsideOptions): Aside {
@@ -55,7 +55,7 @@ export function createAside({ reach, pump, isOver }: AsideOptions): Aside {
     while (!isOver()) {
       const count = await once()
       if (count === undefined || isOver()) return
-      pause = count > 0 ? FIRST_PAUSE : Math.min(2 * pause, LONGEST_PAUSE)
+      pause = count > 0 ? FIRST_PAUSE : Math.min(2 * pause, MAX_PAUSE)
       await idle(pause)
     }
   }

@@ -3,7 +3,7 @@
 import { canonicalize, isObject, type JsonObject } from '@tollgate/evidence'
 import type { Log } from '../../log.ts'
 import { faultOf, type ServerCall, type ServerCalls } from './calls.ts'
-import { META, without } from '../era.ts'
+import { META, without } from '../protocol.ts'
 import { outlineOf } from './outline.ts'
 import {
   CODE,

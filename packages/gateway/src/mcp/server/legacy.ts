@@ -3,7 +3,7 @@
 import { isObject, type JsonObject } from '@tollgate/evidence'
 import { now } from './calls.ts'
 import { perform, type ServerChannel } from './channel.ts'
-import { LEGACY, META, without } from '../era.ts'
+import { LEGACY, META, without } from '../protocol.ts'
 import { formatNotification } from '../message.ts'
 import type { SentMethod } from '../methods.ts'
 import type { ClientHello, Exchange, ServerHello, UpstreamAnswer, WantedChanges } from './upstream.ts'

@@ -14,7 +14,7 @@ interface Listening {
 
 /** Milliseconds before a stream that ended is asked for again; doubled each time it ends at once. */
 const FIRST_PAUSE = 1000
-const LONGEST_PAUSE = 30_000
+const MAX_PAUSE = 30_000
 
 /** Listens to nothing yet. `onLost` is called each time that changes are no longer told although they are wanted. */
 export function createListening(
@@ -29,7 +29,7 @@ export function createListening(
   async function keepOpen(wanted: WantedChanges, over: AbortSignal): Promise<void> {
     const isOver = (): boolean => over.aborted
     let notifications = filterOf(wanted)
-    for (let pause = FIRST_PAUSE; !isOver(); pause = Math.min(2 * pause, LONGEST_PAUSE)) {
+    for (let pause = FIRST_PAUSE; !isOver(); pause = Math.min(2 * pause, MAX_PAUSE)) {
       const answer = await open(notifications, over).catch(() => undefined)
       if (!isOver()) onLost()
       // It will not have it: asking again would be the same question.

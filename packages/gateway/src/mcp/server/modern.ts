@@ -4,7 +4,7 @@
 import { canonicalBytes, isList, isObject, type JsonObject } from '@tollgate/evidence'
 import { faultOf, notAskable, silent, strayed, within } from './calls.ts'
 import { perform, type ServerRequest, type ServerChannel } from './channel.ts'
-import { META, MODERN, without } from '../era.ts'
+import { META, MODERN, without } from '../protocol.ts'
 import { ASKS } from './incoming.ts'
 import { progressMeta, withMeta, type RequestLimits, type Spoken } from './legacy.ts'
 import { createListening } from './listening.ts'

@@ -27,7 +27,7 @@ import {
   schemaOf,
   type Database,
 } from './database.ts'
-import { checkRemembered, remember } from './edge-remembered.ts'
+import { checkRemembered, remember } from './tail-remembered.ts'
 import { openReader, type LedgerReader } from './reader.ts'
 import { knownKeys, serviceIn, type Service } from './service.ts'
 import { bytes, envelopeOf, openNodes, openTree } from './tree.ts'

@@ -12,7 +12,7 @@ import { takeLock, type Lock } from './lock.ts'
 import { openReader, type LedgerReader } from './reader.ts'
 import { serviceIn } from './service.ts'
 import { startThread, type Thread } from './thread.ts'
-import { createVigil } from './vigil.ts'
+import { createLoopSpin } from './loop-spin.ts'
 import type { ReaderThreadData } from './reader-thread.ts'
 import type { SignerThreadData } from './signer-thread.ts'
 import type { OpenedLedger, WriterThreadData } from './writer-thread.ts'
@@ -152,7 +152,7 @@ function createStore(opened: OpenedLedger, threads: Threads, release: () => void
   const [reader, viewer] = readers
   const listeners = new Set<(size: number) => void>()
   let head: ChainHead | undefined = opened.head
-  const vigil = createVigil()
+  const spin = createLoopSpin()
   let writing = 0
   let closing: Promise<Closed> | undefined
 
@@ -171,11 +171,11 @@ function createStore(opened: OpenedLedger, threads: Threads, release: () => void
       if (shared > 0) share(batch.entries.slice(0, shared))
       const packed = packBatch(batch, shared)
       writing++
-      if (batch.entries.length === 1) vigil.keep(ANSWERED_MS)
+      if (batch.entries.length === 1) spin.keep(ANSWERED_MS)
       // Sound, here and below: that is what the thread answers.
       const size = (await writer.ask('write', [packed], [packed.messages.buffer])) as number
       writing--
-      vigil.end()
+      spin.end()
       // Behind what this turn of the loop still brings: calls that are already here then go with the next batch, together. Who
       // is alone need not wait for company.
       if (batch.entries.length > 1) await new Promise((resolve) => setImmediate(resolve))

@@ -5,13 +5,13 @@ import type { ChainHead } from '@tollgate/evidence'
 import { createCollector } from './share.ts'
 import type { PackedBatch } from './batch.ts'
 import { foldLog, ledgerFile, openDatabase } from './database.ts'
-import { checkEdge } from './edge.ts'
+import { checkTail } from './tail-check.ts'
 import { openHeadGuard } from './guard.ts'
 import { openPlace } from './place.ts'
 import { importSeeds } from './seal.ts'
 import { requireService, serviceIn } from './service.ts'
 import { answerQuestions, type Methods } from './thread.ts'
-import { createVigil } from './vigil.ts'
+import { createLoopSpin } from './loop-spin.ts'
 import { headIn, newestIn, openWriter } from './writer.ts'
 
 /** What the thread is started with. */
@@ -56,7 +56,7 @@ async function open(options: WriterThreadData): Promise<Methods> {
   const service = size === 0 ? undefined : await serviceIn(db, name)
   if (service) requireService(service, keys)
   const guard = service && directory !== undefined ? openHeadGuard(directory, service.first.id) : undefined
-  await checkEdge({ db, origin, keys: service?.known ?? [], remembered: guard?.remembered })
+  await checkTail({ db, origin, keys: service?.known ?? [], remembered: guard?.remembered })
   const ledger = service?.ledger.map(({ id }) => id) ?? []
   const collector = createCollector(port)
   const writer = openWriter({ db, data, origin, keys, ledger, collector, place })
@@ -69,7 +69,7 @@ async function open(options: WriterThreadData): Promise<Methods> {
     },
   })
   keep.soon()
-  const vigil = createVigil()
+  const spin = createLoopSpin()
   const opened: OpenedLedger = {
     size,
     head: newestIn(db, size),
@@ -82,7 +82,7 @@ async function open(options: WriterThreadData): Promise<Methods> {
       keep.check()
       const written = await writer.write(batch)
       keep.soon()
-      vigil.keep(NEXT_MS)
+      spin.keep(NEXT_MS)
       return written
     },
     checkpoint: () => keep.now(),

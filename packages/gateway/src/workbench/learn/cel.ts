@@ -63,11 +63,11 @@ export function anyOf(terms: readonly string[]): string {
 }
 
 // A chain of operators nests once for each, and a condition may nest only so deep.
-const LONGEST_CHAIN = 8
+const MAX_CHAIN = 8
 
 function chain(terms: readonly string[], operator: string): string {
-  if (terms.length <= LONGEST_CHAIN) return terms.join(` ${operator} `)
-  const size = Math.ceil(terms.length / LONGEST_CHAIN)
+  if (terms.length <= MAX_CHAIN) return terms.join(` ${operator} `)
+  const size = Math.ceil(terms.length / MAX_CHAIN)
   const parts = Array.from({ length: Math.ceil(terms.length / size) }, (_, i) =>
     terms.slice(i * size, (i + 1) * size),
   )

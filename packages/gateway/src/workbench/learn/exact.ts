@@ -13,7 +13,7 @@ export function exactly(values: readonly Json[], { code, path }: ValuePlace): Le
 }
 
 const MOST_SHOWN = 3
-const LONGEST_SHOWN = 60
+const MAX_SHOWN = 60
 
 /** How many values there are and a few of them, for a comment. */
 export function seenOf(values: readonly Json[]): string {
@@ -22,6 +22,6 @@ export function seenOf(values: readonly Json[]): string {
 
 /** A few of the values. */
 export function fewOf(values: readonly Json[]): string {
-  const some = values.slice(0, MOST_SHOWN).map((value) => excerpt(keyOf(value), LONGEST_SHOWN))
+  const some = values.slice(0, MOST_SHOWN).map((value) => excerpt(keyOf(value), MAX_SHOWN))
   return `${some.join(', ')}${values.length > MOST_SHOWN ? ', …' : ''}`
 }

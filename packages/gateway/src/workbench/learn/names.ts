@@ -60,12 +60,12 @@ export function toolTerms(tool: string): readonly string[] {
   return tool.includes('*') ? [`tool == ${celText(tool)}`] : []
 }
 
-const LONGEST_SLUG = 80
+const MAX_SLUG = 80
 
 /** The id of a rule for a tool, other than those that are taken; it is taken from then on. */
 export function ruleId(tool: string, taken: Set<string>): string {
   const words = tool.toLowerCase().match(/[a-z0-9]+/g) ?? ['tool']
-  const slug = `learned-${words.join('-').slice(0, LONGEST_SLUG)}`
+  const slug = `learned-${words.join('-').slice(0, MAX_SLUG)}`
   let id = slug
   for (let n = 2; taken.has(id); n++) id = `${slug}-${n}`
   taken.add(id)

@@ -2,7 +2,7 @@
 // nothing that could climb out: what follows the directory is names made of letters that were seen, one after the other.
 
 import { isWithinBase } from '@tollgate/kernel/policy'
-import { wordsOf } from '../../tools/words.ts'
+import { wordsOf } from '../../tools/effect-words.ts'
 import { allOf, anyOf, celList, celText } from './cel.ts'
 import { fewOf, seenOf } from './exact.ts'
 import {

@@ -33,15 +33,15 @@ function ruleText(rule: ProposedRule): string {
   ].join('\n')
 }
 
-const LONGEST_REASON = 400
+const MAX_REASON = 400
 
 function reason(asks: readonly string[]): string {
-  return excerpt(asks.join('; '), LONGEST_REASON)
+  return excerpt(asks.join('; '), MAX_REASON)
 }
 
 // As many as people read before a rule.
 const MOST_NOTES = 30
-const LONGEST_LINE = 500
+const MAX_LINE = 500
 
 function commentsOf({ tool, calls, notes, asks }: ProposedRule): readonly string[] {
   const wider = notes.filter((note) => note.wider !== undefined)
@@ -53,7 +53,7 @@ function commentsOf({ tool, calls, notes, asks }: ProposedRule): readonly string
     ...moreOf(notes.filter((note) => !told.has(note))),
     ...asks.slice(0, MOST_NOTES).map((why) => `asks a person: ${why}`),
   ]
-  return lines.map((line) => excerpt(line, LONGEST_LINE))
+  return lines.map((line) => excerpt(line, MAX_LINE))
 }
 
 function linesOf({ path, seen, wider }: ValueNote): readonly string[] {

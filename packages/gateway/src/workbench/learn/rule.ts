@@ -2,7 +2,7 @@
 
 import type { Door, EffectClass, Json } from '@tollgate/evidence'
 import { CONDITION_VARIABLES, conditionEnvironment, type Action } from '@tollgate/kernel/policy'
-import { stricter } from '../../tools/words.ts'
+import { stricter } from '../../tools/effect-words.ts'
 import { allOf, celList, celText, celValue } from './cel.ts'
 import { exactly } from './exact.ts'
 import { shapeOfDestinations } from './hosts.ts'

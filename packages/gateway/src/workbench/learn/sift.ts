@@ -3,7 +3,7 @@
 import { NEVER_OBSERVED, type EffectClass, type Json } from '@tollgate/evidence'
 import type { Policy } from '@tollgate/kernel/policy'
 import { holdsSecret } from '../../tools/seen.ts'
-import { stricter } from '../../tools/words.ts'
+import { stricter } from '../../tools/effect-words.ts'
 import { askRules, effectNow, type RuleAnswer } from './check.ts'
 import { add, keyOf, type ObservedCall } from './observed.ts'
 

@@ -1,7 +1,7 @@
 // Texts: written out while they are few, by directory where they are paths or URLs, else by their letters and their length; and
 // where something would run a text, a person is asked.
 
-import { wordsOf } from '../../tools/words.ts'
+import { wordsOf } from '../../tools/effect-words.ts'
 import { allOf, celList, celText } from './cel.ts'
 import { exactly, seenOf } from './exact.ts'
 import {

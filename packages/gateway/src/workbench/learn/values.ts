@@ -16,7 +16,7 @@ import {
 import { isRun, namesCode, shapeOfTexts } from './texts.ts'
 
 // Longer ones are no enumeration, and leave no room for the others.
-const LONGEST_LITERAL = 400
+const MAX_LITERAL = 400
 const MOST_MEMBERS = 64
 
 /** The shape of the values that were seen at a place. There is at least one. */
@@ -64,7 +64,7 @@ const SHAPES: Readonly<Record<ValueKind, ShapeOf>> = {
 }
 
 function isShort(value: Json): boolean {
-  return celValue(value).length <= LONGEST_LITERAL
+  return celValue(value).length <= MAX_LITERAL
 }
 
 function shapeOfNumbers(values: readonly number[], place: ValuePlace, manner: Manner): LearnedShape {

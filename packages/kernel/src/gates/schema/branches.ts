@@ -3,7 +3,7 @@
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { entriesOf, get, isList, isObject, resolve } from './keywords.ts'
 import { ADDITIONAL, UNNAMED, type Compile } from './members.ts'
-import { NOTHING, SeenValues, type Check, type FoundProblem, type SchemaRun } from './run.ts'
+import { NOTHING, CheckedValues, type Check, type FoundProblem, type SchemaRun } from './run.ts'
 
 /** How the branches of a schema are compiled. */
 interface BranchModes {
@@ -40,7 +40,7 @@ function anyOf(alternatives: readonly Check[]): Check {
     let fits = false
     const near: FoundProblem[] = []
     for (const alternative of alternatives) {
-      const own = seen && new SeenValues()
+      const own = seen && new CheckedValues()
       if (alternative(value, run, own)) {
         if (!seen || !own) return true // nobody needs to know what the others look at
         seen.addAll(own, run)
@@ -87,7 +87,7 @@ function conditionChecks(node: JsonObject, { branch, plain }: BranchModes): read
   const otherwise = branch(get(node, 'else') ?? true)
   return [
     (value, run, seen) => {
-      const own = new SeenValues()
+      const own = new CheckedValues()
       if (!test(value, run, seen && own)) return otherwise(value, run, seen)
       seen?.addAll(own, run)
       return then(value, run, seen)
@@ -117,7 +117,7 @@ interface Unevaluated {
 export function unevaluatedCheck(rest: Check, { properties, items }: Unevaluated): Check {
   return (value, run, outer) => {
     if (typeof value !== 'object' || value === null) return rest(value, run)
-    const seen = new SeenValues()
+    const seen = new CheckedValues()
     if (!rest(value, run, seen)) return false
     const fits = isList(value)
       ? otherItems(value, items, run, seen)
@@ -127,7 +127,7 @@ export function unevaluatedCheck(rest: Check, { properties, items }: Unevaluated
   }
 }
 
-function otherNames(value: Json, check: Check | undefined, run: SchemaRun, seen: SeenValues): boolean {
+function otherNames(value: Json, check: Check | undefined, run: SchemaRun, seen: CheckedValues): boolean {
   if (!check) return true
   for (const [key, member] of entriesOf(value)) {
     if (seen.hasName(key)) continue
@@ -142,7 +142,7 @@ function otherItems(
   list: readonly Json[],
   check: Check | undefined,
   run: SchemaRun,
-  seen: SeenValues,
+  seen: CheckedValues,
 ): boolean {
   if (!check) return true
   for (const [i, item] of list.entries()) {

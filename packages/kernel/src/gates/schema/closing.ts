@@ -1,7 +1,16 @@
 // Which schemas are closed: where the author names properties and says nothing of others, others are refused.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
-import { edgesOf, get, inPlaceOf, isList, isObject, SHAPES, textsOf, type Edge } from './keywords.ts'
+import {
+  schemaLinksOf,
+  get,
+  inPlaceOf,
+  isList,
+  isObject,
+  SHAPES,
+  textsOf,
+  type SchemaLink,
+} from './keywords.ts'
 
 /**
  * How to close a schema. `own`: its own keywords name all there is. `unevaluated`: branches name properties too, so that
@@ -37,7 +46,7 @@ export function closingRules(root: JsonObject): ClosingRules {
   function described(node: JsonObject): Described {
     const before = known.get(node)
     if (before) return before
-    const own = edgesOf(node)
+    const own = schemaLinksOf(node)
       .filter(({ inPlace, to }) => !inPlace && isObject(to) && structured.has(to))
       .flatMap(memberOf)
     const together = [{ members: new Set(own), overlap: false }, ...groupsOf(root, node).map(alternatives)]
@@ -46,7 +55,7 @@ export function closingRules(root: JsonObject): ClosingRules {
     return result
   }
 
-  function alternatives(edges: readonly Edge[]): Described {
+  function alternatives(edges: readonly SchemaLink[]): Described {
     const each = edges.flatMap(({ to }) => (isObject(to) ? [described(to)] : []))
     return {
       members: new Set(each.flatMap(({ members }) => [...members])),
@@ -81,14 +90,14 @@ function meets(members: ReadonlySet<string>, member: string): boolean {
   return member === ANY_NAME ? members.size > (members.has(ITEMS) ? 1 : 0) : members.has(ANY_NAME)
 }
 
-function memberOf({ keyword, key = '' }: Edge): readonly string[] {
+function memberOf({ keyword, key = '' }: SchemaLink): readonly string[] {
   if (keyword === 'properties') return [`/${key}`]
   if (keyword === 'contains' || keyword === 'propertyNames') return []
   return [NAMING.includes(keyword) ? ANY_NAME : ITEMS]
 }
 
 /** The branches of a schema in groups: all groups apply together, of a group one branch. */
-function groupsOf(root: JsonObject, node: JsonObject): readonly (readonly Edge[])[] {
+function groupsOf(root: JsonObject, node: JsonObject): readonly (readonly SchemaLink[])[] {
   const edges = inPlaceOf(root, node).filter(({ keyword }) => keyword !== 'not')
   const choices = [['anyOf'], ['oneOf'], ['then', 'else']]
   const chosen = choices.map((keywords) => edges.filter(({ keyword }) => keywords.includes(keyword)))
@@ -114,7 +123,7 @@ function branchesOf(root: JsonObject, node: JsonObject): ReadonlySet<JsonObject>
 function structuredNodes(root: JsonObject): ReadonlySet<JsonObject> {
   const from = new Map<JsonObject, JsonObject[]>([[root, []]])
   for (const [node] of from) {
-    const edges = [...edgesOf(node), ...inPlaceOf(root, node)]
+    const edges = [...schemaLinksOf(node), ...inPlaceOf(root, node)]
     for (const { to } of edges) {
       if (!isObject(to)) continue
       const sources = from.get(to)

@@ -87,7 +87,7 @@ const IN_PLACE: ReadonlySet<string> = new Set([
 ])
 
 /** A step from a schema to one of its subschemas. */
-export interface Edge {
+export interface SchemaLink {
   readonly keyword: string
   /** The name or index under the keyword, if it holds several. */
   readonly key: string | undefined
@@ -97,9 +97,14 @@ export interface Edge {
 }
 
 /** The steps to the subschemas of `node`, not counting `$ref`. Keywords with a value of the wrong shape lead nowhere. */
-export function edgesOf(node: JsonObject): readonly Edge[] {
+export function schemaLinksOf(node: JsonObject): readonly SchemaLink[] {
   return Object.entries(node).flatMap(([keyword, value]) => {
-    const edge = (to: Json, key?: string): Edge => ({ keyword, key, inPlace: IN_PLACE.has(keyword), to })
+    const edge = (to: Json, key?: string): SchemaLink => ({
+      keyword,
+      key,
+      inPlace: IN_PLACE.has(keyword),
+      to,
+    })
     const shape = SHAPES.get(keyword)
     if (shape === 'schema') return [edge(value)]
     if (shape === 'schemas' || shape === 'schema or schemas') {
@@ -115,8 +120,8 @@ export function edgesOf(node: JsonObject): readonly Edge[] {
 }
 
 /** The subschemas that look at the same value as `node`, its `$ref` among them; each is met where it applies. */
-export function inPlaceOf(root: JsonObject, node: JsonObject): readonly Edge[] {
-  const edges = edgesOf(node).filter(({ inPlace }) => inPlace)
+export function inPlaceOf(root: JsonObject, node: JsonObject): readonly SchemaLink[] {
+  const edges = schemaLinksOf(node).filter(({ inPlace }) => inPlace)
   const ref = get(node, '$ref')
   const to = typeof ref === 'string' ? resolve(root, ref) : undefined
   return to === undefined ? edges : [{ keyword: '$ref', key: undefined, inPlace: true, to }, ...edges]

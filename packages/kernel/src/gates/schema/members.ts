@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { entriesOf, get, isList, isObject, numberOf, shown, shownStep, textsOf } from './keywords.ts'
-import { NOTHING, type Check, type SchemaRun, type SeenValues } from './run.ts'
+import { NOTHING, type Check, type SchemaRun, type CheckedValues } from './run.ts'
 import { areUnique, usablePattern } from './values.ts'
 
 /** Makes the check of a subschema. */
@@ -40,7 +40,12 @@ export function objectChecks(node: JsonObject, modes: MemberModes): readonly Che
   ]
 }
 
-type ObjectCheck = (object: JsonObject, keys: readonly string[], run: SchemaRun, seen?: SeenValues) => boolean
+type ObjectCheck = (
+  object: JsonObject,
+  keys: readonly string[],
+  run: SchemaRun,
+  seen?: CheckedValues,
+) => boolean
 
 function sizeCheck(node: JsonObject): ObjectCheck | undefined {
   const fits = countCheck(node, 'minProperties', 'maxProperties', 'properties')
@@ -147,7 +152,7 @@ export function arrayChecks(node: JsonObject, modes: MemberModes): readonly Chec
   ]
 }
 
-type ArrayCheck = (items: readonly Json[], run: SchemaRun, seen?: SeenValues) => boolean
+type ArrayCheck = (items: readonly Json[], run: SchemaRun, seen?: CheckedValues) => boolean
 
 function itemsCheck(node: JsonObject, { below }: MemberModes): ArrayCheck | undefined {
   const items = get(node, 'items')

@@ -2,7 +2,7 @@
 
 import { canonicalize, type Json, type JsonObject } from '@tollgate/evidence/core'
 import {
-  edgesOf,
+  schemaLinksOf,
   entriesOf,
   get,
   inPlaceOf,
@@ -125,7 +125,7 @@ class Review {
     if (get(node, 'prefixItems') !== undefined && isList(get(node, 'items'))) {
       this.#refuse(at, 'has two lists of items, `prefixItems` and `items`')
     }
-    for (const { keyword, key, to } of edgesOf(node)) {
+    for (const { keyword, key, to } of schemaLinksOf(node)) {
       this.#subschema(to, `${at}${shownStep(keyword)}${key === undefined ? '' : shownStep(key)}`)
     }
   }

@@ -4,7 +4,7 @@ import type { Json } from '@tollgate/evidence'
 import { KernelError } from '../../error.ts'
 
 /** Whether a value fits. If not, `run` holds the problem. With `seen`, also notes which members were looked at. */
-export type Check = (value: Json, run: SchemaRun, seen?: SeenValues) => boolean
+export type Check = (value: Json, run: SchemaRun, seen?: CheckedValues) => boolean
 
 /** Accepts anything. */
 export const ANYTHING: Check = () => true
@@ -71,7 +71,7 @@ export interface FoundProblem {
 }
 
 /** The members of one value that some keyword has looked at (annotations, in the words of JSON Schema). */
-export class SeenValues {
+export class CheckedValues {
   readonly #names = new Set<string>()
   readonly #items = new Set<number>()
   #prefix = 0
@@ -89,7 +89,7 @@ export class SeenValues {
     this.#prefix = Math.max(this.#prefix, end)
   }
 
-  addAll(other: SeenValues, run: SchemaRun): void {
+  addAll(other: CheckedValues, run: SchemaRun): void {
     run.spend(2 * (other.#names.size + other.#items.size))
     for (const name of other.#names) this.#names.add(name)
     for (const index of other.#items) this.#items.add(index)

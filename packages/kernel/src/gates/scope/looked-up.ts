@@ -47,11 +47,11 @@ function knowsFlagged({ full, labels, older, newer }: Provenance): boolean {
   return !labels.includes('flagged') || (!full && older.size + newer.size < MOST_REMEMBERED / 2)
 }
 
-const LONGEST_NAME = 200
+const MAX_NAME = 200
 const LETTER = /\p{L}/u
 // So many digits with no letter between are a sink by themselves, as they are alone: an account, a telephone number.
 const NUMBER = /(?:\p{N}[^\p{L}\p{N}]{0,3}){8}/u
 
 function isName(name: string): boolean {
-  return name.length <= LONGEST_NAME && LETTER.test(name) && !NUMBER.test(name)
+  return name.length <= MAX_NAME && LETTER.test(name) && !NUMBER.test(name)
 }

@@ -10,12 +10,12 @@ const FIELDS: readonly string[] = ['effects', 'tools', 'sinks', 'looked_up', 'un
 export const MOST_TOOLS: number = 256
 /** Most sinks in a scope. */
 export const MOST_SINKS: number = 1024
-const LONGEST_NAME = 256
-const LONGEST_SINK = 512
+const MAX_NAME = 256
+const MAX_SINK = 512
 // The whole of it: it is kept beside every call of the session.
-const LONGEST_SCOPE = 1 << 15
+const MAX_SCOPE = 1 << 15
 // Its tools stand in a receipt, which has room for so many bytes of them.
-const LONGEST_TOOLS = 12_000
+const MAX_TOOLS = 12_000
 
 /**
  * Reads a scope. The lists come back sorted and without repetitions, so that two that say the same are the same.
@@ -31,15 +31,14 @@ export function parseScope(value: unknown): Scope {
   const { effects, tools, sinks, looked_up, until, by } = fields
   const scope: Scope = {
     ...(effects !== undefined && { effects: readEffects(effects) }),
-    ...(tools !== undefined && { tools: readTexts('tools', tools, MOST_TOOLS, LONGEST_NAME) }),
-    ...(sinks !== undefined && { sinks: readTexts('sinks', sinks, MOST_SINKS, LONGEST_SINK) }),
+    ...(tools !== undefined && { tools: readTexts('tools', tools, MOST_TOOLS, MAX_NAME) }),
+    ...(sinks !== undefined && { sinks: readTexts('sinks', sinks, MOST_SINKS, MAX_SINK) }),
     ...(looked_up !== undefined && readLookedUp(looked_up)),
     ...(until !== undefined && { until: readMoment(until) }),
     by: SCOPE_SOURCES.find((source) => source === by) ?? fail('`by` must be `host`, `user` or `proposed`'),
   }
-  if (canonicalize(scope).length > LONGEST_SCOPE) throw wrong(`it is longer than ${LONGEST_SCOPE} characters`)
-  if (bytesOf(scope.tools ?? []) > LONGEST_TOOLS)
-    throw wrong(`\`tools\` are longer than ${LONGEST_TOOLS} bytes`)
+  if (canonicalize(scope).length > MAX_SCOPE) throw wrong(`it is longer than ${MAX_SCOPE} characters`)
+  if (bytesOf(scope.tools ?? []) > MAX_TOOLS) throw wrong(`\`tools\` are longer than ${MAX_TOOLS} bytes`)
   return scope
 }
 
@@ -48,7 +47,7 @@ function bytesOf(texts: readonly string[]): number {
 }
 
 function readEffects(value: unknown): readonly EffectClass[] {
-  const names = readTexts('effects', value, EFFECT_CLASSES.length, LONGEST_NAME)
+  const names = readTexts('effects', value, EFFECT_CLASSES.length, MAX_NAME)
   const known = EFFECT_CLASSES.filter((effect) => names.includes(effect))
   return known.length === names.length ? known : fail(`\`effects\` are of \`${EFFECT_CLASSES.join('`, `')}\``)
 }

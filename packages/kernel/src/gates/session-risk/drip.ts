@@ -5,7 +5,7 @@ import type { Intent } from '../../road/capture.ts'
 import { targetsOf } from '../../destinations/targets.ts'
 import { matchesHost } from '../../destinations/pattern.ts'
 import { holdsData, isOfData, wasSensitive } from './facts.ts'
-import { isSentOften, wasLabelled, type Watch } from './watch.ts'
+import { isSentOften, wasLabelled, type RiskHistory } from './history.ts'
 import type { Snapshot } from '../../road/snapshot.ts'
 
 const MOST_SINKS = 8
@@ -23,7 +23,7 @@ function sinksOf({ tool }: Intent, snapshot: Snapshot): readonly string[] {
   // To look something up is everyday work, and money takes no data along.
   if (!data || effect === 'read' || effect === 'pay' || snapshot.voiced()) return []
   // A client may name another session for every call: what one of them has read counts in all.
-  if (!wasSensitive(snapshot) && !wasLabelled(watchOf(snapshot), snapshot.time)) return []
+  if (!wasSensitive(snapshot) && !wasLabelled(historyOf(snapshot), snapshot.time)) return []
   const internal = policy.gates.taint?.internal ?? []
   const outside = targetsOf(snapshot).filter((each) => !internal.some((host) => matchesHost(host, each)))
   return [...new Set(outside.map(({ host }) => (host === '' ? `\n${tool}` : host)))]
@@ -34,7 +34,7 @@ export function isDripping(intent: Intent, snapshot: Snapshot): boolean {
   const sinks = sinksOf(intent, snapshot)
   // Of more than are counted, one could get something every time.
   if (sinks.length > MOST_SINKS) return true
-  return sinks.some((to) => isSentOften(watchOf(snapshot), to, snapshot.time))
+  return sinks.some((to) => isSentOften(historyOf(snapshot), to, snapshot.time))
 }
 
 /** Whether a session without words has data with a label, or gets some by a call that passes. */
@@ -43,6 +43,6 @@ export function bringsLabelled(snapshot: Snapshot): boolean {
   return (snapshot.tool?.declared?.returns ?? []).some(isOfData) || holdsData(snapshot)
 }
 
-function watchOf({ lineage, principal }: Snapshot): Watch {
+function historyOf({ lineage, principal }: Snapshot): RiskHistory {
   return (lineage ?? principal).watch
 }

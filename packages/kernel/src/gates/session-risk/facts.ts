@@ -3,16 +3,16 @@
 import type { EffectClass } from '@tollgate/evidence'
 import type { Intent } from '../../road/capture.ts'
 import { leaves } from '../taint/flow.ts'
-import { aimOf, type Aim, type TargetStanding } from './aim.ts'
+import { callTargetOf, type CallTarget, type TargetOrigin } from './call-target.ts'
 import type { Axes } from './risk.ts'
-import { isWary, LASTING } from './watch.ts'
-import type { Deed } from '../../text/prompt-words.ts'
+import { isWary, LASTING } from './history.ts'
+import type { RequestedAction } from '../../text/prompt-words.ts'
 import type { Snapshot } from '../../road/snapshot.ts'
 import { isAskedFor } from '../taint/named.ts'
 
 /** What is known of a call in a session whose user has said something. */
 export interface RiskFacts {
-  readonly aim: Aim | undefined
+  readonly aim: CallTarget | undefined
   /** Nobody but the agent, or a text, knows of its target. */
   readonly strange: boolean
   /** Its target was named by nobody whose word counts for what the call does. */
@@ -23,7 +23,7 @@ export interface RiskFacts {
 }
 
 /** What a deed on a target of each standing comes to. A third is the most: a person is asked long before anything is denied. */
-type Weights = Readonly<Record<TargetStanding, number>>
+type Weights = Readonly<Record<TargetOrigin, number>>
 
 const NOTHING: Weights = {
   named: 0,
@@ -59,7 +59,7 @@ const DONE: Readonly<Record<EffectClass, Weights>> = {
 const UNASKED = 150_000
 
 /** Standings that a deed of consequence cannot rest on. */
-const UNNAMED: Readonly<Record<EffectClass, ReadonlySet<TargetStanding>>> = {
+const UNNAMED: Readonly<Record<EffectClass, ReadonlySet<TargetOrigin>>> = {
   read: new Set(['claimed', 'told', 'nobody']),
   write: new Set(['claimed', 'told', 'nobody']),
   execute: new Set(['claimed', 'told', 'nobody']),
@@ -71,7 +71,7 @@ const UNNAMED: Readonly<Record<EffectClass, ReadonlySet<TargetStanding>>> = {
 }
 
 /** What a user asks for who asks for such an effect. */
-const ASKING: Readonly<Partial<Record<EffectClass, readonly Deed[]>>> = {
+const ASKING: Readonly<Partial<Record<EffectClass, readonly RequestedAction[]>>> = {
   pay: ['pay', 'change', 'send'],
   delete: ['delete', 'change'],
   admin: ['admin', 'change', 'invite', 'make', 'delete'],
@@ -81,7 +81,7 @@ const ASKING: Readonly<Partial<Record<EffectClass, readonly Deed[]>>> = {
 export function factsOf(intent: Intent, snapshot: Snapshot): RiskFacts | undefined {
   const { effect } = snapshot
   if (effect === 'read' && snapshot.destinations().length === 0) return undefined
-  const aim = aimOf(intent, snapshot)
+  const aim = callTargetOf(intent, snapshot)
   if (!aim) return isHeld(snapshot) && snapshot.sideEffect ? AIMLESS : undefined
   const { standing, web } = aim
   const outward = leaves(snapshot)
@@ -103,7 +103,7 @@ export function factsOf(intent: Intent, snapshot: Snapshot): RiskFacts | undefin
   }
 }
 
-const STRANGE: ReadonlySet<TargetStanding> = new Set(['loose', 'claimed', 'told', 'nobody'])
+const STRANGE: ReadonlySet<TargetOrigin> = new Set(['loose', 'claimed', 'told', 'nobody'])
 
 /** In a session that is held, whatever it is. */
 const AIMLESS: RiskFacts = {
@@ -119,7 +119,7 @@ const AIMLESS: RiskFacts = {
  * such deed; or somebody should have seen before what its principal did, and it is on something that the user has not named; or what
  * its session did: then nothing is done in it until a person agrees.
  */
-function isUnasked(standing: TargetStanding, outward: boolean, snapshot: Snapshot): boolean {
+function isUnasked(standing: TargetOrigin, outward: boolean, snapshot: Snapshot): boolean {
   if (isHeld(snapshot)) return snapshot.sideEffect || outward
   if (!isOfConsequence(snapshot, outward) || standing === 'named' || standing === 'beside') return false
   if (isWary((snapshot.lineage ?? snapshot.principal).watch, snapshot.time)) return true

@@ -1,7 +1,7 @@
 import { acts } from '../../destinations/targets.ts'
 import type { Intent } from '../../road/capture.ts'
 import { isDripping } from './drip.ts'
-import { isLatched, paidBefore } from './watch.ts'
+import { isLatched, paidBefore } from './history.ts'
 import { decimal, QUIET, signalOf, type Axis } from './risk.ts'
 import type { Snapshot } from '../../road/snapshot.ts'
 import { wouldAskAbout } from './sums.ts'

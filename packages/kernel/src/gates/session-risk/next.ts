@@ -7,13 +7,13 @@ import type { Intent } from '../../road/capture.ts'
 import type { Settled } from '../../road/settle.ts'
 import type { Snapshot } from '../../road/snapshot.ts'
 import { isNotOurs } from '../gate.ts'
-import { copiedIn, keyFor, vouchedFor } from './aim.ts'
+import { copiedIn, keyFor, vouchedFor } from './call-target.ts'
 import { bringsLabelled, drippingTo } from './drip.ts'
 import type { RiskFacts } from './facts.ts'
 import { type Leak, eased } from './risk.ts'
 import type { RiskTurn } from './turn.ts'
 import {
-  type Watch,
+  type RiskHistory,
   storedAway,
   paidTo,
   labelledAt,
@@ -22,9 +22,9 @@ import {
   latched,
   seenGrave,
   agreed,
-  tires,
-} from './watch.ts'
-import { heardInQuestion } from '../taint/heard.ts'
+  isApprovalFatigue,
+} from './history.ts'
+import { seenInQuestion } from '../taint/seen-values.ts'
 import { hear } from '../taint/provenance.ts'
 import type { Provenance } from '../taint/remembered.ts'
 
@@ -52,9 +52,14 @@ export function easedIf({ uses }: Settled, before: Leak, counted: Leak, { time, 
 const WRITES: ReadonlySet<Snapshot['effect']> = new Set(['write', 'execute', 'admin'])
 
 /** What is watched of whoever answers for the call, once it is decided. */
-export function watchAfter(watch: Watch, intent: Intent, snapshot: Snapshot, settled: Settled): Watch {
+export function historyAfter(
+  watch: RiskHistory,
+  intent: Intent,
+  snapshot: Snapshot,
+  settled: Settled,
+): RiskHistory {
   if (isNotOurs(intent, settled)) return watch
-  const heard = watchOfDrops(watchOfVerdict(watch, intent, snapshot, settled), intent, snapshot, settled)
+  const heard = historyOfDrops(historyOfVerdict(watch, intent, snapshot, settled), intent, snapshot, settled)
   // Also where it was stopped: what a text wants written down may get there by another way.
   const copied = WRITES.has(snapshot.effect) ? copiedIn(snapshot) : []
   if (copied.length > 0) return storedAway({ ...heard, key: keyFor(snapshot, snapshot.provenance()) }, copied)
@@ -66,7 +71,12 @@ export function watchAfter(watch: Watch, intent: Intent, snapshot: Snapshot, set
 }
 
 /** What left for the same sinks after labelled data was read, with this call. */
-function watchOfDrops(watch: Watch, intent: Intent, snapshot: Snapshot, settled: Settled): Watch {
+function historyOfDrops(
+  watch: RiskHistory,
+  intent: Intent,
+  snapshot: Snapshot,
+  settled: Settled,
+): RiskHistory {
   const { verdict, uses, asks = [] } = settled
   if (verdict !== 'ALLOW') return watch
   // It was allowed, so the rung that looks at this did not fail.
@@ -78,12 +88,12 @@ function watchOfDrops(watch: Watch, intent: Intent, snapshot: Snapshot, settled:
   return sentTo(heard, sinks, isAgreed, snapshot.time)
 }
 
-function watchOfVerdict(
-  watch: Watch,
+function historyOfVerdict(
+  watch: RiskHistory,
   { tool, hash }: Intent,
   snapshot: Snapshot,
   { verdict, reason, uses }: Settled,
-): Watch {
+): RiskHistory {
   const { time } = snapshot
   if (reason === 'APPROVAL_REFUSED') return refused(watch, tool, hash, time)
   if (reason === 'SESSION_RISK_MEMORY_DENY') return latched(watch, time)
@@ -129,15 +139,11 @@ export function nextDenials(denials: number, { verdict, reason }: Settled): numb
  * What is remembered of the session's data once this call has been heard: what the agent says in its arguments counts as its
  * own, unless untrusted text has said it before. What a server says in its question is output, whatever the verdict.
  */
-export function heardAfter(
-  { author }: Intent,
-  snapshot: Snapshot,
-  approved: boolean,
-): Provenance | undefined {
+export function seenAfter({ author }: Intent, snapshot: Snapshot, approved: boolean): Provenance | undefined {
   const before = snapshot.provenance()
   if (!before) return before
   if (author !== undefined) {
-    return hear(before, snapshot.key, snapshot.texts().flatMap(heardInQuestion))
+    return hear(before, snapshot.key, snapshot.texts().flatMap(seenInQuestion))
   }
   const values = snapshot.texts().flatMap((text) => text.values)
   const vouched = approved ? vouchedFor(snapshot) : []
@@ -150,9 +156,9 @@ export function heardAfter(
 }
 
 /** Whether people were asked too much, or about this too often, to be asked once more. */
-export function isTiring(tool: string, snapshot: Snapshot): boolean {
+export function isTiringCall(tool: string, snapshot: Snapshot): boolean {
   const { watch } = snapshot.lineage ?? snapshot.principal
-  return tires(watch, tool, isStrange(snapshot), snapshot.time)
+  return isApprovalFatigue(watch, tool, isStrange(snapshot), snapshot.time)
 }
 
 function isStrange(snapshot: Snapshot): boolean {

@@ -3,7 +3,7 @@
 import type { EffectClass, Json, JsonObject } from '@tollgate/evidence'
 import type { Axes } from './risk.ts'
 import { ONE } from '../../units.ts'
-import { BIT, topicsIn, type Topic, type Topics } from './words.ts'
+import { BIT, topicsIn, type Topic, type Topics } from './risk-terms.ts'
 
 /** What is known of a call besides its words. */
 export interface Facts {

@@ -1,6 +1,6 @@
 import { leaves, type Flow } from './flow.ts'
 import { acts } from '../../destinations/targets.ts'
-import { isHard } from './heard.ts'
+import { isHard } from './seen-values.ts'
 import type { TaintSettings, ValueRule } from './settings.ts'
 import type { Snapshot } from '../../road/snapshot.ts'
 import { shownPath } from '../../text/walk.ts'

@@ -8,7 +8,7 @@ import { sortedLabels } from '../../text/labels.ts'
 import { rewrite } from '../../text/walk.ts'
 import { readTexts, type ReadText } from '../texts.ts'
 import { codesOf } from '../threat/finding.ts'
-import { heardIn, type Span, isHard } from './heard.ts'
+import { seenIn, type Span, isHard } from './seen-values.ts'
 
 /** What the policy has an answer looked through for. */
 export interface Inspecting {
@@ -21,7 +21,7 @@ export interface Inspecting {
 export function inspect(content: Json, { policy, returns }: Inspecting): Inspection {
   if (!remembersData(policy)) return { labels: [], findings: [], heard: [], delivery: 'full', content }
   const texts = readTexts(content, 'skip')
-  const heard = texts.flatMap((text) => heardIn(text, returns))
+  const heard = texts.flatMap((text) => seenIn(text, returns))
   const labels = sortedLabels([...returns, ...heard.flatMap((each) => each.labels)])
   const findings = codesOf(texts.flatMap((text) => text.findings))
   return { labels, findings, heard, ...deliver(content, texts, { policy, returns }) }

@@ -2,7 +2,7 @@
 // named; one that nobody has named was found, or made up, by the agent.
 
 import { readPrompt } from '../../text/prompt.ts'
-import type { Deed } from '../../text/prompt-words.ts'
+import type { RequestedAction } from '../../text/prompt-words.ts'
 import { lookUp, type Provenance, type Spoken } from './remembered.ts'
 import type { Value } from '../../text/scan.ts'
 import { valuesIn } from '../../text/values.ts'
@@ -23,21 +23,21 @@ export function namesIn(text: string): readonly Spoken[] {
     for (const part of partsOf(token)) found.add(part)
   }
   const read = readPrompt(text)
-  const money: readonly Deed[] = read.isAboutMoney ? ['pay'] : []
+  const money: readonly RequestedAction[] = read.isAboutMoney ? ['pay'] : []
   // Who leaves it to a text what is to be done has asked for whatever that is.
-  const anything: readonly Deed[] = read.delegates ? ['change'] : []
-  const deeds = new Set<Deed>([...read.deeds, ...money, ...anything])
-  return [...[...deeds].sort().map(deedName), ...found].map((name) => ({ kind: 'name', text: name }))
+  const anything: readonly RequestedAction[] = read.delegates ? ['change'] : []
+  const deeds = new Set<RequestedAction>([...read.deeds, ...money, ...anything])
+  return [...[...deeds].sort().map(actionName), ...found].map((name) => ({ kind: 'name', text: name }))
 }
 
 /** What is asked for has a space in its name, as no word has. */
-function deedName(deed: Deed): string {
+function actionName(deed: RequestedAction): string {
   return `to ${deed}`
 }
 
 /** Whether the user's first words ask for any of these. */
-export function isAskedFor(provenance: Provenance, deeds: readonly Deed[]): boolean {
-  return deeds.some((deed) => isName(provenance, deedName(deed)))
+export function isAskedFor(provenance: Provenance, deeds: readonly RequestedAction[]): boolean {
+  return deeds.some((deed) => isName(provenance, actionName(deed)))
 }
 
 /** Values without those inside of others: who names a page has not named all of its host. */

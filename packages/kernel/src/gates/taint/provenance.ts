@@ -20,7 +20,7 @@ import {
 export { lookUp, NO_PROVENANCE, worstIn, type Origin, type Provenance, type Spoken } from './remembered.ts'
 
 /** Something that was said or returned. */
-export interface Heard {
+export interface SeenValues {
   readonly origin: Origin
   /** The labels it carries. What is said carries none. */
   readonly labels: readonly string[]
@@ -32,7 +32,7 @@ export interface Heard {
 }
 
 /** How many values are taken from one thing heard. */
-export const MOST_HEARD: number = 4096
+export const MAX_SEEN: number = 4096
 /** So many changes are kept apart; then they are put with the rest, which costs a copy. */
 const MOST_NEWER = 64
 /** A record that holds so many takes in no more words: fields leave room for what is said, that for what is flagged, all for values. */
@@ -45,7 +45,7 @@ const FULL_FOR_WORDS: Readonly<Partial<Record<Origin, number>>> = { output: 512,
  *
  * @param key makes 64 random hexadecimal digits; asked once in a session, for its first value
  */
-export function hear(before: Provenance, key: () => string, heard: readonly Heard[]): Provenance {
+export function hear(before: Provenance, key: () => string, heard: readonly SeenValues[]): Provenance {
   const draft = new Draft(before, key)
   for (const each of heard) draft.hear(each)
   return draft.result()
@@ -86,11 +86,11 @@ class Draft {
     this.#older = before.older
   }
 
-  hear({ origin, labels, values, cut = false, words = false }: Heard): void {
+  hear({ origin, labels, values, cut = false, words = false }: SeenValues): void {
     const mask = origin === 'said' ? 0 : this.#maskOf(labels)
     // What is said and not listed only fails to count as said.
-    if (origin !== 'said' && !words && (cut || values.length > MOST_HEARD)) this.#full = true
-    const most = Math.min(values.length, MOST_HEARD)
+    if (origin !== 'said' && !words && (cut || values.length > MAX_SEEN)) this.#full = true
+    const most = Math.min(values.length, MAX_SEEN)
     let room = words ? this.#roomForWords(origin) : Infinity
     if (room <= 0 && origin === 'output') return
     for (let i = 0; i < most; i++) {

@@ -26,7 +26,7 @@ const ORIGINS: ReadonlyMap<string, Origin> = new Map([
   ['f', 'flagged'],
 ])
 // 2,048 pieces of 21 characters, 32 labels, the key.
-const LONGEST_RECORD = 65_536
+const MAX_RECORD = 65_536
 const LABEL = /^[a-z][a-z0-9-]{0,31}$/
 
 /**
@@ -53,7 +53,7 @@ function maskDigits(names: readonly string[]): number {
  * @throws KernelError `STATE_MALFORMED` for any other text. The message holds nothing of it.
  */
 export function readProvenance(text: string): Provenance {
-  const provenance = text.length > LONGEST_RECORD ? undefined : parsed(text)
+  const provenance = text.length > MAX_RECORD ? undefined : parsed(text)
   // What is not exactly what we would have written was not written by us.
   if (provenance && provenanceText(provenance) === text) return provenance
   throw new KernelError('STATE_MALFORMED', 'the record of a session is not one that was written here')

@@ -6,7 +6,7 @@ import { readHosts } from '../../policy/reader/hosts.ts'
 import { checkLabel, readLabels } from '../../policy/reader/labels.ts'
 import { about, HOSTS, keysOf, LABEL, LABELS, mapping, record, words } from '../../policy/reader/schema.ts'
 import type { GateSection } from '../../policy/reader/section.ts'
-import { readWords } from '../../policy/reader/words.ts'
+import { readEnumMap } from '../../policy/reader/enum-map.ts'
 
 /** What is done with a value at a sink because of where it came from. */
 export type ValueRule = 'allow' | 'ask' | 'deny'
@@ -88,7 +88,7 @@ export function readTaint(reader: Reader, place: Place): TaintSettings {
     ask: ask ? readAsked(reader, ask, denied, deny !== undefined) : DEFAULT_TAINT.ask,
     internal: readHosts(reader, internal, 'a host'),
     follow: (follow && reader.word(follow, '`follow`', ['values', 'session'])) ?? DEFAULT_TAINT.follow,
-    provenance: readWords(reader, provenance, RULES, DEFAULT_TAINT.provenance),
+    provenance: readEnumMap(reader, provenance, RULES, DEFAULT_TAINT.provenance),
     results: results ? readResults(reader, results) : DEFAULT_TAINT.results,
   }
 }

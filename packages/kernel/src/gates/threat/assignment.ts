@@ -4,7 +4,7 @@ import { isAlphanumeric } from './characters.ts'
 import { at, codeAt, distinctIn, type View } from './view.ts'
 import { learn } from './lexicon.ts'
 import { LOW, MEDIUM, NONE, type Grade } from './report.ts'
-import { note, pastBlanks, type Scene } from './scene.ts'
+import { note, pastBlanks, type ScanState } from './scan-state.ts'
 
 const KEY = learn('key')
 const BEARER = learn('bearer')
@@ -14,18 +14,22 @@ const KINDS_OF_KEY = new Set('api access secret private auth client signing encr
 const LONGEST = 200
 
 /** Looks for a value after a name, and whether it looks like a secret. */
-export function assignedAfter(scene: Scene, word: number, code: 'PASSWORD_ASSIGNED' | 'KEY_ASSIGNED'): void {
-  const { view, reading } = scene
+export function assignedAfter(
+  state: ScanState,
+  word: number,
+  code: 'PASSWORD_ASSIGNED' | 'KEY_ASSIGNED',
+): void {
+  const { view, reading } = state
   const id = at(reading.ids, word)
-  if (id === KEY && !isDoorKey(scene, word)) return
+  if (id === KEY && !isDoorKey(state, word)) return
   const value = valueAfter(view, at(reading.ends, word), id === BEARER)
   if (value === undefined) return
   const [start, end] = value
   const grade = code === 'KEY_ASSIGNED' ? keyGrade(view, start, end) : passwordGrade(view, start, end)
-  note(scene, code, grade, start, end)
+  note(state, code, grade, start, end)
 }
 
-function isDoorKey({ reading }: Scene, word: number): boolean {
+function isDoorKey({ reading }: ScanState, word: number): boolean {
   if (word === 0 || at(reading.starts, word) - at(reading.ends, word - 1) > 1) return false
   return KINDS_OF_KEY.has(at(reading.ids, word - 1))
 }

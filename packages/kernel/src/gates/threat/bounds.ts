@@ -73,14 +73,14 @@ const INLINE = new Set([
   'font',
   'wbr',
 ])
-const LONGEST_TAG = 7
+const MAX_TAG = 7
 
 /** The start of a tag. Its name is no word of the text; a tag that shapes no line does not end one either. */
 export function tag(view: View, result: ViewReading, i: number): void {
   let start = i + 1
   if (codeAt(view, start) === 0x2f) start++
   let name = ''
-  for (let end = start; end < start + LONGEST_TAG && isLetter(codeAt(view, end)); end++) {
+  for (let end = start; end < start + MAX_TAG && isLetter(codeAt(view, end)); end++) {
     name += String.fromCharCode(codeAt(view, end) | 32)
   }
   if (name !== '') result.ordinal--

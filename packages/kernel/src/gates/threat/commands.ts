@@ -5,16 +5,32 @@ import type { ThreatCode } from './finding.ts'
 import { at, codeAt, startOf, type View } from './view.ts'
 import { learn } from './lexicon.ts'
 import { HIGH, LOW, MEDIUM, type Grade } from './report.ts'
-import { before, goesOn, isOneLine, isOneWord, note, noteSaid, pastBlanks, type Scene } from './scene.ts'
+import {
+  before,
+  goesOn,
+  isOneLine,
+  isOneWord,
+  note,
+  noteSaid,
+  pastBlanks,
+  type ScanState,
+} from './scan-state.ts'
 import type { Probe } from './secrets.ts'
 
-function said(scene: Scene, code: ThreatCode, grade: Grade, word: number, start: number, end: number): void {
-  noteSaid(scene, code, grade, { start, end, word })
+function said(
+  state: ScanState,
+  code: ThreatCode,
+  grade: Grade,
+  word: number,
+  start: number,
+  end: number,
+): void {
+  noteSaid(state, code, grade, { start, end, word })
 }
 
 /** A script of many lines may well do what would be strange in an argument. */
-function inArgument(scene: Scene, grade: Grade): Grade {
-  return isOneLine(scene.view) ? grade : LOW
+function inArgument(state: ScanState, grade: Grade): Grade {
+  return isOneLine(state.view) ? grade : LOW
 }
 
 function isChain(code: number): boolean {
@@ -22,8 +38,8 @@ function isChain(code: number): boolean {
 }
 
 /** `; rm -rf /`. Worse the more it takes away. */
-const remove: Probe = (scene, word) => {
-  const { view, reading } = scene
+const remove: Probe = (state, word) => {
+  const { view, reading } = state
   const start = at(reading.starts, word)
   let end = pastBlanks(view, at(reading.ends, word))
   if (codeAt(view, end) !== 0x2d) return
@@ -38,7 +54,7 @@ const remove: Probe = (scene, word) => {
   const grade = isEverything(view, target) ? (chained ? HIGH : MEDIUM) : LOW
   const absolute = chained && codeAt(view, target) === 0x2f
   if (chained || grade > LOW)
-    said(scene, 'SHELL_CHAIN', absolute ? atLeast(grade) : grade, word, start, pathEnd(view, target))
+    said(state, 'SHELL_CHAIN', absolute ? atLeast(grade) : grade, word, start, pathEnd(view, target))
 }
 
 function atLeast(grade: Grade): Grade {
@@ -63,11 +79,11 @@ function isEverything(view: View, start: number): boolean {
   )
 }
 
-const LONGEST_PATH = 128
+const MAX_PATH = 128
 
 function pathEnd(view: View, start: number): number {
   let end = start
-  while (end < start + LONGEST_PATH && isPathCode(codeAt(view, end))) end++
+  while (end < start + MAX_PATH && isPathCode(codeAt(view, end))) end++
   return end
 }
 
@@ -81,28 +97,28 @@ const FETCHES = new Set('curl wget fetch iwr base64 xxd'.split(' ').map(learn))
 const INTERACTIVE = ['bash', 'sh', 'zsh']
 
 /** `curl … | bash`, `bash -i >& /dev/tcp/…`. */
-const shell: Probe = (scene, word) => {
-  const { view, reading } = scene
+const shell: Probe = (state, word) => {
+  const { view, reading } = state
   const start = at(reading.starts, word)
   const end = at(reading.ends, word)
   if (goesOn(view, pastBlanks(view, end), '-i >&') || goesOn(view, pastBlanks(view, end), '-i>&')) {
-    return said(scene, 'REVERSE_SHELL', HIGH, word, start, lineEnd(view, end))
+    return said(state, 'REVERSE_SHELL', HIGH, word, start, lineEnd(view, end))
   }
   const piped = before(view, start) === 0x7c || goesOn(view, start - 7, '| sudo ')
   const inside =
     goesOn(view, pastBlanks(view, end), '<(curl') || goesOn(view, pastBlanks(view, end), '<(wget')
   if (!piped && !inside) return
-  const fetched = inside ? start : fetchBefore(scene, word)
+  const fetched = inside ? start : fetchBefore(state, word)
   if (fetched >= 0)
-    said(scene, 'PIPE_TO_SHELL', inArgument(scene, MEDIUM), word, fetched, inside ? lineEnd(view, end) : end)
-  else note(scene, 'PIPE_TO_SHELL', LOW, start, end)
+    said(state, 'PIPE_TO_SHELL', inArgument(state, MEDIUM), word, fetched, inside ? lineEnd(view, end) : end)
+  else note(state, 'PIPE_TO_SHELL', LOW, start, end)
 }
 
 /** Where something is fetched earlier in the line; -1 if nothing is. */
-function fetchBefore({ view, reading }: Scene, word: number): number {
+function fetchBefore({ view, reading }: ScanState, word: number): number {
   for (let i = word - 1; i >= Math.max(0, word - 12); i--) {
     const start = at(reading.starts, i)
-    if (at(reading.starts, word) - start > LONGEST_LINE) return -1
+    if (at(reading.starts, word) - start > MAX_LINE) return -1
     if (!FETCHES.has(at(reading.ids, i))) continue
     for (let place = start; place < at(reading.starts, word); place++)
       if (codeAt(view, place) === 10) return -1
@@ -111,86 +127,86 @@ function fetchBefore({ view, reading }: Scene, word: number): number {
   return -1
 }
 
-const LONGEST_LINE = 256
+const MAX_LINE = 256
 
 function lineEnd(view: View, start: number): number {
   let end = start
-  while (end < Math.min(view.length, start + LONGEST_LINE) && codeAt(view, end) !== 10) end++
+  while (end < Math.min(view.length, start + MAX_LINE) && codeAt(view, end) !== 10) end++
   while (end > start && isSpace(codeAt(view, end - 1))) end--
   return end
 }
 
 /** `nc -e /bin/sh host port`. */
-const netcat: Probe = (scene, word) => {
-  const { view, reading } = scene
+const netcat: Probe = (state, word) => {
+  const { view, reading } = state
   const start = at(reading.starts, word)
   const end = lineEnd(view, at(reading.ends, word))
   for (let i = at(reading.ends, word); i < end; i++) {
     if (goesOn(view, i, ' -e /bin/') || goesOn(view, i, ' -c /bin/') || goesOn(view, i, ' -e sh')) {
-      return said(scene, 'REVERSE_SHELL', HIGH, word, start, end)
+      return said(state, 'REVERSE_SHELL', HIGH, word, start, end)
     }
   }
 }
 
 /** `/dev/tcp/host/port`. */
-const device: Probe = (scene, word) => {
-  const start = at(scene.reading.starts, word) - 1
-  if (!goesOn(scene.view, start, '/dev/tcp/') && !goesOn(scene.view, start, '/dev/udp/')) return
-  said(scene, 'REVERSE_SHELL', MEDIUM, word, start, pathEnd(scene.view, start))
+const device: Probe = (state, word) => {
+  const start = at(state.reading.starts, word) - 1
+  if (!goesOn(state.view, start, '/dev/tcp/') && !goesOn(state.view, start, '/dev/udp/')) return
+  said(state, 'REVERSE_SHELL', MEDIUM, word, start, pathEnd(state.view, start))
 }
 
 const READERS = new Set('cat less more head tail cp scp tac nano vim type open read'.split(' ').map(learn))
 
 function file(lead: number, names: readonly string[]): Probe {
-  return (scene, word) => {
-    const { view, reading } = scene
+  return (state, word) => {
+    const { view, reading } = state
     const start = at(reading.starts, word) - lead
     if (!names.some((name) => goesOn(view, start, name))) return
     const path = pathStart(view, start)
     const asked = word > 0 && READERS.has(at(reading.ids, word - 1)) && path - at(reading.ends, word - 1) <= 8
     const url = goesOn(view, path, 'file:/')
-    const grade = asked || url || isOneWord(view) ? inArgument(scene, MEDIUM) : LOW
-    said(scene, 'SENSITIVE_FILE', grade, word, path, pathEnd(view, start))
+    const grade = asked || url || isOneWord(view) ? inArgument(state, MEDIUM) : LOW
+    said(state, 'SENSITIVE_FILE', grade, word, path, pathEnd(view, start))
   }
 }
 
 function pathStart(view: View, start: number): number {
   let first = start
-  while (first > Math.max(0, start - LONGEST_PATH) && isPathCode(codeAt(view, first - 1))) first--
+  while (first > Math.max(0, start - MAX_PATH) && isPathCode(codeAt(view, first - 1))) first--
   return first
 }
 
 /** The address under which clouds hand out credentials, also as one number. */
 function metadata(address: string): Probe {
-  return (scene, word) => {
-    const { view, reading } = scene
+  return (state, word) => {
+    const { view, reading } = state
     const start = at(reading.starts, word)
     if (!goesOn(view, start, address) || isAlphanumeric(codeAt(view, start + address.length))) return
     const url = start >= 3 && goesOn(view, start - 3, '://')
     const grade = url || isOneWord(view) ? MEDIUM : LOW
-    said(scene, 'CLOUD_METADATA', grade, word, url ? pathStart(view, start) : start, pathEnd(view, start))
+    said(state, 'CLOUD_METADATA', grade, word, url ? pathStart(view, start) : start, pathEnd(view, start))
   }
 }
 
 /** `--upload-pack=…` and other options that name a program. */
 function option(text: string): Probe {
-  return (scene, word) => {
-    const start = at(scene.reading.starts, word) - (text.startsWith('--') ? 2 : text.startsWith('-') ? 1 : 0)
-    if (!goesOn(scene.view, start, text)) return
+  return (state, word) => {
+    const start = at(state.reading.starts, word) - (text.startsWith('--') ? 2 : text.startsWith('-') ? 1 : 0)
+    if (!goesOn(state.view, start, text)) return
     const value = start + text.length
-    const end = Math.max(value, pathEnd(scene.view, start))
+    const end = Math.max(value, pathEnd(state.view, start))
     // A manual names the option without a program.
-    said(scene, 'OPTION_INJECTION', end > value || text.endsWith(' ') ? MEDIUM : LOW, word, start, end)
+    said(state, 'OPTION_INJECTION', end > value || text.endsWith(' ') ? MEDIUM : LOW, word, start, end)
   }
 }
 
 /** `${jndi:ldap://…}`. */
-const lookup: Probe = (scene, word) => {
-  const start = at(scene.reading.starts, word) - 2
-  if (!goesOn(scene.view, start, '${jndi:')) return
+const lookup: Probe = (state, word) => {
+  const start = at(state.reading.starts, word) - 2
+  if (!goesOn(state.view, start, '${jndi:')) return
   let end = start
-  while (end < Math.min(scene.view.length, start + LONGEST_LINE) && codeAt(scene.view, end) !== 0x7d) end++
-  said(scene, 'LOOKUP_INJECTION', HIGH, word, start, Math.min(scene.view.length, end + 1))
+  while (end < Math.min(state.view.length, start + MAX_LINE) && codeAt(state.view, end) !== 0x7d) end++
+  said(state, 'LOOKUP_INJECTION', HIGH, word, start, Math.min(state.view.length, end + 1))
 }
 
 /** The words that such commands and paths are found by. */

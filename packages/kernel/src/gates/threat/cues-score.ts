@@ -8,18 +8,18 @@ import { namesAddress } from './cues-target.ts'
 import { fieldsOf, type Stretch } from '../../text/fields.ts'
 import { at, codeAt, startOf, type View } from './view.ts'
 import { HIGH, LOW, MEDIUM, NONE, type Grade } from './report.ts'
-import { goesOn, noteWithin, type Scene } from './scene.ts'
+import { goesOn, noteWithin, type ScanState } from './scan-state.ts'
 
 /** What the cues have to weigh together. */
 const ENOUGH = 3
 const PLENTY = 6
 
 /** Notes the demands that come with enough cues. */
-export function scoreCues(scene: Scene): void {
-  const { view, reading } = scene
+export function scoreCues(state: ScanState): void {
+  const { view, reading } = state
   const cues = cuesIn(view, reading)
-  if (cues.demands.length > 0) scoreDemands(scene, cues)
-  if (reading.long.length > 0) scoreDecoding(scene, cues)
+  if (cues.demands.length > 0) scoreDemands(state, cues)
+  if (reading.long.length > 0) scoreDecoding(state, cues)
 }
 
 /** A stretch of the view that slides along; the cues in it are counted by kind and weight. */
@@ -29,8 +29,8 @@ interface CueWindow {
   last: number
 }
 
-function scoreDemands(scene: Scene, cues: Cues): void {
-  const { view, reading } = scene
+function scoreDemands(state: ScanState, cues: Cues): void {
+  const { view, reading } = state
   const fieldAt = fieldsIn(view)
   const veiled = view.from !== undefined || view.text.includes('<!--')
   const window: CueWindow = { counts: new Int32Array(COUNTED.length * WEIGHTS), first: 0, last: 0 }
@@ -40,7 +40,7 @@ function scoreDemands(scene: Scene, cues: Cues): void {
     const field = fieldAt(start)
     slide(window, cues, Math.max(field.start, start - REACH), Math.min(field.end, start + REACH))
     const score = weigh(window)
-    if (score >= ENOUGH - 1 || veiled) demand(scene, word, score, turnsToReader(window))
+    if (score >= ENOUGH - 1 || veiled) demand(state, word, score, turnsToReader(window))
   }
 }
 
@@ -88,19 +88,21 @@ function turnsToReader({ counts }: CueWindow): boolean {
   return TURNING.some((first) => (counts[first + 2] ?? 0) + (counts[first + 3] ?? 0) > 0)
 }
 
-function demand(scene: Scene, word: number, counted: number, turned: boolean): void {
-  const { view, reading } = scene
+function demand(state: ScanState, word: number, counted: number, turned: boolean): void {
+  const { view, reading } = state
   const start = at(reading.starts, word)
   const end = at(reading.ends, word)
   const score =
-    counted + (counted < ENOUGH ? veil(view, start, end) : 0) + (turned ? reach(view, end, counted) : 0)
+    counted +
+    (counted < ENOUGH ? obfuscationScore(view, start, end) : 0) +
+    (turned ? reach(view, end, counted) : 0)
   if (score < ENOUGH || isCode(view, start)) return
   const quoted = isQuoted(view, start, end)
   const talk = isTalk(reading, word, start)
   const said: Grade = score >= PLENTY ? HIGH : MEDIUM
   const grade = quoted || talk ? LOW : dampened(said, quoted, talk)
   const span = sentenceOf(view, reading.bounds, start, end)
-  noteWithin(scene, 'DEMAND_IN_TEXT', grade, [start, end], span, quoted || talk)
+  noteWithin(state, 'DEMAND_IN_TEXT', grade, [start, end], span, quoted || talk)
 }
 
 /** An address weighs a little, where there is something else that is not small. */
@@ -126,7 +128,7 @@ const HIDDEN = 3
 const COMMENT_REACH = 200
 
 /** What it adds that a demand is not shown as it stands: encoded, in letters that only look so, in a comment. */
-function veil(view: View, start: number, end: number): number {
+function obfuscationScore(view: View, start: number, end: number): number {
   if (isAltered(view, start, end)) return view.origin === 'plain' ? HIDDEN - 1 : HIDDEN
   for (let i = start; i >= Math.max(0, start - COMMENT_REACH); i--) {
     const code = codeAt(view, i)
@@ -149,8 +151,8 @@ function isAltered(view: View, start: number, end: number): boolean {
 }
 
 /** Asks to decode something and to act on it, with something encoded close by. */
-function scoreDecoding(scene: Scene, cues: Cues): void {
-  const { view, reading } = scene
+function scoreDecoding(state: ScanState, cues: Cues): void {
+  const { view, reading } = state
   let run = 0
   for (let i = 0; i < cues.kinds.length; i++) {
     if (at(cues.kinds, i) >> 2 !== DECODE) continue
@@ -159,6 +161,6 @@ function scoreDecoding(scene: Scene, cues: Cues): void {
     if (run + 1 >= reading.long.length || at(reading.long, run) > place + REACH) continue
     const span = sentenceOf(view, reading.bounds, place - 1, place)
     const grade: Grade = isQuoted(view, place - 1, place) ? LOW : MEDIUM
-    if (grade > NONE) noteWithin(scene, 'DECODE_AND_FOLLOW', grade, [place - 1, place], span, false)
+    if (grade > NONE) noteWithin(state, 'DECODE_AND_FOLLOW', grade, [place - 1, place], span, false)
   }
 }

@@ -1,7 +1,7 @@
 // Whether a demand names what it is about: an address, a number, a name. "Please confirm" does not.
 
 import { isAlphanumeric, isSpace } from './characters.ts'
-import { goesOn } from './scene.ts'
+import { goesOn } from './scan-state.ts'
 import { targetAt } from './target.ts'
 import { codeAt, type View } from './view.ts'
 

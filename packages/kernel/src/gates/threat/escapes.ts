@@ -108,12 +108,12 @@ const NAMED: ReadonlyMap<string, number> = new Map(
     ldquo: '“', rdquo: '”', lsquo: '‘', rsquo: '’', laquo: '«', raquo: '»', copy: '©',
   }).map(([name, text]) => [name, text.charCodeAt(0)]),
 ) // oxfmt-ignore
-const LONGEST_NAME = 16
+const MAX_NAME = 16
 
 function entity(view: View, i: number, out: Writer): number {
   if (codeAt(view, i + 1) === 0x23) return numbered(view, i, out)
   let name = ''
-  for (let at = i + 1; at <= i + LONGEST_NAME; at++) {
+  for (let at = i + 1; at <= i + MAX_NAME; at++) {
     const code = codeAt(view, at)
     if (code === 0x3b) {
       const point = NAMED.get(name)

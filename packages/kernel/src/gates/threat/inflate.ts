@@ -53,7 +53,7 @@ function bitsOf(stream: Stream, count: number): number {
   return value
 }
 
-/** Writes a byte; false if there is no room. */
+/** Writes a byte; false if there is no budget. */
 function put(stream: Stream, byte: number): boolean {
   if (stream.length >= stream.most) return false
   if (stream.length === stream.out.length) {
@@ -132,7 +132,7 @@ function codesOf(lengths: Uint8Array): Codes | undefined {
   for (const length of lengths) counts[length] = (counts[length] ?? 0) + 1
   let left = 1
   for (let length = 1; length <= MAX_BITS; length++) left = left * 2 - (counts[length] ?? 0)
-  // More codes than there is room for.
+  // More codes than there is budget for.
   if (left < 0) return undefined
   const places = new Uint16Array(MAX_BITS + 2)
   for (let i = 1; i <= MAX_BITS; i++) places[i + 1] = (places[i] ?? 0) + (counts[i] ?? 0)

@@ -4,42 +4,42 @@ import { isAlphanumeric, isSpace } from './characters.ts'
 import { isEscaped } from './commands.ts'
 import { at, codeAt, type View } from './view.ts'
 import { HIGH, LOW, MEDIUM, NONE, type Grade } from './report.ts'
-import { goesOn, isOneLine, isOneWord, note, noteSaid, type Scene } from './scene.ts'
+import { goesOn, isOneLine, isOneWord, note, noteSaid, type ScanState } from './scan-state.ts'
 import { bracket, heading, opening } from './spoofing.ts'
 
 /** Looks closer at each mark. `word` is the first known word after it. */
-export function scanMarks(scene: Scene): void {
-  const { reading } = scene
+export function scanMarks(state: ScanState): void {
+  const { reading } = state
   let word = 0
   let done = 0
   for (let i = 0; i < reading.marks.length; i++) {
     const place = at(reading.marks, i)
     if (place < done) continue
     while (word < reading.ids.length && at(reading.starts, word) < place) word++
-    done = scanMark(scene, place, word)
+    done = scanMark(state, place, word)
   }
 }
 
 /** Looks closer at one mark; returns how far it was dealt with. */
-function scanMark(scene: Scene, place: number, word: number): number {
-  switch (codeAt(scene.view, place)) {
+function scanMark(state: ScanState, place: number, word: number): number {
+  switch (codeAt(state.view, place)) {
     case 0x3c:
-      return opening(scene, place, word)
+      return opening(state, place, word)
     case 0x5b:
-      return bracket(scene, place, word)
+      return bracket(state, place, word)
     case 0x23:
-      return heading(scene, place, word)
+      return heading(state, place, word)
     case 0x21:
-      return image(scene, place)
+      return image(state, place)
     case 0x24:
     case 0x60:
-      return substitution(scene, place, word)
+      return substitution(state, place, word)
     case 0x2e:
-      return climb(scene, place, word)
+      return climb(state, place, word)
     case 0x1b:
-      return escape(scene, place)
+      return escape(state, place)
     default:
-      return nul(scene, place)
+      return nul(state, place)
   }
 }
 
@@ -49,8 +49,8 @@ const HARMFUL = new Set(
 const LONGEST = 200
 
 /** `$(curl …)`, and a command in backticks that are glued to a word. */
-function substitution(scene: Scene, place: number, word: number): number {
-  const { view } = scene
+function substitution(state: ScanState, place: number, word: number): number {
+  const { view } = state
   const dollar = codeAt(view, place) === 0x24
   const start = place + (dollar ? 2 : 1)
   if (dollar && codeAt(view, place + 1) !== 0x28) return place + 1
@@ -62,7 +62,7 @@ function substitution(scene: Scene, place: number, word: number): number {
   const end = closing(view, start, dollar ? 0x29 : 0x60)
   const assigned = place > 0 && codeAt(view, place - 1) === 0x3d
   const grade = isOneLine(view) && !assigned ? MEDIUM : LOW
-  if (end > 0) noteSaid(scene, 'SHELL_SUBSTITUTION', grade, { start: place, end, word })
+  if (end > 0) noteSaid(state, 'SHELL_SUBSTITUTION', grade, { start: place, end, word })
   return place + 1
 }
 
@@ -104,8 +104,8 @@ const SECRET_PLACES = [
 const MOST_CLIMBS = 64
 
 /** `../../`, also with back slashes, doubled, or escaped. Code that imports its neighbours climbs too. */
-function climb(scene: Scene, place: number, word: number): number {
-  const { view } = scene
+function climb(state: ScanState, place: number, word: number): number {
+  const { view } = state
   let end = place
   let climbs = 0
   for (let size = climbAt(view, end); size > 0; size = climbAt(view, end)) {
@@ -117,7 +117,7 @@ function climb(scene: Scene, place: number, word: number): number {
   const secret = SECRET_PLACES.some((name) => goesOn(view, end, name))
   const deep = isOneWord(view) && (climbs > 2 || (place > 0 && codeAt(view, place - 1) === 0x2f))
   const grade: Grade = secret ? HIGH : escaped || deep ? MEDIUM : LOW
-  noteSaid(scene, 'PATH_TRAVERSAL', grade, { start: place, end: restOfPath(view, end), word })
+  noteSaid(state, 'PATH_TRAVERSAL', grade, { start: place, end: restOfPath(view, end), word })
   return end
 }
 
@@ -150,11 +150,11 @@ function restOfPath(view: View, start: number): number {
 }
 
 /** Colours are harmless; hidden text, and writing to the clipboard, are not. */
-function escape(scene: Scene, place: number): number {
-  const { view } = scene
+function escape(state: ScanState, place: number): number {
+  const { view } = state
   const hides = goesOn(view, place + 1, '[8m') || goesOn(view, place + 1, ']52;')
   note(
-    scene,
+    state,
     'TERMINAL_ESCAPE',
     hides && !isEscaped(view, place) ? MEDIUM : LOW,
     place,
@@ -164,10 +164,10 @@ function escape(scene: Scene, place: number): number {
 }
 
 /** Behind a name a null byte cuts off what follows. */
-function nul(scene: Scene, place: number): number {
-  const { view } = scene
+function nul(state: ScanState, place: number): number {
+  const { view } = state
   const cuts = place > 0 && codeAt(view, place + 1) === 0x2e && isAlphanumeric(codeAt(view, place - 1))
-  note(scene, 'NULL_BYTE', cuts ? MEDIUM : LOW, place, place + 1)
+  note(state, 'NULL_BYTE', cuts ? MEDIUM : LOW, place, place + 1)
   return place + 1
 }
 
@@ -175,8 +175,8 @@ const DATA_NAMES =
   'data secret secrets exfil leak stolen conversation history prompt chat cookie info summary'.split(' ')
 
 /** `![…](https://…?data=…)`. A badge has a query too, but no data in it. */
-function image(scene: Scene, place: number): number {
-  const { view } = scene
+function image(state: ScanState, place: number): number {
+  const { view } = state
   if (codeAt(view, place + 1) !== 0x5b) return place + 1
   let start = place + 2
   const reach = Math.min(view.length, place + 120)
@@ -190,7 +190,7 @@ function image(scene: Scene, place: number): number {
     if (code === 0x3f) query = end
   }
   const grade = query === 0 ? NONE : carriesData(view, query, end) ? MEDIUM : LOW
-  note(scene, 'IMAGE_DATA', grade, place, Math.min(view.length, end + 1))
+  note(state, 'IMAGE_DATA', grade, place, Math.min(view.length, end + 1))
   return end
 }
 

@@ -7,7 +7,7 @@ import { codeAt, endOf, startOf, write, writer, written, type View, type Writer 
 const TREE =
   '  etianmsurwdkgohvf l pjbxcyzq  54 3   2  +    16=/   ( 7   8 90' +
   '            ?_    "  .    @   \'  -        ;! )     ,    :'
-const LONGEST_SIGN = 6
+const MAX_SIGN = 6
 const FEWEST = 12
 
 /** Whether it is worth a look: a dot and a dash next to each other, both ways. */
@@ -73,7 +73,7 @@ function signEnd(view: View, start: number): number {
 
 /** The letter that signs stand for; 0 if there is none. */
 function letterAt(view: View, start: number, end: number): number {
-  if (end === start || end - start > LONGEST_SIGN) return 0
+  if (end === start || end - start > MAX_SIGN) return 0
   let place = 1
   for (let i = start; i < end; i++) place = place * 2 + (isDash(codeAt(view, i)) ? 1 : 0)
   const letter = place < TREE.length ? TREE.charCodeAt(place) : 32

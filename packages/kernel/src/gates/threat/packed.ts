@@ -4,7 +4,7 @@ import { isText } from './bytes.ts'
 import { inflate } from './inflate.ts'
 
 /** How many bytes may still be unpacked for a text. */
-export interface Room {
+export interface UnpackBudget {
   left: number
 }
 
@@ -14,12 +14,12 @@ const SHORTEST = 12
 const SHORTEST_BARE = 18
 
 /** The text that was packed; undefined if there is none. */
-export function unpacked(bytes: Uint8Array, room: Room): Uint8Array | undefined {
+export function unpacked(bytes: Uint8Array, budget: UnpackBudget): Uint8Array | undefined {
   const start = bodyOf(bytes)
   if (bytes.length - start < SHORTEST || (start === 0 && bytes.length < SHORTEST_BARE)) return undefined
-  if (!isText(inflate(bytes, start, Math.min(SAMPLE, room.left)))) return undefined
-  const text = inflate(bytes, start, room.left)
-  room.left -= text.length
+  if (!isText(inflate(bytes, start, Math.min(SAMPLE, budget.left)))) return undefined
+  const text = inflate(bytes, start, budget.left)
+  budget.left -= text.length
   return text
 }
 

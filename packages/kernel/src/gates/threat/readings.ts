@@ -6,14 +6,14 @@ import { decodeDataUrls, decodeRuns } from './runs.ts'
 import { type Ints, writer, written, type View } from './view.ts'
 import { leetView } from './leet.ts'
 import { mayHoldMorse, morseView } from './morse.ts'
-import type { Room } from './packed.ts'
+import type { UnpackBudget } from './packed.ts'
 import type { ViewReading } from './reading.ts'
 
 /** What was encoded in a view, as one text; undefined if nothing was. `plain` is the view before its escapes were decoded. */
-export function unpack(view: View, plain: View, long: Ints, room: Room): View | undefined {
+export function unpack(view: View, plain: View, long: Ints, budget: UnpackBudget): View | undefined {
   const out = writer(64)
-  if (long.length > 0) decodeRuns(view, long, out, room)
-  decodeDataUrls(view, out, room)
+  if (long.length > 0) decodeRuns(view, long, out, budget)
+  decodeDataUrls(view, out, budget)
   decodeBase85(plain, out)
   // Base85 is full of what looks like an escape, and may itself be escaped.
   if (view !== plain) decodeBase85(view, out)

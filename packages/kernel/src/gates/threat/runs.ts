@@ -4,11 +4,11 @@ import { base58 } from './base58.ts'
 import { isBad, isText, moreAfter, writeText } from './bytes.ts'
 import { isAlphanumeric } from './characters.ts'
 import { at, type Ints, codeAt, type View, type Writer } from './view.ts'
-import { unpacked, type Room } from './packed.ts'
-import { goesOn } from './scene.ts'
+import { unpacked, type UnpackBudget } from './packed.ts'
+import { goesOn } from './scan-state.ts'
 
 /** Decodes the runs of a view, one after the other. `long` are its long words. */
-export function decodeRuns(view: View, long: Ints, out: Writer, room: Room): void {
+export function decodeRuns(view: View, long: Ints, out: Writer, budget: UnpackBudget): void {
   let done = 0
   for (let i = 0; i + 1 < long.length; i += 2) {
     const word = at(long, i)
@@ -16,18 +16,18 @@ export function decodeRuns(view: View, long: Ints, out: Writer, room: Room): voi
     if (start < done) continue
     const end = runEnd(view, start)
     done = end
-    if (end - start >= SHORTEST_RUN) decodeRun(view, { start, word, end }, out, room)
+    if (end - start >= SHORTEST_RUN) decodeRun(view, { start, word, end }, out, budget)
   }
 }
 
 /** Decodes the run that begins at a place, however short it is, unless one of its words is long. */
-function decodeRunAt(view: View, start: number, out: Writer, room: Room): void {
+function decodeRunAt(view: View, start: number, out: Writer, budget: UnpackBudget): void {
   const end = runEnd(view, start)
   let letters = 0
   for (let i = start; i < end && letters < SHORTEST_RUN; i++)
     letters = isAlphanumeric(codeAt(view, i)) ? letters + 1 : 0
   if (letters < SHORTEST_RUN && end - start >= SHORTEST_DECLARED)
-    decodeRun(view, { start, word: start, end }, out, room)
+    decodeRun(view, { start, word: start, end }, out, budget)
 }
 
 /** Base64 in both of its alphabets. */
@@ -90,14 +90,14 @@ const BASE32: Base = { bits: 5, valueOf: base32Of, shifts: 1 }
 const BASE64: Base = { bits: 6, valueOf, shifts: 4 }
 
 /** Decodes a run in the first way in which it is text. */
-function decodeRun(view: View, run: Run, out: Writer, room: Room): void {
+function decodeRun(view: View, run: Run, out: Writer, budget: UnpackBudget): void {
   const { start, word, end } = run
   const bytes =
     textIn(view, start, end, HEX) ??
     textIn(view, word, end, BASE32) ??
     textIn(view, start, end, BASE64) ??
     textOf(base58(view, word, end)) ??
-    unpackedIn(view, run, room)
+    unpackedIn(view, run, budget)
   if (bytes) writeText(view, start, end, bytes, out)
 }
 
@@ -119,7 +119,7 @@ function textIn(view: View, start: number, end: number, base: Base): Uint8Array 
 const SHORTEST_PACKED = 24
 
 /** The text that was packed before it was encoded. */
-function unpackedIn(view: View, { start, word, end }: Run, room: Room): Uint8Array | undefined {
+function unpackedIn(view: View, { start, word, end }: Run, budget: UnpackBudget): Uint8Array | undefined {
   if (end - word < SHORTEST_PACKED) return undefined
   for (const base of [BASE64, HEX]) {
     for (const from of start === word ? [start] : [start, word]) {
@@ -127,7 +127,7 @@ function unpackedIn(view: View, { start, word, end }: Run, room: Room): Uint8Arr
       // Bare streams are only looked for in base64; a hash in hex is none.
       const may = first === 0x1f || first === 0x78 || (base === BASE64 && mayBeDeflated(first))
       const bytes = may ? bytesOf(view, from, end, base) : undefined
-      const text = bytes && unpacked(bytes, room)
+      const text = bytes && unpacked(bytes, budget)
       if (text) return text
     }
   }
@@ -207,9 +207,9 @@ const MARK = ';base64,'
  * Decodes what comes after each `;base64,` in an address that holds its own content: `data:text/plain;base64,…`. That is encoded for
  * certain, so also a short or broken run is read.
  */
-export function decodeDataUrls(view: View, out: Writer, room: Room): void {
+export function decodeDataUrls(view: View, out: Writer, budget: UnpackBudget): void {
   if (view.origin === 'plain' && !view.text.includes(MARK)) return
   for (let i = 0; i + MARK.length < view.length; i++) {
-    if (view.codes[i] === 0x3b && goesOn(view, i, MARK)) decodeRunAt(view, i + MARK.length, out, room)
+    if (view.codes[i] === 0x3b && goesOn(view, i, MARK)) decodeRunAt(view, i + MARK.length, out, budget)
   }
 }

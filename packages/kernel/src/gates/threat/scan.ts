@@ -11,12 +11,12 @@ import { at, plainView, startOf, endOf, type View } from './view.ts'
 import { learn } from './lexicon.ts'
 import { scanMarks } from './marks.ts'
 import { matchPhrases, type Phrase } from './phrases.ts'
-import type { Room } from './packed.ts'
+import type { UnpackBudget } from './packed.ts'
 import { quotedPrintableView } from './quoted-printable.ts'
 import { read, type ViewReading } from './reading.ts'
 import { signReadings, turnedReadings, unpack } from './readings.ts'
 import { add, emptyReport, findingsOf, LOW, MEDIUM, NONE, type Report } from './report.ts'
-import { isDisguised, noteWithin, type Scene } from './scene.ts'
+import { isDisguised, noteWithin, type ScanState } from './scan-state.ts'
 import { mixedScripts } from './scripts.ts'
 import { longSecrets, SECRET_PROBES, type Probe } from './secrets.ts'
 import { joinLetters } from './spacing.ts'
@@ -58,25 +58,25 @@ export function scanWhole(text: string): Scan {
   const length = wholeLength(text)
   if (length < text.length) add(report, 'TOO_LONG', MEDIUM, length, text.length)
   const { view, ascii } = plainView(text, length)
-  const room = { left: LEAST_ROOM + ROOM_EACH * length }
-  scanView(ascii ? view : cleanView(view, report), { report, room, hidden }, 0)
+  const budget = { left: LEAST_ROOM + ROOM_EACH * length }
+  scanView(ascii ? view : cleanView(view, report), { report, budget, hidden }, 0)
   return { findings: findingsOf(report), hidden }
 }
 
 /** What is gathered while a text is read in all its ways. */
 interface Gathering {
   readonly report: Report
-  readonly room: Room
+  readonly budget: UnpackBudget
   readonly hidden: string[]
 }
 
 const MOST_HIDDEN = 16
-const LONGEST_HIDDEN = 4096
+const MAX_HIDDEN = 4096
 
 /** Keeps what a reading says. */
 function keep(hidden: string[], { codes, length }: View): void {
   if (hidden.length >= MOST_HIDDEN) return
-  hidden.push(String.fromCharCode(...codes.subarray(0, Math.min(length, LONGEST_HIDDEN))).toWellFormed())
+  hidden.push(String.fromCharCode(...codes.subarray(0, Math.min(length, MAX_HIDDEN))).toWellFormed())
 }
 
 /** How much is read: never half of a character. */
@@ -88,7 +88,7 @@ function wholeLength(text: string): number {
 
 /** Scans a view, then what it says once its escapes, its runs and its spaced letters are read, and in other ways. */
 function scanView(view: View, gathering: Gathering, depth: number): void {
-  const { report, room, hidden } = gathering
+  const { report, budget, hidden } = gathering
   let reading = inspect(view, report)
   const { escapes, singles } = reading
   let others = turnedReadings(view, reading)
@@ -99,7 +99,7 @@ function scanView(view: View, gathering: Gathering, depth: number): void {
     reading = inspect(last, report)
     others = [...others, ...turnedReadings(last, reading)]
   }
-  const packed = depth < MAX_DEPTH ? unpack(last, view, reading.long, room) : undefined
+  const packed = depth < MAX_DEPTH ? unpack(last, view, reading.long, budget) : undefined
   if (packed) {
     keep(hidden, packed)
     scanView(cleaned(packed), gathering, depth + 1)
@@ -114,7 +114,8 @@ function scanView(view: View, gathering: Gathering, depth: number): void {
     tryReading(report, (trial) => inspect(other, trial))
   }
   const mail = depth < MAX_DEPTH ? quotedPrintableView(view) : undefined
-  if (mail) tryReading(report, (trial) => scanView(cleaned(mail), { report: trial, room, hidden }, depth + 1))
+  if (mail)
+    tryReading(report, (trial) => scanView(cleaned(mail), { report: trial, budget, hidden }, depth + 1))
 }
 
 /** Reads a text in a way in which most texts mean nothing: what is found counts if it speaks to the reader. */
@@ -139,26 +140,32 @@ function cleaned(view: View): View {
 /** Reads a view and looks at everything in it once. */
 function inspect(view: View, report: Report): ViewReading {
   const reading = read(view)
-  const scene: Scene = { view, reading, report }
+  const state: ScanState = { view, reading, report }
   if (reading.ids.length > 0) {
-    findPhrases(scene)
-    for (let word = 0; word < reading.ids.length; word++) probes[at(reading.ids, word)]?.(scene, word)
+    findPhrases(state)
+    for (let word = 0; word < reading.ids.length; word++) probes[at(reading.ids, word)]?.(state, word)
   }
-  if (reading.marks.length > 0) scanMarks(scene)
-  if (reading.long.length > 0) longSecrets(scene)
-  if (reading.mixed.length > 0) mixedScripts(scene)
-  if (reading.ids.length > 0) scoreCues(scene)
+  if (reading.marks.length > 0) scanMarks(state)
+  if (reading.long.length > 0) longSecrets(state)
+  if (reading.mixed.length > 0) mixedScripts(state)
+  if (reading.ids.length > 0) scoreCues(state)
   return reading
 }
 
-function findPhrases(scene: Scene): void {
+function findPhrases(state: ScanState): void {
   // A sentence that repeats itself is one finding.
   const seen = new Map<string, number>()
-  matchPhrases(scene.reading, (phrase, first, last) => found(scene, phrase, first, last, seen))
+  matchPhrases(state.reading, (phrase, first, last) => found(state, phrase, first, last, seen))
 }
 
-function found(scene: Scene, phrase: Phrase, first: number, last: number, seen: Map<string, number>): void {
-  const { view, reading } = scene
+function found(
+  state: ScanState,
+  phrase: Phrase,
+  first: number,
+  last: number,
+  seen: Map<string, number>,
+): void {
+  const { view, reading } = state
   const said = gradeOf(phrase, view, reading, first, last)
   if (said === NONE) return
   const start = at(reading.starts, first)
@@ -171,8 +178,8 @@ function found(scene: Scene, phrase: Phrase, first: number, last: number, seen: 
   const whole = classOf(phrase.code) !== 'spoofing'
   const span = whole ? sentenceOf(view, reading.bounds, start, end) : ([start, end] as const)
   seen.set(key, span[1])
-  noteWithin(scene, phrase.code, grade, [start, end], span, quoted || talk)
+  noteWithin(state, phrase.code, grade, [start, end], span, quoted || talk)
   if (grade >= MEDIUM && isDisguised(reading, first, last)) {
-    add(scene.report, 'DISGUISED_TEXT', grade, startOf(view, start), endOf(view, end - 1), true)
+    add(state.report, 'DISGUISED_TEXT', grade, startOf(view, start), endOf(view, end - 1), true)
   }
 }

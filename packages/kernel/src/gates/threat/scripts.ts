@@ -4,15 +4,15 @@ import { isQuoted } from './context.ts'
 import { at, codeAt, startOf, type View } from './view.ts'
 import { LOOKS_LIKE } from './lookalikes.ts'
 import { LOW, MEDIUM } from './report.ts'
-import { note, type Scene } from './scene.ts'
+import { note, type ScanState } from './scan-state.ts'
 
 const SHORTEST = 4
 // A word that is meant to be taken for a plain one is plain in part.
 const FEWEST_PLAIN = 2
 
 /** Notes words that are Latin but for a few letters that only look so. */
-export function mixedScripts(scene: Scene): void {
-  const { view, reading } = scene
+export function mixedScripts(state: ScanState): void {
+  const { view, reading } = state
   for (let i = 0; i + 1 < reading.mixed.length; i += 2) {
     const start = at(reading.mixed, i)
     const end = at(reading.mixed, i + 1)
@@ -20,7 +20,7 @@ export function mixedScripts(scene: Scene): void {
     // A Russian ending on a foreign word is one change; a letter in disguise within a word makes two.
     if (changes === 0) continue
     const hides = changes > 1 && !isQuoted(view, start, end)
-    note(scene, 'MIXED_SCRIPT', hides ? MEDIUM : LOW, start, end)
+    note(state, 'MIXED_SCRIPT', hides ? MEDIUM : LOW, start, end)
   }
 }
 

@@ -5,11 +5,11 @@ import type { ThreatCode } from './finding.ts'
 import { at, codeAt, distinctIn, type View } from './view.ts'
 import { learn } from './lexicon.ts'
 import { HIGH, LOW, MEDIUM, NONE, type Grade } from './report.ts'
-import { goesOn, note, type Scene } from './scene.ts'
+import { goesOn, note, type ScanState } from './scan-state.ts'
 import { assignedAfter } from './assignment.ts'
 
 /** Looks closer at a known word. */
-export type Probe = (scene: Scene, word: number) => void
+export type Probe = (state: ScanState, word: number) => void
 
 const LONGEST = 256
 
@@ -47,16 +47,16 @@ const SHAPES: Readonly<Record<string, readonly SecretShape[]>> = {
 }
 
 function shaped(shapes: readonly SecretShape[]): Probe {
-  return (scene, word) => {
-    const { view } = scene
-    const start = at(scene.reading.starts, word)
+  return (state, word) => {
+    const { view } = state
+    const start = at(state.reading.starts, word)
     for (const { code, then, least, exact } of shapes) {
-      const tail = at(scene.reading.ends, word)
+      const tail = at(state.reading.ends, word)
       if (!goesOn(view, tail, then)) continue
       const end = tokenEnd(view, tail)
       const size = end - tail - then.length
       if (exact ? size !== least || !isPlain(view, tail + then.length, end) : size < least) continue
-      note(scene, code, strength(view, tail, end, HIGH), start, end)
+      note(state, code, strength(view, tail, end, HIGH), start, end)
     }
   }
 }
@@ -93,24 +93,24 @@ function strength(view: View, start: number, end: number, grade: Grade): Grade {
 
 // The place of the next end of a key, so that a text of beginnings is not searched again for each.
 const PEM_END = '-----END'
-const LONGEST_HEAD = 40
-const LONGEST_KEY = 16_384
+const MAX_HEAD = 40
+const MAX_KEY = 16_384
 const SHORTEST_BODY = 40
 
 /** `-----BEGIN … PRIVATE KEY-----`, with the key that follows. */
-const pem: Probe = (scene, word) => {
-  const { view, reading } = scene
+const pem: Probe = (state, word) => {
+  const { view, reading } = state
   const begin = at(reading.starts, word) - 5
   if (begin < 0 || !goesOn(view, begin, '-----')) return
   const head = at(reading.ends, word)
   let body = head
-  while (body < head + LONGEST_HEAD && !goesOn(view, body, 'private key-----')) body++
-  if (body === head + LONGEST_HEAD) return
+  while (body < head + MAX_HEAD && !goesOn(view, body, 'private key-----')) body++
+  if (body === head + MAX_HEAD) return
   body += 16
-  const end = pemEnd(scene, word, body)
+  const end = pemEnd(state, word, body)
   if (end - body < SHORTEST_BODY || isFilledIn(view, body))
-    note(scene, 'PRIVATE_KEY', LOW, begin, Math.max(end, body))
-  else note(scene, 'PRIVATE_KEY', HIGH, begin, end)
+    note(state, 'PRIVATE_KEY', LOW, begin, Math.max(end, body))
+  else note(state, 'PRIVATE_KEY', HIGH, begin, end)
 }
 
 /** Whether a manual left the key out. */
@@ -123,10 +123,10 @@ function isFilledIn(view: View, body: number): boolean {
 const END = learn('end')
 
 /** Where the key ends: after its last line, or where what follows is no base64 any more. */
-function pemEnd(scene: Scene, word: number, body: number): number {
-  const { view, reading } = scene
+function pemEnd(state: ScanState, word: number, body: number): number {
+  const { view, reading } = state
   let end = body
-  while (end < body + LONGEST_KEY && isBodyCode(view, end)) end++
+  while (end < body + MAX_KEY && isBodyCode(view, end)) end++
   // The words of the last line; "end" is known, and few known words are by chance in a key.
   for (let next = word + 1; next < Math.min(reading.ids.length, word + 64); next++) {
     const start = at(reading.starts, next)
@@ -138,8 +138,8 @@ function pemEnd(scene: Scene, word: number, body: number): number {
 
 function pemTail(view: View, start: number): number {
   let end = start
-  while (end < start + LONGEST_HEAD && !goesOn(view, end, '-----')) end++
-  return end === start + LONGEST_HEAD ? start : end + 5
+  while (end < start + MAX_HEAD && !goesOn(view, end, '-----')) end++
+  return end === start + MAX_HEAD ? start : end + 5
 }
 
 /** Base64, line breaks, also written as `\n`, and the header lines of old keys. */
@@ -151,27 +151,27 @@ function isBodyCode(view: View, i: number): boolean {
 }
 
 /** Keys that are one long word: of Amazon, of Google, and web tokens. */
-export function longSecrets(scene: Scene): void {
-  const { view, reading } = scene
+export function longSecrets(state: ScanState): void {
+  const { view, reading } = state
   for (let i = 0; i + 1 < reading.long.length; i += 2) {
     const start = at(reading.long, i)
     const end = at(reading.long, i + 1)
     const first = codeAt(view, start)
-    if (first === 0x41) capital(scene, start, end)
-    else if (first === 0x65 && goesOn(view, start, 'eyj')) webToken(scene, start, end)
+    if (first === 0x41) capital(state, start, end)
+    else if (first === 0x65 && goesOn(view, start, 'eyj')) webToken(state, start, end)
   }
 }
 
-function capital(scene: Scene, start: number, end: number): void {
-  const { view } = scene
+function capital(state: ScanState, start: number, end: number): void {
+  const { view } = state
   if (end - start === 20 && (goesOn(view, start, 'akia') || goesOn(view, start, 'asia'))) {
     for (let i = start; i < end; i++) if (codeAt(view, i) >= 97) return
     const grade = hasAwsSecret(view, end) ? HIGH : MEDIUM
-    note(scene, 'AWS_KEY', strength(view, start, end, grade), start, end)
+    note(state, 'AWS_KEY', strength(view, start, end, grade), start, end)
   } else if (goesOn(view, start, 'aiza')) {
     const tail = tokenEnd(view, start)
     if (tail - start >= 39 && tail - start <= 41)
-      note(scene, 'GOOGLE_KEY', strength(view, start, tail, HIGH), start, tail)
+      note(state, 'GOOGLE_KEY', strength(view, start, tail, HIGH), start, tail)
   }
 }
 
@@ -189,14 +189,14 @@ function hasAwsSecret(view: View, start: number): boolean {
   return false
 }
 
-function webToken(scene: Scene, start: number, head: number): void {
-  const { view } = scene
+function webToken(state: ScanState, start: number, head: number): void {
+  const { view } = state
   const first = tokenEnd(view, head)
   if (codeAt(view, first) !== 0x2e || !goesOn(view, first + 1, 'eyj')) return
   const second = tokenEnd(view, first + 1)
   if (codeAt(view, second) !== 0x2e || second - first < 12) return
   const third = tokenEnd(view, second + 1)
-  if (third - second > 16) note(scene, 'JWT', strength(view, start, third, MEDIUM), start, third)
+  if (third - second > 16) note(state, 'JWT', strength(view, start, third, MEDIUM), start, third)
 }
 
 /** The words that secrets begin with, or are named by. */
@@ -204,12 +204,15 @@ export const SECRET_PROBES: readonly (readonly [string, Probe])[] = [
   ...Object.entries(SHAPES).map(([word, shapes]) => [word, shaped(shapes)] as const),
   ['begin', pem],
   ...['password', 'passwd', 'pwd', 'passphrase', 'passwort', 'contraseña', 'senha'].map(
-    (word) => [word, (scene: Scene, at: number) => assignedAfter(scene, at, 'PASSWORD_ASSIGNED')] as const,
+    (word) =>
+      [word, (state: ScanState, at: number) => assignedAfter(state, at, 'PASSWORD_ASSIGNED')] as const,
   ),
   ...(
     'token secret apikey key accesskey secretkey privatekey secretaccesskey accesstoken clientsecret authtoken ' +
     'apisecret apitoken bearer'
   )
     .split(' ')
-    .map((word) => [word, (scene: Scene, at: number) => assignedAfter(scene, at, 'KEY_ASSIGNED')] as const),
+    .map(
+      (word) => [word, (state: ScanState, at: number) => assignedAfter(state, at, 'KEY_ASSIGNED')] as const,
+    ),
 ]

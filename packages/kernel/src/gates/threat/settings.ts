@@ -5,7 +5,7 @@ import type { JsonObject } from '@tollgate/evidence/core'
 import type { Place, Reader } from '../../policy/reader/read.ts'
 import { about, keysOf, part, record, words } from '../../policy/reader/schema.ts'
 import type { GateSection } from '../../policy/reader/section.ts'
-import { readWords } from '../../policy/reader/words.ts'
+import { readEnumMap } from '../../policy/reader/enum-map.ts'
 
 /** What is done about findings in a call, or in texts that it brings along. */
 export type CallAnswer = 'label' | 'ask' | 'deny'
@@ -68,8 +68,8 @@ export const threatSettings: GateSection<ThreatSettings | undefined> = {
 export function readThreat(reader: Reader, place: Place): ThreatSettings {
   const fields = reader.fields(place, keysOf(SCHEMA))
   return {
-    arguments: readWords(reader, fields?.arguments, CALL_ANSWERS, DEFAULT_THREAT.arguments, SEVERITIES),
-    results: readWords(reader, fields?.results, RESULT_ANSWERS, DEFAULT_THREAT.results, SEVERITIES),
-    sources: readWords(reader, fields?.sources, CALL_ANSWERS, DEFAULT_THREAT.sources, SEVERITIES),
+    arguments: readEnumMap(reader, fields?.arguments, CALL_ANSWERS, DEFAULT_THREAT.arguments, SEVERITIES),
+    results: readEnumMap(reader, fields?.results, RESULT_ANSWERS, DEFAULT_THREAT.results, SEVERITIES),
+    sources: readEnumMap(reader, fields?.sources, CALL_ANSWERS, DEFAULT_THREAT.sources, SEVERITIES),
   }
 }

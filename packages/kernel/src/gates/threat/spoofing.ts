@@ -4,14 +4,14 @@ import { isSpace } from './characters.ts'
 import { isQuoted } from './context.ts'
 import { at, codeAt, type View } from './view.ts'
 import { HIGH, LOW, MEDIUM, NONE, type Grade } from './report.ts'
-import { before, goesOn, note, noteSaid, pastBlanks, type Scene } from './scene.ts'
+import { before, goesOn, note, noteSaid, pastBlanks, type ScanState } from './scan-state.ts'
 import type { Probe } from './secrets.ts'
 
-const LONGEST_NAME = 32
+const MAX_NAME = 32
 
 function nameFrom(view: View, start: number): string {
   let name = ''
-  for (let i = start; i < start + LONGEST_NAME; i++) {
+  for (let i = start; i < start + MAX_NAME; i++) {
     const code = codeAt(view, i)
     const isName = (code | 32) >= 97 && (code | 32) <= 122
     if (
@@ -48,13 +48,13 @@ const FRAMES: ReadonlyMap<string, Grade> = new Map([
 ])
 
 /** `<|im_start|>`, `<<SYS>>`, `</tool_result>`, `<system>`. Returns how far it was dealt with. */
-export function opening(scene: Scene, place: number, word: number): number {
-  const { view } = scene
+export function opening(state: ScanState, place: number, word: number): number {
+  const { view } = state
   const next = codeAt(view, place + 1)
-  if (next === 0x7c) return chatMark(scene, place, word)
+  if (next === 0x7c) return chatMark(state, place, word)
   if (next === 0x3c) {
     const end = goesOn(view, place, '<<sys>>') ? place + 7 : goesOn(view, place, '<</sys>>') ? place + 8 : 0
-    if (end > 0) noteSaid(scene, 'CHAT_DELIMITER', HIGH, { start: place, end, word })
+    if (end > 0) noteSaid(state, 'CHAT_DELIMITER', HIGH, { start: place, end, word })
     return Math.max(end, place + 1)
   }
   const start = next === 0x2f ? place + 2 : place + 1
@@ -63,7 +63,7 @@ export function opening(scene: Scene, place: number, word: number): number {
   const end = start + name.length
   const frame = codeAt(view, end) === 0x3e ? (FRAMES.get(name) ?? NONE) : NONE
   const grade = frame > LOW && isMarkup(view, place) ? LOW : frame
-  noteSaid(scene, 'ROLE_TAG', grade, { start: place, end: end + 1, word })
+  noteSaid(state, 'ROLE_TAG', grade, { start: place, end: end + 1, word })
   return place + 1
 }
 
@@ -74,8 +74,8 @@ function isMarkup(view: View, place: number): boolean {
   return code >= 65 && code <= 90 && ((before | 32) < 97 || (before | 32) > 122)
 }
 
-function chatMark(scene: Scene, place: number, word: number): number {
-  const { view } = scene
+function chatMark(state: ScanState, place: number, word: number): number {
+  const { view } = state
   const name = nameFrom(view, place + 2)
   const end = place + 2 + name.length
   if (!goesOn(view, end, '|>') || !CHAT_MARKS.has(name.trim())) return place + 1
@@ -84,7 +84,7 @@ function chatMark(scene: Scene, place: number, word: number): number {
   const alone = (open === 0x22 || open === 0x27 || open === 0x60) && codeAt(view, end + 2) === open
   // A plain word is only a marker with a role behind it.
   if (name === 'start' && !isRole(nameFrom(view, end + 2))) return end + 2
-  noteSaid(scene, 'CHAT_DELIMITER', alone ? LOW : HIGH, { start: place, end: end + 2, word })
+  noteSaid(state, 'CHAT_DELIMITER', alone ? LOW : HIGH, { start: place, end: end + 2, word })
   return end + 2
 }
 
@@ -102,13 +102,13 @@ const BRACKETS: readonly (readonly [string, Grade])[] = [
 ]
 
 /** `[INST]`. */
-export function bracket(scene: Scene, place: number, word: number): number {
-  const { view } = scene
+export function bracket(state: ScanState, place: number, word: number): number {
+  const { view } = state
   const found = BRACKETS.find(([text]) => goesOn(view, place, text))
   if (!found) return place + 1
   const [text, grade] = found
   const code = grade === HIGH ? 'CHAT_DELIMITER' : 'ROLE_LABEL'
-  noteSaid(scene, code, grade, { start: place, end: place + text.length, word })
+  noteSaid(state, code, grade, { start: place, end: place + text.length, word })
   return place + text.length
 }
 
@@ -124,15 +124,15 @@ const HEADINGS = [
 ]
 
 /** `### System:` at the start of a line. Without the colon it is a heading like any other. */
-export function heading(scene: Scene, place: number, word: number): number {
-  const { view } = scene
+export function heading(state: ScanState, place: number, word: number): number {
+  const { view } = state
   if (!isLineStart(view, place) || !goesOn(view, place, '##')) return place + 1
   let start = place
   while (codeAt(view, start) === 0x23 && start < place + 6) start++
   start = pastBlanks(view, start)
   const name = nameFrom(view, start).trimEnd()
   if (!HEADINGS.includes(name) || codeAt(view, start + name.length) !== 0x3a) return start
-  noteSaid(scene, 'ROLE_HEADER', MEDIUM, { start: place, end: start + name.length + 1, word })
+  noteSaid(state, 'ROLE_HEADER', MEDIUM, { start: place, end: start + name.length + 1, word })
   return start
 }
 
@@ -143,8 +143,8 @@ function isLineStart(view: View, place: number): boolean {
 }
 
 /** `SYSTEM:` at the start of a line. In small letters it is how transcripts and forms are written. */
-const label: Probe = (scene, word) => {
-  const { view, reading } = scene
+const label: Probe = (state, word) => {
+  const { view, reading } = state
   const start = at(reading.starts, word)
   const end = at(reading.ends, word)
   if (codeAt(view, end) !== 0x3a || codeAt(view, end + 1) === 0x2f || !isLineStart(view, start)) return
@@ -153,14 +153,14 @@ const label: Probe = (scene, word) => {
   let capitals = true
   for (let i = start; i < end; i++) if (codeAt(view, i) > 90) capitals = false
   const loud = capitals && goesOn(view, start, 'system')
-  noteSaid(scene, 'ROLE_LABEL', loud ? MEDIUM : LOW, { start, end: end + 1, word })
+  noteSaid(state, 'ROLE_LABEL', loud ? MEDIUM : LOW, { start, end: end + 1, word })
 }
 
 const CONTENT_REACH = 40
 
 /** `{"role": "system", "content": …}`. Programs hold such messages too, within something; a forged one stands alone. */
-const message: Probe = (scene, word) => {
-  const { view, reading } = scene
+const message: Probe = (state, word) => {
+  const { view, reading } = state
   const start = at(reading.starts, word) - 1
   const end = at(reading.ends, word)
   if (start < 0 || codeAt(view, start) !== 0x22 || codeAt(view, end) !== 0x22) return
@@ -173,7 +173,7 @@ const message: Probe = (scene, word) => {
   const brace = before(view, start) === 0x7b ? lastBrace(view, start) : start
   const forged = brace === 0 || codeAt(view, brace - 1) === 10
   const grade = forged && !isQuoted(view, start, content) ? MEDIUM : LOW
-  note(scene, 'ROLE_MESSAGE', grade, brace, content)
+  note(state, 'ROLE_MESSAGE', grade, brace, content)
 }
 
 function lastBrace(view: View, start: number): number {

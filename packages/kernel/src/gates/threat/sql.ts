@@ -3,7 +3,7 @@
 import { isAlphanumeric } from './characters.ts'
 import { at, codeAt, type View } from './view.ts'
 import { HIGH, LOW, MEDIUM, type Grade } from './report.ts'
-import { before, goesOn, isOneLine, noteSaid, pastBlanks } from './scene.ts'
+import { before, goesOn, isOneLine, noteSaid, pastBlanks } from './scan-state.ts'
 import type { Probe } from './secrets.ts'
 
 function isQuote(code: number): boolean {
@@ -11,8 +11,8 @@ function isQuote(code: number): boolean {
 }
 
 /** `' OR 1=1`, `" or "a"="a`: what is always true. */
-const tautology: Probe = (scene, word) => {
-  const { view, reading } = scene
+const tautology: Probe = (state, word) => {
+  const { view, reading } = state
   const start = at(reading.starts, word)
   const left = before(view, start)
   if (!isQuote(left) && left !== 0x29 && !(left >= 48 && left < 58)) return
@@ -20,7 +20,7 @@ const tautology: Probe = (scene, word) => {
   if (end === 0) return
   const comment = hasComment(view, end, 4)
   const grade: Grade = comment && isQuote(left) ? HIGH : MEDIUM
-  noteSaid(scene, 'SQL_INJECTION', grade, { start: openingQuote(view, start), end, word })
+  noteSaid(state, 'SQL_INJECTION', grade, { start: openingQuote(view, start), end, word })
 }
 
 function openingQuote(view: View, start: number): number {
@@ -59,8 +59,8 @@ function hasComment(view: View, start: number, reach: number): boolean {
 const REACH = 80
 
 /** `'; DROP TABLE users; --`. In a script of SQL, a table is dropped on a line of its own. */
-const drop: Probe = (scene, word) => {
-  const { view, reading } = scene
+const drop: Probe = (state, word) => {
+  const { view, reading } = state
   const start = at(reading.starts, word)
   const what = pastBlanks(view, at(reading.ends, word))
   if (before(view, start) !== 0x3b || !(goesOn(view, what, 'table') || goesOn(view, what, 'database'))) return
@@ -68,7 +68,7 @@ const drop: Probe = (scene, word) => {
   const broken = isQuote(before(view, semicolon)) || goesOn(view, semicolon - 2, "')")
   const comment = hasComment(view, what, REACH)
   const grade = broken && comment ? HIGH : (broken || comment) && isOneLine(view) ? MEDIUM : LOW
-  noteSaid(scene, 'SQL_INJECTION', grade, { start: semicolon, end: what + 5, word })
+  noteSaid(state, 'SQL_INJECTION', grade, { start: semicolon, end: what + 5, word })
 }
 
 function lastSemicolon(view: View, start: number): number {
@@ -78,14 +78,14 @@ function lastSemicolon(view: View, start: number): number {
 }
 
 /** `' UNION SELECT …`. */
-const union: Probe = (scene, word) => {
-  const { view, reading } = scene
+const union: Probe = (state, word) => {
+  const { view, reading } = state
   const start = at(reading.starts, word)
   const next = pastBlanks(view, at(reading.ends, word))
   if (!goesOn(view, next, 'select') && !goesOn(view, next, 'all select')) return
   if (!isQuote(before(view, start))) return
   const grade = isOneLine(view) ? MEDIUM : LOW
-  noteSaid(scene, 'SQL_INJECTION', grade, { start: openingQuote(view, start), end: next + 6, word })
+  noteSaid(state, 'SQL_INJECTION', grade, { start: openingQuote(view, start), end: next + 6, word })
 }
 
 /** The words that SQL goes on with. */

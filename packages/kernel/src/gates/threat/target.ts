@@ -7,7 +7,7 @@ import { codeAt, type View } from './view.ts'
 /** How the phrases write an address. No word of a text is spelled so. */
 export const TARGET_WORD: string = '*address*'
 const TARGET = learn(TARGET_WORD)
-const LONGEST_NAME = 64
+const MAX_NAME = 64
 
 /** The number of the word for an address if this colon or at sign is in the middle of one, else 0. */
 export function targetAt(view: View, i: number): number {
@@ -19,7 +19,7 @@ export function targetAt(view: View, i: number): number {
 
 /** Whether a name, a dot and a letter come next. "pkg@1.2.3" is no address. */
 function isDomain(view: View, start: number): boolean {
-  for (let i = start; i < start + LONGEST_NAME; i++) {
+  for (let i = start; i < start + MAX_NAME; i++) {
     const code = codeAt(view, i)
     if (code === 0x2e && i > start) {
       const next = codeAt(view, i + 1) | 32

@@ -1,6 +1,6 @@
 // The table of the gates that have settings: `gates` in a policy file.
 
-import { RUNGS, type JsonObject } from '@tollgate/evidence/core'
+import { LADDER_STEPS, type JsonObject } from '@tollgate/evidence/core'
 import { browserSettings, type BrowserSettings } from '../../gates/browser/settings.ts'
 import { complianceSettings, type ComplianceSettings } from '../../gates/compliance/settings.ts'
 import { delegationSettings } from '../../gates/delegation/settings.ts'
@@ -77,7 +77,7 @@ export function usesOf(gates: GateSettings): PolicyUses {
 /** The sections that a policy may write, in the order of the ladder. */
 const WRITTEN = GATE_SECTIONS.map(([, section]) => section)
   .filter(({ schema }) => schema !== undefined)
-  .sort((a, b) => RUNGS.indexOf(a.name) - RUNGS.indexOf(b.name))
+  .sort((a, b) => LADDER_STEPS.indexOf(a.name) - LADDER_STEPS.indexOf(b.name))
 
 /** The schema of `gates`, and the parts that it refers to. */
 export const GATES: JsonObject = record(

@@ -1,12 +1,12 @@
 // A gate's section of a policy file, as one item: what reads it, shows it to editors, lays it out and compares it.
 
-import type { JsonObject, Rung } from '@tollgate/evidence/core'
+import type { JsonObject, LadderStep } from '@tollgate/evidence/core'
 import type { Place, Reader } from './read.ts'
 
 /** The settings of one rung under `gates`. The parser, the editors' schema, `policy fmt` and `policy diff` are made from it. */
 export interface GateSection<Settings> {
   /** How the policy file names it: as the ladder does. */
-  readonly name: Rung
+  readonly name: LadderStep
   /** Reads the section; what is not said has its default. Mistakes are noted, and reading goes on. */
   read(reader: Reader, place: Place | undefined): Settings
   /** For editors; its order is also that of `policy fmt`. A rung that is configured elsewhere has none. */
@@ -40,7 +40,7 @@ export interface Shown<Settings> {
   /** The part that counts; left out, all of it. Undefined where there is nothing that could be lost. */
   of?(settings: Settings): unknown
   /** The rungs at which a call would show it; left out, its own. */
-  readonly rungs?: readonly Rung[]
+  readonly rungs?: readonly LadderStep[]
   /** Whether a change from one to the other can only let less pass; left out, it may let more pass. */
   isStricter?(before: Settings, after: Settings): boolean
 }

@@ -1,10 +1,10 @@
 // Why a call is judged as it is: what every rung and every rule says to it, and what stands in the way of the other verdict.
 
-import type { ReasonCode, Rung, Verdict } from '@tollgate/evidence'
+import type { ReasonCode, LadderStep, Verdict } from '@tollgate/evidence'
 import type { Intent } from '../../road/capture.ts'
 import type { Destination } from '../../destinations/find.ts'
 import type { Standing } from '../../gates/gate.ts'
-import { askRung, decide, LADDER, rungsUnder, subjectOf, type Judgement } from '../../road/guardian.ts'
+import { askStep, decide, LADDER, stepsUnder, subjectOf, type Judgement } from '../../road/guardian.ts'
 import { explain, type Explained, type Match } from '../../policy/evaluate.ts'
 import type { Rule } from '../../policy/parse/parse.ts'
 import type { Snapshot } from '../../road/snapshot.ts'
@@ -19,8 +19,8 @@ export interface Word {
 }
 
 /** A rung, how it stands, and what it says. */
-export interface RungWord {
-  readonly rung: Rung
+export interface StepReport {
+  readonly rung: LadderStep
   readonly standing: Standing
   /** Whether the ladder comes to it. If not, the word is what it would say: a rung before it has denied. */
   readonly asked: boolean
@@ -30,7 +30,7 @@ export interface RungWord {
 
 /** One objection that has to go before the call can pass. */
 export interface Obstacle {
-  readonly rung: Rung
+  readonly rung: LadderStep
   readonly verdict: Exclude<Verdict, 'ALLOW'>
   readonly reason: ReasonCode
   readonly detail?: string
@@ -52,7 +52,7 @@ export interface Reliance {
 /** A judgement with all that led to it. */
 export interface Explanation {
   readonly judgement: Judgement
-  readonly rungs: readonly RungWord[]
+  readonly rungs: readonly StepReport[]
   /** Every rule in order; none if the call cannot be read. */
   readonly rules: readonly Explained[]
   /**
@@ -81,13 +81,13 @@ export function explainCall(intent: Intent, snapshot: Snapshot, ladder: typeof L
   }
 }
 
-function wordsOf(intent: Intent, snapshot: Snapshot, ladder: typeof LADDER): readonly RungWord[] {
+function wordsOf(intent: Intent, snapshot: Snapshot, ladder: typeof LADDER): readonly StepReport[] {
   const { policy } = snapshot
   const { unreadable } = intent
   const capture = readingOf(unreadable)
   let asked = unreadable === undefined
-  const others = rungsUnder(policy, ladder).map((rung): RungWord => {
-    const word = unreadable === undefined ? askRung(rung, intent, snapshot) : undefined
+  const others = stepsUnder(policy, ladder).map((rung): StepReport => {
+    const word = unreadable === undefined ? askStep(rung, intent, snapshot) : undefined
     const said = { rung: rung.name, standing: rung.standing(policy), asked, word: word && plain(word) }
     if (word?.verdict === 'DENY') asked = false
     return said
@@ -95,7 +95,7 @@ function wordsOf(intent: Intent, snapshot: Snapshot, ladder: typeof LADDER): rea
   return [capture, ...others]
 }
 
-function readingOf(unreadable: string | undefined): RungWord {
+function readingOf(unreadable: string | undefined): StepReport {
   const word: Word | undefined =
     unreadable === undefined ? undefined : { verdict: 'DENY', reason: 'AMBIGUOUS_INPUT', detail: unreadable }
   return { rung: 'capture', standing: 'active', asked: true, word }
@@ -115,7 +115,7 @@ function rulesOf(intent: Intent, snapshot: Snapshot): readonly Explained[] {
 }
 
 function obstaclesOf(
-  rungs: readonly RungWord[],
+  rungs: readonly StepReport[],
   rules: readonly Explained[],
   snapshot: Snapshot,
 ): readonly Obstacle[] {

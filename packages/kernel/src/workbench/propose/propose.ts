@@ -2,12 +2,12 @@
 // only a proposal: what the words do not name will be asked about.
 
 import { EFFECT_CLASSES, type EffectClass } from '@tollgate/evidence'
-import { deedsOf, readPrompt, verbOfName, type Prompt } from '../../text/prompt.ts'
+import { actionsOf, readPrompt, verbOfName, type Prompt } from '../../text/prompt.ts'
 import { sinksNamedIn } from './named.ts'
 import { MOST_TOOLS } from '../../gates/scope/parse.ts'
 import type { Scope } from '../../gates/scope/scope.ts'
 import { thingsIn, wordsOfName } from '../../text/prompt-reading.ts'
-import type { Deed } from '../../text/prompt-words.ts'
+import type { RequestedAction } from '../../text/prompt-words.ts'
 
 /** A tool, as far as a proposal looks at it. */
 export interface ProposedTool {
@@ -22,7 +22,7 @@ export interface ProposedTool {
 export interface Proposal {
   readonly scope: Scope
   /** What the words ask for; nothing if only for information. */
-  readonly deeds: readonly Deed[]
+  readonly deeds: readonly RequestedAction[]
   /** The words leave it to some text what is to be done: what that text names is not in the scope, and will be asked about. */
   readonly delegates: boolean
 }
@@ -78,7 +78,7 @@ function namesOf(tools: readonly ProposedTool[]): readonly string[] {
     .sort()
 }
 
-const EFFECTS: Readonly<Record<Deed, readonly EffectClass[]>> = {
+const EFFECTS: Readonly<Record<RequestedAction, readonly EffectClass[]>> = {
   send: ['send'],
   pay: ['pay'],
   delete: ['delete'],
@@ -89,7 +89,7 @@ const EFFECTS: Readonly<Record<Deed, readonly EffectClass[]>> = {
   admin: ['admin'],
 }
 
-function effectsOf(deeds: ReadonlySet<Deed>): ReadonlySet<EffectClass> {
+function effectsOf(deeds: ReadonlySet<RequestedAction>): ReadonlySet<EffectClass> {
   return new Set([...deeds].flatMap((deed) => EFFECTS[deed]))
 }
 
@@ -99,18 +99,18 @@ function askedFor(prompt: Prompt, tools: readonly ProposedTool[]): readonly Prop
   // Where nothing but money can be sent, that is what is meant.
   const sends = acting.some(({ tool, deeds }) => tool.effect !== 'pay' && deeds.has('send'))
   const meaning = sends ? prompt : { ...prompt, isAboutMoney: true }
-  const fitting = acting.filter((each) => deedsInCommon(meaning, each).length > 0)
+  const fitting = acting.filter((each) => actionsInCommon(meaning, each).length > 0)
   return fitting.filter((each) => isMeant(meaning, each, fitting)).map(({ tool }) => tool)
 }
 
 interface ReadTool {
   readonly tool: ProposedTool
   readonly verb: string
-  readonly deeds: ReadonlySet<Deed>
+  readonly deeds: ReadonlySet<RequestedAction>
   readonly things: ReadonlySet<string>
 }
 
-const USUAL: Readonly<Record<Exclude<EffectClass, 'read'>, readonly Deed[]>> = {
+const USUAL: Readonly<Record<Exclude<EffectClass, 'read'>, readonly RequestedAction[]>> = {
   write: ['make', 'change'],
   delete: ['delete'],
   execute: ['run'],
@@ -122,7 +122,7 @@ const USUAL: Readonly<Record<Exclude<EffectClass, 'read'>, readonly Deed[]>> = {
 function readTool(tool: ProposedTool): ReadTool {
   const words = wordsOfName(tool.name)
   const verb = verbOfName(words)
-  const named = new Set(deedsOf(verb))
+  const named = new Set(actionsOf(verb))
   const usual = tool.effect === 'read' ? [] : USUAL[tool.effect]
   // Money is paid and messages are sent, whatever the tool calls it.
   const isUsual = named.size === 0 || tool.effect === 'pay' || tool.effect === 'send'
@@ -137,7 +137,10 @@ function readTool(tool: ProposedTool): ReadTool {
 }
 
 /** What both the words and the tool speak of doing. To send is to pay only where there is talk of money. */
-function deedsInCommon({ deeds, isAboutMoney }: Prompt, { tool, deeds: own }: ReadTool): readonly Deed[] {
+function actionsInCommon(
+  { deeds, isAboutMoney }: Prompt,
+  { tool, deeds: own }: ReadTool,
+): readonly RequestedAction[] {
   return [...own].filter(
     (deed) => deeds.has(deed) && (deed !== 'send' || tool.effect !== 'pay' || isAboutMoney),
   )
@@ -147,8 +150,8 @@ function deedsInCommon({ deeds, isAboutMoney }: Prompt, { tool, deeds: own }: Re
 function isMeant(prompt: Prompt, one: ReadTool, fitting: readonly ReadTool[]): boolean {
   const called = prompt.verbs.has(one.verb) && fitting.every((each) => each === one || each.verb !== one.verb)
   if (called || isAbout(prompt, one)) return true
-  const deeds = deedsInCommon(prompt, one)
-  const rivals = fitting.filter((each) => deedsInCommon(prompt, each).some((deed) => deeds.includes(deed)))
+  const deeds = actionsInCommon(prompt, one)
+  const rivals = fitting.filter((each) => actionsInCommon(prompt, each).some((deed) => deeds.includes(deed)))
   return !rivals.some((each) => isAbout(prompt, each))
 }
 

@@ -9,7 +9,7 @@ import type {
   Pin,
   PolicyActivation,
   ReasonCode,
-  Rung,
+  LadderStep,
   SessionChange,
   Verdict,
 } from '@tollgate/evidence'
@@ -66,7 +66,7 @@ export interface Replayed {
 export interface JudgedAgain {
   readonly verdict: Verdict
   readonly reason: ReasonCode
-  readonly rung: Rung
+  readonly rung: LadderStep
   readonly rule: string | undefined
   readonly detail: string | undefined
 }

@@ -5,7 +5,7 @@ import {
   hear,
   lookUp,
   NO_PROVENANCE,
-  type Heard,
+  type SeenValues,
   type Origin,
   type Provenance,
   type Spoken,
@@ -26,7 +26,7 @@ const MOST = 2048
 const id = (n: number): { readonly kind: 'id'; readonly text: string } => ({ kind: 'id', text: `id-${n}` })
 const ids = (from: number, count: number): readonly Spoken[] =>
   Array.from({ length: count }, (_, i) => id(from + i))
-const heard = (origin: Origin, values: Heard['values'], ...labels: readonly string[]): Heard => ({
+const heard = (origin: Origin, values: SeenValues['values'], ...labels: readonly string[]): SeenValues => ({
   origin,
   values,
   labels,
@@ -165,7 +165,7 @@ describe('what is heard', () => {
 })
 
 describe('a full record', () => {
-  const full = (extra: Heard): Provenance =>
+  const full = (extra: SeenValues): Provenance =>
     hear(NO_PROVENANCE, key, [
       heard('flagged', ids(0, 10), 'f'),
       heard('said', ids(10, 10)),
@@ -261,7 +261,7 @@ function either(a: Origin, b: Origin): Origin {
 class Model {
   readonly seen = new Map<string, { origin: Origin; labels: Set<string> }>()
 
-  hear({ origin: now, labels, values }: Heard): void {
+  hear({ origin: now, labels, values }: SeenValues): void {
     for (const value of values) {
       const text = 'text' in value ? value.text : value.hash
       const known = this.seen.get(text) ?? { origin: now, labels: new Set() }
@@ -273,7 +273,7 @@ class Model {
 }
 
 describe('the laws', () => {
-  const step: fc.Arbitrary<Heard> = fc.record({
+  const step: fc.Arbitrary<SeenValues> = fc.record({
     origin: fc.constantFrom('said', 'output', 'prose', 'ordered', 'flagged'),
     labels: fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'personal', 'secret')),
     values: fc.array(fc.nat(120).map(id), { maxLength: 30 }),

@@ -2,14 +2,14 @@
 
 import { describe, expect, it } from 'vitest'
 import { readText, type ReadText } from '../../../src/gates/texts.ts'
-import { heardIn } from '../../../src/gates/taint/heard.ts'
+import { seenIn } from '../../../src/gates/taint/seen-values.ts'
 import { spelledOut } from '../../../src/gates/taint/spelled.ts'
 import { phrasesIn, piecesOf, rootsOf, wordsIn } from '../../../src/text/phrases.ts'
 import {
   hear,
   lookUp,
   NO_PROVENANCE,
-  type Heard,
+  type SeenValues,
   type Provenance,
 } from '../../../src/gates/taint/provenance.ts'
 import { valuesIn } from '../../../src/text/values.ts'
@@ -44,13 +44,13 @@ describe('the words of a text', () => {
   })
 })
 
-function afterAll(heard: readonly Heard[]): Provenance {
+function afterAll(heard: readonly SeenValues[]): Provenance {
   return hear(NO_PROVENANCE, key, heard)
 }
-function fromTool(text: string): readonly Heard[] {
-  return heardIn(readText('', text), [])
+function fromTool(text: string): readonly SeenValues[] {
+  return seenIn(readText('', text), [])
 }
-function fromUser(text: string): readonly Heard[] {
+function fromUser(text: string): readonly SeenValues[] {
   return [
     { origin: 'said', labels: [], values: valuesIn(text) },
     { origin: 'said', labels: [], values: phrasesIn(text), words: true },
@@ -133,8 +133,8 @@ describe('what a passage spells out', () => {
 })
 
 describe('words in the record', () => {
-  const words = (count: number, from: string): readonly Heard[] =>
-    Array.from({ length: count }, (_, i): Heard => {
+  const words = (count: number, from: string): readonly SeenValues[] =>
+    Array.from({ length: count }, (_, i): SeenValues => {
       const text = Array.from({ length: 100 }, (__, n) => `${from}${i}x${n}`).join(' ')
       const said = from === 'said'
       return { origin: said ? 'said' : 'flagged', labels: [], values: phrasesIn(text), words: true }

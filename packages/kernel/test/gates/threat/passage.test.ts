@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isHard } from '../../../src/gates/taint/heard.ts'
+import { isHard } from '../../../src/gates/taint/seen-values.ts'
 import { fieldsOf } from '../../../src/text/fields.ts'
 import type { ThreatFinding } from '../../../src/gates/threat/finding.ts'
 import { passagesAround } from '../../../src/gates/threat/passage.ts'

@@ -20,7 +20,7 @@ export interface ModelWatch {
   /** When data with a label was there, by the hour, in a session without words. */
   readonly labelledAt: number
 }
-export const NO_WATCH: ModelWatch = {
+export const NO_HISTORY: ModelWatch = {
   latch: 0,
   grave: 0,
   quick: 0,
@@ -135,7 +135,7 @@ export function isLatched({ latch }: ModelWatch, time: number): boolean {
 }
 
 /** Whether people have been asked too much to be asked once more. */
-export function tires(watch: ModelWatch, tool: string, strange: boolean, time: number): boolean {
+export function isApprovalFatigue(watch: ModelWatch, tool: string, strange: boolean, time: number): boolean {
   const elapsed = time - watch.at
   const [quick, slow] = [left(watch.quick, elapsed, 4 * MINUTE), left(watch.slow, elapsed, 8 * HOUR)]
   if (quick >= 4500 || (strange && slow >= 4000)) return true

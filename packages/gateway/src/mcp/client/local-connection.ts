@@ -38,18 +38,18 @@ export interface LocalLimits {
 }
 
 /** A program that has come. */
-export interface LocalVisit {
+export interface LocalConnection {
   /** Says goodbye when what is under way is answered, or it has taken too long. */
   close(): Promise<void>
 }
 
 /** Takes a program in. */
-export function createVisit(
+export function createLocalConnection(
   socket: Socket,
   options: LocalOptions & { readonly budget: Budget },
   limits: LocalLimits,
   left: () => void,
-): LocalVisit {
+): LocalConnection {
   let conversation: Conversation | undefined
   let stage: 'new' | 'joining' | 'joined' | 'over' = 'new'
   let underway = 0

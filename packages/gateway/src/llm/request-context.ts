@@ -6,7 +6,7 @@ import type { KnownCaller } from '../tokens.ts'
 import type { Ruling } from './dialect.ts'
 
 /** One request at the door. */
-export interface Visit {
+export interface RequestContext {
   readonly kernel: Kernel
   readonly caller: KnownCaller
   /** What the caller says its session, approval and delegation are. */
@@ -41,7 +41,7 @@ export function createTally(): DecisionTally {
 }
 
 /** Takes note of a decision. */
-export function count({ tally, onDecided }: Visit, { verdict, reason, receipt }: Decided): void {
+export function count({ tally, onDecided }: RequestContext, { verdict, reason, receipt }: Decided): void {
   tally[verdict]++
   if (receipt === undefined) return
   tally.receipts.push(receipt)
@@ -50,7 +50,7 @@ export function count({ tally, onDecided }: Visit, { verdict, reason, receipt }:
 }
 
 /** Who calls, and in which session, as the kernel keeps it. */
-export function ownerOf({ caller: { identity }, claims }: Visit): {
+export function ownerOf({ caller: { identity }, claims }: RequestContext): {
   readonly tenant: string
   readonly principal: string
   readonly session: string
@@ -60,8 +60,8 @@ export function ownerOf({ caller: { identity }, claims }: Visit): {
 }
 
 /** The part of a call that is the same for all calls of a request. */
-export function callOf(visit: Visit, assurance: 'advised' | 'enforced'): Omit<ToolCall, 'tool'> {
-  const { caller, claims, sources } = visit
+export function callOf(context: RequestContext, assurance: 'advised' | 'enforced'): Omit<ToolCall, 'tool'> {
+  const { caller, claims, sources } = context
   const { tenant, principal } = caller.identity
   const { session, approval, delegation } = claims
   return {

@@ -8,27 +8,27 @@ import { DISGUISED, type ViewReading } from './reading.ts'
 import { add, LOW, MEDIUM, type Grade, type Report } from './report.ts'
 
 /** A view being scanned. */
-export interface Scene {
+export interface ScanState {
   readonly view: View
   readonly reading: ViewReading
   readonly report: Report
 }
 
 /** Notes a finding at a stretch of the view. If it only shows once the text is decoded or cleaned, that is one too. */
-export function note(scene: Scene, code: ThreatCode, grade: Grade, start: number, end: number): void {
-  noteWithin(scene, code, grade, [start, end], [start, end], false)
+export function note(state: ScanState, code: ThreatCode, grade: Grade, start: number, end: number): void {
+  noteWithin(state, code, grade, [start, end], [start, end], false)
 }
 
 /** As `note`, where the finding is more than what gave it away: a sentence around a phrase. */
 export function noteWithin(
-  scene: Scene,
+  state: ScanState,
   code: ThreatCode,
   grade: Grade,
   clue: readonly [number, number],
   span: readonly [number, number],
   quoted: boolean,
 ): void {
-  const { view, report } = scene
+  const { view, report } = state
   const from = startOf(view, span[0])
   const to = endOf(view, span[1] - 1)
   add(report, code, grade, from, to, quoted)
@@ -41,17 +41,17 @@ export function noteWithin(
 
 /** As `note`, but weighed by whether the text quotes it or talks about attacks. */
 export function noteSaid(
-  scene: Scene,
+  state: ScanState,
   code: ThreatCode,
   grade: Grade,
   place: { readonly start: number; readonly end: number; readonly word: number },
 ): void {
   // A hint stays a hint, however it is said.
-  if (grade <= LOW) return note(scene, code, grade, place.start, place.end)
-  const quoted = isQuoted(scene.view, place.start, place.end)
-  const talk = isTalk(scene.reading, place.word, place.start)
+  if (grade <= LOW) return note(state, code, grade, place.start, place.end)
+  const quoted = isQuoted(state.view, place.start, place.end)
+  const talk = isTalk(state.reading, place.word, place.start)
   const span = [place.start, place.end] as const
-  noteWithin(scene, code, dampened(grade, quoted, talk), span, span, quoted || talk)
+  noteWithin(state, code, dampened(grade, quoted, talk), span, span, quoted || talk)
 }
 
 /** Whether letters of a stretch are written in another way in the text. An accent is no other way. */

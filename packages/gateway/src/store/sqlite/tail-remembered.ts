@@ -2,7 +2,7 @@
 // `fsck` find what a start would refuse.
 
 import { endTransaction, faultOf, ledgerFile, openForReading, type Database } from './database.ts'
-import { checkEdge } from './edge.ts'
+import { checkTail } from './tail-check.ts'
 import { rememberedHead } from './guard.ts'
 import { serviceIn } from './service.ts'
 
@@ -27,7 +27,7 @@ export async function remember(db: Database, { writer, guard }: RememberedOption
   }
 }
 
-/** Checks the edge against it. @throws GatewayError as `checkEdge`, or what kept it from being remembered. */
+/** Checks the edge against it. @throws GatewayError as `checkTail`, or what kept it from being remembered. */
 export async function checkRemembered(
   db: Database,
   { origin, writer }: RememberedOptions,
@@ -35,7 +35,7 @@ export async function checkRemembered(
 ): Promise<void> {
   if ('fault' in memory) throw memory.fault
   const { known } = await serviceIn(db, writer)
-  await checkEdge({ db, origin, keys: known, remembered: memory.head })
+  await checkTail({ db, origin, keys: known, remembered: memory.head })
 }
 
 /** Both, on a ledger of a data directory, as it is now. @throws GatewayError. */

@@ -2,7 +2,7 @@
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import type { Out } from './conversation.ts'
-import { LEVELS, META } from './era.ts'
+import { LEVELS, META } from './protocol.ts'
 import { holderOf } from './holder.ts'
 import type { ServerLink } from './link.ts'
 import { CODE, formatNotification, RpcFault, type Request, type RequestId } from './message.ts'
@@ -12,7 +12,7 @@ import { UpstreamFault, type WantedChanges } from './server/upstream.ts'
 import { createFlow, toldMessage } from './told.ts'
 
 /** Tells a client. */
-export interface Tidings {
+export interface Notifications {
   /** Where a legacy client is told; undefined: nowhere. */
   attach(out: Out | undefined): void
   /** A server has said something. `messages` is for log messages of a modern client's requests. */
@@ -64,7 +64,10 @@ const MAX_WANTED = 100
 const MAX_ELICITED = 256
 
 /** Tells nobody yet. */
-export function createTidings(reached: () => readonly Reached[], isLegacy: () => boolean): Tidings {
+export function createNotifications(
+  reached: () => readonly Reached[],
+  isLegacy: () => boolean,
+): Notifications {
   const listeners = new Map<RequestId, Listener>()
   const subscribed = new Map<string, Subscribed>()
   const elicited = new Set<string>()

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { createRoom } from '../../src/llm/room.ts'
+import { createCapacity } from '../../src/llm/capacity.ts'
 
 describe('room for requests', () => {
   it('is for so many of one, and one that leaves makes room', () => {
-    const room = createRoom(1000, 2)
+    const room = createCapacity(1000, 2)
     const first = room.enter('a', 1)
     room.enter('a', 1)
     expect(() => room.enter('a', 1)).toThrow('under way already')
@@ -15,7 +15,7 @@ describe('room for requests', () => {
   })
 
   it('gives nobody more than half of it', () => {
-    const room = createRoom(1000, 100)
+    const room = createCapacity(1000, 100)
     room.enter('a', 400)
     expect(() => room.enter('a', 200)).toThrow('too much')
     room.enter('b', 500)
@@ -24,14 +24,14 @@ describe('room for requests', () => {
   })
 
   it('lets in what is large if nobody else is there', () => {
-    const room = createRoom(1000, 100)
+    const room = createCapacity(1000, 100)
     room.enter('a', 5000).leave()
     room.enter('b', 5000)
     expect(() => room.enter('a', 1)).toThrow('too much')
   })
 
   it('goes by what a body turns out to be', () => {
-    const room = createRoom(1000, 100)
+    const room = createCapacity(1000, 100)
     const place = room.enter('a', 500)
     place.resize(10)
     room.enter('a', 400)

@@ -3,7 +3,7 @@
 import { sha256Hex, type Decision, type Effect } from '@tollgate/evidence'
 import { describe, expect, test } from 'vitest'
 import { detail } from '../../src/cli/receipts/detail.ts'
-import { earnedIn, earnedRows } from '../../src/cli/people/earned.ts'
+import { trustChangesIn, trustChangeRows } from '../../src/cli/people/trust-changes.ts'
 import type { ShownEntry } from '../../src/cli/receipts/describe.ts'
 import { openTerminal } from '../../src/cli/program/terminal.ts'
 
@@ -29,7 +29,7 @@ describe('trust', () => {
       decision(1, 'agent:a', { trust: '430.0000' }),
       decision(0, 'agent:b', { trust: '610.5000' }),
     ]
-    expect(earnedIn(receipts, DAY, NOW).trust).toEqual([
+    expect(trustChangesIn(receipts, DAY, NOW).trust).toEqual([
       { principal: 'agent:a', points: 431 },
       { principal: 'agent:b', points: 610 },
     ])
@@ -37,19 +37,19 @@ describe('trust', () => {
 
   test('goes back to the middle with time, and is then not told', () => {
     const receipts = [decision(0, 'agent:a', { trust: '400.0000' })]
-    expect(earnedIn(receipts, DAY, NOW + DAY).trust).toEqual([{ principal: 'agent:a', points: 450 }])
-    expect(earnedIn([decision(0, 'agent:a', { trust: '500.0000' })], DAY, NOW).trust).toEqual([])
+    expect(trustChangesIn(receipts, DAY, NOW + DAY).trust).toEqual([{ principal: 'agent:a', points: 450 }])
+    expect(trustChangesIn([decision(0, 'agent:a', { trust: '500.0000' })], DAY, NOW).trust).toEqual([])
   })
 
   test('is nobody’s where the policy does not ask, and of an effect whose decision is not there', () => {
-    expect(earnedIn([decision(0, 'agent:a', { trust: '400.0000' })], undefined, NOW).trust).toEqual([])
+    expect(trustChangesIn([decision(0, 'agent:a', { trust: '400.0000' })], undefined, NOW).trust).toEqual([])
     const alone = entry(1, { kind: 'effect', decision: sha256Hex('0'), trust: '400.0000' })
-    expect(earnedIn([alone], DAY, NOW).trust).toEqual([])
+    expect(trustChangesIn([alone], DAY, NOW).trust).toEqual([])
   })
 
   test('of many is told of ten, and how many more', () => {
     const receipts = Array.from({ length: 13 }, (_, i) => decision(i, `agent:${i}`, { trust: '400.0000' }))
-    const [[name, value] = []] = earnedRows(earnedIn(receipts, DAY, NOW))
+    const [[name, value] = []] = trustChangeRows(trustChangesIn(receipts, DAY, NOW))
     expect(name).toBe('trust')
     expect(value).toMatch(/^agent:0 400 of 1000, .*agent:9 400 of 1000, and 3 more$/)
   })
@@ -58,9 +58,9 @@ describe('trust', () => {
 test('a session that is raised is told until that ends', () => {
   const until = new Date(NOW + 900_000).toISOString()
   const receipts = [decision(0, 'agent:a', { elevation: { tier: 'elevated', until } })]
-  const rows = earnedRows(earnedIn(receipts, DAY, NOW))
+  const rows = trustChangeRows(trustChangesIn(receipts, DAY, NOW))
   expect(rows).toEqual([['raised', 'agent:a in s to elevated until 2026-01-05 09:15:00Z']])
-  expect(earnedRows(earnedIn(receipts, DAY, NOW + 900_001))).toEqual([])
+  expect(trustChangeRows(trustChangesIn(receipts, DAY, NOW + 900_001))).toEqual([])
 })
 
 describe('a receipt', () => {

@@ -2,14 +2,14 @@
 // each other one receipt at a time keep their loops turning for a moment, and sleep only when nothing comes.
 
 /** Keeps the loop of this thread turning. Everything else it has to do goes on meanwhile. */
-interface Vigil {
+interface LoopSpin {
   /** Until `end`, but for so many milliseconds at most. */
   keep(ms: number): void
   end(): void
 }
 
-/** A vigil that is not being kept. */
-export function createVigil(): Vigil {
+/** A spin that is not being kept. */
+export function createLoopSpin(): LoopSpin {
   let until = 0
   let kept = false
 

@@ -14,7 +14,7 @@ import { type ReadText, readText } from '../texts.ts'
 import type { ThreatFinding } from '../threat/finding.ts'
 import { passagesAround } from '../threat/passage.ts'
 import { isVoiced, namesIn } from './named.ts'
-import { lookUp, type Heard } from './provenance.ts'
+import { lookUp, type SeenValues } from './provenance.ts'
 import type { Origin } from './remembered.ts'
 
 export function readUntrusted({ sources }: Intent): readonly ReadText[] {
@@ -27,7 +27,7 @@ export function readUntrusted({ sources }: Intent): readonly ReadText[] {
  * What came with the call, in its order. What the user is said to have said is the caller's claim: it makes a value the
  * user's only if no tool has named it before.
  */
-export function heardWith({ sources, door }: Intent, snapshot: Snapshot): readonly Heard[] {
+export function seenWith({ sources, door }: Intent, snapshot: Snapshot): readonly SeenValues[] {
   if (sources.length === 0) return []
   const untrusted = [...snapshot.untrusted()]
   const page = door === 'browser' ? ['page'] : []
@@ -39,14 +39,14 @@ export function heardWith({ sources, door }: Intent, snapshot: Snapshot): readon
         ? [{ origin: 'said', labels: [], values: namesIn(text), words: true } as const]
         : []
       isFirst = false
-      return [...heardFromUser(text), ...names]
+      return [...seenFromUser(text), ...names]
     }
     const read = untrusted.shift()
-    return read ? heardIn(read, page) : []
+    return read ? seenIn(read, page) : []
   })
 }
 
-function heardFromUser(text: string): readonly Heard[] {
+function seenFromUser(text: string): readonly SeenValues[] {
   return [
     { origin: 'said', labels: [], values: valuesIn(text) },
     { origin: 'said', labels: [], values: phrasesIn(text), words: true },
@@ -54,17 +54,17 @@ function heardFromUser(text: string): readonly Heard[] {
 }
 
 /** What a session remembers of an answer that nobody could look into: what the tool is declared to return. */
-export function heardBlindly(returns: readonly string[]): readonly Heard[] {
+export function seenUnread(returns: readonly string[]): readonly SeenValues[] {
   return returns.length === 0 ? [] : [{ origin: 'output', labels: returns, values: [] }]
 }
 
 /** What a session remembers of an untrusted text: its values by how they stand in it, and the words of its flagged passages. */
-export function heardIn(text: ReadText, labels: readonly string[]): readonly Heard[] {
+export function seenIn(text: ReadText, labels: readonly string[]): readonly SeenValues[] {
   const passages = passagesAround(text.text, text.findings.filter(isHard))
   const carries = sortedLabels([...labels, ...text.marks.map(({ label }) => label)])
   // The session has read such data, whichever value it is.
-  const heard: Heard[] = [{ origin: 'output', labels: carries, values: [], cut: text.cut }]
-  heard.push(...valuesHeard(text, labels, carries, passages))
+  const heard: SeenValues[] = [{ origin: 'output', labels: carries, values: [], cut: text.cut }]
+  heard.push(...valuesSeen(text, labels, carries, passages))
   const hidden = hiddenIn(text)
   if (hidden.length > 0) heard.push({ origin: 'ordered', labels: carries, values: hidden })
   const fields = returnedIn(text.text).filter((each) => !passages.some((passage) => overlap(passage, each)))
@@ -87,12 +87,12 @@ export function heardIn(text: ReadText, labels: readonly string[]): readonly Hea
 const BY_ORIGIN: readonly Origin[] = ['output', 'prose', 'ordered', 'flagged']
 
 /** The values of a text, those of one origin and with the same labels together. */
-function valuesHeard(
+function valuesSeen(
   text: ReadText,
   declared: readonly string[],
   carries: readonly string[],
   passages: readonly Span[],
-): readonly Heard[] {
+): readonly SeenValues[] {
   const settings = settingsIn(text.text, text.values)
   // Where not all that is in a text was listed, what carries a label may be any of its values.
   const shapes = text.cut ? undefined : labelsOfValues(text.text, text.marks, text.values)
@@ -114,8 +114,8 @@ function valuesHeard(
  * What a session remembers of a text that a server wrote into its question. It is running text at best: nothing in it was looked
  * up, so it is never a field by itself.
  */
-export function heardInQuestion(text: ReadText): readonly Heard[] {
-  return heardIn(text, [])
+export function seenInQuestion(text: ReadText): readonly SeenValues[] {
+  return seenIn(text, [])
     .filter(({ origin, words = false }) => !(words && origin === 'output'))
     .map((heard) => (heard.origin === 'output' ? { ...heard, origin: 'prose' } : heard))
 }

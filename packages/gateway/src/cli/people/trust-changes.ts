@@ -10,7 +10,7 @@ import { moment, shown } from '../program/table.ts'
 export const LOOKED_AT = 500
 
 /** What the newest receipts tell. */
-export interface Earned {
+export interface TrustChanges {
   /** Trust in whole points, of those that do not stand in the middle. */
   readonly trust: readonly { readonly principal: string; readonly points: number }[]
   readonly raised: readonly Raised[]
@@ -27,14 +27,18 @@ const MIDDLE = 500
 const MOST_NAMED = 10
 
 /** What the newest receipts tell, the newest first. `halfLife` is the policy's; without one nobody has any trust. */
-export function earnedIn(receipts: readonly ShownEntry[], halfLife: number | undefined, now: number): Earned {
+export function trustChangesIn(
+  receipts: readonly ShownEntry[],
+  halfLife: number | undefined,
+  now: number,
+): TrustChanges {
   return {
     trust: halfLife === undefined ? [] : trustIn(receipts, halfLife, now),
     raised: raisedIn(receipts, now),
   }
 }
 
-function trustIn(receipts: readonly ShownEntry[], halfLife: number, now: number): Earned['trust'] {
+function trustIn(receipts: readonly ShownEntry[], halfLife: number, now: number): TrustChanges['trust'] {
   const owners = new Map(
     receipts.flatMap(({ id, receipt }) =>
       receipt.kind === 'decision' ? [[id, receipt.principal] as const] : [],
@@ -70,7 +74,7 @@ function raisedIn(receipts: readonly ShownEntry[], now: number): readonly Raised
 }
 
 /** The same in lines. */
-export function earnedRows({ trust, raised }: Earned): readonly (readonly [string, string])[] {
+export function trustChangeRows({ trust, raised }: TrustChanges): readonly (readonly [string, string])[] {
   return [
     ...rowOf(
       'trust',

@@ -17,7 +17,7 @@ import { bytes, envelopeOf, openNodes } from './tree.ts'
 import { headIn, headRoot } from './writer.ts'
 
 /** What the edge is checked against. */
-interface EdgeOptions {
+interface TailOptions {
   readonly db: Database
   readonly origin: string
   /** Every key that may have signed lately. */
@@ -35,7 +35,7 @@ const CHECKED = 64
  * @throws GatewayError `LEDGER_DAMAGED` if it does not hold together, `LEDGER_ROLLED_BACK` if it is older than, or another
  * than, what was signed before.
  */
-export async function checkEdge({ db, origin, keys, remembered }: EdgeOptions): Promise<void> {
+export async function checkTail({ db, origin, keys, remembered }: TailOptions): Promise<void> {
   const head = headIn(db)
   checkCount(db, head.size)
   const nodes = openNodes(db)

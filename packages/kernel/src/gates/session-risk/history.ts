@@ -33,7 +33,7 @@ interface Refusal {
 }
 
 /** What is watched. */
-export interface Watch {
+export interface RiskHistory {
   /** When risk last denied something; 0 for never. */
   readonly latch: number
   /** When it last did something that a person should see, in any session; 0 for never, or once a person has agreed. */
@@ -52,7 +52,7 @@ export interface Watch {
 }
 
 /** Nothing was seen yet. */
-export const NO_WATCH: Watch = {
+export const NO_HISTORY: RiskHistory = {
   latch: 0,
   grave: 0,
   answers: { quick: 0, slow: 0, at: 0 },
@@ -85,7 +85,7 @@ const TOO_MANY = 4000
 const SOON = 15 * MINUTE
 
 /** The canonical text. */
-export function watchText(watch: Watch): string {
+export function historyText(watch: RiskHistory): string {
   const { latch, grave, answers, refused, key, paid, stored, sent, labelled } = watch
   const said = refused.map(
     ({ tool, call, count, at }) => `{"at":${at},"call":"${call}","count":${count},"tool":"${tool}"}`,
@@ -100,18 +100,18 @@ export function watchText(watch: Watch): string {
 }
 
 /** A person has answered. */
-export function answered(watch: Watch, time: number): Watch {
+export function answered(watch: RiskHistory, time: number): RiskHistory {
   const { quick, slow } = answersAt(watch, time)
   return { ...watch, answers: { quick: quick + 1000, slow: slow + 1000, at: time } }
 }
 
 /** A person has agreed to a call. */
-export function agreed(watch: Watch, time: number): Watch {
+export function agreed(watch: RiskHistory, time: number): RiskHistory {
   return { ...answered(watch, time), grave: 0 }
 }
 
 /** A person has said no to a call of a tool. That it is sent again and refused by the same answer is nothing new. */
-export function refused(watch: Watch, name: string, args: string, time: number): Watch {
+export function refused(watch: RiskHistory, name: string, args: string, time: number): RiskHistory {
   const [tool, call] = [shortHash(name), args.slice(0, SHORT)]
   const known = watch.refused.find((each) => each.tool === tool)
   if (known?.call === call && time - known.at <= HOUR) return watch
@@ -120,7 +120,10 @@ export function refused(watch: Watch, name: string, args: string, time: number):
   return { ...answered(watch, time), refused: [...others, next].slice(-MOST_REFUSED) }
 }
 
-function answersAt({ answers: { quick, slow, at } }: Watch, time: number): { quick: number; slow: number } {
+function answersAt(
+  { answers: { quick, slow, at } }: RiskHistory,
+  time: number,
+): { quick: number; slow: number } {
   const elapsed = Math.max(0, time - at)
   return {
     quick: Math.max(0, quick - Math.floor((elapsed * 1000) / QUICK_PACE)),
@@ -135,27 +138,32 @@ function shortHash(name: string): string {
 }
 
 /** Something was done that a person should see. */
-export function seenGrave(watch: Watch, time: number): Watch {
+export function seenGrave(watch: RiskHistory, time: number): RiskHistory {
   return { ...watch, grave: time }
 }
 
 /** Whether there was such a thing lately, and nobody has agreed to anything since. */
-export function isWary({ grave }: Watch, time: number): boolean {
+export function isWary({ grave }: RiskHistory, time: number): boolean {
   return grave > 0 && time - grave <= HOUR
 }
 
 /** Risk has denied something. */
-export function latched(watch: Watch, time: number): Watch {
+export function latched(watch: RiskHistory, time: number): RiskHistory {
   return { ...watch, latch: time }
 }
 
 /** Whether a denial by risk is still remembered. */
-export function isLatched({ latch }: Watch, time: number): boolean {
+export function isLatched({ latch }: RiskHistory, time: number): boolean {
   return latch > 0 && time - latch <= LATCHED
 }
 
 /** Money went to targets that the user had not named. */
-export function paidTo(watch: Watch, targets: readonly string[], cost: number, time: number): Watch {
+export function paidTo(
+  watch: RiskHistory,
+  targets: readonly string[],
+  cost: number,
+  time: number,
+): RiskHistory {
   let paid = watch.paid
   for (const to of targets) {
     const known = paidBefore(watch, to, time)
@@ -166,7 +174,7 @@ export function paidTo(watch: Watch, targets: readonly string[], cost: number, t
 }
 
 /** What stood somewhere was to be written down. */
-export function storedAway(watch: Watch, copied: readonly string[]): Watch {
+export function storedAway(watch: RiskHistory, copied: readonly string[]): RiskHistory {
   const fresh = [...new Set(copied)].filter((each) => !watch.stored.includes(each))
   return fresh.length === 0 ? watch : { ...watch, stored: [...watch.stored, ...fresh].slice(-MOST_STORED) }
 }
@@ -175,7 +183,12 @@ export function storedAway(watch: Watch, copied: readonly string[]): Watch {
  * Something went to sinks after labelled data was read; `agreed` if a person was asked about that and has said yes. A yes holds for
  * a week from then on, however often it is used.
  */
-export function sentTo(watch: Watch, sinks: readonly string[], agreed: boolean, time: number): Watch {
+export function sentTo(
+  watch: RiskHistory,
+  sinks: readonly string[],
+  agreed: boolean,
+  time: number,
+): RiskHistory {
   let sent = watch.sent
   for (const to of sinks.map(shortHash)) {
     const known = sentBefore(watch, to, time)?.count ?? 0
@@ -187,21 +200,21 @@ export function sentTo(watch: Watch, sinks: readonly string[], agreed: boolean, 
 }
 
 /** A session has data with a label. By the hour is exact enough, and most calls then change nothing. */
-export function labelledAt(watch: Watch, time: number): Watch {
+export function labelledAt(watch: RiskHistory, time: number): RiskHistory {
   return time - watch.labelled <= HOUR ? watch : { ...watch, labelled: time }
 }
 
 /** Whether a session lately had such data, whichever it was. */
-export function wasLabelled({ labelled }: Watch, time: number): boolean {
+export function wasLabelled({ labelled }: RiskHistory, time: number): boolean {
   return labelled > 0 && time - labelled <= LASTING
 }
 
-function sentBefore({ sent }: Watch, to: string, time: number): Sent | undefined {
+function sentBefore({ sent }: RiskHistory, to: string, time: number): Sent | undefined {
   return sent.find((each) => each.to === to && time - each.at <= LASTING)
 }
 
 /** Whether a sink has got something so often that a person should see the next; one more sink than can be counted is seen at once. */
-export function isSentOften(watch: Watch, sink: string, time: number): boolean {
+export function isSentOften(watch: RiskHistory, sink: string, time: number): boolean {
   if (watch.sent.length === 0) return false
   const known = sentBefore(watch, shortHash(sink), time)
   if (known) return known.count >= OFTEN
@@ -213,7 +226,7 @@ function capped(sum: number): number {
 }
 
 /** What was lately paid to a target. */
-export function paidBefore({ paid }: Watch, to: string, time: number): Paid | undefined {
+export function paidBefore({ paid }: RiskHistory, to: string, time: number): Paid | undefined {
   return paid.find((each) => each.to === to && time - each.at <= LASTING)
 }
 
@@ -222,7 +235,12 @@ export function paidBefore({ paid }: Watch, to: string, time: number): Paid | un
  * just now, or once lately and the call is about something
  * that nobody but the agent knows of. Once risk has denied something, it takes less.
  */
-export function tires(watch: Watch, tool: string, isStrange: boolean, time: number): boolean {
+export function isApprovalFatigue(
+  watch: RiskHistory,
+  tool: string,
+  isStrange: boolean,
+  time: number,
+): boolean {
   const { quick, slow } = answersAt(watch, time)
   if (quick >= TOO_QUICK || (isStrange && slow >= TOO_MANY)) return true
   if (isLatched(watch, time) && (isStrange || quick >= RATHER_QUICK)) return true

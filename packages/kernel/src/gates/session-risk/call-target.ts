@@ -18,7 +18,7 @@ import { hostValue, type Value } from '../../text/values.ts'
  * value by itself; nobody, but it is a number of some record; later words of the user, as the caller has it; running text of a
  * tool; nobody.
  */
-export type TargetStanding =
+export type TargetOrigin =
   | 'named'
   | 'beside'
   | 'inside'
@@ -28,7 +28,7 @@ export type TargetStanding =
   | 'told'
   | 'nobody'
 
-const BY_TRUST: readonly TargetStanding[] = [
+const BY_TRUST: readonly TargetOrigin[] = [
   'named',
   'beside',
   'inside',
@@ -40,9 +40,9 @@ const BY_TRUST: readonly TargetStanding[] = [
 ]
 
 /** What a call aims at. */
-export interface Aim {
+export interface CallTarget {
   /** The worst of its targets. */
-  readonly standing: TargetStanding
+  readonly standing: TargetOrigin
   /** That one is a page or a host, and not somebody's address. */
   readonly web: boolean
   /** Keyed hashes of the targets that the user has not named. */
@@ -52,7 +52,7 @@ export interface Aim {
 }
 
 /** A text that says whom or what a call is about. */
-interface AimTarget {
+interface TargetText {
   readonly text: string
   readonly values: readonly Value[]
 }
@@ -63,7 +63,7 @@ const MOST_TOKENS = 16
 const LONGEST = 400
 
 /** What a call aims at; undefined where no words of the user are known, or it has no target. */
-export function aimOf(intent: Intent, snapshot: Snapshot): Aim | undefined {
+export function callTargetOf(intent: Intent, snapshot: Snapshot): CallTarget | undefined {
   const provenance = snapshot.provenance()
   const targets = targetsIn(snapshot)
   const [first] = targets
@@ -72,7 +72,7 @@ export function aimOf(intent: Intent, snapshot: Snapshot): Aim | undefined {
   if (snapshot.effect === 'admin' && targets.some(({ text }) => isOneself(text, intent, snapshot))) {
     return { standing: 'nobody', web: false, unnamed: [] }
   }
-  const aim = values.length > 0 ? aimAt(values, provenance, snapshot) : undefined
+  const aim = values.length > 0 ? callTargetAt(values, provenance, snapshot) : undefined
   if (aim && first.values.length > 0) return isWhole(targets, provenance) ? aim : lesser(aim)
   const told = standingInWords(first.text, provenance)
   if (aim && (told === 'named' || rankOf(aim.standing) >= rankOf('returned'))) return aim
@@ -90,20 +90,20 @@ function isBeside(text: string, provenance: Provenance, snapshot: Snapshot): boo
 }
 
 /** Whether whatever else the call is about was named in words, too. */
-function isWhole(targets: readonly AimTarget[], provenance: Provenance): boolean {
+function isWhole(targets: readonly TargetText[], provenance: Provenance): boolean {
   return targets.every(
     ({ text, values }) => values.length > 0 || standingInWords(text, provenance) === 'named',
   )
 }
 
-function lesser(aim: Aim): Aim {
+function lesser(aim: CallTarget): CallTarget {
   return aim.standing === 'named' ? { ...aim, standing: 'beside' } : aim
 }
 
 const SMALL = /^[+-]?[0-9]{1,7}(?:[.,][0-9]{1,9})?$/
 
 /** The texts that say whom or what a call is about, in the order in which the policy declares them. */
-function targetsIn(snapshot: Snapshot): readonly AimTarget[] {
+function targetsIn(snapshot: Snapshot): readonly TargetText[] {
   const { sinks = [], destinations = [] } = snapshot.tool?.declared ?? {}
   const declared = sinks.length > 0 ? sinks : destinations === 'none' ? [] : destinations
   const staysHere = destinations === 'none'
@@ -119,7 +119,7 @@ function targetsIn(snapshot: Snapshot): readonly AimTarget[] {
   )
 }
 
-function targetAnywhere({ text, values }: ReadText): readonly AimTarget[] {
+function targetAnywhere({ text, values }: ReadText): readonly TargetText[] {
   const clear = outerOf(values).filter(({ kind }) => kind !== 'id' && kind !== 'key')
   return clear.length === 0 ? [] : [{ text, values: clear }]
 }
@@ -129,9 +129,9 @@ function isOneself(text: string, { principal = NOBODY }: Intent, { chain = [] }:
   return text === principal || chain.some(({ statement }) => statement.delegator === text)
 }
 
-function aimAt(values: readonly Value[], provenance: Provenance, snapshot: Snapshot): Aim {
+function callTargetAt(values: readonly Value[], provenance: Provenance, snapshot: Snapshot): CallTarget {
   if (values.length > MOST_TARGETS) return { standing: 'nobody', web: true, unnamed: [] }
-  let [standing, web, stored]: [TargetStanding, boolean, boolean] = ['named', false, false]
+  let [standing, web, stored]: [TargetOrigin, boolean, boolean] = ['named', false, false]
   const unnamed: string[] = []
   for (const value of values) {
     const known = standingOf(value, provenance, snapshot)
@@ -148,7 +148,7 @@ function aimAt(values: readonly Value[], provenance: Provenance, snapshot: Snaps
 }
 
 /** Standings of what stood somewhere, or of what nobody knows where it stood. */
-const FOUND: ReadonlySet<TargetStanding> = new Set(['returned', 'told', 'loose', 'nobody'])
+const FOUND: ReadonlySet<TargetOrigin> = new Set(['returned', 'told', 'loose', 'nobody'])
 
 /** The key under which the targets of whoever answers for the call are remembered: that of the first session that had one. */
 export function keyFor({ lineage, principal }: Snapshot, provenance: Provenance | undefined): string {
@@ -165,7 +165,7 @@ export function vouchedFor(snapshot: Snapshot): readonly Spoken[] {
   return names.slice(0, MOST_TARGETS).map((text) => ({ kind: 'name', text }))
 }
 
-function rankOf(standing: TargetStanding): number {
+function rankOf(standing: TargetOrigin): number {
   return BY_TRUST.indexOf(standing)
 }
 
@@ -173,7 +173,7 @@ function isWeb({ kind }: Value): boolean {
   return kind === 'url' || kind === 'host'
 }
 
-function standingOf(value: Value, provenance: Provenance, snapshot: Snapshot): TargetStanding {
+function standingOf(value: Value, provenance: Provenance, snapshot: Snapshot): TargetOrigin {
   if (isName(provenance, value.text)) return 'named'
   if (isInside(value, snapshot)) return 'inside'
   const { origin } = lookUp(provenance, value)
@@ -235,7 +235,7 @@ function hostOf(kind: Value['kind'], text: string): string {
 }
 
 /** Who has named a target that is told in words: whoever has said half of them. */
-function standingInWords(text: string, provenance: Provenance): TargetStanding {
+function standingInWords(text: string, provenance: Provenance): TargetOrigin {
   if (isMostly(text, (token) => isNamedToken(provenance, token))) return 'named'
   const later = (token: string): boolean => isClaimed([{ kind: 'phrase', text: token }], provenance)
   const isSaidLater =

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createVigil } from '../../src/store/sqlite/vigil.ts'
+import { createLoopSpin } from '../../src/store/sqlite/loop-spin.ts'
 
 /** Which part of so many milliseconds the loop does not sleep. */
 async function busyFor(ms: number): Promise<number> {
@@ -10,21 +10,21 @@ async function busyFor(ms: number): Promise<number> {
   return performance.eventLoopUtilization(before).utilization
 }
 
-test('the loop turns while the vigil is kept, and other work goes on', async () => {
-  const vigil = createVigil()
-  vigil.keep(1000)
-  vigil.keep(1000)
+test('the loop turns while the spin is kept, and other work goes on', async () => {
+  const spin = createLoopSpin()
+  spin.keep(1000)
+  spin.keep(1000)
   expect(await busyFor(50)).toBeGreaterThan(0.9)
-  vigil.end()
+  spin.end()
 })
 
-test('it sleeps again once the time is over, or the vigil ends', async () => {
-  const vigil = createVigil()
-  vigil.keep(5)
+test('it sleeps again once the time is over, or the spin ends', async () => {
+  const spin = createLoopSpin()
+  spin.keep(5)
   await sleep(20)
   expect(await busyFor(50)).toBeLessThan(0.5)
-  vigil.keep(1000)
-  vigil.end()
+  spin.keep(1000)
+  spin.end()
   await sleep(5)
   expect(await busyFor(50)).toBeLessThan(0.5)
 })

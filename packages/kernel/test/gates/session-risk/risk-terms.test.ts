@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { axesOf, topicsOfCall } from '../../../src/gates/session-risk/signals.ts'
-import { BIT, topicsIn, type Topic } from '../../../src/gates/session-risk/words.ts'
+import { BIT, topicsIn, type Topic } from '../../../src/gates/session-risk/risk-terms.ts'
 
 /** The topics that a text is about. */
 function check(text: string, ...topics: Topic[]): void {

@@ -1,6 +1,6 @@
 // What rungs of the model say.
 
-import type { ReasonCode, Rung, Verdict } from '@tollgate/evidence'
+import type { ReasonCode, LadderStep, Verdict } from '@tollgate/evidence'
 import type { ModelRule } from './model-policy.ts'
 
 /** What a rung says. */
@@ -12,10 +12,10 @@ export interface Word {
   readonly about?: string | undefined
 }
 /** What was decided, by which rung, and everything that a person is asked about. */
-export type Heard = Word & { readonly rung: Rung; readonly asks?: readonly string[] }
+export type SeenValues = Word & { readonly rung: LadderStep; readonly asks?: readonly string[] }
 
 /** `request` is the number of what a person is asked, maybe `again`; `approved`: a person has said yes. */
-export type Settled = Heard & {
+export type Settled = SeenValues & {
   readonly request?: number
   readonly again?: true
   readonly approved?: true

@@ -2,8 +2,8 @@
 
 import { Refused } from './dialect.ts'
 
-/** Room for requests. */
-interface Room {
+/** Capacity for requests. */
+interface Capacity {
   /** Lets a request in, with a body of so many bytes. @throws Refused */
   enter(owner: string, bytes: number): RequestPlace
 }
@@ -19,7 +19,7 @@ const MOST_BYTES = 256 << 20
 const MOST_OF_ONE = 256
 
 /** An empty room. Nobody has more than half of it. */
-export function createRoom(mostBytes: number = MOST_BYTES, mostOfOne: number = MOST_OF_ONE): Room {
+export function createCapacity(mostBytes: number = MOST_BYTES, mostOfOne: number = MOST_OF_ONE): Capacity {
   const inside = new Map<string, { count: number; bytes: number }>()
   let held = 0
 
@@ -32,7 +32,7 @@ export function createRoom(mostBytes: number = MOST_BYTES, mostOfOne: number = M
   }
 
   /** Whoever has nothing inside may send what is allowed at all, as long as the others leave room. */
-  function requireRoom(owner: string, bytes: number): void {
+  function requireCapacity(owner: string, bytes: number): void {
     const own = inside.get(owner)?.bytes ?? 0
     const mine = own === 0 || own + bytes <= mostBytes / 2
     const ours = held === 0 || held + bytes <= mostBytes
@@ -47,7 +47,7 @@ export function createRoom(mostBytes: number = MOST_BYTES, mostOfOne: number = M
         const message = `there are ${own.count} requests under way already; wait for some to end`
         throw new Refused(429, 'TOO_MANY_OPEN', message)
       }
-      requireRoom(owner, bytes)
+      requireCapacity(owner, bytes)
       inside.set(owner, own)
       own.count++
       add(owner, bytes)
@@ -58,7 +58,7 @@ export function createRoom(mostBytes: number = MOST_BYTES, mostOfOne: number = M
           if (left) return
           add(owner, -has)
           has = 0
-          requireRoom(owner, real)
+          requireCapacity(owner, real)
           has = real
           add(owner, real)
         },

@@ -1,7 +1,7 @@
 // Whom a call aims at and who has named that, in the model. Shares nothing but types with the kernel.
 
 import type { EffectClass } from '@tollgate/evidence'
-import type { TargetStanding } from '../../src/gates/session-risk/aim.ts'
+import type { TargetOrigin } from '../../src/gates/session-risk/call-target.ts'
 import type { Axes } from '../../src/gates/session-risk/risk.ts'
 import { fieldName, type Data } from './model-taint.ts'
 import type { TextFacts } from './model-texts.ts'
@@ -77,7 +77,7 @@ function said(data: Data, words: readonly string[]): boolean {
 }
 
 /** From the best to the worst. */
-const ORDER: readonly TargetStanding[] = [
+const ORDER: readonly TargetOrigin[] = [
   'named',
   'beside',
   'inside',
@@ -87,10 +87,10 @@ const ORDER: readonly TargetStanding[] = [
   'told',
   'nobody',
 ]
-const worse = (a: TargetStanding, b: TargetStanding): TargetStanding =>
+const worse = (a: TargetOrigin, b: TargetOrigin): TargetOrigin =>
   ORDER.indexOf(a) > ORDER.indexOf(b) ? a : b
 
-function standingOf(value: string, data: Data, internal: readonly string[]): TargetStanding {
+function standingOf(value: string, data: Data, internal: readonly string[]): TargetOrigin {
   if (isName(data, value)) return 'named'
   if (internal.some((host) => value.endsWith(`@${host}`))) return 'inside'
   const origin = data.values.get(value)?.origin ?? 'said'
@@ -100,7 +100,7 @@ function standingOf(value: string, data: Data, internal: readonly string[]): Tar
   return value.startsWith('ord-') ? 'loose' : 'nobody'
 }
 
-function standingInWords({ text, words }: TextFacts, data: Data): TargetStanding {
+function standingInWords({ text, words }: TextFacts, data: Data): TargetOrigin {
   if (mostly(text, (token) => isNamed(data, token))) return 'named'
   if (data.values.get(fieldName(text))?.origin === 'output') return 'returned'
   return mostly(text, (token) => isPhrase(data, token)) || said(data, words) ? 'claimed' : 'nobody'
@@ -108,7 +108,7 @@ function standingInWords({ text, words }: TextFacts, data: Data): TargetStanding
 
 /** What a call aims at. */
 export interface ModelAim {
-  readonly standing: TargetStanding
+  readonly standing: TargetOrigin
   readonly unnamed: readonly string[]
   /** It was written down before because it stood somewhere. */
   readonly stored: boolean
@@ -147,7 +147,7 @@ export function vouchedFor(call: ModelCall, tool: ModelTool | undefined): readon
   return names.slice(0, 32).map((name) => `name ${name}`)
 }
 
-export function aimOf(
+export function callTargetOf(
   call: ModelCall,
   tool: ModelTool | undefined,
   data: Data,
@@ -214,19 +214,19 @@ interface Around {
   readonly data: Data
 }
 
-const DEEDS: Readonly<Partial<Record<EffectClass, readonly string[]>>> = {
+const ACTION_WORDS: Readonly<Partial<Record<EffectClass, readonly string[]>>> = {
   pay: ['pay', 'change', 'send'],
   delete: ['delete', 'change'],
   admin: ['admin', 'change', 'invite', 'make', 'delete'],
 }
-const SENT: Readonly<Partial<Record<TargetStanding, readonly [number, number]>>> = {
+const SENT: Readonly<Partial<Record<TargetOrigin, readonly [number, number]>>> = {
   loose: [0, 60],
   claimed: [60, 200],
   told: [150, 300],
   nobody: [150, 350],
 }
 const CHANGED = { inside: 200, loose: 200, claimed: 200, told: 250, nobody: 300 }
-const DONE: Readonly<Partial<Record<EffectClass, Readonly<Partial<Record<TargetStanding, number>>>>>> = {
+const DONE: Readonly<Partial<Record<EffectClass, Readonly<Partial<Record<TargetOrigin, number>>>>>> = {
   execute: { told: 120, nobody: 120 },
   pay: { claimed: 200, told: 60, nobody: 350 },
   delete: CHANGED,
@@ -237,7 +237,7 @@ const DONE: Readonly<Partial<Record<EffectClass, Readonly<Partial<Record<TargetS
 export function factsOf(aim: ModelAim | undefined, around: Around): ModelFacts | undefined {
   const { effect, acts, goes, outward, sensitive, held, wary, data } = around
   if (effect === 'read' && !goes) return undefined
-  const deeds = DEEDS[effect]
+  const deeds = ACTION_WORDS[effect]
   const matters = deeds !== undefined || outward
   const axes = (exfiltration: number, privilege: number): Axes => ({
     exfiltration: exfiltration * 1000,
@@ -246,7 +246,7 @@ export function factsOf(aim: ModelAim | undefined, around: Around): ModelFacts |
   })
   if (!aim) return held && acts ? { unnamed: [], strange: true, grave: true, axes: axes(0, 0) } : undefined
   const { standing } = aim
-  const bad: readonly TargetStanding[] =
+  const bad: readonly TargetOrigin[] =
     effect === 'pay'
       ? ['claimed', 'nobody']
       : effect === 'delete' || effect === 'admin'

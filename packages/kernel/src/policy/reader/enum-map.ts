@@ -1,7 +1,7 @@
 import type { Place, Reader } from './read.ts'
 
 /** Reads a mapping that has one of a closed list of words for each of its keys; what is not said has its default. */
-export function readWords<Name extends string, Word extends string>(
+export function readEnumMap<Name extends string, Word extends string>(
   reader: Reader,
   place: Place | undefined,
   words: readonly Word[],
