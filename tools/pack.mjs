@@ -1,0 +1,35 @@
+// `npm run pack`: makes a tarball of each public package in `artifacts/`, from a fresh build.
+
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const target = process.argv[2] ?? join(root, 'artifacts')
+// In the order of their dependencies.
+const PACKAGES = ['evidence', 'kernel', 'client', 'gateway']
+
+rmSync(target, { recursive: true, force: true })
+mkdirSync(target, { recursive: true })
+// A rebuild leaves parts of older bundles for gateways that run; a package must not contain them.
+rmSync(join(root, 'packages/gateway/dist/bundle'), { recursive: true, force: true })
+console.log('building …')
+run('npm', 'run', '-s', 'build')
+for (const name of PACKAGES) {
+  const { scripts = {} } = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'))
+  const hooks = Object.keys(scripts).filter((script) => /^(?:pre|post)?install$|^prepare$/.test(script))
+  if (hooks.length > 0) throw new Error(`packages/${name} runs ${hooks.join(', ')} when it is installed`)
+  run('npm', 'pack', '--silent', '--ignore-scripts', '--pack-destination', target, '--workspace', `packages/${name}`)
+}
+const files = readdirSync(target).sort()
+if (files.length !== PACKAGES.length) throw new Error(`expected ${PACKAGES.length} tarballs, found ${files.length}`)
+console.log(`made ${files.length} tarballs in ${target}:`)
+for (const file of files) console.log(`  ${file}`)
+console.log('install them in any directory, then put `tollgate` on your PATH:')
+console.log(`  npm install ${join(target, '*.tgz')}`)
+console.log('  npx --no-install tollgate self-install')
+
+function run(command, ...args) {
+  execFileSync(command, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] })
+}
