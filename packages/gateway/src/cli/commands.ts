@@ -106,6 +106,17 @@ function addSetup(program: Command, to: To): void {
       ),
     )
     .action(to(async () => (await import('./setup/init.ts')).runInit))
+  program
+    .command('self-install')
+    .summary('put `tollgate` on your PATH')
+    .description(
+      'Writes a small launcher for this installation into a directory of your own, ~/.local/bin by default.\nRefuses to replace another program. Needs no root and downloads nothing.',
+    )
+    .option('--dir <dir>', 'the directory for the launcher')
+    .option('--remove', 'remove the launcher again')
+    .option('--json', 'print JSON')
+    .addHelpText(...examples(['tollgate self-install', ''], ['tollgate self-install --remove', 'undo it']))
+    .action(to(async () => (await import('./setup/self-install.ts')).runSelfInstall))
   local(program, 'up')
     .summary('start a gateway here, making whatever is missing')
     .description(

@@ -1,0 +1,102 @@
+// How a user can call this installation from their own shell: `tollgate` if that name leads here, else an absolute command.
+
+import { accessSync, constants, readFileSync, realpathSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { delimiter, dirname, join, resolve } from 'node:path'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+
+/** The first line after `#!` of a launcher that `tollgate self-install` wrote. */
+const LAUNCHER_MARK = '# Made by `tollgate self-install`.'
+
+const WINDOWS = process.platform === 'win32'
+const NAME = WINDOWS ? 'tollgate.cmd' : 'tollgate'
+
+/** The script that starts this installation. */
+export const PROGRAM: string = fileURLToPath(
+  new URL(`../../../${import.meta.url.endsWith('.ts') ? '' : '../'}bin/tollgate.mjs`, import.meta.url),
+)
+
+/** Where `self-install` puts the launcher unless told otherwise. */
+export function defaultFolder(home: string = homedir()): string {
+  return join(home, '.local', 'bin')
+}
+
+/** The launcher in a folder. */
+export function launcherIn(folder: string): string {
+  return join(folder, NAME)
+}
+
+/** The text of a launcher for this installation. */
+export function launcherText(node: string = process.execPath, program: string = PROGRAM): string {
+  if (WINDOWS) return `@rem ${LAUNCHER_MARK.slice(2)}\r\n@"${node}" "${program}" %*\r\n`
+  return `#!/bin/sh\n${LAUNCHER_MARK}\nexec ${shellWord(node)} ${shellWord(program)} "$@"\n`
+}
+
+/** The folders of a PATH that the user's own shell has too: npm puts its `node_modules/.bin` in front for the scripts it runs. */
+export function foldersOf(path: string | undefined): readonly string[] {
+  const folders = (path ?? '').split(delimiter).filter((folder) => folder !== '')
+  return folders.filter((folder) => !/[\\/](?:node_modules[\\/]\.bin|node-gyp-bin)$/.test(folder))
+}
+
+/** The file that a shell with this PATH runs for `tollgate`; undefined if there is none. */
+export function foundOn(path: string | undefined): string | undefined {
+  return foldersOf(path)
+    .map((folder) => resolve(folder, NAME))
+    .find(isRunnable)
+}
+
+/** Whether a file starts this installation: it is our launcher for it, or a link to it. */
+export function leadsHere(file: string): boolean {
+  try {
+    if (realpathSync(file) === realpathSync(PROGRAM)) return true
+    const text = readFileSync(file, 'utf8')
+    return isLauncher(text) && text.includes(PROGRAM)
+  } catch {
+    return false
+  }
+}
+
+/** Whether a text is a launcher that `self-install` wrote. */
+export function isLauncher(text: string): boolean {
+  return text.slice(0, 200).includes(LAUNCHER_MARK.slice(2))
+}
+
+/** What to type for `tollgate` in the user's shell, from any directory. */
+export function commandWord(env: NodeJS.ProcessEnv = process.env): string {
+  const found = foundOn(env['PATH'])
+  if (found !== undefined && leadsHere(found)) return 'tollgate'
+  const installed = launcherIn(defaultFolder(env['HOME'] ?? homedir()))
+  if (isRunnable(installed) && leadsHere(installed)) return shellWord(installed)
+  return [process.execPath, PROGRAM].map(shellWord).join(' ')
+}
+
+// A command of ours in a sentence or at the start of a line: the name, and the word after it.
+const COMMANDS = /(?<=^|[\n`(]|: | {2})(?:npx )?tollgate (?=[a-z-])/g
+
+/** A text in which each command of ours can be pasted into the user's shell as it is. */
+export function runnable(text: string, word: () => string = cachedWord): string {
+  if (!text.includes('tollgate ')) return text
+  const own = word()
+  return own === 'tollgate' ? text : text.replaceAll(COMMANDS, `${own} `)
+}
+
+let known: string | undefined
+function cachedWord(): string {
+  known ??= commandWord()
+  return known
+}
+
+function isRunnable(file: string): boolean {
+  try {
+    accessSync(file, WINDOWS ? constants.F_OK : constants.X_OK)
+    return dirname(file) !== file
+  } catch {
+    return false
+  }
+}
+
+/** A word as a shell takes it. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}
