@@ -4,11 +4,15 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { compiled, EXTERNAL } from './vitest.config.ts'
 
 const TEN_MINUTES = 10 * 60_000
 
 export default defineConfig({
+  plugins: [compiled],
   test: {
+    globalSetup: 'tools/vitest-setup.ts',
+    server: EXTERNAL,
     include: ['packages/*/test/**/*.compat.ts'],
     pool: 'threads',
     isolate: false,

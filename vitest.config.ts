@@ -1,7 +1,9 @@
 import { mkdtempSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import type { Plugin } from 'vite'
 import { defineConfig } from 'vitest/config'
 
 // On a clone without a history the largest files begin. These are short and take long: begun late, the other core waits for them.
@@ -34,8 +36,37 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+// They load modules again, as another host has them, and need one copy of each.
+const FROM_SOURCES = /\/packages\/evidence\/test\//
+
+/**
+ * Sends the imports of a package's sources to their compiled form: tests run the code that ships, and Node loads it without a
+ * transform. `globalSetup` compiles first.
+ */
+export const compiled: Plugin = {
+  name: 'compiled sources',
+  enforce: 'pre',
+  resolveId(source, importer) {
+    if (importer === undefined || !/^(?:\.|\/|file:).*\.ts$/.test(source)) return undefined
+    if (FROM_SOURCES.test(importer) || SOURCE.test(importer)) return undefined
+    const path = source.startsWith('file:') ? fileURLToPath(source) : resolve(dirname(importer), source)
+    const [, folder, file] = SOURCE.exec(path) ?? []
+    return file === undefined ? undefined : { id: `${folder}/dist/${file}.js`, external: true }
+  },
+}
+
+/** What Node loads itself. */
+export const EXTERNAL: { readonly deps: { readonly external: RegExp[] } } = {
+  deps: { external: [/\/packages\/[a-z]+\/dist\//] },
+}
+
+const SOURCE = /^(.*\/packages\/[a-z]+)\/((?:src|node|bin)\/.*)\.ts$/
+
 export default defineConfig({
+  plugins: [compiled],
   test: {
+    globalSetup: 'tools/vitest-setup.ts',
+    server: EXTERNAL,
     include: ['packages/*/test/**/*.test.ts', 'tools/test/**/*.test.ts'],
     pool: 'threads',
     isolate: false,

@@ -4,11 +4,15 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { compiled, EXTERNAL } from './vitest.config.ts'
 
 const THIRTY_MINUTES = 30 * 60_000
 
 export default defineConfig({
+  plugins: [compiled],
   test: {
+    globalSetup: 'tools/vitest-setup.ts',
+    server: EXTERNAL,
     // The unit suite as well: its properties take all of their runs here.
     include: ['packages/*/test/**/*.{deep,test}.ts', 'tools/test/**/*.{deep,test}.ts'],
     pool: 'threads',
