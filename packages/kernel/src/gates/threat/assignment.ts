@@ -1,4 +1,4 @@
-// A value written next to a name: `password=…`, `"api_key": "…"`.
+// Finds secret values next to a name: `password=…`, `"api_key": "…"`.
 
 import { isAlphanumeric } from './characters.ts'
 import { at, codeAt, distinctIn, type View } from './view.ts'
@@ -8,12 +8,14 @@ import { note, pastBlanks, type ScanState } from './scan-state.ts'
 
 const KEY = learn('key')
 const BEARER = learn('bearer')
-// A key by itself opens a map. With one of these before it, it opens a door.
-const KINDS_OF_KEY = new Set('api access secret private auth client signing encryption'.split(' ').map(learn))
+// The word "key" also names entries of a map. After one of these words it names a secret.
+const SECRET_KEY_PREFIXES = new Set(
+  'api access secret private auth client signing encryption'.split(' ').map(learn),
+)
 
-const LONGEST = 200
+const MAX_VALUE_LENGTH = 200
 
-/** Looks for a value after a name, and whether it looks like a secret. */
+/** Notes the value after a name if it looks like a secret. */
 export function assignedAfter(
   state: ScanState,
   word: number,
@@ -21,7 +23,7 @@ export function assignedAfter(
 ): void {
   const { view, reading } = state
   const id = at(reading.ids, word)
-  if (id === KEY && !isDoorKey(state, word)) return
+  if (id === KEY && !isSecretKey(state, word)) return
   const value = valueAfter(view, at(reading.ends, word), id === BEARER)
   if (value === undefined) return
   const [start, end] = value
@@ -29,12 +31,12 @@ export function assignedAfter(
   note(state, code, grade, start, end)
 }
 
-function isDoorKey({ reading }: ScanState, word: number): boolean {
+function isSecretKey({ reading }: ScanState, word: number): boolean {
   if (word === 0 || at(reading.starts, word) - at(reading.ends, word - 1) > 1) return false
-  return KINDS_OF_KEY.has(at(reading.ids, word - 1))
+  return SECRET_KEY_PREFIXES.has(at(reading.ids, word - 1))
 }
 
-/** The value that is given to the name before a place. */
+/** Returns the range of the value that is assigned to the name before a position. */
 function valueAfter(view: View, place: number, bare: boolean): readonly [number, number] | undefined {
   let start = isQuote(codeAt(view, place)) ? place + 1 : place
   start = pastBlanks(view, start, 4)
@@ -45,8 +47,8 @@ function valueAfter(view: View, place: number, bare: boolean): readonly [number,
   start = pastBlanks(view, start, 4)
   if (isQuote(codeAt(view, start))) start++
   let end = start
-  while (end < start + LONGEST && !endsValue(view, end)) end++
-  return end === start || end === start + LONGEST ? undefined : [start, end]
+  while (end < start + MAX_VALUE_LENGTH && !endsValue(view, end)) end++
+  return end === start || end === start + MAX_VALUE_LENGTH ? undefined : [start, end]
 }
 
 function isQuote(code: number): boolean {
@@ -60,10 +62,10 @@ function endsValue(view: View, i: number): boolean {
   return i >= view.length || ENDS[view.codes[i] ?? 0] === 1
 }
 
-// Code and templates, not values.
-const NO_VALUE = '(){}[]<>$|'.split('')
-const MADE_UP = [
-  ...NO_VALUE,
+// Signs of code and templates.
+const CODE_SIGNS = '(){}[]<>$|'.split('')
+const PLACEHOLDERS = [
+  ...CODE_SIGNS,
   'example',
   'your',
   'xxxx',
@@ -76,12 +78,12 @@ const MADE_UP = [
   '123456789',
 ]
 
-function isMadeUp(view: View, start: number, end: number): boolean {
+function isPlaceholder(view: View, start: number, end: number): boolean {
   const value = String.fromCharCode(...view.codes.subarray(start, end)).toLowerCase()
-  return MADE_UP.some((word) => value.includes(word))
+  return PLACEHOLDERS.some((word) => value.includes(word))
 }
 
-/** Which kinds of characters there are: letters, digits, others. */
+/** Returns the kinds of characters in a range. */
 function kindsOf(
   view: View,
   start: number,
@@ -98,13 +100,13 @@ function kindsOf(
 }
 
 function passwordGrade(view: View, start: number, end: number): Grade {
-  if (end - start < 6 || isMadeUp(view, start, end)) return NONE
+  if (end - start < 6 || isPlaceholder(view, start, end)) return NONE
   const { letter, digit, other } = kindsOf(view, start, end)
   if (letter && digit) return MEDIUM
   return other && letter && !isPath(view, start, end) ? LOW : NONE
 }
 
-/** `settings.password`, `user_password`, `a/b`: names of things. */
+/** Names such as `settings.password`, `user_password` or `a/b`. */
 function isPath(view: View, start: number, end: number): boolean {
   for (let i = start; i < end; i++) {
     const code = codeAt(view, i)
@@ -114,17 +116,17 @@ function isPath(view: View, start: number, end: number): boolean {
   return true
 }
 
-const SHORTEST_KEY = 20
-const DISTINCT = 10
+const MIN_KEY_LENGTH = 20
+const MIN_DISTINCT = 10
 
 function keyGrade(view: View, start: number, end: number): Grade {
-  if (end - start < SHORTEST_KEY || isMadeUp(view, start, end)) return NONE
+  if (end - start < MIN_KEY_LENGTH || isPlaceholder(view, start, end)) return NONE
   for (let i = start; i < end; i++) {
     const code = codeAt(view, i)
     if (!isAlphanumeric(code) && !'_-+/=~'.includes(String.fromCharCode(code))) return NONE
   }
   const { letter, digit } = kindsOf(view, start, end)
-  if (!letter || !digit || distinctIn(view, start, end) < DISTINCT) return NONE
+  if (!letter || !digit || distinctIn(view, start, end) < MIN_DISTINCT) return NONE
   return isUuid(view, start, end) ? LOW : MEDIUM
 }
 

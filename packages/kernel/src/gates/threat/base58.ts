@@ -1,4 +1,4 @@
-// Base58: one large number, so it is decoded as a whole, and only in runs of a length that bounds the work.
+// Decodes base58. The whole run is one large number, so its length is limited to bound the work.
 
 import { codeAt, type View } from './view.ts'
 
@@ -6,15 +6,16 @@ const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const VALUES = new Int8Array(128).fill(-1)
 for (let i = 0; i < ALPHABET.length; i++) VALUES[ALPHABET.charCodeAt(i)] = i
 
-const SHORTEST = 24
-const LONGEST = 512
-// A limb has 24 bits: 58 times it, and more, still fits into 32.
+const MIN_RUN_LENGTH = 24
+const MAX_RUN_LENGTH = 512
+// A limb has 24 bits, so that 58 times a limb plus a carry fits into 32 bits.
 const LIMB_BITS = 24
 const LIMB = 0xffffff
 
-/** The bytes of a run of base58; undefined if it is none, or too short or too long to be read. */
+/** Returns the bytes of a base58 run; undefined if it is not base58, too short or too long. */
 export function base58(view: View, start: number, end: number): Uint8Array | undefined {
-  if (end - start < SHORTEST || end - start > LONGEST || !isBase58(view, start, end)) return undefined
+  if (end - start < MIN_RUN_LENGTH || end - start > MAX_RUN_LENGTH || !isBase58(view, start, end))
+    return undefined
   const limbs = new Int32Array(Math.ceil(((end - start) * 6) / LIMB_BITS))
   let used = 0
   for (let i = start; i < end; i++) {
@@ -29,7 +30,7 @@ export function base58(view: View, start: number, end: number): Uint8Array | und
   return bytesOf(limbs, used)
 }
 
-/** Whether every unit is of the alphabet, and all kinds of them are there: most long words have but one or two. */
+/** Returns whether all units are in the alphabet and have all three kinds: digits, capitals and small letters. */
 function isBase58(view: View, start: number, end: number): boolean {
   let kinds = 0
   for (let i = start; i < end; i++) {

@@ -1,7 +1,7 @@
-// Base85 in its three alphabets: Ascii85, that of RFC 1924, and Z85. Its runs are full of punctuation, so they are looked for
-// as long stretches without white space.
+// Decodes base85 in three alphabets: Ascii85, RFC 1924 and Z85. Its runs contain punctuation, so the search looks for long
+// ranges without white space.
 
-import { isBad, isText, moreAfter, writeText } from './bytes.ts'
+import { isInvalid, isText, moreAfter, writeText } from './bytes.ts'
 import { codeAt, type View, type Writer } from './view.ts'
 
 const DIGITS = '0123456789'
@@ -18,40 +18,40 @@ const ALPHABETS: readonly Int8Array[] = [
   return values
 })
 
-const SHORTEST = 25
+const MIN_RUN_LENGTH = 25
 
-/** Decodes the runs of base85 in a view. */
+/** Decodes the base85 runs of a view. */
 export function decodeBase85(view: View, out: Writer): void {
   for (let i = 0; i < view.length;) {
-    const last = blankBefore(view, i)
+    const last = lastBlank(view, i)
     if (last >= i) {
       i = last + 1
       continue
     }
-    let end = i + SHORTEST
-    while (end < view.length && isDark(codeAt(view, end))) end++
+    let end = i + MIN_RUN_LENGTH
+    while (end < view.length && isVisible(codeAt(view, end))) end++
     i = Math.max(end, decodeStretch(view, i, end, out))
   }
 }
 
-/** The last blank of as many units as a run has at least; less than `start` if there is none. Most words are passed so. */
-function blankBefore(view: View, start: number): number {
+/** Returns the last blank in the next `MIN_RUN_LENGTH` units; less than `start` if there is none. Skips most words quickly. */
+function lastBlank(view: View, start: number): number {
   const { codes } = view
-  let i = start + SHORTEST - 1
-  // Behind the end there is nothing to read: that is as good as a blank.
+  let i = start + MIN_RUN_LENGTH - 1
+  // The end of the view counts as a blank.
   if (i >= view.length) return i
-  while (i >= start && isDark(codes[i] ?? 0)) i--
+  while (i >= start && isVisible(codes[i] ?? 0)) i--
   return i
 }
 
-function isDark(code: number): boolean {
+function isVisible(code: number): boolean {
   return code > 32 && code < 127
 }
 
-/** Decodes the runs in a stretch: it may be a whole document without white space. Returns how far it was read. */
+/** Decodes the runs in a range without white space, which may be a whole document. Returns the end of the decoded part. */
 function decodeStretch(view: View, start: number, end: number, out: Writer): number {
   const { codes } = view
-  for (let i = start; i + SHORTEST <= end;) {
+  for (let i = start; i + MIN_RUN_LENGTH <= end;) {
     const before = i === start ? 0 : (codes[i - 1] ?? 0)
     if (i > start && OPENS[before] === 0) {
       i++
@@ -64,15 +64,15 @@ function decodeStretch(view: View, start: number, end: number, out: Writer): num
   return end
 }
 
-// What a run may begin after: quotes, `=`, and the `~` of `<~`.
+// A run can begin after quotes, `=`, and the `~` of `<~`.
 const OPENS = new Uint8Array(128)
 for (const sign of '"\'`=~') OPENS[sign.charCodeAt(0)] = 1
 
-/** Where the string ends that begins here, if it is too short for a run; most strings are. */
+/** Returns the end of a string that is too short for a run; 0 if it is long enough or no string begins here. */
 function closedBy(view: View, start: number, quote: number): number {
   if (quote !== 0x22 && quote !== 0x27 && quote !== 0x60) return 0
   const { codes } = view
-  for (let i = start; i < start + SHORTEST; i++)
+  for (let i = start; i < start + MIN_RUN_LENGTH; i++)
     if (codes[i] === quote && codes[i - 1] !== 0x5c) return Math.max(i, start + 1)
   return 0
 }
@@ -80,8 +80,8 @@ function closedBy(view: View, start: number, quote: number): number {
 function decodeAt(view: View, start: number, out: Writer): number {
   for (const values of ALPHABETS) {
     if (!mayBeText(view, start, values)) continue
-    const glance = decodeRun(view, start, values, SHORTEST)
-    if (glance.bytes.length < 20 || !isText(glance.bytes)) continue
+    const sample = decodeRun(view, start, values, MIN_RUN_LENGTH)
+    if (sample.bytes.length < 20 || !isText(sample.bytes)) continue
     const { bytes, end } = decodeRun(view, start, values, Infinity)
     writeText(view, start, end, bytes, out)
     return end
@@ -89,13 +89,13 @@ function decodeAt(view: View, start: number, out: Writer): number {
   return 0
 }
 
-const GLANCE = 10
+const SAMPLE = 10
 
-/** Whether the first two groups can be text. */
+/** Returns whether the first two groups can be text. */
 function mayBeText(view: View, start: number, values: Int8Array): boolean {
   let group = 0
   let more = 0
-  for (let i = 0; i < GLANCE; i++) {
+  for (let i = 0; i < SAMPLE; i++) {
     const code = codeAt(view, start + i)
     const value = code < 128 ? (values[code] ?? -1) : -1
     if (value < 0) return false
@@ -106,13 +106,13 @@ function mayBeText(view: View, start: number, values: Int8Array): boolean {
   return true
 }
 
-/** How many bytes are due after four more of them; -1 if they cannot be text. */
+/** Returns the expected number of continuation bytes after a group; -1 if it cannot be text. */
 function moreAfterGroup(group: number, before: number): number {
   if (group > 0xffffffff) return -1
   let more = before
   for (let shift = 24; shift >= 0; shift -= 8) {
     const byte = (group >>> shift) & 255
-    if (byte === 0 || isBad(byte, more)) return -1
+    if (byte === 0 || isInvalid(byte, more)) return -1
     more = moreAfter(byte, more)
   }
   return more
@@ -125,7 +125,7 @@ interface Base85Run {
   readonly end: number
 }
 
-/** The bytes of the groups of five from a place on, at most so many units; a full line goes on in the next. */
+/** Decodes groups of five from a position on, at most `most` units. A full line continues in the next. */
 function decodeRun(view: View, start: number, values: Int8Array, most: number): Base85Run {
   const bytes: number[] = []
   let group: number[] = []
@@ -140,12 +140,12 @@ function decodeRun(view: View, start: number, values: Int8Array, most: number): 
       continue
     }
     const value = code < 128 ? (values[code] ?? -1) : -1
-    // `z` is four zeros, of which text has none; the end of a run is `~>` or a quote.
+    // `z` is four zeros, which text does not contain. A run ends with `~>` or a quote.
     if (value < 0 || (code === 0x7e && codeAt(view, i + 1) === 0x3e)) break
     group.push(value)
     end = i + 1
     if (group.length < 5) continue
-    // What was read so far is good: behind it there may be the rest of a document.
+    // The bytes so far are valid. The rest of a document may follow.
     if (!take(group, 4, bytes)) return { bytes: Uint8Array.from(bytes), end: end - 5 }
     group = []
   }
@@ -156,7 +156,7 @@ function decodeRun(view: View, start: number, values: Int8Array, most: number): 
   return { bytes: Uint8Array.from(bytes), end }
 }
 
-/** Writes the bytes of a group; false if they are more than fit, or cannot be text. */
+/** Appends the bytes of a group; returns false if the value is too large or cannot be text. */
 function take(group: readonly number[], count: number, bytes: number[]): boolean {
   const value = group.reduce((sum, digit) => sum * 85 + digit, 0)
   if (value > 0xffffffff) return false

@@ -1,19 +1,19 @@
-// Where sentences and fields begin and end: phrases do not reach over the end of a sentence, and a finding stops there.
+// Finds the boundaries of sentences and fields. Phrases and findings do not cross the end of a sentence.
 
 import { IDEOGRAPH, isSpace, LETTER, READING } from './characters.ts'
 import { at, push, type Ints, codeAt, type View } from './view.ts'
 import type { ViewReading } from './reading.ts'
 
-// More than any phrase may leave out.
-const FAR = 64
+// Larger than any gap of a phrase.
+const SENTENCE_GAP = 64
 
-/** Ends a sentence or a field at a place. */
+/** Ends a sentence or a field at a position. */
 function close(result: ViewReading, place: number): void {
   push(result.bounds, place)
-  result.ordinal += FAR
+  result.ordinal += SENTENCE_GAP
 }
 
-/** A full stop, an exclamation or a question mark. */
+/** Handles a full stop, an exclamation mark or a question mark. */
 export function sentenceEnd(view: View, result: ViewReading, i: number, code: number): void {
   const next = codeAt(view, i + 1)
   const ends = next === 0 || isSpace(next) || next === 0x22 || next === 0x29 || next >= 0x2000
@@ -24,8 +24,8 @@ const SHORT_LINE = 40
 const LOOK_AHEAD = 64
 
 /**
- * A line break. An empty line ends a sentence. A single break may be a wrapped line: phrases go over it, but a finding
- * stops there if the line is short or the next one does not go on with a word.
+ * Handles a line break. An empty line ends a sentence. A phrase can span a single break, because the line may be wrapped. A
+ * finding ends there if the line is short or the next line does not start with a word.
  */
 export function newline(view: View, result: ViewReading, i: number): void {
   let next = i + 1
@@ -44,7 +44,7 @@ function isWord(code: number): boolean {
   return READING[code] === LETTER || READING[code] === IDEOGRAPH
 }
 
-/** A double quote next to the punctuation of JSON begins or ends a field. */
+/** Handles a double quote. Next to JSON punctuation it begins or ends a field. */
 export function quote(view: View, result: ViewReading, i: number): void {
   const next = pastBlank(view, i + 1, 1)
   if (next === 0x2c || next === 0x3a || next === 0x7d || next === 0x5d) close(result, i)
@@ -58,7 +58,7 @@ function pastBlank(view: View, start: number, step: number): number {
   return place < 0 ? 0 : codeAt(view, place)
 }
 
-const INLINE = new Set([
+const INLINE_TAGS = new Set([
   'b',
   'i',
   'em',
@@ -75,7 +75,7 @@ const INLINE = new Set([
 ])
 const MAX_TAG = 7
 
-/** The start of a tag. Its name is no word of the text; a tag that shapes no line does not end one either. */
+/** Handles the start of a tag. The tag name does not count as a word. An inline tag is not a boundary. */
 export function tag(view: View, result: ViewReading, i: number): void {
   let start = i + 1
   if (codeAt(view, start) === 0x2f) start++
@@ -84,14 +84,14 @@ export function tag(view: View, result: ViewReading, i: number): void {
     name += String.fromCharCode(codeAt(view, end) | 32)
   }
   if (name !== '') result.ordinal--
-  if (!INLINE.has(name)) push(result.bounds, i)
+  if (!INLINE_TAGS.has(name)) push(result.bounds, i)
 }
 
 function isLetter(code: number): boolean {
   return (code | 32) >= 0x61 && (code | 32) <= 0x7a
 }
 
-/** The sentence, field or line around a stretch, without the white space at its ends. */
+/** Returns the sentence, field or line around a range, trimmed. */
 export function sentenceOf(view: View, bounds: Ints, start: number, end: number): readonly [number, number] {
   let first = bound(bounds, start, -1)
   let last = bound(bounds, end, view.length)
@@ -100,7 +100,7 @@ export function sentenceOf(view: View, bounds: Ints, start: number, end: number)
   return [first, last]
 }
 
-/** The last bound at or before a place if `otherwise` is negative, else the first one at or after it. */
+/** Returns the last bound at or before a position if `otherwise` is negative, else the first one at or after it. */
 function bound(bounds: Ints, place: number, otherwise: number): number {
   let low = 0
   let high = bounds.length

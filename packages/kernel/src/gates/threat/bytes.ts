@@ -1,21 +1,21 @@
-// Bytes that may be text: whether they are, and how they are written into a reading.
+// Decides whether bytes are text, and writes them into a view.
 
 import { endOf, startOf, write, type View, type Writer } from './view.ts'
 
-/** A control character, or a byte out of place in UTF-8 where so many more are due. Zeros are half of a longer unit. */
-export function isBad(byte: number, more: number): boolean {
+/** Returns whether a byte is invalid in UTF-8 text, with `more` continuation bytes expected. Zeros are valid, as in UTF-16. */
+export function isInvalid(byte: number, more: number): boolean {
   if (byte >= 0x80) return byte >= 0xf5 || byte === 0xc0 || byte === 0xc1 || byte < 0xc0 !== more > 0
   return more > 0 || byte === 127 || (byte < 32 && byte !== 0 && byte !== 9 && byte !== 10 && byte !== 13)
 }
 
-/** How many more bytes the character has, of which this is one. */
+/** Returns the number of continuation bytes that are expected after this byte. */
 export function moreAfter(byte: number, more: number): number {
   return byte >= 0xf0 ? 3 : byte >= 0xe0 ? 2 : byte >= 0xc0 ? 1 : more > 0 ? more - 1 : 0
 }
 
-const SHORTEST_TEXT = 8
+const MIN_TEXT_LENGTH = 8
 
-/** Whether nearly all of it is text: printable, or the bytes of longer characters. Text of two bytes each has zeros. */
+/** Returns whether nearly all bytes are printable text in UTF-8 or UTF-16. */
 export function isText(bytes: Uint8Array): boolean {
   let plain = 0
   let letters = 0
@@ -30,16 +30,16 @@ export function isText(bytes: Uint8Array): boolean {
   }
   const wide = zeros * 5 >= bytes.length * 2
   const all = wide ? bytes.length - zeros : bytes.length
-  return all >= SHORTEST_TEXT && plain * 20 >= all * 19 && letters * 2 >= all
+  return all >= MIN_TEXT_LENGTH && plain * 20 >= all * 19 && letters * 2 >= all
 }
 
-/** Letters, digits, blanks, and the signs of Morse code. */
+/** Letters, digits, spaces, and the signs of Morse code. */
 function isWordy(byte: number): boolean {
   const letter = byte | 32
   return (letter >= 97 && letter <= 122) || byte === 32 || (byte >= 45 && byte < 58)
 }
 
-/** How many bytes the character at a place takes; 0 if it is none that is shown. A cut end counts as whole. */
+/** Returns the size of the character at an index; 0 if it is not printable. A truncated last character counts. */
 function characterSize(bytes: Uint8Array, i: number): number {
   const first = bytes[i] ?? 0
   if (first < 0x80)
@@ -57,7 +57,7 @@ function characterSize(bytes: Uint8Array, i: number): number {
   return Math.min(size, bytes.length - i)
 }
 
-/** Writes the text of the bytes; all of it stands for one stretch of the view. */
+/** Writes the text of the bytes. All of it maps to one range of the view. */
 export function writeText(view: View, start: number, end: number, bytes: Uint8Array, out: Writer): void {
   const from = startOf(view, start)
   const to = endOf(view, end - 1)

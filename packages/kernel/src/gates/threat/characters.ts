@@ -1,4 +1,4 @@
-// What kinds of characters there are, as tables over UTF-16 units: one look for each unit of a text.
+// Classifies characters by tables over UTF-16 units, so that each unit costs one lookup.
 
 type Range = readonly [first: number, last: number]
 
@@ -6,26 +6,26 @@ function fill(table: Uint8Array, value: number, ranges: readonly Range[]): void 
   for (const [first, last] of ranges) table.fill(value, first, last + 1)
 }
 
-/** What happens to a unit while a text is cleaned. */
+/** The ways to clean a unit. */
 export const KEEP = 0
 /** Has no width and no meaning between letters. */
 export const INVISIBLE = 1
 /** Changes the direction of text. */
 export const BIDI = 2
-/** Stands on the letter before it. */
+/** Combines with the letter before it. */
 export const MARK = 3
-/** Chooses between forms of the character before it. */
+/** Selects a form of the character before it. */
 export const SELECTOR = 4
 export const PRIVATE = 5
-/** A space of another width, or a letter that is shown as nothing. */
+/** A space of another width, or a letter without a visible shape. */
 export const BLANK = 6
-/** Has a plainer form by NFKD. */
+/** Has a simpler form in NFKD. */
 export const FORM = 7
 export const SURROGATE = 8
-/** Annotations and noncharacters: no text has a reason to hold one. */
+/** Annotations and noncharacters, which text does not need. */
 export const STRANGE = 9
 
-/** How each unit is cleaned. */
+/** The way to clean each unit. */
 export const CLEANING: Uint8Array = new Uint8Array(65_536)
 
 fill(CLEANING, FORM, [
@@ -53,16 +53,16 @@ fill(CLEANING, PRIVATE, [[0xe000, 0xf8ff]])
 fill(CLEANING, SURROGATE, [[0xd800, 0xdfff]])
 fill(CLEANING, STRANGE, [[0xfff9, 0xfffb], [0xfdd0, 0xfdef], [0xfffe, 0xffff]]) // oxfmt-ignore
 
-/** What a unit is while words are read. */
+/** The kinds of units when words are read. */
 export const SPACE = 0
 export const LETTER = 1
 /** Written without spaces between words. */
 export const IDEOGRAPH = 2
-/** Joins words without a break, such as `_`. */
+/** Joins words, such as `_`. */
 export const JOINT = 3
 export const PUNCTUATION = 4
 
-/** What each unit is in a cleaned text. */
+/** The kind of each unit in a cleaned text. */
 export const READING: Uint8Array = new Uint8Array(65_536).fill(PUNCTUATION)
 
 fill(READING, LETTER, [
@@ -78,7 +78,7 @@ fill(READING, SPACE, [
 ])
 fill(READING, JOINT, [[0x5f, 0x5f], [0x2f, 0x2f], [0x27, 0x27], [0x2019, 0x2019]]) // oxfmt-ignore
 
-/** Letters in lower case, where that is one unit for one unit and has long been settled. */
+/** Maps letters to lower case, where both are one unit and all Unicode versions agree. */
 export const FOLD: Uint16Array = new Uint16Array(65_536)
 
 for (let code = 0; code < 65_536; code++) FOLD[code] = code
@@ -87,17 +87,17 @@ for (let code = 65; code < 0x590; code++) {
   if (lower.length === 1) FOLD[code] = lower.charCodeAt(0)
 }
 
-// Arabic is written with and without the sign on these carriers.
+// Arabic text may omit the sign on these letters.
 for (const code of [0x622, 0x623, 0x625]) FOLD[code] = 0x627
 FOLD[0x624] = 0x648
 FOLD[0x626] = 0x64a
 
-/** Whether it is an ASCII letter or digit. */
+/** Returns whether a unit is an ASCII letter or digit. */
 export function isAlphanumeric(code: number): boolean {
   return code < 128 && READING[code] === LETTER
 }
 
-/** Whether it is a space, a tab or a line break. */
+/** Returns whether a unit is a space, a tab or a line break. */
 export function isSpace(code: number): boolean {
   return code === 32 || (code >= 9 && code <= 13)
 }

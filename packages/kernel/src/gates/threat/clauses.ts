@@ -1,4 +1,4 @@
-// Clauses with words that are known once each is read in another way: turned by thirteen letters, or from its end.
+// Finds clauses that are written in ROT13 or backwards, and decodes them.
 
 import { isSpace, LETTER, READING } from './characters.ts'
 import {
@@ -18,15 +18,15 @@ import {
 import { learn } from './lexicon.ts'
 import type { ViewReading } from './reading.ts'
 
-/** A known word, each letter turned by thirteen. */
-export const TURNED = 1
-/** A known word from its end. */
-export const BACKWARDS = 2
+/** A known word in ROT13. */
+export const ROT13 = 1
+/** A known word written backwards. */
+export const REVERSED = 2
 
-// By the number of the word.
+// The kinds of each word, by word number.
 const kinds: number[] = []
 
-// Words that a sentence of some length cannot do without, and those of most attacks. Few, as each makes reading a little slower.
+// Words that most longer sentences and most attacks contain. The list is short, because each word slows the scan down.
 const WORDS =
   'your this that with from have will must please should before after following everything never instead ignore disregard ' +
   'forget override previous prior above instructions instruction system prompt assistant reveal password passwords secret ' +
@@ -34,8 +34,8 @@ const WORDS =
 
 for (const word of WORDS.split(' ')) {
   for (const [form, kind] of [
-    [turned(word), TURNED],
-    [word.split('').reverse().join(''), BACKWARDS],
+    [rot13Word(word), ROT13],
+    [word.split('').reverse().join(''), REVERSED],
   ] as const) {
     const id = learn(form)
     kinds[id] = (kinds[id] ?? 0) | kind
@@ -44,21 +44,21 @@ for (const word of WORDS.split(' ')) {
 
 const KINDS = Uint8Array.from(kinds)
 
-function turned(word: string): string {
-  return word.replace(/[a-z]/g, (letter) => String.fromCharCode(turn(letter.charCodeAt(0))))
+function rot13Word(word: string): string {
+  return word.replace(/[a-z]/g, (letter) => String.fromCharCode(rot13(letter.charCodeAt(0))))
 }
 
-/** A letter turned by thirteen; anything else as it is. */
-function turn(code: number): number {
+/** Applies ROT13 to a letter and returns other units unchanged. */
+function rot13(code: number): number {
   const lower = code | 32
   if (code > 127 || lower < 97 || lower > 122) return code
   return lower < 110 ? code + 13 : code - 13
 }
 
-// One such word is chance: "resu" or "loot".
-const FEWEST = 2
+// A single such word occurs by chance, such as "resu" or "loot".
+const MIN_WORDS = 2
 
-/** Starts and ends of the clauses that hold at least two such words; undefined if there are none. */
+/** Returns starts and ends of the clauses with at least two such words; undefined if there are none. */
 export function clausesOf(view: View, reading: ViewReading, kind: number): Ints | undefined {
   let found: Ints | undefined
   let [start, end] = [0, 0]
@@ -71,7 +71,7 @@ export function clausesOf(view: View, reading: ViewReading, kind: number): Ints 
       end = endFrom(view, place)
       count = 0
     }
-    if (++count !== FEWEST) continue
+    if (++count !== MIN_WORDS) continue
     found ??= ints()
     push(found, start)
     push(found, end)
@@ -91,7 +91,7 @@ function endFrom(view: View, place: number): number {
   return end
 }
 
-/** A line break, a double quote, or a stop with white space on one of its sides: a clause from its end has it before the first word. */
+/** A line break, a double quote, or a stop next to white space. Backwards text has the stop before its first word. */
 function isEnd(view: View, i: number): boolean {
   const code = codeAt(view, i)
   if (code === 10 || code === 0x22) return true
@@ -101,25 +101,25 @@ function isEnd(view: View, i: number): boolean {
   return isSpace(before) || isSpace(after)
 }
 
-/** What clauses say with each letter turned: the same letters in the same places, so nothing moves. */
-export function turnedView(view: View, clauses: Ints): View {
+/** Returns the clauses decoded from ROT13. Positions do not change. */
+export function rot13View(view: View, clauses: Ints): View {
   return eachClause(view, clauses, (start, end, out) => {
-    for (let i = start; i < end; i++) write(out, turn(codeAt(view, i)), startOf(view, i), endOf(view, i))
+    for (let i = start; i < end; i++) write(out, rot13(codeAt(view, i)), startOf(view, i), endOf(view, i))
   })
 }
 
-/** What clauses say from their ends. A finding is all of its clause: places cannot run backwards. */
-export function backwardsView(view: View, clauses: Ints): View {
-  return eachClause(view, clauses, (start, end, out) => turnRound(view, start, end, out))
+/** Returns the clauses read backwards. A finding covers its whole clause, because positions cannot run backwards. */
+export function reversedView(view: View, clauses: Ints): View {
+  return eachClause(view, clauses, (start, end, out) => writeReversed(view, start, end, out))
 }
 
-/** What clauses say if each word is read from its end. */
-export function wordsBackwardsView(view: View, clauses: Ints): View {
+/** Returns the clauses with each word read backwards. */
+export function reversedWordsView(view: View, clauses: Ints): View {
   return eachClause(view, clauses, (start, end, out) => {
     for (let i = start; i < end;) {
       let last = i + 1
       if (isLetter(view, i)) while (last < end && isLetter(view, last)) last++
-      turnRound(view, i, last, out)
+      writeReversed(view, i, last, out)
       i = last
     }
   })
@@ -129,7 +129,7 @@ function isLetter(view: View, i: number): boolean {
   return READING[codeAt(view, i)] === LETTER
 }
 
-function turnRound(view: View, start: number, end: number, out: Writer): void {
+function writeReversed(view: View, start: number, end: number, out: Writer): void {
   const from = startOf(view, start)
   const to = endOf(view, end - 1)
   for (let i = end - 1; i >= start; i--) write(out, codeAt(view, i), from, to)

@@ -1,17 +1,17 @@
-// Cleans a reading of what a person does not see: invisible characters go, styled letters become plain ones, and hidden
-// channels become the text that they carry. What was hidden is reported.
+// Cleans a view: removes invisible characters, replaces styled letters by plain ones, and decodes hidden channels into text.
+// Reports what was hidden.
 
 import * as kind from './characters.ts'
 import { bidi, hiddenRun, privateRun, zeroWidth } from './hidden.ts'
 import { add, LOW, MEDIUM, type Report } from './report.ts'
 import { codeAt, endOf, startOf, write, writer, written, type View, type Writer } from './view.ts'
 
-// The plainer forms of characters, once asked for. A memory, not a state: the same question has the same answer.
+// A cache of the simpler forms of characters.
 const FORMS = new Uint16Array(65_536)
 const LONGER = new Map<number, string>()
 const IS_LONGER = 0xffff
 
-/** The reading without disguise. */
+/** Returns the view without disguise. */
 export function cleanView(view: View, report: Report): View {
   const out = writer(view.length + 64)
   const most = view.length * 2 + 64
@@ -26,7 +26,7 @@ export function cleanView(view: View, report: Report): View {
   return written(out, view.text, view.origin)
 }
 
-/** Cleans what stands at a place; returns where it goes on. */
+/** Cleans the character at a position; returns the next position. */
 function cleanOne(view: View, i: number, code: number, out: Writer, report: Report): number {
   switch (kind.CLEANING[code]) {
     case kind.INVISIBLE:
@@ -57,7 +57,7 @@ function cleanOne(view: View, i: number, code: number, out: Writer, report: Repo
   }
 }
 
-// Hebrew with all of its signs has four on a letter; a table of signs has more.
+// Fully pointed Hebrew has four marks on a letter, and tables of signs have more.
 const MANY_MARKS = 16
 
 function marks(view: View, i: number, report: Report): number {
@@ -88,7 +88,7 @@ function learnForm(code: number): number {
   return plain
 }
 
-/** The letters of a character, without what stands on them. */
+/** Returns the letters of a character without combining marks. */
 function formOf(character: string): string {
   let text = ''
   for (const unit of character.normalize('NFKD').split('')) {
@@ -105,11 +105,11 @@ function pair(view: View, i: number, code: number, out: Writer, report: Report):
     return i + 1
   }
   const point = (code - 0xd800) * 0x400 + (next - 0xdc00) + 0x10000
-  // The tags, and the selectors of the supplement.
+  // Tags and supplementary selectors.
   if (point >= 0xe0000 && point <= 0xe01ef) return hiddenRun(view, i, out, report)
   if (point >= 0xf0000) return privateRun(view, i, out, report)
   const letter = letterOf(point)
-  // Letters as flags are words of their own.
+  // Letters written as flags are separate words.
   const flag = point >= 0x1f1e6 && point <= 0x1f1ff
   if (flag && !isFlag(view, i - 2)) write(out, 32, startOf(view, i), endOf(view, i))
   for (const unit of letter.split('')) write(out, unit.charCodeAt(0), startOf(view, i), endOf(view, i + 1))
@@ -122,7 +122,7 @@ function isFlag(view: View, i: number): boolean {
   return low >= 0xdde6 && low <= 0xddff && codeAt(view, i) === 0xd83c
 }
 
-/** A styled letter as a plain one; other characters beyond the first plane as a mark that is no letter. */
+/** Returns a styled letter as a plain one, and `\ufffd` for other supplementary characters. */
 function letterOf(point: number): string {
   if (point >= 0x1d400 && point <= 0x1d7ff) return formOf(String.fromCodePoint(point))
   if (point >= 0x1f1e6 && point <= 0x1f1ff) return String.fromCharCode(point - 0x1f1e6 + 97)
@@ -130,7 +130,7 @@ function letterOf(point: number): string {
   return '\ufffd'
 }
 
-/** Letters in squares and circles: three alphabets, each in a row of 32. */
+/** Letters in squares and circles: three alphabets, 32 positions each. */
 function squared(point: number): string {
   const index = (point - 0x1f130) & 31
   return index < 26 ? String.fromCharCode(index + 97) : '\ufffd'

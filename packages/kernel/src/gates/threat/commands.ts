@@ -1,4 +1,4 @@
-// Commands and paths that do harm where a program runs or opens what it is given.
+// Finds commands and paths that are harmful if a program runs or opens them.
 
 import { isAlphanumeric, isSpace } from './characters.ts'
 import type { ThreatCode } from './finding.ts'
@@ -6,18 +6,18 @@ import { at, codeAt, startOf, type View } from './view.ts'
 import { learn } from './lexicon.ts'
 import { HIGH, LOW, MEDIUM, type Grade } from './report.ts'
 import {
-  before,
-  goesOn,
+  unitBefore,
+  matches,
   isOneLine,
   isOneWord,
   note,
-  noteSaid,
+  noteInContext,
   pastBlanks,
   type ScanState,
 } from './scan-state.ts'
 import type { Probe } from './secrets.ts'
 
-function said(
+function flag(
   state: ScanState,
   code: ThreatCode,
   grade: Grade,
@@ -25,10 +25,10 @@ function said(
   start: number,
   end: number,
 ): void {
-  noteSaid(state, code, grade, { start, end, word })
+  noteInContext(state, code, grade, { start, end, word })
 }
 
-/** A script of many lines may well do what would be strange in an argument. */
+/** Returns the grade for a one-line argument. In a script of many lines the same command is ordinary. */
 function inArgument(state: ScanState, grade: Grade): Grade {
   return isOneLine(state.view) ? grade : LOW
 }
@@ -37,7 +37,7 @@ function isChain(code: number): boolean {
   return code === 0x3b || code === 0x26 || code === 0x7c
 }
 
-/** `; rm -rf /`. Worse the more it takes away. */
+/** Checks `; rm -rf /`. The grade depends on the target. */
 const remove: Probe = (state, word) => {
   const { view, reading } = state
   const start = at(reading.starts, word)
@@ -50,21 +50,21 @@ const remove: Probe = (state, word) => {
   }
   if (!recursive) return
   const target = pastBlanks(view, end)
-  const chained = isChain(before(view, start))
+  const chained = isChain(unitBefore(view, start))
   const grade = isEverything(view, target) ? (chained ? HIGH : MEDIUM) : LOW
   const absolute = chained && codeAt(view, target) === 0x2f
   if (chained || grade > LOW)
-    said(state, 'SHELL_CHAIN', absolute ? atLeast(grade) : grade, word, start, pathEnd(view, target))
+    flag(state, 'SHELL_CHAIN', absolute ? atLeast(grade) : grade, word, start, pathEnd(view, target))
 }
 
 function atLeast(grade: Grade): Grade {
   return grade === HIGH ? HIGH : MEDIUM
 }
 
-/** `/`, `/*`, `~` or `*`, and nothing after it. */
+/** Returns whether the target is exactly `/`, `~`, `*` or everything below them. */
 function isEverything(view: View, start: number): boolean {
   const first = codeAt(view, start)
-  if (first !== 0x2f && first !== 0x7e && first !== 0x2a) return goesOn(view, start, '--no-preserve-root')
+  if (first !== 0x2f && first !== 0x7e && first !== 0x2a) return matches(view, start, '--no-preserve-root')
   let end = start + 1
   if (codeAt(view, end) === 0x2f || codeAt(view, end) === 0x2a) end++
   const next = codeAt(view, end)
@@ -96,25 +96,25 @@ function isPathCode(code: number): boolean {
 const FETCHES = new Set('curl wget fetch iwr base64 xxd'.split(' ').map(learn))
 const INTERACTIVE = ['bash', 'sh', 'zsh']
 
-/** `curl … | bash`, `bash -i >& /dev/tcp/…`. */
+/** Checks `curl … | bash` and `bash -i >& /dev/tcp/…`. */
 const shell: Probe = (state, word) => {
   const { view, reading } = state
   const start = at(reading.starts, word)
   const end = at(reading.ends, word)
-  if (goesOn(view, pastBlanks(view, end), '-i >&') || goesOn(view, pastBlanks(view, end), '-i>&')) {
-    return said(state, 'REVERSE_SHELL', HIGH, word, start, lineEnd(view, end))
+  if (matches(view, pastBlanks(view, end), '-i >&') || matches(view, pastBlanks(view, end), '-i>&')) {
+    return flag(state, 'REVERSE_SHELL', HIGH, word, start, lineEnd(view, end))
   }
-  const piped = before(view, start) === 0x7c || goesOn(view, start - 7, '| sudo ')
+  const piped = unitBefore(view, start) === 0x7c || matches(view, start - 7, '| sudo ')
   const inside =
-    goesOn(view, pastBlanks(view, end), '<(curl') || goesOn(view, pastBlanks(view, end), '<(wget')
+    matches(view, pastBlanks(view, end), '<(curl') || matches(view, pastBlanks(view, end), '<(wget')
   if (!piped && !inside) return
   const fetched = inside ? start : fetchBefore(state, word)
   if (fetched >= 0)
-    said(state, 'PIPE_TO_SHELL', inArgument(state, MEDIUM), word, fetched, inside ? lineEnd(view, end) : end)
+    flag(state, 'PIPE_TO_SHELL', inArgument(state, MEDIUM), word, fetched, inside ? lineEnd(view, end) : end)
   else note(state, 'PIPE_TO_SHELL', LOW, start, end)
 }
 
-/** Where something is fetched earlier in the line; -1 if nothing is. */
+/** Returns the start of a download or decoding earlier in the line; -1 if there is none. */
 function fetchBefore({ view, reading }: ScanState, word: number): number {
   for (let i = word - 1; i >= Math.max(0, word - 12); i--) {
     const start = at(reading.starts, i)
@@ -136,23 +136,23 @@ function lineEnd(view: View, start: number): number {
   return end
 }
 
-/** `nc -e /bin/sh host port`. */
+/** Checks `nc -e /bin/sh host port`. */
 const netcat: Probe = (state, word) => {
   const { view, reading } = state
   const start = at(reading.starts, word)
   const end = lineEnd(view, at(reading.ends, word))
   for (let i = at(reading.ends, word); i < end; i++) {
-    if (goesOn(view, i, ' -e /bin/') || goesOn(view, i, ' -c /bin/') || goesOn(view, i, ' -e sh')) {
-      return said(state, 'REVERSE_SHELL', HIGH, word, start, end)
+    if (matches(view, i, ' -e /bin/') || matches(view, i, ' -c /bin/') || matches(view, i, ' -e sh')) {
+      return flag(state, 'REVERSE_SHELL', HIGH, word, start, end)
     }
   }
 }
 
-/** `/dev/tcp/host/port`. */
+/** Checks `/dev/tcp/host/port`. */
 const device: Probe = (state, word) => {
   const start = at(state.reading.starts, word) - 1
-  if (!goesOn(state.view, start, '/dev/tcp/') && !goesOn(state.view, start, '/dev/udp/')) return
-  said(state, 'REVERSE_SHELL', MEDIUM, word, start, pathEnd(state.view, start))
+  if (!matches(state.view, start, '/dev/tcp/') && !matches(state.view, start, '/dev/udp/')) return
+  flag(state, 'REVERSE_SHELL', MEDIUM, word, start, pathEnd(state.view, start))
 }
 
 const READERS = new Set('cat less more head tail cp scp tac nano vim type open read'.split(' ').map(learn))
@@ -161,12 +161,12 @@ function file(lead: number, names: readonly string[]): Probe {
   return (state, word) => {
     const { view, reading } = state
     const start = at(reading.starts, word) - lead
-    if (!names.some((name) => goesOn(view, start, name))) return
+    if (!names.some((name) => matches(view, start, name))) return
     const path = pathStart(view, start)
     const asked = word > 0 && READERS.has(at(reading.ids, word - 1)) && path - at(reading.ends, word - 1) <= 8
-    const url = goesOn(view, path, 'file:/')
+    const url = matches(view, path, 'file:/')
     const grade = asked || url || isOneWord(view) ? inArgument(state, MEDIUM) : LOW
-    said(state, 'SENSITIVE_FILE', grade, word, path, pathEnd(view, start))
+    flag(state, 'SENSITIVE_FILE', grade, word, path, pathEnd(view, start))
   }
 }
 
@@ -176,40 +176,40 @@ function pathStart(view: View, start: number): number {
   return first
 }
 
-/** The address under which clouds hand out credentials, also as one number. */
+/** Checks the address of a cloud metadata service, which provides credentials. One form of it is a single number. */
 function metadata(address: string): Probe {
   return (state, word) => {
     const { view, reading } = state
     const start = at(reading.starts, word)
-    if (!goesOn(view, start, address) || isAlphanumeric(codeAt(view, start + address.length))) return
-    const url = start >= 3 && goesOn(view, start - 3, '://')
+    if (!matches(view, start, address) || isAlphanumeric(codeAt(view, start + address.length))) return
+    const url = start >= 3 && matches(view, start - 3, '://')
     const grade = url || isOneWord(view) ? MEDIUM : LOW
-    said(state, 'CLOUD_METADATA', grade, word, url ? pathStart(view, start) : start, pathEnd(view, start))
+    flag(state, 'CLOUD_METADATA', grade, word, url ? pathStart(view, start) : start, pathEnd(view, start))
   }
 }
 
-/** `--upload-pack=…` and other options that name a program. */
+/** Checks `--upload-pack=…` and other options that name a program. */
 function option(text: string): Probe {
   return (state, word) => {
     const start = at(state.reading.starts, word) - (text.startsWith('--') ? 2 : text.startsWith('-') ? 1 : 0)
-    if (!goesOn(state.view, start, text)) return
+    if (!matches(state.view, start, text)) return
     const value = start + text.length
     const end = Math.max(value, pathEnd(state.view, start))
     // A manual names the option without a program.
-    said(state, 'OPTION_INJECTION', end > value || text.endsWith(' ') ? MEDIUM : LOW, word, start, end)
+    flag(state, 'OPTION_INJECTION', end > value || text.endsWith(' ') ? MEDIUM : LOW, word, start, end)
   }
 }
 
-/** `${jndi:ldap://…}`. */
+/** Checks `${jndi:ldap://…}`. */
 const lookup: Probe = (state, word) => {
   const start = at(state.reading.starts, word) - 2
-  if (!goesOn(state.view, start, '${jndi:')) return
+  if (!matches(state.view, start, '${jndi:')) return
   let end = start
   while (end < Math.min(state.view.length, start + MAX_LINE) && codeAt(state.view, end) !== 0x7d) end++
-  said(state, 'LOOKUP_INJECTION', HIGH, word, start, Math.min(state.view.length, end + 1))
+  flag(state, 'LOOKUP_INJECTION', HIGH, word, start, Math.min(state.view.length, end + 1))
 }
 
-/** The words that such commands and paths are found by. */
+/** The words that begin harmful commands and paths, with their checks. */
 export const COMMAND_PROBES: readonly (readonly [string, Probe])[] = [
   ['rm', remove],
   ...INTERACTIVE.map((word) => [word, shell] as const),
@@ -231,7 +231,7 @@ export const COMMAND_PROBES: readonly (readonly [string, Probe])[] = [
   ['jndi', lookup],
 ]
 
-/** Where a unit of a view was escaped in the text. */
+/** Returns whether a unit of a view is an escape in the original text. */
 export function isEscaped(view: View, i: number): boolean {
   const code = view.text.charCodeAt(startOf(view, i))
   return (

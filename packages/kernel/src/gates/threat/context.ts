@@ -1,4 +1,4 @@
-// How a phrase is said: as an order to the reader, turned around, quoted, or as an example.
+// Grades a phrase by its context: an order to the reader, a negation, a quotation or an example.
 
 import { IDEOGRAPH, isAlphanumeric, isSpace, LETTER, READING } from './characters.ts'
 import { at, codeAt, endOf, startOf, type View } from './view.ts'
@@ -6,7 +6,7 @@ import { clueOf, LEAD, NEGATION, STATEMENT, TALK, type Phrase } from './phrases.
 import { FRESH, SPACED, type ViewReading } from './reading.ts'
 import { LOW, MEDIUM, NONE, type Grade } from './report.ts'
 
-/** How much a phrase weighs by how it is said, before quoting. */
+/** Returns the grade of a phrase by the words before it. Quotation is not considered here. */
 export function gradeOf(
   phrase: Phrase,
   view: View,
@@ -16,12 +16,12 @@ export function gradeOf(
 ): Grade {
   if (phrase.headline && !isHeadline(view, at(reading.ends, last))) return NONE
   const grade = gradeByLead(phrase, reading, first)
-  // Words without white space between them are a name, in code or in an address.
+  // Words without white space between them are a name in code or in an address.
   const joined = first !== last && (at(reading.flags, last) & SPACED) === 0
   return joined && grade > LOW ? LOW : grade
 }
 
-/** An order weighs most, a statement least; turned around it is none. */
+/** An order has the highest grade and a statement the lowest. A negated phrase has none. */
 function gradeByLead(phrase: Phrase, reading: ViewReading, first: number): Grade {
   if ((at(reading.flags, first) & FRESH) !== 0) return phrase.asOrder
   if (first === 0 || at(reading.ordinals, first) - at(reading.ordinals, first - 1) !== 1)
@@ -46,14 +46,14 @@ function isHeadline(view: View, end: number): boolean {
   )
 }
 
-/** How far back a text may say that it gives an example. */
+/** The maximum distance between a phrase and the words that announce an example. */
 const TALK_REACH = 240
 
-/** Whether words before the phrase say that an attack is talked about. */
+/** Returns whether words before the phrase say that the text discusses attacks. */
 export function isTalk(reading: ViewReading, first: number, start: number): boolean {
   for (let word = first - 1; word >= Math.max(0, first - 40); word--) {
     if (start - at(reading.starts, word) > TALK_REACH) return false
-    // A word in a name or an address, such as `evil.example`, says nothing about the text.
+    // A word inside a name or an address, such as `evil.example`, says nothing about the text.
     const apart = word === 0 || (at(reading.flags, word) & SPACED) !== 0
     if (apart && (clueOf(at(reading.ids, word)) & TALK) !== 0) return true
   }
@@ -64,13 +64,13 @@ const QUOTE_REACH = 160
 const CLOSE_REACH = 200
 
 /**
- * Whether a stretch stands in quotation marks within running text, in a string of a program, or in a template of one. A string of
- * JSON is no quotation, and neither is a text that is quoted as a whole: it has no words of its own around it.
+ * Returns whether a range is quoted in running text, or is part of a string or a template of program code. A JSON string is
+ * not a quotation. A text that is quoted as a whole is not one either, because it has no words outside of the quotes.
  */
 export function isQuoted(view: View, start: number, end: number): boolean {
   for (let i = start - 1; i >= Math.max(0, start - QUOTE_REACH); i--) {
     const code = codeAt(view, i)
-    // A break that is only an escape in the text does not end a line there.
+    // An escaped line break does not end a line of the original text.
     if (code === 10 && endOf(view, i) - startOf(view, i) === 1) break
     if (!isQuote(code) || !opens(view, i)) continue
     const close = closing(view, end, code)
@@ -88,7 +88,7 @@ function isCurly(code: number): boolean {
   return code >= 0x2018 && code <= 0x201f
 }
 
-/** Whether a quotation mark opens: it stands at the start, or no letter comes before it. */
+/** Returns whether a quotation mark opens a quotation. */
 function opens(view: View, i: number): boolean {
   const before = i === 0 ? 32 : codeAt(view, i - 1)
   const code = codeAt(view, i)
@@ -97,12 +97,12 @@ function opens(view: View, i: number): boolean {
   return code !== 0x2019 && code !== 0x201d && code !== 0xbb && code !== 0x300d
 }
 
-/** A stop right before a quotation mark is inside of it: the mark closes. */
+/** A full stop before a quotation mark is inside of the quotation, so the mark closes it. */
 function isStop(code: number): boolean {
   return code === 0x2e || code === 0x21 || code === 0x3f
 }
 
-/** Whether a string has a letter that says how it is read, as in `r"…"`. */
+/** Returns whether a prefix letter belongs to a string, as in `r"…"`. */
 function isMarked(view: View, i: number): boolean {
   return (
     'rbfu'.includes(String.fromCharCode(codeAt(view, i - 1))) &&
@@ -110,7 +110,7 @@ function isMarked(view: View, i: number): boolean {
   )
 }
 
-/** Where the quotation that opens with this mark ends behind a place; 0 if it does not. */
+/** Returns the position of the closing mark at or after `end`; 0 if there is none. */
 function closing(view: View, end: number, quote: number): number {
   for (let i = end; i < Math.min(view.length, end + CLOSE_REACH); i++) {
     const code = codeAt(view, i)
@@ -120,22 +120,22 @@ function closing(view: View, end: number, quote: number): number {
   return 0
 }
 
-const FEWEST_OWN = 3
+const MIN_OWN_WORDS = 3
 const OWN_REACH = 160
 
-/** Whether the line says something besides its quotation: before it without a colon, as a label has one. */
+/** Returns whether the line has words outside of its quotation. A label with a colon does not count. */
 function hasOwnWords(view: View, open: number, close: number): boolean {
   let before = open - 1
   while (before >= 0 && isSpace(codeAt(view, before)) && codeAt(view, before) !== 10) before--
   const lead = before < 0 ? 0 : codeAt(view, before)
   if (lead === 0 || lead === 0x2c || lead === 0x7b || lead === 0x5b || lead === 0x3d) return false
   const [ahead, behind] = [wordsFrom(view, before, -1), wordsFrom(view, close + 1, 1)]
-  // After a colon stands what is said; a report has a sentence before it and goes on after it.
-  if (lead === 0x3a) return ahead >= 2 * FEWEST_OWN && behind >= FEWEST_OWN
-  return ahead > 0 && ahead + behind >= FEWEST_OWN
+  // A value follows a label and a colon. A report has a full sentence before the colon and more words after the quotation.
+  if (lead === 0x3a) return ahead >= 2 * MIN_OWN_WORDS && behind >= MIN_OWN_WORDS
+  return ahead > 0 && ahead + behind >= MIN_OWN_WORDS
 }
 
-/** How many words the line has on one side of a place, up to the next quotation. */
+/** Counts the words of the line on one side of a position, up to the next quotation. */
 function wordsFrom(view: View, place: number, step: 1 | -1): number {
   let words = 0
   let inside = false
@@ -151,7 +151,7 @@ function wordsFrom(view: View, place: number, step: 1 | -1): number {
 
 const LITERAL_REACH = 120
 
-/** Whether a quotation is a string of a program: behind `= `, a bracket or a comma, and not in data or in markup. */
+/** Returns whether a quotation is a string of program code: after `= `, a bracket or a comma, outside of data and markup. */
 function isLiteral(view: View, open: number, close: number): boolean {
   if (isData(view) || !endsLiteral(view, close)) return false
   let i = open - 1
@@ -159,10 +159,10 @@ function isLiteral(view: View, open: number, close: number): boolean {
   while (i >= 0 && isSpace(codeAt(view, i)) && i > open - LITERAL_REACH) i--
   const lead = i < 0 ? 0 : codeAt(view, i)
   const opened = lead === 0x28 || lead === 0x5b || lead === 0x2c || lead === 0x2b
-  // A value of an object. JSON has other quotation marks, and YAML no comma.
-  if (lead === 0x3a && codeAt(view, open) !== 0x22) return goesOnAsCode(view, close)
+  // A value of an object. JSON uses other quotation marks, and YAML has no comma.
+  if (lead === 0x3a && codeAt(view, open) !== 0x22) return continuesAsCode(view, close)
   if (!opened && !(lead === 0x3d && isSpace(codeAt(view, i + 1)))) return lead === 0x22 || lead === 0x27
-  // One of a list of strings.
+  // An element of a list of strings.
   if (lead === 0x2c && i > 0 && isQuote(codeAt(view, i - 1))) return true
   for (; i >= Math.max(0, open - LITERAL_REACH) && codeAt(view, i) !== 10; i--) {
     const code = codeAt(view, i)
@@ -172,7 +172,7 @@ function isLiteral(view: View, open: number, close: number): boolean {
   return false
 }
 
-/** Whether the text as a whole is data. */
+/** Returns whether the whole text is data. */
 function isData(view: View): boolean {
   let i = 0
   while (i < view.length && isSpace(codeAt(view, i))) i++
@@ -180,7 +180,7 @@ function isData(view: View): boolean {
   return code === 0x7b ? codeAt(view, i + 1) !== 0x25 : code === 0x5b || code === 0x22
 }
 
-/** Whether a program goes on behind a string. */
+/** Returns whether the code after a string ends or continues an expression. */
 function endsLiteral(view: View, close: number): boolean {
   let i = close + 1
   while (codeAt(view, i) === 32) i++
@@ -196,12 +196,12 @@ function endsLiteral(view: View, close: number): boolean {
   )
 }
 
-function goesOnAsCode(view: View, close: number): boolean {
+function continuesAsCode(view: View, close: number): boolean {
   const code = codeAt(view, close + 1)
   return code === 0x2c || code === 0x29 || code === 0x3b || (code === 32 && codeAt(view, close + 2) === 0x7d)
 }
 
-/** Whether a place stands between the tags of a template: `{% … %}` before it and after it on its line. */
+/** Returns whether the line has a `{% … %}` tag before the range and another one after it. */
 function isInTemplate(view: View, start: number, end: number): boolean {
   return hasTag(view, Math.max(0, start - OWN_REACH), start) && hasTag(view, end, end + OWN_REACH)
 }
@@ -215,7 +215,7 @@ function hasTag(view: View, from: number, to: number): boolean {
   return false
 }
 
-/** What is left of a finding that is quoted or talked about. */
+/** Returns the lower grade of a finding that is quoted or only discussed. */
 export function dampened(grade: Grade, quoted: boolean, talk: boolean): Grade {
   if (quoted) return Math.min(grade, LOW) as Grade // Sound: the smaller of two grades.
   return talk ? (Math.min(grade, MEDIUM) as Grade) : grade // Sound: the smaller of two grades.

@@ -1,9 +1,8 @@
-// Cues in languages with letters of their own: Russian, Ukrainian, Chinese, Japanese, Korean, Arabic and Hindi. Ideographs are read as
-// the longest known word, so words are kept short: a long one would hide the short ones in it.
+// Cues in Russian, Ukrainian, Chinese, Japanese, Korean, Arabic and Hindi. Ideographs match the longest known word. Words are
+// short here, because a long word would hide the shorter ones in it.
 
 import type { CueEntry } from './cues-data.ts'
 
-/** The cues. */
 export const EASTERN: readonly CueEntry[] = [
   {
     cue: 'demand',

@@ -2,7 +2,7 @@
 
 import type { CueEntry } from './cues-data.ts'
 
-/** The cues. Verbs are in the forms of an order, and the infinitive where orders are given so. */
+/** Verbs are in the imperative, and in the infinitive where orders use it. */
 export const WESTERN: readonly CueEntry[] = [
   {
     cue: 'demand',
@@ -53,7 +53,7 @@ export const WESTERN: readonly CueEntry[] = [
     cue: 'reader',
     weight: 2,
     rows: [
-      // Said to a machine, or to whoever reads.
+      // Addressed to a machine or to any reader.
       'an|für 1 das|den|die|alle 1 modell|assistenten|assistent|agenten|agent|ki|bot|sprachmodell',
       'wer|jeder|alle 4 liest|bearbeitet|zusammenfasst|auswertet|verarbeitet|abruft|öffnet',
       'wenn|sobald du|sie 3 liest|lesen|zusammenfasst|bearbeitest|verarbeitest',

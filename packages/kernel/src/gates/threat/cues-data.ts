@@ -1,35 +1,35 @@
-// Cues in English, as data: each says little by itself. In a row, a step is a word, several with `|` between them, or the name of
-// a set in capitals; a digit is how many other words there may be in between.
+// The English cues. A single cue says little. In a row, a step is a word, several words separated by `|`, or the name of a
+// set in capitals. A digit is the maximum number of other words between two steps.
 
-/** What a cue tells of a text. */
+/** The meaning of a cue. */
 export type Cue =
-  /** An action is asked for. */
+  /** Asks for an action. */
   | 'demand'
-  /** It speaks to whoever or whatever processes the text. */
+  /** Addresses the model or person that processes the text. */
   | 'reader'
-  /** It ties the action to the work in progress. */
+  /** Connects the action to the work in progress. */
   | 'tie'
-  /** It takes away the person who would be asked. */
+  /** Excludes the person who would be asked. */
   | 'person'
-  /** It ends or replaces the task. */
+  /** Ends or replaces the task. */
   | 'void'
-  /** It has the form of something that is no text: an error, a notice of the system, hidden markup. */
+  /** Imitates something other than text: an error, a system notice, hidden markup. */
   | 'form'
-  /** It presses. */
+  /** Creates pressure. */
   | 'pressure'
-  /** It says that something is to be decoded and followed. */
+  /** Asks to decode something and to follow it. */
   | 'decode'
 
-/** Cues of one kind. Those of a weight of three say enough beside a demand. */
+/** Cues of one kind. One cue of weight three is enough next to a demand. */
 export interface CueEntry {
   readonly cue: Cue
   readonly weight: 1 | 2 | 3
-  /** Single words, with spaces between them. */
+  /** Single words, separated by spaces. */
   readonly words?: string
   readonly rows?: readonly string[]
 }
 
-/** Sets of words, by their name in capitals. */
+/** Sets of words, by their names in capitals. */
 export const CUE_SETS: Readonly<Record<string, string>> = {
   MACHINE: 'ai|llm|llms|chatbot|chatbots|gpt|chatgpt|claude|gemini|copilot|robot|robots',
   HELPER: 'assistant|assistants|agent|agents|bot|bots|model|models|crawler|crawlers|copilot|planner',
@@ -67,7 +67,6 @@ export const CUE_SETS: Readonly<Record<string, string>> = {
     'notice|alert|message|note|warning|notification|override|directive|advisory|bulletin|announcement|instruction|hint|reminder',
 }
 
-/** The cues in English. */
 export const ENGLISH: readonly CueEntry[] = [
   {
     cue: 'demand',
@@ -389,13 +388,13 @@ export const ENGLISH: readonly CueEntry[] = [
   },
 ]
 
-/** Words that may stand before a verb that is an order. */
+/** Words before a verb that turn it into an order. */
 export const LEADS: string =
   'please pls plz to must shall should and then you now kindly first also always just simply instead immediately or step only ' +
   'bitte dann und zu noch zuerst sofort puis et de veuillez pour luego primero para por favor e depois primeiro deve quindi ' +
   'poi di per prima en dan eerst te om potem oraz proszę należy ve sonra lütfen hemen и затем пожалуйста сначала потом ' +
   '请 先 并 然后 再 須 请先 ثم و कृपया और फिर'
 
-/** Words after which the word before them was a thing and no order. */
+/** Words that turn the word before them into a noun, so that it is no order. */
 export const AFTER_NOUNS: string =
   'of that is are has have from may can could must will would should shall which who and or not came comes'

@@ -1,4 +1,4 @@
-// Adds up the cues around each demand, in one field and not too far apart.
+// Scores each demand by the cues near it in the same field.
 
 import { sentenceOf } from './bounds.ts'
 import { dampened, isQuoted, isTalk } from './context.ts'
@@ -8,13 +8,13 @@ import { namesAddress } from './cues-target.ts'
 import { fieldsOf, type Stretch } from '../../text/fields.ts'
 import { at, codeAt, startOf, type View } from './view.ts'
 import { HIGH, LOW, MEDIUM, NONE, type Grade } from './report.ts'
-import { goesOn, noteWithin, type ScanState } from './scan-state.ts'
+import { matches, noteWithin, type ScanState } from './scan-state.ts'
 
-/** What the cues have to weigh together. */
-const ENOUGH = 3
-const PLENTY = 6
+/** Minimum scores for a medium and for a high finding. */
+const MEDIUM_SCORE = 3
+const HIGH_SCORE = 6
 
-/** Notes the demands that come with enough cues. */
+/** Notes the demands that have enough cues. */
 export function scoreCues(state: ScanState): void {
   const { view, reading } = state
   const cues = cuesIn(view, reading)
@@ -22,7 +22,7 @@ export function scoreCues(state: ScanState): void {
   if (reading.long.length > 0) scoreDecoding(state, cues)
 }
 
-/** A stretch of the view that slides along; the cues in it are counted by kind and weight. */
+/** A sliding range of the view, with counts of its cues by kind and weight. */
 interface CueWindow {
   readonly counts: Int32Array
   first: number
@@ -32,7 +32,7 @@ interface CueWindow {
 function scoreDemands(state: ScanState, cues: Cues): void {
   const { view, reading } = state
   const fieldAt = fieldsIn(view)
-  const veiled = view.from !== undefined || view.text.includes('<!--')
+  const isObfuscated = view.from !== undefined || view.text.includes('<!--')
   const window: CueWindow = { counts: new Int32Array(COUNTED.length * WEIGHTS), first: 0, last: 0 }
   for (let i = 0; i < cues.demands.length; i++) {
     const word = at(cues.demands, i)
@@ -40,18 +40,18 @@ function scoreDemands(state: ScanState, cues: Cues): void {
     const field = fieldAt(start)
     slide(window, cues, Math.max(field.start, start - REACH), Math.min(field.end, start + REACH))
     const score = weigh(window)
-    if (score >= ENOUGH - 1 || veiled) demand(state, word, score, turnsToReader(window))
+    if (score >= MEDIUM_SCORE - 1 || isObfuscated) demand(state, word, score, addressesReader(window))
   }
 }
 
-/** The fields of a text as it stands. What was decoded is one. */
+/** Returns the fields of a plain text. Decoded text is one field. */
 function fieldsIn(view: View): (place: number) => Stretch {
   const whole = { start: 0, end: view.length }
   if (view.origin !== 'plain' || view.from !== undefined) return () => whole
   return fieldsOf(view.text.length === view.length ? view.text : view.text.slice(0, view.length))
 }
 
-/** Moves the window on. Both of its ends only ever grow. */
+/** Moves the window forward. Its ends never move back. */
 function slide(window: CueWindow, cues: Cues, from: number, to: number): void {
   const { counts } = window
   for (; window.last < cues.kinds.length && at(cues.places, window.last) <= to; window.last++) {
@@ -64,7 +64,7 @@ function slide(window: CueWindow, cues: Cues, from: number, to: number): void {
   }
 }
 
-/** The heaviest cue of each kind, added up; one more where a kind has two that are not small. */
+/** Adds the heaviest cue of each kind, plus one for a kind with two cues that are not of weight one. */
 function weigh({ counts }: CueWindow): number {
   let score = 0
   let heavy = false
@@ -76,44 +76,44 @@ function weigh({ counts }: CueWindow): number {
       score += (strong > 0 ? 3 : 2) + (strong + middle > 1 ? 1 : 0)
     } else if ((counts[cue * WEIGHTS + 1] ?? 0) > 0) score++
   }
-  // Small cues alone are how anybody writes.
-  return heavy ? score : Math.min(score, ENOUGH - 2)
+  // Ordinary text has cues of weight one.
+  return heavy ? score : Math.min(score, MEDIUM_SCORE - 2)
 }
 
-// Errors and notices name addresses too, and so do those who want no answer.
-const TURNING = (['reader', 'tie', 'void'] as const).map((cue) => COUNTED.indexOf(cue) * WEIGHTS)
+// Errors, notices and no-reply messages also contain addresses, so other cues do not qualify.
+const READER_CUES = (['reader', 'tie', 'void'] as const).map((cue) => COUNTED.indexOf(cue) * WEIGHTS)
 
-/** Whether a cue that is not small speaks to the reader or of its work. */
-function turnsToReader({ counts }: CueWindow): boolean {
-  return TURNING.some((first) => (counts[first + 2] ?? 0) + (counts[first + 3] ?? 0) > 0)
+/** Returns whether a cue above weight one refers to the reader or to its task. */
+function addressesReader({ counts }: CueWindow): boolean {
+  return READER_CUES.some((first) => (counts[first + 2] ?? 0) + (counts[first + 3] ?? 0) > 0)
 }
 
-function demand(state: ScanState, word: number, counted: number, turned: boolean): void {
+function demand(state: ScanState, word: number, counted: number, addressed: boolean): void {
   const { view, reading } = state
   const start = at(reading.starts, word)
   const end = at(reading.ends, word)
   const score =
     counted +
-    (counted < ENOUGH ? obfuscationScore(view, start, end) : 0) +
-    (turned ? reach(view, end, counted) : 0)
-  if (score < ENOUGH || isCode(view, start)) return
+    (counted < MEDIUM_SCORE ? obfuscationScore(view, start, end) : 0) +
+    (addressed ? addressScore(view, end, counted) : 0)
+  if (score < MEDIUM_SCORE || isCode(view, start)) return
   const quoted = isQuoted(view, start, end)
   const talk = isTalk(reading, word, start)
-  const said: Grade = score >= PLENTY ? HIGH : MEDIUM
-  const grade = quoted || talk ? LOW : dampened(said, quoted, talk)
+  const scored: Grade = score >= HIGH_SCORE ? HIGH : MEDIUM
+  const grade = quoted || talk ? LOW : dampened(scored, quoted, talk)
   const span = sentenceOf(view, reading.bounds, start, end)
   noteWithin(state, 'DEMAND_IN_TEXT', grade, [start, end], span, quoted || talk)
 }
 
-/** An address weighs a little, where there is something else that is not small. */
-function reach(view: View, end: number, counted: number): number {
-  return counted === ENOUGH - 1 && namesAddress(view, end) ? 1 : 0
+/** An address adds one if the other cues are one short. */
+function addressScore(view: View, end: number, counted: number): number {
+  return counted === MEDIUM_SCORE - 1 && namesAddress(view, end) ? 1 : 0
 }
 
 const CODE_REACH = 120
 const CODE_SIGNS = 7
 
-/** Whether the signs of a program stand close together around a place. */
+/** Returns whether the text around a position has many signs of program code. */
 function isCode(view: View, place: number): boolean {
   let signs = 0
   for (let i = Math.max(0, place - CODE_REACH); i < Math.min(view.length, place + CODE_REACH); i++) {
@@ -127,18 +127,18 @@ function isCode(view: View, place: number): boolean {
 const HIDDEN = 3
 const COMMENT_REACH = 200
 
-/** What it adds that a demand is not shown as it stands: encoded, in letters that only look so, in a comment. */
+/** Returns the extra score of a demand that is encoded, disguised or inside an HTML comment. */
 function obfuscationScore(view: View, start: number, end: number): number {
   if (isAltered(view, start, end)) return view.origin === 'plain' ? HIDDEN - 1 : HIDDEN
   for (let i = start; i >= Math.max(0, start - COMMENT_REACH); i--) {
     const code = codeAt(view, i)
-    if (code === 0x3e && goesOn(view, i - 2, '-->')) return 0
-    if (code === 0x3c && goesOn(view, i, '<!--')) return 2
+    if (code === 0x3e && matches(view, i - 2, '-->')) return 0
+    if (code === 0x3c && matches(view, i, '<!--')) return 2
   }
   return 0
 }
 
-/** Whether plain letters are written as something else in the text. An accent is nothing else. */
+/** Returns whether plain letters are written differently in the original text. Accents do not count. */
 function isAltered(view: View, start: number, end: number): boolean {
   if (view.from === undefined) return false
   for (let i = start; i < end; i++) {
@@ -150,7 +150,7 @@ function isAltered(view: View, start: number, end: number): boolean {
   return false
 }
 
-/** Asks to decode something and to act on it, with something encoded close by. */
+/** Notes requests to decode something and to act on it, if encoded text is near. */
 function scoreDecoding(state: ScanState, cues: Cues): void {
   const { view, reading } = state
   let run = 0

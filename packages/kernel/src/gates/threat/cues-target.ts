@@ -1,47 +1,47 @@
-// Whether a demand names what it is about: an address, a number, a name. "Please confirm" does not.
+// Decides whether a demand names its target: an address, a number, a name. "Please confirm" does not.
 
 import { isAlphanumeric, isSpace } from './characters.ts'
-import { goesOn } from './scan-state.ts'
+import { matches } from './scan-state.ts'
 import { targetAt } from './target.ts'
 import { codeAt, type View } from './view.ts'
 
-const AFTER = 120
-const BEFORE = 90
+const REACH_AFTER = 120
+const REACH_BEFORE = 90
 
-// What is worth a look; most letters are not.
-const TELLING = new Uint8Array(65_536)
-for (let code = 48; code <= 57; code++) TELLING[code] = 1
-for (let code = 65; code <= 90; code++) TELLING[code] = 1
-for (const sign of '@/."«“「。|!?\n') TELLING[sign.charCodeAt(0)] = 1
+// The units that can be part of a target or end a sentence. All others are skipped.
+const RELEVANT = new Uint8Array(65_536)
+for (let code = 48; code <= 57; code++) RELEVANT[code] = 1
+for (let code = 65; code <= 90; code++) RELEVANT[code] = 1
+for (const sign of '@/."«“「。|!?\n') RELEVANT[sign.charCodeAt(0)] = 1
 
-/** Whether something is named behind the verb in its sentence, or before it, where languages have their verb last. */
+/** Returns whether the sentence names a target after the verb, or before it if `last` allows a verb at the end. */
 export function namesTarget(view: View, start: number, end: number, last: boolean): boolean {
   const { codes } = view
-  const to = Math.min(view.length, end + AFTER)
+  const to = Math.min(view.length, end + REACH_AFTER)
   for (let i = end; i < to; i++) {
-    if (TELLING[codes[i] ?? 0] === 0) continue
+    if (RELEVANT[codes[i] ?? 0] === 0) continue
     if (isNamed(view, i)) return true
     if (endsSentence(view, i)) break
   }
-  const from = last ? Math.max(0, start - BEFORE) : start
+  const from = last ? Math.max(0, start - REACH_BEFORE) : start
   for (let i = start - 1; i >= from; i--) {
-    if (TELLING[codes[i] ?? 0] === 0) continue
+    if (RELEVANT[codes[i] ?? 0] === 0) continue
     if (endsSentence(view, i)) return false
     if (isNamed(view, i)) return true
   }
   return false
 }
 
-/** Whether the sentence of a verb names an address, of mail or of the web. */
+/** Returns whether the sentence of a verb contains a mail or web address. */
 export function namesAddress(view: View, end: number): boolean {
-  for (let i = end; i < Math.min(view.length, end + AFTER) && !endsSentence(view, i); i++) {
+  for (let i = end; i < Math.min(view.length, end + REACH_AFTER) && !endsSentence(view, i); i++) {
     const code = codeAt(view, i)
     if ((code === 0x3a || code === 0x40) && targetAt(view, i) !== 0) return true
   }
   return false
 }
 
-/** A sign inside of an address, two digits in a row, a quotation mark, or a capital letter within a sentence. */
+/** A sign inside an address, two digits, a quotation mark, or a capital letter within a sentence. */
 function isNamed(view: View, i: number): boolean {
   const code = codeAt(view, i)
   const before = i === 0 ? 32 : codeAt(view, i - 1)
@@ -54,9 +54,9 @@ function isNamed(view: View, i: number): boolean {
 
 const DATES = 'mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
 
-/** Whether it is a day or a month: when, not what. */
+/** A day or a month is a time, not a target. */
 function isDate(view: View, i: number): boolean {
-  return DATES.some((date) => goesOn(view, i, date))
+  return DATES.some((date) => matches(view, i, date))
 }
 
 function isDigit(code: number): boolean {
@@ -67,7 +67,7 @@ function isCapital(code: number): boolean {
   return code >= 65 && code <= 90
 }
 
-/** Whether a place is in the middle of a sentence. */
+/** Returns whether a position is in the middle of a sentence. */
 function continues(view: View, i: number): boolean {
   const code = i < 0 ? 0x2e : codeAt(view, i)
   return code !== 0x2e && code !== 0x21 && code !== 0x3f && code !== 0x3a && code !== 0x0a

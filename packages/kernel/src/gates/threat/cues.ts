@@ -1,5 +1,5 @@
-// Cues that say little one by one. A demand that names its target, next to several of them in one passage, is how a text
-// speaks to whoever processes it, in whichever words.
+// Finds demands and cues. One cue says little, but a demand with a target and several cues in one passage addresses the
+// reader of the text, whatever its words are.
 
 import { AFTER_NOUNS, CUE_SETS, ENGLISH, LEADS, type Cue, type CueEntry } from './cues-data.ts'
 import { namesTarget } from './cues-target.ts'
@@ -12,24 +12,24 @@ import { clueOf, NEGATION, STATEMENT } from './phrases.ts'
 import { FRESH, SPACED, type ViewReading } from './reading.ts'
 import { machineOf, matchRows, stepsOf, type OnRow, type RowStep } from './rows.ts'
 
-/** The cues that are counted beside a demand, in the order of their numbers. */
+/** The cues that count next to a demand. The index is the number of the cue. */
 export const COUNTED: readonly Cue[] = ['reader', 'tie', 'person', 'void', 'form', 'pressure', 'decode']
-/** The number of the cue that something is to be decoded. */
+/** The number of the `decode` cue. */
 export const DECODE: number = COUNTED.indexOf('decode')
-/** How far from a demand a cue may stand, in characters. */
+/** The maximum distance between a demand and a cue, in characters. */
 export const REACH = 400
-/** Weights are smaller than this. */
+/** Every weight is smaller than this. */
 export const WEIGHTS = 4
 
-// The lexicon numbers its words with sixteen bits.
-const MOST_WORDS = 1 << 16
+// Word numbers of the lexicon have sixteen bits.
+const MAX_WORDS = 1 << 16
 
-// For each row, the number of its cue and its weight.
+// The cue number and weight of each row.
 const meanings: number[] = []
 
 function compileEntry({ cue, weight, words = '', rows = [] }: CueEntry): (readonly RowStep[])[] {
   const number = COUNTED.indexOf(cue)
-  const single = { words: words.split(' ').filter(Boolean), room: -1 }
+  const single = { words: words.split(' ').filter(Boolean), maxGap: -1 }
   const all = [...(single.words.length > 0 ? [[single]] : []), ...rows.map((row) => stepsOf(row, wordsOf))]
   meanings.push(...all.map(() => number * WEIGHTS + weight))
   return all
@@ -41,12 +41,12 @@ function wordsOf(step: string): readonly string[] {
 
 const ALL = [...ENGLISH, ...WESTERN, ...EASTERN]
 const machine = machineOf(ALL.filter(({ cue }) => cue !== 'demand').flatMap(compileEntry))
-// Verbs, with 2 for those that can be nothing else.
-const VERBS = new Uint8Array(MOST_WORDS)
+// The weight of each verb: 2 for a word that is always a verb.
+const VERBS = new Uint8Array(MAX_WORDS)
 for (const { weight, words = '' } of ALL.filter(({ cue }) => cue === 'demand')) {
   for (const word of words.split(' ')) {
     const id = learn(word)
-    // A word of two languages is as little sure as in the less sure one, which comes first.
+    // A word of two languages gets the lower weight, which comes first.
     if (VERBS[id] === 0) VERBS[id] = weight
   }
 }
@@ -55,23 +55,23 @@ const LEADING = marked(LEADS)
 const AFTER_NOUN = marked(AFTER_NOUNS)
 
 function marked(words: string): Uint8Array {
-  const table = new Uint8Array(MOST_WORDS)
+  const table = new Uint8Array(MAX_WORDS)
   for (const word of words.split(' ')) table[learn(word)] = 1
   return table
 }
 
-/** What was found in a view, in its order. Kept and used again, like what is read. */
+/** The demands and cues of a view, in text order. The lists are reused for the next view. */
 export interface Cues {
-  /** Number of the cue and weight, and where it ends. */
+  /** Cue number and weight of each cue; its end is in `places`. */
   readonly kinds: Ints
   readonly places: Ints
-  /** The words that demand. */
+  /** The words that demand an action. */
   readonly demands: Ints
 }
 
 const cues: Cues = { kinds: ints(), places: ints(), demands: ints() }
 
-/** Finds the demands in the words of a view, and the cues that are close to one. */
+/** Finds the demands in the words of a view, and the cues near them. */
 export function cuesIn(view: View, reading: ViewReading): Cues {
   for (const list of [cues.kinds, cues.places, cues.demands]) clear(list)
   const ids = reading.ids.data
@@ -79,13 +79,13 @@ export function cuesIn(view: View, reading: ViewReading): Cues {
     const verb = VERBS[ids[word] ?? 0] ?? 0
     if (verb !== 0 && isDemand(view, reading, word, verb)) push(cues.demands, word)
   }
-  // Where something is encoded, it may be demanded to decode it, with any verb.
+  // Encoded text may come with a request to decode it, with any verb.
   if (reading.long.length > 0) matchRows(machine, reading, note(reading))
   else if (cues.demands.length > 0) matchNear(reading)
   return cues
 }
 
-/** Looks for cues in the words around the demands. What is far from each of them cannot count. */
+/** Looks for cues near the demands. Cues further away do not count. */
 function matchNear(reading: ViewReading): void {
   const found = note(reading)
   let to = 0
@@ -96,7 +96,7 @@ function matchNear(reading: ViewReading): void {
     while (from > to && at(reading.starts, from - 1) >= place - REACH) from--
     let end = Math.max(to, word)
     while (end < reading.ids.length && at(reading.ends, end) <= place + REACH) end++
-    // Next to the stretch before it, a row may go on from there.
+    // The range touches the previous one, so a row that began there can continue.
     if (from <= to && to > 0) matchRows(machine, reading, found, to, end)
     else matchRows(machine, reading, found, from, end)
     to = end
@@ -110,13 +110,13 @@ function note(reading: ViewReading): OnRow {
   }
 }
 
-/** Whether a verb asks for something. One that is also a noun has to start a clause, or to come after a word that leads. */
+/** Returns whether a verb asks for something. A word that is also a noun must start a clause or follow a leading word. */
 function isDemand(view: View, reading: ViewReading, word: number, weight: number): boolean {
   const start = at(reading.starts, word)
   const end = at(reading.ends, word)
   return (
     isOrder(reading, word, weight) &&
-    standsAlone(view, start, end) &&
+    isStandalone(view, start, end) &&
     namesTarget(view, start, end, weight > 1)
   )
 }
@@ -131,28 +131,28 @@ function isOrder(reading: ViewReading, word: number, weight: number): boolean {
   return (flags & SPACED) !== 0 && (weight > 1 || LEADING[before] === 1)
 }
 
-/** Whether the word after it says that it is a thing: "a message that", "the call is". */
+/** Returns whether the next word shows that this one is a noun: "a message that", "the call is". */
 function isNoun(reading: ViewReading, word: number): boolean {
   if (word + 1 >= reading.ids.length) return false
   const near = at(reading.ordinals, word + 1) - at(reading.ordinals, word) === 1
   return near && AFTER_NOUN[at(reading.ids, word + 1)] === 1
 }
 
-/** Whether a word is no part of a name, a path or an address, and something comes after it. */
-function standsAlone(view: View, start: number, end: number): boolean {
+/** Returns whether a word is not part of a name, a path or an address, and more text follows. */
+function isStandalone(view: View, start: number, end: number): boolean {
   const before = start === 0 ? 32 : codeAt(view, start - 1)
   if (JOINS.has(before)) return false
   const next = codeAt(view, end)
-  // Ideographs, and languages that have their verb last.
+  // Ideographs, and languages with the verb at the end.
   if (codeAt(view, start) > 127) return !JOINS.has(next) || (next === 0x2e && isLast(view, end))
   if (next !== 32 && next !== 10) return (CLOSES.has(next) && isLast(view, end)) || next === 0
-  // A request as programs write it: `POST /v1/…`.
+  // An HTTP request: `POST /v1/…`.
   return codeAt(view, end + 1) !== 0x2f && codeAt(view, end + 1) !== 0x3d
 }
 
 const CLOSES: ReadonlySet<number> = new Set('.!'.split('').map((sign) => sign.charCodeAt(0)))
 
-/** Whether a sign after a verb ends a clause. */
+/** Returns whether a sign after a verb ends a clause. */
 function isLast(view: View, end: number): boolean {
   return isSpace(codeAt(view, end + 1) || 32)
 }

@@ -1,11 +1,11 @@
-// Words that are only known once look-alike letters and digits are seen through, and words without spaces.
+// Recognises words in look-alike letters or digits, and words of ideographs.
 
 import { FOLD, IDEOGRAPH, READING } from './characters.ts'
 import { isFirst, MAX_IDEOGRAPHS, mix, SEED, wordAt } from './lexicon.ts'
 import { LOOKS_LIKE } from './lookalikes.ts'
 import type { View } from './view.ts'
 
-// Digits that stand for letters: "1gn0r3", and in the other reading "a11".
+// Digits that replace letters: "1gn0r3", and in the second table "a11".
 const LEET = leet('0o1i3e4a5s6g7t8b9g2z')
 const LEET_L = leet('0o1l3e4a5s6g7t8b9g2z')
 
@@ -15,12 +15,12 @@ function leet(pairs: string): Uint16Array {
   return table
 }
 
-// A shorter word is too easily something else.
-const SHORTEST = 3
+// A shorter word matches too much by chance.
+const MIN_WORD_LENGTH = 3
 
-/** The number of the word that this looks like, or 0. */
+/** Returns the number of the known word that this one resembles, or 0. */
 export function disguisedWord(codes: Uint16Array, start: number, end: number): number {
-  if (end - start < SHORTEST) return 0
+  if (end - start < MIN_WORD_LENGTH) return 0
   return (
     wordThrough(codes, start, end, LOOKS_LIKE) ||
     wordThrough(codes, start, end, LEET) ||
@@ -42,7 +42,7 @@ function wordThrough(codes: Uint16Array, start: number, end: number, table: Uint
 
 const NOTHING = { id: 0, length: 1 }
 
-/** The longest known word of ideographs at a place. */
+/** Returns the longest known word of ideographs at a position. */
 export function ideographsAt(view: View, i: number): { readonly id: number; readonly length: number } {
   if (!isFirst(view.codes[i] ?? 0)) return NOTHING
   let hash = SEED

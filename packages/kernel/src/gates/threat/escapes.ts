@@ -1,11 +1,11 @@
-// Escapes inside of a text, decoded where they stand: percent, HTML entities, and those of JSON and program text.
+// Decodes escapes in place: percent codes, HTML entities, and the escapes of JSON and program code.
 
 import { codeAt, endOf, startOf, write, writer, written, type View, type Writer } from './view.ts'
 
-/** How often a text is decoded again. */
+/** The maximum number of decoding rounds. */
 const DEPTH = 3
 
-/** The view with its escapes decoded; undefined if there is none. */
+/** Returns the view with its escapes decoded; undefined if there are none. */
 export function decodeEscapes(view: View): View | undefined {
   let current: View | undefined
   for (let depth = 0; depth < DEPTH; depth++) {
@@ -29,7 +29,7 @@ function decodeOnce(view: View): View | undefined {
   return written(out, view.text, 'decoded')
 }
 
-/** Where the first escape is; the end if there is none. Most signs that could begin one do not. */
+/** Returns the position of the first escape, or the length of the view. Most such signs begin no escape. */
 function firstEscape(view: View): number {
   const nowhere = writer(0)
   for (let i = 0; i < view.length; i++) {
@@ -43,14 +43,14 @@ function mayEscape(code: number): boolean {
   return code === 0x25 || code === 0x26 || code === 0x5c
 }
 
-/** Decodes the escape at a place, if there is one; returns how many units it takes. */
+/** Decodes the escape at a position; returns its length, or 0 if there is none. */
 function escapeAt(view: View, i: number, code: number, out: Writer): number {
   if (code === 0x25) return escapedBytes(view, i, code, out)
   if (code === 0x26) return entity(view, i, out)
   return backslash(view, i, out)
 }
 
-/** Writes a character that stands for so many units. */
+/** Writes a character that replaces `size` units; returns `size`. */
 function put(view: View, i: number, size: number, point: number, out: Writer): number {
   const from = startOf(view, i)
   const to = endOf(view, i + size - 1)
@@ -67,7 +67,7 @@ function digitAt(view: View, i: number, base: number): number {
   return code < 128 && digit < base ? digit : -1
 }
 
-/** A number of exactly so many digits; -1 if there is none. */
+/** Returns a hexadecimal number with exactly this many digits; -1 if there is none. */
 function numberAt(view: View, i: number, digits: number): number {
   let value = 0
   for (let at = i; at < i + digits; at++) {
@@ -78,12 +78,12 @@ function numberAt(view: View, i: number, digits: number): number {
   return value
 }
 
-/** The byte that a sign and two digits stand for; -1 if there is none. */
+/** Returns the byte that a sign and two digits encode; -1 if there is none. */
 export function byteAt(view: View, i: number, sign: number): number {
   return codeAt(view, i) === sign ? numberAt(view, i + 1, 2) : -1
 }
 
-/** One character of UTF-8, each byte escaped by a sign. A byte that belongs to none stands for itself. */
+/** Decodes one UTF-8 character with escaped bytes. An invalid byte becomes one character. */
 export function escapedBytes(view: View, i: number, sign: number, out: Writer): number {
   const first = byteAt(view, i, sign)
   if (first < 0) return 0
@@ -125,7 +125,7 @@ function entity(view: View, i: number, out: Writer): number {
   return 0
 }
 
-/** `&#105;`, `&#x69;`, also without the semicolon and with zeros in front. */
+/** `&#105;`, `&#x69;`, also without the semicolon and with leading zeros. */
 function numbered(view: View, i: number, out: Writer): number {
   const hex = (codeAt(view, i + 2) | 32) === 0x78
   const start = i + (hex ? 3 : 2)
@@ -141,7 +141,7 @@ function numbered(view: View, i: number, out: Writer): number {
   return put(view, i, end - i, point, out)
 }
 
-/** `\u0069`, `\u{69}`, `\x69`, and the short ones. */
+/** `\u0069`, `\u{69}`, `\x69`, and short escapes. */
 function backslash(view: View, i: number, out: Writer): number {
   switch (codeAt(view, i + 1)) {
     case 0x75:

@@ -1,8 +1,8 @@
-// What the threat scanner can find, and how it says so.
+// The classes, codes and severities of findings of the threat scanner.
 
 import { sortedLabels } from '../../text/labels.ts'
 
-/** The kinds of threat. */
+/** The classes of threats. */
 export const THREAT_CLASSES = [
   'instruction',
   'spoofing',
@@ -12,50 +12,46 @@ export const THREAT_CLASSES = [
   'obfuscation',
 ] as const
 
-/** The kind of a threat. */
+/** The class of a threat. */
 export type ThreatClass = (typeof THREAT_CLASSES)[number]
 
-/** How sure a finding is, from a hint to unmistakable. */
+/** The severities, in rising order. A severity says how certain a finding is. */
 export const SEVERITIES = ['low', 'medium', 'high'] as const
 
-/** How sure a finding is. */
+/** The severity of a finding. */
 export type Severity = (typeof SEVERITIES)[number]
 
-/** Something found in a text. It names a place and never repeats what stands there. */
+/** A finding in a text. It gives a position and never repeats the text at that position. */
 export interface ThreatFinding {
   readonly class: ThreatClass
-  /** One of `THREAT_CODES`. */
   readonly code: string
   readonly severity: Severity
-  /** Where it starts, in UTF-16 units of the text as it was given. */
+  /** The first UTF-16 unit of the finding in the original text. */
   readonly start: number
-  /** Where it ends; this unit is no longer part of it. */
+  /** The first UTF-16 unit after the finding. */
   readonly end: number
 }
 
 const CODES = {
-  IGNORE_INSTRUCTIONS: ['instruction', 'Tells the reader to ignore the instructions it was given.'],
-  NEW_INSTRUCTIONS: ['instruction', 'Announces new instructions in place of those that were given.'],
-  ROLE_CHANGE: ['instruction', 'Tells the reader that it is now something else, or free of its rules.'],
-  AI_ADDRESSED: ['instruction', 'Speaks to a language model or an assistant that reads the text.'],
-  SECRECY: ['instruction', 'Asks that something be kept from the user.'],
-  ORDER_BEFORE_TASK: ['instruction', 'Asks for an action before the answer, or before the task goes on.'],
+  IGNORE_INSTRUCTIONS: ['instruction', 'Tells the reader to ignore its instructions.'],
+  NEW_INSTRUCTIONS: ['instruction', 'Announces new instructions that replace the given ones.'],
+  ROLE_CHANGE: ['instruction', 'Tells the reader that it has a new role or no rules.'],
+  AI_ADDRESSED: ['instruction', 'Addresses a language model or an assistant.'],
+  SECRECY: ['instruction', 'Asks to hide something from the user.'],
+  ORDER_BEFORE_TASK: ['instruction', 'Asks for an action before the answer or before the task continues.'],
   PROMPT_REQUEST: ['instruction', 'Asks for the system prompt or the hidden instructions.'],
   FALSE_AUTHORITY: ['instruction', 'Claims to speak for the system, its makers or its administrators.'],
-  DEMAND_IN_TEXT: [
-    'instruction',
-    'Demands an action of whoever or whatever processes the text, by several signs together.',
-  ],
-  DECODE_AND_FOLLOW: ['instruction', 'Asks that encoded text be decoded and followed.'],
-  CHAT_DELIMITER: ['spoofing', 'Holds a marker that chat templates use between messages.'],
-  ROLE_TAG: ['spoofing', 'Holds a tag that frames messages, tool results or system prompts.'],
-  ROLE_HEADER: ['spoofing', 'Holds a heading that opens a message of another role.'],
-  ROLE_LABEL: ['spoofing', 'Has a line that starts with the name of a role.'],
-  ROLE_MESSAGE: ['spoofing', 'Holds a chat message written as JSON.'],
-  OUTPUT_END: ['spoofing', 'Claims that the output of a tool, or the data, ends here.'],
-  SEND_DATA: ['exfiltration', 'Asks that data be sent to an address that it names.'],
-  IMAGE_DATA: ['exfiltration', 'Loads an image from an address that carries data.'],
-  DATA_IN_URL: ['exfiltration', 'Asks that data be put into an address.'],
+  DEMAND_IN_TEXT: ['instruction', 'Several cues together demand an action from the reader of the text.'],
+  DECODE_AND_FOLLOW: ['instruction', 'Asks to decode text and to follow it.'],
+  CHAT_DELIMITER: ['spoofing', 'Contains a marker that chat templates use between messages.'],
+  ROLE_TAG: ['spoofing', 'Contains a tag that encloses messages, tool results or system prompts.'],
+  ROLE_HEADER: ['spoofing', 'Contains a heading that starts a message of another role.'],
+  ROLE_LABEL: ['spoofing', 'Contains a line that starts with the name of a role.'],
+  ROLE_MESSAGE: ['spoofing', 'Contains a chat message in JSON.'],
+  OUTPUT_END: ['spoofing', 'Claims that the output of a tool or the data ends here.'],
+  SEND_DATA: ['exfiltration', 'Asks to send data to an address in the text.'],
+  IMAGE_DATA: ['exfiltration', 'Loads an image from an address that contains data.'],
+  DATA_IN_URL: ['exfiltration', 'Asks to put data into an address.'],
   PRIVATE_KEY: ['secret', 'A private key in PEM form.'],
   AWS_KEY: ['secret', 'An access key of Amazon Web Services.'],
   GITHUB_TOKEN: ['secret', 'A token of GitHub or GitLab.'],
@@ -65,58 +61,56 @@ const CODES = {
   STRIPE_KEY: ['secret', 'A live key of Stripe.'],
   NPM_TOKEN: ['secret', 'A token of npm.'],
   JWT: ['secret', 'A JSON web token.'],
-  PASSWORD_ASSIGNED: ['secret', 'A password written next to its name.'],
-  KEY_ASSIGNED: ['secret', 'A long random value written next to a name such as `api_key`.'],
-  PATH_TRAVERSAL: ['command', 'A path that climbs out of its folder.'],
-  SENSITIVE_FILE: ['command', 'The path of a file that holds accounts, keys or credentials.'],
-  SHELL_CHAIN: ['command', 'A destructive command behind another one.'],
-  SHELL_SUBSTITUTION: ['command', 'A command that a shell would put in place of the text.'],
-  PIPE_TO_SHELL: ['command', 'Something fetched or decoded and handed to a shell.'],
-  REVERSE_SHELL: ['command', 'A shell that is connected to another machine.'],
-  CLOUD_METADATA: ['command', 'The address of the metadata service of a cloud.'],
-  NULL_BYTE: ['command', 'A null byte, which cuts a path or a name short.'],
-  OPTION_INJECTION: ['command', 'An option that makes a harmless program run another.'],
+  PASSWORD_ASSIGNED: ['secret', 'A password next to its name.'],
+  KEY_ASSIGNED: ['secret', 'A long random value next to a name such as `api_key`.'],
+  PATH_TRAVERSAL: ['command', 'A path that leaves its folder.'],
+  SENSITIVE_FILE: ['command', 'The path of a file with accounts, keys or credentials.'],
+  SHELL_CHAIN: ['command', 'A destructive command after another command.'],
+  SHELL_SUBSTITUTION: ['command', 'A command that a shell would run and replace by its output.'],
+  PIPE_TO_SHELL: ['command', 'Downloaded or decoded content that is piped to a shell.'],
+  REVERSE_SHELL: ['command', 'A shell that connects to another machine.'],
+  CLOUD_METADATA: ['command', 'The address of a cloud metadata service.'],
+  NULL_BYTE: ['command', 'A null byte, which truncates a path or a name.'],
+  OPTION_INJECTION: ['command', 'An option that makes a harmless program run another program.'],
   SQL_INJECTION: ['command', 'A quote or a semicolon that continues as SQL.'],
-  LOOKUP_INJECTION: ['command', 'An expression that a logger or a template would look up.'],
-  TAG_CHARACTERS: ['obfuscation', 'Invisible tag characters outside of a flag.'],
-  SELECTOR_STREAM: ['obfuscation', 'Variation selectors in a row, which can carry hidden bytes.'],
-  ZERO_WIDTH: ['obfuscation', 'Characters without width inside of words, or many in a row.'],
-  BIDI_CONTROL: ['obfuscation', 'Characters that change the order in which text is shown.'],
+  LOOKUP_INJECTION: ['command', 'An expression that a logger or a template would evaluate.'],
+  TAG_CHARACTERS: ['obfuscation', 'Invisible tag characters outside of a flag emoji.'],
+  SELECTOR_STREAM: ['obfuscation', 'Consecutive variation selectors, which can encode hidden bytes.'],
+  ZERO_WIDTH: ['obfuscation', 'Characters without width inside words, or many in a row.'],
+  BIDI_CONTROL: ['obfuscation', 'Characters that change the display order of text.'],
   MIXED_SCRIPT: ['obfuscation', 'A word with letters of two scripts that look alike.'],
-  STACKED_MARKS: ['obfuscation', 'Very many combining marks on one letter.'],
-  LONE_SURROGATE: ['obfuscation', 'Half of a character.'],
-  PRIVATE_USE: ['obfuscation', 'Many characters in a row that have no meaning of their own.'],
-  ENCODED_PAYLOAD: ['obfuscation', 'Encoded text in which something else was found.'],
-  DISGUISED_TEXT: ['obfuscation', 'Text in disguised letters in which something else was found.'],
-  TERMINAL_ESCAPE: ['obfuscation', 'Control characters that steer a terminal.'],
-  TOO_LONG: ['obfuscation', 'The rest of a text that is too long to be read.'],
+  STACKED_MARKS: ['obfuscation', 'Many combining marks on one letter.'],
+  LONE_SURROGATE: ['obfuscation', 'Half of a surrogate pair.'],
+  PRIVATE_USE: ['obfuscation', 'Many private use characters in a row.'],
+  ENCODED_PAYLOAD: ['obfuscation', 'Encoded text that contains another finding.'],
+  DISGUISED_TEXT: ['obfuscation', 'Text in disguised letters that contains another finding.'],
+  TERMINAL_ESCAPE: ['obfuscation', 'Control characters that control a terminal.'],
+  TOO_LONG: ['obfuscation', 'The unscanned rest of a text that is too long.'],
 } as const
 
-/** What a finding can be called. */
+/** The code of a finding. */
 export type ThreatCode = keyof typeof CODES
 
-/** Every code with its class and one sentence. */
+/** Every code with its class and a one-sentence description. */
 export const THREAT_CODES: Readonly<Record<string, { readonly class: ThreatClass; readonly about: string }>> =
   Object.fromEntries(
     Object.entries(CODES).map(([code, [kind, about]]) => [code, Object.freeze({ class: kind, about })]),
   )
 
-/** The class of a code. */
+/** Returns the class of a code. */
 export function classOf(code: ThreatCode): ThreatClass {
   return CODES[code][0]
 }
 
-const STEPS: readonly Severity[] = ['low', 'medium', 'high']
-
-/** The next severity up. */
+/** Returns the next higher severity; `high` stays `high`. */
 export function raised(severity: Severity): Severity {
-  return STEPS[STEPS.indexOf(severity) + 1] ?? 'high'
+  return SEVERITIES[SEVERITIES.indexOf(severity) + 1] ?? 'high'
 }
 
-// As many as a receipt holds.
-const MOST_CODES = 32
+// A receipt holds at most this many codes.
+const MAX_CODES = 32
 
-/** The codes of findings, each once, in order. */
+/** Returns the codes of findings, sorted and without duplicates. */
 export function codesOf(findings: readonly ThreatFinding[]): readonly string[] {
-  return sortedLabels(findings.map(({ code }) => code)).slice(0, MOST_CODES)
+  return sortedLabels(findings.map(({ code }) => code)).slice(0, MAX_CODES)
 }

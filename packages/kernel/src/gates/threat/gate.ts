@@ -9,8 +9,8 @@ import { shownPath } from '../../text/walk.ts'
 import { deny, escalate, type Gate, type Objection } from '../gate.ts'
 
 /**
- * Objects to hostile text in the arguments and in what came with the call. A text that holds a value first named by
- * untrusted text counts one step worse: the agent hands on what it has read. Secrets are no attack; see the taint rung.
+ * Objects to hostile text in the arguments of a call and in texts that came with it. The severity rises one level if the
+ * agent relays a value that untrusted text introduced. Secrets are not attacks; the taint gate handles them.
  */
 export const threat: Gate = {
   name: 'threat',
@@ -21,7 +21,7 @@ export const threat: Gate = {
     const actions = author === undefined ? settings.arguments : forQuestions(settings)
     const words = [
       ...snapshot.texts().flatMap((text) => objectionsIn(text, actions, snapshot.relays(text))),
-      // What an agent has read is only a danger once it acts.
+      // Text that the agent has read is only dangerous when it acts.
       ...(acts(snapshot) ? snapshot.untrusted() : []).flatMap((text) =>
         objectionsIn(text, settings.sources, false),
       ),
@@ -41,7 +41,7 @@ const DENIALS: Readonly<Record<Exclude<ThreatClass, 'secret'>, ReasonCode>> = {
   obfuscation: 'UNICODE_OBFUSCATION_DETECTED',
 }
 
-/** A server's question is output that is about to be read: what would be cut out of a result is denied. */
+/** A question of a server is output of a tool. A finding that would change a result denies the question. */
 function forQuestions({ arguments: given, results }: ThreatSettings): ThreatSettings['arguments'] {
   const action = (severity: Severity): CallAnswer =>
     results[severity] === 'label' ? given[severity] : 'deny'

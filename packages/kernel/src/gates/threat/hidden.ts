@@ -1,4 +1,4 @@
-// Characters that carry what a person does not see: zero width, direction, tags, selectors, private use.
+// Handles characters that hide content: zero width, direction, tags, selectors, private use.
 
 import {
   BIDI,
@@ -16,7 +16,7 @@ import { codeAt, endOf, startOf, write, type View, type Writer } from './view.ts
 const SOFT_HYPHEN = 0xad
 const MANY_INVISIBLE = 8
 
-/** Passes over characters without width. In scripts that need them, and in emoji, they are no finding. */
+/** Skips characters without width. Some scripts and emoji need them, so they are not always a finding. */
 export function zeroWidth(view: View, i: number, report: Report): number {
   let end = i + 1
   let soft = codeAt(view, i) === SOFT_HYPHEN ? 1 : 0
@@ -30,7 +30,7 @@ export function zeroWidth(view: View, i: number, report: Report): number {
   return end
 }
 
-/** Passes over a change of direction. An override has no honest use; the rest belongs where right-to-left text is. */
+/** Skips a direction control. An override is always a finding. Other controls are usual near right-to-left text. */
 export function bidi(view: View, i: number, report: Report): number {
   const code = codeAt(view, i)
   let grade: Grade = code === 0x202d || code === 0x202e ? MEDIUM : LOW
@@ -51,7 +51,7 @@ function hasRightToLeft(view: View, i: number): boolean {
 
 const MANY_PRIVATE = 8
 
-/** Passes over characters of private use. One or a few are icons. */
+/** Skips private use characters. A few of them are icons. */
 export function privateRun(view: View, i: number, out: Writer, report: Report): number {
   let end = i
   let count = 0
@@ -64,7 +64,7 @@ export function privateRun(view: View, i: number, out: Writer, report: Report): 
   return end
 }
 
-/** How many units a character of private use takes; 0 if there is none. */
+/** Returns the length of a private use character; 0 if there is none. */
 function privateAt(view: View, i: number): number {
   const code = codeAt(view, i)
   if (CLEANING[code] === PRIVATE) return 1
@@ -75,7 +75,7 @@ function isLow(code: number): boolean {
   return code >= 0xdc00 && code <= 0xdfff
 }
 
-/** The byte that a hidden character carries: a tag its ASCII letter, a selector its number. -1 if it carries none. */
+/** Returns the byte that a tag or selector encodes; -1 if there is none. */
 function byteAt(view: View, i: number): number {
   const code = codeAt(view, i)
   if (CLEANING[code] === SELECTOR) return code - 0xfe00
@@ -85,7 +85,7 @@ function byteAt(view: View, i: number): number {
   return low >= 0x100 && low < 0x1f0 ? low - 0x100 + 16 : -1
 }
 
-/** Reads tags and selectors in a row as the text they carry, set apart from what stands around it. */
+/** Decodes consecutive tags and selectors into text, separated from the text around it. */
 export function hiddenRun(view: View, i: number, out: Writer, report: Report): number {
   const isTag = codeAt(view, i) === 0xdb40 && codeAt(view, i + 1) < 0xdc80
   const start = out.length
@@ -100,7 +100,7 @@ export function hiddenRun(view: View, i: number, out: Writer, report: Report): n
     } else if (byte === 10) write(out, 10, startOf(view, end), endOf(view, end))
     end += size
   }
-  // The half of a pair that is no hidden character after all.
+  // Half of a pair that is not a hidden character.
   if (end === i) end = i + 2
   write(out, 10, startOf(view, end - 1), endOf(view, end - 1))
   const count = CLEANING[codeAt(view, i)] === SELECTOR ? end - i : (end - i) >> 1
@@ -110,7 +110,7 @@ export function hiddenRun(view: View, i: number, out: Writer, report: Report): n
   return end
 }
 
-/** A flag of a region is a black flag, a few tags, and the tag that ends it. */
+/** A regional flag is a black flag, a few tags, and the closing tag. */
 function tagGrade(view: View, i: number, end: number, readable: number): Grade {
   const flag = codeAt(view, i - 2) === 0xd83c && codeAt(view, i - 1) === 0xdff4
   const closed = codeAt(view, end - 1) === 0xdc7f
@@ -118,11 +118,11 @@ function tagGrade(view: View, i: number, end: number, readable: number): Grade {
   return readable >= 3 ? HIGH : MEDIUM
 }
 
-/** One selector after what it selects a form of is how it is meant. */
+/** A single selector after a character that has several forms is normal. */
 function selectorGrade(view: View, i: number, count: number, readable: number): Grade {
   if (count >= 4) return readable >= 4 ? HIGH : MEDIUM
   if (count > 1) return LOW
   const before = i > 0 ? codeAt(view, i - 1) : 0
-  // After a letter of an alphabet there is nothing to select. Ideographs, signs and emoji have forms.
+  // Letters of alphabets have no other forms. Ideographs, signs and emoji have.
   return READING[before] === LETTER && !(before >= 48 && before < 58) && before < 0x1000 ? LOW : NONE
 }

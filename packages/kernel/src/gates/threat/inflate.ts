@@ -1,9 +1,9 @@
-// Unpacks what was deflated (RFC 1951). Stops at a cap: a small text can hold a huge one.
+// Decompresses deflate data (RFC 1951) up to a limit, because a small text can expand to a huge one.
 
 const MAX_BITS = 15
 const MAX_LENGTHS = 288
 
-/** How many codes there are of each length, and the symbols in the order of their codes. */
+/** The number of codes of each length, and the symbols in the order of their codes. */
 interface Codes {
   readonly counts: Uint16Array
   readonly symbols: Uint16Array
@@ -19,10 +19,10 @@ interface Stream {
   readonly most: number
 }
 
-/** The stream is broken, or there is no more of it. What came out before is good. */
+/** The stream is broken or ended. The output so far is valid. */
 const BROKEN = -1
 
-/** What is packed from a place on, at most so many bytes of it, also if its end is missing. */
+/** Returns the decompressed data from a position on, at most `most` bytes. A truncated stream is allowed. */
 export function inflate(bytes: Uint8Array, start: number, most: number): Uint8Array {
   const out = new Uint8Array(Math.min(most, bytes.length * 4))
   const stream: Stream = { bytes, place: start, buffer: 0, held: 0, out, length: 0, most }
@@ -30,7 +30,7 @@ export function inflate(bytes: Uint8Array, start: number, most: number): Uint8Ar
   return stream.out.subarray(0, stream.length)
 }
 
-/** Unpacks one block; whether it was the last. */
+/** Decompresses one block; returns whether it was the last. */
 function blockOf(stream: Stream): boolean {
   const last = bitsOf(stream, 1)
   const kind = bitsOf(stream, 2)
@@ -53,7 +53,7 @@ function bitsOf(stream: Stream, count: number): number {
   return value
 }
 
-/** Writes a byte; false if there is no budget. */
+/** Writes a byte; returns false if the limit is reached. */
 function put(stream: Stream, byte: number): boolean {
   if (stream.length >= stream.most) return false
   if (stream.length === stream.out.length) {
@@ -78,7 +78,7 @@ function storedBlock(stream: Stream): boolean {
   return true
 }
 
-// Lengths and distances: where each symbol begins, and how many bits more it has.
+// The first value and the number of extra bits of each length and distance symbol.
 const LENGTHS = [
   3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258,
 ] // oxfmt-ignore
@@ -109,7 +109,7 @@ function copy(stream: Stream, kind: number, distances: Codes): boolean {
   return true
 }
 
-/** The next symbol: the codes of each length are in a row, so counting along them finds it. */
+/** Returns the next symbol. The codes of each length are consecutive, so counting finds it. */
 function symbolOf(stream: Stream, { counts, symbols }: Codes): number {
   let code = 0
   let first = 0
@@ -132,7 +132,7 @@ function codesOf(lengths: Uint8Array): Codes | undefined {
   for (const length of lengths) counts[length] = (counts[length] ?? 0) + 1
   let left = 1
   for (let length = 1; length <= MAX_BITS; length++) left = left * 2 - (counts[length] ?? 0)
-  // More codes than there is budget for.
+  // More codes than this length allows.
   if (left < 0) return undefined
   const places = new Uint16Array(MAX_BITS + 2)
   for (let i = 1; i <= MAX_BITS; i++) places[i + 1] = (places[i] ?? 0) + (counts[i] ?? 0)
@@ -170,7 +170,7 @@ function dynamicCodes(stream: Stream): readonly [Codes, Codes] | undefined {
   return first && second ? [first, second] : undefined
 }
 
-/** The lengths of all codes, themselves packed: 16 repeats the one before, 17 and 18 are rows of zeros. */
+/** Reads the code lengths, which are compressed: 16 repeats the last one, 17 and 18 are runs of zeros. */
 function lengthsOf(stream: Stream, codes: Codes, count: number): Uint8Array | undefined {
   const lengths = new Uint8Array(count)
   for (let i = 0; i < count;) {

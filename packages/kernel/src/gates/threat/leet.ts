@@ -1,4 +1,4 @@
-// Signs that stand for letters inside of words: "in$truct!ons". Digits that do are read with the words themselves.
+// Decodes signs that replace letters inside words: "in$truct!ons". Digits are decoded in `disguise.ts`.
 
 import { isSpace } from './characters.ts'
 import { targetAt } from './target.ts'
@@ -9,10 +9,10 @@ const LETTERS = new Uint8Array(128)
 for (const [sign, letter] of ['@a', '$s', '!i'])
   LETTERS[(sign ?? '').charCodeAt(0)] = (letter ?? '').charCodeAt(0)
 
-// One is chance: an address, a price, the name of a variable.
-const FEWEST = 2
+// A single sign occurs by chance: an address, a price, the name of a variable.
+const MIN_SIGNS = 2
 
-/** The lines that have signs inside of words, with letters in their place; undefined if there are none. */
+/** Returns the lines that have signs inside words, with letters in their place; undefined if there are none. */
 export function leetView(view: View): View | undefined {
   if (view.origin === 'plain' && !mayHoldLeet(view.text)) return undefined
   const out = writer(64)
@@ -25,7 +25,7 @@ export function leetView(view: View): View | undefined {
   return out.length === 0 ? undefined : written(out, view.text, view.origin)
 }
 
-/** Whether a sign stands between two letters anywhere. */
+/** Returns whether a sign is between two letters anywhere. */
 function mayHoldLeet(text: string): boolean {
   for (const sign of SIGNS) {
     for (let i = text.indexOf(sign); i >= 0; i = text.indexOf(sign, i + 1)) {
@@ -39,40 +39,40 @@ function isLetter(code: number): boolean {
   return (code | 32) >= 97 && (code | 32) <= 122
 }
 
-function before(view: View, i: number): number {
+function unitBefore(view: View, i: number): number {
   return i === 0 ? 32 : codeAt(view, i - 1)
 }
 
 function isLeet(view: View, start: number, end: number): boolean {
   let count = 0
   let between = false
-  for (let i = start; i < end && !(between && count >= FEWEST); i++) {
+  for (let i = start; i < end && !(between && count >= MIN_SIGNS); i++) {
     const code = view.codes[i] ?? 0
     if (code > 127 || LETTERS[code] === 0 || letterAt(view, i) === 0) continue
     count++
-    between ||= isLetter(before(view, i)) && isLetter(codeAt(view, i + 1))
+    between ||= isLetter(unitBefore(view, i)) && isLetter(codeAt(view, i + 1))
   }
-  return between && count >= FEWEST
+  return between && count >= MIN_SIGNS
 }
 
-/** The letter that a sign stands for; 0 if it stands for itself. */
+/** Returns the letter that a sign replaces; 0 if it replaces none. */
 function letterAt(view: View, i: number): number {
   const code = codeAt(view, i)
   const letter = code < 128 ? (LETTERS[code] ?? 0) : 0
   if (letter === 0) return 0
-  const last = before(view, i)
+  const last = unitBefore(view, i)
   const next = codeAt(view, i + 1)
   if (isLetter(next)) return (isPart(last) || isOpening(last)) && targetAt(view, i) === 0 ? letter : 0
-  // At the end of a word an exclamation mark is one; "a$$" is no such end.
+  // At the end of a word, `!` is punctuation and `$` a letter.
   return isLetter(last) && (isPart(next) ? !isSpace(next) : code === 0x24) ? letter : 0
 }
 
-/** Whether a word with a sign may begin after this unit, or go on with it. */
+/** Returns whether this unit can be next to a sign inside a word, or before such a word. */
 function isPart(code: number): boolean {
   return isLetter(code) || isSpace(code) || (code >= 48 && code < 58) || (code < 128 && LETTERS[code] !== 0)
 }
 
-/** Quotes and brackets that a word may begin after. */
+/** Quotes and brackets before a word. */
 function isOpening(code: number): boolean {
   return code === 0x22 || code === 0x27 || code === 0x28 || code === 0x60 || code === 0x3e
 }

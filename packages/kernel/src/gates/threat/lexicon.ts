@@ -1,4 +1,4 @@
-// The words that the scanner knows, each with a number. A word of a text is found by its hash and then compared.
+// The known words of the scanner, each with a number. A hash table finds the word of a text.
 
 import { CLEANING, FOLD, MARK } from './characters.ts'
 
@@ -6,13 +6,13 @@ const SLOTS = 1 << 13
 const IDS = new Uint16Array(SLOTS)
 const HASHES = new Int32Array(SLOTS)
 const WORDS: Uint16Array[] = [new Uint16Array(0)]
-// Ideographs that a known word starts with.
+// The first letters of known words.
 const FIRSTS = new Uint8Array(65_536)
 
-// First two letters, last letter and length of the plain words, mixed.
+// A bitmap of the first two letters, last letter and length of known words. It rules out most words quickly.
 const OUTLINES = new Uint8Array(1 << 16)
 
-/** Whether a word of plain letters can be a known one. */
+/** Returns whether a word of plain letters can be known. May return true for an unknown word. */
 export function mayBeKnown(codes: Uint16Array, start: number, end: number): boolean {
   return end - start <= MAX_WORD && OUTLINES[outline(codes, start, end)] === 1
 }
@@ -23,20 +23,20 @@ function outline(codes: Uint16Array, start: number, end: number): number {
   return ((ends << 6) ^ (second * 0x0a45) ^ (end - start)) & 0xffff
 }
 
-/** The hash of no letters at all. */
+/** The hash of an empty word. */
 export const SEED: number = 0x1b873593
 
-/** The hash with one more letter. */
+/** Returns the hash with one more letter. */
 export function mix(hash: number, code: number): number {
   return Math.imul(hash ^ code, 0x01000193)
 }
 
-/** Longest word, in letters. */
+/** The maximum length of a word, in letters. */
 export const MAX_WORD: number = 24
-/** Longest word of ideographs. */
+/** The maximum length of a word of ideographs. */
 export const MAX_IDEOGRAPHS: number = 5
 
-/** The number of a word, which is known from then on. Written as texts are once cleaned: no case, no accents. */
+/** Adds a word to the lexicon and returns its number. Case and accents are removed, as in cleaned text. */
 export function learn(word: string): number {
   const codes = plain(word)
   const hash = hashOf(codes)
@@ -63,9 +63,9 @@ function plain(word: string): Uint16Array {
     if (CLEANING[code] !== MARK) codes.push(FOLD[code] ?? 0)
   }
   if (codes.length > MAX_WORD) throw new RangeError(`the word \`${word}\` is too long for the lexicon`)
-  // Most words: a start of the program reads thousands of them.
+  // A shortcut for most of the thousands of words.
   if (isAscii) return Uint16Array.from(codes)
-  // Syllables of Korean stay whole in a text, so here they are put together again.
+  // Texts keep Korean syllables composed, so they are composed here too.
   const whole = String.fromCharCode(...codes).normalize('NFC')
   return Uint16Array.from(whole.split(''), (unit) => unit.charCodeAt(0))
 }
@@ -84,15 +84,12 @@ function isSame(word: Uint16Array | undefined, codes: Uint16Array): boolean {
   return word?.length === codes.length && word.every((code, i) => code === codes[i])
 }
 
-/** How many words there are; their numbers are smaller. */
+/** Returns the number of words. Every word number is smaller. */
 export function lexiconSize(): number {
   return WORDS.length
 }
 
-/**
- * The number of the word between two places, or 0. `hash` is the hash of its letters as `table` changes them; what the
- * table changes to nothing is an apostrophe and is passed over.
- */
+/** Returns the number of the word in a range, or 0. `hash` is the hash of its letters mapped by `table`, without apostrophes. */
 export function wordAt(
   codes: Uint16Array,
   start: number,
@@ -124,7 +121,7 @@ function spells(
   return letter === word.length
 }
 
-/** Whether a known word starts with this letter. */
+/** Returns whether a known word starts with this letter. */
 export function isFirst(code: number): boolean {
   return FIRSTS[code] === 1
 }

@@ -1,8 +1,8 @@
-// Letters of other scripts that look like ASCII letters. Only letters that a reader takes for the other one.
+// Letters of other scripts that readers mistake for ASCII letters.
 
-// Each letter is followed by what it looks like.
+// Pairs of a letter and the ASCII letter that it resembles.
 const PAIRS =
-  // Cyrillic, small and capital.
+  // Cyrillic, lower case and upper case.
   'аaеeоoрpсcуyхxіiїiјjѕsԁdһhӏlԛqԝwүyвbмmнhтtгrпnкkьbАaВbЕeЅsІiЈjКkМmНhОoРpСcТtУyХxҮyԌgԚqԜwӀlЬb' +
   // Greek.
   'αaεeηnιiκkνvοoρpτtυuχxγyωwϲcϳjΑaΒbΕeΖzΗhΙiΚkΜmΝnΟoΡpΤtΥyΧxϹcͿj' +
@@ -10,10 +10,10 @@ const PAIRS =
   'օoսuհhոnցgզqյjղnտsքpՕoՏsՍuԼlԱuՀhԶqՈn' +
   // Cherokee.
   'ᎠdᎡrᎢtᎥiᎩyᎪaᎫjᎬeᎳwᎷmᎻhᎽyᏀgᏂhᏃzᏏbᏒrᏔwᏕsᏙvᏚsᏞlᏟcᏢpᏦkᏧdᏳgᏴb' +
-  // Latin letters that are no plain ones: small capitals, open and dotless forms, strokes.
+  // Latin letters that are not plain: small capitals, open and dotless forms, strokes.
   'ɑaɡgıiȷjɩiʋvʟlᴀaʙbᴄcᴅdᴇeꜰfɢgʜhɪiᴊjᴋkᴍmɴnᴏoᴘpꞯqʀrꜱsᴛtᴜuᴠvᴡwʏyᴢzøoØođdłlħhŧtƚlɵoɛeɨi'
 
-/** What a letter looks like, as the code of a small ASCII letter or a digit; 0 if it looks like none. */
+/** Maps a letter to the code of the lower case ASCII letter or digit that it resembles; 0 if there is none. */
 export const LOOKS_LIKE: Uint16Array = new Uint16Array(65_536)
 
 for (let code = 48; code < 58; code++) LOOKS_LIKE[code] = code

@@ -1,13 +1,14 @@
-// Attacks that begin with punctuation: substitution, paths that climb, null bytes, terminal escapes, images with data.
+// Finds attacks that begin with punctuation: shell substitution, path traversal, null bytes, terminal escapes, images with
+// data.
 
 import { isAlphanumeric, isSpace } from './characters.ts'
 import { isEscaped } from './commands.ts'
 import { at, codeAt, type View } from './view.ts'
 import { HIGH, LOW, MEDIUM, NONE, type Grade } from './report.ts'
-import { goesOn, isOneLine, isOneWord, note, noteSaid, type ScanState } from './scan-state.ts'
+import { matches, isOneLine, isOneWord, note, noteInContext, type ScanState } from './scan-state.ts'
 import { bracket, heading, opening } from './spoofing.ts'
 
-/** Looks closer at each mark. `word` is the first known word after it. */
+/** Checks each mark. `word` is the first known word after it. */
 export function scanMarks(state: ScanState): void {
   const { reading } = state
   let word = 0
@@ -20,7 +21,7 @@ export function scanMarks(state: ScanState): void {
   }
 }
 
-/** Looks closer at one mark; returns how far it was dealt with. */
+/** Checks one mark; returns the position after the checked part. */
 function scanMark(state: ScanState, place: number, word: number): number {
   switch (codeAt(state.view, place)) {
     case 0x3c:
@@ -35,7 +36,7 @@ function scanMark(state: ScanState, place: number, word: number): number {
     case 0x60:
       return substitution(state, place, word)
     case 0x2e:
-      return climb(state, place, word)
+      return traversal(state, place, word)
     case 0x1b:
       return escape(state, place)
     default:
@@ -46,15 +47,15 @@ function scanMark(state: ScanState, place: number, word: number): number {
 const HARMFUL = new Set(
   'curl wget nc ncat rm bash sh zsh whoami python python3 perl ruby powershell'.split(' '),
 )
-const LONGEST = 200
+const MAX_LENGTH = 200
 
-/** `$(curl …)`, and a command in backticks that are glued to a word. */
+/** Checks `$(curl …)`, and a command in backticks directly after a word. */
 function substitution(state: ScanState, place: number, word: number): number {
   const { view } = state
   const dollar = codeAt(view, place) === 0x24
   const start = place + (dollar ? 2 : 1)
   if (dollar && codeAt(view, place + 1) !== 0x28) return place + 1
-  // A code span of Markdown stands apart.
+  // A Markdown code span has a space before it.
   if (!dollar && (place === 0 || !isGlue(codeAt(view, place - 1)))) return place + 1
   const name = nameAt(view, start)
   const harmful = HARMFUL.has(name) || (name === 'cat' && isPathStart(codeAt(view, start + 4)))
@@ -62,7 +63,7 @@ function substitution(state: ScanState, place: number, word: number): number {
   const end = closing(view, start, dollar ? 0x29 : 0x60)
   const assigned = place > 0 && codeAt(view, place - 1) === 0x3d
   const grade = isOneLine(view) && !assigned ? MEDIUM : LOW
-  if (end > 0) noteSaid(state, 'SHELL_SUBSTITUTION', grade, { start: place, end, word })
+  if (end > 0) noteInContext(state, 'SHELL_SUBSTITUTION', grade, { start: place, end, word })
   return place + 1
 }
 
@@ -85,7 +86,7 @@ function nameAt(view: View, start: number): string {
 }
 
 function closing(view: View, start: number, close: number): number {
-  for (let i = start; i < start + LONGEST; i++) if (codeAt(view, i) === close) return i + 1
+  for (let i = start; i < start + MAX_LENGTH; i++) if (codeAt(view, i) === close) return i + 1
   return 0
 }
 
@@ -101,28 +102,28 @@ const SECRET_PLACES = [
   '.aws',
   'winnt',
 ]
-const MOST_CLIMBS = 64
+const MAX_STEPS = 64
 
-/** `../../`, also with back slashes, doubled, or escaped. Code that imports its neighbours climbs too. */
-function climb(state: ScanState, place: number, word: number): number {
+/** Checks `../../`, also with backslashes, doubled, or escaped. Imports in code use such paths too. */
+function traversal(state: ScanState, place: number, word: number): number {
   const { view } = state
   let end = place
-  let climbs = 0
-  for (let size = climbAt(view, end); size > 0; size = climbAt(view, end)) {
+  let steps = 0
+  for (let size = stepAt(view, end); size > 0; size = stepAt(view, end)) {
     end += size
-    climbs++
+    steps++
   }
-  if (climbs < 2) return Math.max(end, place + 2)
-  const escaped = climbs < MOST_CLIMBS ? isEscapedWithin(view, place, end) : true
-  const secret = SECRET_PLACES.some((name) => goesOn(view, end, name))
-  const deep = isOneWord(view) && (climbs > 2 || (place > 0 && codeAt(view, place - 1) === 0x2f))
+  if (steps < 2) return Math.max(end, place + 2)
+  const escaped = steps < MAX_STEPS ? isEscapedWithin(view, place, end) : true
+  const secret = SECRET_PLACES.some((name) => matches(view, end, name))
+  const deep = isOneWord(view) && (steps > 2 || (place > 0 && codeAt(view, place - 1) === 0x2f))
   const grade: Grade = secret ? HIGH : escaped || deep ? MEDIUM : LOW
-  noteSaid(state, 'PATH_TRAVERSAL', grade, { start: place, end: restOfPath(view, end), word })
+  noteInContext(state, 'PATH_TRAVERSAL', grade, { start: place, end: restOfPath(view, end), word })
   return end
 }
 
-/** How many units one step up takes: `../`, `..\`, `....//`. */
-function climbAt(view: View, i: number): number {
+/** Returns the length of one step up: `../`, `..\`, `....//`. */
+function stepAt(view: View, i: number): number {
   let dots = 0
   while (dots < 4 && codeAt(view, i + dots) === 0x2e) dots++
   let slashes = 0
@@ -142,17 +143,17 @@ function isEscapedWithin(view: View, start: number, end: number): boolean {
 
 function restOfPath(view: View, start: number): number {
   let end = start
-  for (; end < start + LONGEST; end++) {
+  for (; end < start + MAX_LENGTH; end++) {
     const code = codeAt(view, end)
     if (!isAlphanumeric(code) && !(code > 32 && '/\\._-%'.includes(String.fromCharCode(code)))) break
   }
   return end
 }
 
-/** Colours are harmless; hidden text, and writing to the clipboard, are not. */
+/** Checks terminal escapes. Colours are harmless. Hidden text and writing to the clipboard are not. */
 function escape(state: ScanState, place: number): number {
   const { view } = state
-  const hides = goesOn(view, place + 1, '[8m') || goesOn(view, place + 1, ']52;')
+  const hides = matches(view, place + 1, '[8m') || matches(view, place + 1, ']52;')
   note(
     state,
     'TERMINAL_ESCAPE',
@@ -163,7 +164,7 @@ function escape(state: ScanState, place: number): number {
   return place + 1
 }
 
-/** Behind a name a null byte cuts off what follows. */
+/** Checks null bytes. After a name, a null byte cuts off the rest. */
 function nul(state: ScanState, place: number): number {
   const { view } = state
   const cuts = place > 0 && codeAt(view, place + 1) === 0x2e && isAlphanumeric(codeAt(view, place - 1))
@@ -174,14 +175,14 @@ function nul(state: ScanState, place: number): number {
 const DATA_NAMES =
   'data secret secrets exfil leak stolen conversation history prompt chat cookie info summary'.split(' ')
 
-/** `![…](https://…?data=…)`. A badge has a query too, but no data in it. */
+/** Checks `![…](https://…?data=…)`. A badge has a query too, but no data in it. */
 function image(state: ScanState, place: number): number {
   const { view } = state
   if (codeAt(view, place + 1) !== 0x5b) return place + 1
   let start = place + 2
   const reach = Math.min(view.length, place + 120)
   while (start < reach && codeAt(view, start) !== 0x5d) start++
-  if (!goesOn(view, start, '](http')) return place + 1
+  if (!matches(view, start, '](http')) return place + 1
   let query = 0
   let end = start + 2
   for (; end < Math.min(view.length, start + 2000); end++) {
@@ -196,19 +197,19 @@ function image(state: ScanState, place: number): number {
 
 const LONG_VALUE = 40
 
-/** Whether a query has a placeholder, a name for data, or a very long value. */
+/** Returns whether a query has a placeholder, a name for data, or a very long value. */
 function carriesData(view: View, start: number, end: number): boolean {
   let run = 0
-  // A badge may bring its logo along.
+  // A badge may embed its logo.
   let picture = false
   for (let i = start + 1; i < end; i++) {
     const code = codeAt(view, i)
-    if (code === 0x7b || code === 0x5b || code === 0x3c || goesOn(view, i, '%7b')) return true
+    if (code === 0x7b || code === 0x5b || code === 0x3c || matches(view, i, '%7b')) return true
     const opens = codeAt(view, i - 1) === 0x3f || codeAt(view, i - 1) === 0x26
-    if (opens && DATA_NAMES.some((name) => goesOn(view, i, `${name}=`))) return true
+    if (opens && DATA_NAMES.some((name) => matches(view, i, `${name}=`))) return true
     run = isAlphanumeric(code) ? run + 1 : 0
     if (run >= LONG_VALUE && !picture) return true
-    if (code === 0x64 && goesOn(view, i, 'data:image')) picture = true
+    if (code === 0x64 && matches(view, i, 'data:image')) picture = true
   }
   return false
 }

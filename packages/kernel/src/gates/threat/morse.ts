@@ -1,30 +1,30 @@
-// Morse code: letters as dots and dashes with a blank between them, words with a slash, a bar or a wider gap.
+// Decodes Morse code. A blank separates letters. A slash, a bar or a wider gap separates words.
 
 import { LETTER, READING } from './characters.ts'
 import { codeAt, endOf, startOf, write, writer, written, type View, type Writer } from './view.ts'
 
-// From the top of the tree of signs: a dot goes to twice the place, a dash to one more.
+// A binary tree of signs: a dot leads from position n to 2n, a dash to 2n + 1.
 const TREE =
   '  etianmsurwdkgohvf l pjbxcyzq  54 3   2  +    16=/   ( 7   8 90' +
   '            ?_    "  .    @   \'  -        ;! )     ,    :'
 const MAX_SIGN = 6
-const FEWEST = 12
+const MIN_LETTERS = 12
 
-/** Whether it is worth a look: a dot and a dash next to each other, both ways. */
+/** Returns whether the text can hold Morse code. This test is cheap. */
 export function mayHoldMorse(view: View): boolean {
   if (view.origin !== 'plain') return true
   const { text } = view
   return (text.includes('.-') && text.includes('-.')) || (text.includes('·') && /[-−–—]/.test(text))
 }
 
-/** What the Morse code of a view says; undefined if there is none. */
+/** Returns the decoded Morse code of a view; undefined if there is none. */
 export function morseView(view: View): View | undefined {
   const out = writer(64)
   for (let i = 0; i < view.length;) i = begins(view, i) ? row(view, i, out) : i + 1
   return out.length === 0 ? undefined : written(out, view.text, 'decoded')
 }
 
-/** A sign, but no stop or dash at the end of a word. */
+/** Returns whether a sign begins a row. A full stop or dash at the end of a word does not. */
 function begins(view: View, i: number): boolean {
   return isSign(codeAt(view, i)) && (i === 0 || READING[codeAt(view, i - 1)] !== LETTER)
 }
@@ -45,7 +45,7 @@ function isSign(code: number): boolean {
   return isDot(code) || isDash(code)
 }
 
-/** Reads a row of signs from here on, and writes it if it is long enough; returns where it ends. */
+/** Reads a row of signs, writes it if it is long enough, and returns where it ends. */
 function row(view: View, start: number, out: Writer): number {
   const before = out.length
   let letters = 0
@@ -60,7 +60,7 @@ function row(view: View, start: number, out: Writer): number {
     if (i - end > 1 || codeAt(view, end) === 10) write(out, 32, startOf(view, end), endOf(view, i - 1))
     if (i === end) break
   }
-  if (letters < FEWEST) out.length = before
+  if (letters < MIN_LETTERS) out.length = before
   else for (let n = 0; n < 2; n++) write(out, 10, startOf(view, start), endOf(view, start))
   return Math.max(i, signEnd(view, start), start + 1)
 }
@@ -71,7 +71,7 @@ function signEnd(view: View, start: number): number {
   return end
 }
 
-/** The letter that signs stand for; 0 if there is none. */
+/** Returns the letter of a group of signs; 0 if there is none. */
 function letterAt(view: View, start: number, end: number): number {
   if (end === start || end - start > MAX_SIGN) return 0
   let place = 1
@@ -80,15 +80,14 @@ function letterAt(view: View, start: number, end: number): number {
   return letter === 32 ? 0 : letter
 }
 
-const WIDEST_GAP = 8
+const MAX_GAP = 8
 
 function gapEnd(view: View, start: number): number {
   let end = start
-  while (end < start + WIDEST_GAP && isGap(codeAt(view, end))) end++
+  while (end < start + MAX_GAP && isGap(codeAt(view, end))) end++
   return end
 }
 
-/** Blanks, line breaks, `/` and `|`. */
 function isGap(code: number): boolean {
   return code === 32 || code === 9 || code === 10 || code === 13 || code === 0x2f || code === 0x7c
 }

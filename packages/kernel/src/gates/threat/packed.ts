@@ -1,29 +1,29 @@
-// Bytes that were deflated: bare, or in the frames of gzip and zlib.
+// Decompresses deflate data: raw, or in gzip and zlib frames.
 
 import { isText } from './bytes.ts'
 import { inflate } from './inflate.ts'
 
-/** How many bytes may still be unpacked for a text. */
+/** The number of bytes that may still be decompressed for a text. */
 export interface UnpackBudget {
   left: number
 }
 
 const SAMPLE = 96
-const SHORTEST = 12
-// A bare stream has nothing to know it by: of a shorter one, too much could be read by chance.
-const SHORTEST_BARE = 18
+const MIN_LENGTH = 12
+// A raw stream has no signature, so a shorter one could be text by chance.
+const MIN_RAW_LENGTH = 18
 
-/** The text that was packed; undefined if there is none. */
+/** Returns the decompressed text; undefined if there is none. */
 export function unpacked(bytes: Uint8Array, budget: UnpackBudget): Uint8Array | undefined {
   const start = bodyOf(bytes)
-  if (bytes.length - start < SHORTEST || (start === 0 && bytes.length < SHORTEST_BARE)) return undefined
+  if (bytes.length - start < MIN_LENGTH || (start === 0 && bytes.length < MIN_RAW_LENGTH)) return undefined
   if (!isText(inflate(bytes, start, Math.min(SAMPLE, budget.left)))) return undefined
   const text = inflate(bytes, start, budget.left)
   budget.left -= text.length
   return text
 }
 
-/** Where the stream begins, behind its frame if it has one. */
+/** Returns the start of the stream, after its frame if it has one. */
 function bodyOf(bytes: Uint8Array): number {
   const [first = 0, second = 0, third = 0, flags = 0] = bytes
   if (first === 0x1f && second === 0x8b && third === 8) return gzipBody(bytes, flags)

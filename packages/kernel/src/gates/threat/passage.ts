@@ -1,51 +1,52 @@
-// The passage that findings speak for. Who writes an attack frames it: a line that speaks to the machine, the order, a line that
-// leads back. What is found are the frames; the order stands between them, beside them, or in the paragraph that they announce.
+// Finds the passage around findings. Attacks often frame an order with a line before it and a line after it. The scanner
+// finds the frame, and the order is between, next to, or in the paragraph after these findings.
 
 import { fieldsOf, type Stretch } from '../../text/fields.ts'
 import type { ThreatFinding } from './finding.ts'
 
-/** How far two frames of one field may be apart and still be one passage; and how long a paragraph counts. */
-const APART = 700
-const LONGEST = 1200
+/** The maximum distance between two findings of one passage, and the maximum length of a paragraph. */
+const MAX_DISTANCE = 700
+const MAX_PARAGRAPH = 1200
 
-/** The passages around findings, in order. */
+/** Returns the passages around findings, in order. */
 export function passagesAround(given: string, findings: readonly ThreatFinding[]): readonly Stretch[] {
   if (findings.length === 0) return []
-  // In text that is itself escaped, `\\n` is a line break, and as long as two characters.
+  // In escaped text, `\\n` is a line break. The replacement keeps the length.
   const text = given.replaceAll('\\n', ' \n')
-  // Where there are real line breaks, those that are escaped stand inside of a field.
+  // If the text has real line breaks, escaped ones are inside a field.
   const fieldAt = fieldsOf(given.includes('\n') ? given : text)
   const passages: { start: number; end: number; field: number }[] = []
   for (const finding of [...findings].sort((a, b) => a.start - b.start)) {
     const field = fieldAt(finding.start)
     const { start, end } = around(text, finding, field)
     const last = passages.at(-1)
-    const isNear = last && (start <= last.end || (last.field === field.start && start - last.end <= APART))
+    const isNear =
+      last && (start <= last.end || (last.field === field.start && start - last.end <= MAX_DISTANCE))
     if (isNear) last.end = Math.max(last.end, end)
     else passages.push({ start, end, field: field.start })
   }
   return passages
 }
 
-/** The paragraph of a finding, and the next one if it is announced. */
+/** Returns the paragraph of a finding, and the next one if the finding announces it. */
 function around(text: string, finding: ThreatFinding, field: Stretch): Stretch {
-  // What announces an order stands before it.
+  // An announcement comes before the order, so the passage starts with it.
   const isAnnounced = ANNOUNCING.has(finding.code)
-  const least = Math.min(finding.start, Math.max(field.start, finding.start - LONGEST))
+  const least = Math.min(finding.start, Math.max(field.start, finding.start - MAX_PARAGRAPH))
   const start = isAnnounced ? finding.start : least + lastParagraph(text.slice(least, finding.start))
-  const most = Math.max(finding.end, Math.min(field.end, finding.end + LONGEST))
+  const most = Math.max(finding.end, Math.min(field.end, finding.end + MAX_PARAGRAPH))
   const rest = text.slice(finding.end, most)
   const end = paragraphEnd(rest, 0)
-  const goesOn =
+  const continues =
     isAnnounced ||
     text
       .slice(Math.max(0, finding.end + end - 8), finding.end + end)
       .trimEnd()
       .endsWith(':')
-  return { start, end: finding.end + (goesOn ? paragraphEnd(rest, pastBlank(rest, end)) : end) }
+  return { start, end: finding.end + (continues ? paragraphEnd(rest, pastBlank(rest, end)) : end) }
 }
 
-/** Findings behind which comes what they are about. */
+/** Codes of findings that announce the text after them. */
 const ANNOUNCING: ReadonlySet<string> = new Set([
   'IGNORE_INSTRUCTIONS',
   'NEW_INSTRUCTIONS',
@@ -59,9 +60,9 @@ const ANNOUNCING: ReadonlySet<string> = new Set([
   'ROLE_LABEL',
 ])
 
-// Both read a few hundred characters and no more, whatever the text is.
+// Both functions read a limited part of the text.
 
-/** Where the paragraph begins that a text breaks off in: after an empty line. */
+/** Returns the start of the last paragraph, after an empty line. */
 function lastParagraph(text: string): number {
   let line = text.lastIndexOf('\n')
   while (line > 0) {
@@ -72,7 +73,7 @@ function lastParagraph(text: string): number {
   return 0
 }
 
-/** Where the paragraph of a place ends: at an empty line. */
+/** Returns the end of the paragraph at a position, before an empty line. */
 function paragraphEnd(text: string, place: number): number {
   let line = text.indexOf('\n', place)
   while (line >= 0) {

@@ -1,19 +1,19 @@
-// The phrases that are looked for, as data. English in full; of other languages what is said most.
+// The phrases that the scanner matches. English is complete. Other languages have their most common phrases.
 
 import type { ThreatCode } from './finding.ts'
 import type { Weight } from './phrases.ts'
 import { TARGET_WORD } from './target.ts'
 
-/** Sets of words that stand for each other in a phrase. */
+/** Sets of words that are interchangeable in a phrase. */
 export const SETS: Readonly<Record<string, string>> = {
   ignore:
     'ignore disregard forget ignoriere ignoriert ignorieren vergiss vergesst vergessen missachte missachten missachtet ' +
     'ignorez ignorer oublie oubliez oublier ignora ignorad ignoren ignorar olvida olvide olviden olvidar ignorate ' +
     'ignorare dimentica dimenticate dimenticare ignori esqueça esqueçam esquecer desconsidere desconsiderar игнорируй ' +
     'игнорируйте игнорировать проигнорируй проигнорируйте забудь забудьте забыть 忽略 忽视 忽視 无视 無視 忘记 忘掉',
-  // Said of settings and rules in any manual.
+  // Manuals use these for settings and rules.
   override: 'override overrule discard bypass neglect overlook',
-  // The verb last: German infinitives, and Japanese.
+  // The verb comes last: German infinitives, and Japanese.
   ignoreLast: 'ignorieren vergessen missachten 無視 忘れ 忘れて 破棄',
   prior:
     'previous previously prior above earlier preceding existing original foregoing former past initial current system ' +
@@ -30,7 +30,7 @@ export const SETS: Readonly<Record<string, string>> = {
   instructions:
     'instruction instructions directive directives guidelines programming anweisungen instruktionen consignes ' +
     'instrucciones istruzioni instruções инструкции указания 指令 指示 命令',
-  // Also said of other things than of what the reader was told.
+  // Not only used for instructions to the reader.
   rules:
     'rule rules guidance command commands constraint constraints restrictions restriction befehle regeln ' +
     'vorgaben règles ordres órdenes reglas regole ordini comandi regras ordens comandos команды правила 说明 規則 规则 ' +
@@ -66,7 +66,7 @@ export const SETS: Readonly<Record<string, string>> = {
     'send sends upload post forward email mail transmit exfiltrate leak transfer submit deliver copy sende senden schicke ' +
     'leite envoie envoyez transmets envía envíe enviar reenvía invia inviate inoltra envie encaminhe отправь отправьте ' +
     'перешли 发送 上传 转发 送信 送って',
-  // What nobody sends to a stranger.
+  // Data that is not meant for third parties.
   private:
     'password passwords credential credentials secrets secret tokens apikey apikeys keys cookies cookie ssn env inbox ' +
     'transcript contacts',
@@ -84,7 +84,7 @@ export const SETS: Readonly<Record<string, string>> = {
   url: 'url urls link query image parameter',
 }
 
-/** Words that say how the word after them is meant. */
+/** Words that give a clue about the word after them. */
 export const CLUES: Readonly<Record<'lead' | 'statement' | 'negation' | 'talk', string>> = {
   lead:
     'please must should now then and kindly immediately simply just always instead first also shall assistant ai bitte ' +
@@ -101,11 +101,10 @@ export const CLUES: Readonly<Record<'lead' | 'statement' | 'negation' | 'talk', 
 interface PhraseEntry {
   readonly code: ThreatCode
   readonly weight: Weight
-  /** Sets or words; a digit is how many other words there may be in between. */
+  /** Sets or words. A digit is the maximum number of other words in between. */
   readonly rows: readonly string[]
 }
 
-/** The phrases. */
 export const PHRASES: readonly PhraseEntry[] = [
   {
     code: 'IGNORE_INSTRUCTIONS',

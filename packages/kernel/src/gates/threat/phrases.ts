@@ -1,4 +1,4 @@
-// Phrases over known words: each is a row of words or sets of words, with room for a few others in between.
+// Compiles and matches phrases. A phrase is a row of words or word sets, with a limited number of other words in between.
 
 import { CLUES, PHRASES, SETS } from './phrases-data.ts'
 import type { ThreatCode } from './finding.ts'
@@ -7,15 +7,15 @@ import { HIGH, LOW, MEDIUM, NONE, type Grade } from './report.ts'
 import type { ViewReading } from './reading.ts'
 import { machineOf, matchRows, stepsOf, type RowStep } from './rows.ts'
 
-/** How sure a phrase is: said as an order, and said otherwise. */
+/** The grades of a phrase, as an order and in any other form. */
 export type Weight = 'order' | 'strong' | 'strong-order' | 'hint' | 'hint-order'
 
-/** A phrase as it is compiled. */
+/** A compiled phrase. */
 export interface Phrase {
   readonly code: ThreatCode
   readonly asOrder: Grade
   readonly otherwise: Grade
-  /** Only counts if a colon, a dash or a line break comes right after. */
+  /** The phrase only counts directly before a colon, a dash or a line break. */
   readonly headline: boolean
 }
 
@@ -29,7 +29,7 @@ const GRADES: Readonly<Record<Weight, readonly [Grade, Grade]>> = {
 
 const phrases: Phrase[] = []
 
-/** A row such as `override 4 prior 2 orders`: sets or words, and between them how many others there may be. */
+/** Compiles a row such as `override 4 prior 2 orders`. A number is the maximum of other words between two steps. */
 function compileRow(code: ThreatCode, weight: Weight, row: string): readonly RowStep[] {
   const headline = row.endsWith(' :')
   const [asOrder, otherwise] = GRADES[weight]
@@ -45,14 +45,14 @@ const machine = machineOf(
   PHRASES.flatMap(({ code, weight, rows }) => rows.map((row) => compileRow(code, weight, row))),
 )
 
-/** The word before makes an order of a verb: "please", "must". */
+/** The word turns the next verb into an order: "please", "must". */
 export const LEAD = 1
-/** The word before turns it around: "not", "never". */
+/** The word negates the next one: "not", "never". */
 export const NEGATION = 2
-/** The text talks about attacks or gives an example. */
+/** The text discusses attacks or gives an example. */
 export const TALK = 4
 
-/** The word before says that it is no order: "they", "can". */
+/** The word shows that the next one is no order: "they", "can". */
 export const STATEMENT = 8
 
 const clues: number[] = []
@@ -68,12 +68,12 @@ for (const [words, clue] of [
   }
 }
 
-/** What a word says about the one after it. */
+/** Returns the clues that a word gives about the next one. */
 export function clueOf(id: number): number {
   return clues[id] ?? 0
 }
 
-/** Called for each phrase that is found, with its first and last word. */
+/** Receives each match with its first and last word. */
 type OnPhrase = (phrase: Phrase, first: number, last: number) => void
 
 /** Finds the phrases in the words of a view. */

@@ -1,14 +1,14 @@
-// Quoted-printable, as in mail: `=69` for a byte, and lines that end with `=` and go on in the next.
+// Decodes quoted-printable, the encoding of mail: `=69` is a byte, and `=` at the end of a line joins it with the next.
 
 import { isAlphanumeric } from './characters.ts'
 import { byteAt, escapedBytes } from './escapes.ts'
 import { codeAt, endOf, startOf, write, writer, written, type View } from './view.ts'
 
 const EQUALS = 0x3d
-// One is chance: a number after its name.
-const FEWEST = 2
+// A single one occurs by chance, such as a number after its name.
+const MIN_CODES = 2
 
-/** The view with its bytes decoded and its lines joined; undefined if it is not written so. */
+/** Returns the view with decoded bytes and joined lines; undefined if it is not quoted-printable. */
 export function quotedPrintableView(view: View): View | undefined {
   if (view.origin === 'plain' && !view.text.includes('=')) return undefined
   if (!isQuotedPrintable(view)) return undefined
@@ -22,22 +22,22 @@ export function quotedPrintableView(view: View): View | undefined {
   return written(out, view.text, 'decoded')
 }
 
-/** Whether there are two or more that are hardly anything else: a word goes on right after them. */
+/** Returns whether two or more codes are directly followed by another code or a letter. */
 function isQuotedPrintable(view: View): boolean {
   let count = 0
-  for (let i = 0; i < view.length && count < FEWEST; i++) {
+  for (let i = 0; i < view.length && count < MIN_CODES; i++) {
     if (view.codes[i] !== EQUALS) continue
     if (softBreak(view, i) > 0) count++
-    else if (byteAt(view, i, EQUALS) >= 0 && goesOn(codeAt(view, i + 3))) count++
+    else if (byteAt(view, i, EQUALS) >= 0 && isWordAfter(codeAt(view, i + 3))) count++
   }
-  return count >= FEWEST
+  return count >= MIN_CODES
 }
 
-function goesOn(code: number): boolean {
+function isWordAfter(code: number): boolean {
   return code === EQUALS || (code > 57 && isAlphanumeric(code))
 }
 
-/** How many units a line break takes that is none; 0 if there is none. */
+/** Returns the length of a soft line break; 0 if there is none. */
 function softBreak(view: View, i: number): number {
   const next = codeAt(view, i + 1)
   if (next === 10) return 2

@@ -1,4 +1,4 @@
-// Reads a view once: its known words, its sentences and fields, and the places that deserve a closer look.
+// Reads a view once: its known words, its sentences and fields, and the positions that need further checks.
 
 import { FOLD, IDEOGRAPH, JOINT, LETTER, PUNCTUATION, READING, SPACE } from './characters.ts'
 import { disguisedWord, ideographsAt } from './disguise.ts'
@@ -7,40 +7,40 @@ import { MAX_WORD, mayBeKnown, mix, SEED, wordAt } from './lexicon.ts'
 import { newline, quote, sentenceEnd, tag } from './bounds.ts'
 import { targetAt } from './target.ts'
 
-/** What was read. Kept and used again: it is only good until the next view is read. */
+/** The result of reading a view. It is reused, so it is only valid until the next view is read. */
 export interface ViewReading {
-  /** Known words: number, start, end, how many words came before, and what is known of the place. */
+  /** The known words: number, start, end, position in the word count, and flags. */
   readonly ids: Ints
   readonly starts: Ints
   readonly ends: Ints
   readonly ordinals: Ints
   readonly flags: Ints
-  /** Where sentences, fields and lines of their own begin or end, in order. */
+  /** The boundaries of sentences, fields and separate lines, in order. */
   readonly bounds: Ints
   /** Punctuation that can begin an attack. */
   readonly marks: Ints
   /** Starts and ends of long words of mixed characters: keys, hashes, encoded text. */
   readonly long: Ints
-  /** Starts and ends of words with letters that are not all plain. */
+  /** Starts and ends of words that mix ASCII letters with others. */
   readonly mixed: Ints
-  /** Words read so far; much more after the end of a sentence, so that no phrase reaches over it. */
+  /** The number of words so far. It jumps at the end of a sentence, so that no phrase spans two sentences. */
   ordinal: number
-  /** The word that comes starts something: a sentence, a clause, a quotation. */
+  /** The next word starts a sentence, a clause or a quotation. */
   fresh: boolean
-  /** There is white space before the word that comes. */
+  /** White space precedes the next word. */
   spaced: boolean
   lineStart: number
-  /** It holds what could be an escape. */
+  /** The view has signs that can begin an escape. */
   escapes: boolean
-  /** It holds single letters in a row. */
+  /** The view has several single letters in a row. */
   singles: boolean
 }
 
-/** The word starts something. */
+/** The word starts a sentence, a clause or a quotation. */
 export const FRESH = 1
-/** White space stands before the word. */
+/** White space precedes the word. */
 export const SPACED = 2
-/** The word is only known once look-alikes are seen through. */
+/** The word is written with look-alike characters. */
 export const DISGUISED = 4
 
 const reading: ViewReading = {
@@ -73,7 +73,7 @@ const SMALL = 32
 const CAPITAL = 64
 const OTHER = 128
 
-// What a unit is, and which kind of letter, in one look.
+// The kind of each unit and of each letter in one table.
 const UNITS = new Uint8Array(65_536)
 for (let code = 0; code < 65_536; code++) {
   const kind = READING[code] ?? 0
@@ -112,7 +112,7 @@ export function read(view: View): ViewReading {
   return result
 }
 
-/** Reads the word at a place; returns where it ends. */
+/** Reads the word at a position; returns its end. */
 function word(view: View, result: ViewReading, start: number): number {
   const { codes, length } = view
   let kinds = 0
@@ -131,7 +131,7 @@ function word(view: View, result: ViewReading, start: number): number {
   return end
 }
 
-/** "don't" is one word, and so is "user's"; "l'agent" is two. */
+/** "don't" and "user's" are one word each; "l'agent" is two. */
 function isApostrophe(code: number, view: View, i: number): boolean {
   if ((code !== 0x27 && code !== 0x2019) || i + 1 >= view.length) return false
   const next = (view.codes[i + 1] ?? 0) | 32
@@ -144,7 +144,7 @@ function isApostrophe(code: number, view: View, i: number): boolean {
 function endWord(view: View, result: ViewReading, start: number, end: number, kinds: number): void {
   result.ordinal++
   const length = end - start
-  // Most words of a text are told apart by their first and last letter and their length.
+  // Most words are ruled out by their first letters, last letter and length.
   const plain = kinds < OTHER && mayBeKnown(view.codes, start, end)
   let id = plain || (kinds & (OTHER | JOINED)) !== 0 ? lookUp(view.codes, start, end) : 0
   let disguise = 0
@@ -165,7 +165,7 @@ function endWord(view: View, result: ViewReading, start: number, end: number, ki
   result.spaced = false
 }
 
-/** The number of a word, or 0. */
+/** Returns the number of a word, or 0. */
 function lookUp(codes: Uint16Array, start: number, end: number): number {
   if (end - start > MAX_WORD) return 0
   let hash = SEED
@@ -176,7 +176,7 @@ function lookUp(codes: Uint16Array, start: number, end: number): number {
   return wordAt(codes, start, end, hash, FOLD)
 }
 
-/** Notes a known word. The lists of words are filled alike, so they have one length and grow together. */
+/** Appends a known word. The lists always have the same length, so they grow together. */
 function known(result: ViewReading, id: number, start: number, end: number, flags: number): void {
   const { ids, starts, ends, ordinals } = result
   const place = ids.length
@@ -189,7 +189,7 @@ function known(result: ViewReading, id: number, start: number, end: number, flag
   ids.length = starts.length = ends.length = ordinals.length = place + 1
 }
 
-/** Reads ideographs as words, as far as they are known; returns the place of the last one that was read. */
+/** Reads the known word of ideographs at a position; returns the last position that was read. */
 function ideographs(view: View, result: ViewReading, i: number): number {
   result.ordinal++
   const found = ideographsAt(view, i)

@@ -1,10 +1,10 @@
-// The findings of a scan: gathered, joined where they overlap, and cut down to the most severe.
+// Collects the findings of a scan, joins those that overlap, and keeps the most severe.
 
 import { classOf, type Severity, type ThreatCode, type ThreatFinding } from './finding.ts'
 
-/** A severity as a number, so that the greater one can be taken. */
+/** A severity as a number. */
 export type Grade = 0 | 1 | 2 | 3
-/** Not worth a finding. */
+/** No finding. */
 export const NONE = 0
 export const LOW = 1
 export const MEDIUM = 2
@@ -15,11 +15,11 @@ interface FoundThreat {
   grade: Grade
   readonly start: number
   end: number
-  /** Talked about rather than said: it does not grow by its neighbours. */
+  /** The text quotes or discusses it, so other findings nearby do not raise its grade. */
   quoted: boolean
 }
 
-/** Findings of one code and grade: how many, and the last. */
+/** The findings of one code, grade and quotation state: their number and the last one. */
 interface Series {
   count: number
   last: FoundThreat
@@ -28,21 +28,21 @@ interface Series {
 /** The findings so far. */
 export interface Report {
   readonly found: FoundThreat[]
-  /** By code; then by grade, and whether it is quoted. */
+  /** By code, then by grade and quotation state. */
   readonly series: Map<ThreatCode, (Series | undefined)[]>
 }
 
-/** No findings yet. */
+/** Returns a report without findings. */
 export function emptyReport(): Report {
   return { found: [], series: new Map() }
 }
 
-/** Most findings of one class in a text: none can crowd out those of another. */
+/** The maximum number of findings of one class in a text. One class cannot displace another. */
 export const MAX_FINDINGS: number = 64
-// More than can be told, and room for what the readings of a text have in common.
+// More than the limit, because several views report the same finding.
 const MAX_SERIES = 4 * MAX_FINDINGS
 
-/** Notes a finding, in places of the text as it was given. */
+/** Notes a finding at a position of the original text. */
 export function add(
   report: Report,
   code: ThreatCode,
@@ -58,7 +58,7 @@ export function add(
   if (series === undefined) {
     all[key] = { count: 1, last: push(report, { code, grade, start, end, quoted }) }
   } else if (start >= series.last.start && start <= series.last.end) {
-    // Touches the one before: of a run of strange characters, and of a repeated sentence, there is one finding.
+    // It touches the previous one. A run of strange characters or a repeated sentence is one finding.
     series.last.end = Math.max(series.last.end, end)
   } else if (series.count < MAX_SERIES) {
     series.count++
@@ -79,7 +79,7 @@ function push(report: Report, found: FoundThreat): FoundThreat {
   return found
 }
 
-function most(found: readonly FoundThreat[]): FoundThreat[] {
+function mostSevere(found: readonly FoundThreat[]): FoundThreat[] {
   if (found.length <= MAX_FINDINGS) return [...found]
   const counts = new Map<string, number>()
   const bySeverity = [...found].sort((a, b) => b.grade - a.grade || inOrder(a, b))
@@ -96,7 +96,7 @@ function inOrder(a: FoundThreat, b: FoundThreat): number {
   return a.code < b.code ? -1 : a.code > b.code ? 1 : b.grade - a.grade
 }
 
-/** Findings of one code that overlap are one. The same is found again in each reading of a text. */
+/** Joins findings of one code that overlap. Each view of a text can report the same finding. */
 function joined(found: readonly FoundThreat[]): FoundThreat[] {
   const last = new Map<ThreatCode, FoundThreat>()
   const kept: FoundThreat[] = []
@@ -117,11 +117,13 @@ function joined(found: readonly FoundThreat[]): FoundThreat[] {
 
 const NEAR = 400
 
-/** Two strong findings of different kinds next to each other leave no doubt. */
-function strengthened(found: readonly FoundThreat[]): void {
-  const strong = found.filter(({ code, grade, quoted }) => grade >= MEDIUM && !quoted && speaks(code))
+/** Raises two strong findings of different codes to high if they are near each other. */
+function raiseNeighbours(found: readonly FoundThreat[]): void {
+  const strong = found.filter(
+    ({ code, grade, quoted }) => grade >= MEDIUM && !quoted && addressesReader(code),
+  )
   for (const [i, each] of strong.entries()) {
-    // Spans can be nested, so the next few are looked at, not only the next one.
+    // Spans can be nested, so this compares the next few.
     for (const other of strong.slice(i + 1, i + 4)) {
       if (other.code === each.code || other.start - each.end > NEAR) continue
       each.grade = other.grade = HIGH
@@ -129,20 +131,20 @@ function strengthened(found: readonly FoundThreat[]): void {
   }
 }
 
-/** Whether it is a way of speaking to the reader. */
-function speaks(code: ThreatCode): boolean {
+/** Returns whether a finding of this code addresses the reader. */
+function addressesReader(code: ThreatCode): boolean {
   const kind = classOf(code)
   return kind === 'instruction' || kind === 'spoofing' || kind === 'exfiltration'
 }
 
 const NAMES: readonly Severity[] = ['low', 'low', 'medium', 'high']
 
-/** The findings in the order of the text, of each class the most severe if there are too many. */
+/** Returns the findings in text order. If there are too many, keeps the most severe of each class. */
 export function findingsOf(report: Report): readonly ThreatFinding[] {
   if (report.found.length === 0) return []
   const found = joined(report.found)
-  strengthened(found)
-  return most(found)
+  raiseNeighbours(found)
+  return mostSevere(found)
     .sort(inOrder)
     .map(({ code, grade, start, end }) => ({
       class: classOf(code),

@@ -1,13 +1,13 @@
-// Runs of base64, base32, base58 or hex, decoded apart from the text around them, and unpacked if that was packed.
+// Decodes runs of base64, base32, base58 or hex, and decompresses them if needed.
 
 import { base58 } from './base58.ts'
-import { isBad, isText, moreAfter, writeText } from './bytes.ts'
+import { isInvalid, isText, moreAfter, writeText } from './bytes.ts'
 import { isAlphanumeric } from './characters.ts'
 import { at, type Ints, codeAt, type View, type Writer } from './view.ts'
 import { unpacked, type UnpackBudget } from './packed.ts'
-import { goesOn } from './scan-state.ts'
+import { matches } from './scan-state.ts'
 
-/** Decodes the runs of a view, one after the other. `long` are its long words. */
+/** Decodes the runs of a view. `long` holds the ranges of its long words. */
 export function decodeRuns(view: View, long: Ints, out: Writer, budget: UnpackBudget): void {
   let done = 0
   for (let i = 0; i + 1 < long.length; i += 2) {
@@ -16,21 +16,21 @@ export function decodeRuns(view: View, long: Ints, out: Writer, budget: UnpackBu
     if (start < done) continue
     const end = runEnd(view, start)
     done = end
-    if (end - start >= SHORTEST_RUN) decodeRun(view, { start, word, end }, out, budget)
+    if (end - start >= MIN_RUN_LENGTH) decodeRun(view, { start, word, end }, out, budget)
   }
 }
 
-/** Decodes the run that begins at a place, however short it is, unless one of its words is long. */
+/** Decodes the run at a position, even a short one, unless it holds a long word, which `decodeRuns` handles. */
 function decodeRunAt(view: View, start: number, out: Writer, budget: UnpackBudget): void {
   const end = runEnd(view, start)
   let letters = 0
-  for (let i = start; i < end && letters < SHORTEST_RUN; i++)
+  for (let i = start; i < end && letters < MIN_RUN_LENGTH; i++)
     letters = isAlphanumeric(codeAt(view, i)) ? letters + 1 : 0
-  if (letters < SHORTEST_RUN && end - start >= SHORTEST_DECLARED)
+  if (letters < MIN_RUN_LENGTH && end - start >= MIN_DECLARED_LENGTH)
     decodeRun(view, { start, word: start, end }, out, budget)
 }
 
-/** Base64 in both of its alphabets. */
+/** Both alphabets of base64. */
 function valueOf(code: number): number {
   if (code >= 65 && code <= 90) return code - 65
   if (code >= 97 && code <= 122) return code - 71
@@ -47,7 +47,7 @@ function runStart(view: View, word: number, done: number): number {
 
 const FULL_LINE = 56
 
-/** A run goes on in the next line if the line is full of it. */
+/** A run continues in the next line if the line is full. */
 function runEnd(view: View, start: number): number {
   let end = start
   let line = start
@@ -64,24 +64,24 @@ function runEnd(view: View, start: number): number {
   return end
 }
 
-// A word of other letters can hold a shorter run.
-const SHORTEST_RUN = 16
-// What is said to be encoded may be shorter.
-const SHORTEST_DECLARED = 12
+// A shorter run often occurs inside a longer word.
+const MIN_RUN_LENGTH = 16
+// A run with a `;base64,` marker can be shorter.
+const MIN_DECLARED_LENGTH = 12
 const SAMPLE = 96
 
 interface Run {
   readonly start: number
-  /** Where its first long word is: what stands before it may be a path. */
+  /** The start of the first long word. The text before it may be a path. */
   readonly word: number
   readonly end: number
 }
 
-/** An alphabet of which each letter stands for so many bits. */
+/** An alphabet in which each letter encodes a fixed number of bits. */
 interface Base {
   readonly bits: number
   readonly valueOf: (code: number) => number
-  /** What stands before a run, such as the folders of a path, may look like a part of it. */
+  /** The number of start offsets to try, because a path before a run can look like a part of it. */
   readonly shifts: number
 }
 
@@ -89,7 +89,7 @@ const HEX: Base = { bits: 4, valueOf: hexOf, shifts: 2 }
 const BASE32: Base = { bits: 5, valueOf: base32Of, shifts: 1 }
 const BASE64: Base = { bits: 6, valueOf, shifts: 4 }
 
-/** Decodes a run in the first way in which it is text. */
+/** Decodes a run with the first encoding that yields text. */
 function decodeRun(view: View, run: Run, out: Writer, budget: UnpackBudget): void {
   const { start, word, end } = run
   const bytes =
@@ -105,28 +105,28 @@ function textOf(bytes: Uint8Array | undefined): Uint8Array | undefined {
   return bytes && isText(bytes) ? bytes : undefined
 }
 
-/** The text of a run; undefined if it is none. */
+/** Returns the text of a run; undefined if it is not text. */
 function textIn(view: View, start: number, end: number, base: Base): Uint8Array | undefined {
   for (let shift = 0; shift < base.shifts; shift++) {
     const from = start + shift
-    if (!mayBeText(view, from, Math.min(end, from + GLANCE), base)) continue
+    if (!mayBeText(view, from, Math.min(end, from + QUICK_SAMPLE), base)) continue
     const sample = bytesOf(view, from, Math.min(end, start + SAMPLE), base)
     if (sample && isText(sample)) return bytesOf(view, from, end, base)
   }
   return undefined
 }
 
-const SHORTEST_PACKED = 24
+const MIN_PACKED_LENGTH = 24
 
-/** The text that was packed before it was encoded. */
+/** Returns the text that was compressed before it was encoded. */
 function unpackedIn(view: View, { start, word, end }: Run, budget: UnpackBudget): Uint8Array | undefined {
-  if (end - word < SHORTEST_PACKED) return undefined
+  if (end - word < MIN_PACKED_LENGTH) return undefined
   for (const base of [BASE64, HEX]) {
     for (const from of start === word ? [start] : [start, word]) {
       const first = bytesOf(view, from, from + 3, base)?.[0] ?? 0
-      // Bare streams are only looked for in base64; a hash in hex is none.
-      const may = first === 0x1f || first === 0x78 || (base === BASE64 && mayBeDeflated(first))
-      const bytes = may ? bytesOf(view, from, end, base) : undefined
+      // Raw deflate streams are only expected in base64. A hash in hex is not one.
+      const isPacked = first === 0x1f || first === 0x78 || (base === BASE64 && mayBeDeflated(first))
+      const bytes = isPacked ? bytesOf(view, from, end, base) : undefined
       const text = bytes && unpacked(bytes, budget)
       if (text) return text
     }
@@ -134,15 +134,15 @@ function unpackedIn(view: View, { start, word, end }: Run, budget: UnpackBudget)
   return undefined
 }
 
-/** Whether a bare stream can begin so: the last block of a short text, with codes of its own or the usual ones. */
+/** Returns whether a raw stream can begin with this byte: the last block, with fixed or dynamic codes. */
 function mayBeDeflated(first: number): boolean {
   return (first & 7) === 3 || (first & 7) === 5
 }
 
-// Names in programs are as long as short runs, and there are very many of them.
-const GLANCE = 24
+// A quick test, because names in programs are as long as short runs and very common.
+const QUICK_SAMPLE = 24
 
-/** Whether the first bytes can be text: at a glance, with one mistake allowed. */
+/** Returns whether the first bytes can be text. One mistake is allowed. */
 function mayBeText(view: View, start: number, end: number, base: Base): boolean {
   const { bits } = base
   let buffer = 0
@@ -157,7 +157,7 @@ function mayBeText(view: View, start: number, end: number, base: Base): boolean 
     if (held < 8) continue
     held -= 8
     const byte = (buffer >> held) & 255
-    if (isBad(byte, more) && ++bad > 1) return false
+    if (isInvalid(byte, more) && ++bad > 1) return false
     more = moreAfter(byte, more)
   }
   return true
@@ -188,7 +188,7 @@ function bytesOf(view: View, start: number, end: number, base: Base): Uint8Array
   return bytes.subarray(0, length)
 }
 
-/** Base32, in capitals or in small letters. */
+/** Base32, in upper case or lower case. */
 function base32Of(code: number): number {
   if (code >= 50 && code < 56) return code - 24
   const letter = (code | 32) - 97
@@ -204,12 +204,12 @@ function hexOf(code: number): number {
 const MARK = ';base64,'
 
 /**
- * Decodes what comes after each `;base64,` in an address that holds its own content: `data:text/plain;base64,…`. That is encoded for
- * certain, so also a short or broken run is read.
+ * Decodes the data after each `;base64,` of a data URL: `data:text/plain;base64,…`. Such data is certainly encoded, so short
+ * and broken runs are decoded too.
  */
 export function decodeDataUrls(view: View, out: Writer, budget: UnpackBudget): void {
   if (view.origin === 'plain' && !view.text.includes(MARK)) return
   for (let i = 0; i + MARK.length < view.length; i++) {
-    if (view.codes[i] === 0x3b && goesOn(view, i, MARK)) decodeRunAt(view, i + MARK.length, out, budget)
+    if (view.codes[i] === 0x3b && matches(view, i, MARK)) decodeRunAt(view, i + MARK.length, out, budget)
   }
 }

@@ -1,4 +1,4 @@
-// One view with what was read in it, and how findings are noted there.
+// The state of the scan of one view, and the helpers that note findings.
 
 import { CLEANING, INVISIBLE, isAlphanumeric, isSpace } from './characters.ts'
 import { dampened, isQuoted, isTalk } from './context.ts'
@@ -7,19 +7,19 @@ import { at, codeAt, endOf, startOf, type View } from './view.ts'
 import { DISGUISED, type ViewReading } from './reading.ts'
 import { add, LOW, MEDIUM, type Grade, type Report } from './report.ts'
 
-/** A view being scanned. */
+/** The state of the scan of one view. */
 export interface ScanState {
   readonly view: View
   readonly reading: ViewReading
   readonly report: Report
 }
 
-/** Notes a finding at a stretch of the view. If it only shows once the text is decoded or cleaned, that is one too. */
+/** Notes a finding at a range of the view. Also notes the disguise if decoding or cleaning revealed the finding. */
 export function note(state: ScanState, code: ThreatCode, grade: Grade, start: number, end: number): void {
   noteWithin(state, code, grade, [start, end], [start, end], false)
 }
 
-/** As `note`, where the finding is more than what gave it away: a sentence around a phrase. */
+/** Like `note`, but the finding spans more than its clue: the sentence around a phrase. */
 export function noteWithin(
   state: ScanState,
   code: ThreatCode,
@@ -35,18 +35,18 @@ export function noteWithin(
   const kind = classOf(code)
   if (grade < MEDIUM || kind === 'secret' || kind === 'obfuscation' || !isAltered(view, clue[0], clue[1]))
     return
-  const veil = view.origin === 'decoded' ? 'ENCODED_PAYLOAD' : 'DISGUISED_TEXT'
-  add(report, veil, grade, startOf(view, clue[0]), endOf(view, clue[1] - 1), true)
+  const disguise = view.origin === 'decoded' ? 'ENCODED_PAYLOAD' : 'DISGUISED_TEXT'
+  add(report, disguise, grade, startOf(view, clue[0]), endOf(view, clue[1] - 1), true)
 }
 
-/** As `note`, but weighed by whether the text quotes it or talks about attacks. */
-export function noteSaid(
+/** Like `note`, but lowers the grade if the text quotes the finding or discusses attacks. */
+export function noteInContext(
   state: ScanState,
   code: ThreatCode,
   grade: Grade,
   place: { readonly start: number; readonly end: number; readonly word: number },
 ): void {
-  // A hint stays a hint, however it is said.
+  // The context does not change a low grade.
   if (grade <= LOW) return note(state, code, grade, place.start, place.end)
   const quoted = isQuoted(state.view, place.start, place.end)
   const talk = isTalk(state.reading, place.word, place.start)
@@ -54,7 +54,7 @@ export function noteSaid(
   noteWithin(state, code, dampened(grade, quoted, talk), span, span, quoted || talk)
 }
 
-/** Whether letters of a stretch are written in another way in the text. An accent is no other way. */
+/** Returns whether letters of a range are written differently in the original text. Accents do not count. */
 function isAltered(view: View, start: number, end: number): boolean {
   if (view.from === undefined) return false
   if (view.origin === 'spaced') return true
@@ -69,7 +69,7 @@ function isAltered(view: View, start: number, end: number): boolean {
   return false
 }
 
-/** Whether known words of a phrase are disguised. */
+/** Returns whether words of a phrase are disguised. */
 export function isDisguised(reading: ViewReading, first: number, last: number): boolean {
   for (let word = first; word <= last; word++) {
     if ((at(reading.flags, word) & DISGUISED) !== 0) return true
@@ -77,8 +77,8 @@ export function isDisguised(reading: ViewReading, first: number, last: number): 
   return false
 }
 
-/** Whether the text goes on with this, in any case. `expected` is in lower case. */
-export function goesOn(view: View, start: number, expected: string): boolean {
+/** Returns whether the text at a position matches, ignoring case. `expected` is in lower case. */
+export function matches(view: View, start: number, expected: string): boolean {
   if (start < 0) return false
   for (let i = 0; i < expected.length; i++) {
     const code = codeAt(view, start + i)
@@ -88,33 +88,33 @@ export function goesOn(view: View, start: number, expected: string): boolean {
   return true
 }
 
-/** The first place from here on, at most so far, that is no blank. */
-export function pastBlanks(view: View, start: number, most: number = 8): number {
+/** Returns the first position from `start` on, at most `limit` further, that is not blank. */
+export function pastBlanks(view: View, start: number, limit: number = 8): number {
   let place = start
-  while (place < start + most && (codeAt(view, place) === 32 || codeAt(view, place) === 9)) place++
+  while (place < start + limit && (codeAt(view, place) === 32 || codeAt(view, place) === 9)) place++
   return place
 }
 
-/** The unit before a place that is no blank; 0 at the start. */
-export function before(view: View, place: number): number {
+/** Returns the unit before a position, skipping blanks; 0 at the start. */
+export function unitBefore(view: View, place: number): number {
   let i = place - 1
   while (i >= 0 && i > place - 8 && (codeAt(view, i) === 32 || codeAt(view, i) === 9)) i--
   return i < 0 ? 0 : codeAt(view, i)
 }
 
-/** Whether the whole text is one line: an argument, not a page or a script. */
+/** Returns whether the whole text is one line: an argument, not a page or a script. */
 export function isOneLine(view: View): boolean {
   return isShort(view) && !view.text.trimEnd().includes('\n')
 }
 
-/** Whether the whole text is one name, path or address. */
+/** Returns whether the whole text is one name, path or address. */
 export function isOneWord(view: View): boolean {
   if (!isShort(view)) return false
   for (let i = 0; i < view.length; i++) if (isSpace(codeAt(view, i))) return false
   return true
 }
 
-// Longer texts are no single argument, whatever they hold.
+// A longer text is never a single argument.
 const SHORT_TEXT = 1024
 
 function isShort(view: View): boolean {

@@ -1,4 +1,4 @@
-// Reads a text as an attacker hopes that it is read, and says what stands in it: where, and how sure.
+// Scans a text for threats, in plain form and in every decoded form.
 
 import { sentenceOf } from './bounds.ts'
 import { cleanView } from './clean.ts'
@@ -14,7 +14,7 @@ import { matchPhrases, type Phrase } from './phrases.ts'
 import type { UnpackBudget } from './packed.ts'
 import { quotedPrintableView } from './quoted-printable.ts'
 import { read, type ViewReading } from './reading.ts'
-import { signReadings, turnedReadings, unpack } from './readings.ts'
+import { signViews, clauseViews, unpackedView } from './readings.ts'
 import { add, emptyReport, findingsOf, LOW, MEDIUM, NONE, type Report } from './report.ts'
 import { isDisguised, noteWithin, type ScanState } from './scan-state.ts'
 import { mixedScripts } from './scripts.ts'
@@ -23,13 +23,13 @@ import { joinLetters } from './spacing.ts'
 import { SPOOFING_PROBES } from './spoofing.ts'
 import { SQL_PROBES } from './sql.ts'
 
-/** Longest text that is read, in UTF-16 units. */
+/** The maximum length of a scanned text, in UTF-16 units. */
 const MAX_LENGTH = 1 << 20
-/** How deep encoded text may hold encoded text. */
+/** The maximum depth of nested encodings. */
 const MAX_DEPTH = 3
-/** How much may be unpacked for a text, in bytes: so much, and more for each unit. */
-const LEAST_ROOM = 1 << 17
-const ROOM_EACH = 8
+/** The number of bytes that may be decompressed for a text: a base amount, plus some per unit. */
+const BASE_UNPACK_BUDGET = 1 << 17
+const UNPACK_BUDGET_PER_UNIT = 8
 
 const probes: (Probe | undefined)[] = []
 for (const [word, probe] of [...SECRET_PROBES, ...COMMAND_PROBES, ...SQL_PROBES, ...SPOOFING_PROBES]) {
@@ -37,107 +37,106 @@ for (const [word, probe] of [...SECRET_PROBES, ...COMMAND_PROBES, ...SQL_PROBES,
 }
 
 /**
- * What threatens in a text, in its order; at most 64 findings, the most severe ones. Places are those of the text as it
- * is given, also for what only shows once it is decoded. Never throws; the time is linear in the length. Beyond a
- * million units, the rest is one finding.
+ * Returns the threats in a text, in text order; at most 64 per class, the most severe ones. Positions refer to the original text,
+ * also for decoded content. Never throws. The time is linear in the length. The rest of a text after a million units is one
+ * finding.
  */
 export function scanText(text: string): readonly ThreatFinding[] {
   return scanWhole(text).findings
 }
 
-/** What threatens in a text, and what it says to who decodes it: texts that stand in it encoded, turned or spaced out. */
+/** The findings of a text, and the texts that it hides: encoded, reversed or spaced out. */
 interface Scan {
   readonly findings: readonly ThreatFinding[]
   readonly hidden: readonly string[]
 }
 
-/** Scans a text as `scanText` does, and keeps what was hidden in it. */
+/** Scans a text like `scanText`, and also returns its hidden texts. */
 export function scanWhole(text: string): Scan {
   const report = emptyReport()
   const hidden: string[] = []
   const length = wholeLength(text)
   if (length < text.length) add(report, 'TOO_LONG', MEDIUM, length, text.length)
   const { view, ascii } = plainView(text, length)
-  const budget = { left: LEAST_ROOM + ROOM_EACH * length }
+  const budget = { left: BASE_UNPACK_BUDGET + UNPACK_BUDGET_PER_UNIT * length }
   scanView(ascii ? view : cleanView(view, report), { report, budget, hidden }, 0)
   return { findings: findingsOf(report), hidden }
 }
 
-/** What is gathered while a text is read in all its ways. */
-interface Gathering {
+/** The shared state while all views of a text are scanned. */
+interface ScanContext {
   readonly report: Report
   readonly budget: UnpackBudget
   readonly hidden: string[]
 }
 
-const MOST_HIDDEN = 16
-const MAX_HIDDEN = 4096
+const MAX_HIDDEN_TEXTS = 16
+const MAX_HIDDEN_LENGTH = 4096
 
-/** Keeps what a reading says. */
+/** Keeps the text of a view. */
 function keep(hidden: string[], { codes, length }: View): void {
-  if (hidden.length >= MOST_HIDDEN) return
-  hidden.push(String.fromCharCode(...codes.subarray(0, Math.min(length, MAX_HIDDEN))).toWellFormed())
+  if (hidden.length >= MAX_HIDDEN_TEXTS) return
+  hidden.push(String.fromCharCode(...codes.subarray(0, Math.min(length, MAX_HIDDEN_LENGTH))).toWellFormed())
 }
 
-/** How much is read: never half of a character. */
+/** Returns the length to scan, without splitting a character. */
 function wholeLength(text: string): number {
   if (text.length <= MAX_LENGTH) return text.length
   const last = text.charCodeAt(MAX_LENGTH - 1)
   return last >= 0xd800 && last <= 0xdbff ? MAX_LENGTH - 1 : MAX_LENGTH
 }
 
-/** Scans a view, then what it says once its escapes, its runs and its spaced letters are read, and in other ways. */
-function scanView(view: View, gathering: Gathering, depth: number): void {
-  const { report, budget, hidden } = gathering
+/** Scans a view, then its decoded escapes, runs and spaced letters, then its other views. */
+function scanView(view: View, context: ScanContext, depth: number): void {
+  const { report, budget, hidden } = context
   let reading = inspect(view, report)
   const { escapes, singles } = reading
-  let others = turnedReadings(view, reading)
+  let otherViews = clauseViews(view, reading)
   let last = view
   const decoded = escapes ? decodeEscapes(view) : undefined
   if (decoded) {
     last = cleaned(decoded)
     reading = inspect(last, report)
-    others = [...others, ...turnedReadings(last, reading)]
+    otherViews = [...otherViews, ...clauseViews(last, reading)]
   }
-  const packed = depth < MAX_DEPTH ? unpack(last, view, reading.long, budget) : undefined
+  const packed = depth < MAX_DEPTH ? unpackedView(last, view, reading.long, budget) : undefined
   if (packed) {
     keep(hidden, packed)
-    scanView(cleaned(packed), gathering, depth + 1)
+    scanView(cleaned(packed), context, depth + 1)
   }
   const spelled = singles ? joinLetters(view) : undefined
   if (spelled) {
     keep(hidden, spelled)
     inspect(spelled, report)
   }
-  for (const other of [...others, ...signReadings(view)]) {
+  for (const other of [...otherViews, ...signViews(view)]) {
     keep(hidden, other)
-    tryReading(report, (trial) => inspect(other, trial))
+    tryView(report, (trial) => inspect(other, trial))
   }
   const mail = depth < MAX_DEPTH ? quotedPrintableView(view) : undefined
-  if (mail)
-    tryReading(report, (trial) => scanView(cleaned(mail), { report: trial, budget, hidden }, depth + 1))
+  if (mail) tryView(report, (trial) => scanView(cleaned(mail), { report: trial, budget, hidden }, depth + 1))
 }
 
-/** Reads a text in a way in which most texts mean nothing: what is found counts if it speaks to the reader. */
-function tryReading(report: Report, scan: (trial: Report) => unknown): void {
+/** Scans a view that rarely makes sense. Its findings only count if one of them addresses the reader. */
+function tryView(report: Report, scan: (trial: Report) => unknown): void {
   const trial = emptyReport()
   scan(trial)
-  if (!trial.found.some(({ code, grade }) => grade >= MEDIUM && SPEAKING.has(classOf(code)))) return
+  if (!trial.found.some(({ code, grade }) => grade >= MEDIUM && ADDRESSING.has(classOf(code)))) return
   for (const { code, grade, start, end, quoted } of trial.found) {
     if (classOf(code) !== 'secret') add(report, code, grade, start, end, quoted)
   }
 }
 
-const SPEAKING: ReadonlySet<ThreatClass> = new Set(['instruction', 'spoofing', 'exfiltration'])
+const ADDRESSING: ReadonlySet<ThreatClass> = new Set(['instruction', 'spoofing', 'exfiltration'])
 
-/** A decoded view without disguise. Who reads an escape sees that it is one: by itself it hides nothing. */
+/** Returns a decoded view without disguise. An escape is visible, so it is not reported. */
 function cleaned(view: View): View {
   let i = 0
   while (i < view.length && (view.codes[i] ?? 0) < 128) i++
   return i === view.length ? view : cleanView(view, emptyReport())
 }
 
-/** Reads a view and looks at everything in it once. */
+/** Reads a view and runs every check on it. */
 function inspect(view: View, report: Report): ViewReading {
   const reading = read(view)
   const state: ScanState = { view, reading, report }
@@ -153,7 +152,7 @@ function inspect(view: View, report: Report): ViewReading {
 }
 
 function findPhrases(state: ScanState): void {
-  // A sentence that repeats itself is one finding.
+  // A repeated sentence is one finding.
   const seen = new Map<string, number>()
   matchPhrases(state.reading, (phrase, first, last) => found(state, phrase, first, last, seen))
 }
@@ -166,15 +165,15 @@ function found(
   seen: Map<string, number>,
 ): void {
   const { view, reading } = state
-  const said = gradeOf(phrase, view, reading, first, last)
-  if (said === NONE) return
+  const stated = gradeOf(phrase, view, reading, first, last)
+  if (stated === NONE) return
   const start = at(reading.starts, first)
   const end = at(reading.ends, last)
-  const key = `${phrase.code} ${said}`
+  const key = `${phrase.code} ${stated}`
   if ((seen.get(key) ?? 0) >= end) return
-  const quoted = said > LOW && isQuoted(view, start, end)
-  const talk = said > LOW && isTalk(reading, first, start)
-  const grade = dampened(said, quoted, talk)
+  const quoted = stated > LOW && isQuoted(view, start, end)
+  const talk = stated > LOW && isTalk(reading, first, start)
+  const grade = dampened(stated, quoted, talk)
   const whole = classOf(phrase.code) !== 'spoofing'
   const span = whole ? sentenceOf(view, reading.bounds, start, end) : ([start, end] as const)
   seen.set(key, span[1])

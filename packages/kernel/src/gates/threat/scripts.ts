@@ -1,4 +1,4 @@
-// Words with letters of two scripts that look alike.
+// Finds words that mix letters of two scripts that look alike.
 
 import { isQuoted } from './context.ts'
 import { at, codeAt, startOf, type View } from './view.ts'
@@ -6,25 +6,25 @@ import { LOOKS_LIKE } from './lookalikes.ts'
 import { LOW, MEDIUM } from './report.ts'
 import { note, type ScanState } from './scan-state.ts'
 
-const SHORTEST = 4
-// A word that is meant to be taken for a plain one is plain in part.
-const FEWEST_PLAIN = 2
+const MIN_WORD_LENGTH = 4
+// A disguised word keeps at least this many plain letters.
+const MIN_PLAIN_LETTERS = 2
 
-/** Notes words that are Latin but for a few letters that only look so. */
+/** Notes Latin words in which a few letters of another script replace Latin ones. */
 export function mixedScripts(state: ScanState): void {
   const { view, reading } = state
   for (let i = 0; i + 1 < reading.mixed.length; i += 2) {
     const start = at(reading.mixed, i)
     const end = at(reading.mixed, i + 1)
-    const changes = end - start < SHORTEST ? 0 : scriptChanges(view, start, end)
-    // A Russian ending on a foreign word is one change; a letter in disguise within a word makes two.
+    const changes = end - start < MIN_WORD_LENGTH ? 0 : scriptChanges(view, start, end)
+    // A Russian ending on a foreign word is one change. A disguised letter inside a word makes two.
     if (changes === 0) continue
     const hides = changes > 1 && !isQuoted(view, start, end)
     note(state, 'MIXED_SCRIPT', hides ? MEDIUM : LOW, start, end)
   }
 }
 
-/** How often the script changes in a word; 0 if a letter in it looks like no Latin one. */
+/** Counts the script changes in a word; 0 if a letter resembles no Latin letter. */
 function scriptChanges(view: View, start: number, end: number): number {
   let changes = 0
   let plain = 0
@@ -38,5 +38,5 @@ function scriptChanges(view: View, start: number, end: number): number {
     if (view.text.charCodeAt(startOf(view, i)) < 128) plain++
     before = other
   }
-  return plain < FEWEST_PLAIN ? 0 : changes
+  return plain < MIN_PLAIN_LETTERS ? 0 : changes
 }

@@ -1,25 +1,25 @@
-// Secrets by their shape: keys in PEM form, tokens of providers, and values next to a name such as `password`.
+// Finds secrets by their shape: PEM keys, tokens of providers, and values next to a name such as `password`.
 
 import { isAlphanumeric } from './characters.ts'
 import type { ThreatCode } from './finding.ts'
 import { at, codeAt, distinctIn, type View } from './view.ts'
 import { learn } from './lexicon.ts'
 import { HIGH, LOW, MEDIUM, NONE, type Grade } from './report.ts'
-import { goesOn, note, type ScanState } from './scan-state.ts'
+import { matches, note, type ScanState } from './scan-state.ts'
 import { assignedAfter } from './assignment.ts'
 
-/** Looks closer at a known word. */
+/** A check that runs on a known word. */
 export type Probe = (state: ScanState, word: number) => void
 
-const LONGEST = 256
+const MAX_TOKEN_LENGTH = 256
 
 interface SecretShape {
   readonly code: ThreatCode
-  /** What comes right after the first word. */
-  readonly then: string
-  /** How many characters the rest has at least. */
-  readonly least: number
-  /** It has exactly so many, and letters and digits only. */
+  /** The text directly after the first word. */
+  readonly prefix: string
+  /** The minimum length of the rest. */
+  readonly minLength: number
+  /** The rest has exactly this length and only letters and digits. */
   readonly exact?: true
 }
 
@@ -27,35 +27,35 @@ const SHAPES: Readonly<Record<string, readonly SecretShape[]>> = {
   ...Object.fromEntries(
     ['ghp', 'gho', 'ghu', 'ghs', 'ghr'].map((word) => [
       word,
-      [{ code: 'GITHUB_TOKEN', then: '_', least: 36, exact: true }],
+      [{ code: 'GITHUB_TOKEN', prefix: '_', minLength: 36, exact: true }],
     ]),
   ),
-  github: [{ code: 'GITHUB_TOKEN', then: '_pat_', least: 40 }],
-  glpat: [{ code: 'GITHUB_TOKEN', then: '-', least: 20 }],
+  github: [{ code: 'GITHUB_TOKEN', prefix: '_pat_', minLength: 40 }],
+  glpat: [{ code: 'GITHUB_TOKEN', prefix: '-', minLength: 20 }],
   ...Object.fromEntries(
     ['xoxb', 'xoxp', 'xoxa', 'xoxr', 'xoxs', 'xapp'].map((word) => [
       word,
-      [{ code: 'SLACK_TOKEN', then: '-', least: 20 }],
+      [{ code: 'SLACK_TOKEN', prefix: '-', minLength: 20 }],
     ]),
   ),
   sk: [
-    { code: 'MODEL_KEY', then: '-', least: 20 },
-    { code: 'STRIPE_KEY', then: '_live_', least: 16 },
+    { code: 'MODEL_KEY', prefix: '-', minLength: 20 },
+    { code: 'STRIPE_KEY', prefix: '_live_', minLength: 16 },
   ],
-  rk: [{ code: 'STRIPE_KEY', then: '_live_', least: 16 }],
-  npm: [{ code: 'NPM_TOKEN', then: '_', least: 36, exact: true }],
+  rk: [{ code: 'STRIPE_KEY', prefix: '_live_', minLength: 16 }],
+  npm: [{ code: 'NPM_TOKEN', prefix: '_', minLength: 36, exact: true }],
 }
 
 function shaped(shapes: readonly SecretShape[]): Probe {
   return (state, word) => {
     const { view } = state
     const start = at(state.reading.starts, word)
-    for (const { code, then, least, exact } of shapes) {
+    for (const { code, prefix, minLength, exact } of shapes) {
       const tail = at(state.reading.ends, word)
-      if (!goesOn(view, tail, then)) continue
+      if (!matches(view, tail, prefix)) continue
       const end = tokenEnd(view, tail)
-      const size = end - tail - then.length
-      if (exact ? size !== least || !isPlain(view, tail + then.length, end) : size < least) continue
+      const size = end - tail - prefix.length
+      if (exact ? size !== minLength || !isPlain(view, tail + prefix.length, end) : size < minLength) continue
       note(state, code, strength(view, tail, end, HIGH), start, end)
     }
   }
@@ -63,7 +63,7 @@ function shaped(shapes: readonly SecretShape[]): Probe {
 
 function tokenEnd(view: View, start: number): number {
   let end = start
-  while (end < start + LONGEST && isTokenCode(codeAt(view, end))) end++
+  while (end < start + MAX_TOKEN_LENGTH && isTokenCode(codeAt(view, end))) end++
   return end
 }
 
@@ -76,99 +76,98 @@ function isTokenCode(code: number): boolean {
   return isAlphanumeric(code) || code === 0x5f || code === 0x2d
 }
 
-/** A token of random characters as it is; one that is made up for a manual is a hint at most. */
+/** Returns the grade for a random token, low for a placeholder of a manual, and none for a value that is not random. */
 function strength(view: View, start: number, end: number, grade: Grade): Grade {
   let kinds = 0
   for (let i = start; i < end; i++) {
     const code = codeAt(view, i)
     if (code >= 48 && code < 58) kinds |= 1
     else if ((code | 32) >= 97 && (code | 32) <= 122) kinds |= 2
-    if ((code | 32) === 0x65 && goesOn(view, i, 'example')) return LOW
-    if ((code | 32) === 0x78 && goesOn(view, i, 'xxxx')) return LOW
-    if ((code | 32) === 0x74 && goesOn(view, i, 'token')) return LOW
-    if (code === 0x30 && goesOn(view, i, '00000')) return LOW
+    if ((code | 32) === 0x65 && matches(view, i, 'example')) return LOW
+    if ((code | 32) === 0x78 && matches(view, i, 'xxxx')) return LOW
+    if ((code | 32) === 0x74 && matches(view, i, 'token')) return LOW
+    if (code === 0x30 && matches(view, i, '00000')) return LOW
   }
   return kinds === 3 && distinctIn(view, start, end) >= 10 ? grade : NONE
 }
 
-// The place of the next end of a key, so that a text of beginnings is not searched again for each.
 const PEM_END = '-----END'
 const MAX_HEAD = 40
 const MAX_KEY = 16_384
-const SHORTEST_BODY = 40
+const MIN_BODY_LENGTH = 40
 
-/** `-----BEGIN … PRIVATE KEY-----`, with the key that follows. */
+/** Finds `-----BEGIN … PRIVATE KEY-----` with the key that follows. */
 const pem: Probe = (state, word) => {
   const { view, reading } = state
   const begin = at(reading.starts, word) - 5
-  if (begin < 0 || !goesOn(view, begin, '-----')) return
+  if (begin < 0 || !matches(view, begin, '-----')) return
   const head = at(reading.ends, word)
   let body = head
-  while (body < head + MAX_HEAD && !goesOn(view, body, 'private key-----')) body++
+  while (body < head + MAX_HEAD && !matches(view, body, 'private key-----')) body++
   if (body === head + MAX_HEAD) return
   body += 16
   const end = pemEnd(state, word, body)
-  if (end - body < SHORTEST_BODY || isFilledIn(view, body))
+  if (end - body < MIN_BODY_LENGTH || isPlaceholder(view, body))
     note(state, 'PRIVATE_KEY', LOW, begin, Math.max(end, body))
   else note(state, 'PRIVATE_KEY', HIGH, begin, end)
 }
 
-/** Whether a manual left the key out. */
-function isFilledIn(view: View, body: number): boolean {
-  for (let i = body; i < body + SHORTEST_BODY; i++)
-    if (goesOn(view, i, 'xxxx') || goesOn(view, i, '...')) return true
+/** Returns whether the key is a placeholder. */
+function isPlaceholder(view: View, body: number): boolean {
+  for (let i = body; i < body + MIN_BODY_LENGTH; i++)
+    if (matches(view, i, 'xxxx') || matches(view, i, '...')) return true
   return false
 }
 
 const END = learn('end')
 
-/** Where the key ends: after its last line, or where what follows is no base64 any more. */
+/** Returns the end of the key: after its last line, or at the first unit that is not base64. */
 function pemEnd(state: ScanState, word: number, body: number): number {
   const { view, reading } = state
   let end = body
   while (end < body + MAX_KEY && isBodyCode(view, end)) end++
-  // The words of the last line; "end" is known, and few known words are by chance in a key.
+  // Looks for the `END` line. Few known words occur in a key by chance, so the search is short.
   for (let next = word + 1; next < Math.min(reading.ids.length, word + 64); next++) {
     const start = at(reading.starts, next)
     if (start > end + PEM_END.length) break
-    if (at(reading.ids, next) === END && goesOn(view, start - 5, '-----end')) return pemTail(view, start)
+    if (at(reading.ids, next) === END && matches(view, start - 5, '-----end')) return pemTail(view, start)
   }
   return end
 }
 
 function pemTail(view: View, start: number): number {
   let end = start
-  while (end < start + MAX_HEAD && !goesOn(view, end, '-----')) end++
+  while (end < start + MAX_HEAD && !matches(view, end, '-----')) end++
   return end === start + MAX_HEAD ? start : end + 5
 }
 
-/** Base64, line breaks, also written as `\n`, and the header lines of old keys. */
+/** Base64, line breaks (also written as `\n`), and the header lines of old keys. */
 function isBodyCode(view: View, i: number): boolean {
   const code = codeAt(view, i)
   return isAlphanumeric(code) || '+/=\r\n\\:,- '.includes(String.fromCharCode(code))
-    ? i < view.length && !goesOn(view, i, '-----')
+    ? i < view.length && !matches(view, i, '-----')
     : false
 }
 
-/** Keys that are one long word: of Amazon, of Google, and web tokens. */
+/** Finds keys that are one long word: of Amazon and Google, and web tokens. */
 export function longSecrets(state: ScanState): void {
   const { view, reading } = state
   for (let i = 0; i + 1 < reading.long.length; i += 2) {
     const start = at(reading.long, i)
     const end = at(reading.long, i + 1)
     const first = codeAt(view, start)
-    if (first === 0x41) capital(state, start, end)
-    else if (first === 0x65 && goesOn(view, start, 'eyj')) webToken(state, start, end)
+    if (first === 0x41) providerKey(state, start, end)
+    else if (first === 0x65 && matches(view, start, 'eyj')) webToken(state, start, end)
   }
 }
 
-function capital(state: ScanState, start: number, end: number): void {
+function providerKey(state: ScanState, start: number, end: number): void {
   const { view } = state
-  if (end - start === 20 && (goesOn(view, start, 'akia') || goesOn(view, start, 'asia'))) {
+  if (end - start === 20 && (matches(view, start, 'akia') || matches(view, start, 'asia'))) {
     for (let i = start; i < end; i++) if (codeAt(view, i) >= 97) return
     const grade = hasAwsSecret(view, end) ? HIGH : MEDIUM
     note(state, 'AWS_KEY', strength(view, start, end, grade), start, end)
-  } else if (goesOn(view, start, 'aiza')) {
+  } else if (matches(view, start, 'aiza')) {
     const tail = tokenEnd(view, start)
     if (tail - start >= 39 && tail - start <= 41)
       note(state, 'GOOGLE_KEY', strength(view, start, tail, HIGH), start, tail)
@@ -177,7 +176,7 @@ function capital(state: ScanState, start: number, end: number): void {
 
 const NEAR = 200
 
-/** Forty characters of base64 shortly after a key's name are its secret. */
+/** Returns whether a run of exactly 40 base64 characters follows, which is the secret of the key. */
 function hasAwsSecret(view: View, start: number): boolean {
   let run = 0
   for (let i = start; i <= start + NEAR; i++) {
@@ -192,14 +191,14 @@ function hasAwsSecret(view: View, start: number): boolean {
 function webToken(state: ScanState, start: number, head: number): void {
   const { view } = state
   const first = tokenEnd(view, head)
-  if (codeAt(view, first) !== 0x2e || !goesOn(view, first + 1, 'eyj')) return
+  if (codeAt(view, first) !== 0x2e || !matches(view, first + 1, 'eyj')) return
   const second = tokenEnd(view, first + 1)
   if (codeAt(view, second) !== 0x2e || second - first < 12) return
   const third = tokenEnd(view, second + 1)
   if (third - second > 16) note(state, 'JWT', strength(view, start, third, MEDIUM), start, third)
 }
 
-/** The words that secrets begin with, or are named by. */
+/** The words that begin or name secrets, with their checks. */
 export const SECRET_PROBES: readonly (readonly [string, Probe])[] = [
   ...Object.entries(SHAPES).map(([word, shapes]) => [word, shaped(shapes)] as const),
   ['begin', pem],

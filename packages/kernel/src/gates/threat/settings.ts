@@ -1,4 +1,4 @@
-// The settings of the threat rung: `gates.threat` in a policy file.
+// The settings of the threat gate: `gates.threat` in a policy file.
 
 import { SEVERITIES, type Severity } from './finding.ts'
 import type { JsonObject } from '@tollgate/evidence/core'
@@ -7,23 +7,23 @@ import { about, keysOf, part, record, words } from '../../policy/reader/schema.t
 import type { GateSection } from '../../policy/reader/section.ts'
 import { readEnumMap } from '../../policy/reader/enum-map.ts'
 
-/** What is done about findings in a call, or in texts that it brings along. */
+/** The action on findings in a call, or in texts that come with it. */
 export type CallAnswer = 'label' | 'ask' | 'deny'
 
-/** What is done about findings in a result. */
+/** The action on findings in a result. */
 type ResultAnswer = 'label' | 'redact' | 'withhold'
 
-/** The settings of the threat rung. */
+/** The settings of the threat gate. */
 export interface ThreatSettings {
   /** Findings in the arguments of a call. */
   readonly arguments: Readonly<Record<Severity, CallAnswer>>
-  /** Findings in what a tool returns. */
+  /** Findings in the result of a tool. */
   readonly results: Readonly<Record<Severity, ResultAnswer>>
-  /** Findings in texts that a call brings along. */
+  /** Findings in texts that come with a call. */
   readonly sources: Readonly<Record<Severity, CallAnswer>>
 }
 
-/** What a policy that mentions the rung and says nothing else gets. */
+/** The defaults of a policy that has `threat` without further settings. */
 export const DEFAULT_THREAT: ThreatSettings = {
   arguments: { high: 'deny', medium: 'ask', low: 'label' },
   results: { high: 'redact', medium: 'label', low: 'label' },
@@ -41,10 +41,10 @@ function severities(description: string, answers: readonly string[]): JsonObject
   })
 }
 
-const SCHEMA = record('Hostile text', 'What is done about orders to the agent, attacks and disguised text.', {
+const SCHEMA = record('Hostile text', 'The action on orders to the agent, attacks and disguised text.', {
   arguments: about('Findings in the arguments of a call.', part('call-answers')),
-  results: about('Findings in what a tool returns.', part('result-answers')),
-  sources: about('Findings in texts that a call brings along.', part('call-answers')),
+  results: about('Findings in the result of a tool.', part('result-answers')),
+  sources: about('Findings in texts that come with a call.', part('call-answers')),
 })
 
 /** `gates.threat`. */
@@ -53,18 +53,15 @@ export const threatSettings: GateSection<ThreatSettings | undefined> = {
   read: (reader, place) => place && readThreat(reader, place),
   schema: SCHEMA,
   parts: {
-    'call-answers': severities('What is done about findings, by their severity.', CALL_ANSWERS),
-    'result-answers': severities(
-      'What is done with results that hold findings, by severity.',
-      RESULT_ANSWERS,
-    ),
+    'call-answers': severities('The action on findings in a call, by severity.', CALL_ANSWERS),
+    'result-answers': severities('The action on results that contain findings, by severity.', RESULT_ANSWERS),
   },
   calls: { of: (threat) => ({ ...threat, results: 0 }), rungs: ['threat', 'policy'] },
   history: { of: ({ results }) => results },
   remembersData: true,
 }
 
-/** Reads `threat`; what is not said has its default. */
+/** Reads `threat`. A missing setting gets its default. */
 export function readThreat(reader: Reader, place: Place): ThreatSettings {
   const fields = reader.fields(place, keysOf(SCHEMA))
   return {

@@ -1,12 +1,12 @@
-// Letters with spaces or dots between them, read as the words that they spell.
+// Joins letters that have spaces or dots between them.
 
 import { FOLD, isSpace, LETTER, READING } from './characters.ts'
 import { mayBeKnown, mix, SEED, wordAt } from './lexicon.ts'
 import { codeAt, endOf, startOf, write, writer, written, type View, type Writer } from './view.ts'
 
-const FEWEST = 6
+const MIN_LETTERS = 6
 
-/** The words that single letters spell; undefined if there are none. */
+/** Returns the words that single letters spell; undefined if there are none. */
 export function joinLetters(view: View): View | undefined {
   const out = writer(64)
   for (let i = 0; i < view.length;) {
@@ -15,7 +15,7 @@ export function joinLetters(view: View): View | undefined {
       continue
     }
     const letters = lettersFrom(view, i)
-    if (letters.length >= FEWEST) spell(view, letters, out)
+    if (letters.length >= MIN_LETTERS) spell(view, letters, out)
     i = Math.max(i + 1, (letters.at(-1) ?? i) + 1)
   }
   return out.length === 0 ? undefined : written(out, view.text, 'spaced')
@@ -29,23 +29,23 @@ function isSingle(view: View, i: number): boolean {
   return isLetter(view, i) && !isLetter(view, i - 1) && !isLetter(view, i + 1)
 }
 
-const WIDEST_GAP = 4
-// The words of a phrase are not longer.
-const LONGEST = 14
+const MAX_GAP = 4
+// No word of a phrase is longer.
+const MAX_WORD_LENGTH = 14
 
-/** The places of single letters from here on, with narrow gaps. */
+/** Returns the positions of single letters from a start on, with narrow gaps. */
 function lettersFrom(view: View, start: number): readonly number[] {
   const places = [start]
   for (let place = start; ;) {
     let next = place + 2
-    while (next <= place + WIDEST_GAP && !isLetter(view, next)) next++
-    if (next > place + WIDEST_GAP || !isSingle(view, next) || isBreak(view, place + 1, next)) return places
+    while (next <= place + MAX_GAP && !isLetter(view, next)) next++
+    if (next > place + MAX_GAP || !isSingle(view, next) || isBreak(view, place + 1, next)) return places
     places.push(next)
     place = next
   }
 }
 
-/** Whether a line or a sentence ends in between. */
+/** Returns whether a line or a sentence ends in a range. */
 function isBreak(view: View, start: number, end: number): boolean {
   let stop = false
   for (let i = start; i < end; i++) {
@@ -56,7 +56,7 @@ function isBreak(view: View, start: number, end: number): boolean {
   return false
 }
 
-/** Writes the letters as words. A wider gap ends a word; where there is none, known words are cut out. */
+/** Writes the letters as words. A wider gap ends a word. Without gaps, known words are separated. */
 function spell(view: View, letters: readonly number[], out: Writer): void {
   const codes = Uint16Array.from(letters, (place) => codeAt(view, place))
   const put = (code: number, letter: number): void => {
@@ -80,11 +80,11 @@ function isWide(letters: readonly number[], i: number): boolean {
   return (letters[i] ?? 0) - (letters[i - 1] ?? 0) > 2
 }
 
-/** The length of the longest known word that starts at a letter and reaches over no wide gap; 0 if there is none. */
+/** Returns the length of the longest known word at a letter without a wide gap inside; 0 if there is none. */
 function knownFrom(view: View, letters: readonly number[], codes: Uint16Array, start: number): number {
   let hash = SEED
   let best = 0
-  for (let i = start; i < Math.min(letters.length, start + LONGEST); i++) {
+  for (let i = start; i < Math.min(letters.length, start + MAX_WORD_LENGTH); i++) {
     if (i > start && isWide(letters, i) && isSpace(codeAt(view, (letters[i] ?? 0) - 1))) break
     hash = mix(hash, FOLD[codes[i] ?? 0] ?? 0)
     if (i > start && mayBeKnown(codes, start, i + 1) && wordAt(codes, start, i + 1, hash, FOLD) !== 0)

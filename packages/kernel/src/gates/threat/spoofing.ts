@@ -1,10 +1,10 @@
-// Text that pretends to be part of the conversation: chat markers, role tags, headings and messages.
+// Finds text that imitates the conversation: chat markers, role tags, headings and messages.
 
 import { isSpace } from './characters.ts'
 import { isQuoted } from './context.ts'
 import { at, codeAt, type View } from './view.ts'
 import { HIGH, LOW, MEDIUM, NONE, type Grade } from './report.ts'
-import { before, goesOn, note, noteSaid, pastBlanks, type ScanState } from './scan-state.ts'
+import { unitBefore, matches, note, noteInContext, pastBlanks, type ScanState } from './scan-state.ts'
 import type { Probe } from './secrets.ts'
 
 const MAX_NAME = 32
@@ -28,7 +28,7 @@ function nameFrom(view: View, start: number): string {
   return name
 }
 
-// What a chat template sets between messages.
+// Markers of chat templates.
 const CHAT_MARKS = new Set(
   (
     'im_start im_end im_sep system user assistant tool developer endoftext eot_id eom_id start_header_id end_header_id ' +
@@ -37,7 +37,7 @@ const CHAT_MARKS = new Set(
   ).split(' '),
 )
 
-// Tags that frame what a tool said, or what the model is told.
+// Tags that enclose tool results or instructions to the model.
 const FRAMES: ReadonlyMap<string, Grade> = new Map([
   ...'tool_result tool_results tool_response tool_output tool_outputs function_result function_results function_response function_calls system_prompt system-prompt system-reminder system_message system_instruction system_instructions untrusted_data untrusted_content tool_use_result'
     .split(' ')
@@ -47,14 +47,14 @@ const FRAMES: ReadonlyMap<string, Grade> = new Map([
     .map((name) => [name, MEDIUM] as const),
 ])
 
-/** `<|im_start|>`, `<<SYS>>`, `</tool_result>`, `<system>`. Returns how far it was dealt with. */
+/** Checks `<|im_start|>`, `<<SYS>>`, `</tool_result>` and `<system>`. Returns the position after the checked part. */
 export function opening(state: ScanState, place: number, word: number): number {
   const { view } = state
   const next = codeAt(view, place + 1)
   if (next === 0x7c) return chatMark(state, place, word)
   if (next === 0x3c) {
-    const end = goesOn(view, place, '<<sys>>') ? place + 7 : goesOn(view, place, '<</sys>>') ? place + 8 : 0
-    if (end > 0) noteSaid(state, 'CHAT_DELIMITER', HIGH, { start: place, end, word })
+    const end = matches(view, place, '<<sys>>') ? place + 7 : matches(view, place, '<</sys>>') ? place + 8 : 0
+    if (end > 0) noteInContext(state, 'CHAT_DELIMITER', HIGH, { start: place, end, word })
     return Math.max(end, place + 1)
   }
   const start = next === 0x2f ? place + 2 : place + 1
@@ -63,11 +63,11 @@ export function opening(state: ScanState, place: number, word: number): number {
   const end = start + name.length
   const frame = codeAt(view, end) === 0x3e ? (FRAMES.get(name) ?? NONE) : NONE
   const grade = frame > LOW && isMarkup(view, place) ? LOW : frame
-  noteSaid(state, 'ROLE_TAG', grade, { start: place, end: end + 1, word })
+  noteInContext(state, 'ROLE_TAG', grade, { start: place, end: end + 1, word })
   return place + 1
 }
 
-/** In the documents of Perl, a capital letter before the bracket sets a word in another type. */
+/** In Perl documentation, a capital letter before the bracket formats a word. */
 function isMarkup(view: View, place: number): boolean {
   const code = place > 0 ? codeAt(view, place - 1) : 0
   const before = place > 1 ? codeAt(view, place - 2) : 32
@@ -78,13 +78,13 @@ function chatMark(state: ScanState, place: number, word: number): number {
   const { view } = state
   const name = nameFrom(view, place + 2)
   const end = place + 2 + name.length
-  if (!goesOn(view, end, '|>') || !CHAT_MARKS.has(name.trim())) return place + 1
-  // A marker alone in quotes is a value in a program: a tokenizer lists all of them.
+  if (!matches(view, end, '|>') || !CHAT_MARKS.has(name.trim())) return place + 1
+  // A marker alone in quotes is a value in a program, such as a tokenizer.
   const open = place > 0 ? codeAt(view, place - 1) : 0
   const alone = (open === 0x22 || open === 0x27 || open === 0x60) && codeAt(view, end + 2) === open
-  // A plain word is only a marker with a role behind it.
+  // The word "start" is only a marker if a role follows.
   if (name === 'start' && !isRole(nameFrom(view, end + 2))) return end + 2
-  noteSaid(state, 'CHAT_DELIMITER', alone ? LOW : HIGH, { start: place, end: end + 2, word })
+  noteInContext(state, 'CHAT_DELIMITER', alone ? LOW : HIGH, { start: place, end: end + 2, word })
   return end + 2
 }
 
@@ -101,14 +101,14 @@ const BRACKETS: readonly (readonly [string, Grade])[] = [
   ['[system]', LOW],
 ]
 
-/** `[INST]`. */
+/** Checks `[INST]` and similar markers. */
 export function bracket(state: ScanState, place: number, word: number): number {
   const { view } = state
-  const found = BRACKETS.find(([text]) => goesOn(view, place, text))
+  const found = BRACKETS.find(([text]) => matches(view, place, text))
   if (!found) return place + 1
   const [text, grade] = found
   const code = grade === HIGH ? 'CHAT_DELIMITER' : 'ROLE_LABEL'
-  noteSaid(state, code, grade, { start: place, end: place + text.length, word })
+  noteInContext(state, code, grade, { start: place, end: place + text.length, word })
   return place + text.length
 }
 
@@ -123,16 +123,16 @@ const HEADINGS = [
   'system prompt',
 ]
 
-/** `### System:` at the start of a line. Without the colon it is a heading like any other. */
+/** Checks `### System:` at the start of a line. Without the colon it is an ordinary heading. */
 export function heading(state: ScanState, place: number, word: number): number {
   const { view } = state
-  if (!isLineStart(view, place) || !goesOn(view, place, '##')) return place + 1
+  if (!isLineStart(view, place) || !matches(view, place, '##')) return place + 1
   let start = place
   while (codeAt(view, start) === 0x23 && start < place + 6) start++
   start = pastBlanks(view, start)
   const name = nameFrom(view, start).trimEnd()
   if (!HEADINGS.includes(name) || codeAt(view, start + name.length) !== 0x3a) return start
-  noteSaid(state, 'ROLE_HEADER', MEDIUM, { start: place, end: start + name.length + 1, word })
+  noteInContext(state, 'ROLE_HEADER', MEDIUM, { start: place, end: start + name.length + 1, word })
   return start
 }
 
@@ -142,7 +142,7 @@ function isLineStart(view: View, place: number): boolean {
   return i < 0 || codeAt(view, i) === 10 || codeAt(view, i) === 13
 }
 
-/** `SYSTEM:` at the start of a line. In small letters it is how transcripts and forms are written. */
+/** Checks `SYSTEM:` at the start of a line. In lower case it is usual in transcripts and forms. */
 const label: Probe = (state, word) => {
   const { view, reading } = state
   const start = at(reading.starts, word)
@@ -152,13 +152,13 @@ const label: Probe = (state, word) => {
   if (after !== 0 && !isSpace(after)) return
   let capitals = true
   for (let i = start; i < end; i++) if (codeAt(view, i) > 90) capitals = false
-  const loud = capitals && goesOn(view, start, 'system')
-  noteSaid(state, 'ROLE_LABEL', loud ? MEDIUM : LOW, { start, end: end + 1, word })
+  const loud = capitals && matches(view, start, 'system')
+  noteInContext(state, 'ROLE_LABEL', loud ? MEDIUM : LOW, { start, end: end + 1, word })
 }
 
 const CONTENT_REACH = 40
 
-/** `{"role": "system", "content": …}`. Programs hold such messages too, within something; a forged one stands alone. */
+/** Checks `{"role": "system", "content": …}`. Programs embed such messages in other data; a forged one is not embedded. */
 const message: Probe = (state, word) => {
   const { view, reading } = state
   const start = at(reading.starts, word) - 1
@@ -167,10 +167,10 @@ const message: Probe = (state, word) => {
   const colon = pastBlanks(view, end + 1, 2)
   if (codeAt(view, colon) !== 0x3a) return
   const value = pastBlanks(view, colon + 1, 2)
-  if (!goesOn(view, value, '"system"') && !goesOn(view, value, '"developer"')) return
+  if (!matches(view, value, '"system"') && !matches(view, value, '"developer"')) return
   const content = hasContent(view, value + 8)
   if (content === 0) return
-  const brace = before(view, start) === 0x7b ? lastBrace(view, start) : start
+  const brace = unitBefore(view, start) === 0x7b ? lastBrace(view, start) : start
   const forged = brace === 0 || codeAt(view, brace - 1) === 10
   const grade = forged && !isQuoted(view, start, content) ? MEDIUM : LOW
   note(state, 'ROLE_MESSAGE', grade, brace, content)
@@ -183,11 +183,11 @@ function lastBrace(view: View, start: number): number {
 }
 
 function hasContent(view: View, start: number): number {
-  for (let i = start; i < start + CONTENT_REACH; i++) if (goesOn(view, i, '"content"')) return i + 9
+  for (let i = start; i < start + CONTENT_REACH; i++) if (matches(view, i, '"content"')) return i + 9
   return 0
 }
 
-/** The words that forged messages are found by. */
+/** The words that begin forged messages, with their checks. */
 export const SPOOFING_PROBES: readonly (readonly [string, Probe])[] = [
   ...['system', 'assistant', 'human', 'developer'].map((word) => [word, label] as const),
   ['role', message],

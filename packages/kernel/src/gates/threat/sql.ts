@@ -1,26 +1,26 @@
-// Text that ends a value of SQL and goes on as SQL.
+// Finds text that ends an SQL value and continues as SQL.
 
 import { isAlphanumeric } from './characters.ts'
 import { at, codeAt, type View } from './view.ts'
 import { HIGH, LOW, MEDIUM, type Grade } from './report.ts'
-import { before, goesOn, isOneLine, noteSaid, pastBlanks } from './scan-state.ts'
+import { unitBefore, matches, isOneLine, noteInContext, pastBlanks } from './scan-state.ts'
 import type { Probe } from './secrets.ts'
 
 function isQuote(code: number): boolean {
   return code === 0x27 || code === 0x22
 }
 
-/** `' OR 1=1`, `" or "a"="a`: what is always true. */
+/** Checks `' OR 1=1` and `" or "a"="a`, which are always true. */
 const tautology: Probe = (state, word) => {
   const { view, reading } = state
   const start = at(reading.starts, word)
-  const left = before(view, start)
+  const left = unitBefore(view, start)
   if (!isQuote(left) && left !== 0x29 && !(left >= 48 && left < 58)) return
   const end = equationEnd(view, pastBlanks(view, at(reading.ends, word)))
   if (end === 0) return
   const comment = hasComment(view, end, 4)
   const grade: Grade = comment && isQuote(left) ? HIGH : MEDIUM
-  noteSaid(state, 'SQL_INJECTION', grade, { start: openingQuote(view, start), end, word })
+  noteInContext(state, 'SQL_INJECTION', grade, { start: openingQuote(view, start), end, word })
 }
 
 function openingQuote(view: View, start: number): number {
@@ -29,13 +29,13 @@ function openingQuote(view: View, start: number): number {
   return place
 }
 
-const LONGEST = 12
+const MAX_OPERAND_LENGTH = 12
 
-/** Where `x=x` or `'x'='x` ends; 0 if there is none. */
+/** Returns the end of `x=x` or `'x'='x`; 0 if there is none. */
 function equationEnd(view: View, start: number): number {
   const left = isQuote(codeAt(view, start)) ? start + 1 : start
   let length = 0
-  while (length < LONGEST && isAlphanumeric(codeAt(view, left + length))) length++
+  while (length < MAX_OPERAND_LENGTH && isAlphanumeric(codeAt(view, left + length))) length++
   if (length === 0) return 0
   let place = left + length
   if (isQuote(codeAt(view, place))) place++
@@ -51,24 +51,25 @@ function hasComment(view: View, start: number, reach: number): boolean {
   for (let i = start; i < start + reach; i++) {
     const code = codeAt(view, i)
     if (code === 10) return false
-    if (code === 0x23 || goesOn(view, i, '--') || goesOn(view, i, '/*')) return true
+    if (code === 0x23 || matches(view, i, '--') || matches(view, i, '/*')) return true
   }
   return false
 }
 
 const REACH = 80
 
-/** `'; DROP TABLE users; --`. In a script of SQL, a table is dropped on a line of its own. */
+/** Checks `'; DROP TABLE users; --`. An SQL script drops a table on a separate line. */
 const drop: Probe = (state, word) => {
   const { view, reading } = state
   const start = at(reading.starts, word)
   const what = pastBlanks(view, at(reading.ends, word))
-  if (before(view, start) !== 0x3b || !(goesOn(view, what, 'table') || goesOn(view, what, 'database'))) return
+  if (unitBefore(view, start) !== 0x3b || !(matches(view, what, 'table') || matches(view, what, 'database')))
+    return
   const semicolon = lastSemicolon(view, start)
-  const broken = isQuote(before(view, semicolon)) || goesOn(view, semicolon - 2, "')")
+  const broken = isQuote(unitBefore(view, semicolon)) || matches(view, semicolon - 2, "')")
   const comment = hasComment(view, what, REACH)
   const grade = broken && comment ? HIGH : (broken || comment) && isOneLine(view) ? MEDIUM : LOW
-  noteSaid(state, 'SQL_INJECTION', grade, { start: semicolon, end: what + 5, word })
+  noteInContext(state, 'SQL_INJECTION', grade, { start: semicolon, end: what + 5, word })
 }
 
 function lastSemicolon(view: View, start: number): number {
@@ -77,18 +78,18 @@ function lastSemicolon(view: View, start: number): number {
   return place
 }
 
-/** `' UNION SELECT …`. */
+/** Checks `' UNION SELECT …`. */
 const union: Probe = (state, word) => {
   const { view, reading } = state
   const start = at(reading.starts, word)
   const next = pastBlanks(view, at(reading.ends, word))
-  if (!goesOn(view, next, 'select') && !goesOn(view, next, 'all select')) return
-  if (!isQuote(before(view, start))) return
+  if (!matches(view, next, 'select') && !matches(view, next, 'all select')) return
+  if (!isQuote(unitBefore(view, start))) return
   const grade = isOneLine(view) ? MEDIUM : LOW
-  noteSaid(state, 'SQL_INJECTION', grade, { start: openingQuote(view, start), end: next + 6, word })
+  noteInContext(state, 'SQL_INJECTION', grade, { start: openingQuote(view, start), end: next + 6, word })
 }
 
-/** The words that SQL goes on with. */
+/** The words that continue an injected value, with their checks. */
 export const SQL_PROBES: readonly (readonly [string, Probe])[] = [
   ['or', tautology],
   ['drop', drop],

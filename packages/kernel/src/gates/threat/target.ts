@@ -1,15 +1,15 @@
-// Addresses in running text: a web or mail address is a word of its own to the phrases.
+// Recognises web and mail addresses in running text, which phrases treat as one word.
 
 import { isAlphanumeric } from './characters.ts'
 import { learn } from './lexicon.ts'
 import { codeAt, type View } from './view.ts'
 
-/** How the phrases write an address. No word of a text is spelled so. */
+/** The word for an address in phrases. No word of a text has this spelling. */
 export const TARGET_WORD: string = '*address*'
 const TARGET = learn(TARGET_WORD)
 const MAX_NAME = 64
 
-/** The number of the word for an address if this colon or at sign is in the middle of one, else 0. */
+/** Returns the number of the address word if this colon or at sign is inside an address, else 0. */
 export function targetAt(view: View, i: number): number {
   if (i === 0 || !isAlphanumeric(codeAt(view, i - 1))) return 0
   if (codeAt(view, i) === 0x3a)
@@ -17,7 +17,7 @@ export function targetAt(view: View, i: number): number {
   return isDomain(view, i + 1) ? TARGET : 0
 }
 
-/** Whether a name, a dot and a letter come next. "pkg@1.2.3" is no address. */
+/** Returns whether a name, a dot and a letter follow. "pkg@1.2.3" is not an address. */
 function isDomain(view: View, start: number): boolean {
   for (let i = start; i < start + MAX_NAME; i++) {
     const code = codeAt(view, i)

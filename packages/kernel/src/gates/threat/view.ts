@@ -1,28 +1,28 @@
-// A text in one of its readings: as it stands, cleaned, or decoded; and where each of its units comes from. Also the
-// lists of numbers that say where something is in it.
+// A view is one form of a text (plain, cleaned or decoded) that maps each unit to its position in the original text. Also
+// defines the growing number lists of the scanner.
 
-/** How a reading came about. */
+/** The way a view was made. */
 type ViewOrigin = 'plain' | 'decoded' | 'spaced'
 
-/** A reading of a text. */
+/** One form of a text. */
 export interface View {
   readonly codes: Uint16Array
   readonly length: number
-  /** Where each unit starts in the text as it was given; undefined if nothing has moved. */
+  /** The start of each unit in the original text; undefined if no unit has moved. */
   readonly from: Int32Array | undefined
-  /** Where each unit ends. */
+  /** The end of each unit in the original text. */
   readonly to: Int32Array | undefined
   readonly text: string
   readonly origin: ViewOrigin
 }
 
-// Memory for more units or numbers than these is given back after a scan.
-const KEPT = 1 << 16
-const scratch = new Uint16Array(KEPT)
+// Larger buffers are released after a scan.
+const MAX_KEPT = 1 << 16
+const scratch = new Uint16Array(MAX_KEPT)
 
-/** The text as it stands, and whether all of it is ASCII. */
+/** Returns the unchanged text as a view, and whether all of it is ASCII. */
 export function plainView(text: string, length: number): { readonly view: View; readonly ascii: boolean } {
-  const codes = length > KEPT ? new Uint16Array(length) : scratch
+  const codes = length > MAX_KEPT ? new Uint16Array(length) : scratch
   let all = 0
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i)
@@ -32,23 +32,23 @@ export function plainView(text: string, length: number): { readonly view: View; 
   return { view: { codes, length, from: undefined, to: undefined, text, origin: 'plain' }, ascii: all < 128 }
 }
 
-/** The unit at a place; 0 outside. */
+/** Returns the unit at an index; 0 outside of the view. */
 export function codeAt(view: View, index: number): number {
   return index < view.length ? (view.codes[index] ?? 0) : 0
 }
 
-/** Where a unit of the reading starts in the text; the place after the last one ends it. */
+/** Returns the start of a unit in the original text. An index after the last unit returns the end of the last unit. */
 export function startOf(view: View, index: number): number {
   if (view.from === undefined) return index
   return index < view.length ? (view.from[index] ?? 0) : endOf(view, view.length - 1)
 }
 
-/** Where a unit of the reading ends in the text. */
+/** Returns the end of a unit in the original text. */
 export function endOf(view: View, index: number): number {
   return view.to === undefined ? index + 1 : (view.to[index] ?? 0)
 }
 
-/** How many different ASCII units a stretch has. */
+/** Counts the different ASCII units of a range. */
 export function distinctIn(view: View, start: number, end: number): number {
   const seen = new Uint8Array(128)
   let count = 0
@@ -59,7 +59,7 @@ export function distinctIn(view: View, start: number, end: number): number {
   return count
 }
 
-/** A reading being written. */
+/** A view in the making. */
 export interface Writer {
   codes: Uint16Array
   from: Int32Array
@@ -67,13 +67,13 @@ export interface Writer {
   length: number
 }
 
-/** An empty reading with room for so many units. */
-export function writer(room: number): Writer {
-  const size = Math.max(64, room)
+/** Returns an empty writer with this initial capacity. */
+export function writer(capacity: number): Writer {
+  const size = Math.max(64, capacity)
   return { codes: new Uint16Array(size), from: new Int32Array(size), to: new Int32Array(size), length: 0 }
 }
 
-/** Adds a unit that stands for a stretch of the text. */
+/** Appends a unit that represents a range of the original text. */
 export function write(out: Writer, code: number, from: number, to: number): void {
   if (out.length === out.codes.length) enlarge(out)
   out.codes[out.length] = code
@@ -92,42 +92,42 @@ function enlarge(out: Writer): void {
   Object.assign(out, { codes, from, to })
 }
 
-/** The reading that was written. */
+/** Returns the written view. */
 export function written(out: Writer, text: string, origin: ViewOrigin): View {
   return { codes: out.codes, length: out.length, from: out.from, to: out.to, text, origin }
 }
 
-/** A list of whole numbers that grows. Kept between scans, so that a short text costs no allocation. */
+/** A growing list of integers. It is reused between scans, so that a short text costs no allocation. */
 export interface Ints {
   data: Int32Array
   length: number
 }
 
-/** An empty list. */
+/** Returns an empty list. */
 export function ints(): Ints {
   return { data: new Int32Array(256), length: 0 }
 }
 
-/** Adds a number. */
+/** Appends a number. */
 export function push(list: Ints, value: number): void {
   if (list.length === list.data.length) grow(list)
   list.data[list.length++] = value
 }
 
-/** Makes room for as much again. */
+/** Doubles the capacity of a list. */
 export function grow(list: Ints): void {
   const larger = new Int32Array(list.data.length * 2)
   larger.set(list.data)
   list.data = larger
 }
 
-/** Empties a list, and gives the memory of a very long one back. */
+/** Empties a list and releases the memory of a very long one. */
 export function clear(list: Ints): void {
   list.length = 0
-  if (list.data.length > KEPT) list.data = new Int32Array(256)
+  if (list.data.length > MAX_KEPT) list.data = new Int32Array(256)
 }
 
-/** The number at a place that the list has. */
+/** Returns the number at a valid index. */
 export function at(list: Ints, index: number): number {
   return list.data[index] ?? 0
 }

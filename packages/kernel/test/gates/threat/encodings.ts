@@ -1,8 +1,8 @@
-// Texts as attackers encode them, by other means than the scanner's own.
+// Encodes texts as attackers do, without code of the scanner.
 
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 
-/** Each letter turned by thirteen. */
+/** ROT13. */
 export function inRot13(text: string): string {
   return text.replace(/[a-z]/gi, (letter) => {
     const code = letter.charCodeAt(0)
@@ -10,12 +10,12 @@ export function inRot13(text: string): string {
   })
 }
 
-/** From its end. */
+/** The text backwards. */
 export function inReverse(text: string): string {
   return Array.from(text).reverse().join('')
 }
 
-/** Each word from its end. */
+/** Each word backwards. */
 export function inReversedWords(text: string): string {
   return text.split(' ').map(inReverse).join(' ')
 }
@@ -63,7 +63,7 @@ const SIGNS: Readonly<Record<string, string>> = {
   y: '-.--', z: '--..', '.': '.-.-.-', ',': '--..--', '@': '.--.-.',
 } // oxfmt-ignore
 
-/** Morse code, words apart by a slash. */
+/** Morse code, with slashes between words. */
 export function inMorse(text: string): string {
   const letters = (word: string): string =>
     word
@@ -73,7 +73,7 @@ export function inMorse(text: string): string {
   return text.toLowerCase().split(' ').map(letters).join(' / ')
 }
 
-/** Quoted-printable, every byte of it. */
+/** Quoted-printable, with every byte encoded. */
 export function inQuotedPrintable(text: string): string {
   return [...Buffer.from(text)].map((byte) => `=${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')
 }
@@ -84,11 +84,11 @@ export const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
   reversed: inReverse,
   'reversed words': inReversedWords,
   base32: inBase32,
-  'base32 in small letters': (text) => inBase32(text).toLowerCase(),
+  'base32 in lower case': (text) => inBase32(text).toLowerCase(),
   base58: inBase58,
   ascii85: (text) => inBase85(text, ASCII85),
   'ascii85 in its frame': (text) => `<~${inBase85(text, ASCII85)}~>`,
-  'base85 of RFC 1924': (text) => inBase85(text, RFC1924),
+  'RFC 1924 base85': (text) => inBase85(text, RFC1924),
   z85: (text) => inBase85(text, Z85),
   'quoted-printable': inQuotedPrintable,
   morse: inMorse,
@@ -97,5 +97,5 @@ export const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
   'zlib in base64': (text) => deflateSync(text).toString('base64'),
   'deflate in base64': (text) => deflateRawSync(text).toString('base64'),
   'data URL': (text) => `data:text/plain;base64,${Buffer.from(text).toString('base64')}`,
-  'data URL of gzip': (text) => `data:application/gzip;base64,${gzipSync(text).toString('base64')}`,
+  'gzip in a data URL': (text) => `data:application/gzip;base64,${gzipSync(text).toString('base64')}`,
 }

@@ -1,4 +1,4 @@
-// What holds for every text: spans are places in it, answers repeat, and an attack is found wherever it is put.
+// Properties of every scan: spans are inside the text, results are deterministic, and an attack is found at any position.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -49,7 +49,7 @@ const sentence = fc
 const page = fc.array(sentence, { minLength: 1, maxLength: 6 })
 
 describe('an attack', () => {
-  it.each(Object.entries(DISGUISES))('is cut out of the text around it: %s', (_, disguise) => {
+  it.each(Object.entries(DISGUISES))('is separated from the text around it: %s', (_, disguise) => {
     fc.assert(
       fc.property(page, page, fc.constantFrom('\n\n', ' ', '\r\n\r\n'), (head, tail, gap) => {
         const hidden = disguise(ATTACK)
@@ -57,7 +57,7 @@ describe('an attack', () => {
         const text = `${start}${hidden}.${gap}${tail.join(' ')}`
         const finding = scanText(text).find(({ code }) => code === 'IGNORE_INSTRUCTIONS')
         expect(finding?.severity).toBe('high')
-        // It covers all of it, but for the padding of base64, and reaches no further than the full stop.
+        // The finding covers all of it except base64 padding, and ends at the full stop at the latest.
         expect(finding?.start).toBe(start.length)
         expect(finding?.end).toBeGreaterThanOrEqual(start.length + hidden.replace(/=+$/, '').length)
         expect(finding?.end).toBeLessThanOrEqual(start.length + hidden.length + 1)
@@ -66,7 +66,7 @@ describe('an attack', () => {
     )
   })
 
-  it('stays within its field of JSON', () => {
+  it('stays within its JSON field', () => {
     fc.assert(
       fc.property(page, page, (head, tail) => {
         const text = JSON.stringify({ head: head.join(' '), note: ATTACK, tail: tail.join(' ') })
@@ -79,14 +79,14 @@ describe('an attack', () => {
 })
 
 describe('a scan', () => {
-  it('gives valid findings for whatever it reads', () => {
+  it('returns valid findings for any text', () => {
     fc.assert(
       fc.property(anyText, (text) => checkFindings(text, scanText(text))),
       { numRuns: runs(20_000) },
     )
   })
 
-  it('gives the same answer again, whatever was read in between', () => {
+  it('returns the same findings again after another scan', () => {
     fc.assert(
       fc.property(anyText, anyText, (text, other) => {
         const first = scanText(text)
@@ -97,7 +97,7 @@ describe('a scan', () => {
     )
   })
 
-  it('does not depend on the order in which texts are read', () => {
+  it('does not depend on the order of the texts', () => {
     const texts = THREAT_CASES.flatMap(({ hostile, benign }) => [hostile, benign])
     const there = texts.map((text) => scanText(text))
     scanText('x '.repeat(200_000))

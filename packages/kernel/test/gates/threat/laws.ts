@@ -1,8 +1,8 @@
-// What every answer of the scanner keeps to.
+// The contract of every scan result.
 
 import { SEVERITIES, THREAT_CODES, type ThreatFinding } from '../../../src/gates/threat/finding.ts'
 
-/** Fails if the findings are not what the contract says. */
+/** Throws if the findings violate the contract. */
 export function checkFindings(text: string, findings: readonly ThreatFinding[]): void {
   let before = 0
   if (findings.length > 64) throw new Error('too many findings')

@@ -1,4 +1,4 @@
-// The fields of a text, and the passages of it that findings speak for.
+// The fields of a text, and the passages around findings.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -9,7 +9,7 @@ import { passagesAround } from '../../../src/gates/threat/passage.ts'
 import { scanText } from '../../../src/gates/threat/scan.ts'
 import { paceRatio } from '../../pace.ts'
 
-/** The field of the first place at which a part stands. */
+/** The field of the first occurrence of a part. */
 function fieldOf(text: string, part: string): string {
   const place = text.indexOf(part)
   expect(place, part).toBeGreaterThanOrEqual(0)
@@ -17,13 +17,13 @@ function fieldOf(text: string, part: string): string {
   return text.slice(start, end)
 }
 
-describe('the field of a place', () => {
-  it('is the whole of a text that is neither YAML nor JSON', () => {
+describe('the field of a position', () => {
+  it('is the whole text if it is neither YAML nor JSON', () => {
     for (const text of ['', 'plain text', 'Dear all,\nfrom: me\nto: you', '# title\n\ntext', '<a>b</a>'])
       expect(fieldsOf(text)(0)).toEqual({ start: 0, end: text.length })
   })
 
-  it('in YAML goes from its key to the next that is not deeper', () => {
+  it('in YAML reaches from its key to the next key that is not deeper', () => {
     const text = '- from: ann\n  body: one\n    two\n  list:\n    - three\n    - four\n- from: bob\n'
     expect(fieldOf(text, 'ann')).toBe('- from: ann\n')
     expect(fieldOf(text, 'two')).toBe('  body: one\n    two\n')
@@ -32,7 +32,7 @@ describe('the field of a place', () => {
     expect(fieldOf(text, 'bob')).toBe('- from: bob\n')
   })
 
-  it('in YAML is not cut by what imitates a key but is deeper than its own', () => {
+  it('in YAML does not end at a deeper line that imitates a key', () => {
     const text = 'id: a1\nbody: |\n  Hello.\n\n  from: ann\n  - to: bob\n  id: b2\nend: x\n'
     const body = 'body: |\n  Hello.\n\n  from: ann\n  - to: bob\n  id: b2\n'
     for (const part of ['Hello', 'from: ann', 'bob', 'b2']) expect(fieldOf(text, part), part).toBe(body)
@@ -40,18 +40,18 @@ describe('the field of a place', () => {
     expect(fieldOf(folded, 'ann')).toBe("body: 'Hello\n\n  from: ann'\n")
   })
 
-  it('is cut by a key that is as deep: a tool that writes text so has no fields to tell apart', () => {
+  it('ends at a key of the same depth, because such output has no distinguishable fields', () => {
     const text = 'id: a1\nbody: Hello.\nfrom: ann\n'
     expect(fieldOf(text, 'Hello')).toBe('body: Hello.\n')
   })
 
-  it('below a key without a value is that of what stands there', () => {
+  it('below a key without a value is the nested field', () => {
     const text = 'a:\n  b: one\n  c: two\n'
     expect(fieldOf(text, 'one')).toBe('  b: one\n')
     expect(fieldOf(text, 'two')).toBe('  c: two\n')
   })
 
-  it('in JSON is what stands between its quotes', () => {
+  it('in JSON is the quoted string', () => {
     const text = '{"from":"ann","body":"say \\"to: bob\\", and \\\\","list":["x","y"]}'
     expect(fieldOf(text, 'ann')).toBe('"ann"')
     expect(fieldOf(text, 'bob')).toBe('"say \\"to: bob\\", and \\\\"')
@@ -60,7 +60,7 @@ describe('the field of a place', () => {
     expect(fieldOf('[{"a": "b\\', 'b')).toBe('"b\\')
   })
 
-  it('always holds its place, and fields do not overlap', () => {
+  it('always contains its position, and fields do not overlap', () => {
     const piece = fc.constantFrom('a: ', '- ', '\n', '  ', '"', '{"', '\\', 'x', '|', "'", ':', '[', '\u2028')
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 60 }), (all) => {
@@ -80,7 +80,7 @@ describe('the field of a place', () => {
   })
 })
 
-/** What passages cover, of what the scanner itself finds. */
+/** The passages around the findings of the scanner. */
 function flaggedIn(text: string): readonly string[] {
   const findings = scanText(text).filter(isHard)
   expect(findings.length).toBeGreaterThan(0)
@@ -102,7 +102,7 @@ function covers(text: string, ...findings: readonly ThreatFinding[]): readonly s
 }
 
 describe('a passage', () => {
-  it('is nowhere without findings', () => {
+  it('does not exist without findings', () => {
     expect(passagesAround('anything', [])).toEqual([])
   })
 
@@ -111,26 +111,26 @@ describe('a passage', () => {
     expect(flaggedIn(text)).toEqual([`Please read on. ${SECRET} ${ORDER}`])
   })
 
-  it('goes on into what a finding announces, and has nothing of what stands before it', () => {
+  it('includes the announced paragraph and excludes the text before the announcement', () => {
     const text = `Hello. Account: a. ${FRAME}\n\n${ORDER}\n\nRegards`
     expect(covers(text, at(text, FRAME, 'IGNORE_INSTRUCTIONS'))).toEqual([`${FRAME}\n\n${ORDER}`])
     const list = `The user must not know, so keep to this:\n\n${ORDER}\n\nRegards`
     expect(covers(list, at(list, 'must not know'))).toEqual([list.slice(0, list.indexOf('\n\nRegards'))])
   })
 
-  it('is everything between two frames of a field', () => {
+  it('is everything between two findings of a field', () => {
     const text = `x\n\n${SECRET}\n\nOne.\n\n${ORDER}\n\nTwo.\n\n${SECRET}\n\ny`
     const frames = [at(text, SECRET), at(text, SECRET, 'SECRECY', 40)]
     expect(covers(text, ...frames)).toEqual([text.slice(3, -3)])
     expect(covers(text, ...frames.reverse())).toEqual([text.slice(3, -3)])
   })
 
-  it('does not join frames that are far apart', () => {
+  it('does not join distant findings', () => {
     const text = `${SECRET}\n\n${'word '.repeat(200)}\n\n${SECRET}`
     expect(covers(text, at(text, SECRET), at(text, SECRET, 'SECRECY', 40))).toEqual([SECRET, SECRET])
   })
 
-  it('never leaves its field, and joins no two', () => {
+  it('never spans more than one field', () => {
     const text = `from: ann@shop.test\nbody: ${FRAME}\n  ${ORDER}\nto: bob@shop.test\nmore: ${SECRET}\n`
     const frames = [at(text, FRAME, 'IGNORE_INSTRUCTIONS'), at(text, SECRET)]
     expect(covers(text, ...frames)).toEqual([`${FRAME}\n  ${ORDER}\n`, `more: ${SECRET}\n`])
@@ -138,26 +138,26 @@ describe('a passage', () => {
     expect(covers(json, at(json, FRAME))).toEqual([`"${FRAME} ${ORDER}"`])
   })
 
-  it('knows the paragraphs of text in which line breaks are escaped', () => {
+  it('recognises paragraphs if line breaks are escaped', () => {
     const text = `'Hello.\\n\\n${SECRET} ${ORDER}\\n\\nRegards'`
     expect(covers(text, at(text, SECRET))).toEqual([`\\n${SECRET} ${ORDER} `.slice(2, -1) + '\\'])
   })
 
-  it('is not cut by an escaped line break that imitates a key', () => {
+  it('does not end at an escaped line break that imitates a key', () => {
     const text = `from: ann\nbody: "${FRAME}\\nto: x\\n${ORDER}"\nto: bob\n`
     const [passage, ...others] = covers(text, at(text, FRAME, 'IGNORE_INSTRUCTIONS'))
     expect(passage).toBe(text.slice(text.indexOf(FRAME), text.indexOf('to: bob')))
     expect(others).toEqual([])
   })
 
-  it('is bounded however long the paragraph is', () => {
+  it('is bounded in a long paragraph', () => {
     const long = 'word '.repeat(2000)
     const text = `${long}${SECRET}${long}`
     const [passage] = passagesAround(text, [at(text, SECRET)])
     expect(passage).toMatchObject({ start: 10_000 - 1200, end: 10_000 + SECRET.length + 1200 })
   })
 
-  it('covers every finding, in order, and none twice', () => {
+  it('covers every finding, in order and without overlap', () => {
     const piece = fc.constantFrom(
       FRAME,
       SECRET,
@@ -189,7 +189,7 @@ describe('a passage', () => {
   })
 
   it.each(['a\n', '\n', ' ', ' \n', ':\n', '"', 'x', '\\n'])(
-    'takes no longer for many findings in a long text of %j',
+    'takes linear time for many findings in a long text of %j',
     (pattern) => {
       const around = (length: number): (() => void) => {
         const text = Buffer.from(pattern.repeat(length / pattern.length)).toString()
@@ -199,7 +199,7 @@ describe('a passage', () => {
         })
         return () => void passagesAround(text, findings)
       }
-      // Sixteen times as long: what grows with the text for each finding would take sixteen times as long for a character.
+      // The text is sixteen times as long. Work per finding that grows with the text would raise the time per character as much.
       const ratio = paceRatio(around(1 << 16), around(1 << 20), 16, 8)
       expect(ratio).toBeLessThanOrEqual(8)
     },

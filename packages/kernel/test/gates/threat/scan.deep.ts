@@ -1,4 +1,4 @@
-// The laws of the scanner over very many texts.
+// Checks the properties of the scanner over a million texts.
 
 import fc from 'fast-check'
 import { it } from 'vitest'
@@ -6,7 +6,7 @@ import { scanText } from '../../../src/gates/threat/scan.ts'
 import { checkFindings } from './laws.ts'
 import { anyText } from './texts.ts'
 
-it('gives valid findings for a million texts', () => {
+it('returns valid findings for a million texts', () => {
   fc.assert(
     fc.property(anyText, (text) => checkFindings(text, scanText(text))),
     { numRuns: 1_000_000 },

@@ -2,20 +2,20 @@ import { describe, expect, it } from 'vitest'
 import { readYaml } from '../../../src/policy/reader/read.ts'
 import { DEFAULT_THREAT, readThreat, type ThreatSettings } from '../../../src/gates/threat/settings.ts'
 
-/** The settings in a text, and what is wrong with it. */
+/** Reads settings and returns them with the mistakes. */
 function check(text: string): { settings: ThreatSettings; mistakes: readonly string[] } {
   const reader = readYaml(text)
   const settings = readThreat(reader, reader.root)
   return { settings, mistakes: reader.mistakes.map(({ message }) => message) }
 }
 
-describe('the settings of the threat rung', () => {
-  it('have their defaults where nothing is said', () => {
+describe('the settings of the threat gate', () => {
+  it('use defaults for missing settings', () => {
     expect(check('{}')).toEqual({ settings: DEFAULT_THREAT, mistakes: [] })
     expect(check('{ arguments: {}, results: {}, sources: {} }').settings).toEqual(DEFAULT_THREAT)
   })
 
-  it('change only what is said', () => {
+  it('change only the given settings', () => {
     const { settings, mistakes } = check(
       '{ arguments: { medium: deny }, results: { high: withhold }, sources: { low: ask } }',
     )
@@ -27,13 +27,13 @@ describe('the settings of the threat rung', () => {
     })
   })
 
-  it('note an answer that is none of theirs, and keep the default there', () => {
+  it('report an invalid action and keep its default', () => {
     const { settings, mistakes } = check('{ arguments: { high: redact }, results: { high: deny } }')
     expect(settings).toEqual(DEFAULT_THREAT)
     expect(mistakes).toHaveLength(2)
   })
 
-  it('note names that are not known, and what is no mapping', () => {
+  it('report unknown names and values that are not mappings', () => {
     expect(check('{ argument: { high: deny } }').mistakes).toHaveLength(1)
     expect(check('{ arguments: { huge: deny } }').mistakes).toHaveLength(1)
     expect(check('{ arguments: deny }').mistakes).toHaveLength(1)

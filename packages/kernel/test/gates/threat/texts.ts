@@ -1,9 +1,9 @@
-// Texts to scan by the thousand: random ones, and known attacks with pieces changed.
+// Generates texts for property tests: random ones, and known attacks with changes.
 
 import fc from 'fast-check'
 import { THREAT_CASES } from './cases.ts'
 
-/** Small pieces that scanners stumble over. */
+/** Small pieces that are difficult for scanners. */
 export const PIECES: readonly string[] = [
   ...Array.from('<|[]&%\\#!$`.;:"\'{}()/-=_*@?,+~ \n\t\r\0\u001b'),
   '\ud800', '\udc00', '\ud800\ud800', '\udb40', '\udb40\udc41', '\u{e0041}', '\u{e007f}', '\u{e0100}', '\ufe0f', '\u200b', '\u200d',
@@ -17,7 +17,7 @@ export const PIECES: readonly string[] = [
   'NFTW433SMUQGC3DMEBYHEZLWNFXXK4Y', '9gTB8Cks2Lm4Qw6Zx9gTB8Cks2Lm4Qw6Zx',
 ] // oxfmt-ignore
 
-/** Any text at all, lone surrogates too. */
+/** Any text, including lone surrogates. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 60 }),
   fc.array(fc.constantFrom(...PIECES), { maxLength: 30 }).map((pieces) => pieces.join('')),
@@ -27,7 +27,7 @@ export const anyText: fc.Arbitrary<string> = fc.oneof(
   mutated(),
 )
 
-/** A known attack, cut and with something put in. */
+/** A known attack with a part removed and a piece inserted. */
 function mutated(): fc.Arbitrary<string> {
   const hostile = fc.constantFrom(...THREAT_CASES.map((each) => each.hostile))
   return fc

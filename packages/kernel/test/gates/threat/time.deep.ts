@@ -1,5 +1,5 @@
-// The same with the longest text that is read whole.
+// Runs the timing test with the maximum length of a scanned text.
 
-import { holdToPace } from './time.ts'
+import { testLinearTime } from './time.ts'
 
-holdToPace(1024 * 1024)
+testLinearTime(1024 * 1024)

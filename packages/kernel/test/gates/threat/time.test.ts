@@ -1,3 +1,3 @@
-import { holdToPace } from './time.ts'
+import { testLinearTime } from './time.ts'
 
-holdToPace(128 * 1024)
+testLinearTime(128 * 1024)
