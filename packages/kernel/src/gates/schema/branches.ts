@@ -1,26 +1,26 @@
-// Subschemas that look at the same value as the schema they stand in.
+// Checks of subschemas that apply to the same value as their parent schema.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { entriesOf, get, isList, isObject, resolve } from './keywords.ts'
 import { ADDITIONAL, UNNAMED, type Compile } from './members.ts'
 import { NOTHING, CheckedValues, type Check, type FoundProblem, type SchemaRun } from './run.ts'
 
-/** How the branches of a schema are compiled. */
+/** The ways to compile the branches of a schema. */
 interface BranchModes {
-  /** For branches that a value has to fit. */
+  /** For branches that a value must match. */
   readonly branch: Compile
-  /** For branches that a value may also have to miss: these are used exactly as they were written. */
+  /** For branches that a value may have to fail. They are used exactly as written. */
   readonly plain: Compile
 }
 
-/** The checks of the branches. */
+/** Returns the checks of the branches. */
 export function branchChecks(root: JsonObject, node: JsonObject, modes: BranchModes): readonly Check[] {
   const { branch } = modes
   const all = get(node, 'allOf')
   const any = get(node, 'anyOf')
   const one = get(node, 'oneOf')
   const ref = get(node, '$ref')
-  // Not reached: a schema whose reference leads nowhere is refused before.
+  // A schema with an unresolved reference is already refused, so `false` is never used.
   const target = typeof ref === 'string' ? (resolve(root, ref) ?? false) : undefined
   return [
     ...(target === undefined ? [] : [branch(target)]),
@@ -33,7 +33,7 @@ export function branchChecks(root: JsonObject, node: JsonObject, modes: BranchMo
   ]
 }
 
-const NO_ALTERNATIVE = 'fits none of the alternatives'
+const NO_ALTERNATIVE = 'matches none of the alternatives'
 
 function anyOf(alternatives: readonly Check[]): Check {
   return (value, run, seen) => {
@@ -42,21 +42,21 @@ function anyOf(alternatives: readonly Check[]): Check {
     for (const alternative of alternatives) {
       const own = seen && new CheckedValues()
       if (alternative(value, run, own)) {
-        if (!seen || !own) return true // nobody needs to know what the others look at
+        if (!seen || !own) return true // Nothing records the members that others check.
         seen.addAll(own, run)
         fits = true
       } else if (!run.found.wrongType) near.push(run.found)
     }
     if (fits) return true
-    // Where only one alternative was of the right kind, its problem says more.
+    // If only one alternative accepts the type, its problem is the most precise.
     const [only] = near
     return near.length === 1 && only ? run.again(only) : run.fail(NO_ALTERNATIVE)
   }
 }
 
 /**
- * Counted as written, and the one that fits must also fit when closed. Counting the closed ones instead could make one
- * fit out of two, and let through what the author refuses.
+ * Counts matches of the alternatives as written. The one that matches must also match when closed. Counting closed alternatives
+ * could turn two matches into one and accept a value that the author refuses.
  */
 function oneOf(schemas: readonly Json[], { branch, plain }: BranchModes): Check {
   const written = schemas.map(plain)
@@ -65,9 +65,9 @@ function oneOf(schemas: readonly Json[], { branch, plain }: BranchModes): Check 
   return (value, run, seen) => {
     const fitting = closed.filter((_check, i) => written[i]?.(value, run) === true)
     const [only] = fitting
-    if (fitting.length > 1) return run.fail('fits more than one of the alternatives')
+    if (fitting.length > 1) return run.fail('matches more than one of the alternatives')
     if (only) return only(value, run, seen)
-    any(value, run) // for its problem
+    any(value, run) // Records the problem.
     return false
   }
 }
@@ -76,7 +76,7 @@ function notChecks(node: JsonObject, { plain }: BranchModes): readonly Check[] {
   const not = get(node, 'not')
   if (not === undefined) return []
   const excluded = plain(not)
-  return [(value, run) => !excluded(value, run) || run.fail('is what the schema excludes')]
+  return [(value, run) => !excluded(value, run) || run.fail('is a value that the schema excludes')]
 }
 
 function conditionChecks(node: JsonObject, { branch, plain }: BranchModes): readonly Check[] {
@@ -107,13 +107,13 @@ function dependentChecks(node: JsonObject, { branch }: BranchModes): readonly Ch
   })
 }
 
-/** What is said of the members that nothing else has looked at; undefined if nothing is said. */
+/** The checks for members that no other keyword has checked; undefined if there is none. */
 interface Unevaluated {
   readonly properties: Check | undefined
   readonly items: Check | undefined
 }
 
-/** `rest`, and then what is said of the members that nothing in `rest` has looked at. */
+/** Returns a check that runs `rest`, then checks the members that `rest` has not checked. */
 export function unevaluatedCheck(rest: Check, { properties, items }: Unevaluated): Check {
   return (value, run, outer) => {
     if (typeof value !== 'object' || value === null) return rest(value, run)

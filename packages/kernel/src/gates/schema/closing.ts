@@ -1,4 +1,4 @@
-// Which schemas are closed: where the author names properties and says nothing of others, others are refused.
+// Decides which schemas are closed. A schema that names properties and does not mention others refuses others.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import {
@@ -13,24 +13,24 @@ import {
 } from './keywords.ts'
 
 /**
- * How to close a schema. `own`: its own keywords name all there is. `unevaluated`: branches name properties too, so that
- * what is left is only known when the branches have looked at a value.
+ * The way to close a schema. `own`: its own keywords name all properties. `unevaluated`: its branches name properties too, so the
+ * rest is only known after the branches have checked a value.
  */
 type SchemaClosing = 'no' | 'own' | 'unevaluated'
 
-/** What the compiler asks about closing. All of it was read off the schema, before there are arguments. */
+/** The closing rules of a schema. They depend on the schema only, not on arguments. */
 export interface ClosingRules {
-  /** How the schema of a place is closed. At the root (`always`), a schema that names nothing takes nothing. */
+  /** Returns how a schema is closed. At the root (`always`), a schema without names accepts no properties. */
   closing(node: JsonObject, always: boolean): SchemaClosing
-  /** The one branch that can hold an object here, if the schema says nothing else: then it is closed in its place. */
+  /** Returns the only branch that accepts objects, if the schema has no other keywords. It is closed instead of the schema. */
   soleBranch(node: JsonObject): JsonObject | undefined
-  /** Whether two branches that apply together both describe the same member: closed one by one, they would contradict. */
+  /** Returns whether two branches that apply together describe the same member. If both were closed, they would conflict. */
   overlaps(node: JsonObject): boolean
 }
 
 const NAMING = ['properties', 'patternProperties', 'additionalProperties', 'unevaluatedProperties']
 
-/** Makes the rules for one reviewed schema. */
+/** Returns the closing rules of one reviewed schema. */
 export function closingRules(root: JsonObject): ClosingRules {
   const structured = structuredNodes(root)
   const known = new Map<JsonObject, Described>()
@@ -70,7 +70,7 @@ export function closingRules(root: JsonObject): ClosingRules {
   }
 }
 
-/** The members that a schema and its branches describe, and whether two of them that apply together describe the same. */
+/** The members that a schema and its branches describe, and whether two parts that apply together describe the same member. */
 interface Described {
   readonly members: ReadonlySet<string>
   readonly overlap: boolean
@@ -96,7 +96,7 @@ function memberOf({ keyword, key = '' }: SchemaLink): readonly string[] {
   return [NAMING.includes(keyword) ? ANY_NAME : ITEMS]
 }
 
-/** The branches of a schema in groups: all groups apply together, of a group one branch. */
+/** Returns the branches in groups. All groups apply together. Within a group, one branch applies. */
 function groupsOf(root: JsonObject, node: JsonObject): readonly (readonly SchemaLink[])[] {
   const edges = inPlaceOf(root, node).filter(({ keyword }) => keyword !== 'not')
   const choices = [['anyOf'], ['oneOf'], ['then', 'else']]
@@ -105,7 +105,7 @@ function groupsOf(root: JsonObject, node: JsonObject): readonly (readonly Schema
   return [...chosen, ...rest.map((edge) => [edge])]
 }
 
-/** All branches of a schema, branches of branches included. What stands under `not` names nothing. */
+/** Returns all branches of a schema, recursively. Schemas under `not` name no properties. */
 function branchesOf(root: JsonObject, node: JsonObject): ReadonlySet<JsonObject> {
   const found = new Set<JsonObject>()
   const waiting = [node]
@@ -119,7 +119,7 @@ function branchesOf(root: JsonObject, node: JsonObject): ReadonlySet<JsonObject>
   return found
 }
 
-/** All schemas from which one can come to a schema that names properties. */
+/** Returns all schemas that lead to a schema with named properties. */
 function structuredNodes(root: JsonObject): ReadonlySet<JsonObject> {
   const from = new Map<JsonObject, JsonObject[]>([[root, []]])
   for (const [node] of from) {
@@ -146,7 +146,7 @@ function soleBranch(root: JsonObject, node: JsonObject): JsonObject | undefined 
   return only !== undefined && isObject(only) && more.length === 0 ? only : undefined
 }
 
-/** False only if no object can fit. */
+/** Returns false only if no object can match. */
 function admitsObjects(root: JsonObject, schema: Json): boolean {
   if (!isObject(schema)) return schema === true
   const type = get(schema, 'type')

@@ -1,4 +1,4 @@
-// From a reviewed schema to its check: one function for each subschema, bound together; no code is generated.
+// Compiles a reviewed schema to a check: one closure per subschema. No code is generated.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { branchChecks, unevaluatedCheck } from './branches.ts'
@@ -9,12 +9,12 @@ import { ANYTHING, inOrder, NOTHING, type Check } from './run.ts'
 import { valueChecks } from './values.ts'
 
 /**
- * How a subschema is used. `root` and `place`: it describes a value of its own, and is closed. `branch`: it describes a
- * value together with others; it is not closed, but what it says of members is. `plain`: as written, all the way down.
+ * The way a subschema is used. `root` and `place`: it describes a separate value and is closed. `branch`: it describes a value
+ * together with other schemas, so it is not closed, but the schemas of its members are. `plain`: nothing is closed.
  */
 type Mode = 'root' | 'place' | 'branch' | 'plain'
 
-/** Makes the check of a schema in which nothing was found to refuse. With `plain`, nothing is closed. */
+/** Compiles a schema that passed the review. With `plain`, nothing is closed. */
 export function compileChecks(root: JsonObject, mode: 'root' | 'plain' = 'root'): Check {
   return new Compiler(root).compile(mode)
 }
@@ -23,7 +23,7 @@ class Compiler {
   readonly #root: JsonObject
   readonly #rules: ClosingRules
   readonly #made = new Map<Mode, Map<JsonObject, Check>>()
-  // Schemas may lead to each other in circles and in long chains, so they wait here instead of on the stack.
+  // A work list, because schemas can refer to each other in cycles and long chains that would exhaust the stack.
   readonly #waiting: (() => void)[] = []
 
   constructor(root: JsonObject) {
@@ -57,7 +57,7 @@ class Compiler {
     const isPlace = mode === 'root' || mode === 'place'
     const sole = isPlace ? this.#rules.soleBranch(node) : undefined
     const closing = isPlace && !sole ? this.#rules.closing(node, mode === 'root') : 'no'
-    // Two branches that describe the same member are left as they are: neither names all that may be there.
+    // If two branches describe the same member, neither names all of its properties, so neither is closed.
     const asWritten = mode === 'plain' || (isPlace && this.#rules.overlaps(node))
     const plain: Compile = (schema) => this.#check(schema, 'plain')
     const below: Compile = (schema) => this.#check(schema, asWritten ? 'plain' : 'place')

@@ -1,8 +1,8 @@
 import { always, deny, escalate, type Gate } from '../gate.ts'
 
 /**
- * Objects to a tool that nobody knows, whose definition nobody pinned or that has changed since, and to arguments that
- * do not fit its schema.
+ * Objects to an unknown tool, to a tool whose definition is not pinned or differs from its pin, and to arguments that do not
+ * match its schema.
  */
 export const schema: Gate = {
   name: 'schema',
@@ -10,7 +10,7 @@ export const schema: Gate = {
   check({ args }, { tool }) {
     if (!tool) return deny('DENY_TOOL_NOT_FOUND')
     const { offered, pinned, schemas } = tool
-    // What is pinned and what a server offers must be the same; a server that offers nothing has not changed anything.
+    // The offered definition must equal the pin. A server that offers no definition has not changed it.
     if (pinned !== undefined && offered !== undefined && offered !== pinned)
       return deny('TOOL_DEFINITION_CHANGED')
     if (typeof args !== 'object' || args === null || Array.isArray(args)) {

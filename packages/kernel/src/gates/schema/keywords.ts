@@ -1,8 +1,8 @@
-// What JSON Schema's keywords hold, and where a schema leads from one subschema to the next.
+// The keywords of JSON Schema, and the links from a schema to its subschemas.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 
-/** What the value of a keyword must be. */
+/** The required form of a keyword's value. */
 export type KeywordShape =
   | 'schema'
   | 'schemas'
@@ -24,10 +24,9 @@ export type KeywordShape =
   | 'reference'
 
 /**
- * The keywords that decide anything, of all dialects from draft-06 on. Whatever is not here is an annotation.
- *
- * The older spellings (`dependencies`, a list in `items`, `additionalItems`) mean only one thing, so they are also
- * understood where a later dialect has dropped them: ignored, they would let more through than the author meant.
+ * The keywords with an effect, of all dialects from draft-06 on. All others are annotations. Older keywords (`dependencies`, a
+ * list in `items`, `additionalItems`) are unambiguous, so they also apply in later dialects. Ignoring them would allow more than
+ * the author intended.
  */
 export const SHAPES: ReadonlyMap<string, KeywordShape> = new Map<string, KeywordShape>([
   ['$ref', 'reference'],
@@ -73,7 +72,7 @@ export const SHAPES: ReadonlyMap<string, KeywordShape> = new Map<string, Keyword
   ['else', 'schema'],
 ])
 
-/** Keywords whose subschemas look at the same value as the schema they stand in. */
+/** Keywords whose subschemas apply to the same value as their parent schema. */
 const IN_PLACE: ReadonlySet<string> = new Set([
   'allOf',
   'anyOf',
@@ -86,17 +85,17 @@ const IN_PLACE: ReadonlySet<string> = new Set([
   'dependencies',
 ])
 
-/** A step from a schema to one of its subschemas. */
+/** A link from a schema to one of its subschemas. */
 export interface SchemaLink {
   readonly keyword: string
-  /** The name or index under the keyword, if it holds several. */
+  /** The name or index under the keyword, if it has several subschemas. */
   readonly key: string | undefined
-  /** Whether the subschema looks at the same value. */
+  /** Whether the subschema applies to the same value. */
   readonly inPlace: boolean
   readonly to: Json
 }
 
-/** The steps to the subschemas of `node`, not counting `$ref`. Keywords with a value of the wrong shape lead nowhere. */
+/** Returns the links to the subschemas of `node`, without `$ref`. A keyword with an invalid value has no links. */
 export function schemaLinksOf(node: JsonObject): readonly SchemaLink[] {
   return Object.entries(node).flatMap(([keyword, value]) => {
     const edge = (to: Json, key?: string): SchemaLink => ({
@@ -119,7 +118,7 @@ export function schemaLinksOf(node: JsonObject): readonly SchemaLink[] {
   })
 }
 
-/** The subschemas that look at the same value as `node`, its `$ref` among them; each is met where it applies. */
+/** Returns the links to subschemas that apply to the same value as `node`, including its `$ref`. */
 export function inPlaceOf(root: JsonObject, node: JsonObject): readonly SchemaLink[] {
   const edges = schemaLinksOf(node).filter(({ inPlace }) => inPlace)
   const ref = get(node, '$ref')
@@ -127,7 +126,7 @@ export function inPlaceOf(root: JsonObject, node: JsonObject): readonly SchemaLi
   return to === undefined ? edges : [{ keyword: '$ref', key: undefined, inPlace: true, to }, ...edges]
 }
 
-/** Where a `$ref` leads: `#` or a JSON pointer into `root`. Undefined for anything else, and if nothing is there. */
+/** Resolves a `$ref`: `#` or a JSON pointer into `root`. Returns undefined for any other reference and if it has no target. */
 export function resolve(root: JsonObject, ref: string): Json | undefined {
   if (!/^#(?:\/|$)/.test(ref)) return undefined
   let here: Json | undefined = root
@@ -139,7 +138,7 @@ export function resolve(root: JsonObject, ref: string): Json | undefined {
       : isList(here) && /^\d{1,4}$/.test(key)
         ? here[Number(key)]
         : undefined
-    // Inside of a schema with a name of its own, `#` would mean that schema.
+    // Inside a schema with its own `$id`, `#` would refer to that schema.
     if (here !== undefined && isObject(here) && get(here, '$id') !== undefined) return undefined
   }
   return here
@@ -149,17 +148,16 @@ function unescapeStep(step: string): string | undefined {
   try {
     return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')
   } catch {
-    // A broken percent escape points nowhere.
     return undefined
   }
 }
 
-/** The own value of a keyword or name; what a prototype might hold is not data. */
+/** Returns the own value of a key, never one of the prototype. */
 export function get(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
-/** The number a keyword holds, if it is there. */
+/** Returns the number of a keyword, if it has one. */
 export function numberOf(object: JsonObject, keyword: string): number | undefined {
   const value = get(object, keyword)
   return typeof value === 'number' ? value : undefined
@@ -173,23 +171,23 @@ export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value)
 }
 
-/** The members of an object; of anything else, none. */
+/** Returns the members of an object; none for other values. */
 export function entriesOf(value: Json | undefined): readonly (readonly [string, Json])[] {
   return value !== undefined && isObject(value) ? Object.entries(value) : []
 }
 
-/** The texts in a list; of anything else, none. */
+/** Returns the strings of a list; none for other values. */
 export function textsOf(value: Json | undefined): readonly string[] {
   return isList(value) ? value.filter((item) => typeof item === 'string') : []
 }
 
-/** A name of the schema's author as it is shown to people: short, and without what could disturb a screen or a log. */
+/** Returns a name of the schema in printable form: short and without control characters. */
 export function shown(name: string): string {
   const printable = name.replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '\ufffd')
   return printable.length > 64 ? `${printable.slice(0, 64)}…` : printable
 }
 
-/** A name as a step of a JSON pointer that is shown to people. */
+/** Returns a name as a printable step of a JSON pointer. */
 export function shownStep(name: string): string {
   return `/${shown(name).replaceAll('~', '~0').replaceAll('/', '~1')}`
 }

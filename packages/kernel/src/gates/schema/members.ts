@@ -1,30 +1,30 @@
-// What a schema says of the members of an object or an array.
+// Checks the members of an object or an array.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { entriesOf, get, isList, isObject, numberOf, shown, shownStep, textsOf } from './keywords.ts'
 import { NOTHING, type Check, type SchemaRun, type CheckedValues } from './run.ts'
 import { areUnique, usablePattern } from './values.ts'
 
-/** Makes the check of a subschema. */
+/** Compiles a subschema. */
 export type Compile = (schema: Json) => Check
 
-/** The problem of a property that nobody has named. Its name is the caller's text and is not repeated. */
+/** The problem of an unnamed property. The message does not repeat its name, because that is text of the caller. */
 export const UNNAMED = 'has a property that the schema does not name'
 
-/** A step to a property that the schema does not name: its name is the caller's text. */
+/** The step to an unnamed property, in place of its name. */
 export const ADDITIONAL = '/(additional)'
 
-/** How the subschemas of an object or array are compiled. */
+/** The ways to compile the subschemas of an object or array. */
 interface MemberModes {
   /** For subschemas that describe a member. */
   readonly below: Compile
   /** For subschemas that only count or name members. */
   readonly plain: Compile
-  /** Whether properties that this schema does not name are refused, though it does not say so. */
+  /** Whether unnamed properties are refused although the schema does not say so. */
   readonly closed: boolean
 }
 
-/** The checks of an object's properties. */
+/** Returns the checks of an object's properties. */
 export function objectChecks(node: JsonObject, modes: MemberModes): readonly Check[] {
   const checks = [sizeCheck(node), requiredCheck(node), namesCheck(node, modes), propertiesCheck(node, modes)]
   const used = checks.filter((check) => check !== undefined)
@@ -54,15 +54,15 @@ function sizeCheck(node: JsonObject): ObjectCheck | undefined {
 
 function countCheck(
   node: JsonObject,
-  least: string,
-  most: string,
-  what: string,
+  minKeyword: string,
+  maxKeyword: string,
+  members: string,
 ): ((count: number, run: SchemaRun) => boolean) | undefined {
-  const min = numberOf(node, least) ?? 0
-  const max = numberOf(node, most) ?? Number.POSITIVE_INFINITY
+  const min = numberOf(node, minKeyword) ?? 0
+  const max = numberOf(node, maxKeyword) ?? Number.POSITIVE_INFINITY
   if (min === 0 && max === Number.POSITIVE_INFINITY) return undefined
-  const few = `must have at least ${min} ${what}`
-  const many = `must have at most ${max} ${what}`
+  const few = `must have at least ${min} ${members}`
+  const many = `must have at most ${max} ${members}`
   return (count, run) => {
     if (count < min) return run.fail(few)
     return count <= max || run.fail(many)
@@ -118,7 +118,7 @@ function propertiesCheck(node: JsonObject, { below, closed }: MemberModes): Obje
   return (object, keys, run, seen) => {
     if (seen) run.spend(2 * keys.length)
     for (const key of keys) {
-      const value = object[key] as Json // an own key
+      const value = object[key] as Json // Sound: an own key.
       const known = named.get(key)
       if (known && !known.check(value, run)) return run.below(known.step)
       let isNamed = known !== undefined
@@ -136,7 +136,7 @@ function propertiesCheck(node: JsonObject, { below, closed }: MemberModes): Obje
   }
 }
 
-/** The checks of an array's items. */
+/** Returns the checks of an array's items. */
 export function arrayChecks(node: JsonObject, modes: MemberModes): readonly Check[] {
   const fits = countCheck(node, 'minItems', 'maxItems', 'items')
   const unique = get(node, 'uniqueItems') === true
@@ -165,7 +165,7 @@ function itemsCheck(node: JsonObject, { below }: MemberModes): ArrayCheck | unde
     const end = rest ? list.length : Math.min(prefix.length, list.length)
     for (let i = 0; i < end; i++) {
       const check = prefix[i] ?? rest
-      if (check && !check(list[i] as Json, run)) return run.below(`/${i}`) // `i` is below the length
+      if (check && !check(list[i] as Json, run)) return run.below(`/${i}`) // Sound: `i` is below the length.
     }
     seen?.addItemsTo(end)
     return true
@@ -178,8 +178,8 @@ function containsCheck(node: JsonObject, { plain }: MemberModes): ArrayCheck | u
   const check = plain(contains)
   const min = numberOf(node, 'minContains') ?? 1
   const max = numberOf(node, 'maxContains') ?? Number.POSITIVE_INFINITY
-  const few = `must have at least ${min} items of the kind that the schema asks for`
-  const many = `must have at most ${max} items of the kind that the schema limits`
+  const few = `must have at least ${min} items that match \`contains\``
+  const many = `must have at most ${max} items that match \`contains\``
   return (list, run, seen) => {
     let count = 0
     list.forEach((item, i) => {

@@ -1,39 +1,39 @@
-// Patterns of a schema, which are ECMAScript's, in an engine that takes linear time.
+// Translates ECMAScript patterns of a schema to RE2, which matches in linear time.
 
 import { RE2JS } from 're2js'
 
-/** A pattern that can be used. */
+/** A usable pattern. */
 export interface SchemaPattern {
-  /** Whether the pattern is found anywhere in the text. */
+  /** Returns whether the pattern matches anywhere in the text. */
   test(text: string): boolean
-  /** How large the pattern is for the engine; the time of a test grows with this and the length of the text. */
+  /** The program size. The time of a test grows with it and with the length of the text. */
   readonly size: number
-  /** How much work it was to compile. */
+  /** The cost of compiling the pattern. */
   readonly cost: number
 }
 
 const MAX_LENGTH = 1000
 const MAX_SIZE = 2500
-// A class of Unicode is one step, but takes as long to compile as this many.
+// A Unicode class is one step, but compiles as slowly as this many.
 const CLASS_COST = 25
 
-/** Compiles a pattern, or says why it cannot be used. Nothing is matched, and what would grow too large is not built. */
+/** Compiles a pattern, or returns why it cannot be used. Stops before a pattern grows too large. */
 export function compilePattern(source: string): SchemaPattern | { readonly problem: string } {
   if (source.length > MAX_LENGTH) return { problem: `is longer than ${MAX_LENGTH} characters` }
   const { text, size, classes, problem } = new Translator(source).translate()
   if (problem !== undefined) return { problem }
-  if (size > MAX_SIZE) return { problem: `repeats too much (more than ${MAX_SIZE} steps when written out)` }
+  if (size > MAX_SIZE) return { problem: `repeats too much (more than ${MAX_SIZE} steps when expanded)` }
   try {
     const compiled = RE2JS.compile(text)
     const steps = compiled.programSize()
     return { test: (input) => compiled.test(input), size: steps, cost: steps + CLASS_COST * classes }
   } catch {
-    // The library's message would quote the pattern; where it stands is enough.
-    return { problem: 'is not a regular expression, or one that cannot be matched in linear time' }
+    // The message of the library would quote the pattern.
+    return { problem: 'is not a regular expression that can be matched in linear time' }
   }
 }
 
-// What ECMAScript means by `\s`, and everything else; RE2 means only ASCII by these letters.
+// The meaning of `\s` and `\S` in ECMAScript. In RE2 they cover ASCII only.
 const SPACE =
   '\\t-\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}'
 const NO_SPACE =
@@ -53,17 +53,16 @@ const CATEGORIES: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Writes an ECMAScript pattern (flag `u`, read leniently) as the same pattern for RE2.
- *
- * `\d`, `\w` and `\b` mean ASCII in both. `\s` and `.` are spelled out, since they differ. Refused is what RE2 lacks (looking
- * around, back references) and what only other languages know (`\A`, `\Z`, `(?i)`).
+ * Translates an ECMAScript pattern (flag `u`, lenient) to the same pattern for RE2. `\d`, `\w` and `\b` are ASCII in both. `\s`
+ * and `.` differ, so they are written out. Refuses features that RE2 lacks (lookaround, back references) and syntax of other
+ * languages (`\A`, `\Z`, `(?i)`).
  */
 class Translator {
   readonly #source: string
   #at = 0
   #text = ''
   #problem: string | undefined
-  // How large the pattern is when repetitions are written out: of each open group, and of the last atom.
+  // The expanded sizes of the open groups, of the current group and of the last atom.
   readonly #outer: number[] = []
   #size = 0
   #atom = 0
@@ -97,10 +96,9 @@ class Translator {
   }
 
   #open(): void {
-    if (this.#take(/\(\?<?[=!]/y))
-      return this.#refuse('looks ahead or behind, which needs more than linear time')
+    if (this.#take(/\(\?<?[=!]/y)) return this.#refuse('uses lookaround, which needs more than linear time')
     if (!this.#take(/\((?:\?:|\?<[\p{L}$_][\p{L}\p{N}$_]*>|(?!\?))/uy)) {
-      return this.#refuse('has a kind of group that ECMAScript does not know')
+      return this.#refuse('has a group that ECMAScript does not support')
     }
     this.#text += '(?:'
     this.#outer.push(this.#size)
@@ -129,15 +127,15 @@ class Translator {
       const char = this.#source.charAt(this.#at)
       if (char === ']') {
         this.#at++
-        // Empty, they mean nothing and anything; to RE2 the bracket would be the first member.
+        // An empty class matches nothing, or anything if negated. RE2 would take the bracket as a member.
         if (inside === '') return negated ? `[${ANY}]` : `[^${ANY}]`
         return `[${negated ? '^' : ''}${inside}]`
       }
-      // An opening bracket is a member here; `[:` would begin a class of POSIX.
+      // An opening bracket is a literal here. In RE2, `[:` would begin a POSIX class.
       inside += char === '\\' ? this.#escape(true) : char === '[' ? '\\[' : char
       if (char !== '\\') this.#at++
     }
-    this.#refuse('has a class that does not end')
+    this.#refuse('has an unclosed class')
     return ''
   }
 
@@ -164,8 +162,8 @@ class Translator {
     if (letter === 'b' && inClass) return '\\x{8}'
     if (/[dDwWtnvfr]/.test(letter) || (!inClass && /[bB]/.test(letter))) return `\\${letter}`
     if (/[\x21-\x2f\x3a-\x40\x5b-\x60\x7b-\x7e]/.test(letter)) return `\\${letter}`
-    if (/[1-9k]/.test(letter)) this.#refuse('refers back to a group, which needs more than linear time')
-    else this.#refuse(`has an escape that ECMAScript does not know`)
+    if (/[1-9k]/.test(letter)) this.#refuse('uses a back reference, which needs more than linear time')
+    else this.#refuse(`has an escape that ECMAScript does not support`)
     return ''
   }
 
@@ -173,7 +171,8 @@ class Translator {
     const code = Number.parseInt(braced ?? four ?? two ?? '', 16)
     const low = isHighSurrogate(code) ? this.#take(/\\u([dD][c-fC-F][0-9a-fA-F]{2})/y) : null
     if (low) return hex(0x10000 + (code - 0xd800) * 0x400 + (Number.parseInt(low[1] ?? '', 16) - 0xdc00))
-    if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) this.#refuse('escapes what is not a character')
+    if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+      this.#refuse('has an escape that is not a character')
     return hex(code)
   }
 

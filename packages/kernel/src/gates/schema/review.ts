@@ -1,4 +1,4 @@
-// Why a schema cannot be used. Only reads: nothing of the schema is run, and no arguments are needed.
+// Finds the reasons to refuse a schema. It only reads the schema and needs no arguments.
 
 import { canonicalize, type Json, type JsonObject } from '@tollgate/evidence/core'
 import {
@@ -25,7 +25,7 @@ const MAX_APPLICATIONS = 10_000
 const MAX_CHAIN = 500
 const MAX_PROBLEMS = 20
 
-/** The dialects, by the `$schema` that names them (without a trailing `#`, and with either scheme). */
+/** The dialects by `$schema`, without the scheme and a trailing `#`. */
 const DIALECTS: ReadonlyMap<string, 'draft-06' | 'draft-07' | '2019-09' | '2020-12'> = new Map([
   ['//json-schema.org/draft-06/schema', 'draft-06'],
   ['//json-schema.org/draft-07/schema', 'draft-07'],
@@ -33,7 +33,7 @@ const DIALECTS: ReadonlyMap<string, 'draft-06' | 'draft-07' | '2019-09' | '2020-
   ['//json-schema.org/draft/2020-12/schema', '2020-12'],
 ])
 
-// To a reader of the old dialects these mean nothing. Ignored or obeyed, somebody would be surprised.
+// Keywords that older dialects do not have. Both ignoring and applying them could surprise the author.
 const LATER: ReadonlySet<string> = new Set([
   'prefixItems',
   'minContains',
@@ -44,8 +44,8 @@ const LATER: ReadonlySet<string> = new Set([
   'dependentSchemas',
 ])
 
-// Names that the standard or OpenAPI's registry know, and those that generators of schemas write for number types. They are
-// annotations here: not checked. An unknown one may be something that the author relies on.
+// Formats of the standard and of the OpenAPI registry, and number types of schema generators. They are annotations and not
+// checked. An unknown format is refused, because the author may rely on it.
 const FORMATS: ReadonlySet<string> = new Set(
   (
     'date-time date time duration email idn-email hostname idn-hostname ipv4 ipv6 uri uri-reference iri iri-reference ' +
@@ -54,14 +54,13 @@ const FORMATS: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** All problems for which a schema is refused, up to a reasonable number. Never throws. */
+/** Returns the problems of a schema, up to a limit. Never throws. */
 export function reviewSchema(schema: Json): readonly string[] {
   if (!isObject(schema)) return ['the schema is not an object; a tool describes its arguments with an object']
-  if (isDeeper(schema, MAX_DEPTH)) return [`the schema nests deeper than ${MAX_DEPTH} levels`]
+  if (isDeeper(schema, MAX_DEPTH)) return [`the schema is nested deeper than ${MAX_DEPTH} levels`]
   try {
     canonicalize(schema, { maxLength: MAX_LENGTH })
   } catch {
-    // Which of the two it is makes no difference to what can be done about it.
     return [`the schema is longer than ${MAX_LENGTH} characters, or has no canonical form`]
   }
   const problems = new Review(schema).problems()
@@ -79,7 +78,7 @@ class Review {
   readonly #problems: string[] = []
   readonly #isOld: boolean
   readonly #is2019: boolean
-  // Where each subschema stands: the place at which it was found first.
+  // The first position of each subschema.
   readonly #places: Map<JsonObject, string>
   #patternCost = 0
 
@@ -92,7 +91,7 @@ class Review {
   }
 
   problems(): readonly string[] {
-    // Subschemas are added while this goes on.
+    // The loop also visits subschemas that are added meanwhile.
     for (const [node, at] of this.#places) {
       this.#node(node, at)
       if (this.#places.size > MAX_SUBSCHEMAS) {
@@ -100,19 +99,19 @@ class Review {
       }
     }
     if (this.#patternCost > MAX_PATTERN_COST)
-      this.#problems.push('the patterns of the schema are too large together')
-    // Only a schema that leads where it says can be unfolded.
-    if (this.#problems.length === 0) this.#problems.push(...unfoldingProblems(this.#root, this.#places))
+      this.#problems.push('the patterns of the schema are too large in total')
+    // The expansion needs valid references.
+    if (this.#problems.length === 0) this.#problems.push(...expansionProblems(this.#root, this.#places))
     return this.#problems
   }
 
   #dialect(): string | undefined {
     const named = get(this.#root, '$schema')
-    if (named === undefined) return '2020-12' // as MCP has it
+    if (named === undefined) return '2020-12' // The default of MCP.
     const dialect = typeof named === 'string' ? DIALECTS.get(named.replace(/^https?:|#$/g, '')) : undefined
     if (dialect === undefined) {
-      const accepted = 'accepted are draft-06, draft-07, 2019-09 and 2020-12'
-      this.#refuse('/$schema', `names a dialect that is not known here; ${accepted}`)
+      const accepted = 'supported are draft-06, draft-07, 2019-09 and 2020-12'
+      this.#refuse('/$schema', `names an unsupported dialect; ${accepted}`)
     }
     return dialect
   }
@@ -138,39 +137,38 @@ class Review {
 
   #keyword(keyword: string, value: Json, at: string): void {
     if (keyword === '$dynamicRef' || keyword === '$recursiveRef') {
-      this.#refuse(at, 'is not supported; a `$ref` within the schema is')
+      this.#refuse(at, 'is not supported; use a `$ref` within the schema')
     }
     const shape = SHAPES.get(keyword)
     if (shape === undefined) return
-    if (this.#isOld && LATER.has(keyword))
-      this.#refuse(at, 'is not a keyword of the dialect that `$schema` names')
+    if (this.#isOld && LATER.has(keyword)) this.#refuse(at, 'is not a keyword of the dialect in `$schema`')
     if (this.#is2019 && keyword === 'unevaluatedItems') {
-      this.#refuse(at, 'means something else in 2019-09 than in 2020-12; only the latter is supported')
+      this.#refuse(at, 'differs between 2019-09 and 2020-12; only 2020-12 is supported')
     }
     if (!hasShape(value, shape)) this.#refuse(at, `must be ${SHAPE_WORDS[shape]}`)
     else this.#content(value, shape, at)
   }
 
-  /** What only some keywords have to fear. */
+  /** Checks the content of references, patterns and formats. */
   #content(value: Json, shape: KeywordShape, at: string): void {
     if (shape === 'reference' && typeof value === 'string') this.#reference(value, at)
     if (shape === 'pattern' && typeof value === 'string') this.#pattern(value, at)
     if (shape === 'patterns')
       for (const [key] of entriesOf(value)) this.#pattern(key, `${at}${shownStep(key)}`)
     if (shape === 'format' && typeof value === 'string' && !FORMATS.has(value)) {
-      this.#refuse(at, `names a format that is not known here, \`${shown(value)}\``)
+      this.#refuse(at, `names an unknown format, \`${shown(value)}\``)
     }
   }
 
   #reference(ref: string, at: string): void {
     const to = resolve(this.#root, ref)
     if (to !== undefined) return this.#subschema(to, shown(ref.slice(1)))
-    const why = ref.startsWith('#/') || ref === '#' ? 'leads nowhere' : 'leads out of the schema'
-    this.#refuse(at, `${why}: \`${shown(ref)}\`; only \`#\` and \`#/…\` are followed`)
+    const why = ref.startsWith('#/') || ref === '#' ? 'has no target' : 'refers outside of the schema'
+    this.#refuse(at, `${why}: \`${shown(ref)}\`; only \`#\` and \`#/…\` are supported`)
   }
 
   #pattern(source: string, at: string): void {
-    // Together they may take no more time than one schema is worth.
+    // The total cost of the patterns is limited.
     if (this.#patternCost > MAX_PATTERN_COST) return
     const pattern = compilePattern(source)
     if ('problem' in pattern) this.#refuse(at, pattern.problem)
@@ -207,7 +205,7 @@ const SHAPE_WORDS: Readonly<Record<KeywordShape, string>> = {
   reference: 'a text',
 }
 
-/** Whether the value has the shape, apart from the subschemas in it. */
+/** Returns whether a value has the required form. Subschemas are not checked. */
 function hasShape(value: Json, shape: KeywordShape): boolean {
   switch (shape) {
     case 'schema':
@@ -254,18 +252,18 @@ function isType(value: Json): boolean {
   return typeof value === 'string' && TYPES.has(value)
 }
 
-/** Subschemas that come back to themselves without going into the value, or that multiply on the way. */
-function unfoldingProblems(root: JsonObject, places: ReadonlyMap<JsonObject, string>): readonly string[] {
+/** Finds subschemas that apply to the same value in a cycle, or too many times. */
+function expansionProblems(root: JsonObject, places: ReadonlyMap<JsonObject, string>): readonly string[] {
   const sizes = new Map<JsonObject, number>()
   const open = new Set<JsonObject>()
   const problems: string[] = []
 
-  /** How many subschemas look at one value, once for each way on which they are reached. */
+  /** Counts the subschemas that apply to one value, once for each path to them. */
   function applications(node: JsonObject): number {
     const known = sizes.get(node)
     if (known !== undefined) return known
     if (open.has(node) || open.size >= MAX_CHAIN) {
-      problems.push(circle(node, open.size >= MAX_CHAIN))
+      problems.push(cycle(node, open.size >= MAX_CHAIN))
       return 1
     }
     open.add(node)
@@ -276,16 +274,14 @@ function unfoldingProblems(root: JsonObject, places: ReadonlyMap<JsonObject, str
     return size
   }
 
-  function circle(node: JsonObject, isChain: boolean): string {
-    const what = isChain
-      ? 'is reached over too many references'
-      : 'comes back to itself without going into the value'
-    return sentence(places.get(node) ?? '', what)
+  function cycle(node: JsonObject, isChain: boolean): string {
+    const problem = isChain ? 'is at the end of too many references' : 'refers to itself for the same value'
+    return sentence(places.get(node) ?? '', problem)
   }
 
   for (const [node, at] of places) {
     if (applications(node) <= MAX_APPLICATIONS) continue
-    return [...problems, sentence(at, `unfolds to more than ${MAX_APPLICATIONS} subschemas for one value`)]
+    return [...problems, sentence(at, `expands to more than ${MAX_APPLICATIONS} subschemas for one value`)]
   }
   return problems
 }

@@ -1,18 +1,16 @@
-// One check of one call's arguments: how much work is left, what was found, and what was looked at.
+// The state of one check of arguments: remaining work, the problem, and the checked members.
 
 import type { Json } from '@tollgate/evidence'
 import { KernelError } from '../../error.ts'
 
-/** Whether a value fits. If not, `run` holds the problem. With `seen`, also notes which members were looked at. */
+/** Returns whether a value matches. If not, `run` has the problem. With `seen`, also records the checked members. */
 export type Check = (value: Json, run: SchemaRun, seen?: CheckedValues) => boolean
 
-/** Accepts anything. */
 export const ANYTHING: Check = () => true
 
-/** Accepts nothing. */
 export const NOTHING: Check = (_value, run) => run.fail('is not allowed')
 
-/** All of the checks in their order, up to the first that finds a problem. */
+/** Combines checks. It stops at the first problem. */
 export function inOrder(checks: readonly Check[]): Check {
   const [first = ANYTHING] = checks
   if (checks.length <= 1) return first
@@ -22,29 +20,29 @@ export function inOrder(checks: readonly Check[]): Check {
   }
 }
 
-/** A step is the work of looking at one value with one subschema, or about as much. */
+/** One step is about the work of checking one value with one subschema. */
 const MAX_STEPS = 2_000_000
 
-/** The state of a check. Every sentence it holds was made from the schema, before there were arguments. */
+/** The state of a check. All its messages come from the schema, never from arguments. */
 export class SchemaRun {
   #left = MAX_STEPS
   #problem = ''
-  // From the inside out: a step is added where a check has come back.
+  // From the innermost step to the outermost.
   #path: string[] = []
   #wrongType = false
 
-  /** Takes steps from what is left. @throws KernelError if nothing is left. */
+  /** Uses up steps. @throws KernelError if none are left. */
   spend(steps: number): void {
     this.#left -= steps
-    if (this.#left < 0) throw new KernelError('SCHEMA_REFUSED', 'the arguments take too long to check')
+    if (this.#left < 0) throw new KernelError('SCHEMA_REFUSED', 'the arguments take too much work to check')
   }
 
-  /** Notes a problem of the value at hand; `wrongType` if it is not even of the right type. */
+  /** Records a problem of the current value; `wrongType` if its type is wrong. */
   fail(problem: string, wrongType = false): false {
     return this.again({ problem, path: [], wrongType })
   }
 
-  /** Notes that the problem is one step further down. */
+  /** Records that the problem is one step below. */
   below(step: string): false {
     this.#path.push(step)
     return false
@@ -54,7 +52,7 @@ export class SchemaRun {
     return { problem: this.#problem, path: this.#path, wrongType: this.#wrongType && this.#path.length === 0 }
   }
 
-  /** Takes up a problem that was found before. */
+  /** Records a problem that was found before. */
   again({ problem, path, wrongType }: FoundProblem): false {
     this.#problem = problem
     this.#path = path
@@ -63,14 +61,14 @@ export class SchemaRun {
   }
 }
 
-/** A problem and the way to it, from the inside out. */
+/** A problem and the path to it, innermost step first. */
 export interface FoundProblem {
   readonly problem: string
   readonly path: string[]
   readonly wrongType: boolean
 }
 
-/** The members of one value that some keyword has looked at (annotations, in the words of JSON Schema). */
+/** The members of one value that some keyword has checked ("annotations" in JSON Schema). */
 export class CheckedValues {
   readonly #names = new Set<string>()
   readonly #items = new Set<number>()
@@ -84,7 +82,7 @@ export class CheckedValues {
     this.#items.add(index)
   }
 
-  /** All items before this index. */
+  /** Adds all items before this index. */
   addItemsTo(end: number): void {
     this.#prefix = Math.max(this.#prefix, end)
   }

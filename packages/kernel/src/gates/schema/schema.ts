@@ -1,5 +1,5 @@
-// The JSON Schema of a tool's arguments. Its text comes from a server that nobody here trusts: it is reviewed before it is
-// used, no code is made from it, and checking arguments against it takes bounded time.
+// The JSON Schema of a tool's arguments. The schema comes from an untrusted server, so it is reviewed before use, no code is
+// generated from it, and checks take bounded time.
 
 import type { Json } from '@tollgate/evidence'
 import { KernelError } from '../../error.ts'
@@ -8,33 +8,28 @@ import { isObject } from './keywords.ts'
 import { reviewSchema } from './review.ts'
 import { SchemaRun, type Check } from './run.ts'
 
-/** A schema that was reviewed and can be used. */
+/** A reviewed schema. */
 export interface ArgumentsSchema {
   /**
-   * The first problem with the arguments, or undefined if they fit.
-   *
-   * Never throws and takes bounded time: arguments that need more are a problem. They are not changed.
+   * Returns the first problem of the arguments, or undefined if they match. Never throws. The time is bounded: arguments that
+   * need more are refused.
    */
   check(args: Json): SchemaProblem | undefined
 }
 
-/** What is wrong with arguments. Made of the schema's words and ours only: neither values nor names of the caller's. */
+/** A problem of arguments. It contains no values and names from the caller. */
 interface SchemaProblem {
-  /** Where, as a JSON pointer. A property that the schema does not name is written `(additional)`. */
+  /** A JSON pointer. An unnamed property is written `(additional)`. */
   readonly at: string
   readonly problem: string
 }
 
 /**
- * Makes the check of a tool's arguments out of its schema.
- *
- * The arguments must be an object, fit the schema (`format`s and other annotations are not checked), and hold no
- * property that nobody has named. Where a schema names `properties` and says nothing of others (with
- * `additionalProperties` or `unevaluatedProperties`), others are refused, in every dialect, as they would be by
- * `unevaluatedProperties: false`. At the root this also holds if it names none. Below the root, an object without
- * named properties may hold anything.
- *
- * @throws KernelError `SCHEMA_REFUSED` with all that `problemsInSchema` finds.
+ * Compiles the schema of a tool to a check of its arguments. The arguments must be an object, match the schema (annotations such
+ * as `format` are not checked), and have no unnamed properties. A schema that has `properties` but neither `additionalProperties`
+ * nor `unevaluatedProperties` is treated as if it had `unevaluatedProperties: false`, in every dialect. The root is treated so
+ * even without `properties`. Below the root, an object without named properties accepts anything. @throws KernelError
+ * `SCHEMA_REFUSED` with all problems of `problemsInSchema`.
  */
 export function compileSchema(schema: Json): ArgumentsSchema {
   const problems = problemsInSchema(schema)
@@ -45,7 +40,7 @@ export function compileSchema(schema: Json): ArgumentsSchema {
   return { check: (args) => firstProblem(check, args) }
 }
 
-/** The problems for which `compileSchema` would refuse a schema. Only reads it. Never throws. */
+/** Returns the problems for which `compileSchema` refuses a schema. Never throws. */
 export function problemsInSchema(schema: Json): readonly string[] {
   return reviewSchema(schema)
 }
@@ -56,8 +51,8 @@ function firstProblem(check: Check, args: Json): SchemaProblem | undefined {
   try {
     if (check(args, run)) return undefined
   } catch {
-    // Out of steps, or of stack. Whatever it was, nobody has seen that these arguments fit.
-    return { at: '', problem: 'cannot be checked with a reasonable amount of work' }
+    // Out of steps or stack. The arguments are not proven to match.
+    return { at: '', problem: 'takes too much work to check' }
   }
   const { problem, path } = run.found
   return { at: path.toReversed().join(''), problem }

@@ -1,11 +1,11 @@
-// What a schema says of a value without looking into it: its type, its size, the values it may be.
+// Checks a value without its members: its type, its size and its allowed values.
 
 import { canonicalize, type Json, type JsonObject } from '@tollgate/evidence/core'
 import { get, isList, isObject, numberOf, textsOf } from './keywords.ts'
 import { compilePattern, type SchemaPattern } from './pattern.ts'
 import { NOTHING, type Check, type SchemaRun } from './run.ts'
 
-/** The types of JSON Schema, each with its test and the words for it. */
+/** The types of JSON Schema, each with its test and its description. */
 export const TYPES: ReadonlyMap<string, { readonly is: (value: Json) => boolean; readonly words: string }> =
   new Map([
     ['object', { is: isObject, words: 'an object' }],
@@ -17,7 +17,7 @@ export const TYPES: ReadonlyMap<string, { readonly is: (value: Json) => boolean;
     ['null', { is: (value: Json) => value === null, words: 'null' }],
   ])
 
-/** The checks that need no subschema. */
+/** Returns the checks that need no subschema. */
 export function valueChecks(node: JsonObject): readonly Check[] {
   return [...typeChecks(node), ...listedChecks(node), ...numberChecks(node), ...textChecks(node)]
 }
@@ -36,8 +36,8 @@ function listedChecks(node: JsonObject): readonly Check[] {
   const listed = get(node, 'enum')
   const only = get(node, 'const')
   return [
-    ...(isList(listed) ? [isOneOf(listed, 'is not one of the values the schema lists')] : []),
-    ...(only === undefined ? [] : [isOneOf([only], 'is not the value the schema asks for')]),
+    ...(isList(listed) ? [isOneOf(listed, 'is not one of the values that the schema allows')] : []),
+    ...(only === undefined ? [] : [isOneOf([only], 'is not the value that the schema requires')]),
   ]
 }
 
@@ -47,13 +47,13 @@ function isOneOf(values: readonly Json[], problem: string): Check {
   return (value, run) => known.has(value, run) || run.fail(problem)
 }
 
-/** A set of JSON values that are the same if their canonical texts are. */
+/** A set of JSON values, compared by canonical text. */
 class JsonSet {
-  // Plain values stand for themselves, so that a text never equals the object it spells.
+  // Primitive values have a separate set, so that a string never equals the object that it spells.
   readonly #plain = new Set<Json>()
   readonly #texts = new Set<Json>()
 
-  /** False if it was there already. */
+  /** Adds a value; returns false if it was present. */
   add(value: Json, run?: SchemaRun): boolean {
     const [set, key] = this.#place(value, run)
     if (set.has(key)) return false
@@ -74,7 +74,7 @@ class JsonSet {
   }
 }
 
-/** Whether no item of a list is there twice, in linear time. */
+/** Returns whether all items of a list are different, in linear time. */
 export function areUnique(items: readonly Json[], run: SchemaRun): boolean {
   const known = new JsonSet()
   run.spend(items.length)
@@ -101,7 +101,7 @@ function numberChecks(node: JsonObject): readonly Check[] {
   ]
 }
 
-/** Up to the rounding of one division, so that 19.99 is a multiple of 0.01. A quotient beyond binary64 is refused. */
+/** Tolerates the rounding of one division, so that 19.99 is a multiple of 0.01. An infinite quotient is refused. */
 function isMultiple(value: number, of: number): boolean {
   const quotient = value / of
   return Math.abs(quotient - Math.round(quotient)) <= 2 * Number.EPSILON * Math.abs(quotient)
@@ -125,7 +125,7 @@ function textChecks(node: JsonObject): readonly Check[] {
   return [length, ...pattern]
 }
 
-/** Characters, of which some take two units. */
+/** Counts characters. Some take two units. */
 function lengthOf(text: string): number {
   let characters = text.length
   for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xdc00) characters--
@@ -137,10 +137,10 @@ function matches(pattern: Check): Check {
   return (value, run) => typeof value !== 'string' || pattern(value, run) || run.fail(problem)
 }
 
-/** A pattern of a reviewed schema, as a check of texts that notes no problem. */
+/** Returns a check of strings that records no problem. */
 export function usablePattern(source: string): Check {
   const pattern: SchemaPattern | { readonly problem: string } = compilePattern(source)
-  // Not reached: a schema with such a pattern is refused before.
+  // A schema with an invalid pattern is already refused, so this is never used.
   if ('problem' in pattern) return NOTHING
   return (value, run) => {
     if (typeof value !== 'string') return false

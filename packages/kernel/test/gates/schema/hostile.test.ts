@@ -2,14 +2,14 @@ import { parseJson, type Json } from '@tollgate/evidence'
 import { describe, expect, test } from 'vitest'
 import { compileSchema, problemsInSchema } from '../../../src/gates/schema/schema.ts'
 
-/** Refused for exactly these problems, in a review and when compiled. */
+/** Expects that the review and the compiler refuse the schema for exactly these problems. */
 function refuses(schema: Json, ...problems: string[]): void {
   expect(problemsInSchema(schema)).toEqual(problems)
   const message = `the schema cannot be used: ${problems.join('; ')}`
   expect(() => compileSchema(schema)).toThrow(expect.objectContaining({ code: 'SCHEMA_REFUSED', message }))
 }
 
-/** What is said of arguments, and that it took no longer than a call may wait. */
+/** Returns the result of a check, and expects that it was fast enough. */
 function checkQuickly(schema: Json, args: Json): string {
   const compiled = compileSchema(schema)
   const start = performance.now()
@@ -18,7 +18,7 @@ function checkQuickly(schema: Json, args: Json): string {
   return problem === undefined ? 'fits' : `${problem.at} ${problem.problem}`.trim()
 }
 
-const TOO_MUCH = 'cannot be checked with a reasonable amount of work'
+const TOO_MUCH = 'takes too much work to check'
 const nest = (levels: number, wrap: (inner: Json) => Json, inner: Json): Json =>
   levels === 0 ? inner : wrap(nest(levels - 1, wrap, inner))
 const chain = (length: number, link: (next: string) => Json): Json =>
@@ -34,9 +34,9 @@ describe('a schema is refused', () => {
       'the schema is not an object; a tool describes its arguments with an object',
     ],
     [
-      'that nests too deep',
+      'that is nested too deep',
       nest(17, (items) => ({ items: [items] }), {}),
-      'the schema nests deeper than 32 levels',
+      'the schema is nested deeper than 32 levels',
     ],
     [
       'that is too long',
@@ -51,78 +51,70 @@ describe('a schema is refused', () => {
     [
       'of draft-04',
       { $schema: 'http://json-schema.org/draft-04/schema#' },
-      '`/$schema` names a dialect that is not known here; accepted are draft-06, draft-07, 2019-09 and 2020-12',
+      '`/$schema` names an unsupported dialect; supported are draft-06, draft-07, 2019-09 and 2020-12',
     ],
     [
-      'with words of a later dialect',
+      'with keywords of a later dialect',
       { $schema: 'http://json-schema.org/draft-07/schema#', unevaluatedProperties: false },
-      '`/unevaluatedProperties` is not a keyword of the dialect that `$schema` names',
+      '`/unevaluatedProperties` is not a keyword of the dialect in `$schema`',
     ],
     [
-      'that loads another',
+      'that refers to a URL',
       { properties: { a: { $ref: 'https://evil.test/s.json' } } },
-      '`/properties/a/$ref` leads out of the schema: `https://evil.test/s.json`; only `#` and `#/…` are followed',
+      '`/properties/a/$ref` refers outside of the schema: `https://evil.test/s.json`; only `#` and `#/…` are supported',
     ],
     [
       'that refers to a file',
       { $ref: 'other.json#/a' },
-      '`/$ref` leads out of the schema: `other.json#/a`; only `#` and `#/…` are followed',
+      '`/$ref` refers outside of the schema: `other.json#/a`; only `#` and `#/…` are supported',
     ],
     [
       'that refers to an anchor',
       { $ref: '#a', $defs: { a: { $anchor: 'a' } } },
-      '`/$ref` leads out of the schema: `#a`; only `#` and `#/…` are followed',
+      '`/$ref` refers outside of the schema: `#a`; only `#` and `#/…` are supported',
     ],
     [
       'that refers to nothing',
       { $ref: '#/$defs/a' },
-      '`/$ref` leads nowhere: `#/$defs/a`; only `#` and `#/…` are followed',
+      '`/$ref` has no target: `#/$defs/a`; only `#` and `#/…` are supported',
     ],
     [
-      'that refers to what a prototype holds',
+      'that refers to a member of a prototype',
       { $ref: '#/constructor' },
-      '`/$ref` leads nowhere: `#/constructor`; only `#` and `#/…` are followed',
+      '`/$ref` has no target: `#/constructor`; only `#` and `#/…` are supported',
     ],
     ['that refers to a text', { title: 'x', $ref: '#/title' }, '`/title` is not a schema'],
     [
       'with a dynamic reference',
       { $dynamicRef: '#a' },
-      '`/$dynamicRef` is not supported; a `$ref` within the schema is',
+      '`/$dynamicRef` is not supported; use a `$ref` within the schema',
     ],
     [
       'with a recursive reference',
       { items: { $recursiveRef: '#' } },
-      '`/items/$recursiveRef` is not supported; a `$ref` within the schema is',
+      '`/items/$recursiveRef` is not supported; use a `$ref` within the schema',
     ],
     ['with a name inside', { items: { $id: 'b' } }, '`/items` has an `$id`; only the root may have one'],
+    ['that refers to itself', { $ref: '#' }, 'the root of the schema refers to itself for the same value'],
     [
-      'that is itself',
-      { $ref: '#' },
-      'the root of the schema comes back to itself without going into the value',
-    ],
-    [
-      'that is part of itself',
+      'that contains itself',
       { allOf: [{ $ref: '#' }] },
-      'the root of the schema comes back to itself without going into the value',
+      'the root of the schema refers to itself for the same value',
     ],
     [
-      'that comes back over two steps',
+      'that refers to itself over two references',
       {
         properties: { a: { $ref: '#/$defs/x' } },
         $defs: { x: { not: { $ref: '#/$defs/y' } }, y: { if: { $ref: '#/$defs/x' } } },
       },
-      '`/$defs/x` comes back to itself without going into the value',
+      '`/$defs/x` refers to itself for the same value',
     ],
     [
-      'that doubles on the way',
+      'that doubles with each reference',
       { $ref: '#/$defs/d0', $defs: chain(16, ($ref) => ({ allOf: [{ $ref }, { $ref }] })) },
-      'the root of the schema unfolds to more than 10000 subschemas for one value',
+      'the root of the schema expands to more than 10000 subschemas for one value',
     ],
-    [
-      'with an unknown format',
-      { format: 'x-secret' },
-      '`/format` names a format that is not known here, `x-secret`',
-    ],
+    ['with an unknown format', { format: 'x-secret' }, '`/format` names an unknown format, `x-secret`'],
     ['with data for a number', { maximum: { $data: '1/a' } }, '`/maximum` must be a number'],
     ['with the flags of draft-04', { exclusiveMinimum: true }, '`/exclusiveMinimum` must be a number'],
     [
@@ -144,27 +136,27 @@ describe('a schema is refused', () => {
     refuses(schema, problem)
   })
 
-  test('for all its problems at once', () => {
+  test('for all of its problems', () => {
     refuses(
       { type: 'any', properties: { a: { pattern: '(?=a)' }, b: { $ref: 'x' } } },
       '`/type` must be one of the seven types, or a list of them',
-      '`/properties/a/pattern` looks ahead or behind, which needs more than linear time',
-      '`/properties/b/$ref` leads out of the schema: `x`; only `#` and `#/…` are followed',
+      '`/properties/a/pattern` uses lookaround, which needs more than linear time',
+      '`/properties/b/$ref` refers outside of the schema: `x`; only `#` and `#/…` are supported',
     )
   })
 
-  test('for twenty problems at most', () => {
+  test('for at most twenty listed problems', () => {
     const problems = problemsInSchema({ allOf: Array.from({ length: 30 }, () => ({ type: 'x' })) })
     expect(problems).toHaveLength(21)
     expect(problems[20]).toBe('and 10 more problems')
   })
 
-  test('in words that disturb no screen', () => {
+  test('with printable messages', () => {
     const [problem] = problemsInSchema({ properties: { ['\u001b[2J\u202e' + 'x'.repeat(100)]: { type: 1 } } })
     expect(problem).toMatch(/^`\/properties\/\ufffd\[2J\ufffdx{59}…\/type` must be/)
   })
 
-  test('only for what is used: unused definitions and vendor keywords do not matter', () => {
+  test('only for parts that are used, not for unused definitions and vendor keywords', () => {
     const schema = {
       $defs: { unused: { $ref: 'http://x' } },
       'x-a': { type: 'x' },
@@ -181,7 +173,7 @@ describe('patterns', () => {
     try {
       return new RegExp(pattern, 'u')
     } catch {
-      return new RegExp(pattern) // what the flag forbids is read the old way
+      return new RegExp(pattern) // The flag forbids the pattern.
     }
   }
 
@@ -215,35 +207,35 @@ describe('patterns', () => {
   })
 
   const LINEAR = 'which needs more than linear time'
-  const BROKEN = 'is not a regular expression, or one that cannot be matched in linear time'
+  const BROKEN = 'is not a regular expression that can be matched in linear time'
   test.each([
-    ['(?=a)', `looks ahead or behind, ${LINEAR}`],
-    ['(?<!a)b', `looks ahead or behind, ${LINEAR}`],
-    ['(a)\\1', `refers back to a group, ${LINEAR}`],
-    ['(?<n>a)\\k<n>', `refers back to a group, ${LINEAR}`],
-    ['(?i)a', 'has a kind of group that ECMAScript does not know'],
-    ['\\Aa\\Z', 'has an escape that ECMAScript does not know'],
-    ['\\ud83d', 'escapes what is not a character'],
-    ['a\\', 'has an escape that ECMAScript does not know'],
-    ['[a', 'has a class that does not end'],
+    ['(?=a)', `uses lookaround, ${LINEAR}`],
+    ['(?<!a)b', `uses lookaround, ${LINEAR}`],
+    ['(a)\\1', `uses a back reference, ${LINEAR}`],
+    ['(?<n>a)\\k<n>', `uses a back reference, ${LINEAR}`],
+    ['(?i)a', 'has a group that ECMAScript does not support'],
+    ['\\Aa\\Z', 'has an escape that ECMAScript does not support'],
+    ['\\ud83d', 'has an escape that is not a character'],
+    ['a\\', 'has an escape that ECMAScript does not support'],
+    ['[a', 'has an unclosed class'],
     ['(', BROKEN],
     [')', BROKEN],
     ['[z-a]', BROKEN],
     ['a{1001}', BROKEN],
     ['a++', BROKEN],
     ['a'.repeat(1001), 'is longer than 1000 characters'],
-    [`(${'a'.repeat(900)}){1000}`, 'repeats too much (more than 2500 steps when written out)'],
-    ['((a{20}){20}){20}', 'repeats too much (more than 2500 steps when written out)'],
+    [`(${'a'.repeat(900)}){1000}`, 'repeats too much (more than 2500 steps when expanded)'],
+    ['((a{20}){20}){20}', 'repeats too much (more than 2500 steps when expanded)'],
   ])('%s is refused', (pattern, problem) => {
     refuses({ pattern }, `\`/pattern\` ${problem}`)
   })
 
-  test('are limited together', () => {
+  test('are limited in total', () => {
     const anyOf = Array.from({ length: 40 }, (_, i) => ({ pattern: `${i}[a-z]{1,900}` }))
     const start = performance.now()
-    refuses({ anyOf }, 'the patterns of the schema are too large together')
+    refuses({ anyOf }, 'the patterns of the schema are too large in total')
     const classes = Array.from({ length: 1000 }, (_, i) => ({ pattern: `${i}\\p{L}` }))
-    refuses({ anyOf: classes }, 'the patterns of the schema are too large together')
+    refuses({ anyOf: classes }, 'the patterns of the schema are too large in total')
     expect(performance.now() - start).toBeLessThan(40_000)
   })
 
@@ -256,7 +248,7 @@ describe('patterns', () => {
     ).toBe('has a property that the schema does not name')
   })
 
-  test('that are large are not tried on long texts', () => {
+  test('that are large are not run on long texts', () => {
     const schema = { properties: { v: { pattern: '(a?){500}a{500}' } } }
     expect(checkQuickly(schema, { v: 'a'.repeat(499) })).toBe('/v does not match the pattern of the schema')
     expect(checkQuickly(schema, { v: 'a'.repeat(100_000) })).toBe(TOO_MUCH)
@@ -266,14 +258,14 @@ describe('patterns', () => {
 describe('work is bounded', () => {
   const list = (length: number, item: (i: number) => Json): Json => Array.from({ length }, (_, i) => item(i))
 
-  test('where a recursive schema doubles with each level of the value', () => {
+  test('if a recursive schema doubles with each level of the value', () => {
     const both = { properties: { a: { $ref: '#' } } }
     const deep = (levels: number): Json => nest(levels, (a) => ({ a }), {})
     expect(checkQuickly({ allOf: [both, both] }, deep(8))).toBe('fits')
     expect(checkQuickly({ allOf: [both, { ...both }] }, deep(60))).toBe(TOO_MUCH)
   })
 
-  test('where every item must be unlike all others', () => {
+  test('if all items must be different', () => {
     const schema = { properties: { v: { uniqueItems: true } } }
     expect(checkQuickly(schema, { v: list(100_000, (i) => ({ i })) })).toBe('fits')
     expect(checkQuickly(schema, { v: [...(list(50_000, (i) => [i]) as Json[]), [7]] })).toBe(
@@ -281,7 +273,7 @@ describe('work is bounded', () => {
     )
   })
 
-  test('where many subschemas look at many values', () => {
+  test('if many subschemas check many values', () => {
     const schema = {
       properties: { v: { items: { allOf: list(900, (i) => ({ not: { const: `x${i}` } })) } } },
     }
@@ -289,7 +281,7 @@ describe('work is bounded', () => {
     expect(checkQuickly(schema, { v: list(100_000, () => 1) })).toBe(TOO_MUCH)
   })
 
-  test('where many subschemas look at one long text or at many names', () => {
+  test('if many subschemas check one long text or many names', () => {
     const all = (node: Json): Json => ({
       properties: { v: { allOf: list(1500, () => ({ ...(node as object) })) } },
     })
@@ -298,16 +290,16 @@ describe('work is bounded', () => {
     expect(checkQuickly(all({ additionalProperties: { type: 'number' } }), { v: names })).toBe(TOO_MUCH)
   })
 
-  test('where one value has many errors in many alternatives', () => {
+  test('if one value has many problems in many alternatives', () => {
     const item = {
       anyOf: list(200, (i) => ({ properties: { [`k${i}`]: { type: 'string' } }, required: [`k${i}`] })),
     }
     expect(checkQuickly({ properties: { v: { items: item } } }, { v: list(50_000, () => ({})) })).toBe(
-      '/v/0 fits none of the alternatives',
+      '/v/0 matches none of the alternatives',
     )
   })
 
-  test('but not so that large honest arguments are refused', () => {
+  test('but large valid arguments are accepted', () => {
     const row = {
       properties: { id: { type: 'integer' }, name: { type: 'string', maxLength: 40 } },
       required: ['id'],
@@ -318,7 +310,7 @@ describe('work is bounded', () => {
     expect(checkQuickly(text, { content: 'x'.repeat(1_000_000) })).toBe('fits')
   })
 
-  test('and long chains of references do not exhaust the stack', () => {
+  test('for long chains of references, without a stack overflow', () => {
     const inPlace = { $ref: '#/$defs/d0', $defs: chain(900, ($ref) => ({ $ref })) }
     expect(problemsInSchema(inPlace)).toHaveLength(1)
     const down = { $ref: '#/$defs/d0', $defs: chain(900, ($ref) => ({ properties: { a: { $ref } } })) }
@@ -330,7 +322,7 @@ describe('work is bounded', () => {
     ).toBe('fits')
   })
 
-  test('recursive data fits as deep as the parser goes', () => {
+  test('for recursive data up to the depth limit of the parser', () => {
     const tree = { properties: { value: { type: 'number' }, next: { $ref: '#' } } }
     expect(
       checkQuickly(
@@ -347,7 +339,7 @@ describe('work is bounded', () => {
   })
 })
 
-describe('texts of the schema are data', () => {
+describe('text of the schema is data', () => {
   const NAMES = [
     '"',
     "'",
@@ -365,7 +357,7 @@ describe('texts of the schema are data', () => {
     'é😀',
   ]
 
-  test.each(NAMES)('%j is a name, a value and a pattern like any other', (text) => {
+  test.each(NAMES)('%j is an ordinary name, value and pattern', (text) => {
     const object = (value: Json): Json => parseJson(JSON.stringify({ [text]: value }))
     const schema = compileSchema({
       properties: { [text]: { enum: [text, { [text]: text }] } },
@@ -373,12 +365,12 @@ describe('texts of the schema are data', () => {
     })
     expect(schema.check(object(text))).toBeUndefined()
     expect(schema.check(object({ [text]: text }))).toBeUndefined()
-    expect(schema.check(object(`${text}!`))?.problem).toBe('is not one of the values the schema lists')
+    expect(schema.check(object(`${text}!`))?.problem).toBe('is not one of the values that the schema allows')
     expect(schema.check({})?.problem).toMatch(/^lacks/)
     expect(schema.check({ [`${text}!`]: 1, [text]: text })?.problem).toMatch(/does not name$/)
   })
 
-  test('the same `$id` in two schemas connects nothing', () => {
+  test('the same `$id` in two schemas has no effect', () => {
     const $id = 'https://example.com/tool'
     const first = compileSchema({ $id, properties: { a: { type: 'string' } } })
     const second = compileSchema({ $id, properties: { a: { type: 'number' } } })
@@ -386,7 +378,7 @@ describe('texts of the schema are data', () => {
   })
 })
 
-test('no text of the caller is in a problem', () => {
+test('a problem contains no text of the caller', () => {
   const secret = 'hunter2'
   const schema = compileSchema({
     properties: {

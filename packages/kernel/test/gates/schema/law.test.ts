@@ -6,13 +6,13 @@ import { compileChecks } from '../../../src/gates/schema/compile.ts'
 import { SchemaRun } from '../../../src/gates/schema/run.ts'
 import { runs } from '../../../../evidence/test/runs.ts'
 
-/** Whether our check of the arguments agrees with an opinion about every schema and value. */
+/** Expects that a property is true for every schema and value. */
 function holds(
   schemas: fc.Arbitrary<JsonObject>,
-  opinion: (schema: JsonObject, args: Json) => boolean,
+  property: (schema: JsonObject, args: Json) => boolean,
 ): void {
   fc.assert(
-    fc.property(schemas, ARGUMENTS, (schema, args) => opinion(schema, args)),
+    fc.property(schemas, ARGUMENTS, (schema, args) => property(schema, args)),
     { numRuns: runs(2000), seed: 20_240_607 },
   )
 }
@@ -25,7 +25,7 @@ const byName = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<Record<string, T>> =>
     .uniqueArray(fc.tuple(name, value), { selector: ([key]) => key, maxLength: 3 })
     .map((pairs) => objectOf(pairs))
 
-/** An object as the strict parser makes it: every name is data. */
+/** Makes an object like the strict parser does: every name is data. */
 function objectOf<T>(pairs: readonly (readonly [string, T])[]): Record<string, T> {
   const object = Object.create(null) as Record<string, T>
   for (const [key, value] of pairs) object[key] = value
@@ -88,7 +88,7 @@ function objects(node: fc.Arbitrary<JsonObject>): fc.Arbitrary<JsonObject> {
   return fc.record(parts, { requiredKeys: [] }).map((made) => ({ ...made }))
 }
 
-/** The same in the plainest words, for the few keywords of `SIMPLE`; closed as the contract says. */
+/** A simple reference implementation for the keywords of `SIMPLE`, closed as the contract says. */
 function naive(schema: Json, value: Json, isRoot: boolean): boolean {
   if (typeof schema === 'boolean') return schema
   const {
@@ -135,14 +135,14 @@ function sorted(_key: string, value: unknown): unknown {
   return objectOf(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-test('simple schemas mean what a plain reading says', () => {
+test('simple schemas agree with the reference implementation', () => {
   holds(
     SIMPLE,
     (schema, args) => (compileSchema(schema).check(args) === undefined) === naive(schema, args, true),
   )
 })
 
-test('what fits a closed schema fits it as written', () => {
+test('arguments that match a closed schema match it as written', () => {
   let fitting = 0
   holds(WITH_REFS, (schema, args) => {
     const fits = compileSchema(schema).check(args) === undefined
@@ -152,14 +152,14 @@ test('what fits a closed schema fits it as written', () => {
   expect(fitting).toBeGreaterThan(100)
 })
 
-test('a property that no schema names is refused, wherever an object names some', () => {
+test('an unnamed property is refused in every object with named properties', () => {
   holds(objects(SIMPLE), (schema, args) => {
     if (Object.hasOwn(schema, 'additionalProperties')) return true
     return compileSchema(schema).check({ ...(args as JsonObject), zzz: 1 }) !== undefined
   })
 })
 
-test('a check leaves no trace for the next', () => {
+test('a check does not affect the next one', () => {
   fc.assert(
     fc.property(WITH_REFS, fc.array(ARGUMENTS, { minLength: 2, maxLength: 4 }), (schema, calls) => {
       const used = compileSchema(schema)
@@ -169,7 +169,7 @@ test('a check leaves no trace for the next', () => {
   )
 })
 
-test('any JSON at all is either compiled or refused, and the review says which', () => {
+test('any JSON is either compiled or refused, as the review says', () => {
   const keyword = fc.constantFrom(
     'properties',
     'items',

@@ -2,7 +2,7 @@ import { parseJson, type Json } from '@tollgate/evidence'
 import { describe, expect, test } from 'vitest'
 import { compileSchema } from '../../../src/gates/schema/schema.ts'
 
-/** What is said of arguments: `fits`, or `<place> <problem>`. Both texts go through the strict parser, as they do in life. */
+/** Returns `fits`, or `<pointer> <problem>`. Parses both with the strict parser, as in production. */
 function check(schema: Json, args: Json): string {
   const problem = compileSchema(strict(schema)).check(strict(args))
   return problem === undefined ? 'fits' : `${problem.at} ${problem.problem}`.trim()
@@ -12,13 +12,13 @@ function strict(value: Json): Json {
   return parseJson(JSON.stringify(value))
 }
 
-/** The same for a single argument `v`. */
+/** Like `check`, for a single argument `v`. */
 function checkValue(schema: Json, value: Json, root: Record<string, Json> = {}): string {
   return check({ type: 'object', properties: { v: schema }, ...root }, { v: value }).replace(/^\/v /, '')
 }
 
 const UNNAMED = 'has a property that the schema does not name'
-const NONE = 'fits none of the alternatives'
+const NONE = 'matches none of the alternatives'
 
 describe('keywords', () => {
   test.each<[Json, Json, string]>([
@@ -32,10 +32,10 @@ describe('keywords', () => {
     [{ type: 'array' }, {}, 'must be an array'],
     [{ type: 'object' }, [], 'must be an object'],
     [{ enum: ['a', 1, null, { b: [1] }] }, { b: [1] }, 'fits'],
-    [{ enum: ['a', 1] }, '1', 'is not one of the values the schema lists'],
-    [{ enum: ['{"b":1}'] }, { b: 1 }, 'is not one of the values the schema lists'],
+    [{ enum: ['a', 1] }, '1', 'is not one of the values that the schema allows'],
+    [{ enum: ['{"b":1}'] }, { b: 1 }, 'is not one of the values that the schema allows'],
     [{ const: { x: 1, y: 2 } }, { y: 2, x: 1 }, 'fits'],
-    [{ const: false }, 0, 'is not the value the schema asks for'],
+    [{ const: false }, 0, 'is not the value that the schema requires'],
     [{ minimum: 1 }, 0, 'must be at least 1'],
     [{ exclusiveMaximum: 1 }, 1, 'must be less than 1'],
     [{ multipleOf: 0.01 }, 19.99, 'fits'],
@@ -56,12 +56,12 @@ describe('keywords', () => {
       'has the same item twice',
     ],
     [{ contains: { type: 'string' }, maxContains: 1 }, [1, 'a'], 'fits'],
-    [{ contains: { const: 1 } }, [2], 'must have at least 1 items of the kind that the schema asks for'],
+    [{ contains: { const: 1 } }, [2], 'must have at least 1 items that match `contains`'],
     [{ contains: { const: 1 }, minContains: 0 }, [2], 'fits'],
     [{ prefixItems: [{ type: 'string' }], items: false }, ['a', 1], '/v/1 is not allowed'],
     [{ prefixItems: [true], unevaluatedItems: { type: 'null' } }, [1, 2], '/v/1 must be null'],
-    [{ not: { type: 'string' } }, 'a', 'is what the schema excludes'],
-    [{ oneOf: [{ minimum: 1 }, { minimum: 2 }] }, 3, 'fits more than one of the alternatives'],
+    [{ not: { type: 'string' } }, 'a', 'is a value that the schema excludes'],
+    [{ oneOf: [{ minimum: 1 }, { minimum: 2 }] }, 3, 'matches more than one of the alternatives'],
     [{ oneOf: [{ minimum: 1 }, { maximum: -1 }] }, 0, NONE],
     [{ oneOf: [{ minimum: 1 }, { type: 'string' }] }, 0, 'must be at least 1'],
     [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, 1, NONE],
@@ -78,18 +78,18 @@ describe('keywords', () => {
     expect(checkValue(schema, value)).toBe(expected)
   })
 
-  test('arguments are an object, whatever the schema says', () => {
+  test('arguments must be an object for any schema', () => {
     expect(compileSchema({ additionalProperties: true }).check(['a'])?.problem).toBe('must be an object')
   })
 
-  test('defaults are not put in and nothing is converted', () => {
+  test('defaults are not inserted and values are not converted', () => {
     const args = strict({ n: 1 })
     const schema = compileSchema({ properties: { n: { type: 'number' }, m: { default: 1 } } })
     expect(schema.check(args)).toBeUndefined()
     expect(args).toEqual(strict({ n: 1 }))
   })
 
-  test('one alternative of the right kind tells its own problem', () => {
+  test('the problem of the only alternative with the right type is reported', () => {
     const model = { type: 'object', properties: { id: { type: 'integer' } } }
     expect(checkValue({ anyOf: [model, { type: 'null' }] }, { id: 'x' })).toBe('/v/id must be a whole number')
   })
@@ -109,12 +109,12 @@ describe('dialects', () => {
     ],
     ['dependencies on a schema', { dependencies: { c: { required: ['d'] } } }, { c: 1 }, 'lacks `d`'],
     [
-      'what stands beside a reference',
+      'keywords next to a reference',
       { $ref: '#/definitions/t', maxLength: 1 },
       'ab',
       'must have at most 1 characters',
     ],
-  ])('draft-07 knows %s', (_name, schema, value, expected) => {
+  ])('draft-07 supports %s', (_name, schema, value, expected) => {
     expect(checkValue(schema, value, { ...draft07, definitions: { t: { type: 'string' } } })).toBe(expected)
   })
 
@@ -128,18 +128,28 @@ describe('dialects', () => {
   })
 })
 
-describe('properties that nobody named', () => {
+describe('unnamed properties', () => {
   const named = { type: 'object', properties: { a: { type: 'number' } } }
   const other = { type: 'object', properties: { b: { type: 'number' } }, required: ['b'] }
 
   test.each<[string, Json, Json, string]>([
     ['are refused at the root', named, { a: 1, x: 1 }, UNNAMED],
     ['are refused if the root names none', { type: 'object' }, { x: 1 }, UNNAMED],
-    ['may be none', { type: 'object' }, {}, 'fits'],
-    ['fit if the root says so', { type: 'object', additionalProperties: true }, { x: 1 }, 'fits'],
-    ['fit a schema for them', { ...named, additionalProperties: { type: 'string' } }, { x: 's' }, 'fits'],
+    ['are not required', { type: 'object' }, {}, 'fits'],
     [
-      'are not named in a problem',
+      'are accepted if the root allows them',
+      { type: 'object', additionalProperties: true },
+      { x: 1 },
+      'fits',
+    ],
+    [
+      'are accepted if they match a schema for them',
+      { ...named, additionalProperties: { type: 'string' } },
+      { x: 's' },
+      'fits',
+    ],
+    [
+      'are not quoted in a problem',
       { ...named, additionalProperties: { type: 'string' } },
       { x: 1 },
       '/(additional) must be a string',
@@ -158,15 +168,20 @@ describe('properties that nobody named', () => {
       `/(additional) ${UNNAMED}`,
     ],
     [
-      'are refused beside patterns',
+      'are refused next to patterns',
       { properties: { a: true }, patternProperties: { '^x-': true } },
       { 'x-a': 1, y: 1 },
       UNNAMED,
     ],
-    ['fit an object that names none', { properties: { o: { type: 'object' } } }, { o: { x: 1 } }, 'fits'],
+    [
+      'are accepted in an object without named properties',
+      { properties: { o: { type: 'object' } } },
+      { o: { x: 1 } },
+      'fits',
+    ],
     ['are refused behind a reference', { $ref: '#/$defs/n', $defs: { n: named } }, { x: 1 }, UNNAMED],
-    ['are known over all parts', { allOf: [named, other] }, { a: 1, b: 1 }, 'fits'],
-    ['are refused over all parts', { allOf: [named, other] }, { a: 1, b: 1, x: 1 }, UNNAMED],
+    ['can be named by any part', { allOf: [named, other] }, { a: 1, b: 1 }, 'fits'],
+    ['are refused if no part names them', { allOf: [named, other] }, { a: 1, b: 1, x: 1 }, UNNAMED],
     ['may belong to both alternatives', { anyOf: [named, other] }, { a: 1, b: 1 }, 'fits'],
     [
       'do not belong to an alternative that fails',
@@ -181,31 +196,31 @@ describe('properties that nobody named', () => {
       `/o ${UNNAMED}`,
     ],
     [
-      'are known to the condition and its branch',
+      'can be named by the condition and its branch',
       { if: { properties: { a: { const: 1 } } }, then: other },
       { a: 1, b: 1 },
       'fits',
     ],
     [
-      'belong to a dependent schema',
+      'can be named by a dependent schema',
       { properties: { a: true }, dependentSchemas: { a: other } },
       { a: 1, b: 1 },
       'fits',
     ],
     [
-      'are those that `not` names',
+      'include those that only `not` names',
       { properties: { a: true }, not: { properties: { x: { const: 1 } }, required: ['x'] } },
       { x: 2 },
       UNNAMED,
     ],
     [
-      'fit where one part allows others',
+      'are accepted if one part allows others',
       { properties: { a: true }, allOf: [{ additionalProperties: true }] },
       { x: 1 },
       'fits',
     ],
     [
-      'are judged as the author does',
+      'follow `unevaluatedProperties` of the author',
       { properties: { a: true }, unevaluatedProperties: { type: 'string' } },
       { x: 's' },
       'fits',
@@ -214,7 +229,7 @@ describe('properties that nobody named', () => {
     expect(check(schema, args)).toBe(expected)
   })
 
-  test('two parts may describe the same member: neither is closed against the other', () => {
+  test('two parts that describe the same member are not closed', () => {
     const part = (name: string): Json => ({
       properties: { o: { properties: { [name]: { type: 'number' } } } },
     })
@@ -227,12 +242,12 @@ describe('properties that nobody named', () => {
     expect(check({ allOf: [part('o'), part('p')] }, { o: { y: 1 }, p: { x: 1 } })).toBe(`/o ${UNNAMED}`)
   })
 
-  test('closing never turns two fitting alternatives into one', () => {
+  test('closing never turns two matching alternatives into one', () => {
     const alternative = (...names: string[]): Json => ({
       properties: { o: { properties: Object.fromEntries(names.map((name) => [name, true])) } },
     })
     const schema = { oneOf: [alternative('x'), alternative('x', 'y')] }
-    expect(check(schema, { o: { x: 1, y: 1 } })).toBe('fits more than one of the alternatives')
+    expect(check(schema, { o: { x: 1, y: 1 } })).toBe('matches more than one of the alternatives')
   })
 
   test('the members of one alternative are closed', () => {
@@ -248,7 +263,7 @@ describe('properties that nobody named', () => {
     expect(check(schema, { kind: 'a', o: { y: 1 } })).toBe(`/o ${UNNAMED}`)
   })
 
-  test('what one item has shown does not count for the next', () => {
+  test('the checked members of one item do not count for the next', () => {
     const alternatives = { anyOf: [{ ...named, required: ['a'] }, other] }
     const schema = { properties: { l: { items: alternatives } } }
     expect(check(schema, { l: [{ a: 1 }, { b: 1 }] })).toBe('fits')
@@ -256,12 +271,12 @@ describe('properties that nobody named', () => {
   })
 })
 
-describe('names that JavaScript knows', () => {
+describe('names that are special in JavaScript', () => {
   const NAMES = ['__proto__', 'constructor', 'hasOwnProperty', 'toString', 'valueOf', 'prototype']
   const object = (name: string, value: Json): Json =>
     strict(JSON.parse(`{"${name}":${JSON.stringify(value)}}`) as Json)
 
-  test.each(NAMES)('%s is a name like any other', (name) => {
+  test.each(NAMES)('%s is an ordinary name', (name) => {
     const schema = compileSchema({
       type: 'object',
       properties: object(name, { type: 'string' }),
@@ -272,7 +287,7 @@ describe('names that JavaScript knows', () => {
     expect(schema.check(strict({}))).toEqual({ at: '', problem: `lacks \`${name}\`` })
   })
 
-  test.each(NAMES)('%s is refused where nobody named it, also after branches', (name) => {
+  test.each(NAMES)('%s is refused if it is unnamed, also after branches', (name) => {
     const a = { properties: { a: true } }
     for (const schema of [
       a,
@@ -284,7 +299,7 @@ describe('names that JavaScript knows', () => {
   })
 })
 
-describe('schemas as servers write them', () => {
+describe('schemas of real servers', () => {
   const zod = {
     $schema: 'http://json-schema.org/draft-07/schema#',
     type: 'object',
@@ -350,26 +365,26 @@ describe('schemas as servers write them', () => {
     ['filesystem', zod, { path: '/a', edits: [edit], dryRun: true }, 'fits'],
     ['filesystem, forced', zod, { path: '/a', edits: [edit], force: true }, UNNAMED],
     [
-      'filesystem, half an edit',
+      'filesystem, incomplete edit',
       zod,
       { path: '/a', edits: [edit, { oldText: 'a' }] },
       '/edits/1 lacks `newText`',
     ],
     ['github', pydantic, { title: 't', body: null, labels: ['bug'], assignee: { login: 'x' } }, 'fits'],
     [
-      'github, no such label',
+      'github, unknown label',
       pydantic,
       { title: 't', labels: ['x'] },
-      '/labels/0 is not one of the values the schema lists',
+      '/labels/0 is not one of the values that the schema allows',
     ],
     [
-      'github, odd login',
+      'github, invalid login',
       pydantic,
       { title: 't', assignee: { login: 'a b' } },
       '/assignee/login does not match the pattern of the schema',
     ],
     [
-      'github, more of an assignee',
+      'github, unnamed property of an assignee',
       pydantic,
       { title: 't', assignee: { login: 'x', admin: true } },
       `/assignee ${UNNAMED}`,
