@@ -1,16 +1,15 @@
-// IPv4 and IPv6 literals, in every spelling that some resolver takes.
+// Reads IPv4 and IPv6 literals in every spelling that some resolver accepts.
 
-/** Whether this label makes the host an IPv4 address for `inet_aton` and for browsers, rather than a name. */
+/** Returns whether this last label makes the host an IPv4 address for `inet_aton` and browsers. */
 export function isNumeric(label: string): boolean {
   return /^(?:[0-9]+|0x[0-9a-f]*)$/.test(label)
 }
 
 /**
- * The addresses that a host with a numeric last label can mean, in dotted decimal; an empty string among them where
- * some parser reads what we cannot: overflow, an octal 8, more than four parts, a part that is no number.
- *
- * `inet_aton` and browsers read `0177` as octal, `0x7f` as hexadecimal and `127.1` as `127.0.0.1`; others read
- * `010.0.0.1` as `10.0.0.1`. Where they differ, both are returned.
+ * Returns the addresses that a host with a numeric last label can mean, in dotted decimal. Contains an empty string if it is
+ * unreadable here: overflow, an octal 8, more than four parts, a part that is no number. `inet_aton` and browsers read `0177` as
+ * octal, `0x7f` as hexadecimal and `127.1` as `127.0.0.1`. Others read `010.0.0.1` as `10.0.0.1`. If they differ, both are
+ * returned.
  */
 export function ipv4Readings(labels: readonly string[]): readonly string[] {
   if (labels.length > 4 || !labels.every(isNumeric)) return ['']
@@ -20,35 +19,37 @@ export function ipv4Readings(labels: readonly string[]): readonly string[] {
   return classic === decimal ? [classic] : [classic, decimal]
 }
 
-/** A part as `inet_aton` reads it; NaN for `08` and for a bare `0x`, on which parsers differ. */
+/** Reads a part like `inet_aton`; NaN for `08` and for a bare `0x`, on which parsers differ. */
 function classicPart(label: string): number {
   if (label.startsWith('0x')) return label.length > 2 ? Number(label) : NaN
   if (!/^0[0-9]/.test(label)) return Number(label)
   return /^[0-7]+$/.test(label) ? Number.parseInt(label, 8) : NaN
 }
 
-/** The last part fills all bytes that are left, as in `127.1`. Empty if anything does not fit. */
+/** The last part fills the remaining bytes, as in `127.1`. Returns an empty string if a part is too large. */
 function ipv4(parts: readonly number[]): string {
   const last = parts.at(-1) ?? NaN
   const leading = parts.slice(0, -1)
-  const room = 256 ** (4 - leading.length)
-  if (!leading.every((part) => part < 256) || !(last < room)) return ''
+  const limit = 256 ** (4 - leading.length)
+  if (!leading.every((part) => part < 256) || !(last < limit)) return ''
   return dotted(leading.reduce((sum, part, index) => sum + part * 256 ** (3 - index), last))
 }
 
-/** A 32-bit number in dotted decimal. */
+/** Returns a 32-bit number in dotted decimal. */
 function dotted(address: number): string {
   return [24, 16, 8, 0].map((shift) => Math.floor(address / 2 ** shift) % 256).join('.')
 }
 
-/** The four bytes of a strict dotted-decimal address (no leading zeros), or undefined. */
+/** Returns the four bytes of a strict dotted-decimal address (no leading zeros), or undefined. */
 export function parseIpv4(text: string): readonly number[] | undefined {
   if (!/^(?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3}$/.test(text)) return undefined
   const bytes = text.split('.').map(Number)
   return bytes.every((byte) => byte < 256) ? bytes : undefined
 }
 
-/** The eight groups of an IPv6 address (RFC 4291, 2.2, with a dotted IPv4 tail), or undefined. No brackets, no zone. */
+/**
+ * Returns the eight groups of an IPv6 address (RFC 4291, 2.2, also with a dotted IPv4 tail), or undefined. No brackets, no zone.
+ */
 export function parseIpv6(text: string): readonly number[] | undefined {
   if (text.length > 45 || !/^[0-9a-f:.]+$/i.test(text)) return undefined
   const halves = text.split('::')
@@ -60,7 +61,7 @@ export function parseIpv6(text: string): readonly number[] | undefined {
   return [...head, ...new Array<number>(missing).fill(0), ...tail]
 }
 
-/** The groups of one side of `::`; only the last side may end in an IPv4 address. */
+/** Returns the groups of one side of `::`. Only the last side can end with an IPv4 address. */
 function groups(text: string, isLast: boolean): readonly number[] | undefined {
   if (text === '') return []
   const parts = text.split(':')
@@ -74,10 +75,9 @@ function groups(text: string, isLast: boolean): readonly number[] | undefined {
 }
 
 /**
- * The hosts that an IPv6 address stands for.
- *
- * An IPv4-mapped address (`::ffff:127.0.0.1`) is the IPv4 host itself, so only that is returned. Addresses through
- * which a translator or tunnel reaches an IPv4 host (compatible, translated, NAT64, 6to4) are returned as both.
+ * Returns the hosts that an IPv6 address means. An IPv4-mapped address (`::ffff:127.0.0.1`) is the IPv4 host, so only that is
+ * returned. Addresses through which a translator or tunnel reaches an IPv4 host (compatible, translated, NAT64, 6to4) are
+ * returned as both.
  */
 export function ipv6Readings(address: readonly number[]): readonly string[] {
   const [a, b, c, d, e, f, g = 0, h = 0] = address
@@ -91,7 +91,7 @@ export function ipv6Readings(address: readonly number[]): readonly string[] {
   return [formatIpv6(address)]
 }
 
-/** RFC 5952: lower case, the first longest run of two or more zero groups as `::`. */
+/** RFC 5952: lower case, with the first longest run of two or more zero groups as `::`. */
 function formatIpv6(address: readonly number[]): string {
   let [start, length] = [0, 1]
   for (let from = 0; from < 8; from++) {

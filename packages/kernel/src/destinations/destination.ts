@@ -1,23 +1,23 @@
-// What a destination is, and the ports that schemes imply.
+// Defines destinations, and the default ports of schemes.
 
-/** Where data could go: the words of {@link Destination} without the place they were found at. */
+/** A place that data can go to: a {@link Destination} without its position in the arguments. */
 export interface Target {
-  /** Lower case: `https`, `mailto` for an e-mail address, empty where the text names none (a bare host). */
+  /** In lower case: `https`, `mailto` for an e-mail address, empty for a bare host. */
   readonly scheme: string
   /**
-   * Normalised: lower case, no trailing dot, IDN as punycode (`xn--`), IPv4 in dotted decimal, IPv6 in the form of
-   * RFC 5952 without brackets. Empty if it cannot be read in one way: whoever judges it must then deny.
+   * Normalised: lower case, no trailing dot, IDN as punycode (`xn--`), IPv4 in dotted decimal, IPv6 as in RFC 5952 without
+   * brackets. Empty if the host is unreadable or ambiguous. A gate must then deny.
    */
   readonly host: string
-  /** The stated port, else the default of the scheme, else 0. */
+  /** The stated port, else the default port of the scheme, else 0. */
   readonly port: number
 }
 
 /** A network destination in the arguments of a call. */
 export interface Destination extends Target {
-  /** JSON pointer (RFC 6901) of the argument; for a key, of the value under it. */
+  /** JSON pointer (RFC 6901) of the argument. For a key, that of its value. */
   readonly at: string
-  /** `declared`: the tool's declaration says that this argument is one; `found`: discovered in a string. */
+  /** `declared`: the tool declares that this argument is a destination. `found`: it was found in a string. */
   readonly from: 'declared' | 'found'
 }
 
@@ -58,24 +58,24 @@ const PORTS: ReadonlyMap<string, number> = new Map(
   }),
 )
 
-/** The port a scheme implies, or 0. Of a compound such as `git+ssh` the last part decides. */
+/** Returns the default port of a scheme, or 0. In a compound such as `git+ssh` the last part decides. */
 export function defaultPort(scheme: string): number {
   return PORTS.get(scheme) ?? PORTS.get(scheme.slice(scheme.lastIndexOf('+') + 1)) ?? 0
 }
 
-/** A destination that cannot be read in one way. */
+/** Returns a destination without a readable host. */
 export function unreadable(scheme: string): Target {
   return { scheme, host: '', port: 0 }
 }
 
-/** Longest list that is read to its end. */
-export const MOST_TARGETS: number = 1000
+/** The maximum number of entries of a list that are read. */
+export const MAX_TARGETS: number = 1000
 
-/** The targets of each entry of a list; of one that is too long, those of its beginning and an unreadable one. */
+/** Returns the targets of each entry of a list. If the list is too long, returns those of its beginning and an unreadable one. */
 export function readEach<Entry>(
   entries: readonly Entry[],
   read: (entry: Entry) => readonly Target[],
 ): readonly Target[] {
-  if (entries.length <= MOST_TARGETS) return entries.flatMap(read)
-  return [...entries.slice(0, MOST_TARGETS).flatMap(read), unreadable('')]
+  if (entries.length <= MAX_TARGETS) return entries.flatMap(read)
+  return [...entries.slice(0, MAX_TARGETS).flatMap(read), unreadable('')]
 }

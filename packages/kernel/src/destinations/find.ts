@@ -1,25 +1,25 @@
-// Room: network destinations. It holds the readers of hosts, URLs and mail addresses, the patterns that name hosts, and the search for
-// all of them in arguments. Whether data may go there is for the gates.
+// Room: network destinations. It reads hosts, URLs and mail addresses, matches host patterns, and finds destinations in arguments.
+// The gates decide whether data may go there.
 //
 // Finds every network destination in the arguments of a call.
 
 import type { Json } from '@tollgate/evidence'
-import { MOST_TARGETS, unreadable, type Destination, type Target } from './destination.ts'
+import { MAX_TARGETS, unreadable, type Destination, type Target } from './destination.ts'
 import { readRecipients } from './mail.ts'
 import { scan } from './scan.ts'
 
 export type { Destination } from './destination.ts'
 
 /**
- * Every destination that data of this call could go to, each once per argument; declared ones first.
+ * Returns every destination that data of this call could go to, once per argument; declared ones first.
  *
- * `declared` are paths of arguments that hold destinations: names joined by dots (`to`, `message.recipients`,
- * `items.url`; `items[*].url` is the same). Arrays on the way and at the end are walked over all their items. There
- * every text is read as a destination or a list of them, and what cannot be read, also a number, a boolean or an
- * object, is reported with an empty host. Null, an absent argument and a blank text are nothing.
+ * `declared` are the paths of destination arguments: names joined by dots (`to`, `message.recipients`, `items.url`; `items[*].url` is
+ * the same). All items of arrays are visited. Every text there is read as a destination or a list of them. Unreadable texts, numbers,
+ * booleans and objects have an empty host. Null, a missing argument and a blank text have no destination.
  *
- * Every other text, keys too, is searched; `scan.ts` says for what. Where parsers differ about a text, every host that
- * one of them could read is reported, or an empty host. Past 1,000 the list ends with an empty host. Never throws, takes time linear in the size of the arguments.
+ * Every other text, including keys, is searched; see `scan.ts`. If parsers differ about a text, every host that one of them could read
+ * is returned, or an empty host. After 1,000 the list ends with an empty host. Never throws. The time is linear in the size of the
+ * arguments.
  */
 export function destinationsIn(args: Json, declared: readonly string[]): readonly Destination[] {
   const finder = new Finder()
@@ -31,11 +31,11 @@ export function destinationsIn(args: Json, declared: readonly string[]): readonl
 class Finder {
   readonly found: Destination[] = []
   readonly #seen = new Set<string>()
-  // A declared text is not searched a second time.
+  // Results of declared texts, so that they are not searched again.
   readonly #scanned = new Map<string, readonly Target[]>()
   readonly #path: (string | number)[] = []
 
-  /** Walks down the names that are left, and reads what is at their end. */
+  /** Follows the remaining names, and reads the value at their end. */
   follow(value: Json, names: readonly string[]): void {
     if (isArray(value)) {
       value.forEach((item, index) => this.#below(index, () => this.follow(item, names)))
@@ -50,9 +50,9 @@ class Finder {
     }
   }
 
-  /** Searches every text in the value, keys too. */
+  /** Searches every text in the value, including keys. */
   search(value: Json): void {
-    if (this.found.length > MOST_TARGETS) return
+    if (this.found.length > MAX_TARGETS) return
     if (typeof value === 'string') this.#add(this.#scanned.get(value) ?? scan(value), 'found')
     if (typeof value !== 'object' || value === null) return
     if (isArray(value)) {
@@ -93,8 +93,8 @@ class Finder {
     if (targets.length === 0) return
     const at = this.#path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
     for (const { scheme, host, port } of targets) {
-      if (this.found.length > MOST_TARGETS) return
-      const isLast = this.found.length === MOST_TARGETS
+      if (this.found.length > MAX_TARGETS) return
+      const isLast = this.found.length === MAX_TARGETS
       const destination = { ...(isLast ? unreadable('') : { scheme, host, port }), at, from }
       const key = `${destination.scheme} ${destination.host} ${destination.port} ${at}`
       if (this.#seen.has(key)) continue

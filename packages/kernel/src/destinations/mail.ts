@@ -1,33 +1,32 @@
-// Reads a text that is declared to say where data goes: an address, a URL, a host, or a list of them.
+// Reads a declared destination: an address, a URL, a host, or a list of them.
 
 import { readEach, unreadable, type Target } from './destination.ts'
 import { readHost } from './host.ts'
 import { hostPart, isBareHost, lookOf } from './name.ts'
 import { readHostPort, readUrl } from './url.ts'
 
-/** What stands between two separators of a list: `Name <address>`, or words that are addresses themselves. */
+/** An item of a list: `Name <address>`, or words that are addresses. */
 interface Item {
   readonly words: string[]
   /** The texts in angle brackets. */
   readonly angles: string[]
-  /** A word that begins a line and ends in a colon: the shape of an injected header. */
+  /** Whether a word begins a line and ends with a colon, like an injected header. */
   hasHeader: boolean
 }
 
 /**
- * Every target of a text that is nothing but targets.
- *
- * Takes a URL, and lists, separated by commas, semicolons or white space, of e-mail addresses, hosts and URLs, with
- * display names, groups and comments as in RFC 5322. What cannot be read gives an unreadable target; a blank text none.
+ * Returns every target of a text that has only targets. Accepts a URL, and lists of e-mail addresses, hosts and URLs, separated
+ * by commas, semicolons or white space, with display names, groups and comments as in RFC 5322. Returns an unreadable target for
+ * anything else, and none for a blank text.
  */
 export function readRecipients(text: string): readonly Target[] {
   if (text.trim() === '') return []
   const mailto = /^[\0-\x20]*mailto:/i.exec(text)
   if (mailto !== null) return orUnreadable(readMailto(text.slice(mailto[0].length)))
   const url = readUrl(text)
-  // No target: a list that begins with a URL, or one that goes nowhere.
+  // No target: a list that begins with a URL, or a local URL.
   if (url === undefined || url.length === 0) return orUnreadable(readList(text, readWord))
-  // A comma can be of the path or begin the next entry of a list.
+  // A comma can be part of the path or begin the next entry of a list.
   const others = text
     .split(/[\s,;]+/)
     .slice(1)
@@ -35,7 +34,7 @@ export function readRecipients(text: string): readonly Target[] {
   return [...url, ...readEach(others, (word) => readHostPort('', hostPart(word)))]
 }
 
-/** The recipients of a `mailto:` URL (RFC 6068), given without its scheme: `to`, `cc` and `bcc`, percent-decoded. */
+/** Returns the recipients of a `mailto:` URL (RFC 6068) without its scheme: `to`, `cc` and `bcc`, percent-decoded. */
 export function readMailto(text: string): readonly Target[] {
   const query = (text + '?').indexOf('?')
   const fields = text.slice(query + 1).split(/[&;]/)
@@ -71,15 +70,15 @@ function readList(text: string, read: (word: string) => readonly Target[]): read
   ])
 }
 
-/** The words of an item that say where to: not a display name, not the name of a group. */
+/** Returns the addresses of an item, without display names and group names. */
 function addressesIn({ words, angles }: Item): readonly string[] {
-  // A display name with an `@` in it is an address for some.
+  // Some parsers read a display name with an `@` as an address.
   if (angles.length > 0) return [...angles, ...words.filter((word) => word.includes('@'))]
   const label = words.findLastIndex((word) => word.endsWith(':') && !word.includes('@'))
   return words.filter((word, index) => index > label || word.includes('@') || isBareHost(word))
 }
 
-/** The items of a list, quoted strings kept whole and comments dropped; undefined if one of these has no end. */
+/** Returns the items of a list, with quoted strings kept whole and comments dropped; undefined if one of these is unclosed. */
 function itemsOf(text: string): readonly Item[] | undefined {
   const items: Item[] = [newItem()]
   let [word, beginsLine] = ['', false]
@@ -115,7 +114,7 @@ function newItem(): Item {
 
 const PLAIN = /[^\0-\x20"(),;<>\x7f]+|\s+/y
 
-/** Where the quoted string, comment, angle-bracketed address, separator or run of others that begins here ends; or -1. */
+/** Returns the end of the quoted string, comment, angle-bracketed address, separator or other run at a position; or -1. */
 function tokenEnd(text: string, at: number): number {
   switch (text.charAt(at)) {
     case '"':
@@ -153,14 +152,14 @@ function commentEnd(text: string, start: number): number {
   return -1
 }
 
-/** An entry of a list: a URL, an address or a host. */
+/** Reads an entry of a list: a URL, an address or a host. */
 function readWord(word: string): readonly Target[] {
   if (/^mailto:/i.test(word)) return orUnreadable(readMailto(word.slice(7)))
   const url = readUrl(word)
   return url === undefined ? readMailbox(word) : orUnreadable(url)
 }
 
-/** An e-mail address, `user@host:path`, or a bare host. */
+/** Reads an e-mail address, `user@host:path`, or a bare host. */
 function readMailbox(word: string): readonly Target[] {
   const plain = /^"[^"\\]*"$/.test(word) ? word.slice(1, -1) : word
   const sign = plain.lastIndexOf('@')
@@ -177,7 +176,7 @@ function readDomain(domain: string): readonly Target[] {
   return [...mail, ...(isPort ? readHostPort('', domain) : readHostPort('ssh', host))]
 }
 
-/** Hosts in what should be the local part: a source route, a percent hack, a bang path, a second `@`. */
+/** Returns hosts in the local part: a source route, a percent hack, a bang path, a second `@`. */
 function otherHosts(local: string): readonly Target[] {
   if (!/[@%!]/.test(local)) return []
   const names = local.split(/[@%!:,"\\\s]+/).filter((piece) => lookOf(piece) !== 'none')

@@ -1,21 +1,21 @@
-// Finds targets inside of running text by the marks they cannot do without: a colon, an `@`, slashes, a dot.
+// Finds targets in running text by their marks: a colon, an `@`, slashes, a dot.
 
 import { parseIpv6 } from './address.ts'
-import { MOST_TARGETS, unreadable, type Target } from './destination.ts'
+import { MAX_TARGETS, unreadable, type Target } from './destination.ts'
 import { readHost } from './host.ts'
 import { readMailto } from './mail.ts'
 import { isQuad, lookOf } from './name.ts'
 import { hasAuthority, readAuthority, readHostPort, takesMany, type UrlStart } from './url.ts'
 
-// Reading an authority may look 1,024 characters ahead without passing over them; so there is an end to that.
-const MOST_READS = 5000
+// Reading an authority can look 1,024 characters ahead without consuming them, so the number of reads is limited.
+const MAX_READS = 5000
 const MAX_NAME = 2048
 const MAX_LOCAL = 256
 
 const MARK = /[:@]|[/\\]{2,}|\.(?=[A-Za-z0-9\u0080-\uffff])/g
 const SLASHES = /[/\\]*/y
 const BACKSLASHES = /\\*/y
-// How far an authority can reach in a text, and how much of that no other target can begin in.
+// The maximum extent of an authority, and the part of it in which no other target can begin.
 const REACH = /[^\s/"'`<>]{0,1025}/y
 const CONSUMED = /[^\s/\\?#"'`<>,;()|{}]*/y
 const CONSUMED_MANY = /[^\s/\\?#"'`<>;()|{}]*/y
@@ -24,12 +24,12 @@ const QUOTES = /["'`<>]*/y
 const PORT = /[0-9]{1,5}(?![0-9A-Za-z_])/y
 const NAME = /[A-Za-z0-9._\-\u0080-\uffff]*/y
 const MAIL_HOST = /\[[^\]\s]{0,64}\]|[A-Za-z0-9._%\-\u0080-\uffff]*/y
-// White space and comments may stand between `@` and the host (RFC 5322, 3.4.1 and 4.4).
+// White space and comments are allowed between `@` and the host (RFC 5322, 3.4.1 and 4.4).
 const GAP = /(?:[ \t\r\n]|\([^()]{0,256}\)){0,8}/y
 const DEVICE = /[?.][/\\]+(?:UNC[/\\]+)?/iy
 const IPV6 = /[0-9A-Fa-f:.]{0,48}/y
 
-/** Every target that running text holds, some maybe more than once; past the limits, an unreadable one at the end. */
+/** Returns every target in running text, possibly with duplicates. Past the limits, the list ends with an unreadable one. */
 export function scanMarks(text: string): readonly Target[] {
   return new MarkScanner(text).run()
 }
@@ -43,21 +43,21 @@ class MarkScanner {
     this.#text = text
   }
 
-  /** From mark to mark: each look is bounded, or passes over what it has seen. */
+  /** Goes from mark to mark. Each step is bounded or consumes what it has read. */
   run(): readonly Target[] {
     let at = 0
     while (true) {
       MARK.lastIndex = at
       const mark = MARK.exec(this.#text)
       if (mark === null) return this.#found
-      if (this.#found.length >= MOST_TARGETS || this.#reads >= MOST_READS) break
+      if (this.#found.length >= MAX_TARGETS || this.#reads >= MAX_READS) break
       at = this.#look(mark.index)
     }
     this.#found.push(unreadable(''))
     return this.#found
   }
 
-  /** Adds what stands at the mark; returns where to go on. */
+  /** Adds the target at the mark; returns the next position. */
   #look(mark: number): number {
     switch (this.#text.charAt(mark)) {
       case ':':
@@ -81,7 +81,7 @@ class MarkScanner {
       this.#reads++
       this.#found.push(...readMailto(this.#match(WORD, colon + 1)))
     }
-    // `http:` without slashes begins a URL if a host follows, otherwise it is a word of the text.
+    // `http:` without slashes begins a URL if a host follows. Otherwise it is a word.
     const isUrl =
       hasAuthority(start) && (slashes !== '' || /[\w.%[\u0080-\uffff]/.test(this.#text.charAt(from)))
     if (isUrl && !this.#isDrive(start)) return this.#authority(start, from)
@@ -94,25 +94,25 @@ class MarkScanner {
     return run.replace(/^[^A-Za-z]+/, '').toLowerCase()
   }
 
-  /** `C:\\temp`, with its backslashes escaped. */
+  /** `C:\\temp`, with escaped backslashes. */
   #isDrive({ scheme, slashes }: UrlStart): boolean {
     return scheme.length === 1 && slashes.startsWith('\\')
   }
 
-  /** Reads the authority that begins here; goes on behind what no other target can begin in. */
+  /** Reads the authority at a position; returns the position after the part in which no other target can begin. */
   #authority(start: UrlStart, from: number): number {
     this.#reads++
     const text = this.#match(REACH, from)
     this.#found.push(...readAuthority(start, text, false))
-    // A quotation mark or a tag ends the URL, but a shell goes on in the word: `https://example.com'.evil.test'`.
+    // A quotation mark or a tag ends the URL, but a shell continues the word: `https://example.com'.evil.test'`.
     const quotes = this.#match(QUOTES, from + text.length)
     const next = this.#text.charAt(from + text.length + quotes.length)
-    const goesOn = /[<>]/.test(quotes) ? /[.@%$-]/ : /[\w.@%$\-\u0080-\uffff]/
-    if (quotes !== '' && goesOn.test(next)) this.#found.push(unreadable(start.scheme))
+    const continues = /[<>]/.test(quotes) ? /[.@%$-]/ : /[\w.@%$\-\u0080-\uffff]/
+    if (quotes !== '' && continues.test(next)) this.#found.push(unreadable(start.scheme))
     return from + this.#match(takesMany(start.scheme) ? CONSUMED_MANY : CONSUMED, from).length
   }
 
-  /** `evil.test:8080`, `10.0.0.1:80`, `redis:6379/0`. */
+  /** Reads `evil.test:8080`, `10.0.0.1:80` or `redis:6379/0`. */
   #port(colon: number): number | undefined {
     const digits = this.#match(PORT, colon + 1)
     if (digits === '') return undefined
@@ -128,7 +128,7 @@ class MarkScanner {
     return end
   }
 
-  /** A bare IPv6 address: `::1`, `[fe80::1]`. Without a digit in it, it is more often `a::b` of a program. */
+  /** Reads a bare IPv6 address: `::1`, `[fe80::1]`. Without a digit it is usually `a::b` in code. */
   #ipv6(colon: number): number | undefined {
     let start = colon
     while (colon - start < 4 && /[0-9A-Fa-f]/.test(this.#text.charAt(start - 1))) start--
@@ -144,7 +144,7 @@ class MarkScanner {
     return end + (port === '' ? 0 : port.length + 2)
   }
 
-  /** An e-mail address or `user@host:path`. */
+  /** Reads an e-mail address or `user@host:path`. */
   #sign(sign: number): number {
     const gap = this.#match(GAP, sign + 1)
     const start = sign + 1 + gap.length
@@ -161,12 +161,12 @@ class MarkScanner {
     return end
   }
 
-  /** The first hop of `@evil.test:user@example.com` (RFC 5322, 4.4). */
+  /** Returns whether it is the first hop of `@evil.test:user@example.com` (RFC 5322, 4.4). */
   #isRoute(host: string, end: number): boolean {
     return lookOf(host) !== 'none' && /[:,]/.test(this.#text.charAt(end))
   }
 
-  /** `user%evil.test@example.com` and `evil.test!user@example.com` go through both hosts. */
+  /** `user%evil.test@example.com` and `evil.test!user@example.com` pass through both hosts. */
   #routed(sign: number): void {
     const start = Math.max(this.#back(sign, isLocalCode), sign - MAX_LOCAL)
     const pieces = this.#text.slice(start, sign).split(/[%!]/)
@@ -175,7 +175,7 @@ class MarkScanner {
     this.#found.push(...names.flatMap((name) => readHostPort('mailto', name)))
   }
 
-  /** A dotted word: an IPv4 address, `www.…`, or a name with a path. Ports are the colon's business. */
+  /** Reads a dotted word: an IPv4 address, `www.…`, or a name with a path. `#colon` handles ports. */
   #dot(dot: number): number {
     const start = this.#back(dot, isNameCode)
     const end = start + this.#match(NAME, start).length
@@ -195,7 +195,7 @@ class MarkScanner {
     return end
   }
 
-  /** `//host/path` and `\\host\share`, where a word begins. Much of what begins so is a comment or an escape. */
+  /** Reads `//host/path` and `\\host\share` at the start of a word. Many such texts are comments or escapes. */
   #slashes(mark: number): number {
     const slashes = this.#match(SLASHES, mark)
     let from = mark + slashes.length
@@ -210,7 +210,7 @@ class MarkScanner {
     return isHost ? this.#authority({ scheme: '', slashes }, from) : from
   }
 
-  /** `\\host\share`, or the same with every backslash escaped. */
+  /** Returns whether it is `\\host\share`, or the same with every backslash escaped. */
   #isSharePath(slashes: string, end: number): boolean {
     const separator = this.#match(BACKSLASHES, end)
     const share = this.#text.charAt(end + separator.length)
@@ -224,7 +224,7 @@ class MarkScanner {
     return look === 'host' || (look !== 'none' && /[/\\:]/.test(next))
   }
 
-  /** Where the run of such characters that ends here begins. */
+  /** Returns the start of the run of such characters that ends here. */
   #back(end: number, belongs: (code: number) => boolean): number {
     let start = end
     while (start > 0 && belongs(this.#text.charCodeAt(start - 1))) start--
@@ -237,7 +237,7 @@ class MarkScanner {
   }
 }
 
-/** What may stand behind an `@` to make it an address, and not `react@18.2.0`, `checkout@v4` or `image@sha256:…`. */
+/** Returns whether the text after an `@` makes it an address, unlike `react@18.2.0`, `checkout@v4` or `image@sha256:…`. */
 function isMailHost(host: string, hasGap: boolean, isPath: boolean): boolean {
   if (hasGap && !host.startsWith('[')) return lookOf(host) === 'host'
   if (host.startsWith('[')) return /^\[(?:IPv6:)?[0-9a-fx.:]*[.:][0-9a-fx.:]*\]$/i.test(host)
@@ -248,7 +248,7 @@ function isMailHost(host: string, hasGap: boolean, isPath: boolean): boolean {
   return isQuad(host) || lookOf(host) === 'host' || (isPath && host !== '' && !/^sha[0-9]+$/i.test(host))
 }
 
-/** Without the punctuation of the sentence around it. */
+/** Removes punctuation of the sentence. */
 function trimmedEnd(name: string): string {
   let end = name.length
   while (end > 0 && '.-_%'.includes(name.charAt(end - 1))) end--
@@ -271,7 +271,7 @@ function isNameCode(code: number): boolean {
   return isAlphanumeric(code) || code === 0x2d || code === 0x2e || code === 0x5f || code >= 0x80
 }
 
-/** Characters of a dot-atom (RFC 5322, 3.2.3), but for the slash. */
+/** Characters of a dot-atom (RFC 5322, 3.2.3) except the slash. */
 function isLocalCode(code: number): boolean {
   return isNameCode(code) || "!#$%&'*+=?^`{|}~".includes(String.fromCharCode(code))
 }

@@ -1,10 +1,10 @@
-// Whether a dotted word in a text is a host name, where nothing but its look can tell.
+// Decides by its form whether a dotted word in a text is a hostname.
 
 import { parseIpv6 } from './address.ts'
 import { fold, isBeyondAscii } from './host.ts'
 
-// Top-level domains of three letters and more: the common ones, those that are often abused, and the names for
-// private and special use. All of two letters and all `xn--` count besides.
+// Top-level domains of three letters and more: common ones, often abused ones, and names for private and special use. All
+// two-letter and `xn--` domains count too.
 const TOP_LEVEL: ReadonlySet<string> = words(`
   com net org edu gov mil int arpa info biz name pro mobi tel asia cat jobs travel aero coop
   app dev page cloud online site website web space store shop tech technology host hosting press blog news media
@@ -23,19 +23,19 @@ const TOP_LEVEL: ReadonlySet<string> = words(`
   casino poker bet earth domains wiki report security llc ltd inc gmbh aws amazon google apple microsoft
   test example invalid localhost local internal intranet private corp lan home localdomain onion i2p alt`)
 
-// Internationalised ones in their own script. Not every label beyond ASCII: a dot may end a sentence there, too.
+// Internationalised top-level domains. Other non-ASCII labels do not count, because a dot can also end a sentence.
 const TOP_LEVEL_IDN: ReadonlySet<string> = words(`
   рф укр бел срб мкд қаз бг ею мон онлайн сайт дети москва орг ком рус ελ ευ հայ გე ישראל קום
   مصر ایران امارات السعودية الاردن المغرب الجزائر تونس عمان قطر سورية سودان فلسطين پاکستان شبكة موقع بازار كوم
   भारत संगठन कॉम नेट ไทย คอม 中国 中國 香港 台湾 台灣 新加坡 澳門 公司 网络 網絡 网址 网站 在线 中文网 集团 公益 商城 商店 手机 移动
   信息 我爱你 娱乐 游戏 购物 政务 机构 みんな コム ネット クラウド セール ストア 한국 닷컴 닷넷`)
 
-// Top-level domains that far more often end the name of a file.
+// Top-level domains that are far more often file extensions.
 const FILE_ENDING: ReadonlySet<string> = words(
   'bz cc cs db fs go gz hs jl js kt md mk ml mm mo mov pl pm po ps py rb rs sh so sv tf ts vb xz zip',
 )
 
-// Two-letter domains that are also ordinary words of programs: `order.id/2` is a division.
+// Two-letter domains that are common words in code: `order.id/2` is a division.
 const CODE_WORD: ReadonlySet<string> = words('id to is in no it at by my be am re st th tr')
 
 function words(text: string): ReadonlySet<string> {
@@ -43,8 +43,8 @@ function words(text: string): ReadonlySet<string> {
 }
 
 /**
- * How much a dotted name looks like a host: `host` by its top-level label, `file` if that label also ends file names,
- * `code` if it is also a word of programs, `none` if it is no top-level domain we know.
+ * Classifies a dotted name: `host` by its top-level domain, `file` if the domain is also a file extension, `code` if it is also a
+ * word in code, `none` if the domain is unknown.
  */
 export function lookOf(name: string): 'host' | 'file' | 'code' | 'none' {
   const folded = (isBeyondAscii(name) ? fold(name) : name).toLowerCase()
@@ -61,7 +61,7 @@ function isTopLevel(label: string): boolean {
   return /^[a-z]{2}$|^xn--/.test(label) || TOP_LEVEL.has(label) || TOP_LEVEL_IDN.has(label)
 }
 
-/** Four numbers with dots, in any base that a resolver takes. */
+/** Returns whether it is four numbers with dots, in any base that a resolver accepts. */
 export function isQuad(name: string): boolean {
   return isDottedNumber(name, 4)
 }
@@ -72,19 +72,21 @@ function isDottedNumber(name: string, parts: number): boolean {
   return labels.length === parts && labels.every((label) => /^(?:0x[0-9a-f]+|[0-9]+)$/i.test(label))
 }
 
-/** What stands before the path, the query or the fragment. */
+/** Returns the part before the path, the query or the fragment. */
 export function hostPart(word: string): string {
   return word.slice(0, (word + '/').search(/[/\\?#]/))
 }
 
-/** Whether a word, seen alone, is a host: a name of a known look or an address, maybe with a port or a path. */
+/**
+ * Returns whether a single word is a host: a name with a known top-level domain or an address, possibly with a port or a path.
+ */
 export function isBareHost(word: string): boolean {
   const host = hostPart(word)
   if (isIpv6Literal(host)) return true
   const [name = '', port, ...others] = host.split(':')
   if (others.length > 0 || /[^\w.\-\u0080-\uffff]/.test(name)) return false
   if (isQuad(name)) return true
-  // `127.1` is more often a number than an address; with a port, or in hexadecimal, it is not.
+  // `127.1` is usually a number. With a port, or in hexadecimal, it is an address.
   const isShort = isDottedNumber(name, 2) || isDottedNumber(name, 3)
   if (isShort) return port !== undefined || /0x/i.test(name)
   const look = lookOf(name)

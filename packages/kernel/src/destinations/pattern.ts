@@ -1,32 +1,30 @@
-// The patterns of allow, ask and deny lists.
+// Parses and matches the patterns of allow, ask and deny lists.
 
 import { parseIpv4, parseIpv6 } from './address.ts'
 import { defaultPort, type Target } from './destination.ts'
 import { readHost } from './host.ts'
 
-/** Which hosts a pattern is for. */
+/** The hosts that a pattern matches. */
 type Hosts =
   | { readonly kind: 'all' }
   | { readonly kind: 'exactly'; readonly host: string }
   | { readonly kind: 'below'; readonly host: string }
   | { readonly kind: 'network'; readonly bytes: readonly number[]; readonly bits: number }
 
-/** A parsed pattern; {@link parseHostPattern} makes them. */
+/** A parsed pattern, made by {@link parseHostPattern}. */
 export interface HostPattern {
-  /** The scheme it is for; undefined for every scheme. */
+  /** The scheme that it matches; undefined for every scheme. */
   readonly scheme: string | undefined
   readonly hosts: Hosts
-  /** The port it is for; undefined for those that need no naming; `*` for every port. */
+  /** The port that it matches; undefined for default ports; `*` for every port. */
   readonly port: number | '*' | undefined
 }
 
 /**
- * Parses a pattern of a policy, or says in words what is wrong with it.
- *
- * `example.com` is exactly that host, `*.example.com` any host below it but not itself, `10.0.0.0/8` and
- * `2001:db8::/32` the addresses of a network, `*` everything that can be read. `example.com:8443` and `[::1]:8080` are
- * for that port, `example.com:*` for any, `https://example.com` and `mailto:example.com` for that scheme. Hosts are
- * normalised as destinations are; one that could be read in two ways is a mistake.
+ * Parses a pattern of a policy, or returns a sentence about its mistake. `example.com` matches exactly that host, `*.example.com`
+ * any host below it but not itself, `10.0.0.0/8` and `2001:db8::/32` the addresses of a network, `*` everything that is readable.
+ * `example.com:8443` and `[::1]:8080` match that port, `example.com:*` any port, `https://example.com` and `mailto:example.com`
+ * that scheme. Hosts are normalised like destinations. An ambiguous host is a mistake.
  */
 export function parseHostPattern(text: string): HostPattern | string {
   if (text === '*') return { scheme: undefined, hosts: { kind: 'all' }, port: '*' }
@@ -35,7 +33,7 @@ export function parseHostPattern(text: string): HostPattern | string {
   const scheme = /^(?:[a-z][a-z0-9+.-]*(?=:\/\/)|mailto(?=:))/i.exec(text)?.[0]
   const rest = scheme === undefined ? text : text.slice(scheme.length).replace(/^:(?:\/\/)?/, '')
   if (rest.includes('/'))
-    return `\`${text}\` is no host pattern; write a host such as \`example.com\`, without a path`
+    return `\`${text}\` is not a host pattern; write a host such as \`example.com\`, without a path`
   const [host, stated] = splitPort(rest)
   const port = readPort(stated)
   if (port === 0) return `\`${text}\` has no valid port; write a number from 1 to 65535, or \`*\``
@@ -44,14 +42,14 @@ export function parseHostPattern(text: string): HostPattern | string {
   return { scheme: scheme?.toLowerCase(), hosts, port }
 }
 
-/** The host and the port as they stand. More than one colon outside of brackets is IPv6, and then there is no port. */
+/** Returns host and port as written. More than one colon outside of brackets is IPv6 without a port. */
 function splitPort(text: string): readonly [string, string | undefined] {
   const colon = text.indexOf(':', text.indexOf(']') + 1)
   const isBare = !text.startsWith('[') && colon !== text.lastIndexOf(':')
   return colon < 0 || isBare ? [text, undefined] : [text.slice(0, colon), text.slice(colon + 1)]
 }
 
-/** The port; undefined for none, 0 for one that is not valid. */
+/** Returns the port; undefined if there is none, 0 if it is invalid. */
 function readPort(text: string | undefined): number | '*' | undefined {
   if (text === undefined || text === '*') return text
   return /^[1-9][0-9]{0,4}$/.test(text) && Number(text) <= 65535 ? Number(text) : 0
@@ -61,16 +59,15 @@ function readHosts(text: string): Hosts | string {
   if (text === '*') return { kind: 'all' }
   const isBelow = text.startsWith('*.')
   const [host = '', ...others] = readHost(isBelow ? text.slice(2) : text)
-  if (host === '')
-    return 'names no host that can be read; `*` stands only for all hosts, or as in `*.example.com`'
-  if (others.length > 0) return 'could be read as more than one host; write the one that is meant'
+  if (host === '') return 'is not a valid host; use `*` alone for all hosts, or as in `*.example.com`'
+  if (others.length > 0) return 'can mean more than one host; write the intended one'
   if (!isBelow) return { kind: 'exactly', host }
   return bytesOf(host) === undefined
     ? { kind: 'below', host }
-    : 'is an address with `*.`; write a network such as `10.0.0.0/8`'
+    : 'is an address after `*.`; write a network such as `10.0.0.0/8`'
 }
 
-/** `10.0.0.0/8`; undefined if it has not that form, words if it is not a network. */
+/** Parses `10.0.0.0/8`. Returns undefined for another form, and a sentence if it is not a network. */
 function readNetwork(text: string): HostPattern | string | undefined {
   const match = /^([0-9a-f.:]+)\/([0-9]{1,3})$/i.exec(text)
   const bytes = bytesOf((match?.[1] ?? '').toLowerCase())
@@ -80,21 +77,20 @@ function readNetwork(text: string): HostPattern | string | undefined {
     (byte, index) => byte % 2 ** Math.min(8, Math.max(0, 8 * (index + 1) - bits)) === 0,
   )
   if (bits > 8 * bytes.length || !isWhole) {
-    return `\`${text}\` is no network: bits are set behind its first ${bits}; write for example \`10.0.0.0/8\``
+    return `\`${text}\` is not a network: bits are set after the first ${bits}; write for example \`10.0.0.0/8\``
   }
   return { scheme: undefined, hosts: { kind: 'network', bytes, bits }, port: undefined }
 }
 
-/** The bytes of an address in normal form; undefined for a name. */
+/** Returns the bytes of a normalised address; undefined for a name. */
 function bytesOf(host: string): readonly number[] | undefined {
   return parseIpv4(host) ?? parseIpv6(host)?.flatMap((group) => [group >> 8, group & 255])
 }
 
 /**
- * Whether the pattern is for this destination. A destination that cannot be read matches none, not even `*`.
- *
- * Without a port a pattern is for the default port of the destination's scheme, and for destinations that state none
- * (an e-mail address, a bare host); for a bare host also for 80 and 443. Any other port must be named.
+ * Returns whether the pattern matches this destination. No pattern matches an unreadable destination, not even `*`. A pattern
+ * without a port matches the default port of the scheme and destinations without a port (an e-mail address, a bare host). For a
+ * bare host it also matches 80 and 443. Other ports must be stated.
  */
 export function matchesHost(pattern: HostPattern, destination: Target): boolean {
   if (destination.host === '') return false
@@ -102,9 +98,9 @@ export function matchesHost(pattern: HostPattern, destination: Target): boolean 
   return matchesPort(pattern.port, destination) && matchesName(pattern.hosts, destination.host)
 }
 
-function matchesPort(wanted: HostPattern['port'], { scheme, port }: Target): boolean {
-  if (wanted === '*') return true
-  if (wanted !== undefined) return port === wanted
+function matchesPort(expected: HostPattern['port'], { scheme, port }: Target): boolean {
+  if (expected === '*') return true
+  if (expected !== undefined) return port === expected
   return port === 0 || port === defaultPort(scheme) || (scheme === '' && (port === 80 || port === 443))
 }
 

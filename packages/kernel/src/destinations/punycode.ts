@@ -1,10 +1,10 @@
-// Punycode (RFC 3492), the encoding half: a label with letters beyond ASCII as `xn--…`.
+// Encodes labels with non-ASCII letters as punycode (RFC 3492): `xn--…`.
 
 const BASE = 36
 const T_MIN = 1
 const T_MAX = 26
 
-/** The `xn--` form of a label. The caller has mapped and checked its characters. */
+/** Returns the `xn--` form of a label. The caller must map and check its characters first. */
 export function toPunycode(label: string): string {
   const points = Array.from(label, (character) => character.codePointAt(0) ?? 0)
   const basic = points.filter((point) => point < 0x80)

@@ -1,24 +1,24 @@
-// Where the data of a call would go, and whether the call does anything at all.
+// Determines where the data of a call would go, and whether the call acts.
 
 import type { Snapshot } from '../road/snapshot.ts'
 import type { Target } from './destination.ts'
 
-/** Whether a call does anything: has a side effect, or asks a stranger's address for something, which then goes out. */
+/** Returns whether a call acts: it has a side effect, or it sends a request to a destination. */
 export function acts(snapshot: Pick<Snapshot, 'sideEffect' | 'destinations'>): boolean {
   return snapshot.sideEffect || snapshot.destinations().length > 0
 }
 
-// Classes of effect by which data can leave without a destination being named.
-const LETS_OUT: ReadonlySet<Snapshot['effect']> = new Set(['send', 'pay', 'execute', 'admin'])
+// Effect classes that can send data without naming a destination.
+const OUTBOUND: ReadonlySet<Snapshot['effect']> = new Set(['send', 'pay', 'execute', 'admin'])
 
-const ANYWHERE: Target = { scheme: '', host: '', port: 0 }
+const UNKNOWN: Target = { scheme: '', host: '', port: 0 }
 
 /**
- * Where the data of a call would go. A call through which it leaves goes somewhere, even if no argument that is declared to
- * say so does: a host in some text is no proof that it goes there and nowhere else.
+ * Returns where the data of a call would go. A call that sends data has an unknown target if no declared argument names one. A
+ * host in other text does not prove that data goes only there.
  */
 export function targetsOf(snapshot: Pick<Snapshot, 'effect' | 'tool' | 'destinations'>): readonly Target[] {
   const found = snapshot.destinations()
-  const staysHere = !LETS_OUT.has(snapshot.effect) || snapshot.tool?.declared?.destinations === 'none'
-  return staysHere || found.some(({ from }) => from === 'declared') ? found : [...found, ANYWHERE]
+  const isInternal = !OUTBOUND.has(snapshot.effect) || snapshot.tool?.declared?.destinations === 'none'
+  return isInternal || found.some(({ from }) => from === 'declared') ? found : [...found, UNKNOWN]
 }

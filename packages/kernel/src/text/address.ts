@@ -1,51 +1,50 @@
-// URLs, hosts and e-mail addresses: read where a mark gives them away, each in its one normal form.
+// Recognises URLs, hostnames and e-mail addresses, and returns each in one normal form.
 
 import { defaultPort } from '../destinations/destination.ts'
 import { readHost } from '../destinations/host.ts'
 import { isQuad, lookOf } from '../destinations/name.ts'
 import { isAlphanumeric, isForeign, isOneOf, lettersAnd } from './characters.ts'
 
-/** A piece of the text, and the normal form of what it says. */
+/** A range of the text and the normal form of its value. */
 interface Piece {
   readonly text: string
   readonly start: number
   readonly end: number
 }
 
-/** A URL, and its host once for each way in which it can be read. */
+/** A URL, and its hostname in each possible interpretation. */
 interface UrlReading {
   /** Without scheme, userinfo, `www.`, default port, trailing slash and fragment. */
   readonly url: Piece
   readonly hosts: readonly Piece[]
-  /** Where other values can begin again: the path may hold some. */
+  /** The position at which the search continues. The path can contain other values. */
   readonly next: number
 }
 
-/** How much of one address is read; the rest of a longer one does not count. */
+/** The maximum length of an address. The rest of a longer one is ignored. */
 export const MAX_ADDRESS: number = 2048
 const MAX_AUTHORITY = 1024
 const MAX_NAME = 253
 const MAX_LOCAL = 64
 
-/** The one spelling of a host: as destinations have it, without `www.`. */
+/** Returns the normal form of a hostname, as in destinations but without `www.`. */
 export function hostText(host: string): string {
   const lower = host.toLowerCase()
   const bare = lower.endsWith('.') ? lower.slice(0, -1) : lower
   return bare.startsWith('www.') && bare.indexOf('.', 4) > 0 ? bare.slice(4) : bare
 }
 
-/** Every host that this text can be read as; the text itself where it cannot be read. */
+/** Returns every possible interpretation of a hostname; the text itself if there is none. */
 export function hostsOf(host: string): readonly string[] {
   const names = readHost(host).filter((name) => name !== '')
   return (names.length > 0 ? names : [host.toWellFormed()]).map(hostText)
 }
 
 /**
- * The URL whose authority begins at `from`, or undefined if it names no host.
- *
- * It ends at the first character that could also be of the text around it: a space, a quotation mark, a comma, a closing
- * parenthesis without an opening one, anything beyond ASCII behind the host; and without the punctuation of a sentence.
- * So the same URL has the same end wherever it stands. One that is wrapped ends with its line.
+ * Returns the URL whose authority begins at `from`, or undefined if it has no host. The URL ends at the first character that can
+ * belong to the text around it: a space, a quotation mark, a comma, an unmatched closing parenthesis, or a non-ASCII character
+ * after the host. Punctuation at its end is removed. So the same URL has the same end in any text. A wrapped URL ends with its
+ * line.
  */
 export function readUrlAt(text: string, start: number, scheme: string, from: number): UrlReading | undefined {
   const { host, port, at, end, path } = authorityAt(text, from)
@@ -61,7 +60,7 @@ export function readUrlAt(text: string, start: number, scheme: string, from: num
   }
 }
 
-/** Where data would go: a host that is not empty, its port as it stands, and where a path may begin; -1 for none. */
+/** The host, its port as written, and the position of the path; -1 if there is none. */
 interface Authority {
   readonly host: string
   readonly port: string
@@ -87,9 +86,9 @@ function authorityAt(text: string, from: number): Authority {
   }
 }
 
-/** In text without spaces a sentence may go on right behind the host: `evil.test` in `evil.test请看`. */
+/** Without spaces, a sentence can continue directly after the host: `evil.test` in `evil.test请看`. */
 function ownPart(whole: string): string {
-  // Signs that only the userinfo can have.
+  // These signs only occur in the userinfo.
   const odd = whole.search(/[~!$&*=+']/)
   const run = odd < 0 ? whole : whole.slice(0, odd)
   const foreign = run.search(/[^\0-\x7f]/)
@@ -104,7 +103,7 @@ function hostAndPort(run: string): readonly [host: string, port: string] {
   return [run.slice(0, colon), digits]
 }
 
-/** The stated port, unless it goes without saying; a bare host may mean either of the two of the web. */
+/** Returns the port, unless it is the default. A bare host can use either default port of the web. */
 function portText(scheme: string, port: string): string {
   if (port === '') return ''
   const number = Number(port)
@@ -121,7 +120,7 @@ function isAuthorityCode(code: number): boolean {
   return isOneOf(AUTHORITY, code) || isForeign(code)
 }
 
-/** What begins a path, a query or a fragment. */
+/** Returns whether a character begins a path, a query or a fragment. */
 export function isPathCode(code: number): boolean {
   return code === 0x2f || code === 0x3f || code === 0x23
 }
@@ -138,14 +137,14 @@ function pathEnd(text: string, start: number): number {
   return start + trimmed(text.slice(start, end)).length
 }
 
-/** Without the punctuation of the sentence around it. */
+/** Removes punctuation of the sentence. */
 function trimmed(run: string): string {
   let end = run.length
   while (end > 0 && ".:!?*_~'=&-(".includes(run.charAt(end - 1))) end--
   return run.slice(0, end)
 }
 
-/** Path and query: no fragment, no slash at the end of the path, no escapes that need not be any. */
+/** Returns path and query without fragment, trailing slashes and unnecessary escapes. */
 function pathText(written: string): string {
   const [whole = ''] = written.split('#', 1)
   const query = (whole + '?').indexOf('?')
@@ -155,7 +154,7 @@ function pathText(written: string): string {
   return unescaped(path.slice(0, end) + (query < whole.length - 1 ? whole.slice(query) : ''))
 }
 
-/** `%7E` as `~`, `%2f` as `%2F` (RFC 3986, 6.2.2). */
+/** Decodes `%7E` to `~` and changes `%2f` to `%2F` (RFC 3986, 6.2.2). */
 function unescaped(text: string): string {
   if (!text.includes('%')) return text
   return text.replace(/%[0-9A-Fa-f]{2}/g, (escape) => {
@@ -165,8 +164,8 @@ function unescaped(text: string): string {
 }
 
 /**
- * Whether a dotted word of a text is a host: an address of four numbers, or a name with a top-level label we know. One
- * that also ends file names needs a path, and one that is also a word of programs no parenthesis behind it.
+ * Returns whether a dotted word is a host: an IPv4 address, or a name with a known top-level domain. A domain that is also a file
+ * extension needs a path. One that is also common in code must not be followed by a parenthesis.
  */
 export function isHost(name: string, next: number, second: number): boolean {
   if (name.length > MAX_NAME) return false
@@ -183,7 +182,7 @@ export function isHost(name: string, next: number, second: number): boolean {
   }
 }
 
-/** Where the run of letters beyond ASCII, letters, digits, dots and dashes that begins here ends. */
+/** Returns the end of the run of letters, digits, dots, dashes and non-ASCII letters. */
 export function nameEnd(text: string, start: number): number {
   let end = start
   while (isNameCode(text.charCodeAt(end))) end++
@@ -195,9 +194,8 @@ function isNameCode(code: number): boolean {
 }
 
 /**
- * The e-mail address around this `@`, in lower case, or undefined. Its local part does not begin before `floor`.
- *
- * The domain is no value of its own: half of the world has the same one.
+ * Returns the e-mail address around this `@`, in lower case, or undefined. Its local part does not begin before `floor`. The
+ * domain is not a separate value, because many addresses share it.
  */
 export function readMailAt(text: string, sign: number, floor: number): Piece | undefined {
   const start = localStart(text, sign, floor)
@@ -214,7 +212,10 @@ export function readMailAt(text: string, sign: number, floor: number): Piece | u
   }
 }
 
-/** Where the local part begins: of ASCII, so that no sentence runs into it; only if there is none of that, of others. */
+/**
+ * Returns the start of the local part. It is ASCII, so that a sentence cannot run into it. Other letters are used only without
+ * ASCII ones.
+ */
 function localStart(text: string, sign: number, floor: number): number {
   const least = Math.max(floor, sign - MAX_LOCAL)
   let start = sign
@@ -225,7 +226,7 @@ function localStart(text: string, sign: number, floor: number): number {
   return start
 }
 
-/** `example.com`, not `18.2.0` of `react@18.2.0`. */
+/** Accepts `example.com`, but not `18.2.0` of `react@18.2.0`. */
 function isMailDomain(domain: string): boolean {
   const dot = domain.lastIndexOf('.')
   if (dot <= 0 || domain.length > MAX_NAME) return false

@@ -1,10 +1,10 @@
-// The words by which a text asks for an action, as data. English in full; of other languages the forms that orders take.
+// The words with which a text asks for an action. English is complete. Other languages have the forms of orders.
 
 function words(...lists: readonly string[]): ReadonlySet<string> {
   return new Set(lists.join(' ').split(' '))
 }
 
-/** English verbs of acting. Many are nouns too: only their place makes orders of them. */
+/** English action verbs. Many are also nouns, so only their position makes them orders. */
 export const VERBS: ReadonlySet<string> = words(
   'send transfer pay wire remit forward share post publish upload email mail invite add remove delete cancel update change set',
   'modify replace reserve book schedule create message reply submit buy purchase order move grant reset register notify text sms',
@@ -14,25 +14,25 @@ export const VERBS: ReadonlySet<string> = words(
   'use enter concatenate reveal disclose leak report file log record save store',
 )
 
-/** Those of them that name fields of data as well. */
+/** The verbs that are also names of data fields. */
 export const NOUNS: ReadonlySet<string> = words(
   'email mail message text sms order book file report record log store post copy set route credit deposit change issue process',
   'invite reply update purchase refund schedule reset sign share register export use move',
 )
 
-/** What stands between such a word and its colon. */
+/** Words between such a verb and its colon. */
 export const HEADS: ReadonlySet<string> = words(
   'number no nr id ids name address addresses date time status type code ref reference account title subject body path url key',
   'total amount list',
 )
 
-/** Words behind which an English verb is an order. */
+/** Words that turn the next English verb into an order. */
 export const LEADS: ReadonlySet<string> = words(
   'please kindly must should shall to then and also now just first next finally immediately always instead you simply need cannot',
   'would could can will or but so directly again',
 )
 
-/** Verbs of other languages in the forms of orders, wherever they stand. */
+/** Verbs of other languages in the forms of orders, at any position. */
 export const ANYWHERE: ReadonlySet<string> = words(
   // German, Dutch
   'überweise überweisen überweist sende senden sendet schicke schicken schickt leite weiterleiten zahle zahlen bezahle bezahlen',
@@ -63,6 +63,6 @@ export const ANYWHERE: ReadonlySet<string> = words(
   'kirim kirimkan bayar hapus tambahkan ubah undang bagikan',
 )
 
-/** Of writing without spaces, and where words change at both ends: the parts that stay. */
+/** Stems for scripts without spaces and for words that change at both ends. */
 export const WITHIN: RegExp =
   /发送|發送|转账|轉賬|转发|轉發|汇款|匯款|支付|付款|删除|刪除|添加|修改|更改|邀请|邀請|发布|發布|预订|預訂|创建|上传|上傳|寄给|汇入|转到|转至|送信|送金|送って|転送|支払|振り込|削除|追加|変更|招待|投稿|予約|作成|共有|보내|송금|이체|전송|삭제|추가|변경|초대|예약|결제|게시|أرسل|ارسل|إرسال|حوّل|تحويل|ادفع|احذف|أضف|غيّر|انشر|احجز|भेज|भुगतान|ट्रांसफर|हटा|जोड़|बदल|आमंत्रित/u

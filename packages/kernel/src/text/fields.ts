@@ -1,28 +1,27 @@
-// Where the field begins and ends in which a place of a text stands. Tools often answer with YAML or JSON as one text; what an
-// attacker has put into one field says nothing about the others.
+// Finds the fields of a text. Tools often return YAML or JSON as one text. Content of one field says nothing about the others.
 
-/** A stretch of a text. */
-export interface Stretch {
+/** A range of a text. */
+export interface Span {
   readonly start: number
   readonly end: number
 }
 
-/** Finds the field around a place. */
-type FieldAt = (place: number) => Stretch
+/** Returns the field around a position. */
+type FieldAt = (place: number) => Span
 
-/** How a text is divided. One that is neither YAML nor JSON is one field. */
+/** Returns a lookup of fields by position. A text that is neither YAML nor JSON is one field. */
 export function fieldsOf(text: string): FieldAt {
   const whole = { start: 0, end: text.length }
   const divided = dividedInto(text)
   return (place) => fieldAt(divided, place) ?? whole
 }
 
-/** The fields of a text, in order; none if it is neither YAML nor JSON. */
-export function dividedInto(text: string): readonly Stretch[] {
+/** Returns the fields of a text, in order; none if it is neither YAML nor JSON. */
+export function dividedInto(text: string): readonly Span[] {
   return isJson(text) ? stringsIn(text) : yamlFieldsIn(text)
 }
 
-function fieldAt(fields: readonly Stretch[], place: number): Stretch | undefined {
+function fieldAt(fields: readonly Span[], place: number): Span | undefined {
   let low = 0
   let high = fields.length
   while (low < high) {
@@ -36,7 +35,7 @@ function fieldAt(fields: readonly Stretch[], place: number): Stretch | undefined
 
 const OPENING = /^\s*[[{]\s*["\]}[{\d]/
 
-/** Whether a text looks like JSON. */
+/** Returns whether a text looks like JSON. */
 export function isJson(text: string): boolean {
   return OPENING.test(text.slice(0, 64))
 }
@@ -44,9 +43,9 @@ export function isJson(text: string): boolean {
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** What stands between double quotes. */
-function stringsIn(text: string): readonly Stretch[] {
-  const found: Stretch[] = []
+/** Returns the strings in double quotes. */
+function stringsIn(text: string): readonly Span[] {
+  const found: Span[] = []
   for (let start = text.indexOf('"'); start >= 0; start = text.indexOf('"', start)) {
     let end = start + 1
     while (end < text.length && text.charCodeAt(end) !== QUOTE)
@@ -57,19 +56,19 @@ function stringsIn(text: string): readonly Stretch[] {
   return found
 }
 
-// `key: …`, `- key: …` and `- …`, as YAML writes them.
+// The YAML forms `key: …`, `- key: …` and `- …`.
 const KEY = /^( *)((?:- )*)([\w"'][\w "'.@/()-]{0,60}:(?: |$))?/
-const MOST_LINES = 20_000
+const MAX_LINES = 20_000
 const MAX_KEY = 80
 
-/** The fields of a text that is written as YAML: each from its key to the next one that is not deeper. */
-function yamlFieldsIn(text: string): readonly Stretch[] {
+/** Returns the fields of a YAML text: each from its key to the next key that is not deeper. */
+function yamlFieldsIn(text: string): readonly Span[] {
   if (!keyIn(text.slice(0, MAX_KEY).split('\n', 1)[0] ?? '')) return []
   const starts: number[] = []
   let start = 0
-  // A text in a field is written deeper than its key: what looks like a key in there is none.
+  // Text of a field is indented deeper than its key, so a deeper line that looks like a key is text.
   let within = Infinity
-  for (let line = 0; line < MOST_LINES && start < text.length; line++) {
+  for (let line = 0; line < MAX_LINES && start < text.length; line++) {
     const next = text.indexOf('\n', start)
     const end = next < 0 ? text.length : next
     const key = keyIn(text.slice(start, Math.min(end, start + MAX_KEY)))
@@ -82,15 +81,15 @@ function yamlFieldsIn(text: string): readonly Stretch[] {
   return starts.map((from, i) => ({ start: from, end: starts[i + 1] ?? text.length }))
 }
 
-/** The key or the dash that a line begins with: how deep it is, and where what it stands for begins. */
+/** Returns the depth and length of the key or dash at the start of a line. */
 function keyIn(line: string): { readonly depth: number; readonly length: number } | undefined {
   const [whole = '', indent = '', dashes = '', name] = KEY.exec(line) ?? []
   if (name !== undefined) return { depth: indent.length + dashes.length, length: whole.length }
-  // What goes on in a list is written as deep as what stands behind its dash.
+  // The members of a list item are as deep as the text after its dash.
   return dashes === '' ? undefined : { depth: indent.length + dashes.length - 2, length: whole.length }
 }
 
-/** Whether a value begins on this line that may go on over the next ones: text that is quoted, or announced as such. */
+/** Returns whether a value begins on this line that can continue on the next ones. */
 function opensText(text: string, from: number, end: number): boolean {
   const value = text.slice(from, Math.min(end, from + 4)).trimStart()
   return value !== '' && !value.startsWith('[') && !value.startsWith('{')

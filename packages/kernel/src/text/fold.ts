@@ -1,19 +1,19 @@
-// A text as it is matched: look-alikes as the characters they stand for, without what cannot be seen.
+// Folds a text for matching: replaces look-alike characters and removes invisible ones.
 
 import { fold, isBeyondAscii } from '../destinations/host.ts'
 
-/** A folded text, and where its characters stood before. */
+/** A folded text, with the original positions of its characters. */
 export interface Folded {
   readonly text: string
-  /** Where the character at this index began. */
+  /** Returns the original start of the character at this index. */
   start(index: number): number
-  /** Where the last character before this index ended. */
+  /** Returns the original end of the character before this index. */
   end(index: number): number
 }
 
 /**
- * Folds a text: full-width, circled and mathematical forms as plain characters, zero-width characters and soft hyphens
- * dropped. Escapes are not undone, nor is `evil[.]com`: who writes so does not want it to be followed.
+ * Folds a text: full-width, circled and mathematical forms become plain characters. Zero-width characters and soft hyphens are
+ * removed. Escapes and `evil[.]com` stay, because such text is not meant to be followed.
  */
 export function foldInPlace(text: string): Folded {
   if (!isBeyondAscii(text)) return unchanged(text)
@@ -25,7 +25,7 @@ function unchanged(text: string): Folded {
   return { text, start: (index) => index, end: (index) => index }
 }
 
-/** Character by character, as `fold` does it: each is mapped alone, so the pieces add up to the whole. */
+/** Maps each character separately, as `fold` does, so that the results add up. */
 function placesOf(text: string): Omit<Folded, 'text'> {
   const lengths = new Map<number, number>()
   const starts: number[] = []
@@ -42,7 +42,7 @@ function placesOf(text: string): Omit<Folded, 'text'> {
   return { start: (index) => starts[index] ?? text.length, end: (index) => ends[index - 1] ?? 0 }
 }
 
-/** Each character is folded once: a text has few different ones. */
+/** Caches the result, because a text has few different characters. */
 function foldedLength(point: number, known: Map<number, number>): number {
   const seen = known.get(point)
   if (seen !== undefined) return seen

@@ -1,6 +1,6 @@
-// Labels of data.
+// Helpers for labels of data.
 
-/** Each label once, in order. */
+/** Returns the labels sorted and without duplicates. */
 export function sortedLabels(labels: readonly string[]): readonly string[] {
   return labels.length < 2 ? labels : [...new Set(labels)].sort()
 }

@@ -1,14 +1,14 @@
-// Numbers that people write in groups: IBANs, payment cards, telephone numbers. Each is read where it begins.
+// Recognises numbers that are written in groups: IBANs, payment cards, telephone numbers.
 
 import { isAlphanumeric, isDash, isDigit, isLetter, isSpace } from './characters.ts'
 
-/** What was read: its normal form, and where it ends. */
+/** A number in normal form, and its end. */
 export interface NumberReading {
   readonly text: string
   readonly end: number
 }
 
-// How long the IBANs of each country are (ISO 13616).
+// The length of the IBANs of each country (ISO 13616).
 const IBAN_LENGTHS: ReadonlyMap<string, number> = new Map(
   (
     'AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ' +
@@ -21,8 +21,8 @@ const IBAN_LENGTHS: ReadonlyMap<string, number> = new Map(
 )
 
 /**
- * The IBAN that begins here, in upper case without spaces: of its country's length, with check digits that hold. Single
- * spaces or dashes may stand between its characters; a line break may not, so a wrapped one is not found.
+ * Returns the IBAN at a position, in upper case without spaces. It has the length of its country and valid check digits. Single
+ * spaces or dashes are allowed between its characters. A line break is not, so a wrapped IBAN is not found.
  */
 export function readIban(text: string, start: number): NumberReading | undefined {
   if (!isLetter(text.charCodeAt(start)) || !isLetter(text.charCodeAt(start + 1))) return undefined
@@ -43,7 +43,7 @@ function isGap(code: number): boolean {
   return isSpace(code) || isDash(code)
 }
 
-/** ISO 7064: the first four characters behind the others, letters as 10 to 35, leave 1. */
+/** ISO 7064: with the first four characters at the end and letters as 10 to 35, the remainder is 1. */
 function isMod97(iban: string): boolean {
   let rest = 0
   for (const character of iban.slice(4) + iban.slice(0, 4)) {
@@ -56,11 +56,11 @@ function isMod97(iban: string): boolean {
 const MAX_CARD = 19
 
 /**
- * The payment card that begins here, as digits: Luhn, a known range, the length of that range. Its groups are as on
- * cards (fours; or 4-6-5 and 4-6-4), parted by one sign throughout.
+ * Returns the payment card at a position, as digits. It has a valid Luhn digit, a known range and a length of that range. Its
+ * groups are fours, 4-6-5 or 4-6-4, with the same separator throughout.
  */
 export function readCard(text: string, start: number): NumberReading | undefined {
-  // Most numbers: no range begins with another digit, and the first group has four.
+  // Rules out most numbers: ranges begin with these digits, and the first group has four.
   const first = text.charCodeAt(start)
   if (!(first >= 0x32 && first <= 0x36) || !isDigit(text.charCodeAt(start + 3))) return undefined
   const groups: string[] = []
@@ -79,9 +79,9 @@ export function readCard(text: string, start: number): NumberReading | undefined
   }
 }
 
-function digitsAt(text: string, start: number, most: number): string {
+function digitsAt(text: string, start: number, limit: number): string {
   let end = start
-  while (end < start + most && isDigit(text.charCodeAt(end))) end++
+  while (end < start + limit && isDigit(text.charCodeAt(end))) end++
   return text.slice(start, end)
 }
 
@@ -92,8 +92,8 @@ function isCardShape(groups: readonly string[]): boolean {
   return isFours || /^4,6,[45]$/.test(lengths.join(','))
 }
 
-// First and last of a range of leading digits, and the lengths it has. Barcodes of 13 digits look like the oldest cards,
-// which nobody has any more; those are left out.
+// First and last value of each range of leading digits, and its lengths. The oldest cards had 13 digits. They are no longer in
+// use and look like barcodes, so they are left out.
 const RANGES: readonly (readonly [first: number, last: number, shortest: number, longest: number])[] = [
   [400000, 499999, 16, 19],
   [510000, 559999, 16, 16],
@@ -137,29 +137,29 @@ function isLuhn(digits: string): boolean {
   return sum % 10 === 0
 }
 
-const LEAST_PHONE = 8
-const MOST_PHONE = 15
+const MIN_PHONE_DIGITS = 8
+const MAX_PHONE_DIGITS = 15
 
 /**
- * The telephone number whose `+` stands here, as digits: 8 to 15 (E.164), with spaces, dashes, dots, a slash or
- * parentheses between them. It ends where the next group would be too much; in the plan of `+1` that is 11 digits.
+ * Returns the telephone number at this `+`, as 8 to 15 digits (E.164). Spaces, dashes, dots, slashes and parentheses are allowed
+ * between them. It ends before a group that would exceed the limit; for `+1` the limit is 11 digits.
  */
 export function readPhone(text: string, plus: number): NumberReading | undefined {
   let [end, digits] = [plus + 1, '']
-  const most = text.charAt(end) === '1' ? 11 : MOST_PHONE
+  const limit = text.charAt(end) === '1' ? 11 : MAX_PHONE_DIGITS
   for (let at = end; ;) {
-    const group = digitsAt(text, at, MOST_PHONE + 1)
-    if (group === '' || digits.length + group.length > most) break
+    const group = digitsAt(text, at, MAX_PHONE_DIGITS + 1)
+    if (group === '' || digits.length + group.length > limit) break
     digits += group
     end = at + group.length
     at = afterSeparators(text, end)
     if (at === end) break
   }
   const isBounded = !isAlphanumeric(text.charCodeAt(end))
-  return digits.length >= LEAST_PHONE && isBounded ? { text: digits, end } : undefined
+  return digits.length >= MIN_PHONE_DIGITS && isBounded ? { text: digits, end } : undefined
 }
 
-/** At most three signs, as in `+44 (0)20`; two spaces are a gap in a table. */
+/** Skips up to three signs, as in `+44 (0)20`. Two spaces are a gap in a table. */
 function afterSeparators(text: string, start: number): number {
   let at = start
   while (at < start + 3 && isPhoneSign(text.charCodeAt(at))) {

@@ -1,8 +1,8 @@
-// What is personal by its shape alone, with next to no false alarms.
+// Finds personal data by its form, with almost no false alarms.
 //
-// Not here: e-mail addresses and telephone numbers (every mail has one), names and birthdays (no shape), and national
-// ids that many other numbers look like: nine or eleven digits with one check digit (the Dutch BSN, the Polish PESEL,
-// the German tax id), or none at all (the British NINO, passports). `secret` is for the threat scanner to find.
+// Not found: e-mail addresses and telephone numbers (every mail has one), names and birthdays (no fixed form), and national ids that
+// resemble other numbers: with one check digit (the Dutch BSN, the Polish PESEL, the German tax id) or without (the British NINO,
+// passports). The threat scanner finds `secret`.
 
 import { isAlphanumeric } from './characters.ts'
 import { foldInPlace } from './fold.ts'
@@ -13,27 +13,28 @@ const LABELS: Partial<Readonly<Record<ValueKind, readonly string[]>>> = {
   iban: ['personal'],
 }
 
-/** The labels that these values carry by their kind, sorted, each once. */
+/** Returns the labels of these values by kind, sorted and without duplicates. */
 export function labelsIn(values: readonly Pick<Value, 'kind'>[]): readonly string[] {
   const labels = new Set<string>()
   for (const { kind } of values) for (const label of LABELS[kind] ?? []) labels.add(label)
   return [...labels].sort()
 }
 
-/** Which number of which country. */
+/** The kind of a national id. */
 type NationalScheme = 'us-ssn' | 'es-dni' | 'it-cf' | 'fr-nir' | 'fi-hetu' | 'br-cpf'
 
-/** A national id in a text. What holds one is `personal`. */
+/** A national id in a text. It makes the text `personal`. */
 export interface NationalId {
   readonly scheme: NationalScheme
   readonly start: number
   readonly end: number
 }
 
-/** How many national ids of a text are listed. */
+/** The maximum number of national ids per text. */
 export const MOST_IDS: number = 256
 
-// Each is of a bounded length, so that no search takes long. Capital letters where ids of programs would look alike.
+// Every pattern has a bounded length, so that a search is fast. Some require capital letters, because ids of programs look
+// similar.
 const SHAPES: readonly (readonly [NationalScheme, RegExp, (text: string) => boolean])[] = [
   ['us-ssn', /[0-8][0-9]{2}-[0-9]{2}-[0-9]{4}/g, isSsn],
   ['es-dni', /(?:[0-9]{8}|[XYZ][0-9]{7})-?[A-Z]/g, isDni],
@@ -43,41 +44,41 @@ const SHAPES: readonly (readonly [NationalScheme, RegExp, (text: string) => bool
   ['br-cpf', /[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}/g, isCpf],
 ]
 
-// One look at a text instead of six: most hold none.
+// One search rules out most texts.
 const ANY_SHAPE = new RegExp(SHAPES.map(([, { source }]) => source).join('|'))
 const NO_IDS: readonly NationalId[] = []
 
 /**
- * The national ids in a text, by scheme and then by place: US social security numbers written with dashes, and those
- * with a checksum of more than one digit's worth or a shape of their own.
+ * Returns the national ids in a text, by scheme and then by position: US social security numbers with dashes, and ids that have a
+ * strong checksum or a distinctive form.
  */
 export function nationalIdsIn(text: string): readonly NationalId[] {
   if (!/[0-9\u0080-\uffff]/.test(text)) return []
   const folded = foldInPlace(text)
   if (!ANY_SHAPE.test(folded.text)) return NO_IDS
   const found: NationalId[] = []
-  for (const [scheme, shape, holds] of SHAPES) {
+  for (const [scheme, shape, isValid] of SHAPES) {
     for (const { 0: match, index } of folded.text.matchAll(shape)) {
       if (found.length === MOST_IDS) return found
       const end = index + match.length
-      if (!isApart(folded.text, index, end) || !holds(match.toUpperCase())) continue
+      if (!isSeparate(folded.text, index, end) || !isValid(match.toUpperCase())) continue
       found.push({ scheme, start: folded.start(index), end: folded.end(end) })
     }
   }
   return found
 }
 
-/** Not a part of a longer number or word: `2026-123-45-6789` holds none. */
-function isApart(text: string, start: number, end: number): boolean {
+/** Returns whether the match is not part of a longer number or word. `2026-123-45-6789` contains no id. */
+function isSeparate(text: string, start: number, end: number): boolean {
   const before = text.charCodeAt(start - 1)
   const after = text.charCodeAt(end)
   if (isAlphanumeric(before) || isAlphanumeric(after)) return false
-  const joins = (sign: number, beyond: number): boolean =>
+  const isJoined = (sign: number, beyond: number): boolean =>
     (sign === 0x2d || sign === 0x2e || sign === 0x5f || sign === 0x2f) && isAlphanumeric(beyond)
-  return !joins(before, text.charCodeAt(start - 2)) && !joins(after, text.charCodeAt(end + 1))
+  return !isJoined(before, text.charCodeAt(start - 2)) && !isJoined(after, text.charCodeAt(end + 1))
 }
 
-/** As the numbers are given out; not the two that advertisements made famous. */
+/** Accepts valid numbers, except well-known examples. */
 function isSsn(text: string): boolean {
   const [area = '', group = '', serial = ''] = text.split('-')
   if (area === '000' || area === '666' || group === '00' || serial === '0000') return false
@@ -89,7 +90,7 @@ function isDni(text: string): boolean {
   return 'TRWAGMYFPDXBNJZSQVHLCKE'.charAt(Number(digits.slice(0, 8)) % 23) === text.at(-1)
 }
 
-// What characters in odd places count, from 0 or A on.
+// The values of characters at odd positions, from 0 or A on.
 const ODD = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23]
 
 function isCodiceFiscale(text: string): boolean {
@@ -103,7 +104,7 @@ function isCodiceFiscale(text: string): boolean {
   return String.fromCharCode(0x41 + (sum % 26)) === text.at(-1)
 }
 
-/** Corsica counts as 19 and 18; the key is 97 less what the rest leaves. */
+/** Corsica counts as 19 and 18. The key is 97 minus the remainder. */
 function isNir(text: string): boolean {
   const digits = text.replaceAll(' ', '').replace('2A', '19').replace('2B', '18')
   return 97 - (Number(digits.slice(0, 13)) % 97) === Number(digits.slice(13))

@@ -1,28 +1,28 @@
-// Words in a row, as they are remembered: so that a short text can be found again that stood, word for word, in a passage, and a
-// tool whose name a passage spells out. Free text is not sound to match; what is matched here asks a person at most.
+// Extracts words and word pairs to remember. They allow to find a short text again that was part of a passage, and a tool that a
+// passage names. Free text does not match reliably, so a match leads at most to an approval request.
 
 import type { Spoken } from '../gates/taint/remembered.ts'
 
 const WORD = /[\p{L}\p{N}_]+(?:[-'’.@][\p{L}\p{N}_]+)*/gu
-/** Most characters that are read of a text. */
-const MOST_READ = 4096
-/** Letters that words of one root have in common: "reserve", "reservation". */
+/** The maximum number of characters that are read. */
+const MAX_READ = 4096
+/** The number of letters that words of one root share: "reserve", "reservation". */
 const ROOT = 5
 
-/** The words of a text, in one spelling. */
+/** Returns the words of a text, in lower case and normalised. */
 export function wordsIn(text: string): readonly string[] {
-  return text.slice(0, MOST_READ).normalize('NFKC').toLowerCase().match(WORD) ?? []
+  return text.slice(0, MAX_READ).normalize('NFKC').toLowerCase().match(WORD) ?? []
 }
 
-// As many as a hundred words have.
-const MOST_PHRASES = 300
+// Enough for a hundred words.
+const MAX_PHRASES = 300
 
-/** What is remembered of the words of a text: each, each with the next one, and the roots. */
-export function phrasesIn(text: string, most: number = MOST_PHRASES): readonly Spoken[] {
+/** Returns the words of a text, the pairs of neighbours, and the roots. */
+export function phrasesIn(text: string, limit: number = MAX_PHRASES): readonly Spoken[] {
   const words = wordsIn(text)
   const found = new Set<string>()
   for (const [i, word] of words.entries()) {
-    if (found.size >= most) break
+    if (found.size >= limit) break
     found.add(word).add(rootOf(word))
     const next = words[i + 1]
     if (next !== undefined) found.add(`${word} ${next}`)
@@ -30,13 +30,13 @@ export function phrasesIn(text: string, most: number = MOST_PHRASES): readonly S
   return [...found].map((each) => ({ kind: 'phrase', text: each }))
 }
 
-/** The words of a text and their pairs: what must all be remembered if the text stood somewhere as a whole. */
+/** Returns the words and their pairs. If the text was part of a passage, all of them are remembered. */
 export function piecesOf(words: readonly string[]): readonly Spoken[] {
   const pairs = words.slice(1).map((word, i) => `${words[i] ?? ''} ${word}`)
   return [...words, ...pairs].map((each) => ({ kind: 'phrase', text: each }))
 }
 
-/** The roots of words. */
+/** Returns the roots of words. */
 export function rootsOf(words: readonly string[]): readonly Spoken[] {
   return words.map((word) => ({ kind: 'phrase', text: rootOf(word) }))
 }

@@ -1,14 +1,14 @@
-// Words of a text or a name, and what they are about.
+// Splits texts and names into words, and finds the things that they are about.
 
 import { THINGS } from './prompt-words.ts'
 
-/** Most characters of a text that are read. */
+/** The maximum number of characters that are read. */
 export const MOST_READ = 20_000
 
-/** Names of files, and paths. */
+/** File names and paths. */
 export const FILE: RegExp = /[^\s"'`<>|*?«»“”「」]{1,200}\.[A-Za-z][A-Za-z0-9]{0,7}(?![A-Za-z0-9])/gu
 
-/** A list of words, some of which are only the beginnings of words. */
+/** A lexicon of words and word stems. */
 export class Lexicon<T> {
   readonly #words = new Map<string, T[]>()
   readonly #beginnings = new Map<string, T[]>()
@@ -22,7 +22,7 @@ export class Lexicon<T> {
     }
   }
 
-  /** What a word means. */
+  /** Returns the meanings of a word. */
   of(word: string): readonly T[] {
     const known = this.#words.get(word)
     if (known) return known
@@ -33,7 +33,7 @@ export class Lexicon<T> {
     return NOTHING
   }
 
-  /** What a text without spaces between its words holds. */
+  /** Returns the meanings of all words in a text without spaces. */
   within(text: string): readonly T[] {
     return this.#unspaced.flatMap(([word, meaning]) => (text.includes(word) ? [meaning] : []))
   }
@@ -50,7 +50,7 @@ function put<T>(map: Map<string, T[]>, word: string, meaning: T): void {
 
 const UNSPACED = /[\u0600-\u06ff\u0900-\u097f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/u
 
-/** Whether a text is in a script whose words cannot be told apart here, or carry what belongs to them. */
+/** Returns whether a text is in a script without word separation, or with affixes joined to words. */
 export function isUnspaced(text: string): boolean {
   return UNSPACED.test(text)
 }
@@ -58,26 +58,26 @@ export function isUnspaced(text: string): boolean {
 const things = new Lexicon<string>()
 for (const [thing, words] of Object.entries(THINGS)) things.add(words, thing)
 
-/** What words are about: known things, and the words themselves. */
+/** Returns the things that words are about. */
 export function thingsIn(words: readonly string[]): ReadonlySet<string> {
   return new Set(words.flatMap((word) => things.of(word)))
 }
 
-/** What a text in a script without spaces is about. */
+/** Returns the things that a text without spaces is about. */
 export function thingsWithin(text: string): readonly string[] {
   return things.within(text)
 }
 
 const WORD = /[\p{L}\p{M}\p{N}]+(?:[-'’][\p{L}\p{M}]+)*/gu
 
-/** The words of a text in lower case. */
+/** Returns the words of a text in lower case. */
 export function wordsOf(text: string): readonly string[] {
   return text.toLowerCase().match(WORD) ?? []
 }
 
 const CASES = /(\p{Ll})(\p{Lu})/gu
 
-/** The words of a name: `sendMoney`, `send_money` and `send-money` are the same two. */
+/** Returns the words of a name. `sendMoney`, `send_money` and `send-money` have the same two words. */
 export function wordsOfName(name: string): readonly string[] {
   const spread = name.slice(0, MOST_READ).replace(CASES, '$1 $2').toLowerCase()
   return spread.split(/[^\p{L}\p{M}\p{N}]+/u).filter((word) => word !== '')

@@ -1,11 +1,10 @@
-// Words by which people ask for something to be done, and for what: a few of each language. They only ever propose a scope, which
-// a person confirms; nothing is decided by them.
+// Words with which people ask for actions, in several languages. They only propose a scope that a person confirms. They decide
+// nothing.
 
-/** What a verb asks for. */
+/** The action that a verb asks for. */
 export type RequestedAction = 'send' | 'pay' | 'delete' | 'make' | 'change' | 'invite' | 'run' | 'admin'
 
-// English; German; French; Spanish; Italian; Portuguese; Dutch; Russian; Turkish; Polish. A word with `-` at its end is the beginning
-// of one, with all its endings.
+// English; German; French; Spanish; Italian; Portuguese; Dutch; Russian; Turkish; Polish. A word that ends with `-` is a stem.
 const ACTION_WORDS: Readonly<Record<RequestedAction, string>> = {
   send:
     'send email mail message text tell inform notify remind ask reply respond answer forward post publish announce share dm contact ' +
@@ -100,7 +99,7 @@ const ACTION_WORDS: Readonly<Record<RequestedAction, string>> = {
     'włącz wyłącz zainstaluj',
 }
 
-// Languages that do not put spaces between words: what begins a deed wherever it stands.
+// Stems of languages without spaces between words, at any position.
 const UNSPACED: Readonly<Record<RequestedAction, string>> = {
   send: '发送 发给 发一 发邮件 发消息 告诉 通知 回复 转发 发布 分享 提醒 寄 送って 送信 伝えて 知らせて 返信 転送 投稿 共有 보내 전송 알려 답장 공유 게시 أرسل ارسل أخبر اكتب أجب شارك انشر भेज बता लिख',
   pay: '支付 付款 转账 汇款 付给 付清 退款 购买 付房租 支払 振り込 送金 払って 返金 購入 지불 결제 송금 이체 환불 구매 ادفع حوّل حول سدد اشتر भुगतान ट्रांसफर',
@@ -114,7 +113,7 @@ const UNSPACED: Readonly<Record<RequestedAction, string>> = {
   admin: '授权 启用 禁用 安装 配置 許可 有効 無効 インストール 허용 설치 설정 فعّل ثبّت अनुमति',
 }
 
-/** What a tool or a request is about. A word with `-` at its end is the beginning of one. */
+/** The things that tools and requests are about. A word that ends with `-` is a stem. */
 const THINGS: Readonly<Record<string, string>> = {
   mail: 'mail mails mailbox email emails e-mail e-mails inbox courriel correo correos posta e-posta электрон- письмо poczt- 邮件 邮箱 メール 메일 이메일 بريد ईमेल',
   message:
@@ -146,7 +145,7 @@ const THINGS: Readonly<Record<string, string>> = {
 
 export { ACTION_WORDS, THINGS, UNSPACED }
 
-/** English words that are as often a thing as a deed: a deed only where no article or preposition stands before them. */
+/** English words that are often nouns. They are actions only without an article or a preposition before them. */
 export const AMBIGUOUS: ReadonlySet<string> = new Set(
   (
     'email mail message text post reply answer order transfer refund book reserve plan note copy record log schedule update change set ' +
@@ -155,10 +154,10 @@ export const AMBIGUOUS: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Who does something, where a deed behind it is told and not asked for: "what did we pay". */
+/** Subjects. A verb after a subject reports an action and does not request it: "what did we pay". */
 export const SUBJECTS: ReadonlySet<string> = new Set('i we they he she it who someone somebody'.split(' '))
 
-/** Words before which a deed cannot stand, but a thing can. */
+/** Words that precede a noun and never a requested action. */
 export const BEFORE_THINGS: ReadonlySet<string> = new Set(
   (
     'the a an my your his her its our their this that these those last latest next each every any some no all of in on for from by with ' +
@@ -166,16 +165,16 @@ export const BEFORE_THINGS: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** After these words, asking to be told something is asking for an answer. */
+/** Verbs that ask for an answer if the user is the recipient. */
 export const ASKING_FOR_ANSWER: ReadonlySet<string> = new Set(
   'tell inform remind text answer write ask thank notify message'.split(' '),
 )
 
-/** Those who are answered, not written to. */
+/** Words for the user. */
 export const THE_ASKER: ReadonlySet<string> = new Set('me us myself'.split(' '))
 
-/** Ways to leave it to a text what is to be done. */
-export const DELEGATES: readonly (readonly [deeds: string, things: string])[] = [
+/** Verbs and nouns that leave the choice of actions to a text. */
+export const DELEGATES: readonly (readonly [actions: string, things: string])[] = [
   [
     'do perform complete follow execute carry handle finish implement take work go process',
     'instruction instructions todo todos to-do to-dos tasks task actions steps everything whatever list directions out checklist points ' +
@@ -195,7 +194,7 @@ export const DELEGATES: readonly (readonly [deeds: string, things: string])[] = 
   ['сделай выполни следуй', 'инструкции инструкциям задачи задания список шаги'],
 ]
 
-/** The same where words are not told apart by spaces. */
+/** The same for languages without spaces. */
 export const DELEGATES_UNSPACED: readonly string[] = [
   '按照',
   '照着',

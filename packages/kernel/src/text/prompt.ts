@@ -1,4 +1,4 @@
-// What a user's words ask to be done, and what they are about.
+// Reads the prompt of a user: the actions that it asks for, and the things that they are about.
 
 import { valuesIn } from './values.ts'
 import { FILE, Lexicon, MOST_READ, thingsIn, thingsWithin, wordsOf } from './prompt-reading.ts'
@@ -15,34 +15,35 @@ import {
   type RequestedAction,
 } from './prompt-words.ts'
 
-/** A prompt as it was read. */
+/** The result of reading a prompt. */
 export interface Prompt {
-  /** Its verbs, as the lexicon has them. */
+  /** The requested verbs, as in the lexicon. */
   readonly verbs: ReadonlySet<string>
-  readonly deeds: ReadonlySet<RequestedAction>
+  readonly actions: ReadonlySet<RequestedAction>
   readonly things: ReadonlySet<string>
   readonly isAboutMoney: boolean
   readonly delegates: boolean
 }
 
-const deeds = new Lexicon<RequestedAction>()
+const actions = new Lexicon<RequestedAction>()
 for (const table of [ACTION_WORDS, UNSPACED]) {
-  // Sound: the tables have exactly the deeds as their keys.
-  for (const [deed, words] of Object.entries(table) as [RequestedAction, string][]) deeds.add(words, deed)
+  // Sound: the keys of the tables are exactly the actions.
+  for (const [action, words] of Object.entries(table) as [RequestedAction, string][])
+    actions.add(words, action)
 }
 
-/** The verb of a tool's name: its first. What can also be a thing is one, unless nothing else is a verb. */
+/** Returns the verb of a tool's name: the first one. A word that can be a noun only counts if there is no other verb. */
 export function verbOfName(words: readonly string[]): string {
-  const verbs = words.filter((word) => deeds.of(word).length > 0)
+  const verbs = words.filter((word) => actions.of(word).length > 0)
   return [...verbs.filter((word) => !AMBIGUOUS.has(word)), ...verbs][0] ?? ''
 }
 
-/** What a verb asks for. */
+/** Returns the actions that a verb asks for. */
 export function actionsOf(verb: string): readonly RequestedAction[] {
-  return deeds.of(verb)
+  return actions.of(verb)
 }
 
-/** Reads what a user asks for. What stands in quotation marks is content, and asks for nothing. */
+/** Reads the prompt of a user. Quoted text is content and requests nothing. */
 export function readPrompt(text: string): Prompt {
   const plain = withoutValues(unquoted(text.slice(0, MOST_READ).normalize('NFKC'))).replace(FILE, ' ')
   const words = wordsOf(plain.replace(SENTENCE_END, ` ${NO_WORD} `))
@@ -51,14 +52,14 @@ export function readPrompt(text: string): Prompt {
   const things = new Set([...thingsIn(words), ...thingsWithin(plain), ...(isAboutMoney ? ['money'] : [])])
   return {
     verbs: new Set(asked),
-    deeds: new Set([...asked.flatMap((verb) => deeds.of(verb)), ...deeds.within(plain)]),
+    actions: new Set([...asked.flatMap((verb) => actions.of(verb)), ...actions.within(plain)]),
     things,
     isAboutMoney: things.has('money'),
     delegates: delegates(words) || DELEGATES_UNSPACED.some((each) => plain.includes(each)),
   }
 }
 
-/** Stands where a sentence or an address ended: what comes next does not belong to what came before. */
+/** Marks the end of a sentence or an address. Words before and after it are unrelated. */
 const NO_WORD = '0'
 const SENTENCE_END = /[.!?;:](?=\s)|\n/gu
 
@@ -69,37 +70,37 @@ function verbsAsked(words: readonly string[]): readonly string[] {
   return words.flatMap((word, i) => (isThing(words, i) || isForAnswer(words, i) ? [] : [stemOf(word)]))
 }
 
-/** Whether an ambiguous word stands where a thing does, or somebody else is said to do it. */
+/** Returns whether a word is used as a noun, or has a subject before it. */
 function isThing(words: readonly string[], i: number): boolean {
   const before = words[i - 1] ?? ''
   return SUBJECTS.has(before) || (AMBIGUOUS.has(words[i] ?? '') && BEFORE_THINGS.has(before))
 }
 
-/** "Tell me" asks for an answer. */
+/** Returns whether a verb asks for an answer, as in "tell me". */
 function isForAnswer(words: readonly string[], i: number): boolean {
   return ASKING_FOR_ANSWER.has(words[i] ?? '') && THE_ASKER.has(words[i + 1] ?? '')
 }
 
-/** A verb as it stands in the lexicon: "sending" is to send. What is past, as "sent", is told and not asked for. */
+/** Returns the verb in its base form: "sending" becomes "send". Past forms such as "sent" report and request nothing. */
 function stemOf(word: string): string {
-  if (deeds.of(word).length > 0 || !word.endsWith('ing')) return word
+  if (actions.of(word).length > 0 || !word.endsWith('ing')) return word
   const stem = word.slice(0, -3)
-  return [stem, `${stem}e`, stem.slice(0, -1)].find((form) => deeds.of(form).length > 0) ?? word
+  return [stem, `${stem}e`, stem.slice(0, -1)].find((form) => actions.of(form).length > 0) ?? word
 }
 
-// How many words may stand between what is to be done and the text that says what.
+// The maximum number of words between the verb and the noun.
 const NEAR = 8
 
 function delegates(words: readonly string[]): boolean {
-  return DELEGATES.some(([doing, said]) => {
-    const [verbs, texts] = [new Set(doing.split(' ')), new Set(said.split(' '))]
+  return DELEGATES.some(([actionWords, objects]) => {
+    const [verbs, nouns] = [new Set(actionWords.split(' ')), new Set(objects.split(' '))]
     return words.some(
-      (word, i) => verbs.has(word) && words.slice(i + 1, i + 1 + NEAR).some((each) => texts.has(each)),
+      (word, i) => verbs.has(word) && words.slice(i + 1, i + 1 + NEAR).some((each) => nouns.has(each)),
     )
   })
 }
 
-/** Pairs of quotation marks. An apostrophe is none. */
+/** Pairs of quotation marks. An apostrophe is not a quotation mark. */
 export const QUOTES: readonly RegExp[] = [
   /"([^"\n]{1,500})"/gu,
   /[“„«»]([^“”„«»\n]{1,500})[”“»«]/gu,
@@ -113,7 +114,7 @@ function unquoted(text: string): string {
   return QUOTES.reduce((rest, quote) => rest.replace(quote, ' '), text)
 }
 
-/** An address is no word: nothing is asked for by its parts. */
+/** Removes addresses, because their parts are not words of a request. */
 function withoutValues(text: string): string {
   let rest = ''
   let at = 0

@@ -1,63 +1,64 @@
-// Short texts that a tool has returned by themselves, in a field of their own: names of people, tables and branches, numbers of
-// records. They are not opaque, so they prove nothing; but who acts on one has not made it up.
+// Finds short texts that a tool returned in separate fields: names of people, tables and branches, numbers of records. They are
+// not opaque, so they prove no origin. But an agent that uses one did not invent it.
 
-import { dividedInto, isJson, type Stretch } from './fields.ts'
+import { dividedInto, isJson, type Span } from './fields.ts'
 import type { Spoken } from '../gates/taint/remembered.ts'
 
-const LONGEST = 48
-const MOST_FIELDS = 48
-const MOST_READ = 16_384
+const MAX_FIELD_LENGTH = 48
+const MAX_FIELDS = 48
+const MAX_READ = 16_384
 const EMPTY_LINE = /\n[ \t]*\n/
 const NAME = /[\p{L}_]/u
-const NO_NAME = /@|:\/\/|^(?:true|false|null|none|yes|no|ok)$/iu
+const NOT_A_NAME = /@|:\/\/|^(?:true|false|null|none|yes|no|ok)$/iu
 
-/** A field and where it stands. */
-interface Returned extends Stretch {
+/** A field and its position. */
+interface Returned extends Span {
   readonly field: Spoken
 }
 
-/** What a text is called as a field. */
+/** Returns the normal form of a field. */
 export function fieldOf(text: string): Spoken {
   return { kind: 'field', text: trimmed(text.normalize('NFKC')).toLowerCase() }
 }
 
-/** The fields of a text that a tool returned. A text that is not written as data is one field, if it is short. */
+/** Returns the fields of a tool's text. A short text without data format is one field. */
 export function returnedIn(text: string): readonly Returned[] {
-  if (text.length <= LONGEST && !text.includes('\n') && !isJson(text))
+  if (text.length <= MAX_FIELD_LENGTH && !text.includes('\n') && !isJson(text))
     return fieldsAt(text, [{ start: 0, end: text.length }])
-  const head = headOf(text.slice(0, MOST_READ))
+  const head = headOf(text.slice(0, MAX_READ))
   const divided = dividedInto(head)
   return fieldsAt(head, divided.length > 0 ? divided : cellsIn(head))
 }
 
 const CELL = /[^|\n]+/g
 
-/** The cells of a table whose columns are told apart by bars; none if a line is no row of it. */
-function cellsIn(text: string): readonly Stretch[] {
+/** Returns the cells of a table with bars between columns; none if a line is not a row. */
+function cellsIn(text: string): readonly Span[] {
   const lines = text.trimEnd().split('\n')
   if (lines.length < 2 || !lines.every((line) => line.includes('|'))) return []
   return [...text.matchAll(CELL)].map(({ index, 0: cell }) => ({ start: index, end: index + cell.length }))
 }
 
-/** Behind an empty line begins what somebody has written, not the tool. */
+/** Returns the text before the first empty line. After it, the content is written by a person and not by the tool. */
 function headOf(text: string): string {
   const end = isJson(text) ? -1 : text.search(EMPTY_LINE)
   return end < 0 ? text : text.slice(0, end)
 }
 
-/** What stands behind a name of JSON. */
-const AS_KEY = /^\s{0,3}:/
+/** A JSON key is followed by a colon. */
+const KEY_COLON = /^\s{0,3}:/
 const KEY = /^\s*(?:- )*(?:[\w"'][\w "'.@/()-]{0,60}:\s+)?/
 
-function fieldsAt(text: string, stretches: readonly Stretch[]): readonly Returned[] {
+function fieldsAt(text: string, spans: readonly Span[]): readonly Returned[] {
   const found: Returned[] = []
-  for (const { start, end } of stretches) {
-    if (found.length >= MOST_FIELDS) break
-    if (AS_KEY.test(text.slice(end, end + 4))) continue
-    const whole = text.slice(start, Math.min(end, start + 2 * LONGEST + 64))
+  for (const { start, end } of spans) {
+    if (found.length >= MAX_FIELDS) break
+    if (KEY_COLON.test(text.slice(end, end + 4))) continue
+    const whole = text.slice(start, Math.min(end, start + 2 * MAX_FIELD_LENGTH + 64))
     const field = trimmed(whole.slice(KEY.exec(whole)?.[0].length ?? 0))
-    const isShort = field.length > 0 && field.length <= LONGEST && !field.includes('\n')
-    if (isShort && NAME.test(field) && !NO_NAME.test(field)) found.push({ start, end, field: fieldOf(field) })
+    const isShort = field.length > 0 && field.length <= MAX_FIELD_LENGTH && !field.includes('\n')
+    if (isShort && NAME.test(field) && !NOT_A_NAME.test(field))
+      found.push({ start, end, field: fieldOf(field) })
   }
   return found
 }

@@ -1,14 +1,14 @@
-// Whether a value stands in a row of data: a line of short parts between such lines, as lists of people, signatures and tables have
-// them. A sentence has a long part, or stands beside one that has.
+// Decides whether a value is in a row of data: a line of short parts between other such lines, as in lists, signatures and
+// tables. A sentence has a long part or a neighbour that has one.
 
-import type { Stretch } from './fields.ts'
+import type { Span } from './fields.ts'
 
 const MAX_LINE = 240
-const MOST_WORDS = 4
+const MAX_WORDS = 4
 const PARTS = /[,;|:()<>[\]{}"\t•·]|\s[-–—]{1,2}\s|\s{2,}/u
 const WORD = /\p{L}/u
-/** Whether the line around a value is a row. */
-export function standsInRow(text: string, { start, end }: Stretch): boolean {
+/** Returns whether the line around a value is a row. */
+export function isInRow(text: string, { start, end }: Span): boolean {
   const from = text.lastIndexOf('\n', start - 1) + 1
   const next = text.indexOf('\n', end)
   const to = next < 0 ? text.length : next
@@ -19,19 +19,19 @@ export function standsInRow(text: string, { start, end }: Stretch): boolean {
 
 const ENDS_SENTENCE = /[.!?。！？]\s*$/u
 
-/** Whether all parts of a line are short. */
+/** Returns whether all parts of a line are short. */
 function isShort(line: string): boolean {
   return line
     .split(PARTS)
-    .every((part) => part.split(/\s+/u).filter((word) => WORD.test(word)).length <= MOST_WORDS)
+    .every((part) => part.split(/\s+/u).filter((word) => WORD.test(word)).length <= MAX_WORDS)
 }
 
-/** The line before the one that begins here; empty if there is none. */
+/** Returns the line before the one that begins here; empty if there is none. */
 function lineBefore(text: string, from: number): string {
   return from === 0 ? '' : text.slice(text.lastIndexOf('\n', from - 2) + 1, from - 1).slice(-MAX_LINE)
 }
 
-/** The line behind the one that ends here. */
+/** Returns the line after the one that ends here. */
 function lineAfter(text: string, to: number): string {
   const next = text.indexOf('\n', to + 1)
   return text.slice(to + 1, next < 0 ? undefined : next).slice(0, MAX_LINE)

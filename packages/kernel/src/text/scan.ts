@@ -1,4 +1,4 @@
-// One pass over a text, from word to word: what a word can be shows in what it holds and what follows it.
+// Finds the opaque values of a text in one pass over its words.
 
 import {
   hostsOf,
@@ -13,18 +13,18 @@ import {
 import { classOf, DIGIT, isAlphanumeric, isDigit, isForeign, isUnspaced, MARK, NONE } from './characters.ts'
 import type { Folded } from './fold.ts'
 import { readCard, readIban, readPhone, type NumberReading } from './numbers.ts'
-import { isRandomText, readToken, SHORTEST_TOKEN } from './token.ts'
-import { isDottedName, isPackedCode, quietEnd, withoutMarks } from './word-bounds.ts'
+import { isRandomText, readToken, MIN_TOKEN_LENGTH } from './token.ts'
+import { isDottedName, isPackedCode, nextCandidate, withoutMarks } from './word-bounds.ts'
 
-/** What kind of thing a value is. */
+/** The kind of a value. */
 export type ValueKind = 'email' | 'url' | 'host' | 'iban' | 'card' | 'phone' | 'wallet' | 'id' | 'key'
 
 /** An opaque value in a text. */
 export interface Value {
   readonly kind: ValueKind
-  /** Its normal form: one spelling for one thing. */
+  /** The normal form: all spellings of one thing have the same. */
   readonly text: string
-  /** Where it stands in the text that was searched, look-alikes and all. */
+  /** The position in the original text. */
   readonly start: number
   readonly end: number
 }
@@ -39,35 +39,35 @@ const BACKSLASH = 0x5c
 export class Scanner {
   readonly #text: string
   readonly #folded: Folded
-  readonly #most: number
+  readonly #limit: number
   readonly #found: Value[] = []
   #at = 0
-  // What was looked at as a whole up to here is not looked at again.
+  // The ends of the ranges that were already checked as a name and as base64.
   #named = 0
   #packed = 0
-  // No e-mail address begins before the end of the last one, or inside of a host.
+  // No e-mail address begins before this position: after the last address and outside of hostnames.
   #floor = 0
 
-  constructor(folded: Folded, most: number) {
+  constructor(folded: Folded, limit: number) {
     this.#text = folded.text
     this.#folded = folded
-    this.#most = most
+    this.#limit = limit
   }
 
-  /** The values by where they start. */
+  /** Returns the values, sorted by start. */
   run(): readonly Value[] {
-    for (this.#at = quietEnd(this.#text, 0); this.#at < this.#text.length;) {
-      if (this.#found.length >= this.#most) break
+    for (this.#at = nextCandidate(this.#text, 0); this.#at < this.#text.length;) {
+      if (this.#found.length >= this.#limit) break
       this.#step()
-      this.#at = quietEnd(this.#text, this.#at)
+      this.#at = nextCandidate(this.#text, this.#at)
     }
-    return this.#found.sort((a, b) => a.start - b.start).slice(0, this.#most)
+    return this.#found.sort((a, b) => a.start - b.start).slice(0, this.#limit)
   }
 
   #step(): void {
     const code = this.#code(this.#at)
-    const what = classOf(code)
-    if (what !== NONE && what !== MARK) this.#word(this.#wordStart())
+    const kind = classOf(code)
+    if (kind !== NONE && kind !== MARK) this.#word(this.#wordStart())
     else if (code === PLUS) this.#plus()
     else if (code === SIGN) this.#sign()
     else if (code >= 0x80 && isForeign(code)) this.#foreign(this.#at)
@@ -78,19 +78,19 @@ export class Scanner {
     return this.#text.charCodeAt(at)
   }
 
-  /** In text that is itself escaped, the `n` of a line break is not of the word behind it. */
+  /** In escaped text, the `n` of `\n` is not part of the next word. */
   #wordStart(): number {
     const isEscape = this.#code(this.#at - 1) === BACKSLASH && 'nrt'.includes(this.#text.charAt(this.#at))
     return isEscape && isAlphanumeric(this.#code(this.#at + 1)) ? this.#at + 1 : this.#at
   }
 
-  /** A word of ASCII: letters, digits, and marks inside. What it can be shows in what it holds and what follows. */
+  /** Reads an ASCII word of letters, digits and inner marks. Its content and the next character decide what it is. */
   #word(start: number): void {
     const text = this.#text
     let end = start
     let classes = 0
-    for (let what = classOf(text.charCodeAt(end)); what !== NONE; what = classOf(text.charCodeAt(++end))) {
-      classes |= 1 << what
+    for (let kind = classOf(text.charCodeAt(end)); kind !== NONE; kind = classOf(text.charCodeAt(++end))) {
+      classes |= 1 << kind
     }
     const next = text.charCodeAt(end)
     this.#at = end
@@ -102,7 +102,7 @@ export class Scanner {
     if (!this.#blob(start, end)) this.#tokens(start, end)
   }
 
-  /** `scheme://…`, also with its slashes escaped as some write them in JSON. */
+  /** Reads `scheme://…`, also with slashes that are escaped as in JSON. */
   #url(start: number, colon: number): boolean {
     const isEscaped = this.#text.startsWith('\\/\\/', colon + 1)
     if (!isEscaped && !this.#text.startsWith('//', colon + 1)) return false
@@ -114,27 +114,27 @@ export class Scanner {
     const reading = readUrlAt(this.#text, start, scheme, from)
     if (reading === undefined) return false
     const { url, hosts, next } = reading
-    // A URL that is nothing but its host is the host.
+    // A URL without path and port is only a host.
     if (!hosts.some((host) => host.text === url.text)) this.#add('url', url.text, url.start, url.end)
     for (const host of hosts) this.#add('host', host.text, host.start, host.end)
     this.#at = this.#floor = next
     return true
   }
 
-  /** `evil.test`, `evil.test/path`, `evil.test:8080`. */
+  /** Reads `evil.test`, `evil.test/path` or `evil.test:8080`. */
   #host(start: number, end: number): boolean {
     const last = withoutMarks(this.#text, end)
     const name = this.#text.slice(start, Math.min(last, start + MAX_ADDRESS))
     const next = this.#code(last)
     if (!name.includes('.') || !isHost(name, next, this.#code(last + 1))) return false
-    const goesOn = next === COLON ? isDigit(this.#code(last + 1)) : isPathCode(next)
-    if (goesOn && last === end) return this.#address(start, '', start)
+    const hasMore = next === COLON ? isDigit(this.#code(last + 1)) : isPathCode(next)
+    if (hasMore && last === end) return this.#address(start, '', start)
     for (const host of hostsOf(name)) this.#add('host', host, start, last)
     this.#floor = end
     return true
   }
 
-  /** A name with letters beyond ASCII, such as `bücher.test`; else goes on behind what is not ASCII. */
+  /** Reads a name with non-ASCII letters, such as `bücher.test`. Otherwise skips the non-ASCII characters. */
   #foreign(start: number): boolean {
     const end = start < this.#named ? start : nameEnd(this.#text, start)
     this.#named = Math.max(this.#named, end)
@@ -143,7 +143,7 @@ export class Scanner {
     const isName = this.#code(end) !== SIGN && name.includes('.')
     if (isName && isHost(name, this.#code(last), this.#code(last + 1))) {
       for (const host of hostsOf(name)) this.#add('host', host, start, last)
-      // Without spaces the sentence may have run into the name: what is ASCII of it is then looked at by itself.
+      // Without spaces, a sentence can run into the name, so its ASCII part is checked separately.
       if (!isUnspaced(this.#code(start))) {
         this.#at = this.#floor = last
         return true
@@ -178,13 +178,13 @@ export class Scanner {
     if (mail === undefined) return
     this.#add('email', mail.text, mail.start, mail.end)
     this.#at = this.#floor = mail.end
-    // `git@evil.test:path` goes to that host, whoever is there.
+    // `git@evil.test:path` refers to that host.
     if (this.#code(mail.end) === COLON && /[A-Za-z/~]/.test(this.#text.charAt(mail.end + 1))) {
       this.#add('host', hostText(mail.text.slice(mail.text.lastIndexOf('@') + 1)), sign + 1, mail.end)
     }
   }
 
-  /** Base64 with `+` and `/` is one value, not one for each piece between them. */
+  /** Reads base64 with `+` and `/` as one value, not as several pieces. */
   #blob(start: number, end: number): boolean {
     const next = this.#code(end)
     if ((next !== PLUS && next !== SLASH) || start < this.#packed) return false
@@ -198,9 +198,9 @@ export class Scanner {
     return true
   }
 
-  /** The word itself, or the parts between its dots: not of a number, a version or the name of a file. */
+  /** Reads the word, or its parts between dots, unless it is a number, a version or a file name. */
   #tokens(start: number, end: number): void {
-    if (end - start < SHORTEST_TOKEN) return
+    if (end - start < MIN_TOKEN_LENGTH) return
     const word = this.#text.slice(start, Math.min(end, start + MAX_ADDRESS))
     if (word.includes('.') && isDottedName(word)) return
     let at = start

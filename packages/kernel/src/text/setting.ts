@@ -1,46 +1,46 @@
-// How a value stands in a text: by itself, in running text, or where something is asked for. Data names its values alone in a field
-// or behind a label; who wants something done with a value says so in a sentence. That holds in any language; which sentences ask
-// for something is known for some.
+// Determines how a value occurs in a text: alone, in running text, or in a request. Data has its values alone in a field or after
+// a label. A request for an action on a value is a sentence. This is true in any language, but requests are recognised in some
+// languages only.
 
-import { fieldsOf, type Stretch } from './fields.ts'
+import { fieldsOf, type Span } from './fields.ts'
 import { asksForAction } from './asking.ts'
-import { standsInRow } from './row.ts'
+import { isInRow } from './row.ts'
 
-/** How a value stands. */
+/** The way a value occurs: alone, in running text, or in a request. */
 export type Setting = 'plain' | 'prose' | 'ordered'
 
-/** How far around a value is read, in characters. */
+/** The maximum distance that is read around a value, in characters. */
 const REACH = 320
-/** With fewer words around it a value stands alone. */
-const FEWEST_WORDS = 4
-/** Around so many values of a text is read; of the others it is only known that they stand in it. */
-const MOST_READ = 1024
+/** With fewer words around it, a value is alone. */
+const MIN_WORDS = 4
+/** The context of this many values is read. All others count as running text. */
+const MAX_CONTEXTS = 1024
 
-/** How each of the values of a text stands in it. */
-export function settingsIn(text: string, values: readonly Stretch[]): readonly Setting[] {
+/** Returns the setting of each value of a text. */
+export function settingsIn(text: string, values: readonly Span[]): readonly Setting[] {
   if (values.length === 0) return []
   const fieldAt = fieldsOf(text)
-  let outer: Stretch & { readonly setting: Setting } = { start: 0, end: 0, setting: 'prose' }
+  let outer: Span & { readonly setting: Setting } = { start: 0, end: 0, setting: 'prose' }
   return values.map((value, i) => {
-    // A host stands as its page does.
+    // A host inside a URL has the setting of the URL.
     if (value.start < outer.end) return outer.setting
-    const setting = i < MOST_READ ? settingOf(text, value, fieldAt(value.start)) : 'prose'
+    const setting = i < MAX_CONTEXTS ? settingOf(text, value, fieldAt(value.start)) : 'prose'
     outer = { start: value.start, end: value.end, setting }
     return setting
   })
 }
 
-function settingOf(text: string, value: Stretch, field: Stretch): Setting {
+function settingOf(text: string, value: Span, field: Span): Setting {
   const before = text.slice(paragraphStart(text, value.start, field.start), value.start)
   const after = text.slice(value.end, paragraphEnd(text, value.end, field.end))
   const own = lastSentence(before)
   const rest = firstSentence(after)
-  // The value stands for a word: it may be the object of what is asked for.
+  // `x` replaces the value, which may be the object of the request.
   if (asksForAction(`${own} x ${rest}`)) return 'ordered'
   const isAlone =
     LABELLED.test(own.trimStart()) ||
-    wordsIn(own) + wordsIn(rest) < FEWEST_WORDS ||
-    standsInRow(text.slice(field.start, field.end), {
+    wordsIn(own) + wordsIn(rest) < MIN_WORDS ||
+    isInRow(text.slice(field.start, field.end), {
       start: value.start - field.start,
       end: value.end - field.start,
     })
@@ -55,18 +55,18 @@ const LABELLED =
 
 const SENTENCE_END = /[.!?](?=[\s"')\]]|$)|[。！？]|\n(?=[ \t]{0,20}(?:[-*•>|#]|\d{1,2}[.)]))/gu
 
-/** The sentence that a text breaks off in. */
+/** Returns the unfinished last sentence of a text. */
 function lastSentence(text: string): string {
   let start = 0
   for (const { index } of text.matchAll(SENTENCE_END)) start = index + 1
-  // A short line that is only a label is no part of the sentence before it.
+  // A short line that is only a label does not belong to the sentence before it.
   const line = text.slice(text.lastIndexOf('\n') + 1)
   return line.length < text.length - start && SHORT_LABEL.test(line) ? line : text.slice(start)
 }
 
 const SHORT_LABEL = /^.{1,32}[:=]\s{0,3}["'`<]?$/
 
-/** The rest of the sentence or the line that a text goes on with. */
+/** Returns the text up to the end of its first sentence or line. */
 function firstSentence(text: string): string {
   const end = text.search(/[.!?](?=[\s"')\]]|$)|[。！？\n]/u)
   return end < 0 ? text : text.slice(0, end)
@@ -74,7 +74,7 @@ function firstSentence(text: string): string {
 
 function wordsIn(text: string): number {
   const spaced = text.match(/[\p{L}\p{N}'’-]+/gu)?.length ?? 0
-  // Without spaces between them, two letters are about a word.
+  // In scripts without spaces, two letters are about one word.
   const dense =
     text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/gu)?.length ?? 0
   return Math.max(spaced, Math.floor(dense / 2))

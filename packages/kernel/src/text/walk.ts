@@ -1,14 +1,14 @@
-// Room: texts are taken apart here, for all gates. It holds the walk through a value and the recognisers of values, personal data,
-// fields, phrases and prompts. It holds no verdicts and remembers nothing.
+// Room: analyses texts for all gates. It visits the texts of a value and recognises values, personal data, fields, phrases and
+// prompts. It has no verdicts and no state.
 //
-// The texts in a value: visited in a fixed order, each with its path, and put back in the same order when some are changed.
+// Visits the texts in a value in a fixed order, each with its path, and replaces them in the same order.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 
-/** Whether pictures and sounds, as MCP carries them, are texts like any other. In an answer nobody reads them as such. */
+/** Whether images and audio of MCP are read as text. In an answer they are not. */
 export type Pictures = 'read' | 'skip'
 
-/** Visits every text in a value, in a fixed order. A name of a member stands at the path of its object. */
+/** Visits every text in a value, in a fixed order. The path of a member name is that of its object. */
 export function walk(
   value: Json,
   path: string,
@@ -30,7 +30,7 @@ export function walk(
   }
 }
 
-/** A copy of a value in which every text that `walk` visits without pictures, in its order, is what `change` makes of it. */
+/** Returns a copy of a value with every text replaced by the result of `change`. It visits texts like `walk` with `skip`. */
 export function rewrite(value: Json, change: (text: string) => string): Json {
   const text = textOf(value)
   if (text !== undefined) {
@@ -47,42 +47,42 @@ export function rewrite(value: Json, change: (text: string) => string): Json {
   return Object.fromEntries(members)
 }
 
-// Of eight digits or more.
-const LARGE = 10_000_000
+// Eight digits or more.
+const MIN_NUMBER = 10_000_000
 
-/** What there is to read in a scalar. An account may come as a number; a small one says nothing. */
+/** Returns the text of a scalar. A large number can be an account, a small one says nothing. */
 function textOf(value: Json): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : value
-  return typeof value === 'number' && Math.abs(value) >= LARGE ? String(value) : undefined
+  return typeof value === 'number' && Math.abs(value) >= MIN_NUMBER ? String(value) : undefined
 }
 
 const PLAIN_NAME = /^[A-Za-z_-]{1,32}$/
 
-/** Whether it is a name as schemas have them, and no text. With digits it may be an account or a key. */
+/** Returns whether it is an ordinary name of a schema and not text. A name with digits can be an account or a key. */
 function isPlainName(name: string): boolean {
   return PLAIN_NAME.test(name)
 }
 
 const PICTURE = /^(?:image|audio|video)\//
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
-// No picture is smaller; a secret or a sentence might look like one.
-const SMALLEST_PICTURE = 128
+// Smaller data could be a secret or a sentence.
+const MIN_PICTURE_LENGTH = 128
 
-/** Whether a member is a picture or a sound as MCP carries them, and could be one: nobody reads it as text. */
+/** Returns whether a member is an image or audio of MCP. */
 function isPicture(name: string, { [name]: member, mimeType }: JsonObject): boolean {
   if (name !== 'data' && name !== 'blob') return false
   if (typeof mimeType !== 'string' || !PICTURE.test(mimeType) || typeof member !== 'string') return false
-  return member.length >= SMALLEST_PICTURE && member.length % 4 === 0 && BASE64.test(member)
+  return member.length >= MIN_PICTURE_LENGTH && member.length % 4 === 0 && BASE64.test(member)
 }
 
-/** Whether every part of a path is a name as schemas have them. */
+/** Returns whether every part of a path is an ordinary name of a schema. */
 function isPlainPath(path: string): boolean {
   return path.split('.').every(isPlainName)
 }
 
 const MAX_PATH = 200
 
-/** A path as it may be told. A name of a member can be a value as well as any text: only what a schema would call one is shown. */
+/** Returns a path for messages. A member name can contain data, so only ordinary schema names are shown. */
 export function shownPath(path: string): string {
   return isPlainPath(path) ? path.slice(0, MAX_PATH) : '(a member)'
 }

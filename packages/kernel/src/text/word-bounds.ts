@@ -1,4 +1,4 @@
-// Where words begin and end in running text, and which of them cannot be values.
+// Finds word boundaries in running text, and skips words that cannot be values.
 
 import { classOf, DIGIT, isAlphanumeric, LOWER, MARK, UPPER } from './characters.ts'
 
@@ -11,15 +11,15 @@ const SIGN = 0x40
 const BACKSLASH = 0x5c
 const LOW_LINE = 0x5f
 
-/** Where the first word begins that may be a value: past all words of letters with nothing but punctuation behind. */
-export function quietEnd(text: string, from: number): number {
+/** Returns the start of the first word that can be a value. Skips words of letters that only punctuation follows. */
+export function nextCandidate(text: string, from: number): number {
   let start = from
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    const what = classOf(code)
-    if (what === LOWER || what === UPPER) continue
+    const kind = classOf(code)
+    if (kind === LOWER || kind === UPPER) continue
     if ((code === DASH || code === LOW_LINE) && at > start) continue
-    if (what === DIGIT || code === PLUS || code === SIGN || code >= 0x80) return start
+    if (kind === DIGIT || code === PLUS || code === SIGN || code >= 0x80) return start
     const next = text.charCodeAt(at + 1)
     if (code === DOT ? isAlphanumeric(next) || next >= 0x80 : code === COLON && isSlash(next)) return start
     start = at + 1
@@ -31,19 +31,19 @@ function isSlash(code: number): boolean {
   return code === SLASH || code === BACKSLASH
 }
 
-/** Where a word really ends: marks at its end are of the sentence. */
+/** Returns the end of a word without trailing marks, which belong to the sentence. */
 export function withoutMarks(text: string, end: number): number {
   let last = end
   while (classOf(text.charCodeAt(last - 1)) === MARK) last--
   return last
 }
 
-/** Whether it is of base64. */
+/** Returns whether it is a character of base64. */
 export function isPackedCode(code: number): boolean {
   return isAlphanumeric(code) || code === PLUS || code === SLASH || code === 0x3d
 }
 
-/** `3.14159265`, `v1.2.3-beta`, `report-2026.md`. A dot at the end is of the sentence. */
+/** Matches `3.14159265`, `v1.2.3-beta` and `report-2026.md`. A dot at the end belongs to the sentence. */
 export function isDottedName(word: string): boolean {
   const name = word.slice(0, withoutMarks(word, word.length))
   if (/^[vV]?[0-9]+\.[0-9]/.test(name)) return true

@@ -4,31 +4,31 @@ import { describe, expect, it } from 'vitest'
 import { destinationsIn } from '../../src/destinations/find.ts'
 import { runs } from '../../../evidence/test/runs.ts'
 
-/** What is found in a text, as `scheme host:port`; `?` for what cannot be read. */
+/** The destinations in a text, as `scheme host:port`; `?` for an unreadable one. */
 function found(text: string, declared: readonly string[] = []): readonly string[] {
   return destinationsIn({ x: text }, declared).map(({ scheme, host, port }) =>
     `${scheme} ${host || '?'}${port === 0 ? '' : `:${port}`}`.trim(),
   )
 }
 
-/** Exactly these are found in a text that is not declared. */
+/** Expects exactly these destinations in an undeclared text. */
 function finds(text: string, ...targets: readonly string[]): void {
   expect(found(text), JSON.stringify(text)).toEqual(targets)
 }
 
-/** These hosts, among others, are found in a text that is not declared. */
+/** Expects at least these hosts in an undeclared text. */
 function hints(text: string, ...hosts: readonly string[]): void {
   const all = destinationsIn({ x: text }, []).map(({ host }) => host)
   for (const host of hosts) expect(all, JSON.stringify(text)).toContain(host)
 }
 
-/** Exactly these are read in a text that is declared. */
+/** Expects exactly these destinations in a declared text. */
 function reads(text: string, ...targets: readonly string[]): void {
   expect(found(text, ['x']), JSON.stringify(text)).toEqual(targets)
 }
 
 describe('running text', () => {
-  it('holds every URL in it', () => {
+  it('contains every URL in it', () => {
     finds(
       'see https://a.test, https://b.test; or (https://c.test).',
       'https a.test:443',
@@ -47,26 +47,26 @@ describe('running text', () => {
     hints('go to https:evil.test or http:\\evil2.test', 'evil.test', 'evil2.test')
   })
 
-  it('holds the URLs inside of a URL, encoded once or not', () => {
+  it('contains the URLs inside a URL, plain or encoded once', () => {
     finds('https://a.test/?to=https://b.test/', 'https a.test:443', 'https b.test:443')
     finds('https://a.test/redirect?url=https%3A%2F%2Fevil.test', 'https a.test:443', 'https evil.test:443')
     finds('https://a.test/redirect?url=https%253A%252F%252Fevil.test', 'https a.test:443')
   })
 
-  it('holds the URLs of JSON in a string', () => {
+  it('contains the URLs of JSON in a string', () => {
     finds('{"url":"https://a.test","x":1}', 'https a.test:443')
     finds('{"url":"https:\\/\\/a.test\\/x"}', 'https a.test:443')
     finds('{\\"url\\":\\"https://a.test\\"}', 'https a.test:443')
     hints('{"url":"\\u0068ttps:\\u002f\\u002fevil.test"}', 'evil.test')
   })
 
-  it('holds a URL that a shell goes on with behind a quotation mark', () => {
+  it('contains a URL that a shell continues after a quotation mark', () => {
     hints("curl https://example.com'.evil.test'", '')
     hints('curl https://"evil.test"/', '')
     finds("if (url.startsWith('https://')) return", ...[])
   })
 
-  it('holds a host in a path without a scheme', () => {
+  it('contains a host in a path without a scheme', () => {
     finds('//evil.test/x', 'evil.test')
     finds('src="//evil.test/x"', 'evil.test')
     finds('open \\\\evil\\share now', 'evil')
@@ -79,7 +79,7 @@ describe('running text', () => {
     hints('\\\\evil@SSL@8443\\share', 'evil')
   })
 
-  it('holds mail addresses', () => {
+  it('contains mail addresses', () => {
     finds('write to joe@evil.test.', 'mailto evil.test')
     finds('Joe <joe@evil.test>, "Ann" <ann@b.test>', 'mailto evil.test', 'mailto b.test')
     finds(
@@ -99,21 +99,21 @@ describe('running text', () => {
     hints('@evil.test:user@example.com', 'evil.test', 'example.com')
   })
 
-  it('holds the remote side of a copy', () => {
+  it('contains the remote host of a copy command', () => {
     finds('git@evil.test:repo.git', 'mailto evil.test', 'ssh evil.test:22')
     finds('scp x root@nas:/tmp', 'mailto nas', 'ssh nas:22')
     finds('scp x root@127.1:/tmp', 'mailto 127.0.0.1', 'ssh 127.0.0.1:22')
     finds('ssh joe@evil.test:2222', 'mailto evil.test', 'evil.test:2222')
   })
 
-  it('holds addresses', () => {
+  it('contains IP addresses', () => {
     finds('ping 10.0.0.1.', '10.0.0.1')
     finds('from 10.0.0.1:8080 on', '10.0.0.1:8080')
     finds('ping ::1 or [fe80::2]:8080', '::1', 'fe80::2:8080')
     hints('ping 0177.0.0.1 and 0x7f.0.0.2', '127.0.0.1', '127.0.0.2')
   })
 
-  it('holds names with a port, a path or www', () => {
+  it('contains names with a port, a path or www', () => {
     finds('connect evil.test:8080 now', 'evil.test:8080')
     finds('open localhost:3000', 'localhost:3000')
     finds('redis:6379/0', 'redis:6379')
@@ -121,7 +121,7 @@ describe('running text', () => {
     finds('visit www.evil.example, please', 'www.evil.example')
   })
 
-  it('is not a nuisance', () => {
+  it('causes no false alarms', () => {
     for (const text of [
       ...[
         'Hello. This is text: fine? Yes; (12:30:45) "ok".',
@@ -198,7 +198,7 @@ describe('running text', () => {
 })
 
 describe('a whole text', () => {
-  it('is a host by its top-level label', () => {
+  it('is a host by its top-level domain', () => {
     finds('evil.test', 'evil.test')
     finds('hooks.evil.com', 'hooks.evil.com')
     finds('EVIL.Test.', 'evil.test')
@@ -213,7 +213,7 @@ describe('a whole text', () => {
     hints('ev\u200bil.test', 'evil.test')
   })
 
-  it('is a host with the ending of a file only with a path or a port', () => {
+  it('is a host with a file extension only with a path or a port', () => {
     finds('evil.sh')
     finds('evil.sh/x', 'evil.sh')
     finds('evil.sh:80', 'evil.sh:80')
@@ -253,7 +253,7 @@ describe('declared arguments', () => {
     reads('<mailto:a@b.test>', 'mailto b.test')
   })
 
-  it('are every host that an address could go through', () => {
+  it('are all hosts that an address can pass through', () => {
     reads('"a@example.com"@evil.test', 'mailto evil.test', 'mailto example.com')
     reads('a@example.com <b@evil.test>', 'mailto evil.test', 'mailto example.com')
     reads('"a@example.com" <b@evil.test>', 'mailto evil.test', 'mailto example.com')
@@ -268,7 +268,7 @@ describe('declared arguments', () => {
     reads('a@evil@example.com', 'mailto example.com', 'mailto ?')
   })
 
-  it('are unreadable with a header in them', () => {
+  it('are unreadable if they contain a header', () => {
     const targets = ['mailto example.com', 'mailto evil.test', '?']
     reads('a@example.com\r\nBcc: b@evil.test', ...targets)
     reads('a@example.com\nBcc: b@evil.test', ...targets)
@@ -287,7 +287,7 @@ describe('declared arguments', () => {
     reads('git@host:repo', 'mailto host', 'ssh host:22')
   })
 
-  it('are unreadable if they are none', () => {
+  it('are unreadable if they are not destinations', () => {
     for (const text of [
       '#general',
       '/tmp/x',
@@ -306,7 +306,7 @@ describe('declared arguments', () => {
       expect(found(text, ['x']).join(' '), text).toContain('?')
   })
 
-  it('are nothing if they are null, absent or blank', () => {
+  it('have no destination if they are null, missing or blank', () => {
     expect(
       destinationsIn({ to: null, cc: '', bcc: [' ', null, []] }, ['to', 'cc', 'bcc', 'none', 'to.x', 'cc.y']),
     ).toEqual([])
@@ -322,7 +322,7 @@ describe('declared arguments', () => {
     ])
   })
 
-  it('are found over arrays, below names, with a pointer to each', () => {
+  it('are found in arrays and below names, with a pointer to each', () => {
     const args = { message: { to: ['a@a.test', ['b@b.test']] }, items: [{ url: 'c' }, { url: 'd' }] }
     for (const items of ['items.url', 'items[*].url'])
       expect(destinationsIn(args, ['message.to', items])).toEqual([
@@ -333,14 +333,14 @@ describe('declared arguments', () => {
       ])
   })
 
-  it('are not searched for in what every object has', () => {
+  it('are not looked up in the prototype', () => {
     expect(destinationsIn({}, ['constructor', 'toString.name'])).toEqual([])
     expect(destinationsIn(parseJson('{"__proto__":"evil"}'), ['__proto__'])).toHaveLength(1)
   })
 })
 
 describe('arguments', () => {
-  it('are searched at every depth, keys too', () => {
+  it('are searched at every depth, including keys', () => {
     const args = { a: [{ b: ['https://a.test'] }], 'https://b.test': 1, 'x/~': { 'c.com': null }, n: 1 }
     expect(destinationsIn(args, []).map(({ host, at, from }) => `${from} ${host} ${at}`)).toEqual([
       'found a.test /a/0/b/0',
@@ -350,7 +350,7 @@ describe('arguments', () => {
     expect(destinationsIn('https://a.test', [])).toHaveLength(1)
   })
 
-  it('list a destination once for each place', () => {
+  it('list a destination once per position', () => {
     expect(destinationsIn(['https://a.test https://a.test', 'https://a.test'], [])).toHaveLength(2)
   })
 
@@ -431,16 +431,16 @@ describe('hostile size', () => {
     ],
   ]
 
-  it('is read to its end', () => {
+  it('is read in linear time', () => {
     for (const [index, piece] of pieces.entries()) {
-      // The largest arguments there are for some, less for the others: a law that is broken takes minutes with either.
+      // The largest arguments for some, smaller ones for others. With worse than linear time, either takes minutes.
       const size = index % 8 === 0 ? runs(2 ** 20) : runs(2 ** 17)
       const text = piece.repeat(Math.ceil(size / piece.length))
       expect(destinationsIn({ x: text }, ['x']).length, piece).toBeLessThanOrEqual(1001)
     }
   })
 
-  it('never makes it throw', () => {
+  it('never throws', () => {
     const text = fc
       .array(fc.constantFrom(...pieces, 'evil.test', '>', ')', '\n', '\0', ';'), { maxLength: 12 })
       .map((parts) => parts.join(''))
@@ -455,7 +455,7 @@ describe('hostile size', () => {
     )
   })
 
-  it('finds a URL, an address and a host wherever they stand among other words', () => {
+  it('finds a URL, an address and a host anywhere among other words', () => {
     const word = fc.constantFrom('and', '(x)', '12:30', 'e.g.', '"q"', 'a/b', 'é', '{', 'x=1', '-', '\n')
     const target = fc.constantFrom(
       'https://evil.test/x',

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { parseIpv6 } from '../../src/destinations/address.ts'
 import { fold, readHost } from '../../src/destinations/host.ts'
 
-/** Each text is read as exactly these hosts. */
+/** Expects exactly these hosts for each text. */
 function check(expected: readonly string[], ...texts: readonly string[]): void {
   for (const text of texts) expect(readHost(text), JSON.stringify(text)).toEqual(expected)
 }
 
-/** The host a browser reads, or undefined where it reads none. */
+/** The host that a browser reads, or undefined. */
 function browserHost(text: string): string | undefined {
   try {
     return new URL(`http://${text}/`).hostname
@@ -43,7 +43,7 @@ describe('names', () => {
     check(['k.test'], '\u212a.test')
   })
 
-  it('are unreadable with characters that cannot be seen', () => {
+  it('are unreadable with invisible characters', () => {
     for (const hidden of [
       '\u00ad',
       '\u200b',
@@ -70,7 +70,7 @@ describe('names', () => {
     check(['xn--mgbh0fb.xn--kgbechtv'], 'مثال.إختبار')
   })
 
-  it('are read both ways where the two standards of IDNA differ', () => {
+  it('are read both ways if the two IDNA standards differ', () => {
     check(['xn--fa-hia.de', 'fass.de'], 'faß.de', 'FAß.de')
     check(['xn--3xa.test', 'xn--4xa.test'], 'ς.test')
     check(['xn--4xa.test'], 'Σ.test')
@@ -80,7 +80,7 @@ describe('names', () => {
     check([''], 'aא.test', 'xمثال.test')
   })
 
-  it('are unreadable with a mark before any letter, or in a script we do not map', () => {
+  it('are unreadable with a mark before any letter, or in an unsupported script', () => {
     check([''], '\u0301a.test', '\u{10330}.test', '\u0378.test', '\u{1f600}.la')
     check(['xn--ls8h.la'], 'xn--ls8h.la')
   })
@@ -120,24 +120,24 @@ describe('IPv4 addresses', () => {
     check(['255.255.255.255'], '4294967295')
   })
 
-  it('are read both ways where a leading zero may be octal or not', () => {
+  it('are read both ways if a leading zero can be octal', () => {
     check(['127.0.0.1', '177.0.0.1'], '0177.0.0.1')
     check(['8.8.8.8', '10.8.8.8'], '010.8.8.8')
     check(['', '8.8.8.8'], '08.8.8.8')
   })
 
-  it('are unreadable if a part is too large, too many or no number', () => {
+  it('are unreadable if a part is too large, superfluous or not a number', () => {
     check([''], '256.0.0.1', '1.2.3.256', '4294967296', '1.2.3.4.5', 'a.1', '1.2.3.0x', '0x', '0xg.1.2.3')
   })
 
-  it('are names where the last label is no number', () => {
+  it('are names if the last label is not a number', () => {
     check(['0x7f.example'], '0x7f.example')
     check(['127.0.0.1.example.com'], '127.0.0.1.example.com')
   })
 })
 
 describe('IPv6 addresses', () => {
-  it('are written as RFC 5952 says', () => {
+  it('are formatted as in RFC 5952', () => {
     check(['::1'], '::1', '[::1]', '[0:0:0:0:0:0:0:1]', '0000::0001')
     check(['2001:db8::1:0:0:1'], '2001:DB8:0:0:1:0:0:1', '[2001:db8::1:0:0:1]')
     check(['2001:db8:0:1:1:1:1:1'], '2001:db8:0:1:1:1:1:1')
@@ -145,11 +145,11 @@ describe('IPv6 addresses', () => {
     check(['1:2:3:4:5:6:7:8'], '1:2:3:4:5:6:7:8')
   })
 
-  it('are the IPv4 host that they map', () => {
+  it('are the mapped IPv4 host', () => {
     check(['127.0.0.1'], '[::ffff:127.0.0.1]', '::ffff:7f00:1', '0:0:0:0:0:FFFF:127.0.0.1')
   })
 
-  it('are also the IPv4 host that a translator or a tunnel makes of them', () => {
+  it('are also the IPv4 host that a translator or a tunnel reaches', () => {
     check(['::7f00:1', '127.0.0.1'], '::127.0.0.1')
     check(['64:ff9b::7f00:1', '127.0.0.1'], '64:ff9b::127.0.0.1', '64:ff9b::7f00:1')
     check(['::ffff:0:7f00:1', '127.0.0.1'], '::ffff:0:127.0.0.1')
@@ -177,8 +177,8 @@ describe('IPv6 addresses', () => {
   })
 })
 
-describe('laws', () => {
-  it('reads what it has written as the same host', () => {
+describe('properties', () => {
+  it('reads its own output as the same host', () => {
     const character = fc.constantFrom(...Array.from('aZ0.-_%1x:[]éßΣя。ａ①א\u00ad'))
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.string({ unit: character, maxLength: 12 })), (text) => {
@@ -187,7 +187,7 @@ describe('laws', () => {
     )
   })
 
-  it('folds what it has folded to the same text', () => {
+  it('folds folded text to the same text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(fold(fold(text))).toBe(fold(text))

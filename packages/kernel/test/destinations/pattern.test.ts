@@ -8,21 +8,21 @@ function parsed(text: string): HostPattern {
   return pattern
 }
 
-/** Whether the pattern is for every destination of the text, read as a declared argument. */
+/** Whether the pattern matches every destination of a declared text. */
 function matches(pattern: string, text: string): boolean {
   const destinations = destinationsIn({ to: text }, ['to'])
   expect(destinations, text).not.toEqual([])
   return destinations.every((destination) => matchesHost(parsed(pattern), destination))
 }
 
-/** The pattern is for the first texts and for none of the second. */
+/** Expects that the pattern matches all of the first texts and none of the second. */
 function check(pattern: string, yes: readonly string[], no: readonly string[]): void {
   for (const text of yes) expect(matches(pattern, text), `${pattern} for ${text}`).toBe(true)
   for (const text of no) expect(matches(pattern, text), `${pattern} for ${text}`).toBe(false)
 }
 
 describe('host patterns', () => {
-  it('are for exactly one host', () => {
+  it('match exactly one host', () => {
     check(
       'Example.com.',
       [
@@ -44,7 +44,7 @@ describe('host patterns', () => {
     check('bücher.example', ['https://xn--bcher-kva.example'], ['https://bucher.example'])
   })
 
-  it('are for all hosts below one, but not for itself', () => {
+  it('match all hosts below a host, but not the host', () => {
     check(
       '*.example.com',
       ['https://a.example.com', 'x@a.b.example.com'],
@@ -52,7 +52,7 @@ describe('host patterns', () => {
     )
   })
 
-  it('are for everything that can be read', () => {
+  it('match everything that is readable', () => {
     check(
       '*',
       ['https://evil.test:8443', 'a@b.test', '10.0.0.1', 'redis://x:1'],
@@ -60,7 +60,7 @@ describe('host patterns', () => {
     )
   })
 
-  it('need another port to be named', () => {
+  it('need an explicit port for other ports', () => {
     check(
       'example.com',
       ['example.com:443', 'wss://example.com:443'],
@@ -79,7 +79,7 @@ describe('host patterns', () => {
     check('*:443', ['https://evil.test'], ['http://evil.test'])
   })
 
-  it('are for one scheme', () => {
+  it('match one scheme', () => {
     check(
       'https://example.com',
       ['https://example.com', 'https://example.com:443/x'],
@@ -91,7 +91,7 @@ describe('host patterns', () => {
     check('s3://bucket', ['s3://bucket/key'], ['s3://other/key'])
   })
 
-  it('are for an address in any spelling', () => {
+  it('match an address in any spelling', () => {
     check(
       '127.0.0.1',
       ['http://2130706433', 'http://[::ffff:7f00:1]', 'http://0x7f.1', '127.1'],
@@ -103,7 +103,7 @@ describe('host patterns', () => {
     check('::ffff:127.0.0.1', ['http://127.0.0.1'], [])
   })
 
-  it('are for the addresses of a network, and for no name', () => {
+  it('match the addresses of a network, but no names', () => {
     check(
       '10.0.0.0/8',
       ['10.1.2.3', 'http://10.255.255.255', 'http://[::ffff:10.0.0.1]'],
@@ -116,7 +116,7 @@ describe('host patterns', () => {
     check('1.2.3.4/32', ['http://1.2.3.4'], ['http://1.2.3.5'])
   })
 
-  it('are refused, in words, if they are not one thing', () => {
+  it('are refused with a message if they are invalid or ambiguous', () => {
     for (const text of [
       ...[
         '',

@@ -5,35 +5,35 @@ import { readHost } from '../../src/destinations/host.ts'
 import { readHttpUrl } from '../../src/destinations/url.ts'
 import { runs } from '../../../evidence/test/runs.ts'
 
-/** The hosts of a text, sorted; `?` for one that cannot be read. */
+/** The hosts of a text, sorted; `?` for an unreadable one. */
 function hostsIn(text: string, declared: readonly string[]): readonly string[] {
   const hosts = destinationsIn({ url: text }, declared).map(({ host }) => (host === '' ? '?' : host))
   return [...new Set(hosts)].sort()
 }
 
-/** The text has these hosts, in an argument that is declared and in one that is not. */
+/** Expects these hosts in a declared and in an undeclared argument. */
 function check(text: string, ...hosts: readonly string[]): void {
   expect(hostsIn(text, ['url']), `declared ${JSON.stringify(text)}`).toEqual(hosts)
   expect(hostsIn(text, []), `found ${JSON.stringify(text)}`).toEqual(hosts)
 }
 
-/** What one URL is read as, as `scheme host port`. */
+/** The targets of one URL, as `scheme host port`. */
 function targetsOf(text: string): readonly string[] {
   return destinationsIn([text], []).map(({ scheme, host, port }) => `${scheme} ${host} ${port}`)
 }
 
 describe('spelling tricks with a URL', () => {
-  it('has no effect to change the case or to add a dot', () => {
+  it('a change of case or an added dot has no effect', () => {
     check('HTTPS://EVIL.Test./x', 'evil.test')
     check('hTtPs://eViL.tEsT', 'evil.test')
   })
 
-  it('has no effect to turn, leave out or add slashes', () => {
+  it('reversed, missing or additional slashes have no effect', () => {
     for (const slashes of ['', '/', '//', '///', '////', '\\', '\\\\', '/\\', '\\/', '/\\/\\'])
       check(`https:${slashes}evil.test/`, 'evil.test')
   })
 
-  it('has no effect to put tabs, line ends, spaces or controls where a browser drops them', () => {
+  it('tabs, line ends, spaces or controls that a browser drops have no effect', () => {
     expect(hostsIn('ht\ntps://ev\til.test', ['url'])).toContain('evil.test')
     expect(hostsIn('ht\ntps://ev\til.test', [])).toContain('evil.test')
     check(' \u0001\u001fhttps://evil.test \u0002', 'evil.test')
@@ -53,7 +53,7 @@ describe('spelling tricks with a URL', () => {
     check('https://a:80@example.com:80@evil.test/', 'evil.test', 'example.com')
   })
 
-  it('reads both hosts where parsers differ about what ends the host', () => {
+  it('reads both hosts if parsers differ about the end of the host', () => {
     check('https://evil.test#@example.com', 'evil.test', 'example.com')
     check('https://evil.test?@example.com/', 'evil.test', 'example.com')
     check('https://evil.test\\@example.com', '?', 'evil.test', 'example.com')
@@ -89,7 +89,7 @@ describe('spelling tricks with a URL', () => {
     check('http://[::1', '?')
   })
 
-  it('reads a port with zeros, and none that is not one', () => {
+  it('reads a port with zeros, and refuses an invalid port', () => {
     expect(targetsOf('https://evil.test:/')).toEqual(['https evil.test 443'])
     expect(targetsOf('https://evil.test:0443/')).toEqual(['https evil.test 443'])
     expect(targetsOf('https://evil.test:8443/')).toEqual(['https evil.test 8443'])
@@ -99,7 +99,7 @@ describe('spelling tricks with a URL', () => {
     }
   })
 
-  it('does not take punctuation for the end of a host that goes on', () => {
+  it('does not end a host at punctuation if it continues', () => {
     for (const inner of [
       ',x',
       ')',
@@ -141,7 +141,7 @@ describe('spelling tricks with a URL', () => {
       expect(hostsIn(`go https://example.com${inner}.evil.test/`, []), inner).toContain('?')
   })
 
-  it('cannot read a host that is put in later', () => {
+  it('cannot read a host from a template', () => {
     for (const host of [
       '${HOST}',
       '$HOST',
@@ -161,8 +161,8 @@ describe('spelling tricks with a URL', () => {
   })
 })
 
-describe('schemes', () => {
-  it('is any with two slashes, with its default port', () => {
+describe('the scheme of a URL', () => {
+  it('can be any with two slashes, and has its default port', () => {
     expect(targetsOf('ftp://a.test/x')).toEqual(['ftp a.test 21'])
     expect(targetsOf('wss://a.test/')).toEqual(['wss a.test 443'])
     expect(targetsOf('ssh://git@a.test/x')).toEqual(['ssh a.test 22'])
@@ -177,7 +177,7 @@ describe('schemes', () => {
     ])
   })
 
-  it('is a file only on another machine', () => {
+  it('is `file` only for another machine', () => {
     for (const local of [
       'file:///etc/hosts',
       'file:/etc/hosts',
@@ -191,7 +191,7 @@ describe('schemes', () => {
     expect(targetsOf('file:\\\\evil\\share')).toEqual(['file evil 0'])
   })
 
-  it('is none of data, javascript, and a path with three slashes', () => {
+  it('is not `data`, `javascript`, or that of a path with three slashes', () => {
     for (const text of [
       'data:text/plain;base64,QUJD',
       'javascript:alert(1)',
@@ -305,7 +305,7 @@ describe('the browser as an oracle', () => {
     .tuple(start, fc.array(piece, { minLength: 1, maxLength: 8 }))
     .map(([head, rest]) => head + rest.join(''))
 
-  /** What a browser would connect to. */
+  /** The URL that a browser would connect to. */
   function browserUrl(text: string): URL | undefined {
     const url = URL.canParse(text) ? new URL(text) : undefined
     return url !== undefined && url.hostname !== '' && /^(?:https?|wss?|ftp|file):$/.test(url.protocol)
@@ -335,7 +335,7 @@ describe('the browser as an oracle', () => {
         }),
         { numRuns: runs(20_000) },
       )
-      // The law would hold as well if nothing were ever read.
+      // Ensures that the property was tested on readable texts.
       expect(plain).toBeGreaterThan(read / 10)
       expect(plain).toBeGreaterThan(runs(500))
     })
@@ -343,7 +343,7 @@ describe('the browser as an oracle', () => {
 })
 
 describe('the strict reader', () => {
-  /** The URL is read as this origin. */
+  /** Expects this origin for the URL. */
   function reads(text: string, expected: string): void {
     const url = readHttpUrl(text)
     expect(url && `${url.scheme} ${url.host} ${url.port}`, text).toBe(expected)
@@ -425,7 +425,7 @@ describe('the strict reader', () => {
       expect(readHttpUrl(text), text).toBeUndefined()
   })
 
-  it('agrees with the browser on all that it reads', () => {
+  it('agrees with the browser on every URL that it reads', () => {
     const part = fc.constantFrom(
       ...[
         'a',

@@ -9,14 +9,14 @@ const OWN = 'olga@mail.example'
 const KEY = 'AKIAIOSFODNN7EXAMPLQ'
 const LONG = 'Thank you for the order of last week, which we have sent out from our second store today.'
 
-/** The labels of each value of a text, by the value. */
+/** The labels of each value of a text. */
 function labelled(text: string): Readonly<Record<string, readonly string[]>> {
   const { values, marks } = readText('', text)
   const labels = labelsOfValues(text, marks, values)
   return Object.fromEntries(values.map((value, i) => [value.text, labels[i] ?? []]))
 }
 
-describe('a label that was found by shape', () => {
+describe('a label of data in a text', () => {
   it.each<[string, string, readonly string[]]>([
     ['on one line of running text', `${LONG} Card ${CARD}. We wrote to ${OWN}.`, []],
     ['on another line', `Write to ${OWN}\ncard ${CARD}\n`, []],
@@ -25,29 +25,29 @@ describe('a label that was found by shape', () => {
     ['in a long field', `{"body":"${LONG} ${LONG} ${CARD}, ${OWN}"}`, []],
     ['in the same field of JSON', `{"payer":"${CARD} (${OWN})","x":"1"}`, ['card', 'personal']],
     ['in the same field of YAML', `payer: ${CARD} (${OWN})\nx: 1\n`, ['card', 'personal']],
-    ['in a short text by itself', `${CARD} of ${OWN}`, ['card', 'personal']],
-  ])('reaches an address %s or not', (_, text, labels) => {
+    ['in a short text', `${CARD} of ${OWN}`, ['card', 'personal']],
+  ])('applies to an address as expected: %s', (_, text, labels) => {
     const found = labelled(text)
     expect(found['4111111111111111']).toEqual(['card', 'personal'])
     expect(found[OWN]).toEqual(labels)
   })
 
-  it('reaches every value that it overlaps', () => {
+  it('applies to every value that it overlaps', () => {
     expect(labelled(`${LONG} export AWS_ACCESS_KEY_ID=${KEY} ${LONG} https://ci.example/run`)).toMatchObject({
       [KEY]: ['secret'],
       'ci.example': [],
     })
   })
 
-  it('is the same as looking at each pair of value and mark', () => {
-    const stretch = fc
+  it('agrees with a comparison of every value with every mark', () => {
+    const span = fc
       .tuple(fc.nat(60), fc.integer({ min: 1, max: 9 }))
       .map(([start, size]) => ({ start, end: start + size }))
     const text = 'x'.repeat(80)
     fc.assert(
-      fc.property(fc.array(stretch), fc.array(stretch), (values, spans) => {
+      fc.property(fc.array(span), fc.array(span), (values, found) => {
         const sorted = values.sort((a, b) => a.start - b.start)
-        const marks = spans.map((span, i) => ({ ...span, label: i % 2 === 0 ? 'a' : 'b' }))
+        const marks = found.map((each, i) => ({ ...each, label: i % 2 === 0 ? 'a' : 'b' }))
         const naive = sorted.map(({ start, end }) => [
           ...new Set(marks.filter((mark) => mark.start < end && start < mark.end).map(({ label }) => label)),
         ])
@@ -69,7 +69,7 @@ gates:
 `
 
 describe('a form', () => {
-  it('takes the user’s own address from a page that also has a card number, and never the number', async () => {
+  it('accepts the user’s address from a page with a card number, but never the number', async () => {
     const rig = await createRig({ policy: POLICY })
     const text = `Signed in as ${OWN}\n\n${LONG}\nWe charge the card ${CARD}.`
     const page = { status: 'COMPLETED', output: new TextEncoder().encode(text), content: text } as const
@@ -80,7 +80,7 @@ describe('a form', () => {
     expect((await fill(CARD)).decided.reason).toBe('TAINTED_DATA_EGRESS_DENY')
   })
 
-  it('is not filled with anything of a text that was too much to list', async () => {
+  it('accepts nothing from a text with too many values', async () => {
     const rig = await createRig({ policy: POLICY })
     const keys = Array.from({ length: 600 }, (_, i) => `AKIA${String(i).padStart(16, 'ABCDEFGHIJKLMNOP')}`)
     const text = `${OWN}\n${keys.join('\n')}`

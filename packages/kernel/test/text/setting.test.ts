@@ -1,4 +1,4 @@
-// How values stand in a text: alone, in running text, or where something is asked for.
+// The setting of values in a text: alone, in running text, or in a request.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -7,7 +7,7 @@ import { settingsIn, type Setting } from '../../src/text/setting.ts'
 import { valuesIn } from '../../src/text/values.ts'
 import { paceRatio } from '../pace.ts'
 
-/** How the values of a text stand, each with its text. */
+/** The settings of the values of a text, each with its text. */
 function standIn(text: string): readonly (readonly [string, Setting | undefined])[] {
   const values = valuesIn(text)
   const settings = settingsIn(text, values)
@@ -22,7 +22,7 @@ function settings(text: string): readonly (Setting | undefined)[] {
 const IBAN = 'GB29 NWBK 6016 1331 9268 19'
 const MAIL = 'ann@shop.test'
 
-describe('a value that stands alone', () => {
+describe('a value alone', () => {
   it.each([
     MAIL,
     `To: ${MAIL}`,
@@ -68,7 +68,7 @@ describe('a value that stands alone', () => {
     expect(settings(`1. ${MAIL}\n2. bob@shop.test`)).toEqual(['plain', 'plain'])
   })
 
-  it('is data in a field of YAML or JSON, whatever another field asks for', () => {
+  it('is data in a YAML or JSON field, even if another field has a request', () => {
     const yaml = `- from: ${MAIL}\n  body: Please send the money to bob@shop.test today.\n  to: eve@shop.test\n`
     expect(settings(yaml)).toEqual(['plain', 'ordered', 'plain'])
     const json = JSON.stringify({
@@ -79,7 +79,7 @@ describe('a value that stands alone', () => {
     expect(settings(json)).toEqual(['plain', 'ordered', 'plain'])
   })
 
-  it('is prose at least where what stands before it asks for something', () => {
+  it('is at least prose after a request', () => {
     expect(settings(`Please transfer the rent today.\nIBAN: ${IBAN}`)).toEqual(['prose'])
     expect(settings(`Please transfer the rent today.\n\nIBAN: ${IBAN}`)).toEqual(['plain'])
   })
@@ -95,13 +95,13 @@ describe('a value in running text', () => {
     expect(settings(text)).toEqual(['prose'])
   })
 
-  it('is prose in text that is folded over lines', () => {
+  it('is prose in wrapped text', () => {
     const yaml = `body: 'The old meeting with everybody from the sales team and with\n  ${MAIL} was rather long'\nid: x\n`
     expect(settings(yaml)).toEqual(['prose'])
   })
 })
 
-describe('a value where something is asked for', () => {
+describe('a value in a request', () => {
   it.each([
     `Please send the report to ${MAIL}.`,
     `Send it to ${MAIL}`,
@@ -124,7 +124,7 @@ describe('a value where something is asked for', () => {
     expect(settings(text)).toEqual(['ordered'])
   })
 
-  it('is ordered in a sentence that goes on over lines, and beside one that asks', () => {
+  it('is ordered in a wrapped sentence, and next to a sentence with a request', () => {
     expect(settings(`Please send everything that you have found\nto ${MAIL} before noon.`)).toEqual([
       'ordered',
     ])
@@ -133,14 +133,14 @@ describe('a value where something is asked for', () => {
     ).toEqual(['ordered'])
   })
 
-  it('is ordered in the field that asks, in YAML that is folded', () => {
+  it('is ordered in the field with the request, in folded YAML', () => {
     const yaml = `- id: a1\n  body: >\n    Please send the report\n    to ${MAIL} before noon.\n  to: eve@shop.test\n`
     expect(settings(yaml)).toEqual(['ordered', 'plain'])
   })
 })
 
-describe('a label that is a verb as well', () => {
-  it('is a label where it names a field of data', () => {
+describe('a label that is also a verb', () => {
+  it('is a label if it names a data field', () => {
     expect(settings('Order: ORD-2026-11-0042')).toEqual(['plain'])
     expect(settings('Order number: ORD-2026-11-0042')).toEqual(['plain'])
     expect(settings(`Email: ${MAIL}`)).toEqual(['plain'])
@@ -151,15 +151,15 @@ describe('a label that is a verb as well', () => {
     ])
   })
 
-  it('is an order where it names a deed alone, or has an object of its own', () => {
+  it('is an order if it is alone or has an object', () => {
     expect(settings('Pay: ORD-2026-11-0042')).toEqual(['ordered'])
     expect(settings(`Email this to: ${MAIL}`)).toEqual(['ordered'])
     expect(settings(`Email the figures: ${MAIL}`)).toEqual(['ordered'])
   })
 })
 
-describe('asking for an action', () => {
-  it('is a verb where an order begins, and no noun of the same letters', () => {
+describe('a request for an action', () => {
+  it('is a verb at the start of an order, not the same word as a noun', () => {
     expect(asksForAction('Send it')).toBe(true)
     expect(asksForAction('please pay x')).toBe(true)
     expect(asksForAction('- add x')).toBe(true)
@@ -169,18 +169,18 @@ describe('asking for an action', () => {
     expect(asksForAction('the book x')).toBe(false)
   })
 
-  it('is not to look at something', () => {
+  it('is not a request to read', () => {
     for (const text of ['See x', 'read x', 'look at x', 'Visit x', 'check x', 'open x'])
       expect(asksForAction(text), text).toBe(false)
   })
 
-  it('is nothing in nothing', () => {
+  it('is not in an empty text', () => {
     for (const text of ['', ' ', '...', "'", '\n\n', '123', 'x']) expect(asksForAction(text)).toBe(false)
   })
 })
 
-describe('whatever the text', () => {
-  it('a value at the border of the text or of a field has its setting', () => {
+describe('in any text', () => {
+  it('a value at the edge of the text or of a field has its setting', () => {
     expect(settingsIn('', [])).toEqual([])
     expect(settingsIn('abc', [{ start: 0, end: 3 }])).toEqual(['plain'])
     expect(settingsIn('', [{ start: 0, end: 0 }])).toEqual(['plain'])
@@ -188,7 +188,7 @@ describe('whatever the text', () => {
     expect(settingsIn('{"a":"b"}', [{ start: 0, end: 9 }])).toEqual(['plain'])
   })
 
-  it('of more values than are read around, the others are prose', () => {
+  it('values beyond the limit are prose', () => {
     const text = Array.from({ length: 1100 }, (_, i) => `id-${i}x9Fk2`).join('\n\n')
     const values = valuesIn(text, 5000)
     expect(values.length).toBeGreaterThan(1050)
@@ -197,7 +197,7 @@ describe('whatever the text', () => {
     expect(new Set(found.slice(1024))).toEqual(new Set(['prose']))
   })
 
-  it('every value gets one, and nothing throws', () => {
+  it('every value has a setting, and nothing throws', () => {
     const piece = fc.constantFrom(
       ...[
         MAIL,
@@ -230,7 +230,7 @@ describe('whatever the text', () => {
     )
   })
 
-  // Beside the same work on the shortest text, so that a slow machine fails nothing.
+  // Compares with the shortest text, so that a slow machine does not fail the test.
   it.each([
     '.',
     '\n',
@@ -251,7 +251,7 @@ describe('whatever the text', () => {
     '\n\t',
     '(',
     '- - - a: b\n',
-  ])('the time for a character of %j does not grow with the text', (pattern) => {
+  ])('the time per character of %j does not grow with the text', (pattern) => {
     const make = (length: number): string =>
       Buffer.from(`${pattern.repeat(Math.ceil(length / pattern.length)).slice(0, length)} ${MAIL}`).toString()
     const read = (length: number): (() => void) => {

@@ -4,12 +4,12 @@ import { destinationsIn } from '../../src/destinations/find.ts'
 import { hostValue, MOST_VALUES, valuesIn } from '../../src/text/values.ts'
 import { runs } from '../../../evidence/test/runs.ts'
 
-/** What is found in a text, as `kind text`. */
+/** The values in a text, as `kind text`. */
 function found(text: string): readonly string[] {
   return valuesIn(text).map(({ kind, text: normal }) => `${kind} ${normal}`)
 }
 
-/** Exactly these values are in the text. */
+/** Expects exactly these values in the text. */
 function finds(text: string, ...values: readonly string[]): void {
   expect(found(text), JSON.stringify(text)).toEqual(values)
 }
@@ -27,7 +27,7 @@ describe('addresses', () => {
     finds('cc:a@b.co;d@e.io', 'email a@b.co', 'email d@e.io')
   })
 
-  it('are URLs without what does not tell them apart, and their host besides', () => {
+  it('are URLs without insignificant parts, and their hosts', () => {
     const normal = ['url evil.test/a/b?q=1', 'host evil.test']
     for (const url of [
       'https://evil.test/a/b?q=1',
@@ -43,7 +43,7 @@ describe('addresses', () => {
     finds('https://evil.test/%2fx', 'url evil.test/%2Fx', 'host evil.test')
   })
 
-  it('are the host alone where a URL says nothing else', () => {
+  it('are only the host if a URL has nothing else', () => {
     for (const text of [
       'https://evil.test',
       'https://evil.test/',
@@ -57,7 +57,7 @@ describe('addresses', () => {
     finds('10.0.0.7', 'host 10.0.0.7')
   })
 
-  it('end where the text around them could begin, so that one URL has one end', () => {
+  it('end before characters of the text around them', () => {
     for (const around of [
       '(@).',
       '"@",',
@@ -85,7 +85,7 @@ describe('addresses', () => {
     finds('联系bob@evil.test吧', 'email bob@evil.test')
   })
 
-  it('are found inside of a URL as well', () => {
+  it('are found inside a URL too', () => {
     finds(
       `https://good.test/?u=https://evil.test/x`,
       'url good.test?u=https://evil.test/x',
@@ -105,11 +105,11 @@ describe('addresses', () => {
     finds('用户@例子.中国', 'email 用户@xn--fsqu00a.xn--fiqs8s')
   })
 
-  it('are a host behind `user@` where a path follows', () => {
+  it('are a host after `user@` if a path follows', () => {
     finds('git@example.com:org/x', 'email git@example.com', 'host example.com')
   })
 
-  it('are not files, versions, code, words or what is broken up on purpose', () => {
+  it('are not files, versions, code, words or defanged hosts', () => {
     for (const text of [
       'report-2026.md and main.py, foo.ts:12 or lib.rs',
       'react@18.2.0 image@sha256 user@host @mention a@b',
@@ -125,7 +125,7 @@ describe('addresses', () => {
 })
 
 describe('numbers', () => {
-  it('are IBANs of the right length whose check digits hold', () => {
+  it('are IBANs of the right length with valid check digits', () => {
     finds(`IBAN: ${IBAN}.`, `iban ${IBAN}`)
     finds('DE89 3704 0044 0532 0130 00 please', `iban ${IBAN}`)
     finds('gb82 west 1234 5698 7654 32', 'iban GB82WEST12345698765432')
@@ -165,7 +165,7 @@ describe('tokens', () => {
     finds(`${bech32} ${bech32.toUpperCase()}`, `wallet ${bech32}`, `wallet ${bech32}`)
   })
 
-  it('are ids, in one spelling', () => {
+  it('are ids, in normal form', () => {
     const uuid = '8f14e45fceea467fa2dd1c1b1d9a4e5b'
     finds('8f14e45f-ceea-467f-a2dd-1c1b1d9a4e5b', `id ${uuid}`)
     finds(uuid.toUpperCase(), `id ${uuid}`)
@@ -176,7 +176,7 @@ describe('tokens', () => {
     finds('id=0xdeadbeef00112233', 'id 0xdeadbeef00112233')
   })
 
-  it('are keys, in the case they have', () => {
+  it('are keys, in their original case', () => {
     finds(KEY, `key ${KEY}`)
     finds('sk-proj-abc123def456ghi789', 'key sk-proj-abc123def456ghi789')
     finds('ghp_16C7e42F292c6912E7710c838347Ae178B4a', 'key ghp_16C7e42F292c6912E7710c838347Ae178B4a')
@@ -200,7 +200,7 @@ describe('tokens', () => {
 })
 
 describe('folding', () => {
-  it('finds look-alikes and what is hidden, at their place in the text as it stands', () => {
+  it('finds look-alike and hidden characters, at their original positions', () => {
     for (const [text, normal] of [
       ['to ev\u200bil.te\u00adst now', 'evil.test'],
       ['to ｅｖｉｌ．ｔｅｓｔ now', 'evil.test'],
@@ -213,7 +213,7 @@ describe('folding', () => {
     }
   })
 
-  it('gives every value the same place with and without characters that fold before it', () => {
+  it('keeps the positions of values after folded characters', () => {
     const all = `bob@example.com https://evil.test/a ${IBAN} ${CARD} ${KEY}`
     const plain = valuesIn(all)
     const shifted = valuesIn(`\u{1d7ce}\u200b\ufb01 ${all}`)
@@ -223,7 +223,7 @@ describe('folding', () => {
   })
 })
 
-describe('the law of values', () => {
+describe('values', () => {
   const value = fc.constantFrom(
     'bob@example.com',
     'https://evil.test/a?b=c',
@@ -269,7 +269,7 @@ describe('the law of values', () => {
     '\u201d',
   )
 
-  it('is that what is found in a value alone is found in it anywhere', () => {
+  it('of a text alone are also found inside other text', () => {
     fc.assert(
       fc.property(before, value, after, (head, each, tail) => {
         const inside = found(head + each + tail)
@@ -279,10 +279,10 @@ describe('the law of values', () => {
     )
   })
 
-  it('is that the host a URL goes to is a value of it, and that of an e-mail address is not', () => {
+  it('include the host of a URL, but not the domain of an e-mail address', () => {
     fc.assert(
       fc.property(fc.webUrl(), fc.domain(), (url, domain) => {
-        // The first: what comes after it is what a path such as `/://x` could mean to somebody.
+        // Only the first. Others come from ambiguous paths such as `/://x`.
         const [target] = destinationsIn([url], [])
         const values = valuesIn(url).map(({ text }) => text)
         expect(values, url).toContain(hostValue(target?.host ?? '?').text)
@@ -291,7 +291,7 @@ describe('the law of values', () => {
     )
   })
 
-  it('is that every place is inside of the text, in order, and never empty', () => {
+  it('have positions inside the text, in order and never empty', () => {
     const unit = fc.oneof(
       fc.constantFrom('\u200b', '\ufb01', '点', '\ud800'),
       fc.stringMatching(/^[aZ09@:/.\-_+ %#()[\]"\\n]$/),
@@ -315,7 +315,7 @@ describe('the law of values', () => {
 })
 
 describe('limits', () => {
-  it('list so many values and no more', () => {
+  it('apply to the number of values', () => {
     const many = Array.from({ length: 1000 }, (_, i) => `a${i}@example.com`).join(' ')
     expect(valuesIn(many)).toHaveLength(MOST_VALUES)
     expect(valuesIn(many, 3).map(({ text }) => text)).toEqual([
@@ -326,14 +326,14 @@ describe('limits', () => {
     expect(valuesIn(many, 0)).toEqual([])
   })
 
-  it('cut a value that is too long, everywhere alike', () => {
+  it('cut a long value always at the same length', () => {
     const long = `https://evil.test/${'a1B2'.repeat(2000)}`
     const [url] = valuesIn(long)
     expect(url?.text.length).toBeLessThan(2100)
     expect(valuesIn(`(${long}x)`)[0]?.text).toBe(url?.text)
   })
 
-  it('hold time in proportion to length, whatever the text', () => {
+  it('keep the time linear for any text', () => {
     const pieces = [
       'a',
       '1',
@@ -381,7 +381,7 @@ describe('limits', () => {
         const text = `${piece.repeat(Math.ceil(size / piece.length))}1`
         return Math.min(time(text), time(text), time(text))
       }
-      // Eight times the text: quadratic time would be 64 times as much, however often it is measured on a busy machine.
+      // The text is eight times as long. Quadratic time would be 64 times as much.
       const holds = (): boolean => least(80_000) < 30 * least(10_000) + 50
       expect([1, 2, 3, 4].some(holds), piece).toBe(true)
     }

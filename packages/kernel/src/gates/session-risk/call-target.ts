@@ -58,7 +58,7 @@ interface TargetText {
 }
 
 // More targets than any honest call has are not looked up one by one.
-const MOST_TARGETS = 32
+const MAX_TARGETS = 32
 const MOST_TOKENS = 16
 const LONGEST = 400
 
@@ -130,7 +130,7 @@ function isOneself(text: string, { principal = NOBODY }: Intent, { chain = [] }:
 }
 
 function callTargetAt(values: readonly Value[], provenance: Provenance, snapshot: Snapshot): CallTarget {
-  if (values.length > MOST_TARGETS) return { standing: 'nobody', web: true, unnamed: [] }
+  if (values.length > MAX_TARGETS) return { standing: 'nobody', web: true, unnamed: [] }
   let [standing, web, stored]: [TargetOrigin, boolean, boolean] = ['named', false, false]
   const unnamed: string[] = []
   for (const value of values) {
@@ -162,7 +162,7 @@ export function vouchedFor(snapshot: Snapshot): readonly Spoken[] {
   const names = targetsIn(snapshot).flatMap(({ text, values }) =>
     values.length > 0 ? values.map((value) => value.text) : tokensOf(text),
   )
-  return names.slice(0, MOST_TARGETS).map((text) => ({ kind: 'name', text }))
+  return names.slice(0, MAX_TARGETS).map((text) => ({ kind: 'name', text }))
 }
 
 function rankOf(standing: TargetOrigin): number {

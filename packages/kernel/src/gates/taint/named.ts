@@ -26,7 +26,7 @@ export function namesIn(text: string): readonly Spoken[] {
   const money: readonly RequestedAction[] = read.isAboutMoney ? ['pay'] : []
   // Who leaves it to a text what is to be done has asked for whatever that is.
   const anything: readonly RequestedAction[] = read.delegates ? ['change'] : []
-  const deeds = new Set<RequestedAction>([...read.deeds, ...money, ...anything])
+  const deeds = new Set<RequestedAction>([...read.actions, ...money, ...anything])
   return [...[...deeds].sort().map(actionName), ...found].map((name) => ({ kind: 'name', text: name }))
 }
 

@@ -5,7 +5,7 @@ import { dampened, isQuoted, isTalk } from './context.ts'
 import { isAlphanumeric } from './characters.ts'
 import { COUNTED, cuesIn, DECODE, REACH, WEIGHTS, type Cues } from './cues.ts'
 import { namesAddress } from './cues-target.ts'
-import { fieldsOf, type Stretch } from '../../text/fields.ts'
+import { fieldsOf, type Span } from '../../text/fields.ts'
 import { at, codeAt, startOf, type View } from './view.ts'
 import { HIGH, LOW, MEDIUM, NONE, type Grade } from './report.ts'
 import { matches, noteWithin, type ScanState } from './scan-state.ts'
@@ -45,7 +45,7 @@ function scoreDemands(state: ScanState, cues: Cues): void {
 }
 
 /** Returns the fields of a plain text. Decoded text is one field. */
-function fieldsIn(view: View): (place: number) => Stretch {
+function fieldsIn(view: View): (place: number) => Span {
   const whole = { start: 0, end: view.length }
   if (view.origin !== 'plain' || view.from !== undefined) return () => whole
   return fieldsOf(view.text.length === view.length ? view.text : view.text.slice(0, view.length))

@@ -1,7 +1,7 @@
 // Finds the passage around findings. Attacks often frame an order with a line before it and a line after it. The scanner
 // finds the frame, and the order is between, next to, or in the paragraph after these findings.
 
-import { fieldsOf, type Stretch } from '../../text/fields.ts'
+import { fieldsOf, type Span } from '../../text/fields.ts'
 import type { ThreatFinding } from './finding.ts'
 
 /** The maximum distance between two findings of one passage, and the maximum length of a paragraph. */
@@ -9,7 +9,7 @@ const MAX_DISTANCE = 700
 const MAX_PARAGRAPH = 1200
 
 /** Returns the passages around findings, in order. */
-export function passagesAround(given: string, findings: readonly ThreatFinding[]): readonly Stretch[] {
+export function passagesAround(given: string, findings: readonly ThreatFinding[]): readonly Span[] {
   if (findings.length === 0) return []
   // In escaped text, `\\n` is a line break. The replacement keeps the length.
   const text = given.replaceAll('\\n', ' \n')
@@ -29,7 +29,7 @@ export function passagesAround(given: string, findings: readonly ThreatFinding[]
 }
 
 /** Returns the paragraph of a finding, and the next one if the finding announces it. */
-function around(text: string, finding: ThreatFinding, field: Stretch): Stretch {
+function around(text: string, finding: ThreatFinding, field: Span): Span {
   // An announcement comes before the order, so the passage starts with it.
   const isAnnounced = ANNOUNCING.has(finding.code)
   const least = Math.min(finding.start, Math.max(field.start, finding.start - MAX_PARAGRAPH))

@@ -50,7 +50,7 @@ export function proposalFor(
 ): Proposal {
   const read = readPrompt(prompt)
   const asked = tools.length === 0 ? undefined : askedFor(read, tools)
-  const effects = asked ? new Set(asked.map(({ effect }) => effect)) : effectsOf(read.deeds)
+  const effects = asked ? new Set(asked.map(({ effect }) => effect)) : effectsOf(read.actions)
   return {
     scope: {
       effects: EFFECT_CLASSES.filter((effect) => effects.has(effect)),
@@ -59,7 +59,7 @@ export function proposalFor(
       ...(!strict && effects.size > 0 && { looked_up: true }),
       by: 'proposed',
     },
-    deeds: [...read.deeds].sort(),
+    deeds: [...read.actions].sort(),
     delegates: read.delegates,
   }
 }
@@ -138,11 +138,11 @@ function readTool(tool: ProposedTool): ReadTool {
 
 /** What both the words and the tool speak of doing. To send is to pay only where there is talk of money. */
 function actionsInCommon(
-  { deeds, isAboutMoney }: Prompt,
+  { actions, isAboutMoney }: Prompt,
   { tool, deeds: own }: ReadTool,
 ): readonly RequestedAction[] {
   return [...own].filter(
-    (deed) => deeds.has(deed) && (deed !== 'send' || tool.effect !== 'pay' || isAboutMoney),
+    (deed) => actions.has(deed) && (deed !== 'send' || tool.effect !== 'pay' || isAboutMoney),
   )
 }
 

@@ -190,7 +190,7 @@ describe('the settings', () => {
       [PLACES, /has no `rules`/],
       ['- 1', /must be a mapping/],
       ['jurisdictions: { eu: [] }\nrules: []', /a jurisdiction needs a host/],
-      ['jurisdictions: { eu: ["a b"] }\nrules: []', /names no host|no host pattern/],
+      ['jurisdictions: { eu: ["a b"] }\nrules: []', /is not a valid host|not a host pattern/],
       ['jurisdictions: { "": [a.example] }\nrules: []', /the name of a jurisdiction is empty/],
       [rule('then: deny'), /has no `id`/],
       [rule('id: "a b", then: deny'), /an `id` is letters/],

@@ -75,7 +75,7 @@ describe('the settings of taint', () => {
     refuses('results: { secret: hide }', /must be one of `redact`, `withhold`/)
     refuses('results: { Secret: redact }', /`Secret` is no label; write a small letter/)
     refuses('results: [secret]', /`results` must be a mapping/)
-    refuses('internal: [exa mple.com]', /names no host that can be read/)
+    refuses('internal: [exa mple.com]', /is not a valid host/)
     refuses('[secret]', /must be a mapping of/)
   })
 
