@@ -31,7 +31,7 @@ const MAX_HTTP_URL = 2048
 
 /**
  * Reads a text that is one URL with an authority or a network path, as a browser does: spaces and controls around it are trimmed,
- * and tabs and line ends are dropped. Returns undefined if it is none, and no targets if every parser refuses it or if it is
+ * and tabs and line ends are dropped. Returns undefined for other texts, and no targets if every parser refuses it or if it is
  * local (`file:///…`).
  */
 export function readUrl(text: string): readonly Target[] | undefined {

@@ -1,5 +1,5 @@
 // Cleans a view: removes invisible characters, replaces styled letters by plain ones, and decodes hidden channels into text.
-// Reports what was hidden.
+// Reports hidden content.
 
 import * as kind from './characters.ts'
 import { bidi, hiddenRun, privateRun, zeroWidth } from './hidden.ts'

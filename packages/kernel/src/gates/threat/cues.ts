@@ -1,5 +1,5 @@
 // Finds demands and cues. One cue says little, but a demand with a target and several cues in one passage addresses the
-// reader of the text, whatever its words are.
+// reader of the text, in any wording.
 
 import { AFTER_NOUNS, CUE_SETS, ENGLISH, LEADS, type Cue, type CueEntry } from './cues-data.ts'
 import { namesTarget } from './cues-target.ts'
