@@ -1,5 +1,5 @@
-// Room: network destinations. It reads hosts, URLs and mail addresses, matches host patterns, and finds destinations in arguments.
-// The gates decide whether data may go there.
+// Room: network destinations. It reads hosts, URLs and mail addresses, matches host patterns, and finds destinations in
+// arguments. The gates decide whether data may go there.
 //
 // Finds every network destination in the arguments of a call.
 
@@ -13,13 +13,14 @@ export type { Destination } from './destination.ts'
 /**
  * Returns every destination that data of this call could go to, once per argument; declared ones first.
  *
- * `declared` are the paths of destination arguments: names joined by dots (`to`, `message.recipients`, `items.url`; `items[*].url` is
- * the same). All items of arrays are visited. Every text there is read as a destination or a list of them. Unreadable texts, numbers,
- * booleans and objects have an empty host. Null, a missing argument and a blank text have no destination.
+ * `declared` are the paths of destination arguments: names joined by dots (`to`, `message.recipients`, `items.url`;
+ * `items[*].url` is the same). All items of arrays are visited. Every text there is read as a destination or a list of them.
+ * Unreadable texts, numbers, booleans and objects have an empty host. Null, a missing argument and a blank text have no
+ * destination.
  *
- * Every other text, including keys, is searched; see `scan.ts`. If parsers differ about a text, every host that one of them could read
- * is returned, or an empty host. After 1,000 the list ends with an empty host. Never throws. The time is linear in the size of the
- * arguments.
+ * Every other text, including keys, is searched; see `scan.ts`. If parsers differ about a text, every host that one of them
+ * could read is returned, or an empty host. After 1,000 the list ends with an empty host. Never throws. The time is linear in
+ * the size of the arguments.
  */
 export function destinationsIn(args: Json, declared: readonly string[]): readonly Destination[] {
   const finder = new Finder()

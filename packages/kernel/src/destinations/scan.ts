@@ -1,18 +1,18 @@
 // Finds targets in a text that is not declared as a destination.
 //
-// Found anywhere in a text: URLs with `//` of any scheme, also inside other URLs, and http, https, ws, wss and ftp URLs with any slashes
-// or none; `//host` and `\\host\share` at the start of a word; e-mail addresses and `user@host:path`; `mailto:`; IPv4 addresses of four
-// parts and IPv6 addresses; `host:port`, `host/path` and `www.…` with a known top-level domain.
+// Found anywhere in a text: URLs with `//` of any scheme, also inside other URLs, and http, https, ws, wss and ftp URLs with any
+// slashes or none; `//host` and `\\host\share` at the start of a word; e-mail addresses and `user@host:path`; `mailto:`; IPv4
+// addresses of four parts and IPv6 addresses; `host:port`, `host/path` and `www.…` with a known top-level domain.
 //
-// Found only as the whole text or a whole list: a bare hostname such as `evil.test`, with a known top-level domain. If the domain is
-// also a file extension (`py`, `md`, `zip`), it needs a path or a port.
+// Found only as the whole text or a whole list: a bare hostname such as `evil.test`, with a known top-level domain. If the domain
+// is also a file extension (`py`, `md`, `zip`), it needs a path or a port.
 //
-// Each text is read as written, with look-alike characters mapped, with `%3A` decoded once, and with `\u003a` decoded once. `data:` and
-// `javascript:` are not targets, but their content is scanned.
+// Each text is read as written, with look-alike characters mapped, with `%3A` decoded once, and with `\u003a` decoded once.
+// `data:` and `javascript:` are not targets, but their content is scanned.
 //
-// Not found: names of one label (but `localhost:80` and `redis:6379/0`), bare names in running text (`curl evil.test`), IPv4 addresses
-// of less than four parts without a scheme or a port, and other encodings (base64, HTML entities, double escapes, a name that a shell
-// assembles). A tool that accepts such texts must declare its arguments.
+// Not found: names of one label (but `localhost:80` and `redis:6379/0`), bare names in running text (`curl evil.test`), IPv4
+// addresses of less than four parts without a scheme or a port, and other encodings (base64, HTML entities, double escapes, a
+// name that a shell assembles). A tool that accepts such texts must declare its arguments.
 
 import { readEach, type Target } from './destination.ts'
 import { fold, isBeyondAscii } from './host.ts'

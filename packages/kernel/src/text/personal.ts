@@ -1,8 +1,8 @@
 // Finds personal data by its form, with almost no false alarms.
 //
-// Not found: e-mail addresses and telephone numbers (every mail has one), names and birthdays (no fixed form), and national ids that
-// resemble other numbers: with one check digit (the Dutch BSN, the Polish PESEL, the German tax id) or without (the British NINO,
-// passports). The threat scanner finds `secret`.
+// Not found: e-mail addresses and telephone numbers (every mail has one), names and birthdays (no fixed form), and national ids
+// that resemble other numbers: with one check digit (the Dutch BSN, the Polish PESEL, the German tax id) or without (the British
+// NINO, passports). The threat scanner finds `secret`.
 
 import { isAlphanumeric } from './characters.ts'
 import { foldInPlace } from './fold.ts'

@@ -1,11 +1,11 @@
 // Finds opaque values in a text: values that a model can only copy, not rephrase.
 //
-// Found at word boundaries: e-mail addresses; URLs with a scheme, and bare hosts with or without a path, each also as a host; IBANs,
-// payment cards, telephone numbers with `+`; wallets; ids; keys. Values inside a URL are found too.
+// Found at word boundaries: e-mail addresses; URLs with a scheme, and bare hosts with or without a path, each also as a host;
+// IBANs, payment cards, telephone numbers with `+`; wallets; ids; keys. Values inside a URL are found too.
 //
-// Look-alike characters are folded first. Not decoded: percent-encoding that a URL needs, HTML entities, base64, `evil[.]com`. Not
-// found: values that are wrapped over two lines, bare IPv6 addresses, names of one label, telephone numbers without `+`, and the
-// domain of an e-mail address as a separate value.
+// Look-alike characters are folded first. Not decoded: percent-encoding that a URL needs, HTML entities, base64, `evil[.]com`.
+// Not found: values that are wrapped over two lines, bare IPv6 addresses, names of one label, telephone numbers without `+`, and
+// the domain of an e-mail address as a separate value.
 
 import { hostText } from './address.ts'
 import { foldInPlace } from './fold.ts'
