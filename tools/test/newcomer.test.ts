@@ -34,7 +34,7 @@ beforeAll(async () => {
   })
   for (const stream of [gateway.stdout, gateway.stderr])
     stream?.on('data', (chunk: Buffer) => (screen += chunk.toString()))
-  await until(() => screen.includes('Ctrl-C stops it'))
+  await until(() => screen.includes('press Ctrl-C to stop'))
 }, 300_000)
 
 afterAll(async () => {

@@ -1,4 +1,4 @@
-// Every command with its options and examples. What a command does is in a file of its own, and loaded when it runs.
+// Declares every command with its options and examples. The code of a command is loaded when it runs.
 
 import process from 'node:process'
 import { Command } from 'commander'
@@ -11,36 +11,38 @@ import type * as scopeCommands from './policy/scope-commands.ts'
 import { openTerminal, type Terminal } from './program/terminal.ts'
 import { VERSION } from './program/version.ts'
 
-/** What a command does; answers with the exit code. */
+/** The code of a command. It returns the exit code. */
 type RunCommand<O> = (terminal: Terminal, options: O, ...args: readonly string[]) => Promise<number>
 
-/** Options of every command that works on a data directory. */
+/** Options of commands that use a data directory. */
 export interface DataOptions {
   readonly data?: string
   readonly json?: boolean
 }
 
-/** Options of every command that talks to a gateway. */
+/** Options of commands that send requests to a gateway. */
 export interface GatewayOptions extends DataOptions {
   readonly url?: string
   readonly tokenFile?: string
 }
 
 /**
- * Makes the program. `finish` gets the exit code of the command that ran. The workbench is used again and again while somebody
- * waits: if its name comes first, no other command is made.
+ * Creates the program. `finish` gets the exit code of the command that ran. `tollgate policy` runs often and has to start fast:
+ * if `first` is `policy`, no other command is declared.
  */
 export async function createProgram(finish: (exit: number) => void, first?: string): Promise<Command> {
   const program = new Command('tollgate')
-    .description('a fail-closed execution firewall for AI agents, with evidence anyone can check offline')
+    .description(
+      'a fail-closed execution firewall for AI agents, with evidence that anyone can verify offline',
+    )
     .version(VERSION, '-V, --version', 'print the version')
-    .helpCommand('help [command]', 'print help on a command')
+    .helpCommand('help [command]', 'print help for a command')
     .helpOption('-h, --help', 'print help')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(complaint(text)) })
     .addHelpText(
       ...examples(
-        ['tollgate up', 'start a gateway, making what is missing'],
+        ['tollgate up', 'start a gateway and create missing files'],
         ['tollgate demo', 'see what it does, in 20 seconds'],
       ),
     )
@@ -52,7 +54,7 @@ export async function createProgram(finish: (exit: number) => void, first?: stri
   return program
 }
 
-/** The groups that have files of their own. */
+/** Command groups that are declared in their own files. */
 type Groups = typeof groupCommands & typeof delegationCommands & typeof mcpCommands & typeof scopeCommands
 
 async function addAll(program: Command, to: To): Promise<void> {
@@ -69,7 +71,7 @@ async function addAll(program: Command, to: To): Promise<void> {
   addUpkeep(program.commandsGroup('Upkeep:'), to, all)
 }
 
-/** Makes the action of a command from what loads it. */
+/** Makes the action of a command from the function that loads it. */
 export type To = <O>(load: () => Promise<RunCommand<O>>) => (...given: unknown[]) => Promise<void>
 
 function lazily<O>(
@@ -77,14 +79,14 @@ function lazily<O>(
   finish: (exit: number) => void,
 ): (...given: unknown[]) => Promise<void> {
   return async (...given) => {
-    // Sound: commander hands over the arguments, the options as they were declared beside the action, and the command.
+    // Sound: commander passes the arguments, the options as they were declared with the action, and the command.
     const command = given.pop() as Command
     given.pop()
     const options = command.optsWithGlobals<O & { readonly json?: boolean }>()
-    // Until there is an answer, the answer is that it failed.
+    // The exit code is 1 until the command returns its own.
     process.exitCode = 1
     const run = await load()
-    // A list of arguments comes as a list.
+    // Variadic arguments arrive as an array.
     const args = given.flat().filter((each): each is string => typeof each === 'string')
     finish(await run(openTerminal(options.json === true), options, ...args))
   }
@@ -92,16 +94,19 @@ function lazily<O>(
 
 function addSetup(program: Command, to: To): void {
   local(program, 'init')
-    .summary('make a data directory: keys, configuration, policy, ledger')
+    .summary('create a data directory: keys, configuration, policy, ledger')
     .description(
-      'Makes a new data directory and says what it made. Refuses to overwrite anything.\nThe admin token is printed once, on standard output, and kept nowhere.',
+      'Creates a data directory and lists the new files. Never overwrites a file.\nThe admin token is printed once, to standard output. It is stored only as a hash.',
     )
-    .addOption(port('the port that the new configuration names'))
+    .addOption(port('the port in the new configuration'))
     .option('--passphrase', 'encrypt the key files with the passphrase in TOLLGATE_KEY_PASSPHRASE')
-    .option('--salted', 'begin a ledger whose hashes of arguments cannot be guessed; it stays so')
+    .option(
+      '--salted',
+      'salt the argument hashes of the new ledger, so that arguments cannot be guessed from them; permanent',
+    )
     .addHelpText(
       ...examples(
-        ['tollgate init', 'in the default place'],
+        ['tollgate init', 'in the default directory'],
         ['export TOLLGATE_TOKEN=$(tollgate init --data ./gate)', 'keep the admin token in this shell'],
       ),
     )
@@ -118,45 +123,45 @@ function addSetup(program: Command, to: To): void {
     .addHelpText(...examples(['tollgate self-install', ''], ['tollgate self-install --remove', 'undo it']))
     .action(to(async () => (await import('./setup/self-install.ts')).runSelfInstall))
   local(program, 'up')
-    .summary('start a gateway here, making whatever is missing')
+    .summary('start a gateway on this machine and create missing files')
     .description(
-      'For trying and authoring: makes what is missing and says so, then serves until Ctrl-C.\nFor production use `tollgate serve`.',
+      'For evaluation and policy authoring. Creates missing files, lists them, and serves until Ctrl-C.\nFor production use `tollgate serve`.',
     )
-    .addOption(port('listen on this port instead of the configured one; 0 for any that is free'))
-    .option('--watch', 'put a changed policy file in force by itself: for authoring only')
+    .addOption(port('listen on this port instead of the configured one; 0 picks a free port'))
+    .option('--watch', 'activate the policy file whenever it changes; for policy authoring only')
     .option(
       '--background',
-      'for programs that start it: takes any port if the configured one is taken, and makes no token',
+      'for programs that start a gateway: uses any free port if the configured one is taken, and creates no token',
     )
     .addHelpText(
       ...examples(
         ['tollgate up', ''],
-        ['tollgate up --port 9000 --watch', 'on another port, with the policy file in force as it is saved'],
+        ['tollgate up --port 9000 --watch', 'on another port, and activate the policy file on every save'],
       ),
     )
     .action(to(async () => (await import('./setup/up.ts')).runUp))
   local(program, 'serve')
     .summary('run the gateway of a data directory, for production')
     .description(
-      'Creates nothing: what is missing is refused with what to do. Logs JSON lines to standard error.\nSIGTERM stops it after the requests under way.',
+      'Creates no files: if one is missing, it stops with an error. Logs JSON lines to standard error.\nAfter SIGTERM it finishes the running requests and stops.',
     )
-    .addOption(port('listen on this port instead of the configured one; 0 for any that is free'))
+    .addOption(port('listen on this port instead of the configured one; 0 picks a free port'))
     .addHelpText(...examples(['tollgate serve --data /var/lib/tollgate', '']))
     .action(to(async () => (await import('./setup/serve.ts')).runServe))
   program
     .command('demo')
-    .summary('see what a gateway does, against a real one')
+    .summary('see what a gateway does, with real calls')
     .description(
-      'Starts a gateway of its own in a temporary directory and tells a story with it: an allowed call, a denied one,\none that a person approves, a slow exfiltration, an export, a verification, a forgery. Leaves nothing behind.',
+      'Starts a gateway in a temporary directory and shows an allowed call, denied calls, a call that a person approves,\na slow exfiltration, an export, a verification and a forgery. Removes all its files at the end.',
     )
-    .option('--json', 'print each step as a line of JSON')
+    .option('--json', 'print each step as one line of JSON')
     .addHelpText(...examples(['tollgate demo', '']))
     .action(to(async () => (await import('./setup/demo.ts')).runDemo))
 }
 
 function addDaily(program: Command, to: To, groups: Groups): void {
   remote(program, 'status')
-    .summary('how the gateway and its ledger stand')
+    .summary('show the state of the gateway and its ledger')
     .addHelpText(...examples(['tollgate status', ''], ['tollgate status --json', 'for a script']))
     .action(to(async () => (await import('./setup/status.ts')).runStatus))
   groups.addReceipts(program, to)
@@ -166,17 +171,19 @@ function addDaily(program: Command, to: To, groups: Groups): void {
   groups.addScope(program, to)
   groups.addDelegations(program, to)
   for (const [name, act] of [
-    ['freeze', 'stops'],
-    ['unfreeze', 'lets pass again'],
+    ['freeze', 'Denies'],
+    ['unfreeze', 'Ends the freeze of'],
   ] as const) {
     remote(program, name)
-      .summary(name === 'freeze' ? 'stop everything, a principal, a tool or a session' : 'lift a freeze')
+      .summary(
+        name === 'freeze' ? 'deny all calls, or those of a principal, a tool or a session' : 'lift a freeze',
+      )
       .description(
-        `At once ${act} all calls, or those of a principal, to a tool, or in a session. It is a receipt.`,
+        `${act} all calls, or the calls of one principal, tool or session, with immediate effect. Recorded as a receipt.`,
       )
       .argument('<scope>', '`all`, `principal`, `tool` or `session`')
-      .argument('[target]', 'which one; not for `all`')
-      .option('--because <why>', 'why, for the record')
+      .argument('[target]', 'the name of the principal, tool or session; not for `all`')
+      .option('--because <why>', 'the reason; stored in the receipt')
       .addHelpText(
         ...examples(
           [`tollgate ${name} all --because "incident 7"`, ''],
@@ -196,20 +203,20 @@ function addEvidence(program: Command, to: To): void {
   remote(program, 'export')
     .summary('write an evidence pack')
     .description(
-      'Writes a part of the ledger as a pack that anybody can verify offline. Never overwrites a file.',
+      'Writes the ledger, or a part of it, as a pack that anyone can verify offline. Never overwrites a file.',
     )
-    .option('-o, --output <file>', 'the new file; standard output if not given')
+    .option('-o, --output <file>', 'the new file; default: standard output')
     .addOption(whole('--from <index>', 'the first entry', 0, Number.MAX_SAFE_INTEGER))
     .addOption(whole('--to <index>', 'the entry after the last', 1, Number.MAX_SAFE_INTEGER))
     .addOption(
       whole(
         '--since <size>',
-        'prove that the ledger continues the one of this size',
+        'prove that the ledger extends its earlier state of this size',
         0,
         Number.MAX_SAFE_INTEGER,
       ),
     )
-    .option('--receipt <id>', 'only this receipt; may be given again', collect)
+    .option('--receipt <id>', 'only this receipt; repeatable', collect)
     .addHelpText(
       ...examples(
         ['tollgate export -o all.pack', 'the whole ledger'],
@@ -221,12 +228,12 @@ function addEvidence(program: Command, to: To): void {
     .command('verify')
     .summary('check an evidence pack, offline')
     .description(
-      'The same as `tollgate-verify`, which auditors can install alone.\nExit code: 0 verified, 1 a proof failed, 2 it cannot be read, 3 integrity only (no trust file).',
+      'The same check as `tollgate-verify`, which auditors can install separately.\nExit code: 0 verified, 1 a proof failed, 2 unreadable, 3 integrity only (no trust file).',
     )
     .argument('<pack>', 'the pack to check')
-    .option('--trust <file>', 'what you trust: the key of the ledger, from somewhere else than the pack')
+    .option('--trust <file>', 'the trust file with the ledger key; get it separately from the pack')
     .option('--json', 'print the whole report as JSON')
-    .addOption(whole('--workers <n>', 'threads that check signatures; 0 for none', 0, 256))
+    .addOption(whole('--workers <n>', 'number of threads that check signatures; 0 for none', 0, 256))
     .addHelpText(
       ...examples(
         ['tollgate keys trust > trust.json', 'once, on the machine of the gateway'],
@@ -238,25 +245,25 @@ function addEvidence(program: Command, to: To): void {
 
 function addUpkeep(program: Command, to: To, groups: Groups): void {
   local(program, 'doctor')
-    .summary('check the whole installation, and say what to do')
+    .summary('check the installation and print how to fix problems')
     .addHelpText(...examples(['tollgate doctor', '']))
     .action(to(async () => (await import('./setup/doctor.ts')).runDoctor))
   local(program, 'fsck')
     .summary('check every entry of the ledger on disk')
     .description(
-      'Reads the whole ledger and checks signatures, links, tree and private records. Changes nothing, but for `--fold`.',
+      'Reads the whole ledger and checks signatures, links, tree and private records. Changes nothing without `--fold`.',
     )
     .option(
       '--fold',
-      'if all is sound, move `ledger.sqlite-wal` into `ledger.sqlite`; the gateway must be stopped',
+      'if the ledger is intact, merge `ledger.sqlite-wal` into `ledger.sqlite`; stop the gateway first',
     )
     .addHelpText(
       ...examples(['tollgate fsck', ''], ['tollgate fsck --fold', 'before you copy `ledger.sqlite` by hand']),
     )
     .action(to(async () => (await import('./receipts/fsck.ts')).runFsck))
   local(program, 'backup')
-    .summary('copy the ledger, also while the gateway runs')
-    .argument('<directory>', 'a directory that is not there yet')
+    .summary('copy the ledger; works while the gateway runs')
+    .argument('<directory>', 'the new directory; it must not exist')
     .addHelpText(...examples(['tollgate backup /mnt/backup/2026-01-05', '']))
     .action(to(async () => (await import('./receipts/backup.ts')).runBackup))
   groups.addKeys(program, to)

@@ -5,7 +5,7 @@ import { createProgram } from './commands.ts'
 import { wasInterrupted } from './program/interrupt.ts'
 import { complain } from './program/terminal.ts'
 
-/** Runs the command that `args` names, as `process.argv` has it, and answers with the exit code. Never throws. */
+/** Runs the command in `args`, which has the form of `process.argv`. Returns the exit code. Never throws. */
 export async function runCommand(args: readonly string[]): Promise<number> {
   let exit = 0
   try {
@@ -15,7 +15,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     await program.parseAsync([...args])
     return exit
   } catch (fault) {
-    // It has been said already; help and version end this way as well.
+    // Commander has already printed the error. Help and version also end this way.
     if (fault instanceof CommanderError) return fault.exitCode === 0 ? 0 : 2
     return wasInterrupted() ? 1 : complain(fault)
   }

@@ -1,4 +1,4 @@
-// `tollgate.yaml`: how the gateway runs. Unknown keys are errors, and all mistakes are told at once.
+// Reads `tollgate.yaml`, the gateway configuration. Unknown keys are errors. All mistakes are reported at once.
 
 import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -18,7 +18,7 @@ export type { ServerConfig } from './mcp.ts'
 export { CONFIG_FILE, DEFAULT_PORT, defaultData } from './place.ts'
 export { defaultConfigText } from './text.ts'
 
-/** How the gateway runs. */
+/** The gateway configuration. */
 export interface Config {
   /** Absolute path of the data directory. */
   readonly data: string
@@ -39,39 +39,39 @@ export interface Config {
   readonly commit: 'plain' | 'salted'
   /** How long the state of an idle session is kept, in milliseconds; undefined: forever. */
   readonly retention: { readonly sessions: number | undefined }
-  /** What is kept of calls, privately and encrypted. */
+  /** The encrypted private copies of calls. */
   readonly keep: {
-    /** How long, to be decided again, in milliseconds; undefined: not at all. */
+    /** How long calls are kept for replay, in milliseconds; undefined: not at all. */
     readonly calls: number | undefined
-    /** Absolute path of the key that encrypts them; never in the data directory. */
+    /** Absolute path of the key that encrypts them. It is never in the data directory. */
     readonly keyFile: string
   }
-  /** A directory outside of the data directory that remembers the newest head; undefined: switched off. */
+  /** A directory outside of the data directory that stores the newest checkpoint; undefined: switched off. */
   readonly headGuard: string | undefined
-  /** Prints the passphrase of the key files. Run without a shell. */
+  /** A program that prints the passphrase of the key files. It runs without a shell. */
   readonly passphraseCommand: readonly string[] | undefined
-  /** Who is told when something waits for a person. The secret that signs is in the environment. */
+  /** Receivers of a notice when a call waits for approval. The signing secret is in the environment. */
   readonly webhooks: readonly {
     readonly url: string
     readonly secretEnv: string
-    /** Whether the arguments of what is to be approved are told. */
+    /** Whether the notice includes the arguments of the call. */
     readonly arguments: boolean
   }[]
-  /** Where traces go, by OTLP over HTTP; undefined: nowhere. */
+  /** The OTLP over HTTP endpoint for traces; undefined: no traces. */
   readonly telemetry: { readonly endpoint: string } | undefined
-  /** The MCP servers that the gateway stands in front of, by name. */
+  /** The upstream MCP servers, by name. */
   readonly mcp: { readonly servers: ReadonlyMap<string, ServerConfig> }
-  /** The model servers that the gateway stands in front of. */
+  /** The upstream model servers. */
   readonly llm: LlmConfig
   readonly limits: CallerLimits
   readonly log: Level
 }
 
 const MAX_LENGTH = 1 << 16
-const TOO_LONG = `the file is longer than ${MAX_LENGTH} characters; it only says how the gateway runs`
+const TOO_LONG = `the file is longer than ${MAX_LENGTH} characters; move everything except the gateway configuration out of it`
 
 /**
- * Reads how the gateway of this data directory runs.
+ * Reads the configuration of the gateway in this data directory.
  *
  * @throws GatewayError `DATA_MISSING` if there is no such directory or file; `CONFIG_INVALID` with every mistake, as
  * `file:line:column: what to write instead`.
@@ -100,16 +100,16 @@ function readText(directory: string, file: string): string {
     return readFileSync(file, 'utf8')
   } catch (fault) {
     if (fault instanceof GatewayError) throw fault
-    // Sound: the file system's faults have a code, and anything else has none.
+    // Sound: file system errors have a code, and other values have none.
     const { code } = fault as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') {
       throw new GatewayError(
         'DATA_MISSING',
-        `there is no gateway in \`${directory}\`: \`${CONFIG_FILE}\` is missing`,
+        `no gateway found in \`${directory}\`: \`${CONFIG_FILE}\` is missing`,
         {
           hints: [
-            `make one with \`tollgate init --data ${directory}\``,
-            'or name the directory of another with `--data DIR` or TOLLGATE_DATA',
+            `create one with \`tollgate init --data ${directory}\``,
+            'or name another data directory with `--data DIR` or TOLLGATE_DATA',
           ],
         },
       )
@@ -120,7 +120,7 @@ function readText(directory: string, file: string): string {
   }
 }
 
-/** The file can name a program to run: whoever may write it is this user. */
+/** The file can name a program to run. So only this user is allowed to write it. */
 function refuseWritable(directory: string, file: string): void {
   if (process.platform === 'win32') return
   for (const path of [directory, file]) {
@@ -157,9 +157,9 @@ function readFields(reader: Reader, data: string): Config | undefined {
   const fields = reader.fields(reader.root, FIELDS)
   if (!fields) return undefined
   if (fields.tollgate) reader.whole(fields.tollgate, '`tollgate`, the version of the format,', 1, 1)
-  else reader.note(reader.root, '`tollgate: 1` is missing; write it in the first line')
+  else reader.note(reader.root, '`tollgate: 1` is missing; add it as the first line')
   if (!fields.ledger)
-    reader.note(reader.root, '`ledger` is missing; write the name that `tollgate init` gave it')
+    reader.note(reader.root, '`ledger` is missing; add the ledger name that `tollgate init` created')
   const ledger = (fields.ledger && readLedger(reader, fields.ledger)) ?? ''
   return {
     data,
@@ -186,7 +186,7 @@ function readFields(reader: Reader, data: string): Config | undefined {
 function readLedger(reader: Reader, place: Place): string | undefined {
   const name = reader.textLine(place, '`ledger`')
   if (name === undefined || (/^[^\s+]{1,120}$/u.test(name) && name.isWellFormed())) return name
-  reader.note(place, 'the name of a ledger has no blanks and no `+`, and at most 120 characters')
+  reader.note(place, 'a ledger name must have at most 120 characters, without spaces and `+`')
   return undefined
 }
 
@@ -221,7 +221,7 @@ function readHosts(reader: Reader, place: Place): readonly string[] {
     if (/^(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])$/.test(name)) return [name.toLowerCase()]
     reader.note(
       item,
-      'a name in `hosts` is a host alone, such as `gate.example.com`, without scheme and port',
+      'a name in `hosts` must be a hostname without scheme and port, such as `gate.example.com`',
     )
     return []
   })
@@ -235,7 +235,7 @@ function readRetention(reader: Reader, place: Place): number | undefined {
     units: TIMES,
     least: 3_600_000,
     most: 3650 * DAY,
-    example: 'a time such as `24h` or `30d`, from one hour to ten years; leave it out to keep them forever',
+    example: 'a time such as `24h` or `30d`, from one hour to ten years; remove it to keep them forever',
   })
 }
 
@@ -246,7 +246,7 @@ function readKeep(reader: Reader, place: Place | undefined, data: string, ledger
     units: TIMES,
     least: 3_600_000,
     most: 365 * DAY,
-    example: 'a time such as `24h` or `7d`, from one hour to a year; leave it out to keep none',
+    example: 'a time such as `24h` or `7d`, from one hour to a year; remove it to keep no calls',
   }
   const file = fields['key-file']
   return {
@@ -259,7 +259,10 @@ function readKeyFile(reader: Reader, place: Place, data: string): string | undef
   const text = reader.textLine(place, '`key-file`')
   const path = text === undefined ? undefined : pathFrom(data, text)
   if (path === undefined || !isInside(data, path)) return path
-  reader.note(place, '`key-file` must be outside of the data directory, or a copy of that holds both')
+  reader.note(
+    place,
+    '`key-file` must be outside of the data directory, so that a copy of that directory does not include the key',
+  )
   return undefined
 }
 
@@ -271,13 +274,13 @@ function readHeadGuard(reader: Reader, place: Place | undefined, data: string): 
   if (isInside(data, path)) {
     reader.note(
       place,
-      '`head-guard` must be outside of the data directory, or whoever restores that restores both; or `off`',
+      '`head-guard` must be outside of the data directory, so that restoring the directory does not restore it; or `off`',
     )
   }
   return path
 }
 
-/** A path, relative to the data directory; `~/` is the user's home. */
+/** Resolves a path relative to the data directory; `~/` is the user's home. */
 function pathFrom(data: string, text: string): string {
   return resolve(data, text.startsWith('~/') ? join(homedir(), text.slice(2)) : text)
 }
@@ -299,27 +302,28 @@ function readWebhooks(reader: Reader, place: Place): Config['webhooks'] {
     if (!fields.url || !secret) {
       reader.note(
         item,
-        'a webhook needs `url` and `secret-env`, the name of the variable that holds its secret',
+        'a webhook needs `url` and `secret-env`, the name of the environment variable with its secret',
       )
       return []
     }
     const url = readUrl(reader, fields.url, '`url`')
     const secretEnv = reader.textLine(secret, '`secret-env`')
     if (secretEnv !== undefined && !VARIABLE.test(secretEnv)) {
-      reader.note(secret, '`secret-env` is the name of an environment variable, not the secret itself')
+      reader.note(secret, '`secret-env` must be the name of an environment variable, not the secret')
     }
-    const told = fields.arguments ? reader.plain(fields.arguments) : true
-    if (typeof told !== 'boolean')
+    const withArguments = fields.arguments ? reader.plain(fields.arguments) : true
+    if (typeof withArguments !== 'boolean')
       reader.note(fields.arguments ?? item, '`arguments` must be `true` or `false`')
     if (url === undefined || secretEnv === undefined) return []
-    return [{ url, secretEnv, arguments: told !== false }]
+    return [{ url, secretEnv, arguments: withArguments !== false }]
   })
 }
 
 function readTelemetry(reader: Reader, place: Place): Config['telemetry'] {
   const fields = reader.fields(place, ['endpoint'])
   const endpoint = fields?.endpoint
-  if (fields && !endpoint) reader.note(place, '`telemetry` needs `endpoint`, where OTLP over HTTP is taken')
+  if (fields && !endpoint)
+    reader.note(place, '`telemetry` needs `endpoint`, the URL that accepts OTLP over HTTP')
   const url = endpoint && readUrl(reader, endpoint, '`endpoint`')
   return url === undefined ? undefined : { endpoint: url }
 }

@@ -1,24 +1,24 @@
-// What one caller may take of the gateway.
+// Reads `limits` of `tollgate.yaml`.
 
 import { BUDGET, type BudgetLimits } from '../budget.ts'
 import type { Place, Reader } from '@tollgate/kernel/policy'
 import { readMeasure } from './value.ts'
 
-/** What one caller may take of the gateway. */
+/** The limits of one caller. */
 export interface CallerLimits {
   readonly body: number
   readonly connections: number
-  /** Bytes that the gateway reads for one principal, each second and at once. */
+  /** Bytes that the gateway reads for one principal: per second, and as a burst. */
   readonly reading: BudgetLimits
-  /** Bytes that are stored for one principal on one day (UTC); null for no limit. */
+  /** Bytes stored for one principal per day (UTC); null for no limit. */
   readonly storage: number | null
 }
 
-// The kernel's own default, which is not loaded for this: commands that people wait for read the configuration too.
+// The default of the kernel. It is repeated here because fast commands read the configuration without loading the kernel.
 const STORAGE = 2 ** 30
 const SIZES = { KiB: 1 << 10, MiB: 1 << 20 }
 
-/** Reads `limits`. */
+/** Reads `limits`. Missing values get their defaults. */
 export function readLimits(reader: Reader, place: Place | undefined): CallerLimits {
   const { body, connections, reading, storage } =
     (place && reader.fields(place, ['body', 'connections', 'reading', 'storage'])) ?? {}
@@ -46,8 +46,7 @@ function readStorage(reader: Reader, place: Place): number | null {
     units: { MiB: 1 << 20, GiB: 1 << 30, TiB: 2 ** 40 },
     least: 16 << 20,
     most: 2 ** 50,
-    example:
-      '`off`, or the size that a principal may have stored each day, such as `1GiB`, from 16MiB to 1024TiB',
+    example: '`off`, or the storage of one principal per day, such as `1GiB`, from 16MiB to 1024TiB',
   }
   return readMeasure(reader, place, form) ?? STORAGE
 }

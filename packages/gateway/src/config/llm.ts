@@ -1,36 +1,36 @@
-// `llm` in `tollgate.yaml`: the model servers that the gateway stands in front of.
+// Reads `llm` of `tollgate.yaml`: the upstream model servers.
 
 import { resolve } from 'node:path'
 import type { Place, Reader } from '@tollgate/kernel/policy'
 import { readMeasure, readUrl, VARIABLE } from './value.ts'
 
-/** A model server as the configuration names it. Its key is not in it, only where that is. */
+/** A configured model server. It names the place of the key, not the key. */
 export interface ModelConfig {
   /** Such as `https://api.openai.com/v1`. */
   readonly url: string
   readonly key:
     | { readonly from: 'environment'; readonly variable: string }
     | { readonly from: 'file'; readonly path: string }
-    /** Each client's own key goes on. */
+    /** Each client sends its own key. */
     | { readonly from: 'client' }
-  /** Parameters of requests that pass besides those that are known. */
+  /** Further request parameters that are allowed besides the known ones. */
   readonly parameters: readonly string[]
-  /** Milliseconds in which it must begin to answer, and in which more must come. */
+  /** Milliseconds until the first byte of an answer, and between two parts of it. */
   readonly patience: number
 }
 
-/** The LLM door. */
+/** Configuration of the LLM door. */
 export interface LlmConfig {
   readonly openai?: ModelConfig
   readonly anthropic?: ModelConfig
-  /** Most bytes of a request. */
+  /** Maximum size of a request in bytes. */
   readonly body: number
 }
 
-/** What it is if nothing is said. */
+/** The default: no model servers. */
 export const NO_LLM: LlmConfig = { body: 32 << 20 }
 
-/** Reads it. `data` is what paths are relative to. */
+/** Reads `llm`. Paths are relative to `data`. */
 export function readLlm(reader: Reader, place: Place, data: string): LlmConfig {
   const fields = reader.fields(place, ['openai', 'anthropic', 'body']) ?? {}
   const openai = fields.openai && readModel(reader, fields.openai, data)
@@ -57,7 +57,7 @@ const PATIENCE = {
 function readModel(reader: Reader, place: Place, data: string): ModelConfig | undefined {
   const fields = reader.fields(place, ['url', 'key-env', 'key-file', 'key', 'timeout', 'parameters'])
   if (!fields) return undefined
-  if (!fields.url) reader.note(place, '`url` is missing; write where the model server is, with its `/v1`')
+  if (!fields.url) reader.note(place, '`url` is missing; add the address of the model server, with its `/v1`')
   const url = fields.url && readUrl(reader, fields.url, '`url`')
   const key = readKey(reader, place, fields, data)
   const patience = (fields.timeout && readMeasure(reader, fields.timeout, PATIENCE)) ?? 600_000
@@ -76,7 +76,7 @@ function readKey(
   if ([variable, file, key].filter((each) => each !== undefined).length !== 1) {
     reader.note(
       place,
-      'write one of `key-env`, a variable that holds the key, `key-file`, a file that does, or `key: client`, so that each client brings its own',
+      'add one of `key-env` (an environment variable with the key), `key-file` (a file with the key) or `key: client` (each client sends its own key)',
     )
     return undefined
   }
@@ -88,7 +88,7 @@ function readKey(
   const name = variable && reader.textLine(variable, '`key-env`')
   if (name === undefined) return undefined
   if (VARIABLE.test(name)) return { from: 'environment', variable: name }
-  reader.note(variable ?? place, '`key-env` is the name of an environment variable, not the key itself')
+  reader.note(variable ?? place, '`key-env` must be the name of an environment variable, not the key')
   return undefined
 }
 
@@ -97,7 +97,7 @@ function readParameters(reader: Reader, place: Place): readonly string[] {
     const name = reader.textLine(item, 'a name in `parameters`')
     if (name === undefined) return []
     if (/^[\w.-]{1,64}$/.test(name)) return [name]
-    reader.note(item, 'a parameter has letters, digits, `_`, `-` and `.`, at most 64 of them')
+    reader.note(item, 'a parameter name must have at most 64 letters, digits, `_`, `-` and `.`')
     return []
   })
 }

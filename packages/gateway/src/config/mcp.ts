@@ -1,20 +1,20 @@
-// `mcp` in `tollgate.yaml`: the servers that the gateway stands in front of.
+// Reads `mcp` of `tollgate.yaml`: the upstream MCP servers.
 
 import { resolve } from 'node:path'
 import type { Place, Reader } from '@tollgate/kernel/policy'
 import { readUrl, VARIABLE } from './value.ts'
 import { isServerName } from '../tools/offer.ts'
 
-/** A server as the configuration names it. Values of secrets are not in it, only the names of the variables that hold them. */
+/** A configured MCP server. It names the variables that hold secrets, not their values. */
 export type ServerConfig =
   | {
       readonly transport: 'stdio'
-      /** A program, run without a shell. */
+      /** A program. It runs without a shell. */
       readonly command: string
       readonly args: readonly string[]
       /** Variables with their values. */
       readonly env: Readonly<Record<string, string>>
-      /** Variables that it gets as the gateway has them. */
+      /** Variables that it inherits from the gateway. */
       readonly passEnv: readonly string[]
       /** Absolute path. */
       readonly cwd?: string
@@ -22,17 +22,17 @@ export type ServerConfig =
   | {
       readonly transport: 'http'
       readonly url: string
-      /** Headers by name, each with the variable that holds its value. */
+      /** Header names, each with the variable that holds its value. */
       readonly headersEnv: Readonly<Record<string, string>>
     }
 
 const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/
-// What the transport says itself: another value would be another message.
+// The transport sets these headers. Another value would change the meaning of the message.
 const OWN_HEADER = /^(?:host|connection|content-.*|transfer-encoding|accept|mcp-.*|te|upgrade|expect)$/
 const FIELDS = ['command', 'args', 'env', 'pass-env', 'cwd', 'url', 'headers-env'] as const
 type ServerFields = Partial<Record<(typeof FIELDS)[number], Place>>
 
-/** Reads it. `data` is what paths are relative to. */
+/** Reads `mcp.servers`. Paths are relative to `data`. */
 export function readServers(reader: Reader, place: Place, data: string): ReadonlyMap<string, ServerConfig> {
   const servers = reader.fields(place, ['servers'])?.servers
   const all = new Map<string, ServerConfig>()
@@ -40,7 +40,7 @@ export function readServers(reader: Reader, place: Place, data: string): Readonl
     if (!isServerName(name)) {
       reader.note(
         key,
-        'a server is called by small letters, digits, `-` and `_`, such as `github`; at most 32 of them',
+        'a server name must have at most 32 lower-case letters, digits, `-` and `_`, such as `github`',
       )
     }
     const server = readServer(reader, value, data)
@@ -53,12 +53,13 @@ function readServer(reader: Reader, place: Place, data: string): ServerConfig | 
   const fields = reader.fields(place, FIELDS)
   if (!fields) return undefined
   if ((fields.command === undefined) === (fields.url === undefined)) {
-    reader.note(place, 'a server has either `command`, a program to run, or `url`, where it is reached')
+    reader.note(place, 'a server needs either `command` (a program to run) or `url` (its address)')
     return undefined
   }
   for (const name of fields.url ? FIELDS.slice(0, 5) : FIELDS.slice(5)) {
     const at = fields[name]
-    if (at) reader.note(at, `\`${name}\` is not for a server that has \`${fields.url ? 'url' : 'command'}\``)
+    if (at)
+      reader.note(at, `\`${name}\` is not allowed for a server with \`${fields.url ? 'url' : 'command'}\``)
   }
   return fields.command ? readProgram(reader, fields, fields.command, data) : readRemote(reader, fields)
 }
@@ -75,7 +76,7 @@ function readProgram(
       : reader.items(command, '`command`').map((word) => reader.textLine(word, 'a word of `command`'))
   const [program, ...rest] = words
   if (words.length === 0) {
-    reader.note(command, 'write a program and its arguments, such as `[npx, -y, some-server]`')
+    reader.note(command, 'add a program and its arguments, such as `[npx, -y, some-server]`')
   }
   const more = args ? reader.items(args, '`args`').map((word) => argument(reader, word)) : []
   const directory = cwd && reader.textLine(cwd, '`cwd`')
@@ -90,7 +91,7 @@ function readProgram(
   }
 }
 
-/** An argument may be empty, and numbers are often written bare. */
+/** Reads one argument. It can be empty, and numbers are often written without quotes. */
 function argument(reader: Reader, place: Place): string {
   const value = reader.plain(place)
   if (value === '') return ''
@@ -107,7 +108,7 @@ function readNames(reader: Reader, place: Place): readonly string[] {
   return reader.items(place, '`pass-env`').flatMap((item) => {
     const name = reader.textLine(item, 'a name in `pass-env`')
     if (name === undefined || VARIABLE.test(name)) return name ?? []
-    reader.note(item, '`pass-env` has names of environment variables, not their values')
+    reader.note(item, '`pass-env` must list names of environment variables, not their values')
     return []
   })
 }
@@ -127,12 +128,12 @@ function readPairs(
     if (!form.test(name)) {
       reader.note(
         key,
-        `a name in ${what} must be that of ${valueForm ? 'a header' : 'an environment variable'}`,
+        `a name in ${what} must be the name of ${valueForm ? 'a header' : 'an environment variable'}`,
       )
     } else if (valueForm && OWN_HEADER.test(name.toLowerCase())) {
-      reader.note(key, `\`${name}\` is for the gateway to say`)
+      reader.note(key, `\`${name}\` is set by the gateway; remove it`)
     } else if (text !== undefined && valueForm?.test(text) === false) {
-      reader.note(value, `${what} has the names of environment variables, not their values`)
+      reader.note(value, `${what} must list names of environment variables, not their values`)
     } else if (text !== undefined) pairs[valueForm ? name.toLowerCase() : name] = text
   }
   return pairs

@@ -1,16 +1,16 @@
-// Where a gateway is, if nobody says: for commands that need no more of its configuration.
+// Default paths and port, for commands that need nothing else of the configuration.
 
 import { createHash } from 'node:crypto'
 import { homedir } from 'node:os'
 import { isAbsolute, join, relative, sep } from 'node:path'
 import process from 'node:process'
 
-/** Name of the file in the data directory. */
+/** Name of the configuration file in the data directory. */
 export const CONFIG_FILE = 'tollgate.yaml'
-/** Where the gateway listens if nothing is said. */
+/** The default port. */
 export const DEFAULT_PORT = 7700
 
-/** The data directory if none is named. */
+/** The default data directory. */
 export function defaultData(env: NodeJS.ProcessEnv = process.env): string {
   const windows = process.platform === 'win32' ? env['LOCALAPPDATA'] : undefined
   return windows ? join(windows, 'tollgate') : join(stateHome(env), 'tollgate')
@@ -20,22 +20,22 @@ function stateHome(env: NodeJS.ProcessEnv): string {
   return absoluteOr(env['XDG_STATE_HOME'], '.local', 'state')
 }
 
-/** The XDG specification: a path that is not absolute is to be ignored. */
+/** The XDG specification requires to ignore a path that is not absolute. */
 function absoluteOr(path: string | undefined, ...inHome: readonly string[]): string {
   return path !== undefined && isAbsolute(path) ? path : join(homedir(), ...inHome)
 }
 
-/** Where the key that encrypts the kept calls of a ledger is, if `keep.key-file` does not say: in the user's configuration. */
+/** The default of `keep.key-file`: the key that encrypts the kept calls of a ledger, in the user's configuration directory. */
 export function defaultKeyFile(ledger: string, env: NodeJS.ProcessEnv = process.env): string {
   const windows = process.platform === 'win32' ? env['APPDATA'] : undefined
   const home = windows ?? absoluteOr(env['XDG_CONFIG_HOME'], '.config')
   const readable = ledger.replaceAll(/[^A-Za-z0-9.-]+/g, '-').slice(0, 60)
-  // Two names may be the same once they are the name of a file.
+  // Two ledger names can have the same readable part. The digest makes the file names distinct.
   const digest = createHash('sha256').update(ledger).digest('hex').slice(0, 8)
   return join(home, 'tollgate', `${readable}-${digest}.key`)
 }
 
-/** Whether a path is this directory, or in it. */
+/** Whether a path is this directory or inside it. */
 export function isInside(directory: string, path: string): boolean {
   const way = relative(directory, path)
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)

@@ -1,24 +1,24 @@
-// Values that only `tollgate.yaml` has: quantities with a unit, addresses, names of variables.
+// Reads values that only `tollgate.yaml` has: quantities with a unit, URLs, names of variables.
 
 import type { Place, Reader } from '@tollgate/kernel/policy'
 
-/** The name of an environment variable. */
+/** Matches the name of an environment variable. */
 export const VARIABLE: RegExp = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/
 
 const QUANTITY = /^([1-9][0-9]{0,8})([A-Za-z]+)$/
 
-/** How a quantity is written. */
+/** The allowed form of a quantity. */
 interface Measure {
   readonly what: string
-  /** What each unit is in the smallest. */
+  /** Each unit, expressed in the smallest one. */
   readonly units: Readonly<Record<string, number>>
   readonly least: number
   readonly most: number
-  /** What to write, for the message. */
+  /** Completes the message "must be …". */
   readonly example: string
 }
 
-/** Reads a quantity. The answer is in the smallest unit. */
+/** Reads a quantity and returns it in the smallest unit; undefined after a mistake. */
 export function readMeasure(reader: Reader, place: Place, measure: Measure): number | undefined {
   const { what, units, least, most, example } = measure
   const text = reader.plain(place)
@@ -29,7 +29,7 @@ export function readMeasure(reader: Reader, place: Place, measure: Measure): num
   return undefined
 }
 
-/** An address for HTTP. In the clear only to this machine, and never with a password in it. */
+/** Reads an HTTP URL. It must be HTTPS or local, and must not contain a password. */
 export function readUrl(reader: Reader, place: Place, what: string): string | undefined {
   const text = reader.textLine(place, what)
   if (text === undefined) return undefined
@@ -37,9 +37,9 @@ export function readUrl(reader: Reader, place: Place, what: string): string | un
   const local = url !== undefined && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
   const fits = url?.protocol === 'https:' || (url?.protocol === 'http:' && local)
   if (!url || !fits)
-    reader.note(place, `${what} must be an \`https://\` address, or \`http://\` on this machine`)
+    reader.note(place, `${what} must be an \`https://\` URL, or an \`http://\` URL of this machine`)
   else if (url.username !== '' || url.password !== '') {
-    reader.note(place, `${what} must not hold a name or password; put secrets in the environment`)
+    reader.note(place, `${what} must not contain a user name or password; put secrets in the environment`)
   } else return url.href
   return undefined
 }

@@ -1,4 +1,4 @@
-// Every script once more, with a process of its own for each command.
+// Runs every script again, with a separate process for each command.
 
 process.env.TOLLGATE_SCRIPTS = 'processes'
 await import('./cli.test.ts')

@@ -1,4 +1,4 @@
-// The command `tollgate`, run as a person runs it: each script in `scripts/` is a test, named by its first line. Needs the build.
+// Runs the scripts in `scripts/` against the real command. Each script is a test, named by its first line. Needs the build.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

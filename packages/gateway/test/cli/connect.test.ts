@@ -1,4 +1,4 @@
-// The command against servers that break off, hang or lie. Needs the build.
+// Runs the command against servers that fail, hang or send wrong answers. Needs the build.
 
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -41,7 +41,7 @@ interface Ran {
   readonly err: string
 }
 
-/** Runs the command in the folder; `during` gets a way to end it. */
+/** Runs the command in the folder. `during` gets a function that ends it. */
 function run(url: string, args: readonly string[], during?: (kill: () => void) => void): Promise<Ran> {
   const env = { PATH: process.env.PATH, HOME: folder, TOLLGATE_URL: url, TOLLGATE_TOKEN: TOKEN }
   const child = spawn(process.execPath, [COMMAND, ...args], { cwd: folder, env })
@@ -53,7 +53,7 @@ function run(url: string, args: readonly string[], during?: (kill: () => void) =
 }
 
 describe('an export', () => {
-  it('that breaks off leaves no file and is a failure', async () => {
+  it('that is interrupted leaves no file and fails', async () => {
     const url = await listen((_, response) => {
       response.writeHead(200, { 'content-type': 'application/x-tar' })
       response.write('half a pack', () => response.destroy())
@@ -61,11 +61,11 @@ describe('an export', () => {
     const { exit, out, err } = await run(url, ['export', '-o', 'all.pack'])
     expect(exit).toBe(1)
     expect(out).toBe('')
-    expect(err).toContain('the export broke off before its end')
+    expect(err).toContain('the export is incomplete')
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('that Ctrl-C ends leaves no file and exits with 130', async () => {
+  it('that is ended by Ctrl-C leaves no file and exits with 130', async () => {
     let kill = (): void => undefined
     const url = await listen((_, response) => {
       response.writeHead(200, { 'content-type': 'application/x-tar' })
@@ -81,7 +81,7 @@ describe('an export', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('to standard output that breaks off is a failure as well', async () => {
+  it('to standard output that is interrupted fails as well', async () => {
     const url = await listen((_, response) => {
       response.writeHead(200).write('half a pack', () => response.destroy())
     })
@@ -90,7 +90,7 @@ describe('an export', () => {
 })
 
 describe('an answer', () => {
-  it('that is a problem is told with its remedy, without what could play with the terminal', async () => {
+  it('with a problem is printed with its remedy, without control characters', async () => {
     const url = await listen((_, response) => {
       response.writeHead(403, { 'content-type': 'application/problem+json' })
       response.end(JSON.stringify({ detail: 'you \u009b2Jmay not.', remedy: 'Ask an admin.' }))
@@ -100,14 +100,14 @@ describe('an answer', () => {
     expect(err).toBe('tollgate: error: you ·2Jmay not\ntollgate: → Ask an admin\n')
   })
 
-  it('that is no JSON is not believed', async () => {
+  it('that is not JSON is an error', async () => {
     const url = await listen((_, response) => response.end('<html>'))
     const { exit, err } = await run(url, ['status'])
     expect(exit).toBe(1)
-    expect(err).toContain('the answer is no JSON')
+    expect(err).toContain('the answer is not complete JSON')
   })
 
-  it('that leads elsewhere is not followed: the token stays here', async () => {
+  it('with a redirect is not followed, so that the token is not sent elsewhere', async () => {
     let followed = false
     const url = await listen((request, response) => {
       followed ||= request.url === '/elsewhere'
@@ -131,7 +131,7 @@ describe('an answer', () => {
 })
 
 describe('a tail', () => {
-  it('goes on where it was when the gateway comes back, and ends when the token is refused', async () => {
+  it('continues after a restart of the gateway, and ends when the token is refused', async () => {
     const asked: string[] = []
     const url = await listen((request, response) => {
       asked.push(request.url ?? '')
@@ -140,7 +140,7 @@ describe('a tail', () => {
       const index = asked.length + 5
       const receipt = { kind: 'recovery', closed: 1, time: '2026-01-05T09:00:00.000Z' }
       const data = JSON.stringify({ index, id: 'ab'.repeat(32), receipt })
-      // Signs of life and half events are nothing; the second stream breaks in the middle of one.
+      // Keep-alive comments and incomplete events are ignored. The second stream breaks in the middle of an event.
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(`: hello\n\nid: ${index}\nevent: receipt\ndata: ${data}\n\nid: 99\ndata: {"ind`, () =>
         response.destroy(),

@@ -1,21 +1,21 @@
-// Runs the command by scripts that a person can read. A script is lines, then files:
+// Runs test scripts for the command. A script has lines, then files:
 //
-//   gateway                makes $DATA as `tollgate init` does
-//   tollgate ARGS [> FILE] runs it; it must exit with 0           ! tollgate ARGS     it must not
-//   exit N                 the exit code it had                   json                standard output is JSON
-//   stdout 'REGEX'         standard output has it                 ! stdout 'REGEX'    it has not; `stderr` alike
-//   keep NAME stdout 'REGEX'   keeps what the first group matched, as $NAME
-//   env NAME=VALUE         for all that follows; without a value, it is gone
-//   sh COMMAND             what a shell does; the next lines ask about it as about the command
-//   & tollgate ARGS        runs it in the background               wait 'REGEX'       until it has said so on either output
-//   POST PATH 'BODY'       asks the gateway at $URL with $TOKEN; the answer is standard output
-//   stop SIGNAL            ends what was put in the background last; the next lines ask about it
-//   -- NAME --             the text of a file in $WORK, at the end
+//   gateway                creates $DATA as `tollgate init` does
+//   tollgate ARGS [> FILE] runs a command that must exit with 0    ! tollgate ARGS     runs a command that must fail
+//   exit N                 checks the exit code                    json                checks that standard output is JSON
+//   stdout 'REGEX'         checks that standard output matches     ! stdout 'REGEX'    … does not match; `stderr` likewise
+//   keep NAME stdout 'REGEX'   stores the first group as $NAME
+//   env NAME=VALUE         sets a variable for the following lines, or removes it without a value
+//   sh COMMAND             runs a shell command; the next lines check its output
+//   & tollgate ARGS        runs a command in the background        wait 'REGEX'        waits until its output matches
+//   POST PATH 'BODY'       sends a request to the gateway at $URL with $TOKEN; the answer is standard output
+//   stop SIGNAL            ends the newest background command; the next lines check its output
+//   -- NAME --             starts the text of a file in $WORK
 //
-// $WORK is an empty directory and where everything runs, $DATA is not there yet, $VECTORS has the golden data.
+// $WORK is an empty working directory, $DATA does not exist at the start, $VECTORS contains the golden data.
 //
-// Commands in the foreground share a few processes (`warm.ts`): starting Node and loading the product takes longer than what most of
-// them do. TOLLGATE_SCRIPTS=processes gives each its own process; the long tests run the scripts that way.
+// Foreground commands share a few processes (`warm.ts`), because starting Node takes longer than most commands.
+// TOLLGATE_SCRIPTS=processes gives each command its own process; the long tests run the scripts that way.
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -39,21 +39,21 @@ interface Background {
   readonly ended: Promise<Ran>
 }
 
-/** A script that is being run. */
-interface Stage {
+/** The state of a running script. */
+interface ScriptState {
   readonly work: string
   readonly template: string
   readonly env: Record<string, string>
   last: Ran
-  /** What runs in the background, the newest last. */
+  /** Background commands, oldest first. */
   readonly background: Background[]
 }
 
-/** Runs a script; `template` is what `gateway` copies. @throws at the first line that does not hold, with what the command said. */
+/** Runs a script; `gateway` copies `template`. @throws at the first failing line, with the output of the command. */
 export async function runScript(file: string, template: string): Promise<void> {
   const [lines = '', ...files] = readFileSync(file, 'utf8').split(/^-- (?=\S+ --$)/m)
   const work = mkdtempSync(join(tmpdir(), 'tollgate-cli-'))
-  const stage: Stage = {
+  const state: ScriptState = {
     work,
     template,
     env: {
@@ -69,9 +69,9 @@ export async function runScript(file: string, template: string): Promise<void> {
   }
   try {
     for (const each of files) writeFile(work, each)
-    for (const [i, line] of lines.split('\n').entries()) await runLine(stage, line.trim(), `${file}:${i + 1}`)
+    for (const [i, line] of lines.split('\n').entries()) await runLine(state, line.trim(), `${file}:${i + 1}`)
   } finally {
-    for (const { child } of stage.background) child.kill('SIGKILL')
+    for (const { child } of state.background) child.kill('SIGKILL')
     rmSync(work, { recursive: true, force: true })
   }
 }
@@ -82,12 +82,12 @@ function writeFile(work: string, section: string): void {
   writeFileSync(join(work, name), text, { mode: 0o600 })
 }
 
-async function runLine(stage: Stage, line: string, place: string): Promise<void> {
+async function runLine(state: ScriptState, line: string, place: string): Promise<void> {
   if (line === '' || line.startsWith('#')) return
   try {
-    await take(stage, line)
+    await take(state, line)
   } catch (fault) {
-    const { exit, stdout, stderr } = stage.last
+    const { exit, stdout, stderr } = state.last
     const why = fault instanceof Error ? fault.message : String(fault)
     throw new Error(`${place}: ${line}\n${why}\nexit ${exit}\nstdout: ${stdout}\nstderr: ${stderr}`, {
       cause: fault,
@@ -95,59 +95,62 @@ async function runLine(stage: Stage, line: string, place: string): Promise<void>
   }
 }
 
-async function take(stage: Stage, line: string): Promise<void> {
+async function take(state: ScriptState, line: string): Promise<void> {
   const not = line.startsWith('! ')
   const plain = not ? line.slice(2) : line
-  const [verb = '', ...words] = wordsOf(stage, plain)
+  const [verb = '', ...words] = wordsOf(state, plain)
   const act = VERBS[verb]
   if (!act) throw new Error(`no such line: \`${verb}\``)
-  await act(stage, words, not, plain)
+  await act(state, words, not, plain)
 }
 
-type Verb = (stage: Stage, words: readonly string[], not: boolean, line: string) => void | Promise<void>
+type Verb = (state: ScriptState, words: readonly string[], not: boolean, line: string) => void | Promise<void>
 
 const VERBS: Readonly<Record<string, Verb>> = {
-  tollgate: (stage, words, not) => command(stage, words, not),
-  sh: (stage, _, not, line) => outcome(stage, run(stage, '/bin/sh', ['-c', line.slice(3)]).ended, not),
+  tollgate: (state, words, not) => command(state, words, not),
+  sh: (state, _, not, line) => outcome(state, run(state, '/bin/sh', ['-c', line.slice(3)]).ended, not),
   gateway({ template, work }) {
     cpSync(template, join(work, 'data'), { recursive: true })
-    // The key of its kept calls is beside it, as it was in the home where it was made.
+    // The key of the kept calls is in the home directory, so it is copied as well.
     cpSync(join(dirname(template), '.config'), join(work, '.config'), { recursive: true })
   },
-  '&': (stage, words) =>
-    void stage.background.push(run(stage, process.execPath, [COMMAND, ...words.slice(1)])),
-  wait: (stage, [pattern = '']) => waitFor(stage, new RegExp(pattern, 'm')),
-  stop: (stage, [signal = 'SIGTERM']) => stop(stage, signal),
-  POST: (stage, [path = '', body = '{}']) => post(stage, path, body),
-  exit: ({ last }, [code]) => demand(last.exit === Number(code), 'it had another exit code'),
+  '&': (state, words) =>
+    void state.background.push(run(state, process.execPath, [COMMAND, ...words.slice(1)])),
+  wait: (state, [pattern = '']) => waitFor(state, new RegExp(pattern, 'm')),
+  stop: (state, [signal = 'SIGTERM']) => stop(state, signal),
+  POST: (state, [path = '', body = '{}']) => post(state, path, body),
+  exit: ({ last }, [code]) => demand(last.exit === Number(code), 'the exit code differs'),
   json: ({ last }) => void JSON.parse(last.stdout),
   stdout: ({ last }, [pattern = ''], not) => has(last.stdout, pattern, not),
   stderr: ({ last }, [pattern = ''], not) => has(last.stderr, pattern, not),
-  keep: (stage, words) => keep(stage, words),
-  env: (stage, [assignment = '']) => set(stage, assignment),
+  keep: (state, words) => keep(state, words),
+  env: (state, [assignment = '']) => set(state, assignment),
 }
 
-// They hold a data directory, and end with their process.
+// These keep a data directory open until their process ends.
 const SERVERS = ['serve', 'up', 'demo']
 
-async function command(stage: Stage, words: readonly string[], not: boolean): Promise<void> {
+async function command(state: ScriptState, words: readonly string[], not: boolean): Promise<void> {
   const [args, [file]] = words.at(-2) === '>' ? [words.slice(0, -2), words.slice(-1)] : [words, []]
   const apart = SERVERS.includes(args[0] ?? '') || process.env.TOLLGATE_SCRIPTS === 'processes'
-  const ended = apart ? run(stage, process.execPath, [COMMAND, ...args]).ended : runWarm(stage, args)
-  await outcome(stage, ended, not)
-  if (file !== undefined) writeFileSync(join(stage.work, file), stage.last.stdout)
+  const ended = apart ? run(state, process.execPath, [COMMAND, ...args]).ended : runWarm(state, args)
+  await outcome(state, ended, not)
+  if (file !== undefined) writeFileSync(join(state.work, file), state.last.stdout)
 }
 
-async function outcome(stage: Stage, ended: Promise<Ran>, not: boolean): Promise<void> {
-  stage.last = await ended
-  demand((stage.last.exit === 0) !== not, not ? 'it succeeded' : 'it failed')
+async function outcome(state: ScriptState, ended: Promise<Ran>, not: boolean): Promise<void> {
+  state.last = await ended
+  demand((state.last.exit === 0) !== not, not ? 'it succeeded' : 'it failed')
 }
 
 function has(text: string, pattern: string, not: boolean): void {
-  demand(new RegExp(pattern, 'm').test(text) !== not, not ? 'it has it' : 'it has it not')
+  demand(
+    new RegExp(pattern, 'm').test(text) !== not,
+    not ? 'the output matches' : 'the output does not match',
+  )
 }
 
-/** Makes a data directory as `tollgate init` does, in a folder, for scripts to begin with. */
+/** Creates a data directory with `tollgate init`, as a template for scripts. */
 export async function makeTemplate(folder: string): Promise<string> {
   const data = join(folder, 'data')
   const env = { HOME: folder, XDG_STATE_HOME: join(folder, 'state') }
@@ -160,22 +163,22 @@ function demand(holds: boolean, otherwise: string): void {
   if (!holds) throw new Error(otherwise)
 }
 
-function keep(stage: Stage, [name = '', from = '', pattern = '']: readonly string[]): void {
-  const text = from === 'stderr' ? stage.last.stderr : stage.last.stdout
+function keep(state: ScriptState, [name = '', from = '', pattern = '']: readonly string[]): void {
+  const text = from === 'stderr' ? state.last.stderr : state.last.stdout
   const found = new RegExp(pattern, 'm').exec(text)?.[1]
   if (found === undefined) throw new Error('nothing to keep')
-  stage.env[name] = found
+  state.env[name] = found
 }
 
-function set(stage: Stage, assignment: string): void {
+function set(state: ScriptState, assignment: string): void {
   const [name = '', ...value] = assignment.split('=')
-  if (value.length > 0) stage.env[name] = value.join('=')
-  // Sound: the script says that it is to be gone.
-  else Reflect.deleteProperty(stage.env, name)
+  if (value.length > 0) state.env[name] = value.join('=')
+  // Sound: the script asks to remove it.
+  else Reflect.deleteProperty(state.env, name)
 }
 
-/** Words as a shell makes them: blanks part them, quotes hold them together; in single quotes nothing is replaced. */
-function wordsOf({ env }: Stage, line: string): string[] {
+/** Splits a line into words as a shell does: quotes group words, and single quotes prevent replacement. */
+function wordsOf({ env }: ScriptState, line: string): string[] {
   const value = (text: string): string => text.replace(/\$([A-Z_]+)/g, (_, name: string) => env[name] ?? '')
   return [...line.matchAll(/(?:'([^']*)'|"([^"]*)"|(\S+))/g)].map(
     ([, single, double, bare]) => single ?? value(double ?? bare ?? ''),
@@ -183,7 +186,7 @@ function wordsOf({ env }: Stage, line: string): string[] {
 }
 
 function run(
-  { work, env }: Pick<Stage, 'work' | 'env'>,
+  { work, env }: Pick<ScriptState, 'work' | 'env'>,
   program: string,
   args: readonly string[],
 ): Background {
@@ -200,41 +203,41 @@ function run(
   return { child, ran, ended }
 }
 
-function newest({ background }: Stage): Background {
+function newest({ background }: ScriptState): Background {
   const found = background.at(-1)
   if (found) return found
   throw new Error('nothing runs in the background')
 }
 
-async function waitFor(stage: Stage, pattern: RegExp): Promise<void> {
-  const { child, ran, ended } = newest(stage)
-  const isSaid = (): boolean => pattern.test(`${ran.stdout}\n${ran.stderr}`)
-  const said = new Promise<void>((resolve) => {
-    const look = (): void => {
-      if (isSaid()) resolve()
+async function waitFor(state: ScriptState, pattern: RegExp): Promise<void> {
+  const { child, ran, ended } = newest(state)
+  const isMatched = (): boolean => pattern.test(`${ran.stdout}\n${ran.stderr}`)
+  const matched = new Promise<void>((resolve) => {
+    const check = (): void => {
+      if (isMatched()) resolve()
     }
-    child.stdout?.on('data', look)
-    child.stderr?.on('data', look)
-    look()
+    child.stdout?.on('data', check)
+    child.stderr?.on('data', check)
+    check()
   })
-  await Promise.race([said, ended])
-  stage.last = { ...ran }
-  demand(isSaid(), 'it has ended without saying so')
+  await Promise.race([matched, ended])
+  state.last = { ...ran }
+  demand(isMatched(), 'it ended without matching output')
 }
 
-async function stop(stage: Stage, signal: string): Promise<void> {
-  const background = newest(stage)
+async function stop(state: ScriptState, signal: string): Promise<void> {
+  const background = newest(state)
   background.child.kill(signal as NodeJS.Signals)
-  stage.last = await background.ended
-  stage.background.pop()
+  state.last = await background.ended
+  state.background.pop()
 }
 
-async function post(stage: Stage, path: string, body: string): Promise<void> {
-  const { URL: url = '', TOKEN: token = '' } = stage.env
+async function post(state: ScriptState, path: string, body: string): Promise<void> {
+  const { URL: url = '', TOKEN: token = '' } = state.env
   const response = await fetch(url + path, {
     method: 'POST',
     body,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
   })
-  stage.last = { exit: response.status, stdout: await response.text(), stderr: '' }
+  state.last = { exit: response.status, stdout: await response.text(), stderr: '' }
 }

@@ -1,4 +1,4 @@
-// Commands that the messages of the gateway suggest: each exists, and has all that it needs. The reader fills in words in capitals.
+// Checks that every command suggested in a message exists and has its required arguments. Words in capitals are placeholders.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -10,11 +10,11 @@ const PACKAGES = ['evidence', 'kernel', 'gateway'].map((name) =>
 )
 const SUGGESTED = /\\?`tollgate ((?:[^`\\]|\$\{[^}]*\})+)\\?`/g
 
-/** Every command in a text that a person may read, and the file that has it. */
+/** Returns every suggested command with the file that contains it. */
 function suggested(): readonly (readonly [string, string])[] {
   return PACKAGES.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      // Commands know each other, and name groups of commands as well.
+      // Command code is skipped, because it also names groups of commands.
       .filter((name) => name.endsWith('.ts') && !/^(?:cli|workbench)\//.test(name))
       .flatMap((name) =>
         readFileSync(folder + name, 'utf8')
@@ -25,7 +25,7 @@ function suggested(): readonly (readonly [string, string])[] {
   )
 }
 
-/** Why a command cannot be run as it is written; undefined if it can. */
+/** Returns why a command cannot run as written; undefined if it can. */
 async function problemOf(text: string): Promise<string | undefined> {
   const words =
     text
@@ -39,23 +39,23 @@ async function problemOf(text: string): Promise<string | undefined> {
     command = next
     words.shift()
   }
-  if (command.parent === null) return 'there is no such command'
+  if (command.parent === null) return 'unknown command'
   const needed = command.registeredArguments.filter(({ required }) => required).length
   const given = words.findIndex((word) => word.startsWith('-'))
-  if ((given < 0 ? words.length : given) < needed) return 'it lacks an argument'
+  if ((given < 0 ? words.length : given) < needed) return 'an argument is missing'
   const lacks = command.options.find(({ mandatory, long }) => mandatory && !words.includes(long ?? ''))
   const unknown = words.find(
     (word) => word.startsWith('--') && !command.options.some(({ long }) => long === word),
   )
-  return lacks ? `it lacks ${lacks.long ?? ''}` : unknown && `it has no ${unknown}`
+  return lacks ? `missing option ${lacks.long ?? ''}` : unknown && `unknown option ${unknown}`
 }
 
 const ALL = suggested()
 
 describe('a command that a message suggests', () => {
-  it('is found at all', () => expect(ALL.length).toBeGreaterThan(20))
+  it('is found in the sources', () => expect(ALL.length).toBeGreaterThan(20))
 
-  it.each(ALL)('can be run as it is written: tollgate %s (%s)', async (text) => {
+  it.each(ALL)('can run as written: tollgate %s (%s)', async (text) => {
     expect(await problemOf(text)).toBeUndefined()
   })
 })

@@ -29,7 +29,7 @@ afterEach(() => {
 })
 
 describe('colours', () => {
-  it('are for terminals', () => {
+  it('appear only on terminals', () => {
     pretend(true)
     expect(openTerminal(false).paint.red('x')).not.toBe('x')
     complain(new CommandError('no'))
@@ -51,7 +51,7 @@ describe('colours', () => {
 })
 
 describe('a complaint', () => {
-  it('says what went wrong, then what to do, each after the name of the command', () => {
+  it('prints the error, then the hints, each after the name of the command', () => {
     pretend(false)
     expect(
       complain(new GatewayError('KEY_UNUSABLE', 'the key is loose', { hints: ['run `chmod`', 'or not'] })),
@@ -60,7 +60,7 @@ describe('a complaint', () => {
     expect(stdout).toBe('')
   })
 
-  it('about wrong use is 2', () => {
+  it('about wrong usage returns 2', () => {
     expect(complain(new UsageError('which one?'))).toBe(2)
     expect(complain(new CommandError('no'))).toBe(1)
     expect(complain('x')).toBe(1)
@@ -70,12 +70,12 @@ describe('a complaint', () => {
     complain(
       Object.assign(new Error('ENOENT: no such file or directory, open'), { code: 'ENOENT', path: '/x' }),
     )
-    expect(stderr).toBe('tollgate: error: there is no file `/x`\n')
+    expect(stderr).toBe('tollgate: error: no such file: `/x`\n')
   })
 })
 
 describe('progress', () => {
-  it('is shown on a terminal, from half a second on, and cleared', () => {
+  it('is shown on a terminal after half a second, and cleared', () => {
     pretend(true)
     const now = vi.spyOn(performance, 'now').mockReturnValue(0)
     const progress = openTerminal(false).progress('checking')
@@ -89,7 +89,7 @@ describe('progress', () => {
     expect(stderr.endsWith('\r\u001b[K')).toBe(true)
   })
 
-  it('is nothing at all elsewhere', () => {
+  it('is not shown elsewhere', () => {
     pretend(false)
     const now = vi.spyOn(performance, 'now').mockReturnValue(0)
     const progress = openTerminal(false).progress('checking')
@@ -101,7 +101,7 @@ describe('progress', () => {
 })
 
 describe('data', () => {
-  it('is the value with --json, else the text with one newline, and nothing for no text', () => {
+  it('is the value with --json, otherwise the text with one newline, and nothing for an empty text', () => {
     openTerminal(true).data({ a: 1 }, 'text')
     openTerminal(true).row({ a: 1 }, () => 'text')
     openTerminal(false).data({ a: 1 }, 'text')
@@ -112,7 +112,7 @@ describe('data', () => {
 })
 
 describe('tables', () => {
-  it('are as wide as their widest cell, colours not counted', () => {
+  it('are as wide as their widest cell, without colours', () => {
     expect(
       table(
         ['A', 'B'],
@@ -130,11 +130,11 @@ describe('tables', () => {
     ).toBe('a    1\nbcd  2')
   })
 
-  it('show names of others without what could play with the terminal', () => {
+  it('show untrusted names without control characters', () => {
     expect(shown('agent:\u001b[2Jci\n\u202ex')).toBe('agent:·[2Jci··x')
   })
 
-  it('show times that a person can read', () => {
+  it('show readable times', () => {
     const now = Date.UTC(2026, 0, 5, 9)
     const after = (ms: number): string => until(new Date(now + ms).toISOString(), now)
     expect(moment('2026-01-05T09:00:00.123Z')).toBe('2026-01-05 09:00:00Z')

@@ -1,4 +1,4 @@
-// `tollgate threat scan`: how its input is read in pieces, and what is told of it.
+// Tests how `tollgate threat scan` reads its input and reports findings.
 
 import { isHard, scanText } from '@tollgate/kernel/detection'
 import fc from 'fast-check'
@@ -19,7 +19,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return list
 }
 
-/** A text cut into pieces at some places. */
+/** Cuts a text into pieces. */
 function cut(text: string, places: readonly number[]): readonly string[] {
   const ends = [...places.map((place) => place % (text.length + 1)), text.length].sort((a, b) => a - b)
   return ends.map((end, i) => text.slice(i === 0 ? 0 : ends[i - 1], end))
@@ -33,7 +33,7 @@ const scan = (pieces: readonly string[], how: Scan = fresh()): ReturnType<typeof
   all<object>(scanned('f', from(pieces), how))
 
 describe('lines', () => {
-  test('are the same wherever the pieces are cut', async () => {
+  test('do not depend on where the pieces are cut', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom('a', '\n', '\r\n', '\u2028', 'bc', '')),
@@ -50,7 +50,7 @@ describe('lines', () => {
     )
   })
 
-  test('that are too long are passed over, and the next one is read', async () => {
+  test('that are too long are skipped, and the next one is read', async () => {
     const lines: InputLine[] = await all(linesOf(from(['abc', 'defgh', 'i\nok\n', 'x'.repeat(50)]), 8))
     expect(lines).toEqual([
       { ok: false, number: 1 },
@@ -61,7 +61,7 @@ describe('lines', () => {
 })
 
 describe('bytes', () => {
-  test('are UTF-8 or what their first bytes say, wherever they are cut', async () => {
+  test('are decoded as UTF-8, or as UTF-16 with a byte order mark, wherever they are cut', async () => {
     const text = 'grün 😀'
     for (const bytes of [
       Buffer.from(text),
@@ -78,7 +78,7 @@ describe('bytes', () => {
 })
 
 describe('a long text', () => {
-  test('is scanned in parts that overlap: what stands at a cut is found once, at its place', async () => {
+  test('is scanned in overlapping parts, so that findings at a cut are not lost', async () => {
     const size = 20_000
     for (const before of [size - 40, size - 20, size - 1, size + 3, 3 * size - 10]) {
       const text = `${'word '.repeat(before).slice(0, before)}\n\n${ATTACK}\n\n${'more '.repeat(size)}`
@@ -92,7 +92,7 @@ describe('a long text', () => {
     }
   })
 
-  test('of more than a million units is no finding by itself, and is one record', async () => {
+  test('of more than a million units is one record, and its length is not a finding', async () => {
     const piece = 'a plain sentence. '.repeat(5000)
     const calm = await scan(Array.from({ length: 15 }, () => piece))
     expect(calm).toEqual([{ file: 'f', flagged: false, severity: null, findings: [] }])
@@ -110,7 +110,7 @@ describe('a long text', () => {
 })
 
 describe('a file', () => {
-  test('is read as records if its first line is one, however it is cut', async () => {
+  test('is read as records if its first line is a record, wherever it is cut', async () => {
     const text = `\n\n${JSON.stringify({ text: ATTACK, id: 'x' })}\r\n{"text":"calm"}`
     for (const places of [[], [1], [2, 3, 4, 5], [20], [60]]) {
       expect(await scan(cut(text, places))).toEqual([
@@ -120,7 +120,7 @@ describe('a file', () => {
     }
   })
 
-  test('is a text if its first line is no record', async () => {
+  test('is read as one text if its first line is not a record', async () => {
     for (const text of [
       '',
       '\n',
@@ -137,14 +137,14 @@ describe('a file', () => {
     }
   })
 
-  test('of records with hostile values gives no more than an id', async () => {
+  test('of records with hostile values contributes only an id', async () => {
     const line = '{"text":"calm","id":{"a":"sesame"},"__proto__":{"flagged":true},"file":"sesame"}'
-    const told = JSON.stringify(await scan([line]))
-    expect(told).not.toContain('sesame')
-    expect(told).toContain('"flagged":false')
+    const report = JSON.stringify(await scan([line]))
+    expect(report).not.toContain('sesame')
+    expect(report).toContain('"flagged":false')
   })
 
-  test('that fails in the middle is unreadable: what came before is told', async () => {
+  test('that fails in the middle is counted as unreadable, after the records before', async () => {
     async function* failing(): AsyncGenerator<string> {
       yield await Promise.resolve('{"text":"calm"}\n')
       throw Object.assign(new Error('sesame'), { code: 'EIO' })
@@ -155,28 +155,28 @@ describe('a file', () => {
   })
 })
 
-describe('what is told', () => {
+describe('the report', () => {
   const findings = scanText(`${ATTACK} See ../../etc/passwd, password = hunter2hunter2X9`)
 
-  test('is flagged as the gates have it, whatever is left out', () => {
+  test('is flagged as in the gates, also if findings are hidden', () => {
     expect(findings.some(isHard)).toBe(true)
-    const told = reportOf({ file: 'f' }, findings, { least: 'high' })
-    expect(told.flagged).toBe(true)
-    expect(told.severity).toBe('high')
-    expect(told.findings.every(({ severity }) => severity === 'high')).toBe(true)
+    const report = reportOf({ file: 'f' }, findings, { least: 'high' })
+    expect(report.flagged).toBe(true)
+    expect(report.severity).toBe('high')
+    expect(report.findings.every(({ severity }) => severity === 'high')).toBe(true)
     const soft = findings.filter((each) => !isHard(each))
     expect(soft.length).toBeGreaterThan(0)
     expect(reportOf({ file: 'f' }, soft, { least: 'low' }).flagged).toBe(false)
   })
 
-  test('is one line in which nothing plays with a terminal, and still the same JSON', () => {
+  test('is one line of the same JSON without control characters', () => {
     const file = 'a\u001b[2J\u202e\u2028\u{e0041}\nb'
     const line = lineOf(reportOf({ file }, [], { least: 'low' }))
     expect(line).toMatch(/^[\x20-\x7e]+\n$/)
     expect(JSON.parse(line)).toMatchObject({ file })
   })
 
-  test('is counted', () => {
+  test('is summarised', () => {
     const tally = new ThreatTally()
     expect(tally.table()).toBe('')
     tally.add(findings)

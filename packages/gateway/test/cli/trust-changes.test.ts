@@ -1,4 +1,4 @@
-// What `tollgate status` tells of trust and raised sessions, and `tollgate receipts show` of one receipt.
+// Tests the trust and elevated sessions in `tollgate status`, and the receipt in `tollgate receipts show`.
 
 import { sha256Hex, type Decision, type Effect } from '@tollgate/evidence'
 import { describe, expect, test } from 'vitest'
@@ -13,7 +13,7 @@ const { paint: PLAIN } = openTerminal(true)
 
 function entry(index: number, receipt: Partial<Decision> | Partial<Effect>): ShownEntry {
   const time = new Date(NOW).toISOString()
-  // Sound enough: what is looked at is there.
+  // Sound enough: the tested code reads only these members.
   return { index, id: sha256Hex(String(index)), receipt: { time, ...receipt } as Decision }
 }
 
@@ -22,7 +22,7 @@ function decision(index: number, principal: string, more: Partial<Decision> = {}
 }
 
 describe('trust', () => {
-  test('is what the newest receipt of a principal says, of a decision or of an effect', () => {
+  test('comes from the newest decision or effect of a principal', () => {
     const receipts = [
       entry(3, { kind: 'effect', decision: sha256Hex('2'), trust: '431.0000' }),
       decision(2, 'agent:a'),
@@ -35,19 +35,19 @@ describe('trust', () => {
     ])
   })
 
-  test('goes back to the middle with time, and is then not told', () => {
+  test('returns to the initial score over time, and is then not listed', () => {
     const receipts = [decision(0, 'agent:a', { trust: '400.0000' })]
     expect(trustChangesIn(receipts, DAY, NOW + DAY).trust).toEqual([{ principal: 'agent:a', points: 450 }])
     expect(trustChangesIn([decision(0, 'agent:a', { trust: '500.0000' })], DAY, NOW).trust).toEqual([])
   })
 
-  test('is nobody’s where the policy does not ask, and of an effect whose decision is not there', () => {
+  test('is not listed without a trust gate, or for an effect whose decision is missing', () => {
     expect(trustChangesIn([decision(0, 'agent:a', { trust: '400.0000' })], undefined, NOW).trust).toEqual([])
     const alone = entry(1, { kind: 'effect', decision: sha256Hex('0'), trust: '400.0000' })
     expect(trustChangesIn([alone], DAY, NOW).trust).toEqual([])
   })
 
-  test('of many is told of ten, and how many more', () => {
+  test('lists ten principals and the number of the others', () => {
     const receipts = Array.from({ length: 13 }, (_, i) => decision(i, `agent:${i}`, { trust: '400.0000' }))
     const [[name, value] = []] = trustChangeRows(trustChangesIn(receipts, DAY, NOW))
     expect(name).toBe('trust')
@@ -55,16 +55,16 @@ describe('trust', () => {
   })
 })
 
-test('a session that is raised is told until that ends', () => {
+test('an elevated session is listed until its elevation ends', () => {
   const until = new Date(NOW + 900_000).toISOString()
   const receipts = [decision(0, 'agent:a', { elevation: { tier: 'elevated', until } })]
   const rows = trustChangeRows(trustChangesIn(receipts, DAY, NOW))
-  expect(rows).toEqual([['raised', 'agent:a in s to elevated until 2026-01-05 09:15:00Z']])
+  expect(rows).toEqual([['elevated', 'agent:a in s to elevated until 2026-01-05 09:15:00Z']])
   expect(trustChangeRows(trustChangesIn(receipts, DAY, NOW + 900_001))).toEqual([])
 })
 
 describe('a receipt', () => {
-  test('is shown with what its codes mean, the telling fields first', () => {
+  test('is shown with the meaning of its codes, important fields first', () => {
     const shown = entry(7, {
       kind: 'effect',
       writer: 'gateway',
@@ -78,16 +78,16 @@ describe('a receipt', () => {
     })
     const lines = detail(shown, PLAIN).split('\n')
     expect(lines[0]).toMatch(/^7 {2}2026-01-05 09:00:00Z {2}effect .*withheld/)
-    expect(lines).toContain('delivery     withheld: nothing of it may be handed on')
+    expect(lines).toContain('delivery     withheld: the result is not forwarded')
     expect(lines).toContain('labels       personal, secret')
     expect(lines).toContain('             UNHEARD_OF')
-    expect(lines).toContain('trust        499 of 1000, from here on')
+    expect(lines).toContain('trust        499 of 1000, after this receipt')
     expect(lines.findIndex((line) => line.startsWith('writer'))).toBeGreaterThan(
       lines.findIndex((line) => line.startsWith('trust')),
     )
   })
 
-  test('cannot play with the terminal', () => {
+  test('is shown without control characters', () => {
     const shown = decision(1, 'agent:\u001b[2J', {
       tool: 'x\u202e',
       verdict: 'DENY',

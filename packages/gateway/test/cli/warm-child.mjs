@@ -1,4 +1,4 @@
-// Runs commands one after the other as `bin/tollgate.mjs` would run each, and answers with what they wrote. Needs the build.
+// Runs commands one after the other, as `bin/tollgate.mjs` would, and returns their output. Needs the build.
 
 import process from 'node:process'
 import { runCommand } from '../../dist/src/cli/run.js'
@@ -13,7 +13,7 @@ process.on('message', async ({ work, env, args }) => {
   process.send({ exit, stdout: stdout.end(), stderr: stderr.end() })
 })
 
-/** Collects what is written to a stream, until `end`. */
+/** Collects the output of a stream until `end`. */
 function capture(stream) {
   const { write } = stream
   const chunks = []

@@ -1,4 +1,4 @@
-// Processes that have the product loaded and run one command after the other.
+// Runs commands in a few processes that have the product loaded.
 
 import { fork, type ChildProcess } from 'node:child_process'
 import { availableParallelism } from 'node:os'
@@ -44,7 +44,7 @@ async function take(): Promise<ChildProcess> {
 
 function ask(child: ChildProcess, question: object): Promise<Ran> {
   return new Promise((resolve, reject) => {
-    const gone = (code: number | null): void => reject(new Error(`the process has ended with ${code}`))
+    const gone = (code: number | null): void => reject(new Error(`the process ended with ${code}`))
     child.once('exit', gone)
     child.once('message', (ran: Ran) => {
       child.off('exit', gone)

@@ -29,7 +29,7 @@ function fault(run: () => unknown): GatewayError {
   throw new Error('it was accepted')
 }
 
-/** The mistakes in a text, as `line:column: message`. */
+/** Returns the mistakes in a text, as `line:column: message`. */
 function mistakes(text: string): readonly string[] {
   const { code, hints } = fault(() => read(text))
   expect(code).toBe('CONFIG_INVALID')
@@ -39,7 +39,7 @@ function mistakes(text: string): readonly string[] {
 const HEAD = 'tollgate: 1\nledger: tollgate.local/test\n'
 
 describe('readConfig', () => {
-  it('reads what init writes', () => {
+  it('reads the file that init writes', () => {
     expect(read(defaultConfigText({ ledger: 'tollgate.local/box-0a1b2c3d', port: DEFAULT_PORT }))).toEqual({
       data,
       ledger: 'tollgate.local/box-0a1b2c3d',
@@ -67,7 +67,7 @@ describe('readConfig', () => {
     })
   })
 
-  it('knows every line that init leaves as a comment', () => {
+  it('reads every setting that init writes as a comment', () => {
     const text = defaultConfigText({ ledger: 'tollgate.local/x', port: 1 })
     const open = text.replace(/^( *)# (tls|hosts|retention|head-guard|keys|webhooks|telemetry): /gm, '$1$2: ')
     expect(
@@ -88,14 +88,14 @@ describe('readConfig', () => {
     })
   })
 
-  it('needs no more than the name of the ledger', () => {
+  it('needs only the version and the ledger name', () => {
     expect(read(HEAD)).toMatchObject({
       ledger: 'tollgate.local/test',
       listen: { host: '127.0.0.1', port: DEFAULT_PORT },
     })
   })
 
-  it('takes a part of the budget for reading, and the rest as it is by default', () => {
+  it('uses defaults for missing parts of `limits.reading`', () => {
     const { reading } = read(`${HEAD}limits: { reading: { rate: 4MiB } }\n`).limits
     expect(reading).toEqual({ rate: 4 << 20, burst: 16 << 20 })
   })
@@ -105,11 +105,11 @@ describe('readConfig', () => {
     ['5GiB', 5 * 2 ** 30],
     ['1TiB', 2 ** 40],
     ['off', null],
-  ])('takes %s as what a principal may have stored each day', (text, bytes) => {
+  ])('reads the storage limit %s', (text, bytes) => {
     expect(read(`${HEAD}limits: { storage: ${text} }\n`).limits.storage).toBe(bytes)
   })
 
-  it('tells all mistakes at once, each with its place and what to write', () => {
+  it('reports all mistakes at once, each with its position and remedy', () => {
     expect(
       mistakes(`tollgate: 2
 ledger: a ledger
@@ -122,13 +122,13 @@ log: loud
 `),
     ).toEqual([
       '1:11: `tollgate`, the version of the format, must be a whole number from 1 to 1',
-      '2:9: the name of a ledger has no blanks and no `+`, and at most 120 characters',
+      '2:9: a ledger name must have at most 120 characters, without spaces and `+`',
       '3:1: `lissen` is not known here; did you mean `listen`?',
       '4:17: `host` must be an address to listen on, such as `127.0.0.1`, `::1` or `0.0.0.0`',
       '4:35: `port` must be a whole number from 0 to 65535',
       '4:47: `tls` needs both `cert` and `key`, paths of PEM files',
       '5:9: `commit` must be one of `plain`, `salted`',
-      '6:24: `sessions` must be a time such as `24h` or `30d`, from one hour to ten years; leave it out to keep them forever',
+      '6:24: `sessions` must be a time such as `24h` or `30d`, from one hour to ten years; remove it to keep them forever',
       '7:17: `body` must be a size such as `256KiB` or `1MiB`, from 1KiB to 64MiB',
       '7:35: `connections` must be a whole number from 1 to 65535',
       '8:6: `log` must be one of `debug`, `info`, `warn`, `error`',
@@ -136,27 +136,31 @@ log: loud
   })
 
   const REFUSED: readonly (readonly [what: string, text: string, message: RegExp])[] = [
-    ['no version', 'ledger: x\n', /^1:1: `tollgate: 1` is missing/],
-    ['no ledger', 'tollgate: 1\n', /^1:1: `ledger` is missing/],
+    ['a missing version', 'ledger: x\n', /^1:1: `tollgate: 1` is missing/],
+    ['a missing ledger', 'tollgate: 1\n', /^1:1: `ledger` is missing/],
     ['an empty file', '', /^1:1: must be a mapping of `tollgate`/],
     ['a list', '- a\n', /must be a mapping/],
     ['a key twice', `${HEAD}log: info\nlog: warn\n`, /^4:1: `log` is here twice; keep one of the two/],
     ['an anchor', `${HEAD}hosts: &h [a]\n`, /^3:11: an anchor is not allowed here; write the value out/],
     ['an alias', `${HEAD}policy: *h\n`, /^3:9: an alias is not allowed here; write the value out/],
-    ['YAML that does not end', `${HEAD}hosts: [a\n`, /not readable as YAML/],
+    ['incomplete YAML', `${HEAD}hosts: [a\n`, /not readable as YAML/],
     ['a second document', `${HEAD}---\nx: 1\n`, /^3:1: a second document \(`---`\) is not allowed here/],
     ['a name without a value', `${HEAD}listen:\n`, /must be a mapping of `host`, `port`, `tls`/],
     ['a burst too small', `${HEAD}limits: { reading: { burst: 1KiB } }\n`, /`burst` must be a size such as/],
     [
       'too little storage',
       `${HEAD}limits: { storage: 15MiB }\n`,
-      /^3:20: `storage` must be `off`, or the size/,
+      /^3:20: `storage` must be `off`, or the storage of one principal/,
     ],
     ['storage without a unit', `${HEAD}limits: { storage: 5 }\n`, /^3:20: `storage` must be text/],
     ['storage in another unit', `${HEAD}limits: { storage: 5GB }\n`, /^3:20: `storage` must be `off`, or/],
-    ['a host with a port', `${HEAD}hosts: ["a:80"]\n`, /^3:9: a name in `hosts` is a host alone/],
+    ['a hostname with a port', `${HEAD}hosts: ["a:80"]\n`, /^3:9: a name in `hosts` must be a hostname/],
     ['a head guard inside', `${HEAD}head-guard: heads\n`, /^3:13: `head-guard` must be outside/],
-    ['a head guard inside, hidden', `${HEAD}head-guard: ..heads\n`, /^3:13: `head-guard` must be outside/],
+    [
+      'a head guard inside, with leading dots',
+      `${HEAD}head-guard: ..heads\n`,
+      /^3:13: `head-guard` must be outside/,
+    ],
     ['the directory itself as head guard', `${HEAD}head-guard: "."\n`, /^3:13: `head-guard` must be outside/],
     ['a key file inside', `${HEAD}keep: { key-file: seal.key }\n`, /^3:19: `key-file` must be outside/],
     ['head-guard as a flag', `${HEAD}head-guard: false\n`, /^3:13: `head-guard` must be text/],
@@ -167,11 +171,11 @@ log: loud
     ],
     ['a command as one text', `${HEAD}keys: { passphrase-command: "pass show" }\n`, /must be a list/],
     [
-      'arguments that are neither told nor kept back',
+      'a webhook with an unknown value of `arguments`',
       `${HEAD}webhooks: [{ url: "https://x.test/", secret-env: S, arguments: some }]\n`,
       /`true` or `false`/,
     ],
-    ['a webhook in the clear', `${HEAD}webhooks: [{ url: "http://x.test/", secret-env: S }]\n`, /https/],
+    ['an unencrypted webhook', `${HEAD}webhooks: [{ url: "http://x.test/", secret-env: S }]\n`, /https/],
     [
       'a webhook without a secret',
       `${HEAD}webhooks: [{ url: "https://x.test/" }]\n`,
@@ -180,21 +184,21 @@ log: loud
     [
       'a secret instead of its name',
       `${HEAD}webhooks: [{ url: "https://x.test/", secret-env: "p4ss word" }]\n`,
-      /not the secret itself/,
+      /not the secret/,
     ],
     [
       'a password in an address',
       `${HEAD}telemetry: { endpoint: "https://u:p@x.test/" }\n`,
-      /must not hold a name or password/,
+      /must not contain a user name or password/,
     ],
-    ['an endless text', `${HEAD}# ${'x'.repeat(70_000)}\n`, /longer than 65536 characters/],
+    ['a file that is too long', `${HEAD}# ${'x'.repeat(70_000)}\n`, /longer than 65536 characters/],
     ['a line break in a path', `${HEAD}policy: "a\\nb"\n`, /must be text in one line/],
   ]
   it.each(REFUSED)('refuses %s', (_, text, message) => {
     expect(mistakes(text)[0]).toMatch(message)
   })
 
-  it('never repeats what stands where a secret could', () => {
+  it('never repeats a value that could be a secret', () => {
     const all = mistakes(`${HEAD}webhooks: [{ url: "https://u:hunter2@x.test/", secret-env: "hunter2 " }]\n`)
     expect(all).toHaveLength(2)
     expect(all.join()).not.toContain('hunter2')
@@ -206,20 +210,20 @@ log: loud
     ])
   })
 
-  it('takes `off` for no head guard, and a path in the home directory', () => {
+  it('reads `off`, `~` paths and relative paths of `head-guard`', () => {
     expect(read(`${HEAD}head-guard: off\n`).headGuard).toBeUndefined()
     expect(read(`${HEAD}head-guard: ~/heads\n`).headGuard).toBe(join(homedir(), 'heads'))
     expect(read(`${HEAD}head-guard: ../heads\n`).headGuard).toBe(join(data, '../heads'))
   })
 
-  it('says how to begin where there is nothing', () => {
+  it('suggests `tollgate init` for a missing data directory', () => {
     const { code, message, hints } = fault(() => readConfig(join(data, 'none')))
     expect(code).toBe('DATA_MISSING')
     expect(message).toContain('`tollgate.yaml` is missing')
-    expect(hints[0]).toBe(`make one with \`tollgate init --data ${join(data, 'none')}\``)
+    expect(hints[0]).toBe(`create one with \`tollgate init --data ${join(data, 'none')}\``)
   })
 
-  it('refuses a file or directory that others may write', () => {
+  it('refuses a file or directory that other users can write', () => {
     const file = join(data, 'tollgate.yaml')
     read(HEAD)
     chmodSync(file, 0o664)
@@ -231,7 +235,7 @@ log: loud
     expect(readConfig(data).ledger).toBe('tollgate.local/test')
   })
 
-  it('says so if the file is a directory', () => {
+  it('reports a configuration file that is a directory', () => {
     const other = join(data, 'odd')
     mkdirSync(join(other, 'tollgate.yaml'), { recursive: true })
     expect(fault(() => readConfig(other)).message).toContain('cannot be read: EISDIR')

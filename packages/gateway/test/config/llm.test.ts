@@ -26,7 +26,7 @@ function mistakes(llm: string): string {
 const URL = 'https://api.example.com/v1'
 
 describe('`llm` in the configuration', () => {
-  it('names model servers and where their keys are', () => {
+  it('reads model servers and the places of their keys', () => {
     const llm = read(
       `{ openai: { url: "${URL}", key-env: MY_KEY, timeout: 90s, parameters: [top_k] }, anthropic: { url: "${URL}", key-file: anthropic.key }, body: 8MiB }`,
     )
@@ -50,16 +50,19 @@ describe('`llm` in the configuration', () => {
 
   it.each([
     ['{ openai: { key-env: A } }', '`url` is missing'],
-    [`{ openai: { url: "${URL}" } }`, 'write one of `key-env`'],
-    [`{ openai: { url: "${URL}", key-env: A, key: client } }`, 'write one of `key-env`'],
-    [`{ openai: { url: "${URL}", key-env: sk-123 } }`, 'not the key itself'],
+    [`{ openai: { url: "${URL}" } }`, 'add one of `key-env`'],
+    [`{ openai: { url: "${URL}", key-env: A, key: client } }`, 'add one of `key-env`'],
+    [`{ openai: { url: "${URL}", key-env: sk-123 } }`, 'not the key'],
     [`{ openai: { url: "${URL}", key: mine } }`, '`key` must be one of `client`'],
-    ['{ openai: { url: "http://api.example.com/v1", key-env: A } }', 'must be an `https://` address'],
+    ['{ openai: { url: "http://api.example.com/v1", key-env: A } }', 'must be an `https://` URL'],
     [`{ openai: { url: "${URL}", key-env: A, timeout: 2h } }`, '`timeout` must be'],
-    [`{ openai: { url: "${URL}", key-env: A, parameters: ["a b"] } }`, 'a parameter has letters'],
+    [
+      `{ openai: { url: "${URL}", key-env: A, parameters: ["a b"] } }`,
+      'a parameter name must have at most 64 letters',
+    ],
     ['{ openia: {} }', 'did you mean `openai`?'],
     ['{ body: 1GiB }', '`body` must be'],
-  ])('says what is wrong with %s', (llm, message) => {
+  ])('reports the mistake in %s', (llm, message) => {
     expect(mistakes(llm)).toContain(message)
   })
 })
@@ -67,7 +70,7 @@ describe('`llm` in the configuration', () => {
 describe('the keys of model servers', () => {
   const config = (key: string): { llm: LlmConfig } => ({ llm: read(`{ openai: { url: "${URL}", ${key} } }`) })
 
-  it('come from the environment or from a file that nobody else can read', () => {
+  it('come from the environment or from a private file', () => {
     expect(modelAddresses(config('key-env: MY_KEY'), { MY_KEY: 'sk-1' }).get('openai')?.key).toBe('sk-1')
     const file = join(data, 'a.key')
     writeFileSync(file, 'sk-2\n', { mode: 0o600 })
@@ -76,8 +79,8 @@ describe('the keys of model servers', () => {
     expect(() => modelAddresses(config('key-file: a.key'))).toThrow('can be read by other users')
   })
 
-  it('are missed by name, and never shown', () => {
-    expect(() => modelAddresses(config('key-env: MY_KEY'), {})).toThrow('`MY_KEY` holds no key')
+  it('are named if they are missing, and never shown', () => {
+    expect(() => modelAddresses(config('key-env: MY_KEY'), {})).toThrow('`MY_KEY` contains no key')
     expect(() => modelAddresses(config('key-file: none.key'))).toThrow('cannot be read')
     const broken = 'sk-\nsecret'
     expect(() => modelAddresses(config('key-env: MY_KEY'), { MY_KEY: broken })).toThrow(
@@ -85,7 +88,7 @@ describe('the keys of model servers', () => {
     )
   })
 
-  it('are none where each client brings its own', () => {
+  it('are undefined if each client sends its own', () => {
     expect(modelAddresses(config('key: client')).get('openai')?.key).toBeUndefined()
   })
 })

@@ -34,7 +34,7 @@ function fault(run: () => unknown): GatewayError {
 }
 
 describe('mcp in tollgate.yaml', () => {
-  it('names servers, each with a program or an address', () => {
+  it('reads servers with a program or a URL', () => {
     const { mcp } = read(
       [
         'files:',
@@ -69,7 +69,7 @@ describe('mcp in tollgate.yaml', () => {
     ])
   })
 
-  it('is what init leaves as a comment', () => {
+  it('reads the example that init writes as a comment', () => {
     const text = defaultConfigText({ ledger: 'tollgate.local/x', port: 1 })
     const open = text.replace(/^# (mcp:|  servers:|    files:.*|    issues:.*)$/gm, (_, rest: string) => rest)
     writeFileSync(join(data, 'tollgate.yaml'), open)
@@ -77,48 +77,52 @@ describe('mcp in tollgate.yaml', () => {
   })
 
   it.each<[string, string, RegExp]>([
-    ['neither', 'a: {}', /either `command`, a program to run, or `url`/],
+    ['neither', 'a: {}', /either `command` \(a program to run\) or `url`/],
     ['both', 'a: { command: [x], url: "https://x.example" }', /either `command`/],
-    ['a name in capitals', 'Files: { command: [x] }', /small letters, digits/],
+    ['a name in capitals', 'Files: { command: [x] }', /lower-case letters, digits/],
     ['a name that is too long', `${'a'.repeat(33)}: { command: [x] }`, /at most 32/],
     ['an unknown key', 'a: { comand: [x] }', /`comand` is not known here; did you mean `command`\?/],
-    ['an empty command', 'a: { command: [] }', /write a program and its arguments/],
+    ['an empty command', 'a: { command: [] }', /add a program and its arguments/],
     ['a command that is a mapping', 'a: { command: { x: y } }', /`command` must be a list/],
-    ['a word that is none', 'a: { command: [x, [y]] }', /a word of `command` must be text/],
+    ['a word that is a list', 'a: { command: [x, [y]] }', /a word of `command` must be text/],
     [
       'a variable with a bad name',
       'a: { command: [x], env: { "A-B": c } }',
-      /that of an environment variable/,
+      /the name of an environment variable/,
     ],
-    ['a variable that is no text', 'a: { command: [x], env: { A: [1] } }', /the value of `A` must be text/],
+    ['a variable that is not text', 'a: { command: [x], env: { A: [1] } }', /the value of `A` must be text/],
     ['a value instead of a name', 'a: { command: [x], pass-env: [A=b] }', /names of environment variables/],
     ['a list of variables', 'a: { command: [x], env: [A] }', /`env` must be a mapping/],
     [
       'headers for a program',
       'a: { command: [x], headers-env: { b: C } }',
-      /not for a server that has `command`/,
+      /not allowed for a server with `command`/,
     ],
     [
       'arguments for an address',
       'a: { url: "https://x.example", args: [b] }',
-      /not for a server that has `url`/,
+      /not allowed for a server with `url`/,
     ],
-    ['an address in the clear', 'a: { url: "http://x.example/mcp" }', /must be an `https:\/\/` address/],
-    ['a password in an address', 'a: { url: "https://u:p@x.example" }', /must not hold a name or password/],
+    ['an unencrypted URL', 'a: { url: "http://x.example/mcp" }', /must be an `https:\/\/` URL/],
+    [
+      'a password in an address',
+      'a: { url: "https://u:p@x.example" }',
+      /must not contain a user name or password/,
+    ],
     [
       'a secret in a header',
       'a: { url: "https://x.example", headers-env: { authorization: "Bearer x" } }',
       /names of environment variables, not their values/,
     ],
     [
-      'a header of our own',
+      'a header that the gateway sets',
       'a: { url: "https://x.example", headers-env: { Mcp-Session-Id: X } }',
-      /`Mcp-Session-Id` is for the gateway to say/,
+      /`Mcp-Session-Id` is set by the gateway/,
     ],
     [
-      'a header that is none',
+      'an invalid header name',
       'a: { url: "https://x.example", headers-env: { "a b": X } }',
-      /must be that of a header/,
+      /must be the name of a header/,
     ],
     ['a list', '- a', /`servers` must be a mapping/],
   ])('is refused with %s', (_, text, message) => {
@@ -132,7 +136,7 @@ describe('mcp in tollgate.yaml', () => {
 describe('serverAddresses', () => {
   const ENV = { PATH: '/bin', HOME: '/h', LC_ALL: 'C', SECRET: 's', API_KEY: 'k', FAR_AUTH: 'Bearer t' }
 
-  it('gives a program a small environment and what is named', () => {
+  it('gives a program a small environment and the named variables', () => {
     const config = read('a: { command: [x], env: { MODE: "1", HOME: /other }, pass-env: [API_KEY] }')
     expect(serverAddresses(config, ENV).get('a')).toEqual({
       transport: 'stdio',
@@ -142,7 +146,7 @@ describe('serverAddresses', () => {
     })
   })
 
-  it('puts what a variable holds into a header', () => {
+  it('puts the value of a variable into a header', () => {
     const config = read('a: { url: "https://x.example/mcp", headers-env: { authorization: FAR_AUTH } }')
     expect(serverAddresses(config, ENV).get('a')).toEqual({
       transport: 'http',
@@ -151,7 +155,7 @@ describe('serverAddresses', () => {
     })
   })
 
-  it('names every variable that is missing or cannot be used, and no value', () => {
+  it('names every missing or unusable variable, but no value', () => {
     const config = read(
       'a: { command: [x], pass-env: [NONE, EMPTY] }\nb: { url: "https://x.example", headers-env: { x: TWO_LINES } }',
     )
@@ -160,7 +164,7 @@ describe('serverAddresses', () => {
     )
     expect(code).toBe('CONFIG_INVALID')
     expect(message).toBe(
-      'in the environment, `NONE` of the server `a` is missing, and `EMPTY` of the server `a` is missing, and `TWO_LINES` of the server `b` cannot be the value of a header',
+      'environment: `NONE` of the server `a` is missing, and `EMPTY` of the server `a` is missing, and `TWO_LINES` of the server `b` is not a valid header value',
     )
   })
 })

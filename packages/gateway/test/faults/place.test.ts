@@ -19,7 +19,7 @@ import {
 import { join } from 'node:path'
 import { openKeyring } from '../../src/keyring.ts'
 import { describe, expect, it } from 'vitest'
-import { untilGivenUp } from '../../src/cli/setup/run-gateway.ts'
+import { untilPoisoned } from '../../src/cli/setup/run-gateway.ts'
 import type { Log } from '../../src/log.ts'
 import { openGateway, type Gateway } from '../../src/open.ts'
 import { openPlace, type LedgerPlace } from '../../src/store/sqlite/place.ts'
@@ -167,7 +167,7 @@ describe('a ledger in use', () => {
     const said: [string, string, Readonly<Record<string, unknown>> | undefined][] = []
     const log: Log = (...line) => void said.push([line[0], line[1], line[2]])
     const gateway = await open(await createSite(), log)
-    const ended = untilGivenUp({ gateway, url: '', close: () => gateway.close() }, log)
+    const ended = untilPoisoned({ gateway, url: '', close: () => gateway.close() }, log)
     for (const name of all) rmSync(join(gateway.config.data, name))
     expect(await ended).toBe(1)
     const [level, , fields] = said.find(([each]) => each === 'error') ?? []

@@ -280,7 +280,7 @@ describe('without a gateway', () => {
   /** Process ids of the gateways that were started, in order. */
   function started(data: string): number[] {
     const log = existsSync(join(data, 'gateway.log')) ? readFileSync(join(data, 'gateway.log'), 'utf8') : ''
-    return [...log.matchAll(/is open at \S+, as process (\d+)$/gm)].map(([, pid]) => Number(pid))
+    return [...log.matchAll(/listening on \S+, process (\d+)$/gm)].map(([, pid]) => Number(pid))
   }
 
   function isAlive(pid: number): boolean {

@@ -1,4 +1,4 @@
-// `tollgate keys`: the keys that sign, on the machine of the gateway.
+// `tollgate keys`: manages the key files of the gateway.
 
 import process from 'node:process'
 import { importPublicKey, parseReceipt, type KeyChange } from '@tollgate/evidence'
@@ -20,10 +20,10 @@ import { dataOf } from '../program/connect.ts'
 import { table } from '../program/table.ts'
 import { CommandError, type Terminal } from '../program/terminal.ts'
 
-/** How a key stands by the ledger. */
-type KeyStanding = 'in service' | 'retired' | 'unknown to the ledger'
+/** The status of a key in the ledger. */
+type KeyStatus = 'in service' | 'retired' | 'unknown to the ledger'
 
-/** Lists the key files, and how the ledger sees them. Needs no passphrase. */
+/** Lists the key files and their status. Needs no passphrase. */
 export async function runList(terminal: Terminal, options: DataOptions): Promise<number> {
   const config = readConfig(dataOf(options))
   const opened = await openView(config)
@@ -32,12 +32,12 @@ export async function runList(terminal: Terminal, options: DataOptions): Promise
     const keys = listKeyFiles(keysIn(config.data)).map(({ role, id, file }) => ({
       role,
       id: [...known.keys()].find((each) => each.startsWith(id)) ?? id,
-      standing: standingOf(known, id),
+      standing: keyStatus(known, id),
       file,
     }))
     terminal.data({ keys }, () =>
       table(
-        ['ROLE', 'ID', 'STANDING', 'FILE'],
+        ['ROLE', 'ID', 'STATUS', 'FILE'],
         keys.map(({ role, id, standing, file }) => [role, id.slice(0, 16), standing, file]),
       ),
     )
@@ -47,13 +47,13 @@ export async function runList(terminal: Terminal, options: DataOptions): Promise
   }
 }
 
-/** Every key that the ledger ever knew, by its id, and whether it is in service. */
+/** Returns every key in the ledger by id, and whether it is in service. */
 export async function keysOnLedger(view: LedgerView): Promise<ReadonlyMap<string, boolean>> {
   const known = new Map<string, boolean>()
   for (const index of await view.indexesOf(['genesis', 'key'])) {
     const [envelope] = await view.envelopes(index, index + 1)
     const receipt = envelope && parseReceipt(envelope).receipt
-    // Sound: only these two kinds were asked for, and both name a public key.
+    // Sound: only these two kinds are read, and both contain a public key.
     const {
       kind,
       op,
@@ -64,8 +64,8 @@ export async function keysOnLedger(view: LedgerView): Promise<ReadonlyMap<string
   return known
 }
 
-/** How the ledger sees the key whose id begins so. */
-export function standingOf(known: ReadonlyMap<string, boolean>, id: string): KeyStanding {
+/** Returns the status of the key whose id starts with `id`. */
+export function keyStatus(known: ReadonlyMap<string, boolean>, id: string): KeyStatus {
   const [, active] = [...known].find(([each]) => each.startsWith(id)) ?? []
   return active === undefined ? 'unknown to the ledger' : active ? 'in service' : 'retired'
 }
@@ -80,14 +80,14 @@ export async function runRotate(terminal: Terminal, options: RotateOptions): Pro
   if (await isRunning(config)) {
     throw new CommandError(
       `a gateway runs on \`${config.data}\``,
-      'stop it, rotate the key, and start it again',
+      'stop it, rotate the key, then start it again',
     )
   }
   const role = options.ledger === true ? 'ledger' : 'writer'
   const { added, retired } = await rotate(config, role)
   terminal.data({ role, added, retired }, added)
-  terminal.say(`the ${role} key ${added.slice(0, 8)} is in service, and ${retired.slice(0, 8)} is retired`)
-  if (role === 'ledger') terminal.say('hand out the trust file anew: `tollgate keys trust`')
+  terminal.say(`${role} key ${added.slice(0, 8)} is in service; ${retired.slice(0, 8)} is retired`)
+  if (role === 'ledger') terminal.say('send auditors the new trust file: `tollgate keys trust`')
   return 0
 }
 
@@ -99,11 +99,11 @@ async function rotate(config: Config, role: KeyRole): Promise<Rotation> {
   try {
     rotation = await rotateKey(config, keyring, fresh)
   } catch (fault) {
-    // A key that the ledger does not know is good for nothing; one that it may know is kept.
+    // Remove the new key only if the ledger certainly does not contain it.
     if (!(await mayBeOnLedger(config, fresh.publicKey.id))) removeKey(fresh)
     throw fault
   }
-  // It signs nothing any more. A crash before this leaves a file that `tollgate keys list` calls retired.
+  // The old key signs nothing any more. After a crash here, `tollgate keys list` shows its file as retired.
   const old = keyring.keys.find(({ publicKey }) => publicKey.id === rotation.retired)
   if (old) removeKey(old)
   return rotation
@@ -118,17 +118,19 @@ async function mayBeOnLedger(config: Config, id: string): Promise<boolean> {
   }
 }
 
-/** Makes the key that encrypts kept calls, if it is missing. */
+/** Creates the key that encrypts kept calls, if it is missing. */
 export async function runSeal(terminal: Terminal, options: DataOptions): Promise<number> {
   const config = readConfig(dataOf(options))
   const { createSealKey, readSealKey } = await import('../../seal-key.ts')
-  const made = createSealKey(config)
-  // One that cannot be used is told as such.
+  const created = createSealKey(config)
+  // Throws if the key is not usable.
   readSealKey(config)
   const { keyFile } = config.keep
-  terminal.data({ file: keyFile, made }, keyFile)
+  terminal.data({ file: keyFile, made: created }, keyFile)
   terminal.say(
-    made ? 'made a new key; back it up apart from the data' : 'the key is there; nothing was changed',
+    created
+      ? 'created a new key; back it up separately from the data'
+      : 'the key exists; nothing was changed',
   )
   return 0
 }
@@ -137,11 +139,9 @@ export async function runSeal(terminal: Terminal, options: DataOptions): Promise
 export async function runTrust(terminal: Terminal, options: DataOptions): Promise<number> {
   const opened = await openView(readConfig(dataOf(options)))
   try {
-    // It is JSON by itself.
     const trust = await opened.trust()
     process.stdout.write(trust)
-    if (process.stdout.isTTY)
-      terminal.say('give it to auditors by another way than the packs: it is what makes them believable')
+    if (process.stdout.isTTY) terminal.say('send it to auditors separately from the packs')
     return 0
   } finally {
     await opened.close()

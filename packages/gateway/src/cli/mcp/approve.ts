@@ -1,4 +1,4 @@
-// `tollgate mcp approve` and `revoke`: a person says which definitions may be used. Each is pinned by the hash that was shown.
+// `tollgate mcp approve` and `tollgate mcp revoke`: pin and unpin tool definitions, by the hash that was shown.
 
 import process from 'node:process'
 import { createInterface } from 'node:readline'
@@ -7,7 +7,7 @@ import type { ListedTool, Listing, ShownTool } from '../../tools/listing.ts'
 import { ask } from '../program/ask.ts'
 import type { GatewayOptions } from '../commands.ts'
 import { withConnection, type Connection } from '../program/connect.ts'
-import { definitionsOf, find, listingOf, sayIfAlone, warnOfMore, type NamedTools } from './names.ts'
+import { definitionsOf, find, listingOf, noteNoGateway, warnOfMore, type NamedTools } from './names.ts'
 import { present } from './present.ts'
 import { shown } from '../program/table.ts'
 import { CommandError, UsageError, type Terminal } from '../program/terminal.ts'
@@ -17,7 +17,7 @@ interface ApproveOptions extends GatewayOptions {
   readonly despiteFindings?: boolean
 }
 
-/** Approves of tools, or of all that a server offers. */
+/** Pins tools, or everything that a server offers. */
 export async function runApprove(
   terminal: Terminal,
   options: ApproveOptions,
@@ -25,20 +25,20 @@ export async function runApprove(
 ): Promise<number> {
   return withConnection(options, 'write', async (connection) => {
     const listing = await listingOf(connection)
-    if (listing.servers.length === 0) sayIfAlone(terminal, connection)
+    if (listing.servers.length === 0) noteNoGateway(terminal, connection)
     const named = await namedIn(connection, listing, names)
-    warnOfMore(terminal, named, 'what is not shown below stays as it is; run this again for the rest')
+    warnOfMore(terminal, named, 'tools that are not shown below stay unchanged; run this again for them')
     const tools = await candidates(terminal, connection, named)
     if (tools.length === 0) {
       terminal.data({ pinned: [] }, '')
-      terminal.say('nothing to approve: all that is offered is approved already')
+      terminal.say('nothing to approve: everything offered is already approved')
       return 0
     }
     const about = findingsOf(tools)
     present(terminal, tools, about)
-    refuseGrave(about, options)
+    refuseHigh(about, options)
     if (!(await isWanted(tools, options))) {
-      terminal.say('nothing is approved')
+      terminal.say('nothing was approved')
       return 1
     }
     return await pinAll(terminal, connection, tools)
@@ -53,7 +53,7 @@ function namedIn(
   return Promise.all(names.map((name) => find(connection, listing, name)))
 }
 
-/** What is offered and not approved. What was named alone and cannot be approved is told. */
+/** Returns the offered tools that are not pinned. @throws CommandError for a single tool that cannot be approved. */
 async function candidates(
   terminal: Terminal,
   connection: Connection,
@@ -66,8 +66,8 @@ async function candidates(
   for (const { each, isServer } of wanted.values()) {
     if (each.state === 'gone' && !isServer) {
       throw new CommandError(
-        `no server offers \`${shown(each.tool)}\` now, so nobody can look at it`,
-        'it is offered once a client has connected to its server',
+        `no server offers \`${shown(each.tool)}\` now, so it cannot be reviewed`,
+        'connect a client to its server first',
       )
     }
     if (each.state === 'gone' || each.state === 'pinned') continue
@@ -78,19 +78,19 @@ async function candidates(
   return tools
 }
 
-/** What was found in exactly the definitions that are shown, each thing once. */
+/** Returns the distinct findings in the definitions that are shown. */
 function findingsOf(tools: readonly ShownTool[]): readonly Finding[] {
   const all = tools.flatMap(({ findings }) => findings)
   return [...new Map(all.map((each) => [JSON.stringify(each), each])).values()]
 }
 
-function refuseGrave(findings: readonly Finding[], { despiteFindings }: ApproveOptions): void {
-  const grave = findings.filter((each) => isAtLeast(each, 'high'))
-  if (grave.length === 0 || despiteFindings === true) return
+function refuseHigh(findings: readonly Finding[], { despiteFindings }: ApproveOptions): void {
+  const high = findings.filter((each) => isAtLeast(each, 'high'))
+  if (high.length === 0 || despiteFindings === true) return
   throw new CommandError(
-    `${grave.length === 1 ? 'a finding is' : `${grave.length} findings are`} high; nothing is approved`,
-    'read what was found, above; name the tools that you do want one by one',
-    'or approve of all of it with `--despite-findings`',
+    `${high.length} high-severity ${high.length === 1 ? 'finding' : 'findings'}; nothing was approved`,
+    'read the findings above, and approve the tools that you want one by one',
+    'or approve everything with `--despite-findings`',
   )
 }
 
@@ -98,17 +98,17 @@ async function isWanted(tools: readonly ShownTool[], { yes }: ApproveOptions): P
   if (yes === true) return true
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
     throw new UsageError(
-      'somebody has to say yes, and this is no terminal',
-      'add `--yes` if you have read the above',
+      'approval needs a confirmation, and this is not a terminal',
+      'add `--yes` after you have read the definitions above',
     )
   }
-  const what = tools.length === 1 ? shown(tools[0]?.tool ?? '') : `these ${tools.length}`
+  const what = tools.length === 1 ? shown(tools[0]?.tool ?? '') : `these ${tools.length} tools`
   process.stderr.write(`tollgate: approve ${what}? [y/N] `)
-  return /^y(es)?$/i.test((await lineFromPerson()).trim())
+  return /^y(es)?$/i.test((await readAnswer()).trim())
 }
 
-/** One line from the terminal; empty if it ends. The terminal stays as it is, so that Ctrl-C means what it always does. */
-function lineFromPerson(): Promise<string> {
+/** Reads one line from the terminal; empty if it ends. Does not change the terminal mode, so Ctrl-C still works. */
+function readAnswer(): Promise<string> {
   const reader = createInterface({ input: process.stdin, terminal: false })
   return new Promise((resolve) => {
     reader.once('line', (line) => {
@@ -129,7 +129,7 @@ async function pinAll(
   terminal.data({ pinned: done }, () =>
     done.map(({ tool, receipt }) => `${receipt}  ${shown(tool)}`).join('\n'),
   )
-  terminal.say(`${done.length} approved, by the definitions above; any other is denied`)
+  terminal.say(`approved ${done.length}, with exactly the definitions above`)
   return done.length === tools.length ? 0 : 1
 }
 
@@ -138,7 +138,7 @@ interface ApprovedTool {
   readonly receipt: string
 }
 
-/** Sends the orders one by one. One that is refused does not keep the others back. */
+/** Sends the requests one by one. A refused request does not stop the others. */
 async function each(
   terminal: Terminal,
   connection: Connection,
@@ -158,7 +158,7 @@ async function each(
   return done
 }
 
-/** Takes approvals back: of tools, or of all that a server has. */
+/** Unpins tools, or everything that a server has pinned. */
 export async function runRevoke(
   terminal: Terminal,
   options: GatewayOptions,
@@ -174,13 +174,13 @@ export async function runRevoke(
       done.map(({ tool, receipt }) => `${receipt}  ${shown(tool)}`).join('\n'),
     )
     terminal.say(
-      done.length === 0 ? 'nothing was approved there' : `${done.length} revoked: blocked from now on`,
+      done.length === 0 ? 'nothing to revoke' : `revoked ${done.length}; calls to them are denied now`,
     )
     return done.length === pinned.length ? 0 : 1
   })
 }
 
-/** What is approved of what somebody named; of a server that offers more than can be told at once, all of it the same. */
+/** Returns the pinned tools among the named ones. For a long server it asks for each state separately. */
 async function approvedOf(
   terminal: Terminal,
   connection: Connection,
@@ -191,6 +191,6 @@ async function approvedOf(
   const listings = await Promise.all(
     states.map((state) => listingOf(connection, { server: server.server, state })),
   )
-  if (listings.some(({ more }) => more > 0)) terminal.warn('there is more to revoke; run this again for it')
+  if (listings.some(({ more }) => more > 0)) terminal.warn('there are more tools to revoke; run this again')
   return listings.flatMap(({ servers }) => servers.flatMap((each) => each.tools))
 }

@@ -1,4 +1,4 @@
-// `tollgate mcp`: what the servers behind the gateway offer, and what people say to it.
+// Declares `tollgate mcp`.
 
 import process from 'node:process'
 import { Option, type Command } from 'commander'
@@ -8,20 +8,23 @@ import type { To } from '../commands.ts'
 import { examples, remote } from '../program/forms.ts'
 import { UsageError } from '../program/terminal.ts'
 
-/** `mcp`. */
+/** Adds `mcp`. */
 export function addMcp(program: Command, to: To): void {
   const mcp = program
     .command('mcp')
-    .summary('stand in front of MCP servers; look at and approve what they offer')
+    .summary('wrap MCP servers; review and approve their tools')
     .usage('[command]\n       tollgate mcp [--name NAME] [--data DIR] -- COMMAND [ARGS]')
     .description(
-      'What the MCP servers behind the gateway offer. Nothing of it can be used before a person has approved of exactly that.\n\nWith a command after `--` it stands where an MCP client would start that server: the gateway starts it instead, and judges every call.',
+      'Lists, reviews and approves the tools of MCP servers behind the gateway. A tool can only be called after a person has approved\nits exact definition.\n\nWith a command after `--`, wraps an MCP server: use it as the server command of an MCP client. The gateway then starts the\nserver and decides every call.',
     )
     .addHelpText(
       ...examples(
-        ['tollgate mcp -- npx -y @modelcontextprotocol/server-everything@2026.8.31', 'instead of the server'],
-        ['tollgate mcp list', 'what it offers'],
-        ['tollgate mcp approve everything', 'once you have looked at it'],
+        [
+          'tollgate mcp -- npx -y @modelcontextprotocol/server-everything@2026.8.31',
+          'as the server command of a client',
+        ],
+        ['tollgate mcp list', 'list the tools'],
+        ['tollgate mcp approve everything', 'review and approve them'],
       ),
     )
   addLooking(mcp, to)
@@ -30,19 +33,16 @@ export function addMcp(program: Command, to: To): void {
   addWrap(mcp, to)
 }
 
-/** What runs if no other command of the group is named: `tollgate mcp -- COMMAND`. */
+/** Adds the default command: `tollgate mcp -- COMMAND`. */
 function addWrap(mcp: Command, to: To): void {
   const run = to(async () => (await import('./wrap.ts')).runWrap)
   mcp
     .command('wrap', { isDefault: true, hidden: true })
     .argument('[command...]')
-    .option(
-      '--name <name>',
-      'what the server is called in policies and receipts; from its command if not given',
-    )
+    .option('--name <name>', 'name of the server in policies and receipts; default: derived from its command')
     .addOption(new Option('--data <dir>', 'the data directory').env('TOLLGATE_DATA'))
     .action(async (words: readonly string[], ...rest: unknown[]) => {
-      // Without the dashes it is a word of ours that somebody has misspelt, and nothing is started.
+      // Without `--`, the words are probably a misspelt subcommand. Start nothing.
       if (!process.argv.includes('--')) refuse(mcp, words)
       await run(words, ...rest)
     })
@@ -54,23 +54,23 @@ function refuse(mcp: Command, [word]: readonly string[]): never {
   throw new UsageError(
     `unknown command \`${word.slice(0, 80)}\``,
     ...(near === undefined
-      ? ['to stand in front of a server, write its command after `--`']
+      ? ['to wrap a server, write its command after `--`']
       : [`did you mean \`${near}\`?`]),
   )
 }
 
 function addLooking(mcp: Command, to: To): void {
   remote(mcp, 'list')
-    .summary('list servers and tools, and how each stands')
+    .summary('list servers and tools with their state')
     .addHelpText(...examples(['tollgate mcp list', '']))
     .action(to(async () => (await import('./list.ts')).runList))
   remote(mcp, 'show')
-    .summary('show all that a server says of a tool, or of itself')
+    .summary('show the full definition of a tool or a server')
     .argument('<name>', 'SERVER, or SERVER/TOOL')
     .addHelpText(
       ...examples(
         ['tollgate mcp show github', ''],
-        ['tollgate mcp show github/create_issue', 'and what changed'],
+        ['tollgate mcp show github/create_issue', 'includes changes since approval'],
       ),
     )
     .action(to(async () => (await import('./show.ts')).runShow))
@@ -78,13 +78,13 @@ function addLooking(mcp: Command, to: To): void {
 
 function addDeciding(mcp: Command, to: To): void {
   remote(mcp, 'approve')
-    .summary('let what was looked at be used, exactly as it is')
+    .summary('approve tools with exactly their current definitions')
     .description(
-      'Shows what is offered and not approved yet, and asks.\nOnce the server offers anything else, its calls are denied until somebody approves anew.',
+      'Shows the tools that are not approved yet, and asks for confirmation.\nIf a definition changes later, calls are denied until a person approves it again.',
     )
-    .argument('<names...>', 'SERVER for all that it offers, or SERVER/TOOL')
-    .option('--yes', 'do not ask')
-    .option('--despite-findings', 'even if something of severity high was found')
+    .argument('<names...>', 'SERVER for all its tools, or SERVER/TOOL')
+    .option('--yes', 'do not ask for confirmation')
+    .option('--despite-findings', 'approve even with high-severity findings')
     .addHelpText(
       ...examples(
         ['tollgate mcp approve github', ''],
@@ -93,8 +93,8 @@ function addDeciding(mcp: Command, to: To): void {
     )
     .action(to(async () => (await import('./approve.ts')).runApprove))
   remote(mcp, 'revoke')
-    .summary('take an approval back')
-    .argument('<names...>', 'SERVER for all that was approved of it, or SERVER/TOOL')
+    .summary('revoke the approval of tools')
+    .argument('<names...>', 'SERVER for all its approved tools, or SERVER/TOOL')
     .addHelpText(...examples(['tollgate mcp revoke github/create_issue', '']))
     .action(to(async () => (await import('./approve.ts')).runRevoke))
 }
@@ -102,15 +102,19 @@ function addDeciding(mcp: Command, to: To): void {
 function addScan(mcp: Command, to: To): void {
   mcp
     .command('scan')
-    .summary('look through the servers of a client’s configuration')
+    .summary('scan the servers in the configuration of an MCP client')
     .description(
-      'Starts each server of an MCP client’s configuration to list what it offers, and tells\nwhat is wrong with that and with the file. No tool is called; no gateway is needed.\nExit code: 1 if something grave is found.',
+      'Starts each server in the configuration of an MCP client, lists its tools, and reports problems in the definitions and in\nthe file. Calls no tool and needs no gateway.\nExit code: 1 if there is a finding of at least the severity of `--fail-on`.',
     )
     .argument(
       '<config>',
-      'such as claude_desktop_config.json, .mcp.json, .cursor/mcp.json or .vscode/mcp.json',
+      'for example claude_desktop_config.json, .mcp.json, .cursor/mcp.json or .vscode/mcp.json',
     )
-    .addOption(new Option('--fail-on <severity>', 'what is grave').choices([...SEVERITIES]).default('high'))
+    .addOption(
+      new Option('--fail-on <severity>', 'lowest severity that fails')
+        .choices([...SEVERITIES])
+        .default('high'),
+    )
     .option('--json', 'print JSON')
     .addHelpText(
       ...examples(

@@ -1,5 +1,5 @@
-// Reading the configuration of an MCP client: `mcpServers` as Claude and Cursor write it, `servers` as VS Code does. What is found
-// in the file itself is told here; a value that may be a secret is never repeated.
+// Reads the configuration of an MCP client: `mcpServers` of Claude and Cursor, `servers` of VS Code. Reports problems in the file.
+// Never repeats a value that may be a secret.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import type { ServerAddress } from '../../mcp/server/upstream.ts'
@@ -10,7 +10,7 @@ import { packageFindings } from './packages.ts'
 import { secretsIn, textsIn } from './secrets.ts'
 import { CommandError } from '../program/terminal.ts'
 
-/** Something found in a configuration, or in trying to use it. */
+/** A problem in a configuration, or in using it. */
 export interface ConfigFinding {
   readonly code:
     | 'PACKAGE_UNPINNED'
@@ -27,22 +27,22 @@ export interface ConfigFinding {
 
 /** A server of a configuration. */
 export interface Configured {
-  /** As the gateway would call it. */
+  /** The name that the gateway uses. */
   readonly name: string
-  /** As the file calls it. */
+  /** The name in the file. */
   readonly label: string
-  /** Undefined if it is not to be asked: it is switched off, or cannot be asked safely. */
+  /** Undefined if the server must not be started: it is switched off or unsafe. */
   readonly address: ServerAddress | undefined
   readonly isOff: boolean
   readonly findings: readonly ConfigFinding[]
 }
 
-/** The servers of a configuration. `environment` is that of this process. @throws CommandError if there are none. */
+/** Returns the servers of a configuration. `environment` is that of this process. @throws CommandError if there are none. */
 export function readClientConfig(text: string, environment: NodeJS.ProcessEnv): readonly Configured[] {
   const servers = serversIn(parse(text))
   if (!servers) {
     throw new CommandError(
-      'the file names no servers: it has neither `mcpServers` nor `servers`',
+      'the file lists no servers: it has neither `mcpServers` nor `servers`',
       'give the configuration of an MCP client, such as `claude_desktop_config.json`, `.mcp.json` or `.vscode/mcp.json`',
     )
   }
@@ -54,13 +54,13 @@ export function readClientConfig(text: string, environment: NodeJS.ProcessEnv): 
 
 function parse(text: string): Json {
   try {
-    // Sound: what was parsed is JSON.
+    // Sound: a parsed value is JSON.
     return JSON.parse(plainJson(text)) as Json
   } catch {
-    // The message of the parser would repeat what is in the file.
+    // The parser's message would repeat parts of the file.
     throw new CommandError(
       'the file is not JSON',
-      'comments and commas at the end of lists are fine, anything else is not',
+      'only comments and trailing commas are allowed in addition to JSON',
     )
   }
 }
@@ -72,7 +72,7 @@ function serversIn(file: Json): JsonObject | undefined {
   return [mcpServers, servers, inner].find(isObject)
 }
 
-/** The name that the gateway would give a server: its own letters, as far as they may be in a name. */
+/** Returns a valid and unused server name, close to the label. */
 function nameFor(label: string, taken: Set<string>): string {
   const plain = label
     .toLowerCase()
@@ -92,7 +92,7 @@ function configured(name: string, label: string, entry: Json, environment: NodeJ
     name,
     'ENTRY_UNREADABLE',
     'medium',
-    'the entry has neither a `command` nor a `url` that can be read',
+    'the entry has neither a readable `command` nor a readable `url`',
   )
   if (!isObject(entry)) return { ...off, findings: [unreadable] }
   if (entry['disabled'] === true || entry['enabled'] === false) return { ...off, isOff: true }
@@ -111,18 +111,18 @@ function configured(name: string, label: string, entry: Json, environment: NodeJ
         name,
         'SECRET_IN_FILE',
         'medium',
-        `${place} looks like a secret, and everybody who reads the file has it`,
+        `${place} looks like a secret, and everyone who can read the file can read it`,
       ),
     ),
-    ...[...missing].map((each) => finding(name, 'VALUE_MISSING', 'low', `\`${each}\` has no value here`)),
+    ...[...missing].map((each) => finding(name, 'VALUE_MISSING', 'low', `\`${each}\` is not set`)),
   ]
   return { name, label, isOff: false, findings, address: clear ? undefined : read }
 }
 
 const IN_THE_CLEAR =
-  'its address is plain http, and not on this machine: whoever is on the way reads and changes everything; it was not asked'
+  'its address is plain http on another machine, so others can read and change the traffic; the server was not contacted'
 
-/** A finding of the configuration. */
+/** Makes a finding about the configuration. */
 export function finding(
   tool: string,
   code: ConfigFinding['code'],
@@ -132,8 +132,8 @@ export function finding(
   return { code, severity, tool, message }
 }
 
-// What a program needs to run at all; nothing else of this process is the server's business.
-const PASSED_ON = [
+// The variables that a program needs to run. The server gets no others of this process.
+const INHERITED = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'TERM', 'TMPDIR', 'TZ'],
   ...['XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME'],
   ...['SystemRoot', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA', 'TEMP', 'TMP', 'PATHEXT', 'ComSpec'],
@@ -147,7 +147,7 @@ function addressOf(
   const { command, cwd } = entry
   const url = entry['url'] ?? entry['serverUrl']
   if (typeof command === 'string' && command !== '') {
-    const own = PASSED_ON.flatMap((name) => {
+    const own = INHERITED.flatMap((name) => {
       const value = environment[name]
       return value === undefined ? [] : [[name, value] as const]
     })
@@ -173,7 +173,7 @@ function textMembers(
   )
 }
 
-/** Puts values in the place of `${NAME}`, `${env:NAME}` and `${NAME:-otherwise}`, as the clients do. */
+/** Replaces `${NAME}`, `${env:NAME}` and `${NAME:-default}`, as MCP clients do. */
 function filled(text: string, environment: NodeJS.ProcessEnv, missing: Set<string>): string {
   return text.replaceAll(/\$\{([^{}$]{1,200})\}/g, (whole, inner: string) => {
     const [name = '', otherwise] = inner.replace(/^env:/, '').split(':-', 2)

@@ -1,6 +1,6 @@
-// JSON as people write it into configuration files: with comments, and with commas before closing brackets.
+// Reads JSON with comments and trailing commas, as in configuration files.
 
-/** JSON without comments, and without commas before a closing bracket. What stands in quotes is left alone. */
+/** Removes comments and trailing commas. Strings stay unchanged. */
 export function plainJson(text: string): string {
   let plain = ''
   for (let at = 0; at < text.length;) {
@@ -13,7 +13,7 @@ export function plainJson(text: string): string {
   return plain
 }
 
-/** Where the text, the comment or the single character that begins here ends. */
+/** Returns the end of the string, comment or character that starts at `at`. */
 function endOfPiece(text: string, at: number): number {
   if (text.startsWith('//', at)) return orEnd(text, text.indexOf('\n', at))
   if (text.startsWith('/*', at)) return orEnd(text, text.indexOf('*/', at + 2), 2)

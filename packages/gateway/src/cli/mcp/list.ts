@@ -1,10 +1,10 @@
-// `tollgate mcp list`: the servers, their tools, and how each stands.
+// `tollgate mcp list`: lists servers and tools with their state.
 
 import { gravestFirst, SEVERITIES, type Finding } from '../../tools/finding.ts'
 import type { ListedServer, ListedTool, Listing, State } from '../../tools/listing.ts'
 import type { GatewayOptions } from '../commands.ts'
 import { withConnection } from '../program/connect.ts'
-import { listingOf, sayIfAlone } from './names.ts'
+import { listingOf, noteNoGateway } from './names.ts'
 import { shown, table } from '../program/table.ts'
 import type { Colors, Terminal } from '../program/terminal.ts'
 
@@ -13,7 +13,7 @@ export async function runList(terminal: Terminal, options: GatewayOptions): Prom
   return withConnection(options, 'read', async (connection) => {
     const listing = await listingOf(connection)
     terminal.data(listing, () => format(listing.servers, terminal.paint))
-    if (!terminal.json) sayIfAlone(terminal, connection)
+    if (!terminal.json) noteNoGateway(terminal, connection)
     advise(terminal, listing)
     return 0
   })
@@ -23,12 +23,10 @@ function advise(terminal: Terminal, { servers, more }: Listing): void {
   const tools = servers.flatMap((each) => each.tools)
   const count = (state: State): number => tools.filter((each) => each.state === state).length
   if (tools.length === 0) {
-    terminal.say('no server has offered anything yet; they are asked when a client first connects')
+    terminal.say('no tools yet; servers are asked when a client first connects')
   }
   if (count('new') > 0) {
-    terminal.say(
-      `${count('new')} new: blocked until you look at them and run \`tollgate mcp approve SERVER\``,
-    )
+    terminal.say(`${count('new')} new: blocked until you run \`tollgate mcp approve SERVER\``)
   }
   if (count('changed') > 0) {
     terminal.warn(
@@ -38,8 +36,8 @@ function advise(terminal: Terminal, { servers, more }: Listing): void {
   }
   if (more > 0) {
     terminal.warn(
-      `${more} more are not listed: no answer holds so many`,
-      '`tollgate mcp show SERVER` lists more of one server; see whether it means to offer that many',
+      `${more} more are not listed: the list is too long`,
+      '`tollgate mcp show SERVER` lists more of one server; check why it offers so many',
     )
   }
 }
@@ -54,11 +52,11 @@ function format(servers: readonly ListedServer[], paint: Colors): string {
     ...each.findings,
     ...each.tools.flatMap((tool) => tool.findings),
   ])
-  const told = findings.length === 0 ? [] : ['', 'findings:', ...findingLines(findings, paint)]
-  return [table(['TOOL', 'STATE', 'FINDINGS'], rows), ...told].join('\n')
+  const section = findings.length === 0 ? [] : ['', 'findings:', ...findingLines(findings, paint)]
+  return [table(['TOOL', 'STATE', 'FINDINGS'], rows), ...section].join('\n')
 }
 
-/** A state in its colour. */
+/** Colours a state. */
 export function painted({ state }: ListedTool, paint: Colors): string {
   if (state === 'pinned') return paint.green(state)
   return state === 'changed' ? paint.red(state) : state === 'new' ? paint.yellow(state) : paint.dim(state)
@@ -72,14 +70,14 @@ function tally(findings: readonly { readonly severity: string }[]): string {
   return counts.join(', ')
 }
 
-/** Findings in a line each, the gravest first. */
+/** Formats findings, one per line, highest severity first. */
 export function findingLines(
   findings: readonly (Omit<Finding, 'code'> & { readonly code: string })[],
   paint: Colors,
 ): readonly string[] {
   return gravestFirst(findings).map(({ severity, tool, code, message }) => {
     const word = severity.padEnd(6)
-    const grave = severity === 'high' ? paint.red(word) : severity === 'medium' ? paint.yellow(word) : word
-    return `  ${grave}  ${shown(tool)}: ${shown(message)} (${code})`
+    const painted = severity === 'high' ? paint.red(word) : severity === 'medium' ? paint.yellow(word) : word
+    return `  ${painted}  ${shown(tool)}: ${shown(message)} (${code})`
   })
 }

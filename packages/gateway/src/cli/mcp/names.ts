@@ -1,4 +1,4 @@
-// Servers and tools as a person names them: `SERVER`, `SERVER/TOOL`, or `SERVER:METHOD` for what else of a server is governed.
+// Finds servers and tools by name: `SERVER`, `SERVER/TOOL`, or `SERVER:METHOD` for other methods of a server.
 
 import type { ListedServer, ListedTool, Listing, ShownTool, ListingFilter } from '../../tools/listing.ts'
 import { nearest } from '../../tools/near.ts'
@@ -7,25 +7,25 @@ import type { Connection } from '../program/connect.ts'
 import { shown } from '../program/table.ts'
 import { CommandError, type Terminal } from '../program/terminal.ts'
 
-/** What somebody named: a whole server, or one tool of it. */
+/** A whole server, or one tool of it. */
 export interface NamedTools {
   readonly server: ListedServer
-  /** All of the server's, or the one. */
+  /** All tools of the server, or only the named one. */
   readonly tools: readonly ListedTool[]
   readonly isServer: boolean
 }
 
-/** What the gateway knows of, or the part of it that is wanted. */
+/** Returns the servers and tools that the gateway knows, optionally filtered. */
 export function listingOf(connection: Connection, wanted: ListingFilter = {}): Promise<Listing> {
   return ask(connection, `/v1/tools?${queryOf({ ...wanted }).toString()}`)
 }
 
-/** A tool with its definitions. */
+/** Returns a tool with its definitions. */
 export function definitionsOf(connection: Connection, tool: string): Promise<ShownTool> {
   return ask(connection, `/v1/tools/definition?${queryOf({ tool }).toString()}`)
 }
 
-/** Finds what somebody named, also where the listing does not reach. @throws CommandError with what they may have meant. */
+/** Finds a server or tool, also beyond the first listing. @throws CommandError with a suggestion. */
 export async function find(
   connection: Connection,
   { servers, more }: Listing,
@@ -33,12 +33,12 @@ export async function find(
 ): Promise<NamedTools> {
   const here = findIn(servers, name)
   if (here && (!here.isServer || here.server.more === 0)) return here
-  // A listing has room for a part of each server; asked for alone, there is more of it.
-  const further = more > 0 ? await lookFurther(connection, name) : undefined
+  // A listing contains only a part of a long server. A listing of one server contains more of it.
+  const further = more > 0 ? await findBeyond(connection, name) : undefined
   return further ?? here ?? notFound(servers, name)
 }
 
-async function lookFurther(connection: Connection, name: string): Promise<NamedTools | undefined> {
+async function findBeyond(connection: Connection, name: string): Promise<NamedTools | undefined> {
   const ofServer = await listingOf(connection, { server: name })
   return findIn([...ofServer.servers, ...(await listingOf(connection, { tool: name })).servers], name)
 }
@@ -56,22 +56,25 @@ function notFound(servers: readonly ListedServer[], name: string): never {
   const names = servers.flatMap(({ server, tools }) => [server, ...tools.map(({ tool }) => tool)])
   const near = nearest(name, names)
   throw new CommandError(
-    `there is no server or tool \`${shown(name.slice(0, 160))}\``,
+    `no server or tool \`${shown(name.slice(0, 160))}\``,
     ...(near === undefined ? [] : [`did you mean \`${shown(near)}\`?`]),
-    '`tollgate mcp list` shows what there is',
+    'list all with `tollgate mcp list`',
   )
 }
 
-/** Says that not all of what was named is there. */
+/** Warns if not all tools of a server are listed. */
 export function warnOfMore(terminal: Terminal, named: readonly NamedTools[], remedy: string): void {
   for (const { server, isServer } of named) {
     if (!isServer || server.more === 0) continue
-    terminal.warn(`\`${shown(server.server)}\` has ${server.more} more than can be told at once`, remedy)
+    terminal.warn(
+      `\`${shown(server.server)}\` has ${server.more} more tools than one list can contain`,
+      remedy,
+    )
   }
 }
 
-/** Says why there may be less than somebody expects, where the data directory is asked and not a gateway. */
-export function sayIfAlone(terminal: Terminal, connection: Connection): void {
+/** Notes that offered tools are unknown when the command uses the data directory instead of a gateway. */
+export function noteNoGateway(terminal: Terminal, connection: Connection): void {
   if (!connection.local) return
-  terminal.say('no gateway runs here: pins are known, and what servers offer is not')
+  terminal.say('no gateway is used: only pinned tools are known, not what servers offer')
 }

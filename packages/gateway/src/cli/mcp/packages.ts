@@ -1,4 +1,4 @@
-// Whether a command fetches a package whose version is left open: then somebody else decides what runs, every time anew.
+// Finds packages without an exact version in a command: then the publisher decides at every start what runs.
 
 const RUNNERS: Readonly<Record<string, readonly string[]>> = {
   // The words between the runner and the package.
@@ -27,10 +27,10 @@ const TAKING = [
 ]
 const NAMING = ['-p', '--package', '--from']
 
-/** What is to be said of a command and its arguments; nothing if it fetches no package, or exactly one version. */
+/** Returns findings about a command; none if it fetches no package, or an exact version. */
 export function packageFindings(command: readonly string[], args: readonly string[]): readonly string[] {
   const words = [...command, ...args]
-  // `cmd /c npx …` is how Windows starts it.
+  // On Windows, clients start `cmd /c npx …`.
   const isShell = SHELLS.includes(baseName(words[0] ?? ''))
   const runner = runnerOf(
     isShell ? words.slice(words.findIndex((word, i) => i > 0 && !isSwitch(word))) : words,
@@ -40,7 +40,7 @@ export function packageFindings(command: readonly string[], args: readonly strin
     .filter((each) => !isPinned(each))
     .map(
       (each) =>
-        `\`${runner.name}\` fetches \`${plain(each)}\` in whatever version is newest; write the version`,
+        `\`${runner.name}\` always fetches the newest version of \`${plain(each)}\`; give an exact version`,
     )
 }
 
@@ -66,7 +66,7 @@ function baseName(path: string): string {
   return name.replace(/\.(?:cmd|exe|ps1)$/, '')
 }
 
-/** The packages that are named: by options if there are any, else the first word that is none. */
+/** Returns the packages named by options, or the first word that is not an option. */
 function packagesOf(words: readonly string[]): readonly string[] {
   const named: string[] = []
   for (let i = 0; i < words.length; i++) {
@@ -82,7 +82,7 @@ function packagesOf(words: readonly string[]): readonly string[] {
 
 const EXACT = /^[0-9]{1,9}\.[0-9]{1,9}(?:\.[0-9]{1,9})?(?:[-+.a-zA-Z0-9]{0,60})$/
 
-/** Whether it is one version exactly, or no package at all but a path. */
+/** Whether it is an exact version, or a path. */
 function isPinned(spec: string): boolean {
   if (spec === '' || /^(?:[./~]|[a-zA-Z]:\\)/.test(spec)) return true
   const [, python] = spec.split('==', 2)
@@ -96,7 +96,7 @@ function isRepository(spec: string): boolean {
   return /^(?:git\+|https?:|github:|git@)/.test(spec)
 }
 
-/** As much of a package's name as can do no harm: an address could hold a password. */
+/** Returns a safe form of a package name. An address could contain a password. */
 function plain(spec: string): string {
   return isRepository(spec) ? 'an address' : spec.slice(0, 100).replaceAll(/[^\w@/.:=<>~^*-]/g, '·')
 }

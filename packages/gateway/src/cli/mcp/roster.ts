@@ -1,5 +1,4 @@
-// Asks a server what it offers: who it is, its tools, prompts and resources. Lists are read to their end, within limits; no tool is
-// ever called.
+// Lists what a server offers: its description, tools, prompts and resources. Calls no tool.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { definitionOf } from '@tollgate/kernel/admin'
@@ -14,33 +13,33 @@ import {
 import { isList, isObject, type Offer } from '../../tools/offer.ts'
 import { VERSION } from '../program/version.ts'
 
-/** What a server offers, or why that is not known. */
+/** The offers of a server, or why they are unknown. */
 export type Roster =
   | { readonly ok: true; readonly offers: readonly Offer[]; readonly tools: number }
   | { readonly ok: false; readonly why: string }
 
-const MOST_PAGES = 100
-const MOST_ITEMS = 5000
+const MAX_PAGES = 100
+const MAX_ITEMS = 5000
 
-// What clients can do, so that the server shows what it would show them. Whatever it then asks for is refused.
+// Claims the usual client capabilities, so that the server shows everything. Its requests are refused.
 const CLAIMED = { sampling: {}, elicitation: {}, roots: {} }
 
-/** Asks a server what it offers, and ends it. Never rejects. */
+/** Lists what a server offers, then ends the connection. Never rejects. */
 export async function rosterOf(
   connect: Connect,
   server: { readonly name: string; readonly address: ServerAddress },
-  patience = 60_000,
+  timeoutMs = 60_000,
 ): Promise<Roster> {
   const client = { capabilities: CLAIMED, info: { name: 'tollgate', version: VERSION } }
   const upstream = connect(server, client, NO_EVENTS)
-  const late = afterwards(patience)
+  const late = startTimeout(timeoutMs)
   try {
     return await Promise.race([read(upstream, server.name, late.signal), late.passed])
   } catch (fault) {
-    // Only our own sentences: what a server says goes into no message.
+    // Text of the server is not put into messages.
     return {
       ok: false,
-      why: fault instanceof UpstreamFault ? fault.message : 'what it offers cannot be read',
+      why: fault instanceof UpstreamFault ? fault.message : 'its lists cannot be read',
     }
   } finally {
     late.cancel()
@@ -48,7 +47,7 @@ export async function rosterOf(
   }
 }
 
-function afterwards(patience: number): {
+function startTimeout(timeoutMs: number): {
   readonly passed: Promise<Roster>
   readonly signal: AbortSignal
   cancel(): void
@@ -57,9 +56,9 @@ function afterwards(patience: number): {
   let timer: NodeJS.Timeout | undefined
   const passed = new Promise<Roster>((resolve) => {
     timer = setTimeout(() => {
-      resolve({ ok: false, why: `it has not told what it offers in ${patience / 1000} s` })
+      resolve({ ok: false, why: `it did not list its tools within ${timeoutMs / 1000} s` })
       abort.abort()
-    }, patience)
+    }, timeoutMs)
   })
   return { passed, signal: abort.signal, cancel: () => clearTimeout(timer) }
 }
@@ -103,7 +102,7 @@ function offer(name: string, content: JsonObject): Offer {
   return { name, definition: definitionOf(content) }
 }
 
-/** A list to its end. One that a server refuses to give is empty: it may have announced more than it has. */
+/** Reads a whole list. A refused list is empty, because a server can announce more than it has. */
 async function listAll(
   upstream: Upstream,
   method: ListMethod,
@@ -113,10 +112,10 @@ async function listAll(
   const items: JsonObject[] = []
   const seen = new Set<string>()
   let cursor: string | undefined
-  for (let page = 0; page < MOST_PAGES && items.length <= MOST_ITEMS; page++) {
+  for (let page = 0; page < MAX_PAGES && items.length <= MAX_ITEMS; page++) {
     const answer = await upstream.request(method, cursor === undefined ? {} : { cursor }, { signal })
     if (!answer.ok) {
-      if (method === 'tools/list') throw new UpstreamFault('GARBLED', 'it does not tell its tools')
+      if (method === 'tools/list') throw new UpstreamFault('GARBLED', 'it does not list its tools')
       return items
     }
     items.push(...objectsIn(answer.result[member]))

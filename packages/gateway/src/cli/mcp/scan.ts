@@ -1,5 +1,5 @@
-// `tollgate mcp scan`: looks through the servers of a client's configuration before anybody trusts them. Servers are started to
-// list what they offer, as the client itself would; none of their tools is called.
+// `tollgate mcp scan`: checks the servers in the configuration of an MCP client. Starts them to list their tools, as the client would,
+// and calls none.
 
 import { readFileSync } from 'node:fs'
 import process from 'node:process'
@@ -17,34 +17,35 @@ interface ToolScanOptions {
   readonly failOn: Severity
 }
 
-/** Scans the servers of a configuration; 1 if something as grave as `--fail-on` is found. */
+/** Scans the servers of a configuration. Returns 1 for a finding of at least the severity of `--fail-on`. */
 export async function runScan(terminal: Terminal, { failOn }: ToolScanOptions, file = ''): Promise<number> {
   const servers = readClientConfig(readFileSync(file, 'utf8'), process.env)
   const { createConnect } = await import('../../mcp/server/connect.ts')
   const asked = servers.filter(({ address }) => address).length
-  terminal.say(`starting or reaching ${counted(asked, 'server')} to list what is offered; no tool is called`)
+  terminal.say(`contacting ${counted(asked, 'server')} to list tools; no tool is called`)
   const scanned = await scan(createConnect({ log: silent }), servers)
   terminal.data(reportOf(scanned), () => format(scanned, terminal))
-  const grave = scanned.findings.filter((each) => isAtLeast(each, failOn))
-  const least = failOn === 'high' ? failOn : `${failOn} or worse`
-  terminal.say(grave.length === 0 ? `nothing is ${least}` : `${counted(grave.length, 'finding')} ${least}`)
-  return grave.length === 0 ? 0 : 1
+  const failing = scanned.findings.filter((each) => isAtLeast(each, failOn))
+  const noun = failing.length === 1 ? 'finding' : 'findings'
+  const what = failOn === 'high' ? `high-severity ${noun}` : `${noun} of severity ${failOn} or higher`
+  terminal.say(`${failing.length === 0 ? 'No' : failing.length} ${what}.`)
+  return failing.length === 0 ? 0 : 1
 }
 
 function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
-/** What came of a scan. */
+/** The result of a scan. */
 interface Scanned {
   readonly servers: readonly { readonly server: Configured; readonly roster: Roster | undefined }[]
-  /** Of the configuration, and of all servers beside each other. */
+  /** Findings about the configuration and about all servers together. */
   readonly findings: readonly (Finding | ConfigFinding)[]
 }
 
-const AT_ONCE = 4
+const CONCURRENCY = 4
 
-/** Asks the servers, a few at a time, and looks through all that they offer together. */
+/** Lists the tools of the servers, a few at a time, and inspects them together. */
 export async function scan(connect: Connect, servers: readonly Configured[]): Promise<Scanned> {
   const rosters = new Map<Configured, Roster>()
   const waiting = [...servers]
@@ -54,7 +55,7 @@ export async function scan(connect: Connect, servers: readonly Configured[]): Pr
       if (address) rosters.set(next, await rosterOf(connect, { name, address }))
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  await Promise.all(Array.from({ length: CONCURRENCY }, work))
   const asked = servers.map((server) => ({ server, roster: rosters.get(server) }))
   const offers = asked.flatMap(({ roster }) => (roster?.ok === true ? roster.offers : []))
   return { servers: asked, findings: [...asked.flatMap(ofConfiguration), ...inspect(offers)] }
@@ -85,8 +86,8 @@ function format({ servers, findings }: Scanned, { paint }: Terminal): string {
   const rows = servers.map(({ server: { name, label, isOff }, roster }) => [
     name === label ? name : `${name} (${shown(label)})`,
     roster?.ok === true ? String(roster.tools) : '-',
-    isOff ? 'switched off' : roster === undefined ? 'not asked' : roster.ok ? 'answered' : 'silent',
+    isOff ? 'switched off' : roster === undefined ? 'not contacted' : roster.ok ? 'answered' : 'no answer',
   ])
-  const told = findings.length === 0 ? [] : ['', 'findings:', ...findingLines(findings, paint)]
-  return [table(['SERVER', 'TOOLS', 'STATE'], rows), ...told].join('\n')
+  const section = findings.length === 0 ? [] : ['', 'findings:', ...findingLines(findings, paint)]
+  return [table(['SERVER', 'TOOLS', 'STATE'], rows), ...section].join('\n')
 }

@@ -1,17 +1,17 @@
-// Secrets that people write into configuration files. Only where they stand is told.
+// Finds secrets in configuration files. Reports only their position.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { isObject } from '../../tools/offer.ts'
 
-// How keys of well-known makers begin.
+// Prefixes of common API keys.
 const KEYS =
   'sk- sk_live_ sk_test_ pk_live_ ghp_ gho_ ghs_ github_pat_ glpat- xoxb- xoxp- AKIA AIza eyJ npm_ hf_ dop_v1_ SG. tg_'.split(
     ' ',
   )
 const SECRET_NAME = /(?:key|token|secret|passw|pwd|credential|auth)/i
-const LEAST_SECRET = 8
+const MIN_SECRET_LENGTH = 8
 
-/** Places of an entry that look like secrets. Their values are never repeated. */
+/** Returns the fields of an entry that look like secrets, without their values. */
 export function secretsIn(entry: JsonObject): readonly string[] {
   return [
     ...namesOfSecrets(entry['env']).map((each) => `\`env.${each}\``),
@@ -21,7 +21,7 @@ export function secretsIn(entry: JsonObject): readonly string[] {
   ]
 }
 
-/** The texts of a value that is one, or a list of some; whatever else is in it is left out. */
+/** Returns the strings in a value: itself, or those in a list. */
 export function textsIn(value: Json | undefined): readonly string[] {
   return [value].flat().filter((each) => typeof each === 'string')
 }
@@ -29,14 +29,14 @@ export function textsIn(value: Json | undefined): readonly string[] {
 function namesOfSecrets(members: Json | undefined): readonly string[] {
   return Object.entries(isObject(members) ? members : {}).flatMap(([name, value]) => {
     if (typeof value !== 'string' || value.includes('${')) return []
-    const isNamed = SECRET_NAME.test(name.slice(0, 200)) && value.length >= LEAST_SECRET
+    const isNamed = SECRET_NAME.test(name.slice(0, 200)) && value.length >= MIN_SECRET_LENGTH
     return isNamed || looksLikeKey(value) ? [name.slice(0, 80)] : []
   })
 }
 
 function looksLikeKey(value: string): boolean {
   const bare = value.replace(/^(?:--?[\w-]{1,60}=|[Bb]earer )/, '')
-  return KEYS.some((beginning) => bare.startsWith(beginning)) && bare.length >= 16
+  return KEYS.some((prefix) => bare.startsWith(prefix)) && bare.length >= 16
 }
 
 function hasPassword(url: string): boolean {

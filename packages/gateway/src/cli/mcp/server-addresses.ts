@@ -1,4 +1,4 @@
-// The servers of the configuration with their secrets, which are in the environment and nowhere else.
+// Adds the secrets to the configured servers. Secrets are only in the environment.
 
 import process from 'node:process'
 import type { Config, ServerConfig } from '../../config/config.ts'
@@ -6,7 +6,7 @@ import { GatewayError } from '../../error.ts'
 import type { ServerAddress } from '../../mcp/server/upstream.ts'
 
 const ALWAYS = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'TZ', 'TMPDIR']
-// Without these, processes on Windows do not even start.
+// Windows processes do not start without these.
 const ON_WINDOWS = [
   ...['APPDATA', 'COMSPEC', 'HOMEDRIVE', 'HOMEPATH', 'LOCALAPPDATA', 'NUMBER_OF_PROCESSORS', 'OS', 'PATH'],
   ...['PATHEXT', 'PROCESSOR_ARCHITECTURE', 'PROGRAMDATA', 'PROGRAMFILES', 'PROGRAMFILES(X86)', 'SYSTEMDRIVE'],
@@ -14,9 +14,9 @@ const ON_WINDOWS = [
 ]
 
 /**
- * How each server of the configuration is reached.
+ * Returns the address of each configured server.
  *
- * @throws GatewayError `CONFIG_INVALID` that names every variable that is missing or cannot be used.
+ * @throws GatewayError `CONFIG_INVALID` with every variable that is missing or unusable.
  */
 export function serverAddresses(
   { data, mcp }: Pick<Config, 'data' | 'mcp'>,
@@ -29,18 +29,18 @@ export function serverAddresses(
     }),
   )
   if (wrong.length > 0) {
-    throw new GatewayError('CONFIG_INVALID', `in the environment, ${wrong.join(', and ')}`, {
-      hints: [`set it, or take it out of \`mcp.servers\` in the configuration in \`${data}\``],
+    throw new GatewayError('CONFIG_INVALID', `environment: ${wrong.join(', and ')}`, {
+      hints: [`set it, or remove it from \`mcp.servers\` in the configuration in \`${data}\``],
     })
   }
   return new Map([...mcp.servers].map(([name, server]) => [name, addressOf(server, env)]))
 }
 
-/** What is wrong with the value of a variable; never the value. */
+/** Returns the problem with the value of a variable, without the value. */
 function mistakeOf(value: string | undefined, { transport }: ServerConfig): string | undefined {
   if (value === undefined || value === '') return 'is missing'
   return transport === 'http' && !/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value)
-    ? 'cannot be the value of a header'
+    ? 'is not a valid header value'
     : undefined
 }
 
@@ -52,7 +52,7 @@ function addressOf(server: ServerConfig, env: NodeJS.ProcessEnv): ServerAddress 
   if (server.transport === 'http') {
     const { url, headersEnv } = server
     const headers = Object.entries(headersEnv).map(([header, variable]) => [header, env[variable] ?? ''])
-    // Sound: each has a name and a value.
+    // Sound: each pair has a name and a value.
     return { transport: 'http', url, headers: Object.fromEntries(headers) as Record<string, string> }
   }
   const { command, args, passEnv, cwd } = server
@@ -65,7 +65,7 @@ function addressOf(server: ServerConfig, env: NodeJS.ProcessEnv): ServerAddress 
   }
 }
 
-/** What a program needs to run at all, and nothing that is meant for another. */
+/** Returns the variables that a program needs to run, and no others. */
 function smallEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   if (process.platform === 'win32') {
     return some(

@@ -1,4 +1,4 @@
-// `tollgate mcp show`: all that a server says of a tool, or of itself, with nothing in it hidden.
+// `tollgate mcp show`: shows the full definition of a tool or a server, with hidden characters made visible.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { visible } from '../../tools/hidden.ts'
@@ -11,7 +11,7 @@ import { definitionsOf, find, listingOf } from './names.ts'
 import { pairs, shown, table } from '../program/table.ts'
 import type { Colors, Terminal } from '../program/terminal.ts'
 
-/** Shows a server, or one tool of it. */
+/** Shows a server or a tool. */
 export async function runShow(terminal: Terminal, options: GatewayOptions, name = ''): Promise<number> {
   return withConnection(options, 'read', async (connection) => {
     const { server, tools, isServer } = await find(connection, await listingOf(connection), name)
@@ -25,11 +25,11 @@ export async function runShow(terminal: Terminal, options: GatewayOptions, name 
 
 async function showServer(terminal: Terminal, connection: Connection, server: ListedServer): Promise<number> {
   const faculty = server.tools.find(({ kind }) => kind === 'faculty')
-  const said = faculty ? await definitionsOf(connection, faculty.tool) : undefined
-  const definition = said?.offered_definition ?? said?.pinned_definition ?? null
+  const described = faculty ? await definitionsOf(connection, faculty.tool) : undefined
+  const definition = described?.offered_definition ?? described?.pinned_definition ?? null
   terminal.data({ ...server, definition }, () => serverText(server, definition, terminal.paint))
-  if (!terminal.json) terminal.say('`tollgate mcp show SERVER/TOOL` shows one of its tools')
-  if (server.more > 0) terminal.warn(`it has ${server.more} more, which are not listed`)
+  if (!terminal.json) terminal.say('show one tool with `tollgate mcp show SERVER/TOOL`')
+  if (server.more > 0) terminal.warn(`${server.more} more tools are not listed`)
   return 0
 }
 
@@ -39,20 +39,20 @@ function serverText(server: ListedServer, definition: JsonObject | null, paint: 
   const origin = definition ? originIn({ content: definition }) : undefined
   return [
     ...(origin === undefined ? [] : [pairs([['from', shown(origin)]]), '']),
-    ...(definition ? said(saidIn({ content: definition })) : []),
+    ...(definition ? fieldLines(saidIn({ content: definition })) : []),
     ...(findings.length > 0 ? ['findings:', ...findingLines(findings, paint), ''] : []),
     table(['TOOL', 'STATE'], rows),
   ].join('\n')
 }
 
-const STANDING = {
-  pinned: 'pinned: a person has approved exactly this definition',
-  new: 'new: nobody has approved it, and nobody can call it',
+const STATE_TEXTS = {
+  pinned: 'pinned: a person approved exactly this definition',
+  new: 'new: not approved, so calls are blocked',
   changed: 'changed since it was approved: every call is denied',
-  gone: 'gone: approved, and no server offers it now',
+  gone: 'gone: approved, but no server offers it now',
 } as const
 
-/** A tool for a person to read, to the last character. */
+/** Formats a tool completely. */
 export function toolText(tool: ShownTool, paint: Colors): string {
   const { state, offered, pinned, findings, diff } = tool
   const definition = tool.offered_definition ?? tool.pinned_definition
@@ -60,7 +60,7 @@ export function toolText(tool: ShownTool, paint: Colors): string {
   return [
     pairs([
       ['tool', paint.bold(shown(tool.tool))],
-      ['state', STANDING[state]],
+      ['state', STATE_TEXTS[state]],
       ...(origin === undefined ? [] : [['from', shown(origin)] as const]),
       ...(offered === null ? [] : [['offered', offered] as const]),
       ...(pinned === null ? [] : [['pinned', pinned] as const]),
@@ -68,13 +68,13 @@ export function toolText(tool: ShownTool, paint: Colors): string {
     '',
     ...(findings.length > 0 ? ['findings:', ...findingLines(findings, paint), ''] : []),
     ...(diff.length > 0 ? ['changed since it was approved:', ...diffLines(diff, paint), ''] : []),
-    ...(definition ? said(saidIn({ content: definition })) : []),
+    ...(definition ? fieldLines(saidIn({ content: definition })) : []),
   ]
     .join('\n')
     .trimEnd()
 }
 
-/** A diff in colours. */
+/** Colours a diff. */
 export function diffLines(diff: readonly string[], paint: Colors): readonly string[] {
   return diff.map((line) => {
     const mark = line.trimStart().charAt(0)
@@ -83,8 +83,8 @@ export function diffLines(diff: readonly string[], paint: Colors): readonly stri
   })
 }
 
-/** All that a definition says: the description as text, everything else as JSON. */
-function said(content: JsonObject): readonly string[] {
+/** Formats all fields of a definition: texts as text, the others as JSON. */
+function fieldLines(content: JsonObject): readonly string[] {
   const texts = ['name', 'title', 'description', 'instructions'].filter(
     (name) => textOf(content, name) !== '',
   )

@@ -1,4 +1,4 @@
-// The way of a wrapped client to its gateway: the local socket, joined anew each time.
+// The connection of a wrapped client to its gateway, over the local socket.
 
 import { createConnection, type Socket } from 'node:net'
 import { clearTimeout, setTimeout } from 'node:timers'
@@ -8,29 +8,29 @@ import { formatJoin, GOODBYE, parseWelcome, STDERR, type Join } from '../../mcp/
 import { checkSocket } from '../../mcp/client/local-path.ts'
 import { MAX_MESSAGE } from '../../mcp/message.ts'
 
-/** A gateway that was joined. */
+/** A connection to a gateway. */
 export interface WrapLink {
   /** Sends a line. */
   send(line: Uint8Array | string): void
-  /** Takes no more lines until `resume`. */
+  /** Stops reading lines until `resume`. */
   pause(): void
   resume(): void
-  /** Says that nothing more will be sent. */
+  /** Half-closes the connection: nothing more is sent. */
   end(): void
   close(): void
 }
 
-/** What the gateway does. */
+/** Events of the gateway. */
 export interface LinkEvents {
-  /** A message. */
+  /** A message arrived. */
   onLine(line: Buffer): void
-  /** What the server wrote to its standard error. */
+  /** The server wrote to its standard error. */
   onStderr(text: string): void
-  /** It is over; `told` if the gateway said that it stops. */
-  onEnd(told: boolean): void
+  /** The connection ended; `announced` if the gateway said that it stops. */
+  onEnd(announced: boolean): void
 }
 
-/** Nobody listens on the socket. */
+/** No gateway listens on the socket. */
 export class NoGateway extends Error {
   constructor() {
     super('no gateway listens')
@@ -38,46 +38,46 @@ export class NoGateway extends Error {
   }
 }
 
-// A server may have to be installed before a client can go on with it.
-const PATIENCE = 70_000
-// A message of the gateway may be as long as what it took, and then some.
-const LONGEST = 2 * MAX_MESSAGE
+// A server may have to be installed before it answers.
+const JOIN_TIMEOUT_MS = 70_000
+// Messages of the gateway can be longer than those it accepts.
+const MAX_LINE_LENGTH = 2 * MAX_MESSAGE
 
-/** Joins the gateway. @throws NoGateway; GatewayError if it does not take us in. */
+/** Joins the gateway. @throws NoGateway if none listens; GatewayError if it refuses. */
 export async function joinGateway(path: string, join: Join, events: LinkEvents): Promise<WrapLink> {
   if (!checkSocket(path)) throw new NoGateway()
   const socket = await connect(path)
   return new Promise((resolve, reject) => {
     let joined = false
-    let told = false
+    let announced = false
     const fail = (message: string, hints: readonly string[] = []): void => {
       clearTimeout(timer)
       reject(new GatewayError('LISTEN_REFUSED', message, { hints }))
       socket.destroy()
     }
-    const timer = setTimeout(() => fail('the gateway does not answer'), PATIENCE)
+    const timer = setTimeout(() => fail('the gateway does not answer'), JOIN_TIMEOUT_MS)
     const onLine = (line: Uint8Array): void => {
-      // A server that is being started may have something to say before we are in.
-      if (line[0] === STDERR.charCodeAt(0)) hear(line, events)
+      // A starting server can write to its standard error before the join is complete.
+      if (line[0] === STDERR.charCodeAt(0)) forwardStderr(line, events)
       else if (!joined) enter(line)
-      else if (isGoodbye(line)) told = true
+      else if (isGoodbye(line)) announced = true
       else events.onLine(Buffer.from(line))
     }
     const enter = (line: Uint8Array): void => {
       const welcome = parseWelcome(line)
       if (!welcome?.ok) {
-        fail(welcome?.message ?? 'what listens is no gateway of this version', welcome?.hints)
+        fail(welcome?.message ?? 'the program on the socket is not a gateway of this version', welcome?.hints)
         return
       }
       joined = true
       clearTimeout(timer)
       resolve(linkOn(socket))
     }
-    const reader = createLineReader(LONGEST, { onLine, onOverflow: () => socket.destroy() })
+    const reader = createLineReader(MAX_LINE_LENGTH, { onLine, onOverflow: () => socket.destroy() })
     socket.on('data', (chunk: Buffer) => reader.push(chunk))
     socket.on('close', () => {
-      if (joined) events.onEnd(told)
-      else fail('the gateway hung up')
+      if (joined) events.onEnd(announced)
+      else fail('the gateway closed the connection')
     })
     socket.write(`${formatJoin(join)}\n`)
   })
@@ -87,7 +87,7 @@ function isGoodbye(line: Uint8Array): boolean {
   return line.length === 1 && line[0] === GOODBYE.charCodeAt(0)
 }
 
-function hear(line: Uint8Array, events: LinkEvents): void {
+function forwardStderr(line: Uint8Array, events: LinkEvents): void {
   const text: unknown = JSON.parse(Buffer.from(line).toString('utf8', 1))
   if (typeof text === 'string') events.onStderr(text)
 }
@@ -96,7 +96,7 @@ function connect(path: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = createConnection(path)
     socket.once('connect', () => resolve(socket))
-    // Later ones are followed by the close, which says enough.
+    // Later errors are followed by a close event.
     socket.on('error', () => reject(new NoGateway()))
   })
 }

@@ -1,24 +1,24 @@
-// The name of a server that is wrapped and was given none: what its command is about, as a person would say it.
+// Derives the name of a wrapped server from its command.
 
 const RUNNERS: ReadonlySet<string> = new Set(
   'npx bunx pnpx uvx pipx npm pnpm yarn bun deno uv node nodejs python python3 tsx ts-node docker podman java env'.split(
     ' ',
   ),
 )
-// Words of a runner that are not what it runs.
+// Subcommands of runners.
 const VERBS: ReadonlySet<string> = new Set('run exec dlx x tool'.split(' '))
-// Options of runners that are followed by a value.
+// Options of runners that take a value.
 const VALUED: ReadonlySet<string> = new Set(
   '-p --package --from --with --python -e --env -v --volume --mount --network --name -w --workdir -u --user --entrypoint --env-file --import -r --require --loader'.split(
     ' ',
   ),
 )
-// Options whose value is what is run.
+// Options whose value is the program to run.
 const NAMING: ReadonlySet<string> = new Set(['-m', '-jar'])
 const FOLDERS: ReadonlySet<string> = new Set('dist build src lib bin out .'.split(' '))
 const PLAIN: ReadonlySet<string> = new Set('index main cli app __main__'.split(' '))
 
-/** A name for the server that this command starts. */
+/** Returns a name for the server that this command starts. */
 export function serverNameOf(words: readonly string[]): string {
   const name = shortened(subjectOf(words))
     .toLowerCase()
@@ -28,7 +28,7 @@ export function serverNameOf(words: readonly string[]): string {
   return name === '' ? 'server' : name
 }
 
-/** The word that says what runs: the package, the script, the image, or the program itself. */
+/** Returns the word that names the package, script, image or program. */
 function subjectOf([program = '', ...rest]: readonly string[]): string {
   if (!RUNNERS.has(stem(program))) return stem(program)
   for (let i = 0; i < rest.length; i++) {
@@ -41,7 +41,7 @@ function subjectOf([program = '', ...rest]: readonly string[]): string {
   return stem(program)
 }
 
-/** A package, script or image, without where it comes from and which version it is. */
+/** Removes the location and the version from a package, script or image. */
 function subject(word: string): string {
   const bare = word.replace(/(?<=.)@[^/@]*$/, '').replace(/(?:==|\[|>=|:(?!\/\/|\\)).*$/, '')
   const parts = bare.split(/[/\\]/).filter((part) => part !== '')
@@ -55,7 +55,7 @@ function stem(path: string): string {
   return base.replace(/\.(?:exe|cmd|bat|ps1|sh|[cm]?[jt]s|py|jar)$/i, '')
 }
 
-/** Without the words that every server has in its name, unless there are no others. */
+/** Removes words such as `mcp` and `server`, unless there are no others. */
 function shortened(name: string): string {
   const words = name.split(/[-_.]/).filter((word) => !['mcp', 'server', ''].includes(word.toLowerCase()))
   return words.length === 0 ? name : words.join('-')

@@ -1,10 +1,10 @@
-// What a wrapped client is told when no gateway can. A model reads the results of tools rather than errors of the protocol.
+// Answers for a wrapped client when no gateway answers. Tool calls get a result, because models read results rather than errors.
 
 import { canonicalize } from '@tollgate/evidence'
 import { META, metaOf } from '../../mcp/protocol.ts'
 import { CODE, formatError, formatResult, type Request } from '../../mcp/message.ts'
 
-/** The answer to a request that no gateway answers. */
+/** Returns the answer to a request that no gateway answered. */
 export function refusalOf({ id, method, params }: Request, text: string): string {
   if (method !== 'tools/call') return formatError(id, { code: CODE.internal, message: text })
   const result = { content: [{ type: 'text', text: text.toWellFormed() }], isError: true }
@@ -15,17 +15,17 @@ function isModern(params: Request['params']): boolean {
   try {
     return metaOf(params)[META.version] !== undefined
   } catch {
-    // Whatever it is instead, it names no version.
+    // Malformed parameters name no version.
     return false
   }
 }
 
-/** Nothing was sent on. */
+/** The text for a request that was not sent. */
 export function notRun(data: string, because: string): string {
-  return `this did not run: no Tollgate gateway answers (${because}); start one with \`tollgate up --data ${data}\`, and look at \`${data}/gateway.log\``
+  return `this call did not run: no Tollgate gateway answers (${because}); start one with \`tollgate up --data ${data}\`, and check \`${data}/gateway.log\``
 }
 
-/** It was sent on, and then there was nobody to say what came of it. */
+/** The text for a request that was sent, and whose outcome is unknown. */
 export function unknownOutcome(data: string): string {
-  return `the Tollgate gateway ended while this was under way: whether it ran is not known; \`tollgate receipts list --data ${data}\` shows what is on record`
+  return `the Tollgate gateway ended during this call, so it is unknown whether it ran; check with \`tollgate receipts list --data ${data}\``
 }

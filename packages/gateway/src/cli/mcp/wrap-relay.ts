@@ -1,4 +1,4 @@
-// Between a client and its gateway, which may come late, end and come back: every request is answered, none is sent twice.
+// Relays between a client and its gateway, which can start late, end and return. Answers every request and sends none twice.
 
 import { clearTimeout, setTimeout } from 'node:timers'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,45 +14,45 @@ import type { WrapLink, LinkEvents } from './wrap-link.ts'
 import { notRun, refusalOf, unknownOutcome } from './wrap-refusal.ts'
 import { StartFailed } from './wrap-start.ts'
 
-/** What a relay is made of. */
+/** Options of a relay. */
 interface RelayOptions {
   readonly data: string
-  /** Joins a gateway; `again` is what the client began with, and `mayStart` whether one may be started. */
+  /** Joins a gateway. `again` is the first request of the client, and `mayStart` tells whether a gateway may be started. */
   join(events: LinkEvents, again: Request | undefined, mayStart: boolean): Promise<WrapLink>
-  /** Writes a line for the client; false if it should read first. */
+  /** Writes a line to the client; false if the client must read first. */
   write(line: string): boolean
-  /** What the server wrote to its standard error. */
+  /** Writes standard error output of the server. */
   stderr(text: string): void
   say(sentence: string): void
   readonly times?: Partial<RelayTimes>
 }
 
-/** In milliseconds. */
+/** Times in milliseconds. */
 interface RelayTimes {
-  /** A client that begins waits so long for a gateway. */
+  /** How long a request waits for the first gateway. */
   readonly patience: number
-  /** When the client has nothing more to say, what is under way has so long. */
+  /** How long running requests may take after the client has ended its input. */
   readonly farewell: number
-  /** Before a gateway is looked for again: the first time, and at most. */
+  /** The first and the longest pause before joining again. */
   readonly pause: number
   readonly longestPause: number
 }
 
-/** A client's side of it. */
+/** The client side of a relay. */
 interface Relay {
-  /** A line of the client. */
+  /** Takes a line of the client. */
   take(line: Uint8Array): void
   /** The client reads again. */
   drained(): void
-  /** The client has nothing more to say; resolves when all is answered, or has taken too long. */
+  /** The client has ended its input. Resolves when all requests are answered, or after a time limit. */
   finish(): Promise<void>
   close(): void
 }
 
 const TIMES: RelayTimes = { patience: 15_000, farewell: 10_000, pause: 100, longestPause: 5000 }
-const MOST_WAITING = 256
-// What a client begins with, in either era. It changes nothing, so it may be asked again.
-const BEGINNINGS: readonly string[] = ['initialize', 'server/discover']
+const MAX_WAITING = 256
+// The first requests of a client, in both protocols. They change nothing, so they may be sent again.
+const FIRST_METHODS: readonly string[] = ['initialize', 'server/discover']
 
 interface HeldRequest {
   readonly request: Request
@@ -60,20 +60,20 @@ interface HeldRequest {
   readonly timer: NodeJS.Timeout
 }
 
-/** Begins to look for a gateway, and goes on until it is closed. */
+/** Creates a relay. It tries to join a gateway until it is closed. */
 export function createRelay(options: RelayOptions): Relay {
   const times = { ...TIMES, ...options.times }
   const waiting = new Map<RequestId, HeldRequest>()
-  const underway = new Map<RequestId, { readonly request: Request; readonly line: Uint8Array }>()
+  const running = new Map<RequestId, { readonly request: Request; readonly line: Uint8Array }>()
   let link: WrapLink | undefined
   let again: Request | undefined
   let everJoined = false
-  let wasTold = false
+  let wasAnnounced = false
   let isClosed = false
   let reason = 'it is being started'
   let settled = (): void => undefined
 
-  /** Answers the client, and lets go of the request. */
+  /** Answers the client and removes the request. */
   function answer(request: Request, text: string): void {
     forget(request.id)
     options.write(text)
@@ -83,11 +83,11 @@ export function createRelay(options: RelayOptions): Relay {
   function forget(id: RequestId): void {
     clearTimeout(waiting.get(id)?.timer)
     waiting.delete(id)
-    underway.delete(id)
+    running.delete(id)
   }
 
   function settleIfIdle(): void {
-    const busy = [...underway.values()].some(({ request }) => request.method !== 'subscriptions/listen')
+    const busy = [...running.values()].some(({ request }) => request.method !== 'subscriptions/listen')
     if (!busy && waiting.size === 0) settled()
   }
 
@@ -100,27 +100,27 @@ export function createRelay(options: RelayOptions): Relay {
     }
     if (message.kind === 'notification' && message.method === 'notifications/cancelled') {
       const { requestId: id } = message.params
-      // What is cancelled is not answered: nobody waits for it, whether or not it has been sent.
+      // A cancelled request gets no answer, whether or not it was sent.
       if (typeof id === 'string' || typeof id === 'number') forget(id)
     }
-    // What cannot be read is for the gateway to put on record, if it can take it at all.
+    // The gateway records unreadable messages, if they are not too long.
     if (link && line.length <= MAX_MESSAGE) link.send(line)
     else if (message.kind === 'unreadable') options.write(formatError(message.id, message.error))
   }
 
   function takeRequest(request: Request, line: Uint8Array): void {
     const { id, method } = request
-    if (underway.has(id) || waiting.has(id)) {
-      const message = 'a request with this id is under way'
+    if (running.has(id) || waiting.has(id)) {
+      const message = 'a request with this id is already running'
       options.write(formatError(id, { code: CODE.invalidRequest, message }))
     } else if (link) send(link, request, line)
-    else if ((everJoined && !BEGINNINGS.includes(method)) || waiting.size >= MOST_WAITING) {
+    else if ((everJoined && !FIRST_METHODS.includes(method)) || waiting.size >= MAX_WAITING) {
       answer(request, refusalOf(request, notRun(options.data, reason)))
     } else wait(request, line)
   }
 
   function send(to: WrapLink, request: Request, line: Uint8Array): void {
-    underway.set(request.id, { request, line })
+    running.set(request.id, { request, line })
     to.send(line)
   }
 
@@ -134,26 +134,26 @@ export function createRelay(options: RelayOptions): Relay {
   const events = (ended: () => void): LinkEvents => ({
     onLine(line) {
       const message = parseMessage(line, 2 * MAX_MESSAGE)
-      // Nothing but messages is for the client.
+      // Only valid messages are for the client.
       if (message.kind === 'unreadable') return
       if (message.kind === 'response' && message.id !== undefined) {
-        const request = underway.get(message.id)?.request
+        const request = running.get(message.id)?.request
         if (request?.method === 'initialize' && 'result' in message) again = request
-        underway.delete(message.id)
+        running.delete(message.id)
       }
       if (!options.write(line.toString('utf8'))) link?.pause()
       settleIfIdle()
     },
     onStderr: (text) => options.stderr(text),
-    onEnd(told) {
-      wasTold = told
+    onEnd(announced) {
+      wasAnnounced = announced
       ended()
     },
   })
 
-  /** Sends what has waited. */
+  /** Sends the waiting requests. */
   function joined(to: WrapLink): void {
-    if (everJoined) options.say('the gateway is back')
+    if (everJoined) options.say('connected to the gateway again')
     link = to
     everJoined = true
     for (const { request, line, timer } of [...waiting.values()]) {
@@ -163,13 +163,13 @@ export function createRelay(options: RelayOptions): Relay {
     }
   }
 
-  /** The gateway is gone: nobody knows what came of what it had, and nothing of it is sent again but beginnings. */
+  /** The gateway has ended: the outcome of running requests is unknown. Only first requests are sent again. */
   function lost(): void {
     link = undefined
-    reason = wasTold ? 'it was stopped' : 'it has ended'
-    for (const { request, line } of [...underway.values()]) {
-      underway.delete(request.id)
-      if (BEGINNINGS.includes(request.method) && !isClosed) wait(request, line)
+    reason = wasAnnounced ? 'it was stopped' : 'it has ended'
+    for (const { request, line } of [...running.values()]) {
+      running.delete(request.id)
+      if (FIRST_METHODS.includes(request.method) && !isClosed) wait(request, line)
       else answer(request, refusalOf(request, unknownOutcome(options.data)))
     }
   }
@@ -180,17 +180,17 @@ export function createRelay(options: RelayOptions): Relay {
       try {
         let ended = (): void => undefined
         const end = new Promise<void>((resolve) => (ended = resolve))
-        joined(await options.join(events(ended), again, !wasTold))
+        joined(await options.join(events(ended), again, !wasAnnounced))
         if (isOver()) link?.close()
         pause = times.pause
         await end
         lost()
-        if (!isOver()) options.say(`the gateway is gone: ${reason}; looking for it again`)
+        if (!isOver()) options.say(`lost the gateway: ${reason}; trying to connect again`)
       } catch (fault) {
-        const message = fault instanceof Error ? fault.message : 'no reason is known'
+        const message = fault instanceof Error ? fault.message : 'unknown error'
         if (message !== reason && !isOver()) options.say(`no gateway: ${message}`)
         reason = message
-        // There is nothing to wait for.
+        // Waiting would not help.
         if (fault instanceof StartFailed) refuseWaiting()
       }
       await sleep(pause, undefined, { ref: false })
@@ -198,7 +198,7 @@ export function createRelay(options: RelayOptions): Relay {
     }
   }
 
-  // Read anew each time: it changes while something is awaited.
+  // A function, because the value changes during an await.
   const isOver = (): boolean => isClosed
 
   function refuseWaiting(): void {

@@ -1,4 +1,4 @@
-// Starting a gateway for a wrapped client: in a process of its own, which stays when the client goes.
+// Starts a gateway for a wrapped client, in a separate process that stays when the client ends.
 
 import { spawn } from 'node:child_process'
 import { closeSync, fstatSync, openSync, readFileSync, renameSync } from 'node:fs'
@@ -9,11 +9,11 @@ import { requireUsable } from '../../directory.ts'
 
 /** A gateway that is being started. */
 interface Starting {
-  /** What it said last, if it has ended. */
+  /** The last error message, if it has ended. */
   failure(): string | undefined
 }
 
-/** A gateway was started and did not come up. */
+/** A gateway was started and did not become ready. */
 export class StartFailed extends Error {
   constructor(why: string) {
     super(why)
@@ -22,19 +22,19 @@ export class StartFailed extends Error {
 }
 
 const MAX_LOG = 8 << 20
-const MOST_STARTS = 5
+const MAX_FAILED_STARTS = 5
 
-/** Starts gateways, a bounded number of times: each start that fails is counted until a gateway is joined. */
+/** Starts gateways. Limits the number of failed starts in a row. */
 export interface Starter {
   /** @throws StartFailed if the gateway cannot be started, or too many starts have failed in a row. */
   start(): Starting
-  /** A started gateway did not come up. Counts it; the fault to throw. */
+  /** Counts a start that did not become ready. Returns the error to throw. */
   failed(why: string): StartFailed
-  /** A gateway was joined: the count begins again. */
+  /** A gateway was joined: resets the count. */
   joined(): void
 }
 
-/** A starter on a data directory. */
+/** Creates a starter for a data directory. */
 export function createStarter(data: string, start: (data: string) => Starting = startGateway): Starter {
   let failures = 0
   let last = ''
@@ -45,8 +45,8 @@ export function createStarter(data: string, start: (data: string) => Starting = 
   }
   return {
     start() {
-      if (failures >= MOST_STARTS)
-        throw new StartFailed(`${failures} starts have failed, so none is tried any more; the last: ${last}`)
+      if (failures >= MAX_FAILED_STARTS)
+        throw new StartFailed(`gave up after ${failures} failed starts; last error: ${last}`)
       try {
         return start(data)
       } catch (fault) {
@@ -59,9 +59,9 @@ export function createStarter(data: string, start: (data: string) => Starting = 
 }
 
 /**
- * Starts a gateway on this data directory. Another may run there already: only one can have the ledger, and it says so.
+ * Starts a gateway on this data directory. If another one runs there, the new one ends, because only one can open the ledger.
  *
- * @throws GatewayError `STORE_FAILED` if the directory cannot be made or written to.
+ * @throws GatewayError `STORE_FAILED` if the directory cannot be created or written.
  */
 function startGateway(data: string): Starting {
   requireUsable(data)
@@ -80,12 +80,11 @@ function startGateway(data: string): Starting {
   child.on('error', () => (isOver = true))
   child.on('exit', () => (isOver = true))
   child.unref()
-  return { failure: () => (isOver ? lastWords(file, before) : undefined) }
+  return { failure: () => (isOver ? lastError(file, before) : undefined) }
 }
 
 const COMMAND = fileURLToPath(new URL('../main.js', import.meta.url))
 
-/** Where a gateway that was started for a client writes what it has to say. */
 function logFile(data: string): string {
   return join(data, 'gateway.log')
 }
@@ -98,13 +97,13 @@ function openLog(file: string): number {
   return openSync(file, 'a', 0o600)
 }
 
-/** What went wrong, as it was said. */
-function lastWords(file: string, from: number): string {
+/** Returns the error message in the log. */
+function lastError(file: string, from: number): string {
   try {
-    const said = readFileSync(file).subarray(from).toString('utf8')
-    return /error: (.*)/.exec(said)?.[1]?.slice(0, 300) ?? 'it ended without a word'
+    const text = readFileSync(file).subarray(from).toString('utf8')
+    return /error: (.*)/.exec(text)?.[1]?.slice(0, 300) ?? 'it ended without an error message'
   } catch {
-    // The log may be gone; that it failed is known anyway.
+    // The log is not readable. The failure is known anyway.
     return 'it ended'
   }
 }

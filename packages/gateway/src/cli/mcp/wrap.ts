@@ -1,6 +1,5 @@
-// `tollgate mcp -- COMMAND`: stands where a client would start a server. Its standard input and output are the client's, and
-// nothing but the protocol goes over them. It has no key and no ledger: what the client asks goes to the gateway, which starts
-// the server and stands in between.
+// `tollgate mcp -- COMMAND`: replaces the server command of an MCP client. Standard input and output carry only the protocol of the
+// client. It has no keys and no ledger: it relays to the gateway, which starts the server.
 
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
@@ -26,10 +25,10 @@ interface WrapOptions extends DataOptions {
   readonly name?: string
 }
 
-// Longer lines than a gateway takes are still lines, and are answered.
+// Lines that are too long for the gateway are still read, so that they get an answer.
 const MAX_LINE = 64 << 20
 
-/** Relays between the client and a gateway until the client goes. */
+/** Relays between the client and a gateway until the client ends. */
 export async function runWrap(
   terminal: Terminal,
   options: WrapOptions,
@@ -37,7 +36,7 @@ export async function runWrap(
 ): Promise<number> {
   const join = joinOf(options, words)
   const data = resolve(dataOf(options))
-  // Told at once and not again and again: without a directory there is nothing to wait for.
+  // Fail at once if the directory is unusable: waiting would not help.
   if (!checkSocket(socketPath(data))) requireUsable(data)
   const starter = createStarter(data)
   const { stdin, stdout, stderr } = process
@@ -62,14 +61,14 @@ export async function runWrap(
   await read(
     stdin,
     (line) => relay.take(line),
-    () => terminal.warn('a line of the client is too long to be read'),
+    () => terminal.warn('a line of the client is too long'),
   )
   await relay.finish()
   stdin.destroy()
   return 0
 }
 
-/** Every line until the end. Half a line at the end is none. */
+/** Reads every complete line until the end. */
 function read(
   stdin: NodeJS.ReadStream,
   onLine: (line: Uint8Array) => void,
@@ -97,15 +96,15 @@ function withoutReturn(line: Uint8Array): Uint8Array {
 function joinOf({ name }: WrapOptions, [command, ...args]: readonly string[]): Join {
   if (command === undefined) {
     throw new UsageError(
-      'there is no command to wrap',
+      'no command to wrap',
       'write it after `--`, as in `tollgate mcp -- npx -y @modelcontextprotocol/server-everything`',
     )
   }
   const called = name ?? serverNameOf([command, ...args])
   if (!isServerName(called)) {
     throw new UsageError(
-      `\`${called}\` cannot be the name of a server`,
-      'use small letters, digits, `-` and `_`, at most 32',
+      `\`${called}\` is not a valid server name`,
+      'use at most 32 lower-case letters, digits, `-` and `_`',
     )
   }
   const { TOLLGATE_TOKEN: token = '' } = process.env
@@ -116,23 +115,23 @@ function joinOf({ name }: WrapOptions, [command, ...args]: readonly string[]): J
     env: environment(),
     cwd: process.cwd(),
     process: randomBytes(16).toString('hex'),
-    // Another's token in the same shell is not for agents.
+    // Tokens of other roles are not for agents.
     ...(token.startsWith('tg_agent_') && { token }),
   }
 }
 
-/** What the server would have had if the client had started it, but for what is the gateway's. */
+/** Returns the environment for the server: that of this process without the variables of the gateway. */
 function environment(): Record<string, string> {
   const all = Object.entries(process.env).filter(([name]) => !name.startsWith('TOLLGATE_'))
   return Object.fromEntries(all.map(([name, value]) => [name, value ?? '']))
 }
 
-const START_PATIENCE = 15_000
-// Another may have begun a moment before, and this one has seen that and gone.
-const GRACE = 5000
-const LOOK = 100
+const START_TIMEOUT_MS = 15_000
+// If the new gateway ended because another one was starting, wait this long for the other.
+const GRACE_MS = 5000
+const POLL_INTERVAL_MS = 100
 
-/** Joins the gateway; starts one if there is none and a starter is given. */
+/** Joins the gateway. Starts one if there is none and a starter is given. */
 async function reach(
   path: string,
   join: Join,
@@ -145,13 +144,13 @@ async function reach(
     return first
   }
   if (!starter) {
-    throw new GatewayError('LISTEN_REFUSED', 'it was stopped, and is not started again by itself')
+    throw new GatewayError('LISTEN_REFUSED', 'it was stopped, and is not restarted automatically')
   }
   const started = starter.start()
-  let end = performance.now() + START_PATIENCE
+  let end = performance.now() + START_TIMEOUT_MS
   let failure: string | undefined
   while (performance.now() < end) {
-    await sleep(LOOK)
+    await sleep(POLL_INTERVAL_MS)
     const link = await joinIfThere(path, join, events)
     if (link) {
       starter.joined()
@@ -159,10 +158,10 @@ async function reach(
     }
     if (failure === undefined) {
       failure = started.failure()
-      if (failure !== undefined) end = Math.min(end, performance.now() + GRACE)
+      if (failure !== undefined) end = Math.min(end, performance.now() + GRACE_MS)
     }
   }
-  throw starter.failed(failure ?? 'it does not come up')
+  throw starter.failed(failure ?? 'it did not become ready')
 }
 
 async function joinIfThere(path: string, join: Join, events: LinkEvents): Promise<WrapLink | undefined> {

@@ -1,13 +1,13 @@
-// `tollgate approvals show`: one request, with all that a yes would let pass, or what became of it.
+// `tollgate approvals show`: shows one request, and its answer if there is one.
 
-import { idOf, pageLines, type WaitingApproval } from './approvals.ts'
+import { ANY_APPROVER, askText, idOf, pageLines, type WaitingApproval } from './approvals.ts'
 import { ask } from '../program/ask.ts'
 import type { GatewayOptions } from '../commands.ts'
 import { withConnection } from '../program/connect.ts'
 import { moment, pairs, shown } from '../program/table.ts'
 import type { Terminal } from '../program/terminal.ts'
 
-/** A request that may have been answered. */
+/** A request that may have an answer. */
 interface ApprovalRequest extends Omit<WaitingApproval, 'until'> {
   readonly rung: string
   readonly delegation: string | null
@@ -31,8 +31,9 @@ export async function runShow(terminal: Terminal, options: GatewayOptions, which
 
 function format(request: ApprovalRequest): string {
   const { arguments: args } = request
-  const whole = args === undefined ? '(not kept, or not yours to see)' : shown(JSON.stringify(args))
-  return [pairs(rowsOf(request)), ...pageLines(request), 'with these arguments:', whole].join('\n')
+  const whole =
+    args === undefined ? '(not kept, or you are not allowed to see them)' : shown(JSON.stringify(args))
+  return [pairs(rowsOf(request)), ...pageLines(request), 'Arguments:', whole].join('\n')
 }
 
 function rowsOf(request: ApprovalRequest): readonly (readonly [string, string])[] {
@@ -49,12 +50,12 @@ function rowsOf(request: ApprovalRequest): readonly (readonly [string, string])[
     ...optional('effect', request.effect_class),
     ['reason', `${request.reason_code} by ${request.rung}`],
     ...optional('rule', rule),
-    ...request.asks.map((each) => ['asks', shown(each)] as const),
+    ...request.asks.map((each) => ['overrides', askText(each)] as const),
     ['args_hash', request.args_hash],
     ...optional('opened', opened && moment(opened)),
     ...optional('until', until && moment(until)),
-    ['approvers', approvers.map(shown).join(', ') || 'anybody'],
-    ...(reason_required === true ? [['because', 'the policy asks for a reason'] as const] : []),
+    ['approvers', approvers.map(shown).join(', ') || ANY_APPROVER],
+    ...(reason_required === true ? [['because', 'required by the policy'] as const] : []),
     ...optional('answered by', approver),
     ...optional('because', because),
   ]

@@ -1,4 +1,4 @@
-// `tollgate approvals`: what waits for a person, and the answers.
+// `tollgate approvals`: lists pending requests and answers them.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { GatewayOptions } from '../commands.ts'
@@ -8,7 +8,7 @@ import { onInterrupt } from '../program/interrupt.ts'
 import { shown, table, until } from '../program/table.ts'
 import { CommandError, UsageError, type Terminal } from '../program/terminal.ts'
 
-/** A request as the API shows it. */
+/** A pending request, as the API returns it. */
 export interface WaitingApproval {
   readonly id: string
   readonly principal: string
@@ -35,27 +35,28 @@ export interface ShownBrowserPage {
   readonly planner_ref?: string
 }
 
-const PAUSE = 1000
+const POLL_INTERVAL_MS = 1000
 const WATCHING = [
   'start it with `tollgate up`',
   'and set TOLLGATE_TOKEN to an operator or admin token',
 ] as const
 
-/** Lists what waits; with `--watch`, goes on until Ctrl-C. */
+/** Lists pending requests; with `--watch`, prints new ones until Ctrl-C. */
 export async function runList(
   terminal: Terminal,
   options: GatewayOptions & { watch?: boolean },
 ): Promise<number> {
   return withConnection(options, 'read', async (connection) => {
     if (options.watch === true) {
-      // On a directory, this would keep the ledger for itself.
-      if (connection.local) throw new CommandError('only a running gateway can be watched', ...WATCHING)
+      // On a data directory this would block the ledger.
+      if (connection.local) throw new CommandError('`--watch` needs a running gateway', ...WATCHING)
       return await watch(terminal, connection)
     }
     const { approvals } = await waitingOn(connection)
     terminal.data({ approvals }, () => format(approvals))
-    if (approvals.length === 0) terminal.say('nothing waits for a person')
-    else if (!terminal.json) terminal.say('answer with `tollgate approvals approve ID` or `deny ID`')
+    if (approvals.length === 0) terminal.say('no pending requests')
+    else if (!terminal.json)
+      terminal.say('answer with `tollgate approvals approve ID` or `tollgate approvals deny ID`')
     return 0
   })
 }
@@ -64,14 +65,14 @@ async function watch(terminal: Terminal, connection: Connection): Promise<number
   const stop = new AbortController()
   onInterrupt(() => stop.abort())
   const seen = new Set<string>()
-  terminal.say('watching for what waits for a person; Ctrl-C ends it')
+  terminal.say('waiting for requests; press Ctrl-C to stop')
   while (!stop.signal.aborted) {
     const { approvals } = await waitingOn(connection)
     for (const each of approvals.filter(({ id }) => !seen.has(id))) {
       seen.add(each.id)
       terminal.row(each, () => sentence(each))
     }
-    await sleep(PAUSE, undefined, { signal: stop.signal }).catch(() => undefined)
+    await sleep(POLL_INTERVAL_MS, undefined, { signal: stop.signal }).catch(() => undefined)
   }
   return 0
 }
@@ -80,7 +81,7 @@ function sentence(request: WaitingApproval): string {
   const { id, principal, tool, reason_code, rule, until: end } = request
   const by = rule === null ? '' : ` (rule ${shown(rule)})`
   const left = until(end, new Date().getTime())
-  const asked = `${shown(principal)} wants ${shown(tool)}: ${reason_code}${by}, ${left} left`
+  const asked = `${shown(principal)} requests ${shown(tool)}: ${reason_code}${by}, ${left} left`
   return [`${id}  ${asked}`, ...aboutOf(request), argumentsOf(request)].join('\n  ')
 }
 
@@ -96,7 +97,7 @@ function format(approvals: readonly WaitingApproval[]): string {
     shown(each.tool),
     each.effect_class ?? '',
     each.reason_code,
-    each.approvers.map(shown).join(', ') || 'anybody',
+    each.approvers.map(shown).join(', ') || ANY_APPROVER,
     until(each.until, now),
   ])
   if (rows.length === 0) return ''
@@ -105,44 +106,67 @@ function format(approvals: readonly WaitingApproval[]): string {
     ...aboutOf(each).map((line) => `${' '.repeat(18)}${line}`),
   ])
   const columns = ['ID', 'PRINCIPAL', 'TOOL', 'EFFECT', 'REASON', 'APPROVERS', 'LEFT']
-  return [table(columns, rows), '', 'with these arguments:', ...what].join('\n')
+  return [table(columns, rows), '', 'Arguments:', ...what].join('\n')
 }
 
-/** What else a person should know before they answer. */
+/** Returns further facts that matter for the answer. */
 function aboutOf(request: WaitingApproval): readonly string[] {
-  const reason = request.reason_required === true ? ['the policy asks for a reason: --because'] : []
+  const reason = request.reason_required === true ? ['the policy requires a reason: add --because'] : []
   return [...asksOf(request), ...pageLines(request), ...reason]
 }
 
-/** The page that a yes would be for. */
+/** Returns the lines about the page of a browser call. */
 export function pageLines({ page }: Pick<WaitingApproval, 'page'>): readonly string[] {
   if (!page) return []
   const { url, destination, page_host = '(unknown)', sentinel_risk, sentinel_findings, planner_ref } = page
   const goes = destination === undefined || destination === null ? '' : `, goes to ${shown(destination)}`
   const found = sentinel_findings.length === 0 ? 'no findings' : sentinel_findings.map(shown).join(', ')
   return [
-    `on the page ${shown(url ?? page_host)}${goes}`,
-    `the Sentinel says: risk ${sentinel_risk ?? 'unknown'}, ${found}; plan ${shown(planner_ref ?? '(none)')}`,
+    `page: ${shown(url ?? page_host)}${goes}`,
+    `Sentinel: risk ${sentinel_risk ?? 'unknown'}, ${found}; plan ${shown(planner_ref ?? '(none)')}`,
   ]
 }
 
-/** What else a yes would lift, where the reason alone does not say it. */
+const ASK_TEXTS: Readonly<Record<string, string>> = {
+  APPROVAL_REQUIRED: 'approval rule',
+  TOOL_NOT_PINNED: 'tool not pinned',
+  EGRESS_APPROVAL_REQUIRED: 'new destination',
+  TAINT_APPROVAL_REQUIRED: 'labelled data',
+  THREAT_APPROVAL_REQUIRED: 'possible attack',
+  SESSION_RISK_APPROVAL_REQUIRED: 'risky session or target',
+  ELEVATION_REQUIRED: 'tier too low',
+  TASK_SCOPE_EXCEEDED: 'outside of the scope',
+  TEMPORAL_INTERVENTION: 'burst of calls',
+  COMPLIANCE_APPROVAL_REQUIRED: 'compliance rule',
+  COGNITIVE_FIREWALL_APPROVAL_REQUIRED: 'finding of the Sentinel',
+}
+
+/** Formats a check that an approval overrides, which the API returns as `STEP CODE DETAIL`. */
+export function askText(ask: string): string {
+  const [step = '', code = '', ...detail] = shown(ask).split(' ')
+  const about = [ASK_TEXTS[code] ?? code, detail.join(' ')].filter((part) => part !== '')
+  return `${step} check (${about.join(': ')})`
+}
+
+/** Returns the checks that an approval overrides, unless the reason already says it. */
 function asksOf({ asks, reason_code }: WaitingApproval): readonly string[] {
   const plain = asks.length === 1 && asks[0]?.endsWith(` ${reason_code}`) === true
   if (plain || asks.length === 0) return []
-  const raises = reason_code === 'ELEVATION_REQUIRED' ? ' (and raises the session for a time)' : ''
-  return [`a yes lifts: ${asks.map(shown).join('; ')}${raises}`]
+  const raises = reason_code === 'ELEVATION_REQUIRED' ? ' (and elevates the session temporarily)' : ''
+  return [`Approving overrides: ${asks.map(askText).join('; ')}${raises}`]
 }
 
-const MOST_SHOWN = 1000
+const MAX_SHOWN = 1000
+/** Shown if the policy names no approvers. */
+export const ANY_APPROVER = 'any operator except the requester'
 
-/** What the call would be run with. Nobody should say yes to what they have not seen. */
+/** Returns the arguments of the call, so that people see what they approve. */
 function argumentsOf({ arguments: args }: WaitingApproval): string {
-  if (args === undefined) return '(lost or erased: it can be denied, not approved)'
+  if (args === undefined) return '(lost or erased; the request can only be denied)'
   const text = shown(JSON.stringify(args))
-  return text.length <= MOST_SHOWN
+  return text.length <= MAX_SHOWN
     ? text
-    : `${text.slice(0, MOST_SHOWN)}… (all of it with \`tollgate approvals show\`)`
+    : `${text.slice(0, MAX_SHOWN)}… (show all with \`tollgate approvals show\`)`
 }
 
 interface AnswerOptions extends GatewayOptions {
@@ -150,12 +174,12 @@ interface AnswerOptions extends GatewayOptions {
   readonly widen?: boolean
 }
 
-/** Says yes to a request. */
+/** Approves a request. */
 export function runApprove(terminal: Terminal, options: AnswerOptions, which = ''): Promise<number> {
   return answer(terminal, options, which, 'approve')
 }
 
-/** Says no to a request. */
+/** Denies a request. */
 export function runDeny(terminal: Terminal, options: AnswerOptions, which = ''): Promise<number> {
   return answer(terminal, options, which, 'deny')
 }
@@ -172,33 +196,33 @@ async function answer(
     const request = approvals.find((each) => each.id === id)
     const { because, widen } = options
     const body = { ...(because !== undefined && { because }), ...(widen === true && { widen }) }
-    const said = await ask<{ readonly receipt: string; readonly answer: string }>(
+    const answered = await ask<{ readonly receipt: string; readonly answer: string }>(
       connection,
       `/v1/approvals/${id}/${word}`,
       body,
     )
-    terminal.data({ request: id, ...said }, said.receipt)
-    terminal.say(word === 'approve' ? grantOf(request, widen === true) : 'denied: this call does not pass')
+    terminal.data({ request: id, ...answered }, answered.receipt)
+    terminal.say(word === 'approve' ? grantOf(request, widen === true) : 'denied: this call will not run')
     return 0
   })
 }
 
-/** What a yes has brought. One that raises a tier is for more than the call that asked. */
+/** Returns the message after an approval. An elevation applies to more than this call. */
 function grantOf(request: WaitingApproval | undefined, widen: boolean): string {
   if (widen)
-    return 'approved: once this call has passed, its tool and what it acts on are in the scope of the session'
-  if (request?.reason_code !== 'ELEVATION_REQUIRED') return 'approved: exactly this call may pass, once'
+    return 'approved: when the call is allowed, its tool and targets are added to the scope of the session'
+  if (request?.reason_code !== 'ELEVATION_REQUIRED') return 'approved: exactly this call is allowed, once'
   const whose = `session ${shown(request.session)} of ${shown(request.principal)}`
-  return `approved: this call may pass, and ${whose} keeps the higher tier as long as \`gates.privilege.elevation\` says`
+  return `approved: this call is allowed, and ${whose} keeps the higher tier for the time in \`gates.privilege.elevation\``
 }
 
-/** The request that is meant, by its id or the beginning of it. */
+/** Returns the id of the request that is given by id or by the start of it. */
 export async function idOf(connection: Connection, which: string): Promise<string> {
   if (/^[0-9a-f]{64}$/.test(which)) return which
   if (!/^[0-9a-f]{8,63}$/.test(which)) {
     throw new UsageError(
-      `\`${which.slice(0, 80)}\` is no id of a request`,
-      'give at least 8 characters of one that `tollgate approvals list` shows',
+      `\`${which.slice(0, 80)}\` is not the id of a request`,
+      'give at least 8 characters of an id from `tollgate approvals list`',
     )
   }
   const { approvals } = await waitingOn(connection)
@@ -206,8 +230,8 @@ export async function idOf(connection: Connection, which: string): Promise<strin
   if (found && !another) return found.id
   throw new CommandError(
     found
-      ? `more than one request begins with \`${which}\``
-      : `no request that waits begins with \`${which}\``,
-    '`tollgate approvals list` shows what waits',
+      ? `more than one request id starts with \`${which}\``
+      : `no pending request id starts with \`${which}\``,
+    'list pending requests with `tollgate approvals list`',
   )
 }

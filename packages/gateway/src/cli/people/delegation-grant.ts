@@ -1,4 +1,4 @@
-// `tollgate delegations grant`: signs a delegation on this machine, and registers it. The key goes nowhere.
+// `tollgate delegations grant`: signs a delegation on this machine and registers it. The key stays on this machine.
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -29,7 +29,7 @@ interface GrantOptions extends GatewayOptions {
   readonly key: string
 }
 
-/** Signs a delegation, and registers it. */
+/** Signs and registers a delegation. */
 export async function runGrant(terminal: Terminal, options: GrantOptions): Promise<number> {
   const until = momentOf(options.until, new Date().getTime())
   const effects = options.effects?.map(effectOf)
@@ -42,14 +42,14 @@ export async function runGrant(terminal: Terminal, options: GrantOptions): Promi
     const { delegator, delegate, tools } = statement
     const what = tools.map((tool) => `\`${shown(tool)}\``).join(', ')
     terminal.say(
-      `\`${shown(delegate)}\` may act for \`${shown(delegator)}\` with ${what} until ${moment(until)}`,
+      `\`${shown(delegate)}\` can act for \`${shown(delegator)}\` with ${what} until ${moment(until)}`,
     )
-    if (!terminal.json) terminal.say('its calls name the printed id as `delegation`')
+    if (!terminal.json) terminal.say('its calls must name this id as `delegation`')
     return 0
   })
 }
 
-/** What is signed. The ledger and the tenant are those of the gateway that is asked. */
+/** Builds the statement to sign, with the ledger and tenant of the gateway. */
 async function statementOf(
   connection: Connection,
   { from, to, tools, depth, parent, session }: GrantOptions,
@@ -96,16 +96,19 @@ async function register(
   }
 }
 
-/** A delegation is for one principal, and each pattern is given by itself: what looks like more would grant nothing. */
+/** Refuses patterns in `--to` and lists in `--tools`, because they would match nothing. */
 function requireOne({ to, tools }: GrantOptions): void {
   if (to.includes('*')) {
-    throw new UsageError('`--to` names one principal; it cannot hold `*`', 'grant one for each principal')
+    throw new UsageError(
+      '`--to` must be one principal without `*`',
+      'grant one delegation for each principal',
+    )
   }
   const several = tools.find((tool) => tool.includes(','))
   if (several === undefined) return
   throw new UsageError(
-    `\`--tools ${several.slice(0, 80)}\` is one pattern with a comma in it, which no tool has`,
-    'give `--tools` again for each pattern',
+    `\`--tools ${several.slice(0, 80)}\` contains a comma, which no tool name has`,
+    'repeat `--tools` for each pattern',
   )
 }
 
@@ -113,21 +116,21 @@ function effectOf(text: string): EffectClass {
   const found = EFFECT_CLASSES.find((each) => each === text)
   if (found) return found
   throw new UsageError(
-    `\`${text.slice(0, 40)}\` is no class of effect`,
-    `write one of ${EFFECT_CLASSES.join(', ')}`,
+    `\`${text.slice(0, 40)}\` is not an effect class`,
+    `use one of ${EFFECT_CLASSES.join(', ')}`,
   )
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** A moment, or so much time from now. */
+/** Parses an end time or a duration from now. */
 function momentOf(text: string, now: number): string {
   const [, digits, unit = ''] = /^([1-9][0-9]{0,6})([smhd])$/.exec(text) ?? []
   const isMoment = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{5,12}Z$/.test(text)
   const time = isMoment ? Date.parse(text) : now + Number(digits) * (UNITS[unit] ?? NaN)
   if (time > now && time < now + 366 * 86_400_000) return new Date(time).toISOString()
   throw new UsageError(
-    `\`--until ${text.slice(0, 40)}\` is no time to come`,
-    'write for example `2h` or `30d`, at most a year, or a moment such as `2027-01-05T09:00:00Z`',
+    `\`--until ${text.slice(0, 40)}\` is not a time in the next year`,
+    'for example `2h`, `30d` or `2027-01-05T09:00:00Z`',
   )
 }

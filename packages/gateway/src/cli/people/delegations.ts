@@ -1,4 +1,4 @@
-// `tollgate delegations`: who may act for whom.
+// `tollgate delegations list`, `show` and `revoke`.
 
 import type { GatewayOptions } from '../commands.ts'
 import { ask } from '../program/ask.ts'
@@ -6,7 +6,7 @@ import { withConnection, type Connection } from '../program/connect.ts'
 import { moment, pairs, shown, table, until } from '../program/table.ts'
 import { CommandError, UsageError, type Terminal } from '../program/terminal.ts'
 
-/** A delegation as the API gives it. */
+/** A delegation, as the API returns it. */
 interface ShownDelegation {
   readonly id: string
   readonly delegator: string
@@ -21,7 +21,7 @@ interface ShownDelegation {
   readonly receipt: string
 }
 
-/** One delegation of a chain, as the API gives it. */
+/** One delegation of a chain, as the API returns it. */
 export interface ShownLink {
   readonly delegation: string
   readonly delegator: string
@@ -35,8 +35,7 @@ export async function runList(terminal: Terminal, options: GatewayOptions): Prom
   return withConnection(options, 'read', async (connection) => {
     const { delegations } = await listOn(connection)
     terminal.data({ delegations }, () => format(delegations))
-    if (delegations.length === 0)
-      terminal.say('there is no delegation; sign one with `tollgate delegations grant`')
+    if (delegations.length === 0) terminal.say('no delegations; create one with `tollgate delegations grant`')
     return 0
   })
 }
@@ -56,10 +55,10 @@ function format(delegations: readonly ShownDelegation[]): string {
     standing,
     standing === 'in force' ? until(end, now) : '',
   ])
-  return rows.length === 0 ? '' : table(['ID', 'FROM', 'TO', 'TOOLS', 'PARENT', 'STANDING', 'LEFT'], rows)
+  return rows.length === 0 ? '' : table(['ID', 'FROM', 'TO', 'TOOLS', 'PARENT', 'STATUS', 'LEFT'], rows)
 }
 
-/** Shows one delegation, and what it hangs from. */
+/** Shows a delegation and its parents. */
 export async function runShow(terminal: Terminal, options: GatewayOptions, which = ''): Promise<number> {
   return withConnection(options, 'read', async (connection) => {
     const id = await delegationOf(connection, which)
@@ -81,14 +80,14 @@ function describe(each: ShownDelegation, lineage: readonly ShownLink[]): string 
     ['effects', each.effects?.join(', ') ?? 'any'],
     ['session', each.session === null ? 'any' : shown(each.session)],
     ['until', moment(each.until)],
-    ['below it', `${each.depth} further delegations may hang`],
-    ['standing', each.standing],
+    ['depth', `${each.depth} further levels allowed`],
+    ['status', each.standing],
     ['receipt', each.receipt],
     ...lineageRows(lineage),
   ])
 }
 
-/** A chain in lines: in whose name, and through whom. */
+/** Formats a chain of delegations: the principals, then each delegation. */
 export function lineageRows(lineage: readonly ShownLink[]): readonly (readonly [string, string])[] {
   const root = lineage.at(-1)
   if (!root) return []
@@ -105,7 +104,7 @@ export function lineageRows(lineage: readonly ShownLink[]): readonly (readonly [
   ]
 }
 
-/** Takes a delegation back. */
+/** Revokes a delegation. */
 export async function runRevoke(terminal: Terminal, options: GatewayOptions, which = ''): Promise<number> {
   return withConnection(options, 'write', async (connection) => {
     const id = await delegationOf(connection, which)
@@ -116,25 +115,27 @@ export async function runRevoke(terminal: Terminal, options: GatewayOptions, whi
       'POST',
     )
     terminal.data({ delegation: id, receipt }, receipt)
-    terminal.say(`the delegation ${id.slice(0, 8)} is revoked, and with it all that hang below it`)
+    terminal.say(`revoked delegation ${id.slice(0, 8)} and everything delegated from it`)
     return 0
   })
 }
 
-/** The delegation that is meant, by its id or the beginning of it. */
+/** Returns the id of the delegation that is given by id or by the start of it. */
 export async function delegationOf(connection: Connection, which: string): Promise<string> {
   if (/^[0-9a-f]{64}$/.test(which)) return which
   if (!/^[0-9a-f]{8,63}$/.test(which)) {
     throw new UsageError(
-      `\`${which.slice(0, 80)}\` is no id of a delegation`,
-      'give at least 8 characters of one that `tollgate delegations list` shows',
+      `\`${which.slice(0, 80)}\` is not the id of a delegation`,
+      'give at least 8 characters of an id from `tollgate delegations list`',
     )
   }
   const { delegations } = await listOn(connection)
   const [found, another] = delegations.filter(({ id }) => id.startsWith(which))
   if (found && !another) return found.id
   throw new CommandError(
-    found ? `more than one delegation begins with \`${which}\`` : `no delegation begins with \`${which}\``,
-    '`tollgate delegations list` shows them',
+    found
+      ? `more than one delegation id starts with \`${which}\``
+      : `no delegation id starts with \`${which}\``,
+    'list them with `tollgate delegations list`',
   )
 }

@@ -1,4 +1,4 @@
-// `tollgate freeze` and `unfreeze`: the stop button.
+// `tollgate freeze` and `tollgate unfreeze`.
 
 import type { GatewayOptions } from '../commands.ts'
 import { ask } from '../program/ask.ts'
@@ -11,7 +11,7 @@ interface FreezeOptions extends GatewayOptions {
 
 const SCOPES = ['all', 'principal', 'tool', 'session']
 
-/** Freezes. */
+/** Freezes all calls, a principal, a tool or a session. */
 export function runFreeze(
   terminal: Terminal,
   options: FreezeOptions,
@@ -39,7 +39,7 @@ interface FreezeChange {
 
 async function change(terminal: Terminal, options: FreezeOptions, wanted: FreezeChange): Promise<number> {
   const { scope, target, frozen } = wanted
-  refuseNonsense(wanted)
+  refuseInvalid(wanted)
   return withConnection(options, 'write', async (connection) => {
     const { because } = options
     const body = {
@@ -50,23 +50,23 @@ async function change(terminal: Terminal, options: FreezeOptions, wanted: Freeze
     }
     const { receipt } = await ask<{ readonly receipt: string }>(connection, '/v1/freeze', body)
     terminal.data({ ...body, receipt }, receipt)
-    const what = target === undefined ? 'everything' : `${scope} \`${target}\``
-    terminal.say(frozen ? `${what} is frozen from now on` : `${what} is no longer frozen`)
+    const what = target === undefined ? 'all calls' : `${scope} \`${target}\``
+    terminal.say(frozen ? `froze ${what}` : `unfroze ${what}`)
     return 0
   })
 }
 
-function refuseNonsense({ scope, target, frozen }: FreezeChange): void {
+function refuseInvalid({ scope, target, frozen }: FreezeChange): void {
   const word = frozen ? 'freeze' : 'unfreeze'
   if (!SCOPES.includes(scope)) {
     throw new UsageError(
       `\`${scope.slice(0, 80)}\` cannot be frozen`,
-      `write \`tollgate ${word} all\`, or \`principal\`, \`tool\` or \`session\` and its name`,
+      `use \`tollgate ${word} all\`, or \`principal\`, \`tool\` or \`session\` with a name`,
     )
   }
   if (scope === 'all' && target !== undefined)
-    throw new UsageError('`all` takes no name', `write \`tollgate ${word} all\``)
+    throw new UsageError('`all` takes no name', `use \`tollgate ${word} all\``)
   if (scope !== 'all' && target === undefined) {
-    throw new UsageError(`which ${scope}?`, `write \`tollgate ${word} ${scope} NAME\``)
+    throw new UsageError(`the name of the ${scope} is missing`, `use \`tollgate ${word} ${scope} NAME\``)
   }
 }

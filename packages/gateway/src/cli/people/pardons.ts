@@ -1,4 +1,4 @@
-// `tollgate sessions reset`, `sessions close` and `trust reset`: what an operator lifts, with the reason.
+// `tollgate sessions reset`, `tollgate sessions close` and `tollgate trust reset`.
 
 import type { GatewayOptions } from '../commands.ts'
 import { ask } from '../program/ask.ts'
@@ -12,20 +12,20 @@ interface PardonOptions extends GatewayOptions {
   readonly principal?: string
 }
 
-/** Takes the risk from a session. */
+/** Resets the risk of a session. */
 export function runReset(terminal: Terminal, options: PardonOptions, id = ''): Promise<number> {
-  return ofSession(terminal, options, id, 'reset', 'has no risk any more; what it has read stays labelled')
+  return ofSession(terminal, options, id, 'reset', 'has no risk now; its data labels stay')
 }
 
 /** Closes a session. */
 export function runClose(terminal: Terminal, options: PardonOptions, id = ''): Promise<number> {
-  return ofSession(terminal, options, id, 'close', 'is closed; a call that names it begins it again')
+  return ofSession(terminal, options, id, 'close', 'is closed; a new call in it starts it again')
 }
 
-/** Sets the trust of a principal back. */
+/** Resets the trust of a principal. */
 export function runTrustReset(terminal: Terminal, options: PardonOptions, principal = ''): Promise<number> {
   const because = reasonIn(options, `trust reset ${principal}`)
-  return lifted(terminal, options, `${shown(principal)} is trusted as in the beginning`, () =>
+  return send(terminal, options, `reset the trust of ${shown(principal)} to its initial score`, () =>
     Promise.resolve([`/v1/principals/${encodeURIComponent(principal)}/trust`, { because }]),
   )
 }
@@ -38,13 +38,13 @@ function ofSession(
   done: string,
 ): Promise<number> {
   const because = reasonIn(options, `sessions ${act} ${id}`)
-  return lifted(terminal, options, `session \`${shown(id)}\` ${done}`, async (connection) => {
+  return send(terminal, options, `session \`${shown(id)}\` ${done}`, async (connection) => {
     const principal = options.principal ?? (await ownerOf(connection, id))
     return [`/v1/sessions/${encodeURIComponent(id)}/${act}`, { principal, because }]
   })
 }
 
-async function lifted(
+async function send(
   terminal: Terminal,
   options: PardonOptions,
   done: string,
@@ -62,7 +62,7 @@ async function lifted(
 function reasonIn({ because = '' }: PardonOptions, command: string): string {
   if (because.trim() !== '') return because
   throw new UsageError(
-    'why? the reason is in the receipt',
-    `write \`tollgate ${shown(command)} --because REASON\``,
+    'a reason is required; it is stored in the receipt',
+    `use \`tollgate ${shown(command)} --because REASON\``,
   )
 }

@@ -1,4 +1,4 @@
-// `tollgate sessions show`: what is remembered of a session, and in whose name it acts.
+// `tollgate sessions show`: shows the state of a session and its delegations.
 
 import type { GatewayOptions } from '../commands.ts'
 import { ask, queryOf } from '../program/ask.ts'
@@ -36,15 +36,15 @@ export async function runShow(terminal: Terminal, options: SessionShowOptions, i
     terminal.data(session, () => format(session))
     if (session.broken) {
       terminal.warn(
-        'its record was lost or changed, and no side effect passes in it any more',
-        'let the agent begin another session, and run `tollgate fsck`',
+        'the record of this session was lost or changed, so its side effects are denied',
+        'let the agent start another session, and run `tollgate fsck`',
       )
     }
     return 0
   })
 }
 
-/** Whose session it is, by the newest decisions in it. */
+/** Returns the principal of a session, from its newest decisions. @throws if it is unknown or ambiguous. */
 export async function ownerOf(connection: Connection, session: string): Promise<string> {
   const query = queryOf({ session, kind: 'decision', limit: 100 }).toString()
   const { receipts } = await ask<ReceiptPage>(connection, `/v1/receipts?${query}`)
@@ -54,13 +54,10 @@ export async function ownerOf(connection: Connection, session: string): Promise<
   const [name, another] = names
   if (name !== undefined && another === undefined) return name
   if (name === undefined)
-    throw new CommandError(
-      'no decision of this session is among the newest',
-      'say whose it is with `--principal NAME`',
-    )
+    throw new CommandError('the principal of this session is unknown', 'give it with `--principal NAME`')
   throw new UsageError(
-    'more than one principal has a session of this name',
-    `say whose with \`--principal\`: ${[...names].map((each) => `\`${shown(each)}\``).join(', ')}`,
+    'more than one principal has a session with this id',
+    `choose one with \`--principal\`: ${[...names].map((each) => `\`${shown(each)}\``).join(', ')}`,
   )
 }
 
@@ -68,11 +65,11 @@ function format(session: ShownSession): string {
   const { id, principal, decisions, risk, labels, elevated, trust, lineage, last } = session
   return pairs([
     ['session', `${shown(id)} of ${shown(principal)}`],
-    ['decisions', `${decisions}, the newest ${last.receipt.slice(0, 8)} at ${moment(last.time)}`],
+    ['decisions', `${decisions}, newest ${last.receipt.slice(0, 8)} at ${moment(last.time)}`],
     ['risk', riskOf(session, risk)],
-    ['data read', labels.length === 0 ? 'no class that the policy follows' : labels.map(shown).join(', ')],
-    ['tier', elevated ? `raised to ${elevated.tier} until ${moment(elevated.until)}` : 'not raised'],
-    ['trust', trust === null ? 'the policy does not ask' : `${pointsOf(trust)} of 1000`],
+    ['data read', labels.length === 0 ? 'no labelled data' : labels.map(shown).join(', ')],
+    ['tier', elevated ? `elevated to ${elevated.tier} until ${moment(elevated.until)}` : 'not elevated'],
+    ['trust', trust === null ? 'not used by the policy' : `${pointsOf(trust)} of 1000`],
     ...(lineage.length === 0 ? [['acts for', 'itself'] as const] : lineageRows(lineage)),
   ])
 }
@@ -83,13 +80,13 @@ function riskOf(
 ): string {
   const facts = [
     `${score} over ${turns} ${turns === 1 ? 'turn' : 'turns'}`,
-    ...(source ? ['something sensitive was read'] : []),
+    ...(source ? ['sensitive data was read'] : []),
     ...(denials > 0 ? [`${denials} denied in a row`] : []),
   ]
   return facts.join('; ')
 }
 
-/** Trust in whole points. */
+/** Returns a trust score without its fraction. */
 export function pointsOf(trust: string): string {
   return trust.split('.', 1)[0] ?? trust
 }

@@ -1,4 +1,4 @@
-// `tollgate tokens`: who may talk to the gateway.
+// `tollgate tokens`: lists, issues and revokes access tokens.
 
 import type { GatewayOptions } from '../commands.ts'
 import { ask } from '../program/ask.ts'
@@ -16,12 +16,12 @@ interface ShownToken {
   readonly run: boolean
 }
 
-/** Lists the tokens in force. The tokens themselves are nowhere. */
+/** Lists the valid tokens by hash. */
 export async function runList(terminal: Terminal, options: GatewayOptions): Promise<number> {
   return withConnection(options, 'read', async (connection) => {
     const { tokens } = await ask<{ readonly tokens: readonly ShownToken[] }>(connection, '/v1/tokens')
     terminal.data({ tokens }, () => format(tokens))
-    if (tokens.length === 0) terminal.say('there is no token; make one with `tollgate tokens issue`')
+    if (tokens.length === 0) terminal.say('no tokens; create one with `tollgate tokens issue`')
     return 0
   })
 }
@@ -33,9 +33,9 @@ function format(tokens: readonly ShownToken[]): string {
     shown(principal),
     groups.map(shown).join(', '),
     moment(issued),
-    run ? 'with this run' : expires === null ? 'never' : moment(expires),
+    run ? 'end of this run' : expires === null ? 'never' : moment(expires),
   ])
-  return rows.length === 0 ? '' : table(['HASH', 'ROLE', 'PRINCIPAL', 'GROUPS', 'ISSUED', 'ENDS'], rows)
+  return rows.length === 0 ? '' : table(['HASH', 'ROLE', 'PRINCIPAL', 'GROUPS', 'ISSUED', 'EXPIRES'], rows)
 }
 
 interface IssueOptions extends GatewayOptions {
@@ -47,21 +47,19 @@ interface IssueOptions extends GatewayOptions {
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
-/** Issues a token and prints it, once. */
+/** Issues a token and prints it once. */
 export async function runIssue(terminal: Terminal, options: IssueOptions): Promise<number> {
-  const lasts = options.lasts === undefined ? undefined : secondsOf(options.lasts)
+  const seconds = options.lasts === undefined ? undefined : secondsOf(options.lasts)
   return withConnection(options, 'write', async (connection) => {
     const issued = await ask<ShownToken & { readonly token: string }>(connection, '/v1/tokens', {
       role: options.role,
       principal: options.principal,
       ...(options.group && { groups: options.group }),
-      ...(lasts !== undefined && { lasts_seconds: lasts }),
+      ...(seconds !== undefined && { lasts_seconds: seconds }),
     })
     terminal.data(issued, issued.token)
     const end = issued.expires === null ? 'until it is revoked' : `until ${moment(issued.expires)}`
-    terminal.say(
-      `a token for ${options.role} \`${shown(issued.principal)}\`, good ${end}; it is shown this once`,
-    )
+    terminal.say(`${options.role} token for \`${shown(issued.principal)}\`, valid ${end}; shown only once`)
     return 0
   })
 }
@@ -71,24 +69,24 @@ function secondsOf(text: string): number {
   const seconds = Number(digits) * (UNITS[unit] ?? NaN)
   if (seconds > 0 && seconds <= 3650 * 86_400) return seconds
   throw new UsageError(
-    `\`--lasts ${text.slice(0, 40)}\` is no time`,
-    'write for example `12h` or `30d`, at most ten years',
+    `\`--lasts ${text.slice(0, 40)}\` is not a duration`,
+    'for example `12h` or `30d`, at most ten years',
   )
 }
 
 /** Revokes a token. */
 export async function runRevoke(terminal: Terminal, options: GatewayOptions, hash = ''): Promise<number> {
   if (!/^[0-9a-f]{8,64}$/.test(hash)) {
-    // What was given could be the token itself: it is not repeated.
+    // The argument is not repeated, because it could be the token.
     throw new UsageError(
-      'that is no hash of a token',
-      '`tollgate tokens list` shows the hashes; give at least 8 characters of one',
+      'this is not the hash of a token',
+      'give at least 8 characters of a hash from `tollgate tokens list`',
     )
   }
   return withConnection(options, 'write', async (connection) => {
-    const gone = await ask<ShownToken>(connection, `/v1/tokens/${hash}`, undefined, 'DELETE')
-    terminal.data(gone, gone.hash)
-    terminal.say(`the token of \`${shown(gone.principal)}\` is revoked`)
+    const revoked = await ask<ShownToken>(connection, `/v1/tokens/${hash}`, undefined, 'DELETE')
+    terminal.data(revoked, revoked.hash)
+    terminal.say(`revoked the token of \`${shown(revoked.principal)}\``)
     return 0
   })
 }

@@ -1,4 +1,4 @@
-// Who has earned or lost trust, and which sessions a person has raised, as the newest receipts tell it.
+// Finds principals with changed trust and elevated sessions in the newest receipts.
 
 import type { Receipt } from '@tollgate/evidence'
 import { readTrustState } from '@tollgate/kernel'
@@ -6,12 +6,12 @@ import { POINT, trustAt } from '@tollgate/kernel/detection'
 import type { ShownEntry } from '../receipts/describe.ts'
 import { moment, shown } from '../program/table.ts'
 
-/** How many of the newest receipts are looked at. */
+/** How many of the newest receipts are read. */
 export const LOOKED_AT = 500
 
-/** What the newest receipts tell. */
+/** Changes of trust and elevated sessions. */
 export interface TrustChanges {
-  /** Trust in whole points, of those that do not stand in the middle. */
+  /** Trust in whole points, of principals that differ from the initial score. */
   readonly trust: readonly { readonly principal: string; readonly points: number }[]
   readonly raised: readonly Raised[]
 }
@@ -23,10 +23,10 @@ interface Raised {
   readonly until: string
 }
 
-const MIDDLE = 500
-const MOST_NAMED = 10
+const INITIAL_POINTS = 500
+const MAX_NAMED = 10
 
-/** What the newest receipts tell, the newest first. `halfLife` is the policy's; without one nobody has any trust. */
+/** Returns the changes in `receipts`, which are newest first. `halfLife` comes from the policy; without it there is no trust. */
 export function trustChangesIn(
   receipts: readonly ShownEntry[],
   halfLife: number | undefined,
@@ -52,10 +52,12 @@ function trustIn(receipts: readonly ShownEntry[], halfLife: number, now: number)
     const score = trustAt(readTrustState({ record: undefined, anchor }), now, halfLife)
     points.set(principal, Math.floor(score / POINT))
   }
-  return [...points].flatMap(([principal, each]) => (each === MIDDLE ? [] : [{ principal, points: each }]))
+  return [...points].flatMap(([principal, each]) =>
+    each === INITIAL_POINTS ? [] : [{ principal, points: each }],
+  )
 }
 
-/** Whose trust a receipt speaks of; undefined if of nobody's. */
+/** Returns the principal whose trust a receipt states, if any. */
 function ownerOf(receipt: Receipt, owners: ReadonlyMap<string, string>): string | undefined {
   if (receipt.kind === 'decision' && receipt.trust !== undefined) return receipt.principal
   return receipt.kind === 'effect' && receipt.trust !== undefined ? owners.get(receipt.decision) : undefined
@@ -73,7 +75,7 @@ function raisedIn(receipts: readonly ShownEntry[], now: number): readonly Raised
   return [...seen.values()]
 }
 
-/** The same in lines. */
+/** Formats the changes as rows. */
 export function trustChangeRows({ trust, raised }: TrustChanges): readonly (readonly [string, string])[] {
   return [
     ...rowOf(
@@ -81,7 +83,7 @@ export function trustChangeRows({ trust, raised }: TrustChanges): readonly (read
       trust.map(({ principal, points }) => `${shown(principal)} ${points} of 1000`),
     ),
     ...rowOf(
-      'raised',
+      'elevated',
       raised.map(
         ({ principal, session, tier, until }) =>
           `${shown(principal)} in ${shown(session)} to ${tier} until ${moment(until)}`,
@@ -92,6 +94,6 @@ export function trustChangeRows({ trust, raised }: TrustChanges): readonly (read
 
 function rowOf(name: string, values: readonly string[]): readonly (readonly [string, string])[] {
   if (values.length === 0) return []
-  const more = values.length > MOST_NAMED ? `, and ${values.length - MOST_NAMED} more` : ''
-  return [[name, values.slice(0, MOST_NAMED).join(', ') + more]]
+  const more = values.length > MAX_NAMED ? `, and ${values.length - MAX_NAMED} more` : ''
+  return [[name, values.slice(0, MAX_NAMED).join(', ') + more]]
 }

@@ -1,4 +1,4 @@
-// Case files on the disk: finding them, and the policies they are about.
+// Finds and loads case files and their policies.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
@@ -11,7 +11,7 @@ const SUFFIX = '.test.yaml'
 const MAX_DEPTH = 16
 const MAX_FOUND = 10_000
 
-/** The case files among paths: those named, and those below directories that are named, in order. @throws if a path is not there. */
+/** Returns the case files among paths and below directories, in order. @throws if a path does not exist. */
 export function findCaseFiles(paths: readonly string[]): readonly string[] {
   const found = paths.flatMap((path) => (statSync(path).isDirectory() ? below(path, MAX_DEPTH) : [path]))
   return [...new Set(found)].slice(0, MAX_FOUND)
@@ -29,17 +29,17 @@ function below(directory: string, depth: number): readonly string[] {
   })
 }
 
-/** Others' code, and what is hidden. A link to a directory is none of ours either: it may lead in a circle. */
+/** Skips dependencies and hidden directories. Links to directories are also skipped, because they can form a cycle. */
 function isSkipped(name: string): boolean {
   return name === 'node_modules' || name.startsWith('.')
 }
 
-/** A case file with its policy, or why it cannot be run. */
+/** A case file with its policy, or the reasons why it cannot run. */
 type Loaded =
   | { readonly ok: true; readonly policyFile: string; readonly policy: Policy; readonly file: CaseFile }
   | { readonly ok: false; readonly policyFile: string | undefined; readonly mistakes: readonly string[] }
 
-/** Reads a case file and the policy it is about. Never throws for what is in them, or not there. */
+/** Loads a case file and its policy. Never throws for missing or invalid files. */
 export function loadCases(path: string): Loaded {
   const text = readSmall(path)
   if (!text.ok) return { ok: false, policyFile: undefined, mistakes: [text.mistake] }
@@ -57,7 +57,7 @@ export function loadCases(path: string): Loaded {
 }
 
 const NAMELESS =
-  'which policy is it about? write `policy: FILE`, or call the file `NAME.test.yaml` beside `NAME.yaml`'
+  'no policy is named; add `policy: FILE`, or name the file `NAME.test.yaml` next to `NAME.yaml`'
 
 function policyOf(path: string, { policy }: CaseFile): string | undefined {
   const folder = dirname(path)
@@ -68,14 +68,14 @@ function policyOf(path: string, { policy }: CaseFile): string | undefined {
 
 type Small = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly mistake: string }
 
-// In bytes: no character needs more than three of them.
+// In bytes: a character needs at most three.
 const MAX_BYTES = 3 * MAX_CASE_FILE
 
 function readSmall(path: string): Small {
   try {
     const found = statSync(path)
-    // A pipe or a device may never end.
-    if (!found.isFile()) return { ok: false, mistake: `\`${path}\` is no file; look at its path` }
+    // A pipe or a device might never end.
+    if (!found.isFile()) return { ok: false, mistake: `\`${path}\` is not a file; check the path` }
     if (found.size > MAX_BYTES) {
       return {
         ok: false,
@@ -84,20 +84,20 @@ function readSmall(path: string): Small {
     }
     return { ok: true, text: readFileSync(path, 'utf8') }
   } catch {
-    return { ok: false, mistake: `the file \`${path}\` is not there, or may not be read; look at its path` }
+    return { ok: false, mistake: `\`${path}\` does not exist or is not readable; check the path` }
   }
 }
 
-/** Everything that a run depends on, and how it was last seen: another text means that something has changed. */
+/** Returns a fingerprint of all files that a run depends on. It changes when one of them changes. */
 export function fingerprint(paths: readonly string[]): string {
-  return paths.map((path) => `${resolve(path)} ${seen(path)}`).join('\n')
+  return paths.map((path) => `${resolve(path)} ${stateOf(path)}`).join('\n')
 }
 
-function seen(path: string): string {
+function stateOf(path: string): string {
   try {
     const { mtimeMs, size, ino } = statSync(path)
     return `${mtimeMs} ${size} ${ino}`
   } catch {
-    return 'not there'
+    return 'missing'
   }
 }

@@ -1,4 +1,4 @@
-// `tollgate policy check`: every mistake in a policy file; and in one without mistakes, what is hardly meant so.
+// `tollgate policy check`: reports every mistake in a policy file, or warnings if it has none.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import type { Config } from '../../config/config.ts'
 import { CONFIG_FILE } from '../../config/place.ts'
 import type { DataOptions } from '../commands.ts'
 import { dataOf } from '../program/connect.ts'
-import { allowsAnything } from './standing.ts'
+import { allowsAnything } from './policy-status.ts'
 import { shown } from '../program/table.ts'
 import type { Terminal } from '../program/terminal.ts'
 import { placed } from './policy-file.ts'
@@ -16,12 +16,12 @@ interface CheckOptions extends DataOptions {
   readonly strict?: boolean
 }
 
-/** Reads a policy file and tells every mistake, or else every remark; 1 if there is a mistake, or with `strict` a remark. */
+/** Checks a policy file. Returns 1 for a mistake, and with `strict` also for a warning. */
 export async function runCheck(terminal: Terminal, options: CheckOptions, file?: string): Promise<number> {
   const config = await configOf(terminal, options, file)
   const path = file ?? config?.policy ?? ''
   const parsed = parsePolicy(readFileSync(path, 'utf8'))
-  if (!parsed.ok) return tellMistakes(terminal, path, parsed.mistakes)
+  if (!parsed.ok) return printMistakes(terminal, path, parsed.mistakes)
   const { policy } = parsed
   const remarks = reviewPolicy(policy, await knownTools(terminal, config))
   const ok = options.strict !== true || remarks.length === 0
@@ -30,11 +30,11 @@ export async function runCheck(terminal: Terminal, options: CheckOptions, file?:
     { ok, file: path, name, hash, tools: tools.length, rules: rules.length, remarks },
     remarks.map((remark) => remarkText(terminal, path, remark)).join('\n'),
   )
-  tellSummary(terminal, path, policy, remarks.length)
+  printSummary(terminal, path, policy, remarks.length)
   return ok ? 0 : 1
 }
 
-/** How the gateway of the data directory runs. A file that was named can also be checked without one. */
+/** Returns the configuration of the data directory. A named file can also be checked without one. */
 async function configOf(
   terminal: Terminal,
   options: DataOptions,
@@ -47,21 +47,21 @@ async function configOf(
   try {
     return readConfig(data)
   } catch (fault) {
-    warnOfUnknown(terminal, fault)
+    warnUnknownTools(terminal, fault)
     return undefined
   }
 }
 
-function warnOfUnknown(terminal: Terminal, fault: unknown): void {
+function warnUnknownTools(terminal: Terminal, fault: unknown): void {
   const why = fault instanceof Error ? fault.message : String(fault)
-  terminal.warn(`the tools that servers offer are not known here: ${why}`)
+  terminal.warn(`the check does not know the tools of your MCP servers: ${why}`)
 }
 
-/** The tools that people have pinned: the ledger knows them, whether or not a gateway runs. */
+/** Returns the pinned tools. They are in the ledger, so no gateway has to run. */
 async function knownTools(terminal: Terminal, config: Config | undefined): Promise<readonly string[]> {
   if (!config) return []
   try {
-    // Only here: opening a ledger takes longer than all the rest.
+    // Imported here, because opening a ledger takes longer than the rest of the check.
     const { openView } = await import('../../open-view.ts')
     const opened = await openView(config)
     try {
@@ -71,12 +71,12 @@ async function knownTools(terminal: Terminal, config: Config | undefined): Promi
       await opened.close()
     }
   } catch (fault) {
-    warnOfUnknown(terminal, fault)
+    warnUnknownTools(terminal, fault)
     return []
   }
 }
 
-function tellMistakes(terminal: Terminal, file: string, mistakes: readonly Mistake[]): number {
+function printMistakes(terminal: Terminal, file: string, mistakes: readonly Mistake[]): number {
   terminal.data({ ok: false, file, mistakes }, () => placed(file, mistakes).join('\n'))
   return 1
 }
@@ -85,11 +85,10 @@ function remarkText({ paint }: Terminal, file: string, { line, column, message, 
   return `${file}:${line}:${column}: ${paint.yellow('warning:')} ${shown(message)}\n  ${paint.cyan('→')} ${shown(remedy)}`
 }
 
-function tellSummary(terminal: Terminal, file: string, policy: Policy, count: number): void {
+function printSummary(terminal: Terminal, file: string, policy: Policy, count: number): void {
   const { name, rules, tools } = policy
-  const remarks = count === 0 ? 'no remarks' : count === 1 ? '1 remark' : `${count} remarks`
-  terminal.say(
-    `\`${file}\`: \`${name}\` is a policy of ${rules.length} rules on ${tools.length} tools; ${remarks}`,
-  )
-  if (!allowsAnything(policy)) terminal.warn('it lets nothing pass', 'add a tool, and a rule that allows it')
+  const remarks = count === 0 ? 'no warnings' : count === 1 ? '1 warning' : `${count} warnings`
+  terminal.say(`\`${file}\`: policy \`${name}\`, ${rules.length} rules, ${tools.length} tools; ${remarks}`)
+  if (!allowsAnything(policy))
+    terminal.warn('the policy allows nothing', 'add a tool, and a rule that allows it')
 }

@@ -1,4 +1,4 @@
-// Case files beside policy files: their calls are tried under both policies, and varied.
+// Reads the calls of the case files of both policies for `tollgate policy diff`.
 
 import { readFileSync, statSync } from 'node:fs'
 import { MAX_CASE_FILE, readCaseFile } from '../../workbench/case-file.ts'
@@ -8,29 +8,29 @@ import type { Side } from './diff-text.ts'
 import type { Terminal } from '../program/terminal.ts'
 import { placed } from './policy-file.ts'
 
-/** The calls of `NAME.test.yaml` beside each policy, each once. One that cannot be read is said, and left out. */
+/** Returns the distinct calls of `NAME.test.yaml` for each policy. Warns about an unreadable file and skips it. */
 export function seedsBeside(terminal: Terminal, sides: readonly Side[]): readonly Draft[] {
-  const files = sides.flatMap(({ file }) => (file === undefined ? [] : [besideOf(file)]))
+  const files = sides.flatMap(({ file }) => (file === undefined ? [] : [caseFileOf(file)]))
   const drafts = [...new Set(files)].flatMap((file) => seedsIn(terminal, file))
   return [...new Map(drafts.map((draft) => [JSON.stringify(draft), draft])).values()]
 }
 
-function besideOf(file: string): string {
+function caseFileOf(file: string): string {
   return `${file.replace(/\.ya?ml$/, '')}.test.yaml`
 }
 
-// In bytes: no character needs more than three of them.
+// In bytes: a character needs at most three.
 const MAX_BYTES = 3 * MAX_CASE_FILE
 
 function seedsIn(terminal: Terminal, file: string): readonly Draft[] {
   const found = statSync(file, { throwIfNoEntry: false })
   if (!found) return []
-  const leave = (...why: readonly string[]): readonly Draft[] => {
-    terminal.warn(`the calls of \`${file}\` are not tried`, ...why)
+  const skip = (...why: readonly string[]): readonly Draft[] => {
+    terminal.warn(`skipped the calls of \`${file}\``, ...why)
     return []
   }
-  if (!found.isFile() || found.size > MAX_BYTES) return leave('it is no file, or too long a one')
+  if (!found.isFile() || found.size > MAX_BYTES) return skip('it is not a file, or too long')
   const read = readCaseFile(readFileSync(file, 'utf8'))
   if (read.ok) return draftsIn(read.file)
-  return leave(...placed(file, read.mistakes))
+  return skip(...placed(file, read.mistakes))
 }

@@ -1,4 +1,4 @@
-// What `tollgate policy diff` found, for people.
+// Formats the report of `tollgate policy diff`.
 
 import type { JsonObject } from '@tollgate/evidence'
 import type { Policy } from '@tollgate/kernel/policy'
@@ -15,7 +15,7 @@ export interface Side {
   readonly policy: Policy
 }
 
-/** How many calls were tried. */
+/** Numbers of compared calls. */
 export interface TriedCalls {
   readonly generated: number
   /** Calls of the case files beside the policies. */
@@ -23,25 +23,25 @@ export interface TriedCalls {
   readonly recorded: { readonly calls: number; readonly skipped: ReadonlyMap<string, number> }
 }
 
-/** What came of comparing. */
+/** The result of a comparison. */
 export interface Diff {
   readonly a: Side
   readonly b: Side
   readonly tried: TriedCalls
   readonly groups: readonly ChangeGroup[]
-  /** What no tried call shows. */
+  /** Changes that no call shows. */
   readonly untried: readonly (Untried & { readonly accepted: boolean })[]
-  /** Names that have to be accepted and were not. */
+  /** Names that must be accepted and are not. */
   readonly missing: readonly string[]
-  /** Names that were accepted and that nothing needs. */
+  /** Accepted names that are not needed. */
   readonly stale: readonly string[]
   readonly standings: readonly StandingChange[]
   readonly sections: readonly string[]
-  /** Rules that ask other people than before. */
+  /** Rules with other approvers or another expiry. */
   readonly asking: readonly string[]
 }
 
-/** The whole report. */
+/** Returns the whole report. */
 export function diffText(diff: Diff, all: boolean, paint: Colors): string {
   const changed = diff.groups.filter(({ change }) => change !== 'same verdict')
   const same = diff.groups.filter(({ change }) => change === 'same verdict')
@@ -60,13 +60,13 @@ function untriedText({ untried }: Diff, paint: Colors): readonly string[] {
   const lines = untried.map(({ name, why, accepted }) =>
     accepted ? `  ${name}: ${why}; accepted` : `  ${paint.red(name)}: ${why}; not accepted`,
   )
-  return [['No call shows:', ...lines].join('\n')]
+  return [['No call shows the effect of:', ...lines].join('\n')]
 }
 
 function sameText(same: readonly ChangeGroup[]): readonly string[] {
   if (same.length === 0) return []
   const calls = same.reduce((sum, { recorded, cases, generated }) => sum + recorded + cases + generated, 0)
-  return [`The same verdict for another reason: ${calls} calls; \`--all\` shows them.`]
+  return [`${calls} calls have the same verdict for another reason; \`--all\` shows them.`]
 }
 
 function groupText(group: ChangeGroup, paint: Colors): string {
@@ -79,7 +79,7 @@ function groupText(group: ChangeGroup, paint: Colors): string {
       ? `, accepted: ${needs.join(' ')}`
       : `, not accepted: ${needs.join(' ')}`
   return [
-    `${title}  ${recorded} recorded, ${cases} from cases, ${generated} made up${state}`,
+    `${title}  ${recorded} recorded, ${cases} from cases, ${generated} generated${state}`,
     `  ${outcomeText(from)}  →  ${outcomeText(to)}`,
     ...group.examples.map((example) => `    ${exampleText(example)}`),
   ].join('\n')
@@ -92,19 +92,17 @@ function exampleText(example: Example): string {
   return shown(`receipt ${receipt}  ${principal}  ${tool} ${given}`)
 }
 
-/** What no single call shows. */
+/** Returns the changes that no single call shows. */
 function besidesText({ standings, sections, asking }: Diff): readonly string[] {
   const lines = [
-    ...standings.map(({ rung, from, to }) => `  rung ${rung}: ${from} → ${to}`),
-    ...(asking.length > 0
-      ? [`  rules that ask other people, or wait longer or shorter: ${asking.join(', ')}`]
-      : []),
-    ...(sections.length > 0 ? [`  sections that differ: ${sections.join(', ')}`] : []),
+    ...standings.map(({ rung, from, to }) => `  step ${rung}: ${from} → ${to}`),
+    ...(asking.length > 0 ? [`  rules with other approvers or another expiry: ${asking.join(', ')}`] : []),
+    ...(sections.length > 0 ? [`  changed sections: ${sections.join(', ')}`] : []),
   ]
-  return lines.length === 0 ? [] : [['Besides single calls:', ...lines].join('\n')]
+  return lines.length === 0 ? [] : [['Other changes:', ...lines].join('\n')]
 }
 
-/** How to see why the first call passes that is not accepted; undefined if no command line could say it. */
+/** Returns a command that explains the first loosened call that is not accepted; undefined if no command can express it. */
 export function explainCommand({ groups, b }: Diff): string | undefined {
   const open = groups.filter(({ accepted }) => !accepted)
   const examples = open.flatMap((group) => group.examples)
@@ -119,7 +117,7 @@ export function explainCommand({ groups, b }: Diff): string | undefined {
 function optionsOf(call: JsonObject, at: string): string | undefined {
   const { tool, args, principal, session, door, context, ...more } = call
   if (Object.keys(more).length > 0 || typeof principal !== 'string') return undefined
-  // Sound: made by `caseOf`, where all of these are texts.
+  // Sound: `caseOf` makes all of these strings.
   const texts = {
     tool,
     args: JSON.stringify(args),

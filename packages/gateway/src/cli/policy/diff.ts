@@ -1,5 +1,5 @@
-// `tollgate policy diff`: which decisions change from one policy to another. Made for CI: what becomes looser fails, unless it
-// was accepted by name.
+// `tollgate policy diff`: shows which decisions change between two policies. Made for CI: a looser decision fails unless it is
+// accepted by name.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ interface DiffOptions extends GatewayOptions {
   readonly all?: boolean
 }
 
-/** Compares two policies; 1 if a call would pass that did not, or nobody can tell, and nobody has accepted that by name. */
+/** Compares two policies. Returns 1 if a change is looser, or unclear, and not accepted by name. */
 export async function runDiff(
   terminal: Terminal,
   options: DiffOptions,
@@ -53,12 +53,9 @@ export async function runDiff(
     generated: generated(terminal, options, a.policy, b.policy, findings, seeds),
   }
   if (tried.generated === 0 && tried.recorded.calls === 0 && tried.cases === 0) {
-    throw new CommandError(
-      'no call was tried, so that nothing is known',
-      'give `--generated` a larger number',
-    )
+    throw new CommandError('no calls to compare', 'increase `--generated`')
   }
-  return tell(terminal, options, { ...resultOf(a, b, findings, accepted), tried })
+  return print(terminal, options, { ...resultOf(a, b, findings, accepted), tried })
 }
 
 function resultOf(
@@ -83,23 +80,23 @@ function resultOf(
   }
 }
 
-function tell(terminal: Terminal, options: DiffOptions, diff: Diff): number {
+function print(terminal: Terminal, options: DiffOptions, diff: Diff): number {
   const { all = false } = options
   terminal.data(shownAsData(diff, all), () => diffText(diff, all, terminal.paint))
   const { calls, skipped } = diff.tried.recorded
   terminal.say(
-    `tried ${counted(diff.tried.generated, 'made-up call')}, ${counted(diff.tried.cases, 'call')} from cases and ${counted(calls, 'recorded call')}`,
+    `compared ${counted(diff.tried.generated, 'generated call')}, ${counted(diff.tried.cases, 'call')} from cases and ${counted(calls, 'recorded call')}`,
   )
   for (const [why, count] of skipped)
-    terminal.warn(`${counted(count, 'recorded call')} could not be tried: ${why}`)
+    terminal.warn(`${counted(count, 'recorded call')} could not be compared: ${why}`)
   for (const name of diff.stale) {
-    terminal.warn(`\`${name}\` is accepted, and nothing needs it`, 'take it off the list')
+    terminal.warn(`\`${name}\` is accepted but not needed`, 'remove it from the list')
   }
   if (diff.missing.length === 0) return 0
   if (diff.groups.some(({ accepted }) => !accepted))
-    terminal.say('calls would pass that did not, and that is not accepted')
+    terminal.say('calls become allowed, and this is not accepted')
   if (diff.untried.some(({ accepted }) => !accepted))
-    terminal.say('there are changes that no tried call shows, and they are not accepted')
+    terminal.say('some changes are not shown by any call, and they are not accepted')
   terminal.line(`  to accept it: ${diff.missing.map((name) => `--accept ${name}`).join(' ')}`)
   const why = explainCommand(diff)
   if (why !== undefined) terminal.line(`  to see why:   ${why}`)
@@ -141,9 +138,9 @@ function shownAsData(diff: Diff, all: boolean): object {
 }
 
 const NAME = /^(?:rung:[a-z-]{1,40}|(?:(?:gone|untried|settings):)?[A-Za-z0-9][A-Za-z0-9._-]{0,99})$/
-const MOST_ACCEPTED = 10_000
+const MAX_ACCEPTED = 10_000
 
-/** The names that were accepted. What is no name would accept nothing, and nobody would see it. */
+/** Returns the accepted names. Refuses anything else: it would be ignored silently. */
 function acceptedBy({ accept = [], acceptFile }: DiffOptions): ReadonlySet<string> {
   const lines = acceptFile === undefined ? [] : readFileSync(acceptFile, 'utf8').split('\n')
   const listed = lines
@@ -153,36 +150,36 @@ function acceptedBy({ accept = [], acceptFile }: DiffOptions): ReadonlySet<strin
     }))
     .filter(({ name }) => name !== '')
   const all = [...accept.map((name) => ({ name, at: '' })), ...listed]
-  if (all.length > MOST_ACCEPTED) throw new UsageError(`more than ${MOST_ACCEPTED} names are accepted`)
+  if (all.length > MAX_ACCEPTED) throw new UsageError(`more than ${MAX_ACCEPTED} accepted names`)
   for (const { name, at } of all) {
     if (NAME.test(name)) continue
     throw new UsageError(
-      `${at}that is no name to accept; write the id of a rule, \`rung:egress\` for a rung that no longer objects, or another name that the report gives`,
+      `${at}this is not a name to accept; give the id of a rule, \`rung:egress\` for a step that no longer objects, or another name from the report`,
     )
   }
   return new Set(all.map(({ name }) => name))
 }
 
-/** The policy of a file. @throws with every mistake, if it is none. */
+/** Reads the policy of a file. @throws CommandError with every mistake. */
 function fromFile(file: string): Side {
   return { file, policy: policyIn(file) }
 }
 
-/** The policy that is in force: on the data directory, or of the gateway that is asked. */
+/** Returns the policy in force, from the data directory or from the gateway. */
 async function inForce(options: DiffOptions): Promise<Side> {
-  const [{ withConnection }, { ask }, { policyStanding }] = await Promise.all([
+  const [{ withConnection }, { ask }, { policyStatus }] = await Promise.all([
     import('../program/connect.ts'),
     import('../program/ask.ts'),
-    import('./standing.ts'),
+    import('./policy-status.ts'),
   ])
   return withConnection(options, 'read', async (connection) => {
     const { local } = connection
     const policy = local
-      ? (await policyStanding(local.view, local.config)).active
+      ? (await policyStatus(local.view, local.config)).active
       : policyOfText((await ask<{ readonly text: string }>(connection, '/v1/policy')).text)
     if (policy) return { file: undefined, policy }
     throw new CommandError(
-      'there is no policy in force to compare with',
+      'no policy is in force to compare with',
       'give two files: `tollgate policy diff OLD NEW`',
     )
   })
@@ -193,8 +190,8 @@ function policyOfText(text: string): Policy | undefined {
   return parsed.ok ? parsed.policy : undefined
 }
 
-/** Milliseconds for made-up calls, unless a number of them is wanted. */
-const PATIENCE = 60_000
+/** Time limit for generated calls in milliseconds, unless their number is given. */
+const TIME_LIMIT = 60_000
 
 function generated(
   terminal: Terminal,
@@ -205,15 +202,15 @@ function generated(
   seeds: readonly Draft[],
 ): number {
   const most = wanted ?? usualCalls(a, b)
-  const progress = terminal.progress('made-up calls')
+  const progress = terminal.progress('generated calls')
   let done = 0
   const began = performance.now()
   for (done of most === 0 ? [] : compareGenerated(a, b, most, findings, seeds)) {
     progress.show(done, most)
-    if (wanted !== undefined || performance.now() - began < PATIENCE) continue
+    if (wanted !== undefined || performance.now() - began < TIME_LIMIT) continue
     terminal.warn(
-      'these policies take very long to decide; not everything was tried',
-      `give \`--generated ${most}\` to wait for all of it`,
+      'these policies are slow to evaluate; not all generated calls were compared',
+      `use \`--generated ${most}\` to compare all of them`,
     )
     break
   }
@@ -223,7 +220,7 @@ function generated(
 
 const NOTHING: TriedCalls['recorded'] = { calls: 0, skipped: new Map() }
 
-/** Decides the recorded history again, if there is one here. */
+/** Compares the recorded calls, if there is a history. */
 async function replayed(
   terminal: Terminal,
   options: DiffOptions,
@@ -233,19 +230,19 @@ async function replayed(
 ): Promise<TriedCalls['recorded']> {
   if (options.recorded === false) return NOTHING
   if (!hasHistory(options)) {
-    terminal.say('there is no data directory here, so that no recorded calls are tried')
+    terminal.say('no data directory found; recorded calls are not compared')
     return NOTHING
   }
   const { HOW_TO_KEEP, withTrace } = await import('./trace-source.ts')
   return withTrace(terminal, options, async ({ pages, texts }) => {
     const recorded = compareRecorded({ a, b, texts, values: options.values === true }, findings)
     for await (const page of pages) for (const entry of page) recorded.take(entry)
-    if (recorded.calls === 0) terminal.warn('no recorded call could be tried', ...HOW_TO_KEEP)
+    if (recorded.calls === 0) terminal.warn('no recorded call could be compared', ...HOW_TO_KEEP)
     return recorded
   })
 }
 
-/** A data directory that was named must be there; the usual one may be missing, as it is where CI runs. */
+/** Whether there is a history. A named data directory must exist; the default one can be missing, as on CI machines. */
 function hasHistory(options: DiffOptions): boolean {
   if (options.trace !== undefined) return true
   if (options.data !== undefined) readConfig(options.data)

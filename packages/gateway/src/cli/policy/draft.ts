@@ -1,4 +1,4 @@
-// `tollgate policy draft`: a first policy for the tools that the gateway knows, to be read and changed.
+// `tollgate policy draft`: drafts a policy for the known tools, to be reviewed and changed.
 
 import { writeFileSync } from 'node:fs'
 import type { Receipt } from '@tollgate/evidence'
@@ -24,12 +24,12 @@ interface DraftOptions extends GatewayOptions {
   readonly unattended?: boolean
 }
 
-/** Drafts a policy and prints it, or writes it to a file that is not there yet. */
+/** Drafts a policy and prints it, or writes it to a new file. */
 export async function runDraft(terminal: Terminal, options: DraftOptions): Promise<number> {
   return withConnection(options, 'read', async (connection) => {
     const offers = await offersOf(terminal, connection, options)
     const seen = await seenBy(terminal, options)
-    if (offers.length === 0 && seen.length === 0) throw nothingThere(options)
+    if (offers.length === 0 && seen.length === 0) throw nothingToDraft(options)
     const text = draftPolicy(offers, 'draft', seen, options.unattended === true ? 'unattended' : 'attended')
     if (options.out === undefined) terminal.data({ text }, text)
     else write(terminal, options.out, text)
@@ -37,27 +37,29 @@ export async function runDraft(terminal: Terminal, options: DraftOptions): Promi
   })
 }
 
-function nothingThere({ observed }: DraftOptions): CommandError {
+function nothingToDraft({ observed }: DraftOptions): CommandError {
   if (observed === true) {
     return new CommandError(
-      'no server has offered a tool and no tool was called yet, so there is nothing to draft from',
-      'start the gateway and let an agent try to call its tools: what is denied is seen too',
+      'nothing to draft from: no server has offered a tool, and no tool was called yet',
+      'start the gateway and let an agent call its tools; denied calls count too',
     )
   }
   return new CommandError(
-    'no server has offered a tool yet, so there is nothing to draft from',
+    'nothing to draft from: no server has offered a tool yet',
     'start the gateway and let a client connect, then try again',
-    'for tools that were called and that no server describes, add `--observed`',
+    'add `--observed` to include called tools that no server describes',
   )
 }
 
 function write(terminal: Terminal, file: string, text: string): void {
   writeFileSync(file, text, { flag: 'wx' })
   terminal.data({ file }, '')
-  terminal.say(`\`${file}\` holds a draft: read every line, then \`tollgate policy activate ${word(file)}\``)
+  terminal.say(
+    `wrote a draft to \`${file}\`; review every line, then run \`tollgate policy activate ${word(file)}\``,
+  )
 }
 
-/** The tools that were seen in calls, of the servers that are wanted. */
+/** Returns the tools that were seen in calls, for the wanted servers. */
 async function seenBy(terminal: Terminal, options: DraftOptions): Promise<readonly SeenTool[]> {
   if (options.observed !== true) return []
   const tools = createSeenTools()
@@ -73,11 +75,11 @@ async function seenBy(terminal: Terminal, options: DraftOptions): Promise<readon
   return tools.list().filter(isWanted)
 }
 
-const MOST_DECISIONS = 20_000
+const MAX_DECISIONS = 20_000
 const PAGE = 1000
 const utf8 = new TextDecoder()
 
-/** Takes the newest decisions, from the ledger itself: no API shows what was kept. */
+/** Reads the newest decisions from the ledger file, because the API does not return kept calls. */
 async function takeNewest(tools: SeenTools, options: DraftOptions): Promise<void> {
   const { openView } = await import('../../open.ts')
   const { view, close } = await openView(readConfig(dataOf(options)))
@@ -88,7 +90,7 @@ async function takeNewest(tools: SeenTools, options: DraftOptions): Promise<void
   }
 }
 
-/** Takes decisions from the newest on, each with the call that was kept beside it. */
+/** Reads decisions with their kept calls, newest first. */
 async function takeFrom(tools: SeenTools, view: LedgerView): Promise<void> {
   let taken = 0
   let from: number | undefined
@@ -103,7 +105,7 @@ async function takeFrom(tools: SeenTools, view: LedgerView): Promise<void> {
     }
     taken += page.entries.length
     from = page.next
-  } while (from !== undefined && taken < MOST_DECISIONS)
+  } while (from !== undefined && taken < MAX_DECISIONS)
 }
 
 async function offersOf(
@@ -113,10 +115,10 @@ async function offersOf(
 ): Promise<readonly Offer[]> {
   const listing = await listingOf(connection)
   const known = listing.servers.map(({ server }) => server)
-  // Of a server that was only seen in calls there is nothing to find here.
+  // A server that was only seen in calls has no entry here.
   const names = wanted?.filter((name) => observed !== true || known.includes(name)) ?? known
   const chosen = await Promise.all(names.map((name) => find(connection, listing, name)))
-  warnOfMore(terminal, chosen, 'the draft has no line for them')
+  warnOfMore(terminal, chosen, 'the draft does not contain them')
   const tools = new Map(chosen.flatMap((each) => each.tools.map((tool) => [tool.tool, tool])))
   const offers: Offer[] = []
   for (const { tool, offered, pinned } of tools.values()) {

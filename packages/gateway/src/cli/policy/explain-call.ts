@@ -1,11 +1,11 @@
-// The call that `tollgate policy explain` is asked about, as it was given on the command line.
+// Builds the call that `tollgate policy explain` explains, from the command line.
 
 import { readFileSync, statSync } from 'node:fs'
 import { DOORS, EvidenceError, parseJson, type Door, type Json } from '@tollgate/evidence/core'
 import type { ToolCall } from '@tollgate/kernel'
 import { CommandError, UsageError } from '../program/terminal.ts'
 
-/** How a call is given. */
+/** Options that describe a call. */
 export interface CallOptions {
   readonly tool?: string
   readonly args?: string
@@ -19,11 +19,11 @@ export interface CallOptions {
   readonly at?: string
 }
 
-// As much as a call may have.
-const MOST_ARGS = 1 << 20
-const MOST_SOURCE = 4 << 20
+// The same limits as for real calls.
+const MAX_ARGS_BYTES = 1 << 20
+const MAX_SOURCE_BYTES = 4 << 20
 
-/** The call as the API takes it. @throws UsageError. */
+/** Returns the call as a request body of the API. @throws UsageError. */
 export function bodyOf(options: CallOptions): object {
   const { session, environment, workspace } = options
   const context = { ...(environment && { environment }), ...(workspace && { workspace }) }
@@ -39,7 +39,7 @@ export function bodyOf(options: CallOptions): object {
   }
 }
 
-/** The call as the kernel takes it. @throws UsageError. */
+/** Returns the call as input of the kernel. @throws UsageError. */
 export function callOf(options: CallOptions, tenant: string): ToolCall {
   const { environment, workspace, session } = options
   return {
@@ -61,23 +61,23 @@ function given(value: string | undefined, option: string): string {
   if (value !== undefined && value !== '') return value
   throw new UsageError(
     `\`${option}\` is missing`,
-    'write for example `tollgate policy explain --tool fs/read_file --principal agent:ci`, or give a receipt',
+    'for example: `tollgate policy explain --tool fs/read_file --principal agent:ci`; or give a receipt',
   )
 }
 
 function doorOf({ door = 'http' }: CallOptions): Door {
   const found = DOORS.find((each) => each === door)
   if (found) return found
-  throw new UsageError(`there is no door \`${door.slice(0, 40)}\``, `the doors are ${DOORS.join(', ')}`)
+  throw new UsageError(`unknown door \`${door.slice(0, 40)}\``, `the doors are ${DOORS.join(', ')}`)
 }
 
 function argsOf({ args, argsFile }: CallOptions): Json {
   if (args !== undefined && argsFile !== undefined) {
     throw new UsageError('the arguments are given twice', 'give `--args` or `--args-file`, not both')
   }
-  const text = args ?? (argsFile === undefined ? '{}' : readSmall(argsFile, MOST_ARGS))
+  const text = args ?? (argsFile === undefined ? '{}' : readSmall(argsFile, MAX_ARGS_BYTES))
   try {
-    return parseJson(text, { maxBytes: MOST_ARGS })
+    return parseJson(text, { maxBytes: MAX_ARGS_BYTES })
   } catch (fault) {
     if (!(fault instanceof EvidenceError)) throw fault
     const where = args === undefined ? `\`${argsFile ?? ''}\`` : '`--args`'
@@ -89,17 +89,17 @@ function argsOf({ args, argsFile }: CallOptions): Json {
 }
 
 function sourcesOf({ source = [] }: CallOptions): readonly { source_channel: 'TOOL_OUTPUT'; text: string }[] {
-  return source.map((file) => ({ source_channel: 'TOOL_OUTPUT', text: readSmall(file, MOST_SOURCE) }))
+  return source.map((file) => ({ source_channel: 'TOOL_OUTPUT', text: readSmall(file, MAX_SOURCE_BYTES) }))
 }
 
-function readSmall(file: string, most: number): string {
-  if (statSync(file).size > most) {
-    throw new CommandError(`\`${file}\` is larger than a call may be`, `at most ${most} bytes`)
+function readSmall(file: string, maxBytes: number): string {
+  if (statSync(file).size > maxBytes) {
+    throw new CommandError(`\`${file}\` is too large for a call`, `the limit is ${maxBytes} bytes`)
   }
   return readFileSync(file, 'utf8')
 }
 
-/** When the call is made, in milliseconds; undefined if that was not said. @throws UsageError. */
+/** Returns the time of the call in milliseconds; undefined if none was given. @throws UsageError. */
 export function timeOf({ at }: CallOptions): number | undefined {
   if (at === undefined) return undefined
   const time = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/.test(at)
@@ -108,6 +108,6 @@ export function timeOf({ at }: CallOptions): number | undefined {
   if (time >= 0) return time
   throw new UsageError(
     `\`${at.slice(0, 40)}\` is not a time`,
-    'write for example `2026-01-05T09:00:00Z`, with its zone',
+    'give a time with its zone, such as `2026-01-05T09:00:00Z`',
   )
 }

@@ -1,4 +1,4 @@
-// The explanation of a decision as it was, from the call that was kept beside its receipt.
+// Explains a past decision from its kept call.
 
 import type { Decision, Receipt } from '@tollgate/evidence'
 import { keptName, whyUnreadable } from '@tollgate/kernel'
@@ -14,10 +14,10 @@ export interface KeptDecision {
   readonly receipt: Decision
 }
 
-/** The explanation of a decision, or why there is none. */
+/** The explanation of a decision, or why it is not available. */
 export type KeptExplanation = ShownExplanation | 'not kept' | 'not the same' | { readonly unreadable: string }
 
-/** The whole explanation of a decision as it was. One that says something else than the receipt is none. */
+/** Explains a decision as it was made. Returns no explanation if the replay differs from the receipt. */
 export async function explainKept(view: LedgerView, decision: KeptDecision): Promise<KeptExplanation> {
   const { id, receipt } = decision
   const kept = await view.record(keptName({ id, clock: receipt.lamport_clock }))
@@ -27,17 +27,17 @@ export async function explainKept(view: LedgerView, decision: KeptDecision): Pro
   const entry = { id, receipt, kept }
   const texts = await traceTexts(view)
   const alone = createReplay({ texts })
-  await takeStanding(view, alone, decision.index)
-  // What a session remembers of its data is kept once in a while: where it is not at hand, the history is gone through.
-  const looked = alone.look(entry) ?? (await replayedTo(view, createReplay({ texts }), decision)).look(entry)
-  if (!looked) return 'not kept'
-  if (!isSame(looked, receipt)) return 'not the same'
-  const { intent, snapshot } = looked
+  await takeState(view, alone, decision.index)
+  // The data state of a session is stored only from time to time. If it is missing, replay the history.
+  const judged = alone.look(entry) ?? (await replayedTo(view, createReplay({ texts }), decision)).look(entry)
+  if (!judged) return 'not kept'
+  if (!isSame(judged, receipt)) return 'not the same'
+  const { intent, snapshot } = judged
   return showExplanation(explainCall(intent, snapshot), snapshot.policy.hash)
 }
 
-/** Takes what stood when the decision was made: what was frozen, pinned and observed. Its policy it names itself. */
-async function takeStanding(view: LedgerView, replay: Replay, before: number): Promise<void> {
+/** Replays the freezes, pins and observe modes before the decision. The decision names its policy. */
+async function takeState(view: LedgerView, replay: Replay, before: number): Promise<void> {
   const kinds = [...STANDING].filter((kind) => kind !== 'policy')
   for (const index of await view.indexesOf(kinds)) {
     if (index >= before) return
@@ -48,7 +48,7 @@ async function takeStanding(view: LedgerView, replay: Replay, before: number): P
   }
 }
 
-/** The history up to a decision, decided again. */
+/** Replays the history up to a decision. */
 async function replayedTo(view: LedgerView, replay: Replay, { id }: KeptDecision): Promise<Replay> {
   for await (const page of tracePages(view)) {
     for (const entry of page) {
@@ -59,7 +59,7 @@ async function replayedTo(view: LedgerView, replay: Replay, { id }: KeptDecision
   return replay
 }
 
-/** Whether the ladder says what the receipt says; where a person was asked, the receipt has their word as well. */
+/** Whether the replay matches the receipt. For an escalated call, the receipt can also contain the answer of a person. */
 function isSame({ judgement: { verdict, reason, rung } }: Looked, receipt: Decision): boolean {
   if (rung !== receipt.rung) return false
   return (verdict === receipt.verdict && reason === receipt.reason_code) || wasAnswered(verdict, receipt)

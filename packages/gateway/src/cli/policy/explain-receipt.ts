@@ -1,4 +1,4 @@
-// Why a call was judged as it was: what its receipt says, and what the policy said that was in force.
+// Explains a past decision from its receipt and the policy of that time.
 
 import { reasonOf, type Decision } from '@tollgate/evidence'
 import { parsePolicy, type Rule } from '@tollgate/kernel/policy'
@@ -13,20 +13,20 @@ import { HOW_TO_KEEP } from './trace-source.ts'
 import { moment, pairs, shown } from '../program/table.ts'
 import { UsageError, type Colors, type Terminal } from '../program/terminal.ts'
 
-/** The rule that decided, as it was written. */
+/** The text of the rule that decided. */
 interface WrittenRule {
   readonly id: string
   readonly line: number
   readonly text: string
 }
 
-/** Explains a decision. @throws UsageError if no receipt is meant, or more than one. */
+/** Explains a decision. @throws UsageError if `which` does not name exactly one receipt. */
 export async function explainReceipt(
   terminal: Terminal,
   options: GatewayOptions,
   which: string,
 ): Promise<number> {
-  refuseOdd(which)
+  refuseMalformed(which)
   return withConnection(options, 'read', async (connection) => {
     const entry = await receiptNamed(connection, which)
     const receipt = decisionIn(entry)
@@ -42,41 +42,38 @@ export async function explainReceipt(
       const text = decisionText(facts, terminal.paint)
       return kept ? `${text}\n\n${explanationText(kept, { tool, principal }, terminal.paint)}` : text
     })
-    if (typeof found === 'string') sayNotKept(terminal, found)
-    else if ('unreadable' in found) terminal.say(`only its receipt can be explained; ${found.unreadable}`)
-    else if (found.verdict !== receipt.verdict) sayApproved(terminal)
+    if (typeof found === 'string') printNotKept(terminal, found)
+    else if ('unreadable' in found) terminal.say(`only the receipt can be explained; ${found.unreadable}`)
+    else if (found.verdict !== receipt.verdict)
+      terminal.say('a person answered this call, so the receipt differs from the ladder')
     return 0
   })
 }
 
-function sayNotKept(terminal: Terminal, why: 'not kept' | 'not the same' | 'not here'): void {
+function printNotKept(terminal: Terminal, why: 'not kept' | 'not the same' | 'not here'): void {
   switch (why) {
     case 'not kept':
-      terminal.say(
-        'the call, or what its session remembered, was not kept: only its receipt can be explained',
-      )
+      terminal.say('only the receipt can be explained: the call or its session state was not kept')
       HOW_TO_KEEP.forEach((line) => terminal.say(line))
       return
     case 'not the same':
       terminal.warn(
-        'decided again, the call comes out otherwise than its receipt says, so that it is not explained here',
-        'see what differs with `tollgate policy replay`',
+        'the replay differs from the receipt, so the decision cannot be explained',
+        'show the differences with `tollgate policy replay`',
       )
       return
     case 'not here':
-      terminal.say('calls are kept in the data directory only: there this command explains the whole of it')
+      terminal.say(
+        'for a full explanation, run this command on the data directory: calls are only kept there',
+      )
   }
 }
 
-function sayApproved(terminal: Terminal): void {
-  terminal.say('the receipt says more than the ladder: a person had been asked about this call')
-}
-
-function refuseOdd(which: string): void {
+function refuseMalformed(which: string): void {
   if (/^[0-9a-f]{8,64}$/.test(which)) return
   throw new UsageError(
-    `\`${which.slice(0, 80)}\` names no receipt`,
-    'give its id, or at least the first eight digits, as `tollgate receipts list` shows them',
+    `\`${which.slice(0, 80)}\` is not the id of a receipt`,
+    'give its id, or at least the first 8 digits, as shown by `tollgate receipts list`',
   )
 }
 
@@ -84,14 +81,14 @@ function decisionIn({ receipt, id }: ShownEntry): Decision {
   if (receipt.kind === 'decision') return receipt
   const about = receipt.kind === 'effect' || receipt.kind === 'approval' ? receipt.decision : undefined
   throw new UsageError(
-    `\`${id.slice(0, 8)}\` is of the kind ${receipt.kind}; only decisions can be explained`,
+    `\`${id.slice(0, 8)}\` is a receipt of kind ${receipt.kind}; only decisions can be explained`,
     about === undefined
-      ? 'see it with `tollgate receipts show`'
-      : `it is about \`tollgate policy explain ${about.slice(0, 16)}\``,
+      ? 'show it with `tollgate receipts show`'
+      : `for its decision, run \`tollgate policy explain ${about.slice(0, 16)}\``,
   )
 }
 
-/** The text of the policy that was in force. Over HTTP only that of the policy in force now can be had. */
+/** Returns the text of the policy of that time. Over HTTP, only the current policy is available. */
 async function policyText({ local, ...rest }: Connection, hash: string): Promise<string | undefined> {
   if (local) return local.view.record(`text\n${hash}`)
   const now = await ask<{ readonly hash: string | null; readonly text: string | null }>(
@@ -108,16 +105,16 @@ function writtenRule(policy: string | undefined, id: string): WrittenRule | unde
   return rule && { id, line: rule.line, text: textOf(rule, parsed.policy.rules, policy) }
 }
 
-const MOST_LINES = 30
+const MAX_LINES = 30
 
-/** The lines of a rule: up to the next one, or to what is not part of the rules any more. */
+/** Returns the lines of a rule, up to the next rule or the end of the rules. */
 function textOf({ line }: Rule, rules: readonly Rule[], policy: string): string {
   const lines = policy.split('\n')
   const next = rules.find((each) => each.line > line)?.line ?? lines.length + 1
   const [first = '', ...more] = lines.slice(line - 1, Math.max(line, next - 1))
   const depth = indentOf(first)
   const end = more.findIndex((each) => each.trim() !== '' && indentOf(each) <= depth)
-  const own = [first, ...(end < 0 ? more : more.slice(0, end))].slice(0, MOST_LINES)
+  const own = [first, ...(end < 0 ? more : more.slice(0, end))].slice(0, MAX_LINES)
   return own
     .map((each) => each.slice(Math.min(depth, indentOf(each))))
     .join('\n')
@@ -141,7 +138,7 @@ interface ShownDecision {
 function decisionText({ id, receipt, message, remedy, rule, known }: ShownDecision, paint: Colors): string {
   const { verdict, tool, principal, reason_code, rung, time, session, door, policy_hash } = receipt
   const named = receipt.rule === undefined ? '' : `, rule ${shown(receipt.rule)}`
-  const where = known ? '' : ', which is not in force any more; its text is in the data directory'
+  const where = known ? '' : ', no longer in force; its text is in the data directory'
   return [
     `${painted(verdict, paint)} ${shown(tool)} for ${shown(principal)}: ${reason_code} by ${rung}${named}`,
     message,
@@ -153,7 +150,10 @@ function decisionText({ id, receipt, message, remedy, rule, known }: ShownDecisi
       ['session', shown(session.id)],
       ['door', door],
       ['policy', `${policy_hash.slice(0, 8)}${where}`],
-      ...(receipt.asks ?? []).map((each, i): [string, string] => [i === 0 ? 'asks about' : '', shown(each)]),
+      ...(receipt.asks ?? []).map((each, i): [string, string] => [
+        i === 0 ? 'escalated for' : '',
+        shown(each),
+      ]),
     ]),
     ...(rule ? ['', paint.bold(`rule ${shown(rule.id)}, line ${rule.line}`), lines(rule.text)] : []),
   ].join('\n')

@@ -1,33 +1,33 @@
-// An explanation for people: the verdict, the ladder, the rules, and what it would take.
+// Formats an explanation: the verdict, the ladder, the rules, and what has to change for an ALLOW.
 
 import type { ShownExplanation, ShownObstacle, ShownPart, ShownRule, ShownStep } from '../../api/explained.ts'
 import { painted } from '../receipts/describe.ts'
 import { shown, table } from '../program/table.ts'
 import type { Colors } from '../program/terminal.ts'
 
-/** Whose call it is, and to what. */
+/** The principal and the tool of the call. */
 interface CallNames {
   readonly tool: string
   readonly principal: string
 }
 
-/** An explanation, to be read from top to bottom. */
-export function explanationText(said: ShownExplanation, names: CallNames, paint: Colors): string {
+/** Returns the explanation as text. */
+export function explanationText(explanation: ShownExplanation, names: CallNames, paint: Colors): string {
   return [
-    headline(said, names, paint),
+    headline(explanation, names, paint),
     '',
-    paint.bold('the ladder'),
-    indented(columns(said.rungs.map((rung) => stepRow(rung, paint))), 2),
+    paint.bold('Ladder'),
+    indented(columns(explanation.rungs.map((step) => stepRow(step, paint))), 2),
     '',
-    paint.bold('the rules'),
-    indented(rulesText(said.rules, paint), 2),
+    paint.bold('Rules'),
+    indented(rulesText(explanation.rules, paint), 2),
     '',
-    said.verdict === 'ALLOW' ? relianceText(said, paint) : obstaclesText(said, paint),
+    explanation.verdict === 'ALLOW' ? relianceText(explanation, paint) : obstaclesText(explanation, paint),
   ].join('\n')
 }
 
-function headline(said: ShownExplanation, { tool, principal }: CallNames, paint: Colors): string {
-  const { verdict, reason_code, rung, rule, message, detail } = said
+function headline(explanation: ShownExplanation, { tool, principal }: CallNames, paint: Colors): string {
+  const { verdict, reason_code, rung, rule, message, detail } = explanation
   const by = rule === null ? rung : `${rung}, rule ${shown(rule)}`
   const exactly = detail === null ? '' : ` (${shown(detail)})`
   return [
@@ -36,28 +36,30 @@ function headline(said: ShownExplanation, { tool, principal }: CallNames, paint:
   ].join('\n')
 }
 
-/** A rung, what it says in a word, and more. */
-function stepRow(rung: ShownStep, paint: Colors): readonly string[] {
-  const { rung: name, standing, asked, verdict } = rung
+/** Returns the name of a step, its answer, and details. */
+function stepRow(step: ShownStep, paint: Colors): readonly string[] {
+  const { rung: name, standing, asked, verdict } = step
   if (verdict !== null) {
     const word = painted(verdict, paint)
-    return asked ? [name, word, wordText(rung)] : [name, 'not asked', `would say ${word} ${wordText(rung)}`]
+    return asked
+      ? [name, word, answerText(step)]
+      : [name, 'not asked', `would answer ${word} ${answerText(step)}`]
   }
   if (standing !== 'active') return [name, paint.dim(standing), '']
   return asked ? [name, 'no objection', ''] : [name, 'not asked', paint.dim('would not object')]
 }
 
-function wordText({ reason_code, detail, rule }: ShownStep): string {
+function answerText({ reason_code, detail, rule }: ShownStep): string {
   const by = rule === null ? '' : `, rule ${shown(rule)}`
   return `${reason_code ?? ''}${by}${detail === null ? '' : `: ${shown(detail)}`}`
 }
 
-// Beyond, those for other tools are only counted.
-const MOST_RULES = 30
+// With more rules than this, rules for other tools are only counted.
+const MAX_RULES = 30
 
 function rulesText(rules: readonly ShownRule[], paint: Colors): string {
   if (rules.length === 0) return 'none'
-  const some = rules.length > MOST_RULES ? rules.filter((rule) => matchOf(rule) !== 'other tool') : rules
+  const some = rules.length > MAX_RULES ? rules.filter((rule) => matchOf(rule) !== 'other tool') : rules
   const widths = [(rule: ShownRule) => String(rule.line), (rule: ShownRule) => rule.id].map((of) =>
     Math.max(...some.map((rule) => of(rule).length), 0),
   )
@@ -84,7 +86,7 @@ function matchText({ match, would, action }: ShownRule, paint: Colors): string {
   return paint.dim(`not reached${after === '' ? '' : `; ${after}`}`)
 }
 
-/** The parts of a condition that keep it from holding, the deeper the further in. */
+/** Returns the parts of a condition that are not true, indented by depth. */
 function partLines(parts: readonly ShownPart[]): readonly string[] {
   const [whole, ...inner] = parts
   if (!whole) return []
@@ -112,19 +114,19 @@ function oneLine(text: string): string {
 function relianceText({ relies, rules, rungs }: ShownExplanation, paint: Colors): string {
   const unset = rungs.filter(({ standing }) => standing === 'not configured').map(({ rung }) => rung)
   const lines = [
-    paint.bold('it is allowed'),
+    paint.bold('Why it is allowed'),
     `  by ${relies === null ? 'the policy' : placed(relies.rule, rules)}`,
-    `  otherwise ${withoutIt(relies?.next ?? null, rules)}`,
-    ...(unset.length > 0 ? [`  not configured, so without a say: ${unset.join(', ')}`] : []),
+    `  without that rule: ${withoutIt(relies?.next ?? null, rules)}`,
+    ...(unset.length > 0 ? [`  gates not configured: ${unset.join(', ')}`] : []),
   ]
   return lines.join('\n')
 }
 
 function withoutIt(next: string | null, rules: readonly ShownRule[]): string {
   const rule = rules.find(({ id }) => id === next)
-  if (!rule) return 'it would be denied: no other rule matches'
+  if (!rule) return 'denied, because no other rule matches'
   const where = placed(rule.id, rules)
-  if (rule.would === 'condition failed') return `it would be denied: the condition of ${where} fails`
+  if (rule.would === 'condition failed') return `denied, because the condition of ${where} fails`
   const verbs = { allow: 'would allow it as well', deny: 'would deny it', require: 'would ask a person' }
   return `${where} ${verbs[rule.action]}`
 }
@@ -139,31 +141,31 @@ function obstaclesText({ obstacles, rules }: ShownExplanation, paint: Colors): s
     const [first = '', ...rest] = stepLines(obstacle, rules)
     return [`  ${i + 1}. ${first}`, ...rest.map((line) => `     ${line}`)]
   })
-  return [paint.bold('to be allowed'), ...steps].join('\n')
+  return [paint.bold('Obstacles to an ALLOW'), ...steps].join('\n')
 }
 
-/** One thing that has to change, and how. */
+/** Returns the text of one obstacle with its remedy. */
 function stepLines(obstacle: ShownObstacle, rules: readonly ShownRule[]): readonly string[] {
   const { rung, verdict, reason_code, message, remedy, detail, rule, approvers } = obstacle
   const exactly = detail === null ? '' : ` (${shown(detail)})`
   const who = rule === null ? rung : `${rung}, ${placed(rule, rules)}`
   const from = approvers.length > 0 ? [`approvers: ${approvers.map(shown).join(', ')}`] : []
-  const word = verdict === 'DENY' ? reason_code : `${reason_code}, which a person may lift`
+  const word = verdict === 'DENY' ? reason_code : `${reason_code}, a person can approve it`
   const goes = obstacle.goes.map(goingText)
   return [`${who}: ${word}`, `${message}${exactly}`, remedy, ...goes, ...from, ...nearLines(obstacle, rules)]
 }
 
 function goingText({ at, host }: ShownObstacle['goes'][number]): string {
   const name = at.replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
-  return `args${shown(name)} ${host === '' ? 'names a destination that cannot be read' : `goes to ${shown(host)}`}`
+  return `args${shown(name)} ${host === '' ? 'is a destination that cannot be parsed' : `goes to ${shown(host)}`}`
 }
 
-const MOST_NEAR = 5
+const MAX_NEAR = 5
 
 function nearLines({ reason_code, near }: ShownObstacle, rules: readonly ShownRule[]): readonly string[] {
   if (reason_code !== 'NO_RULE_MATCHED') return []
-  if (near.length === 0) return ['no rule that lets anything pass is for this tool']
-  return near.slice(0, MOST_NEAR).flatMap((id) => {
+  if (near.length === 0) return ['no rule allows this tool']
+  return near.slice(0, MAX_NEAR).flatMap((id) => {
     const rule = rules.find((each) => each.id === id)
     if (!rule) return []
     const then = rule.action === 'allow' ? 'would allow it' : 'would ask a person'
@@ -172,7 +174,7 @@ function nearLines({ reason_code, near }: ShownObstacle, rules: readonly ShownRu
   })
 }
 
-/** Rows without a head. */
+/** Formats rows without a header. */
 function columns(rows: readonly (readonly string[])[]): string {
   return table(['', '', ''], rows).slice(1)
 }

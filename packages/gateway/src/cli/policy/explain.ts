@@ -1,4 +1,4 @@
-// `tollgate policy explain`: why a call would be judged as it would, or why it was.
+// `tollgate policy explain`: explains why a call would be, or was, allowed or denied.
 
 import process from 'node:process'
 import type { ShownExplanation } from '../../api/explained.ts'
@@ -8,11 +8,11 @@ import { explanationText } from './explain-text.ts'
 import { UsageError, type Terminal } from '../program/terminal.ts'
 
 interface ExplainOptions extends GatewayOptions, CallOptions {
-  /** A policy file that is tried alone. */
+  /** A policy file to use instead of the ledger. */
   readonly policy?: string
 }
 
-/** Explains a call that somebody might make, or a decision that was made. It is done whatever the verdict is. */
+/** Explains a hypothetical call or a past decision. Returns 0 for every verdict. */
 export async function runExplain(
   terminal: Terminal,
   options: ExplainOptions,
@@ -31,7 +31,7 @@ function refuseBoth(options: ExplainOptions): void {
   const { tool, args, argsFile, principal, policy } = options
   if ([tool, args, argsFile, principal, policy].every((each) => each === undefined)) return
   throw new UsageError(
-    'a receipt says itself which call it was about',
+    'a receipt already names its call',
     'give a receipt, or a call with `--tool` and `--principal`, not both',
   )
 }
@@ -48,7 +48,7 @@ async function explanationOf(terminal: Terminal, options: ExplainOptions): Promi
   return asksGateway(options) ? asked(options) : looked(terminal, options)
 }
 
-/** By a policy file alone: nothing is remembered, frozen, pinned or approved. */
+/** Explains a call by a policy file only: without session state, freezes, pins and approvals. */
 async function tried(options: ExplainOptions, file: string): Promise<ShownExplanation> {
   const [{ policyIn }, { tryCall }, { explainCall }, { showExplanation }] = await Promise.all([
     import('./policy-file.ts'),
@@ -56,12 +56,12 @@ async function tried(options: ExplainOptions, file: string): Promise<ShownExplan
     import('@tollgate/kernel/explanation'),
     import('../../api/explained.ts'),
   ])
-  const policy = policyIn(file, ', so nothing can be explained by it')
+  const policy = policyIn(file, '; nothing was explained')
   const { intent, snapshot } = tryCall(policy, callOf(options, 'default'), timeOf(options) ?? Date.now())
   return showExplanation(explainCall(intent, snapshot), policy.hash)
 }
 
-/** Whether there is a gateway to ask, as in `connect`. */
+/** Whether to ask a gateway over HTTP, with the same test as `connect`. */
 function asksGateway({ url, tokenFile }: GatewayOptions): boolean {
   const { TOLLGATE_TOKEN: token = '' } = process.env
   return url !== undefined || tokenFile !== undefined || token !== ''
@@ -70,8 +70,8 @@ function asksGateway({ url, tokenFile }: GatewayOptions): boolean {
 async function asked(options: ExplainOptions): Promise<ShownExplanation> {
   if (options.at !== undefined) {
     throw new UsageError(
-      'a running gateway knows only its own time',
-      'leave out `--at`, or add `--policy FILE`',
+      '`--at` is not possible with a running gateway',
+      'remove `--at`, or add `--policy FILE`',
     )
   }
   const body = bodyOf(options)
@@ -84,7 +84,7 @@ async function asked(options: ExplainOptions): Promise<ShownExplanation> {
   })
 }
 
-/** On the data directory itself: with all that is remembered, also beside a gateway. */
+/** Explains a call from the data directory with its current state. Works while a gateway runs. */
 async function looked(terminal: Terminal, options: ExplainOptions): Promise<ShownExplanation> {
   const [{ openLook }, { foresee }, { readConfig }, { showExplanation }, { dataOf }] = await Promise.all([
     import('../../open.ts'),
@@ -100,7 +100,7 @@ async function looked(terminal: Terminal, options: ExplainOptions): Promise<Show
   try {
     const { policy, explanation, time } = await foresee(look.kernel, call)
     if (at !== undefined && time > at) {
-      terminal.warn(`the ledger is newer than \`--at\`; it is explained at ${new Date(time).toISOString()}`)
+      terminal.warn(`the ledger is newer than \`--at\`; explained for ${new Date(time).toISOString()}`)
     }
     return showExplanation(explanation, policy.hash)
   } finally {

@@ -1,4 +1,4 @@
-// `tollgate policy fmt`: policy files in one layout, written in place.
+// `tollgate policy fmt`: formats policy files in place.
 
 import { closeSync, fchmodSync, fsyncSync, openSync, readFileSync, realpathSync, renameSync } from 'node:fs'
 import { rmSync, statSync, writeSync } from 'node:fs'
@@ -14,7 +14,7 @@ interface FmtOptions extends DataOptions {
   readonly check?: boolean
 }
 
-/** Lays out policy files; with `check` only names those that would change, and then answers 1. */
+/** Formats policy files. With `check`, only lists files that would change, and returns 1 if there are any. */
 export async function runFmt(
   terminal: Terminal,
   options: FmtOptions,
@@ -22,24 +22,24 @@ export async function runFmt(
 ): Promise<number> {
   if (given.includes('-')) return formatInput(terminal, options, given)
   const files = given.length > 0 ? given : [readConfig(dataOf(options)).policy]
-  // All of them first: a mistake in one leaves every file as it was.
-  const results = files.map((file) => ({ file, ...laidOut(readFileSync(file, 'utf8'), file) }))
+  // Format all files first, so that a mistake in one leaves every file unchanged.
+  const results = files.map((file) => ({ file, ...formatted(readFileSync(file, 'utf8'), file) }))
   const changing = results.filter(({ text, before }) => text !== before)
   if (options.check !== true) for (const { file, text } of changing) replace(file, text)
   const changed = changing.map(({ file }) => file)
   const isFine = options.check !== true || changed.length === 0
   terminal.data({ ok: isFine, files, changed }, changed.join('\n'))
-  tell(terminal, options, files.length, changed.length)
+  print(terminal, options, files.length, changed.length)
   return isFine ? 0 : 1
 }
 
-function tell(terminal: Terminal, { check }: FmtOptions, all: number, changed: number): void {
+function print(terminal: Terminal, { check }: FmtOptions, all: number, changed: number): void {
   const files = (count: number): string => (count === 1 ? '1 file' : `${count} files`)
-  if (changed === 0) terminal.say(`${files(all)}, laid out already`)
-  else if (check !== true) terminal.say(`${files(changed)} written, of ${all}; the meaning is the same`)
+  if (changed === 0) terminal.say(`${files(all)} already formatted`)
+  else if (check !== true) terminal.say(`formatted ${changed} of ${files(all)}; the meaning is unchanged`)
   else {
-    terminal.say(`${files(changed)} would change, of ${all}`)
-    terminal.line('tollgate: → lay out with `tollgate policy fmt FILE`')
+    terminal.say(`${changed} of ${files(all)} would change`)
+    terminal.line('tollgate: → format them with `tollgate policy fmt FILE`')
   }
 }
 
@@ -48,44 +48,44 @@ async function formatInput(
   { check }: FmtOptions,
   given: readonly string[],
 ): Promise<number> {
-  if (given.length > 1) throw new UsageError('`-` is standard input, and goes with no other file')
-  const { text, before } = laidOut(await readInput(), '<stdin>')
+  if (given.length > 1) throw new UsageError('`-` (standard input) cannot be combined with other files')
+  const { text, before } = formatted(await readInput(), '<stdin>')
   const changed = text !== before
   if (check !== true) terminal.data({ text }, text)
   else if (changed) terminal.data({ ok: false, files: ['-'], changed: ['-'] }, '-')
   return check === true && changed ? 1 : 0
 }
 
-// A policy has at most a million characters; beyond any of their encodings nobody needs to read on.
-const MOST_BYTES = 8 << 20
+// A policy has at most a million characters. This limit is above any encoding of them.
+const MAX_BYTES = 8 << 20
 
 async function readInput(): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of process.stdin) {
-    // Sound: no encoding was set, so that chunks are bytes.
+    // Sound: no encoding is set, so chunks are bytes.
     const bytes = chunk as Buffer
     size += bytes.length
-    if (size > MOST_BYTES) throw new CommandError('standard input is longer than any policy')
+    if (size > MAX_BYTES) throw new CommandError('standard input is too long for a policy')
     chunks.push(bytes)
   }
   return Buffer.concat(chunks).toString('utf8')
 }
 
-function laidOut(before: string, file: string): { readonly text: string; readonly before: string } {
-  const formatted = formatPolicy(before)
-  if (formatted.ok) return { text: formatted.text, before }
-  throw new CommandError(`\`${file}\` has mistakes; nothing was written`, ...placed(file, formatted.mistakes))
+function formatted(before: string, file: string): { readonly text: string; readonly before: string } {
+  const result = formatPolicy(before)
+  if (result.ok) return { text: result.text, before }
+  throw new CommandError(`\`${file}\` has mistakes; nothing was written`, ...placed(file, result.mistakes))
 }
 
-/** Puts a text in place of a file's: whoever reads it meanwhile, or after a fault, sees one of the two. */
+/** Replaces the text of a file atomically: readers see the old or the new text, also after a crash. */
 function replace(file: string, text: string): void {
-  // Where a link leads, not the link.
+  // Replace the target of a link, not the link.
   const target = realpathSync(file)
   const { mode } = statSync(target)
-  const beside = `${target}.${process.pid}.tmp`
+  const temporary = `${target}.${process.pid}.tmp`
   try {
-    const handle = openSync(beside, 'wx', 0o600)
+    const handle = openSync(temporary, 'wx', 0o600)
     try {
       writeAll(handle, Buffer.from(text))
       fchmodSync(handle, mode & 0o7777)
@@ -93,9 +93,9 @@ function replace(file: string, text: string): void {
     } finally {
       closeSync(handle)
     }
-    renameSync(beside, target)
+    renameSync(temporary, target)
   } catch (fault) {
-    rmSync(beside, { force: true })
+    rmSync(temporary, { force: true })
     throw fault
   }
 }

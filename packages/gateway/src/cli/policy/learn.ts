@@ -1,4 +1,4 @@
-// `tollgate policy learn`: rules for the calls that observe mode let pass, to be read and pasted.
+// `tollgate policy learn`: proposes rules for calls that observe mode allowed.
 
 import { writeFileSync } from 'node:fs'
 import { parsePolicy, type Policy } from '@tollgate/kernel/policy'
@@ -25,7 +25,7 @@ interface LearnCommandOptions extends DataOptions {
   readonly out?: string
 }
 
-/** Proposes rules for what was observed; 1 if nothing was. */
+/** Proposes rules for observed calls. @throws CommandError if there are none. */
 export async function runLearn(terminal: Terminal, options: LearnCommandOptions): Promise<number> {
   const wanted = wantedBy(options)
   const given = options.policy === undefined ? undefined : policyIn(options.policy)
@@ -35,7 +35,7 @@ export async function runLearn(terminal: Terminal, options: LearnCommandOptions)
     exact: options.exact === true,
     ...(policy && { policy }),
   })
-  tell(terminal, options, learned, gathered)
+  print(terminal, options, learned, gathered)
   return 0
 }
 
@@ -52,15 +52,15 @@ function wantedBy({ denied, since, session, principal, tool }: LearnCommandOptio
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const MOMENT = /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:.]{5,12}(?:Z|[+-][0-9]{2}:[0-9]{2})?)?$/
 
-/** A moment, or how long ago it was, in milliseconds. */
+/** Parses a time or a period before now. Returns milliseconds. */
 function timeOf(text: string): number {
   const [, digits, unit = ''] = /^([1-9][0-9]{0,5})([smhd])$/.exec(text) ?? []
   if (digits !== undefined) return Date.now() - Number(digits) * (UNITS[unit] ?? 0)
   const time = MOMENT.test(text) ? Date.parse(text) : NaN
   if (Number.isFinite(time)) return time
   throw new UsageError(
-    '`--since` is neither a time nor how long ago',
-    'write for example `--since 4h` or `--since 2026-01-05T09:00:00Z`',
+    '`--since` must be a time or a period',
+    'for example `--since 4h` or `--since 2026-01-05T09:00:00Z`',
   )
 }
 
@@ -75,7 +75,7 @@ async function gather(
   return { gathered: gatherer.finish(policy), policy }
 }
 
-/** The policy in force, as far as its text is there. */
+/** Returns the policy in force, if its text is available. */
 function inForce({ texts }: Trace, hash: string | undefined): Policy | undefined {
   const text = hash === undefined ? undefined : texts.get(hash)
   const parsed = text === undefined ? undefined : parsePolicy(text)
@@ -85,17 +85,17 @@ function inForce({ texts }: Trace, hash: string | undefined): Policy | undefined
 function nothingObserved({ unkept, unreadable, denied }: Gathered): CommandError {
   return new CommandError(
     unkept > 0
-      ? `no observed call can be learned from: of ${unkept} the arguments were not kept`
-      : 'no call was observed, so there is nothing to learn from',
+      ? `no observed call can be used: the arguments of ${unkept} calls were not kept`
+      : 'no call was observed',
     ...[...unreadable].map(([why, calls]) => `${count(calls, 'call')}, ${why}`),
-    'let calls that no rule matches pass for a while: `tollgate policy observe --principal agent:x --for 4h`',
+    'switch observe mode on for some hours: `tollgate policy observe --principal agent:x --for 4h`',
     ...(denied > 0
-      ? [`${denied} calls were denied because no rule matched; \`--denied\` learns from those that were kept`]
+      ? [`${denied} calls were denied because no rule matched; use \`--denied\` to include them`]
       : []),
   )
 }
 
-function tell(
+function print(
   terminal: Terminal,
   { out, denied, policy }: LearnCommandOptions,
   learned: Learned,
@@ -110,11 +110,13 @@ function tell(
   terminal.say(
     `${count(learned.rules.length, 'rule')} proposed${out === undefined ? '' : ` in \`${out}\``}; ${coverage(learned)}`,
   )
-  for (const line of leftLines(learned.left, gathered)) terminal.say(`left out: ${line}`)
+  for (const line of leftLines(learned.left, gathered)) terminal.say(`skipped: ${line}`)
   if (denied === true)
-    terminal.warn('calls that were denied are among them', 'nobody knows what they would have done')
+    terminal.warn('denied calls are included', 'they never ran, so their effects are unknown')
   if (learned.rules.length === 0) return
-  terminal.say('next: read every line, and paste what you want to allow at the end of `rules` in your policy')
+  terminal.say(
+    'next: read every line, and paste the rules that you want at the end of `rules` in your policy',
+  )
   for (const command of ['check', 'diff', 'activate']) {
     terminal.line(`  tollgate policy ${command} ${policy === undefined ? 'policy.yaml' : word(policy)}`)
   }

@@ -1,4 +1,4 @@
-// `tollgate policy observe`: where observe mode is on, and switching it.
+// `tollgate policy observe`: switches observe mode, and shows where it is on.
 
 import type { GatewayOptions } from '../commands.ts'
 import { ask } from '../program/ask.ts'
@@ -13,14 +13,14 @@ interface ObserveOptions extends GatewayOptions {
   readonly off?: boolean
 }
 
-/** A door or a principal that observe mode is on for. */
+/** A door or principal with observe mode on. */
 export interface ShownObserved {
   readonly scope: 'door' | 'principal'
   readonly target: string
   readonly until: string
 }
 
-/** Switches observe mode, or shows where it is on if nothing is named. */
+/** Switches observe mode, or shows where it is on if no option is given. */
 export async function runObserve(terminal: Terminal, options: ObserveOptions): Promise<number> {
   const wanted = wantedBy(options)
   return withConnection(options, wanted ? 'write' : 'read', async (connection) => {
@@ -35,25 +35,25 @@ interface ObserveRequest {
   readonly seconds: number | null
 }
 
-function wantedBy({ door, principal, for: lasts, off }: ObserveOptions): ObserveRequest | undefined {
+function wantedBy({ door, principal, for: duration, off }: ObserveOptions): ObserveRequest | undefined {
   const target = door ?? principal
   if (target === undefined) {
-    if (lasts === undefined && off !== true) return undefined
+    if (duration === undefined && off !== true) return undefined
     throw new UsageError(
-      'for whom?',
+      'no door or principal given',
       'name a door with `--door NAME`, or a principal with `--principal NAME`',
     )
   }
   if (door !== undefined && principal !== undefined) {
-    throw new UsageError('a door or a principal, not both', 'run it once for each')
+    throw new UsageError('`--door` and `--principal` cannot be combined', 'run the command once for each')
   }
-  if ((lasts === undefined) === (off !== true)) {
-    throw new UsageError('for how long?', 'write `--for 4h`, at most 24h, or `--off`')
+  if ((duration === undefined) === (off !== true)) {
+    throw new UsageError('no duration given', 'add `--for 4h` (at most 24h) or `--off`')
   }
   return {
     scope: door === undefined ? 'principal' : 'door',
     target,
-    seconds: lasts === undefined ? null : secondsIn(lasts),
+    seconds: duration === undefined ? null : secondsIn(duration),
   }
 }
 
@@ -61,7 +61,7 @@ function secondsIn(text: string): number {
   const [, count = '', unit = ''] = /^([1-9][0-9]{0,4})(m|h)$/.exec(text) ?? []
   const seconds = Number(count) * (unit === 'h' ? 3600 : 60)
   if (unit !== '' && seconds <= 86_400) return seconds
-  throw new UsageError('that is no time for observe mode', 'write for example `30m` or `4h`, at most `24h`')
+  throw new UsageError('invalid duration for observe mode', 'for example `30m` or `4h`, at most `24h`')
 }
 
 async function change(terminal: Terminal, connection: Connection, wanted: ObserveRequest): Promise<number> {
@@ -74,9 +74,9 @@ async function change(terminal: Terminal, connection: Connection, wanted: Observ
   }
   const end = moment(new Date(Date.now() + wanted.seconds * 1000).toISOString())
   terminal.warn(
-    `OBSERVE MODE is on for ${whose} until about ${end}: calls that no rule matches pass`,
-    'rules, gates and `require` bind as ever; nothing that deletes, pays, administers or goes to a new host passes',
-    'then make rules of what passed: `tollgate policy learn`',
+    `OBSERVE MODE is on for ${whose} until about ${end}: calls that no rule matches are allowed`,
+    'rules, gates and `require` still apply; calls that delete, pay, administer or send to a new hostname are not allowed',
+    'then propose rules for the allowed calls: `tollgate policy learn`',
   )
   return 0
 }
@@ -94,14 +94,14 @@ function left(each: ShownObserved): string {
   return until(each.until, Date.now())
 }
 
-/** What people are told wherever the gateway's state is shown; undefined while observe mode is off. */
+/** Returns the warning that every status output shows; undefined while observe mode is off. */
 export function observeNotice(
   observed: readonly ShownObserved[],
 ): readonly [sentence: string, ...remedy: string[]] | undefined {
   if (observed.length === 0) return undefined
   const whose = observed.map((each) => `${each.scope} ${shown(each.target)} until ${moment(each.until)}`)
   return [
-    `OBSERVE MODE is on: calls that no rule matches pass, for ${whose.join('; ')}`,
-    'end it with `tollgate policy observe … --off`; make rules of what passed with `tollgate policy learn`',
+    `OBSERVE MODE is on: calls that no rule matches are allowed for ${whose.join('; ')}`,
+    'end it with `tollgate policy observe … --off`; propose rules with `tollgate policy learn`',
   ]
 }

@@ -1,4 +1,4 @@
-// `tollgate policy replay`: the recorded history, decided again, and `policy trace`, which writes it to a file.
+// `tollgate policy replay` decides recorded calls again. `tollgate policy trace` writes them to a file.
 
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import type { Policy } from '@tollgate/kernel/policy'
@@ -17,17 +17,17 @@ interface ReplayOptions extends DataOptions {
   readonly policy?: string
 }
 
-/** What came of a replay. */
+/** The result of a replay. */
 interface ReplayTally {
   decided: number
   differing: number
-  /** The first decision that came out otherwise. */
+  /** The first decision that differs. */
   first: Replayed | undefined
-  /** How many could not be decided again, by why. */
+  /** Numbers of decisions that could not be replayed, by reason. */
   readonly skipped: Map<string, number>
 }
 
-/** Decides the history again; 1 if anything comes out otherwise. */
+/** Decides the recorded calls again. Returns 1 if a decision differs. */
 export function runReplay(terminal: Terminal, options: ReplayOptions): Promise<number> {
   const policy = options.policy === undefined ? undefined : policyIn(options.policy)
   return withTrace(terminal, options, async (trace) => {
@@ -36,7 +36,7 @@ export function runReplay(terminal: Terminal, options: ReplayOptions): Promise<n
     if (outcome.decided === 0) throw nothingKept(outcome)
     const groups = policy ? comparison.groups(new Set()) : []
     terminal.data(reportOf(outcome, groups), () => textOf(outcome, groups, policy))
-    tellSkipped(terminal, outcome)
+    printSkipped(terminal, outcome)
     return outcome.differing === 0 ? 0 : 1
   })
 }
@@ -88,7 +88,7 @@ function namesIn(args: unknown): readonly string[] {
 
 function nothingKept({ skipped }: ReplayTally): CommandError {
   const why = [...skipped].map(([reason, times]) => `${times}: ${reason}`)
-  return new CommandError('no recorded call can be decided again', ...why, ...HOW_TO_KEEP)
+  return new CommandError('no recorded call can be replayed', ...why, ...HOW_TO_KEEP)
 }
 
 function reportOf(outcome: ReplayTally, groups: readonly ChangeGroup[]): object {
@@ -112,8 +112,8 @@ function textOf(
   policy?: Policy,
 ): string {
   if (!first) {
-    const under = policy ? `\`${policy.name}\`` : 'the policies that were in force'
-    return `${decided} recorded decisions come out the same under ${under}`
+    const under = policy ? `the same under \`${policy.name}\`` : 'identical to the ledger'
+    return `Replayed ${decided} decisions: all ${under}.`
   }
   if (!policy) return firstText(first, decided, differing)
   const rows = groups.map(({ from, to, recorded, examples }) => [
@@ -122,14 +122,14 @@ function textOf(
     outcomeText(to),
     examples.map((each) => ('receipt' in each ? each.receipt.slice(0, 8) : '')).join(' '),
   ])
-  const head = `${differing} of ${decided} recorded decisions come out otherwise under \`${policy.name}\``
+  const head = `Replayed ${decided} decisions: ${differing} differ under \`${policy.name}\`.`
   return `${head}\n\n${table(['CALLS', 'WAS', 'IS', 'RECEIPTS'], rows)}`
 }
 
 function firstText({ id, decision, judged, differs }: Replayed, decided: number, differing: number): string {
   const { time, principal, tool, verdict, rung, reason_code: reason, rule } = decision
   return [
-    `${differing} of ${decided} recorded decisions come out otherwise; the first is`,
+    `Replayed ${decided} decisions: ${differing} differ from the ledger. The first one:`,
     '',
     `  ${id}  ${moment(time)}  ${shown(principal)}  ${shown(tool)}`,
     `  was      ${outcomeText({ verdict, rung, reason, rule })}`,
@@ -138,15 +138,15 @@ function firstText({ id, decision, judged, differs }: Replayed, decided: number,
   ].join('\n')
 }
 
-function tellSkipped(terminal: Terminal, { skipped }: ReplayTally): void {
-  for (const [why, times] of skipped) terminal.say(`${times} decisions were left out: ${why}`)
+function printSkipped(terminal: Terminal, { skipped }: ReplayTally): void {
+  for (const [why, times] of skipped) terminal.say(`skipped ${times} decisions: ${why}`)
 }
 
 interface TraceCommandOptions extends DataOptions {
   readonly output?: string
 }
 
-/** Writes the history to a new file, or to standard output. */
+/** Writes the recorded calls to a new file, or to standard output. */
 export function runTrace(terminal: Terminal, options: TraceCommandOptions): Promise<number> {
   const { output } = options
   return withTrace(terminal, options, async (trace) => {
@@ -154,7 +154,7 @@ export function runTrace(terminal: Terminal, options: TraceCommandOptions): Prom
     const counted = { ...trace, pages: counting(trace, (more) => (entries += more)) }
     if (output === undefined) for await (const lines of traceLines(counted)) process.stdout.write(lines)
     else await writeNew(output, traceLines(counted))
-    terminal.say(`${entries} entries; the arguments of calls are among them: hand it on as you would those`)
+    terminal.say(`wrote ${entries} entries; the file contains arguments of calls, so share it with care`)
     return 0
   })
 }
@@ -168,7 +168,7 @@ async function* counting({ pages }: Trace, count: (more: number) => void): Async
 
 type TracePage = Trace['pages'] extends AsyncIterable<infer P> ? P : never
 
-/** Half a trace is none: what was begun is removed if it does not come to its end. */
+/** Writes a new file. Removes it again if writing fails. */
 async function writeNew(file: string, lines: AsyncIterable<string>): Promise<void> {
   const descriptor = openSync(file, 'wx', 0o600)
   const undo = (): void => rmSync(file, { force: true })

@@ -1,4 +1,4 @@
-// `tollgate policy schema`: the JSON Schema of policy files, and of case files.
+// `tollgate policy schema`: prints the JSON Schema of policy files or case files.
 
 import { CASE_SCHEMA } from '../../workbench/case-schema.ts'
 import { POLICY_SCHEMA, policySchemaText } from '../../workbench/policy-schema.ts'

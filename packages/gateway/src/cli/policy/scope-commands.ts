@@ -1,29 +1,29 @@
-// The commands `scope`: what a session is for.
+// Declares `tollgate scope`.
 
 import type { Command } from 'commander'
 import type { To } from '../commands.ts'
 import { collect, examples, remote } from '../program/forms.ts'
 
-/** `scope`. */
+/** Adds `scope`. */
 export function addScope(program: Command, to: To): void {
   const scope = program
     .command('scope')
-    .summary('what a session is for')
+    .summary('propose, open and show the scope of a session')
     .description(
-      'Scopes of sessions. Side effects outside of its scope wait for a person, whatever the words say.',
+      'The scope lists what a session is allowed to do. Side effects outside of the scope need an approval.',
     )
   scope
     .command('propose')
-    .summary('propose a scope from the user’s own words')
+    .summary('propose a scope from the request of the user')
     .description(
-      'Reads what the user has asked for and prints the scope that it names: tools, and what they may act on. The same words\nalways give the same. Look at it before you open a session with it: what the words do not name, and the session does not\nlook up as data, will be asked about.',
+      'Reads the request of the user and prints the scope that it names: tools and targets. The same request always gives the same\nscope. Review it before you open a session with it: targets that the request does not name, and that the session does not look\nup as data, need an approval.',
     )
-    .argument('[file]', 'a file that holds the words, or - for standard input')
-    .option('--prompt <text>', 'the words themselves')
-    .option('--policy <file>', 'the policy whose tools there are')
-    .option('--tools <file>', 'a list of tools in JSON, as MCP servers give it')
-    .option('--strict', 'only what the words name, and nothing that has to be looked up')
-    .option('--json', 'print JSON, with what the proposal rests on')
+    .argument('[file]', 'a file with the request, or - for standard input')
+    .option('--prompt <text>', 'the request')
+    .option('--policy <file>', 'a policy file that lists the tools')
+    .option('--tools <file>', 'a JSON list of tools, as MCP servers return it')
+    .option('--strict', 'only targets that the request names, none that the session looks up')
+    .option('--json', 'print JSON, with the reasons for the proposal')
     .addHelpText(
       ...examples(
         ['tollgate scope propose --policy policy.yaml --prompt "mail the report to olga@example.com"', ''],
@@ -33,14 +33,14 @@ export function addScope(program: Command, to: To): void {
     .action(to(async () => (await import('./scope-propose.ts')).runPropose))
   remote(scope, 'open')
     .summary('open a session with a scope')
-    .argument('[file]', 'a file that holds the scope in JSON, or - for standard input')
+    .argument('[file]', 'a file with the scope in JSON, or - for standard input')
     .requiredOption('--session <id>', 'the session')
-    .option('--principal <name>', 'whose session; with a host’s token its own')
-    .option('--effect <class>', 'a class of effects that is inside; may be given again', collect)
-    .option('--tool <name>', 'a tool that is inside, * for any characters; may be given again', collect)
-    .option('--sink <value>', 'what it may act on: an address, a host, a path; may be given again', collect)
-    .option('--looked-up', 'what the session looks up as data is inside as well')
-    .option('--until <time>', 'when it ends, such as 2026-01-31T12:00:00Z')
+    .option('--principal <name>', 'the principal of the session; with a `host` token, its own')
+    .option('--effect <class>', 'an effect class in the scope; repeatable', collect)
+    .option('--tool <name>', 'a tool in the scope, * for any characters; repeatable', collect)
+    .option('--sink <value>', 'a target in the scope: an address, a hostname, a path; repeatable', collect)
+    .option('--looked-up', 'also include targets that the session looks up as data')
+    .option('--until <time>', 'end of the scope, such as 2026-01-31T12:00:00Z')
     .addHelpText(
       ...examples(
         ['tollgate scope open scope.json --session s1 --principal agent:ci', ''],
@@ -51,7 +51,7 @@ export function addScope(program: Command, to: To): void {
   remote(scope, 'show')
     .summary('show the scope of a session')
     .argument('<session>', 'the session')
-    .option('--principal <name>', 'whose session; with a host’s token its own')
+    .option('--principal <name>', 'the principal of the session; with a `host` token, its own')
     .addHelpText(...examples(['tollgate scope show s1 --principal agent:ci', '']))
     .action(to(async () => (await import('./scope.ts')).runShow))
 }

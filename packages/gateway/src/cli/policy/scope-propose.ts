@@ -1,4 +1,4 @@
-// `tollgate scope propose`: a scope from the user's own words.
+// `tollgate scope propose`: proposes a scope from the request of the user.
 
 import { readFileSync } from 'node:fs'
 import { EFFECT_CLASSES, parseJson, type EffectClass, type Json, type JsonObject } from '@tollgate/evidence'
@@ -16,41 +16,48 @@ interface ProposeOptions {
   readonly json?: boolean
 }
 
-/** Proposes a scope, and prints it. */
+/** Proposes a scope and prints it. */
 export function runPropose(terminal: Terminal, options: ProposeOptions, file?: string): Promise<number> {
   const words = wordsIn(options, file)
   const tools = toolsIn(options)
   const proposal = proposalFor(words, tools, { strict: options.strict === true })
   terminal.data(proposal, () => JSON.stringify(proposal.scope, undefined, 2))
-  tell(terminal, proposal, tools)
+  printNotes(terminal, proposal, tools)
   return Promise.resolve(0)
 }
 
-function tell(terminal: Terminal, { scope, delegates }: Proposal, tools: readonly ProposedTool[]): void {
+function printNotes(
+  terminal: Terminal,
+  { scope, delegates }: Proposal,
+  tools: readonly ProposedTool[],
+): void {
   if (tools.length === 0) {
     terminal.warn(
-      'without a list of tools only classes of effects can be proposed',
+      'without a list of tools, only effect classes can be proposed',
       'add `--policy FILE` or `--tools FILE`',
     )
   }
   if (scope.effects?.length === 0)
-    terminal.say('the words ask for information alone: no side effect is inside')
+    terminal.say('the request only asks for information: the scope contains no side effects')
   if (!delegates) return
   terminal.warn(
-    'the words leave it to some text what is to be done',
-    'what that text asks for is not in the scope: every such call will wait for a person',
+    'the request delegates the decision to another text',
+    'actions that the text asks for are not in the scope: each of them needs an approval',
   )
 }
 
-/** The words, from one place only. */
+/** Returns the request, from exactly one source. */
 function wordsIn({ prompt }: ProposeOptions, file: string | undefined): string {
   if ((prompt === undefined) === (file === undefined)) {
-    throw new UsageError('which words?', 'give `--prompt TEXT`, or a file, or - for standard input')
+    throw new UsageError(
+      'give the request in exactly one way',
+      'use `--prompt TEXT`, a file, or - for standard input',
+    )
   }
   return prompt ?? readText(file ?? '')
 }
 
-/** The text of a file, or of standard input. */
+/** Returns the text of a file or of standard input. */
 export function readText(file: string): string {
   try {
     return readFileSync(file === '-' ? 0 : file, 'utf8')
@@ -61,7 +68,7 @@ export function readText(file: string): string {
 
 function toolsIn({ policy, tools }: ProposeOptions): readonly ProposedTool[] {
   if (policy !== undefined && tools !== undefined) {
-    throw new UsageError('tools come from one place', 'give `--policy` or `--tools`')
+    throw new UsageError('`--policy` and `--tools` cannot be combined', 'use one of them')
   }
   if (policy !== undefined) return toolsOfPolicy(policy)
   return tools === undefined ? [] : toolsOfList(tools)
@@ -74,27 +81,27 @@ function toolsOfPolicy(file: string): readonly ProposedTool[] {
   return parsed.policy.tools.map(({ name, effect }) => ({ name: name.source, effect }))
 }
 
-/** A list of tools as `tools/list` of MCP gives it, or the list alone. */
+/** Reads a list of tools: the result of MCP `tools/list`, or only the array. */
 function toolsOfList(file: string): readonly ProposedTool[] {
   let value: Json
   try {
     value = parseJson(readText(file))
   } catch (fault) {
     if (fault instanceof CommandError) throw fault
-    throw new CommandError(`\`${file}\` is no JSON`)
+    throw new CommandError(`\`${file}\` is not JSON`)
   }
   const found = isObject(value) ? value['tools'] : value
-  if (!isList(found)) throw new CommandError(`\`${file}\` holds no list of tools`)
+  if (!isList(found)) throw new CommandError(`\`${file}\` contains no list of tools`)
   return found.map((each) => toolOf(each, file))
 }
 
-function toolOf(said: Json, file: string): ProposedTool {
-  const name = isObject(said) ? textOf(said, 'name') : ''
-  if (!isObject(said) || name === '') throw new CommandError(`a tool in \`${file}\` has no name`)
-  return { name, effect: effectOf(name, said), description: textOf(said, 'description') }
+function toolOf(tool: Json, file: string): ProposedTool {
+  const name = isObject(tool) ? textOf(tool, 'name') : ''
+  if (!isObject(tool) || name === '') throw new CommandError(`a tool in \`${file}\` has no name`)
+  return { name, effect: effectOf(name, tool), description: textOf(tool, 'description') }
 }
 
-/** What the list says, or what the words of the tool sound like. */
-function effectOf(name: string, said: JsonObject): EffectClass {
-  return EFFECT_CLASSES.find((effect) => effect === said['effect']) ?? guess(name, said).effect
+/** Returns the stated effect class, or one guessed from the words of the tool. */
+function effectOf(name: string, tool: JsonObject): EffectClass {
+  return EFFECT_CLASSES.find((effect) => effect === tool['effect']) ?? guess(name, tool).effect
 }

@@ -1,4 +1,4 @@
-// `tollgate scope open` and `show`: what a session is for.
+// `tollgate scope open` and `tollgate scope show`: open a session with a scope, and show it.
 
 import type { Scope, Widening } from '@tollgate/kernel/detection'
 import { parseJson } from '@tollgate/evidence'
@@ -37,14 +37,14 @@ export async function runOpen(terminal: Terminal, options: OpenOptions, file?: s
     const whose = `session \`${shown(opened.session)}\` of ${shown(opened.principal)}`
     terminal.say(
       opened.receipt === null
-        ? `${whose} has this scope already`
-        : `${whose} is held to this scope: side effects outside of it wait for a person`,
+        ? `${whose} already has this scope`
+        : `${whose} now has this scope: side effects outside of it need an approval`,
     )
     return 0
   })
 }
 
-/** The scope, from a file or from options. */
+/** Returns the scope from a file or from options. */
 function scopeIn({ effect, tool, sink, lookedUp, until }: OpenOptions, file: string | undefined): unknown {
   const given = {
     ...(effect && { effects: effect }),
@@ -56,17 +56,17 @@ function scopeIn({ effect, tool, sink, lookedUp, until }: OpenOptions, file: str
   const none = Object.keys(given).length === 0
   if (file === undefined && none) {
     throw new UsageError(
-      'which scope?',
-      'give a file, or `--effect`, `--tool`, `--sink`, `--looked-up`, `--until`',
+      'no scope given',
+      'use a file, or `--effect`, `--tool`, `--sink`, `--looked-up`, `--until`',
     )
   }
   if (file === undefined) return { ...given, by: 'user' }
-  if (!none) throw new UsageError('a scope comes from one place', 'give a file or options, not both')
+  if (!none) throw new UsageError('a file and scope options cannot be combined', 'use one of them')
   try {
     return parseJson(readText(file))
   } catch (fault) {
     if (fault instanceof CommandError) throw fault
-    throw new CommandError(`\`${file}\` is no JSON`)
+    throw new CommandError(`\`${file}\` is not JSON`)
   }
 }
 
@@ -89,7 +89,7 @@ export async function runShow(
     const path = `/v1/sessions/${encodeURIComponent(session)}/scope${query === '' ? '' : `?${query}`}`
     const found = await ask<ShownScope>(connection, path)
     terminal.data(found, () => format(found))
-    if (!found.scope) terminal.say('the session has no scope: the policy alone rules')
+    if (!found.scope) terminal.say('the session has no scope: only the policy applies')
     return 0
   })
 }
@@ -103,7 +103,7 @@ function format({ scope, scope_hash }: ShownScope): string {
     ['effects', names(scope.effects)],
     ['tools', names(scope.tools)],
     ['sinks', names(scope.sinks)],
-    ['looked up', scope.sinks === undefined ? 'not limited' : scope.looked_up ? 'inside' : 'outside'],
+    ['looked up', scope.sinks === undefined ? 'not limited' : scope.looked_up ? 'in scope' : 'not in scope'],
     ['until', scope.until === undefined ? 'not limited' : moment(scope.until)],
     ['by', scope.by],
     ['added by approvals', added.join(', ') || 'nothing'],

@@ -1,4 +1,4 @@
-// Doing something again whenever a case file or its policy has changed.
+// Runs something again whenever a case file or its policy changes.
 
 import process from 'node:process'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -6,10 +6,10 @@ import { findCaseFiles, fingerprint, loadCases } from './case-files.ts'
 import { onInterrupt } from '../program/interrupt.ts'
 import { complain, type Terminal } from '../program/terminal.ts'
 
-const LOOK_EVERY = 200
+const CHECK_INTERVAL_MS = 200
 const CLEAR = '\u001b[2J\u001b[3J\u001b[H'
 
-/** Runs something now and after every change, until a signal comes. What fails is told, and the next change is waited for. */
+/** Runs something now and after every change, until a signal arrives. Prints errors and continues. */
 export async function again(
   terminal: Terminal,
   paths: readonly string[],
@@ -24,7 +24,7 @@ export async function again(
       const before = stateOf(paths, policies)
       if (process.stdout.isTTY && !terminal.json) process.stdout.write(CLEAR)
       await run().catch(complain)
-      terminal.say('waiting for a change; Ctrl-C ends it')
+      terminal.say('waiting for changes; press Ctrl-C to stop')
       await changeOf(() => stateOf(paths, policies), before, signal)
     }
   } catch (fault) {
@@ -35,11 +35,11 @@ export async function again(
   return 130
 }
 
-/** Waits for another state that stays as it is for a moment: what an editor is still writing is not read. */
+/** Waits for a changed state that is stable, so that a half-written file is not read. */
 async function changeOf(state: () => string, before: string, signal: AbortSignal): Promise<void> {
   let last = before
   for (;;) {
-    await pause(LOOK_EVERY, undefined, { signal })
+    await pause(CHECK_INTERVAL_MS, undefined, { signal })
     const now = state()
     if (now === last && now !== before) return
     last = now
@@ -54,12 +54,12 @@ function stateOf(paths: readonly string[], policies: readonly string[]): string 
   return fingerprint([...filesOf(paths), ...new Set(policies)])
 }
 
-/** The case files of the moment; none while a path is not there. */
+/** Returns the current case files; none while a path is missing. */
 function filesOf(paths: readonly string[]): readonly string[] {
   try {
     return findCaseFiles(paths)
   } catch {
-    // It may be back at the next look: editors replace files.
+    // Editors replace files, so it can exist again at the next check.
     return []
   }
 }

@@ -1,4 +1,4 @@
-// `tollgate policy test`: runs the cases beside policies, and says what failed and what no case reaches.
+// `tollgate policy test`: runs the test cases of policies, and reports failures and uncovered rules.
 
 import { existsSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -31,37 +31,37 @@ interface TestOptions extends DataOptions {
   readonly watch?: boolean
 }
 
-/** What came of all files. */
+/** The results of all files. */
 interface Tested {
   readonly files: readonly FileReport[]
   readonly policies: readonly PolicyReport[]
 }
 
-/** Runs the cases; 1 if one fails, 2 if there is none. */
+/** Runs the cases. Returns 1 if one fails. @throws UsageError (exit code 2) if there are none. */
 export async function runTest(
   terminal: Terminal,
   options: TestOptions,
   ...paths: readonly string[]
 ): Promise<number> {
   if (options.only !== undefined && options.minCoverage !== undefined) {
-    throw new UsageError('`--min-coverage` is about all cases', 'leave `--only` or `--min-coverage` out')
+    throw new UsageError('`--min-coverage` needs all cases', 'remove `--only` or `--min-coverage`')
   }
   const given = paths.length > 0 ? paths : [directoryOf(options)]
   const run = async (): Promise<number> => {
     const tested = await test(options, given)
     if (options.junit !== undefined) writeFileSync(options.junit, junitOf(tested.files))
-    return tell(terminal, options, tested)
+    return print(terminal, options, tested)
   }
   return options.watch === true ? again(terminal, given, run) : run()
 }
 
-/** Where the policy of the data directory is; here, if there is no such. */
+/** Returns the directory of the configured policy; the current directory if there is none. */
 function directoryOf(options: TestOptions): string {
   try {
     const file = readConfig(dataOf(options)).policy
     if (existsSync(file)) return dirname(file)
   } catch (fault) {
-    // Who names a data directory means that one.
+    // A data directory that is named explicitly must be usable.
     if (options.data !== undefined) throw fault
   }
   return '.'
@@ -71,8 +71,8 @@ async function test(options: TestOptions, paths: readonly string[]): Promise<Tes
   const found = findCaseFiles(paths)
   if (found.length === 0) {
     throw new UsageError(
-      `there is no case file below ${paths.map((path) => `\`${path}\``).join(', ')}`,
-      'write cases beside the policy: `policy.test.yaml` for `policy.yaml`; `tollgate policy schema --cases` has the form',
+      `no case file found in ${paths.map((path) => `\`${path}\``).join(', ')}`,
+      'write cases next to the policy: `policy.test.yaml` for `policy.yaml`; `tollgate policy schema --cases` prints their schema',
     )
   }
   const reached = new Map<string, { readonly policy: Policy; readonly outcomes: CaseOutcome[] }>()
@@ -82,10 +82,7 @@ async function test(options: TestOptions, paths: readonly string[]): Promise<Tes
     options.only !== undefined &&
     files.every(({ results, mistakes }) => results.length + mistakes.length === 0)
   ) {
-    throw new UsageError(
-      `no case has \`${options.only}\` in its name`,
-      'leave `--only` out to see all of them',
-    )
+    throw new UsageError(`no case has \`${options.only}\` in its name`, 'remove `--only` to run all cases')
   }
   const policies = [...reached].map(([policy, each]) => ({
     policy,
@@ -113,9 +110,9 @@ async function testFile(
   return { file: path, policy: policyFile, name: policy.name, mistakes: [], results }
 }
 
-/** Prints what came of it, and answers with the exit code. */
-function tell(terminal: Terminal, options: TestOptions, { files, policies }: Tested): number {
-  const look = lookOf(terminal)
+/** Prints the results and returns the exit code. */
+function print(terminal: Terminal, options: TestOptions, { files, policies }: Tested): number {
+  const style = styleOf(terminal)
   const results = files.flatMap((file) => file.results)
   const failed = results.filter(({ failure }) => failure).length
   const broken = files.filter(({ mistakes }) => mistakes.length > 0).length
@@ -125,16 +122,16 @@ function tell(terminal: Terminal, options: TestOptions, { files, policies }: Tes
     [
       ...files
         .filter(({ results, mistakes }) => results.length + mistakes.length > 0)
-        .map((file) => fileText(file, look)),
-      // Of a part of the cases it says nothing.
-      ...(options.only === undefined ? policies.map((policy) => coverageText(policy, look)) : []),
+        .map((file) => fileText(file, style)),
+      // Coverage of a part of the cases means nothing.
+      ...(options.only === undefined ? policies.map((policy) => coverageText(policy, style)) : []),
     ].join('\n\n')
-  // There is no end to it while it watches.
+  // With `--watch`, the output has many results.
   if (options.watch === true) terminal.row({ ok, files, policies }, sections)
   else terminal.data({ ok, files, policies }, sections)
   for (const { policy, coverage } of low) {
     terminal.say(
-      `\`${policy}\`: cases reach ${coverage.percent} % of the rules, and ${options.minCoverage ?? 0} % are asked for`,
+      `\`${policy}\`: cases cover ${coverage.percent} % of the rules; ${options.minCoverage ?? 0} % are required`,
     )
   }
   terminal.say(summaryOf(results.length, failed, broken))
@@ -147,11 +144,11 @@ function summaryOf(cases: number, failed: number, broken: number): string {
   return `${cases === 1 ? '1 case passes' : `${cases} cases pass`}${files}`
 }
 
-function lookOf({ paint }: Terminal): ReportStyle {
+function styleOf({ paint }: Terminal): ReportStyle {
   return { good: paint.green, bad: paint.red, dim: paint.dim, shown, table, explain }
 }
 
-// A command that nobody would paste is no help.
+// Longer commands are not useful to paste.
 const MAX_COMMAND = 600
 
 function explain(policy: string, call: CaseCall, at: number): string {

@@ -1,4 +1,4 @@
-// What `tollgate threat scan` reads: files, packed ones too, and standard input, piece by piece and never as a whole.
+// Reads the input of `tollgate threat scan` as a stream: files, gzip files and standard input.
 
 import { createReadStream } from 'node:fs'
 import process from 'node:process'
@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream'
 import { TextDecoder } from 'node:util'
 import { createGunzip } from 'node:zlib'
 
-/** A line of a file, or how it cannot be read. */
+/** A line of a file, or the number of a line that is too long. */
 export type InputLine =
   | { readonly ok: true; readonly number: number; readonly text: string }
   | { readonly ok: false; readonly number: number }
@@ -14,7 +14,7 @@ export type InputLine =
 /** The name of standard input. */
 export const STDIN = '-'
 
-/** The text of a file in pieces; that of standard input for `-`. @throws if it cannot be read. */
+/** Yields the text of a file, or of standard input for `-`, in pieces. @throws if it cannot be read. */
 export async function* piecesOf(file: string): AsyncGenerator<string> {
   yield* decoded(bytesOf(file))
 }
@@ -23,12 +23,12 @@ function bytesOf(file: string): AsyncIterable<Buffer> {
   const source: Readable = file === STDIN ? process.stdin : createReadStream(file)
   if (!file.endsWith('.gz')) return source
   const unpacked = createGunzip()
-  // A fault of the file is a fault of what is read from it.
+  // Forward a read error of the file to the decompressed stream.
   source.on('error', (fault) => unpacked.destroy(fault))
   return source.pipe(unpacked)
 }
 
-/** Bytes as text: UTF-8, or UTF-16 if the file says so. What is no text becomes a replacement character. */
+/** Decodes bytes as UTF-8, or as UTF-16 with a byte order mark. Invalid bytes become replacement characters. */
 export async function* decoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let decoder: TextDecoder | undefined
   let head: Uint8Array = new Uint8Array(0)
@@ -53,17 +53,17 @@ function decoderFor([first = 0, second = 0]: Uint8Array): TextDecoder {
 /** The longest line that is read, in UTF-16 units. */
 const MAX_LINE: number = 1 << 24
 
-/** The lines of a text that comes in pieces. One that is too long is passed over. */
+/** Yields the lines of a text in pieces. A line that is too long is reported without its text. */
 export async function* linesOf(
   pieces: AsyncIterable<string>,
-  most: number = MAX_LINE,
+  maxLength: number = MAX_LINE,
 ): AsyncGenerator<InputLine> {
   let parts: string[] = []
   let size = 0
   let number = 1
   const line = (): InputLine => {
     const text = parts.join('').replace(/\r$/, '')
-    const result: InputLine = size > most ? { ok: false, number } : { ok: true, number, text }
+    const result: InputLine = size > maxLength ? { ok: false, number } : { ok: true, number, text }
     parts = []
     size = 0
     number++
@@ -71,7 +71,7 @@ export async function* linesOf(
   }
   const take = (part: string): void => {
     size += part.length
-    if (size <= most) parts.push(part)
+    if (size <= maxLength) parts.push(part)
     else parts = []
   }
   for await (const piece of pieces) {
@@ -86,25 +86,28 @@ export async function* linesOf(
   if (size > 0) yield line()
 }
 
-/** A part of a long text and where it begins. */
+/** A part of a long text, with its start position. */
 interface TextPart {
   readonly text: string
   readonly start: number
 }
 
-/** How much of a text is scanned at once, in UTF-16 units, and how much of it again with the next part. */
-const PART: number = 1 << 19
-const AGAIN = 1 << 12
+/** Length of a part in UTF-16 units, and of the overlap with the next part. */
+const PART_LENGTH: number = 1 << 19
+const OVERLAP = 1 << 12
 
-/** A text of any length in parts that overlap, so that nothing is missed where it is cut. */
-export async function* partsOf(pieces: AsyncIterable<string>, size: number = PART): AsyncGenerator<TextPart> {
+/** Yields a text in overlapping parts, so that no finding is lost at a boundary. */
+export async function* partsOf(
+  pieces: AsyncIterable<string>,
+  size: number = PART_LENGTH,
+): AsyncGenerator<TextPart> {
   let text = ''
   let start = 0
   for await (const piece of pieces) {
     text += piece
     while (text.length > size) {
       yield { text: text.slice(0, size), start }
-      const next = cutBefore(text, size - Math.min(AGAIN, size >> 1))
+      const next = cutBefore(text, size - Math.min(OVERLAP, size >> 1))
       text = text.slice(next)
       start += next
     }
@@ -112,7 +115,7 @@ export async function* partsOf(pieces: AsyncIterable<string>, size: number = PAR
   if (text !== '' || start === 0) yield { text, start }
 }
 
-/** Where the next part begins: after a line break shortly before, and never within a character. */
+/** Returns the start of the next part: after a line break if one is near, and never within a character. */
 function cutBefore(text: string, place: number): number {
   const line = text.lastIndexOf('\n', place)
   if (line > place >> 1) return line + 1

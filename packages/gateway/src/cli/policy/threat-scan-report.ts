@@ -1,4 +1,4 @@
-// What `tollgate threat scan` says of a record, and of all of them.
+// Builds the report of `tollgate threat scan` for one record, and the summary of all records.
 
 import {
   isHard,
@@ -9,7 +9,7 @@ import {
 } from '@tollgate/kernel/detection'
 import { table } from '../program/table.ts'
 
-/** Where a record stands. */
+/** The position of a record. */
 export interface TextPlace {
   readonly file: string
   /** Its line, if each line is a record. */
@@ -17,32 +17,36 @@ export interface TextPlace {
   readonly id?: string | number
 }
 
-/** What is told of a record. */
+/** The report on one record. */
 export interface Reported extends TextPlace {
-  /** Whether something in it makes the gates hold it suspect. */
+  /** Whether the gates would treat it as suspicious. */
   readonly flagged: boolean
-  /** The worst of everything that was found; null if nothing was. */
+  /** The highest severity of all findings; null if there are none. */
   readonly severity: Severity | null
-  readonly findings: readonly ToldFinding[]
+  readonly findings: readonly ReportedFinding[]
 }
 
-interface ToldFinding extends ThreatFinding {
+interface ReportedFinding extends ThreatFinding {
   readonly about: string
-  /** What stands there; only if that was asked for. */
+  /** The matching text; only with `--show`. */
   readonly text?: string
 }
 
-/** How a record is told. */
-interface Telling {
-  /** Lesser findings are left out. They count for `severity` all the same. */
+/** Options of a report. */
+interface ReportOptions {
+  /** Findings below this severity are not listed, but count for `severity`. */
   readonly least: Severity
-  /** The text of the record, or a piece of it, if findings are to quote it. */
+  /** Returns a part of the text, if findings should quote it. */
   readonly quote?: (start: number, end: number) => string
 }
 
-/** What is told of a record with these findings. */
-export function reportOf(place: TextPlace, findings: readonly ThreatFinding[], telling: Telling): Reported {
-  const { least, quote } = telling
+/** Builds the report on a record. */
+export function reportOf(
+  place: TextPlace,
+  findings: readonly ThreatFinding[],
+  options: ReportOptions,
+): Reported {
+  const { least, quote } = options
   return {
     ...place,
     flagged: findings.some(isHard),
@@ -70,7 +74,7 @@ function worstOf(findings: readonly ThreatFinding[]): Severity | null {
   return SEVERITIES[worst] ?? null
 }
 
-/** One line of JSON in which nothing plays with a terminal. */
+/** Returns one line of JSON in which control and invisible characters are escaped. */
 export function lineOf(reported: Reported): string {
   const json = JSON.stringify(reported)
   return `${json.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped)}\n`
@@ -83,11 +87,11 @@ function escaped(character: string): string {
     .join('')
 }
 
-/** What was found in all records together. */
+/** Counts the findings of all records. */
 export class ThreatTally {
   records = 0
   flagged = 0
-  /** By code: how many findings of each severity, and in how many records. */
+  /** By code: the number of findings per severity, and the number of records. */
   readonly #codes = new Map<string, { readonly counts: Map<Severity, number>; records: number }>()
 
   /** Counts a record. */
@@ -107,12 +111,12 @@ export class ThreatTally {
     return known
   }
 
-  /** The sum of it in one sentence. */
+  /** Returns a one-sentence summary. */
   sentence(): string {
     return `${this.flagged} of ${this.records} ${this.records === 1 ? 'record' : 'records'} flagged`
   }
 
-  /** The codes in a table, what was found in most records first; empty if nothing was found. */
+  /** Returns a table of codes, by descending number of records; empty if nothing was found. */
   table(): string {
     if (this.#codes.size === 0) return ''
     const all = [...this.#codes].sort(

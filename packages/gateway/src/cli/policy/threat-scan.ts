@@ -1,4 +1,4 @@
-// `tollgate threat scan`: what the threat scanner finds in texts, as lines of JSON. Needs no data directory and no gateway.
+// `tollgate threat scan`: runs the threat scanner on texts and prints JSON lines. Needs no data directory and no gateway.
 
 import { once } from 'node:events'
 import process from 'node:process'
@@ -9,7 +9,7 @@ import { linesOf, partsOf, piecesOf, STDIN, type InputLine } from './threat-scan
 import { lineOf, reportOf, ThreatTally, type TextPlace, type Reported } from './threat-scan-report.ts'
 import { CommandError, complain, UsageError, type Terminal } from '../program/terminal.ts'
 
-/** How a file is read: as one text, or a record a line. */
+/** Input format: one text, or one record per line. */
 type Format = 'text' | 'jsonl'
 
 interface ThreatScanOptions {
@@ -19,7 +19,7 @@ interface ThreatScanOptions {
   readonly summary?: boolean
 }
 
-/** Scans files, or standard input: 0 if nothing is flagged, 1 if something is, 2 if something cannot be read. */
+/** Scans files or standard input. Returns 0 if nothing is flagged, 1 if something is, 2 if an input cannot be read. */
 export async function runScan(
   terminal: Terminal,
   options: ThreatScanOptions,
@@ -27,7 +27,7 @@ export async function runScan(
 ): Promise<number> {
   const files = given.length > 0 ? given : [STDIN]
   if (files.filter((file) => file === STDIN).length > 1)
-    throw new UsageError('`-` is standard input, and can be read once')
+    throw new UsageError('`-` (standard input) can only be given once')
   if (files.includes(STDIN) && process.stdin.isTTY) terminal.say('reading standard input; end it with Ctrl-D')
   const scan: Scan = { options, tally: new ThreatTally(), unreadable: 0 }
   for (const file of files) {
@@ -41,7 +41,7 @@ export async function runScan(
   return unreadable > 0 ? 2 : tally.flagged > 0 ? 1 : 0
 }
 
-/** Waits for a slow reader: there may be very many lines. */
+/** Writes a line and waits for a slow reader. */
 async function print(line: string): Promise<void> {
   if (!process.stdout.write(line)) await once(process.stdout, 'drain')
 }
@@ -50,11 +50,11 @@ async function print(line: string): Promise<void> {
 export interface Scan {
   readonly options: Pick<ThreatScanOptions, 'format' | 'severity' | 'show'>
   readonly tally: ThreatTally
-  /** Files and lines that could not be read: what is in them is not known. */
+  /** Number of files and lines that could not be read. */
   unreadable: number
 }
 
-/** What is told of each record of a file. What cannot be read is said, counted, and passed over. */
+/** Yields the report on each record of a file. Prints and counts unreadable input, and skips it. */
 export async function* scanned(
   file: string,
   pieces: AsyncIterable<string>,
@@ -65,20 +65,18 @@ export async function* scanned(
     yield* opened.format === 'text' ? ofText(file, opened.pieces, scan) : ofLines(file, opened.pieces, scan)
   } catch (fault) {
     scan.unreadable++
-    complain(
-      new CommandError(`\`${file}\` cannot be read: ${whyOf(fault)}`, 'look at its path, and at the file'),
-    )
+    complain(new CommandError(`\`${file}\` cannot be read: ${whyOf(fault)}`, 'check the path and the file'))
   }
 }
 
 function whyOf(fault: unknown): string {
   // Sound: the member is tested before use.
   const { code } = fault as NodeJS.ErrnoException
-  if (code === 'ENOENT') return 'there is no such file'
+  if (code === 'ENOENT') return 'the file does not exist'
   if (code === 'EISDIR') return 'it is a directory'
-  if (code === 'EACCES' || code === 'EPERM') return 'this user may not read it'
-  if (code?.startsWith('Z_') === true) return 'it is no gzip file, or its end is missing'
-  return code ?? 'something went wrong'
+  if (code === 'EACCES' || code === 'EPERM') return 'permission denied'
+  if (code?.startsWith('Z_') === true) return 'it is not a complete gzip file'
+  return code ?? 'unknown error'
 }
 
 interface OpenedInput {
@@ -86,10 +84,10 @@ interface OpenedInput {
   readonly pieces: AsyncIterable<string>
 }
 
-// The first line is looked at; a longer one is no record.
-const MAX_LOOK = 1 << 20
+// The format is detected from the first line. A line longer than this is not a record.
+const MAX_FIRST_LINE = 1 << 20
 
-/** Finds out how a file is to be read: by its first line that is not empty. */
+/** Detects the input format from the first non-empty line. */
 async function open(pieces: AsyncIterable<string>, format: Format | undefined): Promise<OpenedInput> {
   if (format) return { format, pieces }
   const iterator = pieces[Symbol.asyncIterator]()
@@ -100,13 +98,13 @@ async function open(pieces: AsyncIterable<string>, format: Format | undefined): 
     if (next.done !== true) head += next.value
     const first = head.trimStart()
     const isWhole = first.includes('\n')
-    if (!done && !isWhole && head.length < MAX_LOOK && (first === '' || first.startsWith('{'))) continue
+    if (!done && !isWhole && head.length < MAX_FIRST_LINE && (first === '' || first.startsWith('{'))) continue
     const found = recordOf(isWhole ? first.slice(0, first.indexOf('\n')) : first) ? 'jsonl' : 'text'
-    return { format: found, pieces: again(head, iterator, done) }
+    return { format: found, pieces: resumed(head, iterator, done) }
   }
 }
 
-async function* again(head: string, rest: AsyncIterator<string>, isDone: boolean): AsyncGenerator<string> {
+async function* resumed(head: string, rest: AsyncIterator<string>, isDone: boolean): AsyncGenerator<string> {
   yield head
   if (!isDone) yield* { [Symbol.asyncIterator]: () => rest }
 }
@@ -116,11 +114,11 @@ interface RecordedText {
   readonly id?: string | number
 }
 
-/** The record that a line holds; undefined if it holds none. */
+/** Parses the record of a line; undefined if it is not one. */
 function recordOf(line: string): RecordedText | undefined {
   let value: Json
   try {
-    // Sound: what was parsed is JSON.
+    // Sound: a parsed value is JSON.
     value = JSON.parse(line) as Json
   } catch {
     return undefined
@@ -136,38 +134,45 @@ async function* ofLines(file: string, pieces: AsyncIterable<string>, scan: Scan)
     if (line.ok && line.text.trim() === '') continue
     const record = line.ok ? recordOf(line.text) : undefined
     if (!record) {
-      sayBroken(file, line, scan)
+      reportBroken(file, line, scan)
       continue
     }
     const { text, ...id } = record
     const findings = scanText(text)
-    yield told({ file, line: line.number, ...id }, findings, scan, (start, end) => text.slice(start, end))
+    yield recordReport({ file, line: line.number, ...id }, findings, scan, (start, end) =>
+      text.slice(start, end),
+    )
   }
 }
 
-function sayBroken(file: string, { ok, number }: InputLine, scan: Scan): void {
+function reportBroken(file: string, { ok, number }: InputLine, scan: Scan): void {
   scan.unreadable++
-  const what = ok ? 'the line is no JSON object with a string `text`' : 'the line is too long'
+  const what = ok ? 'the line is not a JSON object with a string `text`' : 'the line is too long'
   complain(
     new CommandError(
       `${file}:${number}: ${what}; it was not scanned`,
-      'mend the line, or read the file as one text with `--format text`',
+      'fix the line, or read the file as one text with `--format text`',
     ),
   )
 }
 
 type Quote = (start: number, end: number) => string
 
-function told(place: TextPlace, findings: readonly ThreatFinding[], scan: Scan, quote: Quote): Reported {
+function recordReport(
+  place: TextPlace,
+  findings: readonly ThreatFinding[],
+  scan: Scan,
+  quote: Quote,
+): Reported {
   const { severity: least, show } = scan.options
   scan.tally.add(findings)
   return reportOf(place, findings, show === true ? { least, quote } : { least })
 }
 
-// Enough to know what a file is; the worst are kept.
+// If there are more findings, only the most severe are kept.
 const MAX_FINDINGS = 4096
 
-/** A file is one record, however long it is. */
+/** Scans a file as one record of any length. */
 async function* ofText(file: string, pieces: AsyncIterable<string>, scan: Scan): AsyncGenerator<Reported> {
   const quotes = new Map<string, string>()
   let findings: ThreatFinding[] = []
@@ -181,19 +186,19 @@ async function* ofText(file: string, pieces: AsyncIterable<string>, scan: Scan):
     }
     if (findings.length > MAX_FINDINGS) findings = worst(findings)
   }
-  yield told({ file }, findings, scan, (start, end) => quotes.get(`${start} ${end}`) ?? '')
+  yield recordReport({ file }, findings, scan, (start, end) => quotes.get(`${start} ${end}`) ?? '')
 }
 
-/** Whether a finding was found already in the part before. */
+/** Whether a finding was already found in the previous part. */
 function isWithin(found: ThreatFinding, other: ThreatFinding): boolean {
   return found.code === other.code && found.start >= other.start && found.end <= other.end
 }
 
-const GRADES: Readonly<Record<Severity, number>> = { low: 0, medium: 1, high: 2 }
+const RANKS: Readonly<Record<Severity, number>> = { low: 0, medium: 1, high: 2 }
 
 function worst(findings: readonly ThreatFinding[]): ThreatFinding[] {
   return [...findings]
-    .sort((a, b) => GRADES[b.severity] - GRADES[a.severity])
+    .sort((a, b) => RANKS[b.severity] - RANKS[a.severity])
     .slice(0, MAX_FINDINGS >> 1)
     .sort((a, b) => a.start - b.start)
 }

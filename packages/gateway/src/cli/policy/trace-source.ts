@@ -1,4 +1,4 @@
-// Where a command has the recorded history from: the data directory itself, also beside a running gateway, or a file.
+// Reads recorded calls from the data directory, also while a gateway runs, or from a trace file.
 
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -9,14 +9,14 @@ import { dataOf } from '../program/connect.ts'
 import { onInterrupt } from '../program/interrupt.ts'
 import type { Progress, Terminal } from '../program/terminal.ts'
 
-/** Which history is meant. */
+/** Options that select the source. */
 interface TraceOptions {
   readonly data?: string
   /** A file that `policy trace` wrote. */
   readonly trace?: string
 }
 
-/** Hands a history over, and lets go of it afterwards. */
+/** Calls `use` with the recorded calls, and closes the source afterwards. */
 export async function withTrace<T>(
   terminal: Terminal,
   options: TraceOptions,
@@ -57,7 +57,7 @@ function traceIn(file: string): Promise<Trace> {
   return readTrace(createInterface({ input, crlfDelay: Infinity }))
 }
 
-/** What to do where no call was kept. */
+/** Hints for the case that no call was kept. */
 export const HOW_TO_KEEP: readonly string[] = [
   'set `keep: { calls: 7d }` in `tollgate.yaml` and restart the gateway: it keeps calls from then on',
 ]

@@ -1,13 +1,13 @@
-// Asking the API and reading its answers, whichever way they come.
+// Sends requests to the API and reads its answers.
 
 import type { Connection } from './connect.ts'
 import { shown } from './table.ts'
 import { CommandError } from './terminal.ts'
 
-/** Milliseconds for an answer. */
-export const PATIENCE = 30_000
+/** Timeout of a request in milliseconds. */
+export const REQUEST_TIMEOUT = 30_000
 
-/** Query parameters of what was given; a list is the same name again and again. */
+/** Builds query parameters. A list repeats its name. */
 export function queryOf(
   given: Readonly<Record<string, string | number | readonly string[] | undefined>>,
 ): URLSearchParams {
@@ -18,7 +18,7 @@ export function queryOf(
   return query
 }
 
-/** Asks for JSON and gets it. @throws CommandError with what the API says is wrong, and what to do. */
+/** Sends a request and returns the JSON of the answer. @throws CommandError with the problem and its remedy. */
 export async function ask<T>(
   connection: Connection,
   path: string,
@@ -28,18 +28,21 @@ export async function ask<T>(
   const init: RequestInit = {
     method: method ?? (body ? 'POST' : 'GET'),
     ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-    signal: AbortSignal.timeout(PATIENCE),
+    signal: AbortSignal.timeout(REQUEST_TIMEOUT),
   }
   const response = await accepted(await connection.request(path, init))
   try {
-    // Sound: the API of this same version answers what its own schemas say.
+    // Sound: the API has the same version, and its answers match its schemas.
     return (await response.json()) as T
   } catch {
-    throw new CommandError('the answer is no JSON, or broke off', 'see whether the URL is that of a gateway')
+    throw new CommandError(
+      'the answer is not complete JSON',
+      'check that the URL is the address of a gateway',
+    )
   }
 }
 
-/** The answer, if it is one. @throws CommandError with what the API says is wrong, and what to do. */
+/** Returns a successful response. @throws CommandError with the problem and its remedy. */
 export async function accepted(response: Response): Promise<Response> {
   if (response.ok) return response
   const problem = await problemIn(response)
@@ -59,9 +62,9 @@ interface ProblemBody {
 
 async function problemIn(response: Response): Promise<ProblemBody> {
   try {
-    // Sound: problems have this shape; whatever else answers at that address is no object, or has none of the members.
+    // Sound: problems have this shape, and each member is optional.
     return (await response.json()) as ProblemBody
   } catch {
-    return { remedy: 'see whether the URL is that of a gateway' }
+    return { remedy: 'check that the URL is the address of a gateway' }
   }
 }

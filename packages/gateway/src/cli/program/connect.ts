@@ -1,9 +1,8 @@
-// The ways from a command to a gateway. All of them speak the same API:
+// Connects a command to a gateway, in one of three ways. All of them use the same API:
 //
-// - over HTTP, if a URL or a token is given: on the operators' socket of the data directory, if the token is for that and no URL is
-//   given, else on the address that the gateway listens on;
-// - on the data directory itself, for reading: who may read its files may see what is in them;
-// - on the data directory itself, for writing, as `local:<user>`, if no gateway runs on it.
+// - With a URL or a token: over HTTP. An operator token without a URL uses the operator socket of the data directory.
+// - Without a token, for reading: on the data directory. File permissions decide who can read it.
+// - Without a token, for writing: on the data directory as `local:<user>`, if no gateway runs on it.
 
 import { readFileSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
@@ -14,41 +13,41 @@ import { DEFAULT_PORT, defaultData } from '../../config/place.ts'
 import { silent } from '../../log.ts'
 import type { Identity } from '../../tokens.ts'
 import type { LedgerView } from '../../view.ts'
-import { PATIENCE } from './ask.ts'
+import { REQUEST_TIMEOUT } from './ask.ts'
 import { type GatewayOptions } from '../commands.ts'
 import { VERSION } from './version.ts'
 import { onInterrupt } from './interrupt.ts'
 import { fetchOver, operatorSocket } from './operator-socket.ts'
 import { CommandError, UsageError } from './terminal.ts'
 
-/** A way to a gateway. Close it, or the process stays. */
+/** A connection to a gateway. Close it, or the process does not end. */
 export interface Connection {
-  /** Asks the API. Rejects if nobody answers. */
+  /** Sends a request to the API. Rejects if there is no answer. */
   request(path: string, init?: RequestInit): Promise<Response>
-  /** The ledger for reading, if the way is the data directory itself; undefined over HTTP. */
+  /** The ledger for reading, on a data directory; undefined over HTTP. */
   readonly local: { readonly config: Config; readonly view: LedgerView } | undefined
   close(): Promise<void>
 }
 
-/** What a command is about to do. */
+/** The kind of access that a command needs. */
 type Purpose = 'read' | 'write'
 
-/** The data directory that was named, or the default one. */
+/** Returns the data directory that was named, or the default one. */
 export function dataOf({ data }: { readonly data?: string }): string {
   return data ?? defaultData()
 }
 
-/** Who works on the data directory itself. */
+/** Returns the name of the user who runs the command. */
 export function localUser(): string {
   try {
     return userInfo().username
   } catch {
-    // Containers run as users without a name.
+    // In containers, users can have no name.
     return `uid-${process.getuid?.() ?? 'unknown'}`
   }
 }
 
-/** Does something with a way to the gateway, and closes it whatever comes of that. @throws as `connect` does. */
+/** Calls `work` with a connection and closes it afterwards. @throws as `connect` does. */
 export async function withConnection<T>(
   options: GatewayOptions,
   purpose: Purpose,
@@ -62,7 +61,7 @@ export async function withConnection<T>(
   }
 }
 
-/** Finds the way to the gateway. @throws if there is none, with the remedy. */
+/** Connects to the gateway. @throws with a remedy if that is not possible. */
 export async function connect(options: GatewayOptions, purpose: Purpose): Promise<Connection> {
   const token = tokenOf(options)
   if (token !== undefined && options.url === undefined) {
@@ -73,10 +72,7 @@ export async function connect(options: GatewayOptions, purpose: Purpose): Promis
   }
   if (token !== undefined) return overHttp(options.url ?? urlOf(await configOf(options)), token)
   if (options.url !== undefined) {
-    throw new UsageError(
-      `a token is needed to ask \`${options.url}\``,
-      'set TOLLGATE_TOKEN, or give `--token-file FILE`',
-    )
+    throw new UsageError(`\`${options.url}\` needs a token`, 'set TOLLGATE_TOKEN, or use `--token-file FILE`')
   }
   const config = await configOf(options)
   const connection = purpose === 'read' ? await onView(config) : await onGateway(config)
@@ -92,32 +88,32 @@ export async function connect(options: GatewayOptions, purpose: Purpose): Promis
   }
 }
 
-/** Loaded only where it is needed: reading YAML takes longer to begin than to ask a gateway. */
+/** Loads the YAML reader only where it is needed, because loading takes longer than a request. */
 async function configOf(options: GatewayOptions): Promise<Config> {
   const { readConfig } = await import('../../config/config.ts')
   return readConfig(dataOf(options))
 }
 
-/** The token: from a file that only this user can read, or from the environment. Never from the command line. */
+/** Returns the token from a private file or from the environment, never from the command line. */
 function tokenOf({ tokenFile }: GatewayOptions): string | undefined {
   const { TOLLGATE_TOKEN: given = '' } = process.env
   if (tokenFile === undefined) return given === '' ? undefined : checkedToken(given, 'TOLLGATE_TOKEN')
   if (process.platform !== 'win32' && (statSync(tokenFile).mode & 0o077) !== 0) {
-    throw new UsageError(`\`${tokenFile}\` is open to other users`, `run \`chmod 600 ${tokenFile}\``)
+    throw new UsageError(`\`${tokenFile}\` can be read by other users`, `run \`chmod 600 ${tokenFile}\``)
   }
   return checkedToken(readFileSync(tokenFile, 'utf8').trim(), `\`${tokenFile}\``)
 }
 
-/** What is no token is not sent anywhere: it could be another secret. */
+/** Refuses anything that is not a token, because it could be another secret. */
 function checkedToken(text: string, where: string): string {
   if (/^tg_[a-z]+_[A-Za-z0-9_-]{43}$/.test(text)) return text
   throw new UsageError(
-    `${where} does not hold a token`,
-    'a token begins with `tg_`, as `tollgate tokens issue` printed it',
+    `${where} does not contain a token`,
+    'a token starts with `tg_`; create one with `tollgate tokens issue`',
   )
 }
 
-/** Where the gateway of a configuration can be reached from this machine. */
+/** Returns the URL of a configured gateway on this machine. */
 export function urlOf({ listen: { host, port, tls } }: Pick<Config, 'listen'>): string {
   const here = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   return `${tls ? 'https' : 'http'}://${here.includes(':') ? `[${here}]` : here}:${port}`
@@ -138,20 +134,20 @@ function overHttp(
       const headers = new Headers(init.headers)
       headers.set('authorization', `Bearer ${token}`)
       try {
-        // A redirect would carry the token to somewhere nobody named.
+        // A redirect would send the token to another address.
         return await send(new URL(path, base), { ...init, headers, redirect: 'error' })
       } catch (fault) {
         if (fault instanceof Error && fault.name === 'TimeoutError') {
           throw new CommandError(
-            `\`${where}\` has not answered in ${PATIENCE / 1000} s`,
-            'see whether the gateway is well',
+            `\`${where}\` did not answer within ${REQUEST_TIMEOUT / 1000} s`,
+            'check the gateway with `tollgate doctor`',
           )
         }
         if (init.signal?.aborted === true) throw fault
         throw new CommandError(
           `no gateway answers at \`${where}\``,
-          'start it with `tollgate up` or `tollgate serve`, or name another with `--url`',
-          'to work on the data directory itself, unset TOLLGATE_TOKEN and TOLLGATE_URL',
+          'start it with `tollgate up` or `tollgate serve`, or give another address with `--url`',
+          'to use the data directory without a gateway, unset TOLLGATE_TOKEN and TOLLGATE_URL',
         )
       }
     },
@@ -159,25 +155,25 @@ function overHttp(
   }
 }
 
-/** The token goes with every request: nobody on the way may see it. */
+/** Refuses URLs that would expose the token, which is part of every request. */
 function refuseUnsafe(base: string): void {
   const url = URL.canParse(base) ? new URL(base) : undefined
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '') {
     throw new UsageError(
-      'that is not the URL of a gateway',
-      `write for example \`http://127.0.0.1:${DEFAULT_PORT}\``,
+      'this is not the URL of a gateway',
+      `for example \`http://127.0.0.1:${DEFAULT_PORT}\``,
     )
   }
   const isHere =
     url.hostname === 'localhost' || url.hostname === '[::1]' || /^127\.[0-9.]+$/.test(url.hostname)
   if (url.protocol === 'https:' || isHere) return
   throw new UsageError(
-    `the token would travel in the clear to \`${url.hostname}\``,
+    `the token would be sent unencrypted to \`${url.hostname}\``,
     'use an `https://` address',
   )
 }
 
-/** Who the API sees when a command works on the data directory itself. */
+/** The identity of a command that works on the data directory. */
 function localIdentity({ tenant }: Config): Identity {
   return { role: 'admin', tenant, principal: `local:${localUser()}`, groups: [] }
 }
@@ -188,7 +184,7 @@ function asking(app: { fetch(request: Request): Promise<Response> }): Ask {
   return (path, init) => app.fetch(new Request(new URL(path, 'http://localhost'), init))
 }
 
-/** The ledger for reading, beside a gateway or without one. What the API can only tell with a kernel, opens one. */
+/** Opens the ledger for reading, also while a gateway runs. Opens a whole gateway when a request needs the kernel. */
 async function onView(config: Config): Promise<Connection> {
   const [{ openView }, { createApp }] = await Promise.all([
     import('../../open.ts'),
@@ -228,10 +224,10 @@ async function needsGateway(response: Response): Promise<boolean> {
 }
 
 function noCheckpoint(): never {
-  throw new CommandError('the ledger has no checkpoint yet', 'start the gateway once: it signs one')
+  throw new CommandError('the ledger has no checkpoint yet', 'start the gateway once; it signs one')
 }
 
-/** The whole gateway in this process, without its doors. */
+/** Opens a whole gateway in this process, without its doors. */
 async function onGateway(config: Config): Promise<Connection> {
   const [{ isRunning, openGateway }, { openKeyring }, { createApp }] = await Promise.all([
     import('../../open.ts'),
@@ -260,9 +256,9 @@ async function onGateway(config: Config): Promise<Connection> {
 
 function needsToken(config: Config): CommandError {
   return new CommandError(
-    `a gateway runs on \`${config.data}\`, and only it can do this`,
-    'set TOLLGATE_TOKEN to an operator or admin token, as `tollgate init` showed once; then this command asks the gateway',
-    `if none was ever shown, because \`tollgate mcp\` started the gateway for a client: stop it (\`${join(config.data, 'gateway.log')}\` names its process) and run \`tollgate up\` once in a terminal, which shows one`,
+    `a gateway runs on \`${config.data}\`, so this command must go through it`,
+    'set TOLLGATE_TOKEN to an operator or admin token; `tollgate init` and `tollgate up` show the first one once',
+    `if you never saw one because \`tollgate mcp\` started the gateway: stop it (its process is in \`${join(config.data, 'gateway.log')}\`) and run \`tollgate up\` once in a terminal`,
     'or stop the gateway first',
   )
 }
@@ -278,7 +274,7 @@ function surroundings(config: Config) {
   }
 }
 
-/** The text of a file, or undefined if there is none. */
+/** Returns the text of a file, or undefined if it does not exist. */
 export function readIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')

@@ -1,8 +1,8 @@
-// What commands have in common when they are declared: their options, their examples, and how wrong use is told.
+// Shared parts of command declarations: options, examples, and errors of wrong usage.
 
 import { Option, InvalidArgumentError, type Command } from 'commander'
 
-/** A command on a data directory. */
+/** Declares a command that uses a data directory. */
 export function local(parent: Command, name: string): Command {
   return parent
     .command(name)
@@ -10,18 +10,18 @@ export function local(parent: Command, name: string): Command {
     .option('--json', 'print JSON')
 }
 
-/** A command that asks a gateway: over HTTP if there is a URL or a token, else on the data directory itself. */
+/** Declares a command that uses a gateway: over HTTP with a URL or a token, otherwise on the data directory. */
 export function remote(parent: Command, name: string): Command {
   return local(parent, name)
-    .addOption(new Option('--url <url>', 'the gateway to ask; needs a token').env('TOLLGATE_URL'))
-    .option('--token-file <file>', 'a file that holds the token; else TOLLGATE_TOKEN')
+    .addOption(new Option('--url <url>', 'the address of the gateway; needs a token').env('TOLLGATE_URL'))
+    .option('--token-file <file>', 'a file with the token; default: TOLLGATE_TOKEN')
 }
 
-/** A command that lists receipts. */
+/** Adds the filter options of commands that list receipts. */
 export function filtered(command: Command): Command {
   return command
     .option('--kind <kind>', 'only this kind, such as decision or approval')
-    .option('--principal <name>', 'only what this principal caused')
+    .option('--principal <name>', 'only receipts of this principal')
     .option('--tool <name>', 'only calls to this tool')
     .addOption(
       new Option('--verdict <verdict>', 'only decisions with this verdict').choices([
@@ -31,29 +31,29 @@ export function filtered(command: Command): Command {
       ]),
     )
     .option('--session <id>', 'only this session')
-    .option('--decision <id>', 'only this decision and what followed from it')
+    .option('--decision <id>', 'only this decision and its effect and approvals')
 }
 
-/** The option `--port`. */
+/** Returns the option `--port`. */
 export function port(about: string): Option {
   return whole('--port <n>', about, 0, 65_535)
 }
 
-/** An option that takes a whole number. */
+/** Returns an option that takes a whole number. */
 export function whole(flags: string, about: string, least: number, most: number): Option {
   return new Option(flags, about).argParser((text) => {
     const value = /^[0-9]{1,16}$/.test(text) ? Number(text) : NaN
     if (value >= least && value <= most) return value
-    throw new InvalidArgumentError(`write a whole number from ${least}${most < 1e9 ? ` to ${most}` : ''}`)
+    throw new InvalidArgumentError(`expected a whole number from ${least}${most < 1e9 ? ` to ${most}` : ''}`)
   })
 }
 
-/** Takes an option that may be given again. */
+/** Collects the values of a repeatable option. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value]
 }
 
-/** What `addHelpText` takes for the examples at the end of a command's help, each with a word on it or none. */
+/** Returns the arguments of `addHelpText` for examples, each with an optional note. */
 export function examples(
   ...lines: readonly (readonly [command: string, about: string])[]
 ): [place: 'after', text: string] {
@@ -64,7 +64,7 @@ export function examples(
   return ['after', `\nExamples:\n${shown.join('\n')}`]
 }
 
-/** What commander complains about, in our voice. */
+/** Formats an error of commander in the style of our own errors. */
 export function complaint(text: string): string {
   const [first = '', ...rest] = text.trim().split('\n')
   const sentence = first
@@ -75,6 +75,6 @@ export function complaint(text: string): string {
   const hints = rest
     .map((line) => line.replace(/^\(Did you mean (.*)\?\)$/, 'did you mean `$1`?'))
     .filter((line) => line !== '')
-  const all = hints.length > 0 ? hints : ['`tollgate --help` and `tollgate help COMMAND` say what there is']
+  const all = hints.length > 0 ? hints : ['see `tollgate --help` or `tollgate help COMMAND`']
   return `tollgate: error: ${sentence}\n${all.map((hint) => `tollgate: → ${hint}\n`).join('')}`
 }

@@ -1,20 +1,20 @@
-// Ctrl-C and SIGTERM: what is under way is brought to a good end, then the command exits. A second one ends it at once.
+// Handles Ctrl-C and SIGTERM: runs cleanups, then exits. A second signal exits at once.
 
 import process from 'node:process'
 
-/** Brings something to a good end. May answer with the exit code, if it is not the signal's. */
+/** Cleans up. It can return an exit code that replaces the one of the signal. */
 type Cleanup = (signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP') => unknown
 
 const cleanups = new Set<Cleanup>()
 let interrupted = false
 
-/** Runs `cleanup` if a signal comes before the returned function is called. */
+/** Runs `cleanup` if a signal arrives before the returned function is called. */
 export function onInterrupt(cleanup: Cleanup): () => void {
   cleanups.add(cleanup)
   return () => void cleanups.delete(cleanup)
 }
 
-/** Whether a signal has come: then the exit code is the signal's. */
+/** Whether a signal has arrived. Then the signal decides the exit code. */
 export function wasInterrupted(): boolean {
   return interrupted
 }
@@ -29,16 +29,16 @@ export function listenForInterrupts(): void {
 async function stop(signal: Parameters<Cleanup>[0], usual: number): Promise<void> {
   if (interrupted) process.exit(usual)
   interrupted = true
-  // Also if everything ends by itself before this is through.
+  // For the case that the process ends before this function does.
   process.exitCode = usual
   let exit = usual
-  // The newest first: what was opened last is closed first.
+  // In reverse order: close first what was opened last.
   for (const cleanup of [...cleanups].reverse()) {
     try {
       const code = await cleanup(signal)
       if (typeof code === 'number') exit = code
     } catch {
-      // One that fails must not keep the others from running; the exit code says that it failed.
+      // A failed cleanup must not stop the others. The exit code reports it.
       exit = 1
     }
   }

@@ -1,4 +1,4 @@
-// The operators' socket, from the side of a command: whether there is one to use, and requests over it.
+// Finds the operator socket of a data directory, and sends requests over it.
 
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { streamOf } from '../../api/fetch.ts'
@@ -7,14 +7,14 @@ import { checkSocket, operatorsPath } from '../../mcp/client/local-path.ts'
 
 const OPERATORS = /^tg_(?:operator|admin)_/
 
-/** The socket by which a token of this kind reaches the gateway of a data directory; undefined if there is none. */
+/** Returns the socket for an operator or admin token; undefined for other tokens, or if there is no usable socket. */
 export async function operatorSocket(data: string, token: string): Promise<string | undefined> {
   if (!OPERATORS.test(token)) return undefined
   const path = operatorsPath(data)
   try {
     return checkSocket(path) && (await answers(path)) ? path : undefined
   } catch {
-    // Not only this user's: no token goes there. `tollgate doctor` names it.
+    // The socket is not private, so the token is not sent there. `tollgate doctor` reports it.
     return undefined
   }
 }
@@ -35,7 +35,7 @@ export async function fetchOver(socketPath: string, url: URL, init: RequestInit)
       },
       resolve,
     )
-    // What an abort is about is in its reason.
+    // The reason of an abort says more than the error.
     sent.on('error', (fault) => reject(signal?.aborted === true ? (signal.reason as Error) : fault))
     sent.end(body)
   })

@@ -1,8 +1,8 @@
-// Tables and times for people.
+// Formats tables, times and text from untrusted sources.
 
 import { stripVTControlCharacters } from 'node:util'
 
-/** Columns of text, each as wide as its widest; the last one as it comes. */
+/** Formats a table with aligned columns. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows]
   const widths = head.map((_, i) => Math.max(...all.map((row) => widthOf(row[i] ?? ''))))
@@ -16,7 +16,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     .join('\n')
 }
 
-/** Names and values, one a line. */
+/** Formats names and values, one pair per line. */
 export function pairs(rows: readonly (readonly [name: string, value: string])[]): string {
   const width = Math.max(...rows.map(([name]) => widthOf(name)))
   return rows.map(([name, value]) => `${pad(name, width)}  ${value}`).join('\n')
@@ -30,22 +30,22 @@ function widthOf(text: string): number {
   return stripVTControlCharacters(text).length
 }
 
-/** What somebody else wrote, as one line that cannot play with the terminal. */
+/** Returns untrusted text as one line without control characters. */
 export function shown(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '·')
 }
 
-/** A path as a shell takes it for one word. */
+/** Quotes a path for a shell, if needed. */
 export function word(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }
 
-/** A moment, to the second, in the time zone of the reader’s choice: always UTC. */
+/** Formats a time to the second, in UTC. */
 export function moment(time: string): string {
   return time.replace('T', ' ').replace(/\.\d+Z$/, 'Z')
 }
 
-/** How long until a moment, in words. */
+/** Formats the time left until a moment. */
 export function until(time: string, now: number): string {
   const left = Date.parse(time) - now
   if (left <= 0) return 'ended'

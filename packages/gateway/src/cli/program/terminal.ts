@@ -1,53 +1,51 @@
-// The rules of the terminal, for every command:
+// Output rules of every command:
 //
-// Standard output is data: what was asked for, and nothing else. With --json it is one JSON document, or one a line where
-// there is no end to it.
+// Standard output contains only the requested data. With --json it is one JSON document, or one per line for endless output.
 //
-// Everything else goes to standard error, after `tollgate:`, in lower case and without a full stop. What went wrong comes
-// first, then what to do, each in a line of its own. Nobody is asked anything but whether they approve of a tool, and that only
-// on a terminal: a command does what it was told or says why not.
+// Everything else goes to standard error, after `tollgate:`, in lower case and without a full stop: first what happened, then what to
+// do, one per line. Commands ask no questions, except for the approval of a tool, and only on a terminal.
 //
-// Colours and progress are for people: only on a terminal, and colours not with NO_COLOR. A secret is shown once, where it
-// was asked for, and is never in an error.
+// Colours and progress appear only on a terminal, and colours not with NO_COLOR. A secret is shown once, by the command that creates
+// it, and never in an error.
 //
-// Exit codes: 0 it is done, or the answer is yes; 1 it failed, or the answer is no; 2 it was called in a wrong way; 130
-// Ctrl-C. `verify` has its own: 0 verified, 1 a proof failed, 2 it cannot be read, 3 integrity only.
+// Exit codes: 0 success, 1 failure or a negative result, 2 wrong usage, 130 Ctrl-C. `verify` has its own: 0 verified, 1 a proof
+// failed, 2 unreadable, 3 integrity only.
 
 import process from 'node:process'
 import { createColors } from 'picocolors'
 import { GatewayError } from '../../error.ts'
 
-/** Paints text, or leaves it as it is. */
+/** Colours text, or returns it unchanged. */
 export type Colors = ReturnType<typeof createColors>
 
-/** What a command talks to. */
+/** The output of a command. */
 export interface Terminal {
   /** Whether data is printed as JSON. */
   readonly json: boolean
-  /** For standard output. */
+  /** Colours for standard output. */
   readonly paint: Colors
-  /** Prints data: the value as JSON if that was asked for, else the text. */
+  /** Prints data: the value with --json, otherwise the text. */
   data(value: unknown, text: string | (() => string)): void
-  /** Prints one line of an endless list. */
+  /** Prints one row of an endless list. */
   row(value: unknown, text: () => string): void
-  /** Says something to the person, after `tollgate:`. */
+  /** Prints a message, after `tollgate:`. */
   say(sentence: string): void
-  /** Says what could become a problem. */
+  /** Prints a warning with hints. */
   warn(sentence: string, ...hints: readonly string[]): void
-  /** A line that belongs to what was just said, such as a command to paste. */
+  /** Prints a line that belongs to the previous message, such as a command to paste. */
   line(text: string): void
-  /** Shows how far something is, from its second half second on. */
+  /** Shows progress, after half a second. */
   progress(what: string): Progress
 }
 
-/** How far something is. */
+/** A progress display. */
 export interface Progress {
-  /** `done` of `total`; the total may not be known. */
+  /** Shows `done` of `total`; the total can be unknown. */
   show(done: number, total?: number): void
   clear(): void
 }
 
-/** The command was called in a wrong way. */
+/** The command was called with wrong arguments. */
 export class UsageError extends Error {
   readonly hints: readonly string[]
 
@@ -58,7 +56,7 @@ export class UsageError extends Error {
   }
 }
 
-/** The command failed, or the answer is no. */
+/** The command failed, or its result is negative. */
 export class CommandError extends Error {
   readonly hints: readonly string[]
 
@@ -69,7 +67,7 @@ export class CommandError extends Error {
   }
 }
 
-/** The terminal of this process. */
+/** Returns the terminal of this process. */
 export function openTerminal(json: boolean): Terminal {
   const paint = createColors(isColourful(process.stdout) && !json)
   const out = (text: string): void => {
@@ -91,7 +89,7 @@ export function openTerminal(json: boolean): Terminal {
   }
 }
 
-/** Says something to the person. */
+/** Prints a message. */
 export function say(sentence: string): void {
   process.stderr.write(`tollgate: ${sentence}\n`)
 }
@@ -100,7 +98,7 @@ function hint(text: string): void {
   process.stderr.write(`tollgate: ${stderrPaint().cyan('→')} ${text}\n`)
 }
 
-/** Says what went wrong, then what to do; answers with the exit code. */
+/** Prints an error with its hints. Returns the exit code. */
 export function complain(fault: unknown): number {
   const { message, hints } = explained(fault)
   say(`${stderrPaint().red('error:')} ${message}`)
@@ -115,13 +113,14 @@ function explained(fault: unknown): { readonly message: string; readonly hints: 
   // Sound: both members are tested before use.
   const { code, path } = fault as NodeJS.ErrnoException
   const at = path === undefined ? '' : ` \`${path}\``
-  if (code === 'ENOENT') return { message: `there is no file${at}`, hints: [] }
-  if (code === 'EACCES' || code === 'EPERM') return { message: `this user may not use${at}`, hints: [] }
-  if (code === 'EEXIST') return { message: `there is already a file${at}`, hints: [] }
+  if (code === 'ENOENT') return { message: `no such file${at === '' ? '' : `:${at}`}`, hints: [] }
+  if (code === 'EACCES' || code === 'EPERM')
+    return { message: `permission denied${at === '' ? '' : `:${at}`}`, hints: [] }
+  if (code === 'EEXIST') return { message: `file already exists${at === '' ? '' : `:${at}`}`, hints: [] }
   if (code === 'EISDIR')
     return { message: `${at === '' ? 'it' : at.trim()} is a directory, not a file`, hints: [] }
   if (code === 'ENOSPC')
-    return { message: 'the disk is full', hints: ['make room; nothing that was acknowledged is lost'] }
+    return { message: 'the disk is full', hints: ['free disk space; no acknowledged entry is lost'] }
   return { message: fault.message, hints: [] }
 }
 
@@ -135,8 +134,8 @@ function stderrPaint(): Colors {
 }
 
 const WIDTH = 30
-const PATIENCE = 500
-const REDRAW = 100
+const SHOW_AFTER_MS = 500
+const REDRAW_MS = 100
 
 function openProgress(what: string): Progress {
   const began = performance.now()
@@ -144,7 +143,7 @@ function openProgress(what: string): Progress {
   return {
     show(done, total) {
       const now = performance.now()
-      if (!process.stderr.isTTY || now - began < PATIENCE || now - drawn < REDRAW) return
+      if (!process.stderr.isTTY || now - began < SHOW_AFTER_MS || now - drawn < REDRAW_MS) return
       drawn = now
       process.stderr.write(`\r\u001b[K${what} ${bar(done, total)}`)
     },

@@ -1,4 +1,4 @@
-// `tollgate backup`: a copy of all but the keys, also while the gateway runs.
+// `tollgate backup`: copies everything except the keys. Works while the gateway runs.
 
 import { constants, copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
@@ -9,24 +9,23 @@ import { dataOf } from '../program/connect.ts'
 import { onInterrupt } from '../program/interrupt.ts'
 import { CommandError, type Progress, type Terminal } from '../program/terminal.ts'
 
-/** Copies the ledger, the configuration and the policy to a directory that is not there yet. */
+/** Copies the ledger, the configuration and the policy to a new directory. */
 export async function runBackup(terminal: Terminal, options: DataOptions, directory = ''): Promise<number> {
   const config = readConfig(dataOf(options))
   const target = resolve(directory)
-  if (existsSync(target))
-    throw new CommandError(`\`${target}\` is already there`, 'name a directory that is not')
+  if (existsSync(target)) throw new CommandError(`\`${target}\` already exists`, 'give a new directory')
   const progress = terminal.progress('copying')
   const { size } = await copyAll(config, target, progress).finally(() => progress.clear())
   terminal.data({ target, size }, target)
-  terminal.say(`${size} entries are in \`${target}\``)
-  terminal.say(`the keys are not: keep a copy of \`${join(config.data, 'keys')}\` in another place`)
+  terminal.say(`copied ${size} entries to \`${target}\``)
+  terminal.say(`the keys are not included: back up \`${join(config.data, 'keys')}\` separately`)
   terminal.say(
-    `neither is \`${config.keep.keyFile}\`: without it, the calls that were kept and the arguments that wait for an approval cannot be read`,
+    `\`${config.keep.keyFile}\` is not included: without it, kept calls and the arguments of pending approvals are unreadable`,
   )
   return 0
 }
 
-/** Half a backup is none: what was begun is removed if it does not come to its end. */
+/** Copies all files. Removes the target again if copying fails. */
 async function copyAll(
   config: Config,
   target: string,

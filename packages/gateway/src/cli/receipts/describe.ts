@@ -1,24 +1,24 @@
-// Receipts in a line each, for people.
+// Formats a receipt as one line.
 
 import type { Delegation, Receipt, SessionChange } from '@tollgate/evidence'
 import { moment, shown } from '../program/table.ts'
 import type { Colors } from '../program/terminal.ts'
 
-/** A receipt as the API gives it. */
+/** A receipt as the API returns it. */
 export interface ShownEntry {
   readonly index: number
   readonly id: string
   readonly receipt: Receipt
 }
 
-/** A receipt in one line: its place, when, what, and the beginning of its id. */
+/** Formats a receipt as one line: index, time, kind, description, start of its id. */
 export function describe({ index, id, receipt }: ShownEntry, paint: Colors): string {
   const place = String(index).padStart(6)
   const kind = receipt.kind.padEnd(10)
   return `${place}  ${moment(receipt.time)}  ${kind}  ${about(receipt, paint)}  ${paint.dim(id.slice(0, 8))}`
 }
 
-/** The colours of verdicts, of statuses and of answers. */
+/** Colours a verdict, a status or an answer. */
 export function painted(word: string, paint: Colors): string {
   if (word === 'ALLOW' || word === 'COMPLETED' || word === 'GRANTED') return paint.green(word)
   return word === 'ESCALATE' || word === 'UNKNOWN' ? paint.yellow(word) : paint.red(word)
@@ -27,7 +27,7 @@ export function painted(word: string, paint: Colors): string {
 function about(receipt: Receipt, paint: Colors): string {
   switch (receipt.kind) {
     case 'genesis':
-      return `the ledger ${shown(receipt.ledger)} begins`
+      return `created ledger ${shown(receipt.ledger)}`
     case 'decision': {
       const { verdict, tool, principal, reason_code, rung, rule } = receipt
       const by = rule === undefined ? rung : `${rung}, rule ${shown(rule)}`
@@ -35,8 +35,8 @@ function about(receipt: Receipt, paint: Colors): string {
     }
     case 'effect': {
       const { status, decision, reported_by, delivery } = receipt
-      const handed = delivery === 'full' ? '' : `, ${delivery}`
-      return `${painted(status, paint)} of ${decision.slice(0, 8)}, reported by the ${reported_by}${handed}`
+      const delivered = delivery === 'full' ? '' : `, ${delivery}`
+      return `${painted(status, paint)} decision ${decision.slice(0, 8)}, reported by the ${reported_by}${delivered}`
     }
     case 'approval':
       return `${painted(receipt.answer, paint)} for ${receipt.decision.slice(0, 8)} by ${shown(receipt.approver)}${why(receipt.because)}`
@@ -48,11 +48,11 @@ function about(receipt: Receipt, paint: Colors): string {
     case 'policy':
       return `${shown(receipt.name)} (${receipt.policy_hash.slice(0, 8)}) activated by ${shown(receipt.by)}`
     case 'key':
-      return `${receipt.op === 'add' ? 'a' : 'the old'} ${receipt.role} key ${receipt.op === 'add' ? 'enters' : 'leaves'} service`
+      return `${receipt.op === 'add' ? 'added' : 'retired'} ${receipt.role} key`
     case 'pin':
       return `${receipt.op} ${shown(receipt.tool)} by ${shown(receipt.by)}`
     case 'token':
-      return `${receipt.op} ${receipt.role} token ${receipt.token_hash.slice(0, 8)} of ${shown(receipt.principal ?? 'nobody')} by ${shown(receipt.by)}`
+      return `${receipt.op} ${receipt.role} token ${receipt.token_hash.slice(0, 8)} of ${shown(receipt.principal ?? 'unknown')} by ${shown(receipt.by)}`
     case 'delegation':
       return delegated(receipt)
     case 'session':
@@ -60,9 +60,9 @@ function about(receipt: Receipt, paint: Colors): string {
     case 'observe':
       return `observe mode ${receipt.on ? 'on' : 'off'} for ${receipt.scope} ${shown(receipt.target)} by ${shown(receipt.by)}`
     case 'recovery':
-      return `after a restart, ${receipt.closed} calls closed as UNKNOWN`
+      return `restart: ${receipt.closed} open calls recorded as UNKNOWN`
     case 'quota':
-      return `${receipt.denials} more calls of ${shown(receipt.principal)} denied on ${receipt.day}: its ${receipt.of} was used up`
+      return `${receipt.denials} more calls of ${shown(receipt.principal)} denied on ${receipt.day}: its ${receipt.of} quota was used up`
   }
 }
 
@@ -81,5 +81,5 @@ function delegated({ op, delegator, delegate, delegation_hash, expires, parent, 
   const between = `${shown(delegator)} to ${shown(delegate)}`
   if (op === 'revoke') return `${which} from ${between} revoked by ${shown(by)}`
   const above = parent === undefined ? '' : `, below ${parent.slice(0, 8)}`
-  return `${which} from ${between} until ${moment(expires)}${above}, handed in by ${shown(by)}`
+  return `${which} from ${between} until ${moment(expires)}${above}, registered by ${shown(by)}`
 }

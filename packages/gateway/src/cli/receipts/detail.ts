@@ -1,4 +1,4 @@
-// One receipt for people: every field in a line, the telling ones first and in words.
+// Formats a receipt with one line per field, important fields first.
 
 import { reasonOf } from '@tollgate/evidence'
 import { THREAT_CODES } from '@tollgate/kernel/detection'
@@ -7,7 +7,7 @@ import { pointsOf } from '../people/sessions.ts'
 import { moment, pairs, shown } from '../program/table.ts'
 import type { Colors } from '../program/terminal.ts'
 
-// What a reader looks for first. Everything else follows as it stands in the receipt.
+// These fields come first. The others follow in the order of the receipt.
 const FIRST = [
   'kind',
   'time',
@@ -34,9 +34,9 @@ const FIRST = [
   'approval',
 ]
 
-/** A receipt, field by field. */
+/** Formats all fields of a receipt. */
 export function detail(entry: ShownEntry, paint: Colors): string {
-  // Sound: a receipt is plain data; each value is looked at before it is used.
+  // Sound: a receipt is plain data, and the type of each value is checked before use.
   const receipt = entry.receipt as unknown as Readonly<Record<string, unknown>>
   const rest = Object.keys(receipt).filter((name) => !FIRST.includes(name))
   const names = [...FIRST.filter((name) => receipt[name] !== undefined), ...rest]
@@ -46,7 +46,7 @@ export function detail(entry: ShownEntry, paint: Colors): string {
 
 type DetailRow = readonly [name: string, value: string]
 
-/** A field; a list in as many lines as it has values, or in one if they are words. */
+/** Returns the lines of a field: one per value for lists, one in total for labels. */
 function rowsOf(name: string, value: unknown): readonly DetailRow[] {
   if (!Array.isArray(value)) return [[name, inWords(name, value)]]
   if (name === 'labels' || name === 'compliance') return [[name, value.map(spread).join(', ')]]
@@ -55,15 +55,15 @@ function rowsOf(name: string, value: unknown): readonly DetailRow[] {
     : value.map((each, i) => [i === 0 ? name : '', inWords(name, each)] as const)
 }
 
-const DELIVERIES: Readonly<Record<string, string>> = {
-  full: 'all of it may be handed on',
-  redacted: 'only what is left without some parts may be handed on',
-  withheld: 'nothing of it may be handed on',
+const DELIVERY_TEXTS: Readonly<Record<string, string>> = {
+  full: 'the whole result is forwarded',
+  redacted: 'the result is forwarded without some parts',
+  withheld: 'the result is not forwarded',
 }
 
 function inWords(name: string, value: unknown): string {
   if (typeof value !== 'string') return spread(value)
-  if (name === 'trust') return `${pointsOf(value)} of 1000, from here on`
+  if (name === 'trust') return `${pointsOf(value)} of 1000, after this receipt`
   const text = shown(value)
   const about = meaningOf(name, value)
   return about === undefined ? text : `${text}: ${about}`
@@ -76,13 +76,13 @@ function meaningOf(name: string, value: string): string | undefined {
     case 'findings':
       return Object.hasOwn(THREAT_CODES, value) ? THREAT_CODES[value]?.about : undefined
     case 'delivery':
-      return DELIVERIES[value]
+      return DELIVERY_TEXTS[value]
     default:
       return undefined
   }
 }
 
-/** The members of an object, one after the other. */
+/** Formats the members of an object in one line. */
 function spread(value: unknown): string {
   if (typeof value === 'string') return shown(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

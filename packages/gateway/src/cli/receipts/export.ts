@@ -1,4 +1,4 @@
-// `tollgate export`: an evidence pack in a file. It has its name only once it is complete.
+// `tollgate export`: writes an evidence pack. The file gets its name only when it is complete.
 
 import {
   createWriteStream,
@@ -28,10 +28,10 @@ interface ExportOptions extends GatewayOptions {
   readonly receipt?: readonly string[]
 }
 
-/** Writes a pack to a new file, or to standard output if that is no terminal. */
+/** Writes a pack to a new file, or to standard output if it is not a terminal. */
 export async function runExport(terminal: Terminal, options: ExportOptions): Promise<number> {
   const target = options.output === undefined || options.output === '-' ? undefined : resolve(options.output)
-  refuseNonsense(options, target)
+  refuseInvalid(options, target)
   const connection = await connect(options, 'read')
   const progress = terminal.progress('exporting')
   try {
@@ -45,7 +45,7 @@ export async function runExport(terminal: Terminal, options: ExportOptions): Pro
       progress.clear()
       terminal.data({ file: target, bytes }, target)
       terminal.say(
-        'check it with `tollgate verify`, and with the trust file that `tollgate keys trust` prints',
+        'check it with `tollgate verify --trust FILE`; `tollgate keys trust` prints the trust file',
       )
     }
     return 0
@@ -55,27 +55,30 @@ export async function runExport(terminal: Terminal, options: ExportOptions): Pro
   }
 }
 
-function refuseNonsense({ from, to, json, receipt = [] }: ExportOptions, target: string | undefined): void {
+function refuseInvalid({ from, to, json, receipt = [] }: ExportOptions, target: string | undefined): void {
   if (from !== undefined && to !== undefined && from >= to) {
-    throw new UsageError(`\`--from ${from} --to ${to}\` is no range`, '`--to` is the entry after the last')
+    throw new UsageError(
+      `\`--from ${from} --to ${to}\` is not a range`,
+      '`--to` is the index after the last entry',
+    )
   }
   for (const id of receipt) {
-    if (!/^[0-9a-f]{64}$/.test(id)) throw new UsageError(`\`${id.slice(0, 80)}\` is no id of a receipt`)
+    if (!/^[0-9a-f]{64}$/.test(id)) throw new UsageError(`\`${id.slice(0, 80)}\` is not the id of a receipt`)
   }
   if (target !== undefined && existsSync(target)) {
-    throw new CommandError(`\`${target}\` is already there`, 'name another file; a pack never overwrites one')
+    throw new CommandError(`\`${target}\` already exists`, 'give a new file')
   }
   if (target !== undefined) return
-  if (json === true) throw new UsageError('`--json` goes with `-o FILE`: the pack itself is no JSON')
+  if (json === true) throw new UsageError('`--json` needs `-o FILE`, because a pack is not JSON')
   if (process.stdout.isTTY) {
     throw new UsageError(
-      'a pack is no text for a terminal',
-      'write it to a file with `-o FILE`, or send it on with `|` or `>`',
+      'a pack is binary data and cannot be printed to a terminal',
+      'write it to a file with `-o FILE`, or redirect it',
     )
   }
 }
 
-/** The bytes of a response, as they come. */
+/** Yields the bytes of a response and shows progress. */
 async function* counted(response: Response, progress: Progress): AsyncGenerator<Uint8Array> {
   let done = 0
   try {
@@ -87,13 +90,13 @@ async function* counted(response: Response, progress: Progress): AsyncGenerator<
     }
   } catch {
     throw new CommandError(
-      'the export broke off before its end',
-      'see whether the gateway still runs, and try again',
+      'the export is incomplete, because the connection was lost',
+      'check that the gateway runs, and try again',
     )
   }
 }
 
-/** Writes a new file under another name, syncs it, and gives it its own. What breaks off leaves nothing. */
+/** Writes a temporary file, syncs it and renames it. A failure leaves no file. */
 async function writeNew(target: string, bytes: AsyncIterable<Uint8Array>): Promise<number> {
   const partial = `${target}.part-${process.pid}`
   const undo = (): void => rmSync(partial, { force: true })
@@ -119,19 +122,16 @@ function syncFile(path: string): void {
   }
 }
 
-/** A link fails where there is a file by now; a rename would replace it. */
+/** Links the file to its final name. Unlike a rename, a link never replaces an existing file. */
 function giveName(partial: string, target: string): void {
   try {
     linkSync(partial, target)
   } catch (fault) {
     // Sound: the member is tested before use.
     if ((fault as NodeJS.ErrnoException).code === 'EEXIST') {
-      throw new CommandError(
-        `\`${target}\` has appeared meanwhile`,
-        'name another file; a pack never overwrites one',
-      )
+      throw new CommandError(`\`${target}\` was created by another program`, 'give a new file')
     }
-    // Not every file system has links.
+    // Not every file system supports links.
     renameSync(partial, target)
   }
 }

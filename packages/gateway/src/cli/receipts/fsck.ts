@@ -1,4 +1,4 @@
-// `tollgate fsck`: every entry of the ledger on disk, checked from the outside.
+// `tollgate fsck`: checks every entry of the ledger on disk.
 
 import { join } from 'node:path'
 import { readConfig, type Config } from '../../config/config.ts'
@@ -11,7 +11,7 @@ interface FsckCommandOptions extends DataOptions {
   readonly fold?: boolean
 }
 
-/** Checks the ledger; 1 if something is wrong with it, or the log could not be moved as was asked. */
+/** Checks the ledger. Returns 1 if it is damaged, or if `--fold` could not merge the log. */
 export async function runFsck(terminal: Terminal, options: FsckCommandOptions): Promise<number> {
   const config = readConfig(dataOf(options))
   const progress = terminal.progress('checking')
@@ -21,7 +21,7 @@ export async function runFsck(terminal: Terminal, options: FsckCommandOptions): 
   const { ok, entries, problems } = report
   terminal.data(report, () =>
     ok
-      ? `${terminal.paint.green('sound')}: ${entries} entries`
+      ? `${terminal.paint.green('intact')}: ${entries} entries`
       : [
           terminal.paint.red(`damaged: ${problems.length} problems in ${entries} entries`),
           ...problems.flatMap((problem) => shown(problem, config)),
@@ -29,34 +29,34 @@ export async function runFsck(terminal: Terminal, options: FsckCommandOptions): 
   )
   if (!ok) return 1
   if (options.fold === true) return fold(terminal, config)
-  if (report.log > 0) await tellLog(terminal, config, report.log)
+  if (report.log > 0) await warnLog(terminal, config, report.log)
   return 0
 }
 
 function shown({ code, at, message, hints = [] }: FsckProblem, { data }: Config): readonly string[] {
-  // What concerns no single entry or record concerns the file.
+  // A problem without a position concerns the whole file.
   const where = at ?? `\`${join(data, 'ledger.sqlite')}\``
   return [`  ${code} at ${where}: ${message}`, ...hints.map((hint) => `    → ${hint}`)]
 }
 
 function fold(terminal: Terminal, config: Config): number {
   if (foldLedger(config)) {
-    terminal.say('`ledger.sqlite` alone is the whole ledger')
+    terminal.say('`ledger.sqlite` now contains the whole ledger')
     return 0
   }
   terminal.warn(
-    'the log could not be moved into `ledger.sqlite`: another process reads the ledger',
-    'end it, then run `tollgate fsck --fold` again',
+    'could not merge the log into `ledger.sqlite`: another process is reading the ledger',
+    'stop it, then run `tollgate fsck --fold` again',
   )
   return 1
 }
 
-async function tellLog(terminal: Terminal, config: Config, bytes: number): Promise<void> {
+async function warnLog(terminal: Terminal, config: Config, bytes: number): Promise<void> {
   const running = await isRunning(config)
   terminal.warn(
-    `${bytes} bytes are in \`ledger.sqlite-wal\`: a copy of \`ledger.sqlite\` alone lacks the newest entries`,
+    `\`ledger.sqlite-wal\` contains ${bytes} bytes that are not yet in \`ledger.sqlite\``,
     running
-      ? 'that is usual while the gateway runs; `tollgate backup DIRECTORY` copies all of it'
-      : 'run `tollgate fsck --fold`: it moves them into `ledger.sqlite`',
+      ? 'this is normal while the gateway runs; `tollgate backup DIRECTORY` copies both'
+      : 'run `tollgate fsck --fold`: it merges them into `ledger.sqlite`',
   )
 }

@@ -1,5 +1,4 @@
-// `tollgate receipts tail`: receipts as they are written. Over HTTP they are streamed; a data directory is looked at again
-// and again.
+// `tollgate receipts tail`: prints receipts as they are written. Streams over HTTP, and polls a data directory.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { accepted, ask } from '../program/ask.ts'
@@ -9,9 +8,9 @@ import { onInterrupt } from '../program/interrupt.ts'
 import { filtersOf, type FilterOptions, type ReceiptPage } from './receipts.ts'
 import type { Terminal } from '../program/terminal.ts'
 
-const PAUSE = 500
+const POLL_INTERVAL_MS = 500
 
-/** Prints receipts until Ctrl-C. A stream that breaks is taken up where it ended. */
+/** Prints receipts until Ctrl-C. Reopens a broken stream where it ended. */
 export async function runTail(terminal: Terminal, options: FilterOptions): Promise<number> {
   const connection = await connect(options, 'read')
   const stop = new AbortController()
@@ -35,7 +34,7 @@ type EntrySource = (
   stop: AbortSignal,
 ) => AsyncGenerator<ShownEntry>
 
-/** The first entry to look at: the one that was asked for, or the next that is written. */
+/** Returns the first index to print: the requested one, or the next one to be written. */
 async function beginning(connection: Connection, { from }: FilterOptions): Promise<number> {
   return from ?? (await sizeOf(connection))
 }
@@ -48,31 +47,31 @@ const polled: EntrySource = async function* (connection, query, stop) {
   query.set('direction', 'on')
   query.set('limit', '1000')
   while (!stop.aborted) {
-    // Taken before the page: what is written between the two is looked at again, and nothing is passed over.
+    // Read the size before the page, so that entries written in between are not skipped.
     const size = await sizeOf(connection)
     const { receipts, next } = await ask<ReceiptPage>(connection, `/v1/receipts?${query.toString()}`)
     for (const entry of receipts) {
       yield entry
-      goOn(query, entry.index + 1)
+      advance(query, entry.index + 1)
     }
-    goOn(query, next ?? size)
+    advance(query, next ?? size)
     if (next === null) await pause(stop)
   }
 }
 
 const streamed: EntrySource = async function* (connection, query, stop) {
-  // The first time, nobody answering is a fault; later it is a gateway that restarts.
+  // An unreachable gateway is an error at first. Later it may be a restart.
   let response: Response | undefined = await open(connection, query, stop)
   while (!stop.aborted) {
     try {
       for await (const data of response ? events(response) : []) {
-        // Sound: the stream of this same API carries entries.
+        // Sound: the stream of this API contains entries.
         const entry = JSON.parse(data) as ShownEntry
         yield entry
-        goOn(query, entry.index + 1)
+        advance(query, entry.index + 1)
       }
     } catch {
-      // The connection broke, or Ctrl-C ended it. The loop knows which.
+      // The connection broke, or Ctrl-C ended it. The loop condition tells which.
     }
     await pause(stop)
     response = await reopen(connection, query, stop)
@@ -83,7 +82,7 @@ async function open(connection: Connection, query: URLSearchParams, signal: Abor
   return accepted(await connection.request(`/v1/receipts/stream?${query.toString()}`, { signal }))
 }
 
-/** The stream once more, or undefined while nobody answers. @throws if the gateway refuses, as for a revoked token. */
+/** Reopens the stream; undefined while the gateway does not answer. @throws if it refuses, for example after a token was revoked. */
 async function reopen(
   connection: Connection,
   query: URLSearchParams,
@@ -95,15 +94,15 @@ async function reopen(
   return response && accepted(response)
 }
 
-function goOn(query: URLSearchParams, next: number): void {
+function advance(query: URLSearchParams, next: number): void {
   query.set('from', String(Math.max(next, Number(query.get('from')))))
 }
 
 async function pause(stop: AbortSignal): Promise<void> {
-  await sleep(PAUSE, undefined, { signal: stop }).catch(() => undefined)
+  await sleep(POLL_INTERVAL_MS, undefined, { signal: stop }).catch(() => undefined)
 }
 
-/** The data of each event of a stream. */
+/** Yields the data of each event of a stream. */
 async function* events(response: Response): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ''
@@ -113,7 +112,7 @@ async function* events(response: Response): AsyncGenerator<string> {
     rest = parts.pop() ?? ''
     for (const part of parts) {
       const data = part.split('\n').filter((line) => line.startsWith('data: '))
-      // Without data it is a sign of life.
+      // An event without data only keeps the connection alive.
       if (data.length > 0) yield data.map((line) => line.slice(6)).join('\n')
     }
   }

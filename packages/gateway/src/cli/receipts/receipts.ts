@@ -1,4 +1,4 @@
-// `tollgate receipts list` and `show`.
+// `tollgate receipts list` and `tollgate receipts show`.
 
 import { accepted, ask, queryOf } from '../program/ask.ts'
 import { withConnection, type Connection } from '../program/connect.ts'
@@ -8,7 +8,7 @@ import { detail } from './detail.ts'
 import { moment } from '../program/table.ts'
 import { CommandError, UsageError, type Terminal } from '../program/terminal.ts'
 
-/** Which receipts are wanted. */
+/** Filters of receipts. */
 export interface FilterOptions extends GatewayOptions {
   readonly kind?: string
   readonly principal?: string
@@ -24,19 +24,19 @@ interface ListOptions extends FilterOptions {
   readonly oldestFirst?: boolean
 }
 
-/** One page of receipts, as the API gives it. */
+/** One page of receipts, as the API returns it. */
 export interface ReceiptPage {
   readonly receipts: readonly ShownEntry[]
   readonly next: number | null
 }
 
-/** What the options ask for, as query parameters. */
+/** Returns the filters as query parameters. */
 export function filtersOf(options: FilterOptions): URLSearchParams {
   const { kind, principal, tool, verdict, session, decision, from } = options
   return queryOf({ kind, principal, tool, verdict, session, decision, from })
 }
 
-/** Lists receipts. A page may be empty and have a next one, so it looks on until there are enough. */
+/** Lists receipts. A page can be empty and still have a next one, so it reads pages until the limit is reached. */
 export async function runList(terminal: Terminal, options: ListOptions): Promise<number> {
   return withConnection(options, 'read', async (connection) => {
     const query = filtersOf(options)
@@ -45,8 +45,9 @@ export async function runList(terminal: Terminal, options: ListOptions): Promise
     terminal.data({ receipts, next }, () =>
       receipts.map((entry) => describe(entry, terminal.paint)).join('\n'),
     )
-    if (receipts.length === 0) terminal.say('no receipt fits')
-    else if (next !== null && !terminal.json) terminal.say(`there may be more: go on with \`--from ${next}\``)
+    if (receipts.length === 0) terminal.say('no matching receipts')
+    else if (next !== null && !terminal.json)
+      terminal.say(`there may be more: continue with \`--from ${next}\``)
     return 0
   })
 }
@@ -82,34 +83,34 @@ export async function runShow(terminal: Terminal, options: ReceiptShowOptions, w
   })
 }
 
-/** The id of a receipt that is named by it or by its place. */
+/** Returns the id of a receipt that is given by id, by the start of its id, or by index. */
 async function idOf(connection: Connection, which: string): Promise<string> {
   if (/^[0-9a-f]{64}$/.test(which)) return which
-  // Digits alone are a place, as long as the ledger has that many; else they may be the beginning of an id.
-  const isPlace = /^[0-9]{1,15}$/.test(which)
-  const isBeginning = /^[0-9a-f]{8,63}$/.test(which)
-  if (!isPlace && isBeginning) return (await receiptNamed(connection, which)).id
-  if (!isPlace) {
+  // Digits can be an index or the start of an id. The index has priority if the ledger has that entry.
+  const isIndex = /^[0-9]{1,15}$/.test(which)
+  const isPrefix = /^[0-9a-f]{8,63}$/.test(which)
+  if (!isIndex && isPrefix) return (await receiptNamed(connection, which)).id
+  if (!isIndex) {
     throw new UsageError(
-      `\`${which.slice(0, 80)}\` names no receipt`,
-      'give its id, or at least eight digits of it, or its place in the ledger, as `tollgate receipts list` shows it',
+      `\`${which.slice(0, 80)}\` is not the id of a receipt`,
+      'give its id, at least 8 digits of it, or its index, as shown by `tollgate receipts list`',
     )
   }
   const { receipts } = await ask<ReceiptPage>(connection, `/v1/receipts?direction=on&from=${which}&limit=1`)
   const [entry] = receipts
   if (entry?.index === Number(which)) return entry.id
-  if (isBeginning) return (await receiptNamed(connection, which)).id
-  throw new UsageError(`there is no entry ${which}, or it is not yours to see`)
+  if (isPrefix) return (await receiptNamed(connection, which)).id
+  throw new UsageError(`no entry ${which}, or you are not allowed to see it`)
 }
 
-/** The receipt of this id, or whose id begins so, with at least eight digits. @throws UsageError if there are more. */
+/** Returns the receipt whose id starts with `which`. @throws UsageError if there is more than one. */
 export async function receiptNamed(connection: Connection, which: string): Promise<ShownEntry> {
   const { receipts } = await ask<ReceiptPage>(connection, `/v1/receipts?begins=${which}`)
   const [entry, ...more] = receipts
-  if (!entry) throw new CommandError(`there is no receipt \`${which}\`, or it is not yours to see`)
+  if (!entry) throw new CommandError(`no receipt \`${which}\`, or you are not allowed to see it`)
   if (more.length === 0) return entry
   throw new UsageError(
-    `more than one receipt begins with \`${which}\``,
-    ...receipts.map(({ id, receipt }) => `${id.slice(0, 16)}: ${receipt.kind} of ${moment(receipt.time)}`),
+    `more than one receipt id starts with \`${which}\``,
+    ...receipts.map(({ id, receipt }) => `${id.slice(0, 16)}: ${receipt.kind}, ${moment(receipt.time)}`),
   )
 }

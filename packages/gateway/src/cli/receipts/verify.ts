@@ -1,4 +1,4 @@
-// `tollgate verify`: the same as `tollgate-verify`, for who has the whole product.
+// `tollgate verify`: the same check as `tollgate-verify`.
 
 import { readFile } from 'node:fs/promises'
 import process from 'node:process'
@@ -11,7 +11,7 @@ interface VerifyOptions {
   readonly workers?: number
 }
 
-/** Verifies a pack. What keeps it from being checked at all is 2, as for a pack that cannot be read. */
+/** Verifies a pack. Returns 2 if the check cannot run, as for an unreadable pack. */
 export async function runVerify(terminal: Terminal, options: VerifyOptions, pack = ''): Promise<number> {
   const progress = terminal.progress('verifying')
   try {
@@ -21,11 +21,11 @@ export async function runVerify(terminal: Terminal, options: VerifyOptions, pack
       ...(options.workers !== undefined && { workers: options.workers }),
       onProgress: ({ bytes }, total) => progress.show(bytes, total),
     }).finally(() => progress.clear())
-    // Before anything is written: a reader that goes away must not turn a failure into success.
+    // Set before any output, so that a closed pipe cannot turn a failure into success.
     process.exitCode = report.exit
     terminal.data(report, () => formatReport(report, terminal.paint.isColorSupported ? coloured : plain))
     if (report.exit === 3)
-      terminal.say('give `--trust FILE` to see whose pack it is; `tollgate keys trust` prints that file')
+      terminal.say('use `--trust FILE` to check who signed the pack; `tollgate keys trust` prints that file')
     return report.exit
   } catch (fault) {
     complain(fault instanceof EvidenceError ? new Error(fault.message) : fault)

@@ -1,4 +1,4 @@
-// Making a data directory, step by step. Each step is done only if what it makes is missing, and is told.
+// Creates a data directory. Each step runs only if its file is missing, and is reported.
 
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
@@ -18,13 +18,13 @@ import { localUser } from '../program/connect.ts'
 import { STARTER_CASES, STARTER_POLICY } from './starter.ts'
 import { UsageError } from '../program/terminal.ts'
 
-/** Something that was made. */
+/** A file or directory that was created. */
 export interface Made {
   readonly what: string
   readonly where: string
 }
 
-/** How a new data directory is to be. */
+/** Settings of a new data directory. */
 interface CreateOptions {
   readonly port?: number
   readonly commit?: 'plain' | 'salted'
@@ -33,19 +33,19 @@ interface CreateOptions {
 
 const PARTS = [CONFIG_FILE, 'policy.yaml', 'keys', 'ledger.sqlite']
 
-/** Refuses a directory that has anything of a gateway in it. @throws GatewayError `DATA_EXISTS`. */
+/** Refuses a directory that contains a part of a gateway. @throws GatewayError `DATA_EXISTS`. */
 export function refuseExisting(data: string): void {
   const found = PARTS.filter((name) => existsSync(join(data, name)))
   if (found.length === 0) return
   const whole = found.length === PARTS.length
-  throw new GatewayError('DATA_EXISTS', `there is a gateway in \`${data}\` already (${found.join(', ')})`, {
+  throw new GatewayError('DATA_EXISTS', `\`${data}\` already contains a gateway (${found.join(', ')})`, {
     hints: whole
-      ? ['start it with `tollgate up` or `tollgate serve`', 'or make another with `--data DIR`']
-      : ['it is not complete: `tollgate up` makes what is missing', 'or make another with `--data DIR`'],
+      ? ['start it with `tollgate up` or `tollgate serve`', 'or create another with `--data DIR`']
+      : ['it is incomplete: `tollgate up` creates the missing files', 'or create another with `--data DIR`'],
   })
 }
 
-/** Makes what is missing of a data directory, up to the ledger. Tells each thing as soon as it is there. */
+/** Creates the missing parts of a data directory, including the ledger. Calls `made` for each part. */
 export async function createData(
   directory: string,
   options: CreateOptions,
@@ -54,29 +54,29 @@ export async function createData(
   const data = resolve(directory)
   const file = (name: string): string => join(data, name)
   const isNew = !existsSync(file('ledger.sqlite'))
-  if (prepareDirectory(data)) made({ what: 'the data directory', where: data })
+  if (prepareDirectory(data)) made({ what: 'data directory', where: data })
   if (!existsSync(file(CONFIG_FILE))) {
     refuseOrphan(data, isNew)
     writeNew(file(CONFIG_FILE), configText(options))
-    made({ what: 'how the gateway runs', where: file(CONFIG_FILE) })
+    made({ what: 'gateway configuration', where: file(CONFIG_FILE) })
   }
   const config = readConfig(data)
   if (!existsSync(config.policy) && isNew) {
     writeNew(config.policy, STARTER_POLICY)
-    made({ what: 'who may do what', where: config.policy })
+    made({ what: 'policy', where: config.policy })
     createCases(config.policy, made)
   }
   if (isNew) await createLedger(config, options.passphrase, made)
   return config
 }
 
-/** The cases of the policy that was just made, beside it; cases of somebody else's stay as they are. */
+/** Creates the test cases of a new policy. Existing cases stay unchanged. */
 function createCases(policy: string, made: (each: Made) => void): void {
   if (!policy.endsWith('.yaml')) return
   const file = policy.replace(/\.yaml$/, '.test.yaml')
   if (existsSync(file)) return
   writeNew(file, STARTER_CASES)
-  made({ what: 'what it is to decide, as cases', where: file })
+  made({ what: 'policy test cases', where: file })
 }
 
 async function createLedger(
@@ -94,10 +94,10 @@ async function createLedger(
     if (fault instanceof MadeMeanwhile) return
     throw fault
   }
-  made({ what: `the ledger ${config.ledger}`, where: file })
+  made({ what: `ledger ${config.ledger}`, where: file })
 }
 
-/** Another process has made the ledger since it was looked whether there is one. */
+/** Another process created the ledger in the meantime. */
 class MadeMeanwhile extends Error {}
 
 async function createKeys(
@@ -108,23 +108,23 @@ async function createKeys(
   refuseLost(config.data)
   for (const role of ['ledger', 'writer'] as const) {
     const { file } = await createKey(config.data, role, passphrase)
-    made({ what: `the key that signs ${role === 'ledger' ? 'checkpoints' : 'receipts'}`, where: file })
+    made({ what: `${role} key, which signs ${role === 'ledger' ? 'checkpoints' : 'receipts'}`, where: file })
   }
   return openKeyring(config)
 }
 
-/** Keys without their ledger: a new one under the same key would be a second history. */
+/** Refuses keys without their ledger: a new ledger with the same key would be a second history. */
 function refuseLost(data: string): void {
   if (!existsSync(keysIn(data)) || listKeyFiles(keysIn(data)).length === 0) return
-  throw new GatewayError('DATA_MISSING', `\`${data}\` has keys and no ledger`, {
+  throw new GatewayError('DATA_MISSING', `\`${data}\` has keys but no ledger`, {
     hints: [
-      'put `ledger.sqlite` back from your backup: a new ledger under the same key would be a second history',
-      `if this is what an interrupted init left, remove \`${keysIn(data)}\` and try again`,
+      'restore `ledger.sqlite` from your backup: a new ledger with the same key would be a second history',
+      `if an interrupted \`tollgate init\` left them, remove \`${keysIn(data)}\` and try again`,
     ],
   })
 }
 
-/** Makes the directory, or closes an empty one to others. Whether it did anything. */
+/** Creates the directory, or makes an empty one private. Returns whether it changed anything. */
 function prepareDirectory(data: string): boolean {
   if (makeDirectory(data)) return true
   requireUsable(data)
@@ -134,11 +134,11 @@ function prepareDirectory(data: string): boolean {
   return true
 }
 
-/** A ledger without its configuration: its name is in its receipts, and a new one would be another ledger's. */
+/** Refuses a ledger without its configuration: receipts contain the name of the ledger, and a new configuration has another one. */
 function refuseOrphan(data: string, isNew: boolean): void {
   if (isNew) return
-  throw new GatewayError('DATA_MISSING', `\`${data}\` has a ledger and no \`${CONFIG_FILE}\``, {
-    hints: [`put \`${CONFIG_FILE}\` back from your backup: it names the ledger`],
+  throw new GatewayError('DATA_MISSING', `\`${data}\` has a ledger but no \`${CONFIG_FILE}\``, {
+    hints: [`restore \`${CONFIG_FILE}\` from your backup: it contains the name of the ledger`],
   })
 }
 
@@ -160,7 +160,7 @@ function ledgerName(): string {
   return `tollgate.local/${host === '' ? 'host' : host}-${randomBytes(4).toString('hex')}`
 }
 
-/** Activates the policy file if the ledger has no policy yet. Whether it did. */
+/** Activates the policy file if the ledger has no policy yet. Returns the name of the policy it activated. */
 export async function activateFirst(
   { kernel, config }: Gateway,
   text: string | undefined,
@@ -169,7 +169,7 @@ export async function activateFirst(
   const parsed = parsePolicy(text)
   if (!parsed.ok) {
     const file = config.policy
-    throw new GatewayError('CONFIG_INVALID', `\`${file}\` has mistakes, and there is no policy in force`, {
+    throw new GatewayError('CONFIG_INVALID', `\`${file}\` has mistakes, and no policy is in force`, {
       hints: placed(file, parsed.mistakes),
     })
   }
@@ -177,20 +177,20 @@ export async function activateFirst(
   return parsed.policy.name
 }
 
-/** Issues the first admin token, if there is none. It is seen once. */
+/** Issues the first admin token if there is none. It is shown once. */
 export async function firstAdmin({ tokens, config }: Gateway): Promise<string | undefined> {
   if (tokens.list().some(({ role, run }) => role === 'admin' && !run)) return undefined
   const request = { role: 'admin', tenant: config.tenant, principal: `user:${localUser()}` } as const
   return (await tokens.issue(request, `local:${localUser()}`)).token
 }
 
-/** The passphrase for new key files, if they are to have one. */
+/** Returns the passphrase for new key files, if one is wanted. */
 export function newPassphrase(wanted: boolean): string | undefined {
   const { TOLLGATE_KEY_PASSPHRASE: given = '' } = process.env
   if (!wanted) return undefined
   if (given !== '') return given
   throw new UsageError(
-    '`--passphrase` takes the passphrase from the environment',
+    '`--passphrase` reads the passphrase from the environment, and it is not set',
     'set TOLLGATE_KEY_PASSPHRASE',
   )
 }

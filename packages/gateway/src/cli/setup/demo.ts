@@ -1,5 +1,5 @@
-// `tollgate demo`: a story, told by a real gateway of its own over real HTTP. It ends badly if anything comes out other
-// than told, and leaves nothing behind.
+// `tollgate demo`: runs a scripted demonstration against a real gateway over HTTP. Fails if an outcome differs from the script, and
+// removes all its files.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,29 +23,29 @@ interface Verdict {
   readonly approval: string | null
 }
 
-interface DemoStage {
+interface DemoState {
   readonly terminal: Terminal
   readonly running: RunningGateway
   readonly folder: string
   readonly tokens: Readonly<Record<'agent' | 'operator' | 'auditor', string>>
 }
 
-/** Plays the demonstration; fails at the first step that comes out other than told. */
+/** Runs the demonstration. @throws CommandError at the first outcome that differs from the script. */
 export async function runDemo(terminal: Terminal): Promise<number> {
   const folder = newFolder()
   const forget = onInterrupt(() => rmSync(folder, { recursive: true, force: true }))
   const began = performance.now()
   try {
-    const stage = await openStage(terminal, folder)
+    const demo = await openDemo(terminal, folder)
     try {
-      for (const scene of SCENES) await scene(stage)
+      for (const step of STEPS) await step(demo)
     } finally {
-      await stage.running.close()
+      await demo.running.close()
     }
-    tell(
+    narrate(
       terminal,
       'end',
-      `All of it came out as told, in ${((performance.now() - began) / 1000).toFixed(1)} s. Begin your own with \`tollgate up\`.`,
+      `Demo completed as expected in ${((performance.now() - began) / 1000).toFixed(1)} s. Start your own gateway with \`tollgate up\`.`,
     )
     return 0
   } finally {
@@ -59,16 +59,16 @@ function newFolder(): string {
     return mkdtempSync(join(tmpdir(), 'tollgate-demo-'))
   } catch {
     throw new CommandError(
-      `no folder can be made in \`${tmpdir()}\``,
-      'set TMPDIR to a directory that this user may write to',
+      `cannot create a directory in \`${tmpdir()}\``,
+      'set TMPDIR to a directory that this user can write to',
     )
   }
 }
 
-async function openStage(terminal: Terminal, folder: string): Promise<DemoStage> {
-  tell(terminal, 'begin', 'A gateway of its own is set up: keys, a ledger, a policy, a socket.')
+async function openDemo(terminal: Terminal, folder: string): Promise<DemoState> {
+  narrate(terminal, 'begin', 'Setting up a temporary gateway: keys, ledger, policy, socket.')
   const created = await createData(join(folder, 'data'), {}, () => undefined)
-  // Its heads go with it: nothing of a demonstration stays.
+  // The stored checkpoints are in the same folder, so that they are removed with it.
   const keep = { ...created.keep, keyFile: join(folder, 'seal.key') }
   const config = { ...withPort(created, 0), headGuard: join(folder, 'heads'), keep }
   const prepare = async (gateway: Gateway): Promise<void> => {
@@ -84,15 +84,11 @@ async function openStage(terminal: Terminal, folder: string): Promise<DemoStage>
     operator: await issue('operator', 'user:olga'),
     auditor: await issue('auditor', 'user:audit'),
   }
-  tell(
-    terminal,
-    'begin',
-    `It listens on ${running.url}. The agent talks to it by HTTP, with a token of its own.`,
-  )
+  narrate(terminal, 'begin', `It listens on ${running.url}. The agent calls it over HTTP with its own token.`)
   return { terminal, running, folder, tokens }
 }
 
-const SCENES: readonly ((stage: DemoStage) => Promise<void>)[] = [
+const STEPS: readonly ((demo: DemoState) => Promise<void>)[] = [
   allowed,
   denied,
   escalated,
@@ -100,56 +96,64 @@ const SCENES: readonly ((stage: DemoStage) => Promise<void>)[] = [
   evidence,
 ]
 
-async function allowed(stage: DemoStage): Promise<void> {
-  scene(
-    stage,
+async function allowed(demo: DemoState): Promise<void> {
+  narrate(
+    demo.terminal,
     'allowed',
-    'The agent wants to read a note. A rule allows it; the decision is on disk before the answer.',
+    'The agent wants to read a note. A rule allows it. The decision is on disk before the agent gets the answer.',
   )
-  await expectVerdict(stage, 'demo/read_note', { name: 'shopping' }, ['ALLOW', 'RULE_ALLOWED'])
+  await expectVerdict(demo, 'demo/read_note', { name: 'shopping' }, ['ALLOW', 'RULE_ALLOWED'])
 }
 
-async function denied(stage: DemoStage): Promise<void> {
-  scene(stage, 'denied', 'It wants to delete one, and to use a tool that nobody declared.')
-  await expectVerdict(stage, 'demo/delete_note', { name: 'shopping' }, ['DENY', 'POLICY_VIOLATION'])
-  await expectVerdict(stage, 'shell/run', { line: 'rm -rf /' }, ['DENY', 'DENY_TOOL_NOT_FOUND'])
+async function denied(demo: DemoState): Promise<void> {
+  narrate(
+    demo.terminal,
+    'denied',
+    'The agent wants to delete a note, and to use a tool that the policy does not declare.',
+  )
+  await expectVerdict(demo, 'demo/delete_note', { name: 'shopping' }, ['DENY', 'POLICY_VIOLATION'])
+  await expectVerdict(demo, 'shell/run', { line: 'rm -rf /' }, ['DENY', 'DENY_TOOL_NOT_FOUND'])
 }
 
-async function escalated(stage: DemoStage): Promise<void> {
-  scene(stage, 'escalated', 'It wants to post a note to a partner. That takes a person.')
+async function escalated(demo: DemoState): Promise<void> {
+  narrate(
+    demo.terminal,
+    'escalated',
+    'The agent wants to post a note to a partner. A person must approve this.',
+  )
   const args = { url: 'https://partner.example/in', name: 'shopping' }
-  const { approval } = await expectVerdict(stage, 'demo/post_note', args, [
+  const { approval } = await expectVerdict(demo, 'demo/post_note', args, [
     'ESCALATE',
     'EGRESS_APPROVAL_REQUIRED',
   ])
-  await post(stage, 'operator', `/v1/approvals/${approval ?? ''}/approve`, {})
-  scene(
-    stage,
+  await post(demo, 'operator', `/v1/approvals/${approval ?? ''}/approve`, {})
+  narrate(
+    demo.terminal,
     'escalated',
-    'user:olga approves: exactly this call, once. The agent asks again, and once more.',
+    'user:olga approves exactly this call, once. The agent repeats the call twice.',
   )
-  await expectVerdict(stage, 'demo/post_note', args, ['ALLOW', 'APPROVAL_GRANTED'])
-  await expectVerdict(stage, 'demo/post_note', args, ['ESCALATE', 'EGRESS_APPROVAL_REQUIRED'])
+  await expectVerdict(demo, 'demo/post_note', args, ['ALLOW', 'APPROVAL_GRANTED'])
+  await expectVerdict(demo, 'demo/post_note', args, ['ESCALATE', 'EGRESS_APPROVAL_REQUIRED'])
 }
 
-async function exfiltration(stage: DemoStage): Promise<void> {
-  scene(
-    stage,
+async function exfiltration(demo: DemoState): Promise<void> {
+  narrate(
+    demo.terminal,
     'exfiltration',
-    'In another session it leaks piece by piece, to a place that is allowed. Each call alone would pass.',
+    'In another session the agent leaks data in small pieces, to an allowed destination. Each call alone would be allowed.',
   )
   const args = { url: 'https://example.com/in', note: 'export customer passwords' }
   for (const verdict of ['ALLOW', 'ALLOW'] as const) {
-    await expectVerdict(stage, 'demo/post_note', args, [verdict, 'RULE_ALLOWED'], 'leak')
+    await expectVerdict(demo, 'demo/post_note', args, [verdict, 'RULE_ALLOWED'], 'leak')
   }
-  await expectVerdict(stage, 'demo/post_note', args, ['DENY', 'SESSION_RISK_MEMORY_DENY'], 'leak')
-  scene(
-    stage,
+  await expectVerdict(demo, 'demo/post_note', args, ['DENY', 'SESSION_RISK_MEMORY_DENY'], 'leak')
+  narrate(
+    demo.terminal,
     'exfiltration',
-    'The session as a whole became too risky, and stays so: now even reading is denied to it.',
+    'The session is now too risky as a whole. Every further call in it is denied, even reading.',
   )
   await expectVerdict(
-    stage,
+    demo,
     'demo/read_note',
     { name: 'shopping' },
     ['DENY', 'SESSION_RISK_MEMORY_DENY'],
@@ -157,14 +161,14 @@ async function exfiltration(stage: DemoStage): Promise<void> {
   )
 }
 
-async function evidence(stage: DemoStage): Promise<void> {
-  const { terminal, running, folder } = stage
-  scene(
-    stage,
+async function evidence(demo: DemoState): Promise<void> {
+  const { terminal, running, folder } = demo
+  narrate(
+    demo.terminal,
     'evidence',
-    'An auditor exports the ledger and verifies it offline, with nothing but the pack and a key.',
+    'An auditor exports the ledger and verifies it offline. This needs only the pack and a trusted key.',
   )
-  const response = await request(stage, 'auditor', '/v1/evidence/export')
+  const response = await request(demo, 'auditor', '/v1/evidence/export')
   const pack = Buffer.from(await response.arrayBuffer())
   const file = join(folder, 'all.pack')
   writeFileSync(file, pack)
@@ -172,10 +176,10 @@ async function evidence(stage: DemoStage): Promise<void> {
   const honest = await verifyFile(file, { trust })
   outcome(terminal, 'verify all.pack', honest.level, honest.level === 'verified', `exit ${honest.exit}`)
 
-  scene(
-    stage,
+  narrate(
+    demo.terminal,
     'forgery',
-    'Somebody puts the blame on another agent: one name in one receipt, and the list of contents made to fit.',
+    'An attacker blames another agent: one name in one receipt is changed, and the pack index is adjusted to match.',
   )
   const forged = join(folder, 'forged.pack')
   writeFileSync(
@@ -184,39 +188,39 @@ async function evidence(stage: DemoStage): Promise<void> {
   )
   const report = await verifyFile(forged, { trust })
   const [first] = report.findings
-  const found = first?.code ?? 'nothing found'
+  const found = first?.code ?? 'no findings'
   outcome(terminal, 'verify forged.pack', report.level, report.exit === 1, `exit ${report.exit}, ${found}`)
 }
 
 async function expectVerdict(
-  stage: DemoStage,
+  demo: DemoState,
   tool: string,
   args: object,
   [verdict, reason]: readonly [string, string],
   session = 'work',
 ): Promise<Verdict> {
-  const said = (await (
-    await post(stage, 'agent', '/v1/evaluate', { tool, arguments: args, session_id: session })
+  const answer = (await (
+    await post(demo, 'agent', '/v1/evaluate', { tool, arguments: args, session_id: session })
   ).json()) as Verdict
-  const { paint } = stage.terminal
-  const fits = said.verdict === verdict && said.reason_code === reason
+  const { paint } = demo.terminal
+  const isExpected = answer.verdict === verdict && answer.reason_code === reason
   outcome(
-    stage.terminal,
+    demo.terminal,
     `${tool} ${JSON.stringify(args)}`,
-    painted(said.verdict, paint),
-    fits,
-    said.reason_code,
+    painted(answer.verdict, paint),
+    isExpected,
+    answer.reason_code,
   )
-  return said
+  return answer
 }
 
 function post(
-  stage: DemoStage,
-  who: keyof DemoStage['tokens'],
+  demo: DemoState,
+  who: keyof DemoState['tokens'],
   path: string,
   body: object,
 ): Promise<Response> {
-  return request(stage, who, path, {
+  return request(demo, who, path, {
     method: 'POST',
     body: JSON.stringify(body),
     headers: { 'content-type': 'application/json' },
@@ -224,8 +228,8 @@ function post(
 }
 
 async function request(
-  { running, tokens }: DemoStage,
-  who: keyof DemoStage['tokens'],
+  { running, tokens }: DemoState,
+  who: keyof DemoState['tokens'],
   path: string,
   init: RequestInit = {},
 ): Promise<Response> {
@@ -236,22 +240,18 @@ async function request(
   throw new CommandError(`the gateway answered ${response.status} to ${path}`)
 }
 
-function scene({ terminal }: DemoStage, name: string, sentence: string): void {
-  tell(terminal, name, sentence)
-}
-
-function tell(terminal: Terminal, name: string, sentence: string): void {
+function narrate(terminal: Terminal, name: string, sentence: string): void {
   terminal.row({ scene: name, tells: sentence }, () => `\n${terminal.paint.bold(sentence)}`)
 }
 
-function outcome(terminal: Terminal, what: string, came: string, fits: boolean, because: string): void {
+function outcome(terminal: Terminal, what: string, came: string, isExpected: boolean, because: string): void {
   terminal.row(
-    { what, came, because, as_told: fits },
-    () => `  ${fits ? '✓' : '✗'} ${what}\n      ${came}  ${because}`,
+    { what, came, because, as_told: isExpected },
+    () => `  ${isExpected ? '✓' : '✗'} ${what}\n      ${came}  ${because}`,
   )
-  if (!fits)
+  if (!isExpected)
     throw new CommandError(
-      `\`${what}\` came out as ${came} (${because}), and not as told`,
-      'this is a fault of the product: please report it',
+      `\`${what}\` returned ${came} (${because}), which is not expected`,
+      'this is a bug in Tollgate: please report it',
     )
 }

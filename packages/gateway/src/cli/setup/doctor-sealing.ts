@@ -1,4 +1,4 @@
-// The check of `tollgate doctor` on the key that encrypts kept calls.
+// The `tollgate doctor` check of the key that encrypts kept calls.
 
 import type { Config } from '../../config/config.ts'
 import { GatewayError } from '../../error.ts'
@@ -7,7 +7,7 @@ import { SEALING } from '../../sealing.ts'
 import type { LedgerView } from '../../view.ts'
 import type { DoctorFinding } from './doctor-checks.ts'
 
-/** Whether the key is there, private, and the one that the ledger was last sealed with. */
+/** Checks that the key exists, is private, and is the one that the ledger was last sealed with. */
 export async function checkSealing(view: LedgerView, config: Config): Promise<readonly DoctorFinding[]> {
   const about = 'kept calls'
   const { keyFile } = config.keep
@@ -16,21 +16,19 @@ export async function checkSealing(view: LedgerView, config: Config): Promise<re
     const { id } = readSealKey(config)
     if (known === undefined || id === known)
       return [{ level: 'ok', about, found: `encrypted with \`${keyFile}\`` }]
-    const remedy = [
-      'put the old key back from your backup, or go on: what it has sealed is then not readable',
-    ]
+    const remedy = ['restore the old key from your backup; without it, calls kept before are unreadable']
     return [
       {
         level: 'warn',
         about,
-        found: `\`${keyFile}\` is another key than the ledger was sealed with`,
+        found: `\`${keyFile}\` is not the key that the ledger was last sealed with`,
         remedy,
       },
     ]
   } catch (fault) {
     if (!(fault instanceof GatewayError)) throw fault
     if (known === undefined && fault.message.includes('is missing')) {
-      return [{ level: 'ok', about, found: `\`${keyFile}\` is made when the gateway starts` }]
+      return [{ level: 'ok', about, found: `\`${keyFile}\` will be created when the gateway starts` }]
     }
     return [{ level: 'fail', about, found: fault.message, remedy: fault.hints }]
   }

@@ -1,4 +1,4 @@
-// `tollgate doctor`: everything that can be checked without changing anything, each with what to do.
+// `tollgate doctor`: checks the installation without changing it, and prints how to fix problems.
 
 import { statSync } from 'node:fs'
 import process from 'node:process'
@@ -9,7 +9,7 @@ import { dataOf } from '../program/connect.ts'
 import { CHECKS, type DoctorFinding } from './doctor-checks.ts'
 import type { Terminal } from '../program/terminal.ts'
 
-/** Runs every check; 1 if one fails. */
+/** Runs every check. Returns 1 if one fails. */
 export async function runDoctor(terminal: Terminal, options: DataOptions): Promise<number> {
   const findings: DoctorFinding[] = []
   const config = configOf(dataOf(options), findings)
@@ -43,13 +43,13 @@ function modeOf(data: string): readonly DoctorFinding[] {
     {
       level: 'warn',
       about: 'data directory',
-      found: 'other users can look into it',
+      found: 'other users can read it',
       remedy: [`run \`chmod 700 ${data}\``],
     },
   ]
 }
 
-/** A check that cannot be made is a failed one, and the others are made all the same. */
+/** Runs one check. A check that throws is a failed check, and does not stop the others. */
 async function guarded(
   name: string,
   check: () => Promise<readonly DoctorFinding[]>,

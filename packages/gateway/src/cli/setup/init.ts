@@ -1,4 +1,4 @@
-// `tollgate init`: a new data directory. Never overwrites anything.
+// `tollgate init`: creates a data directory. Never overwrites a file.
 
 import { resolve } from 'node:path'
 import { silent } from '../../log.ts'
@@ -15,7 +15,7 @@ interface InitOptions extends DataOptions {
   readonly salted?: boolean
 }
 
-/** Makes a data directory, and prints the admin token. */
+/** Creates a data directory and prints the admin token. */
 export async function runInit(terminal: Terminal, options: InitOptions): Promise<number> {
   const passphrase = newPassphrase(options.passphrase === true)
   const data = resolve(dataOf(options))
@@ -30,17 +30,15 @@ export async function runInit(terminal: Terminal, options: InitOptions): Promise
     },
     (made) => {
       created.push(made)
-      terminal.say(`made ${made.what}: \`${made.where}\``)
+      terminal.say(`created ${made.what}: \`${made.where}\``)
     },
   )
   const gateway = await openGateway(config, await openKeyring(config), silent, { brief: true })
   try {
     const policy = await activateFirst(gateway, readIfThere(config.policy))
-    if (policy !== undefined) terminal.say(`put the policy \`${policy}\` in force`)
+    if (policy !== undefined) terminal.say(`activated policy \`${policy}\``)
     const token = await firstAdmin(gateway)
-    terminal.say(
-      `the admin token of \`user:${localUser()}\` follows, this once; keep it where you keep passwords`,
-    )
+    terminal.say(`admin token of \`user:${localUser()}\`, shown only once; store it in a password manager:`)
     terminal.data({ data, ledger: config.ledger, created, token }, token ?? '')
     terminal.say('next: `tollgate up` starts the gateway, `tollgate doctor` checks it')
     return 0

@@ -1,37 +1,37 @@
-// The memory of a running gateway: how much garbage may collect while it works, and giving that back when it has nothing to do. The
-// engine alone lets its heap grow to four times what is in use, and keeps it for as long as no call comes.
+// Bounds the memory of a running gateway: limits heap growth, and collects garbage after work has ended. By default, the engine
+// lets the heap grow to four times its use and keeps it while the gateway is idle.
 
 import { performance } from 'node:perf_hooks'
 import { clearInterval, setInterval } from 'node:timers'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Milliseconds that the loop of this thread has worked and waited, since it began. */
+/** Milliseconds that the event loop of this thread was active and idle since its start. */
 export interface Worked {
   readonly active: number
   readonly idle: number
 }
 
-// The heap is collected when it is twice what was in use. Less costs calls their time; more is memory for nothing.
+// Collect when the heap has doubled. A smaller value slows calls down; a larger one wastes memory.
 const GROWTH = '--heap-growing-percent=100'
-const LOOKED_AFTER = 5000
-// Upkeep alone works less than that, a load that anybody feels more.
+const CHECK_INTERVAL_MS = 5000
+// Background work alone is below this share; noticeable load is above it.
 const AT_REST = 0.02
-// So much work leaves garbage that is worth a pause. Nobody waits for it: there was no work just before.
+// After this many milliseconds of work, a collection is worth its pause.
 const WORTH_COLLECTING = 1000
 
-/** Bounds the memory of this process from now on. Returns what ends it. */
+/** Bounds the memory of this process from now on. Returns a function that stops it. */
 export function boundMemory(): () => void {
   setFlagsFromString(GROWTH)
   const isDue = restAfterWork(() => performance.eventLoopUtilization())
   const timer = setInterval(() => {
     if (isDue()) collectGarbage()
-  }, LOOKED_AFTER)
+  }, CHECK_INTERVAL_MS)
   timer.unref()
   return () => clearInterval(timer)
 }
 
-/** Tells, each time it is asked, whether work has ended since a collection was due last: once for each time of work. */
+/** Returns a function that is true once after each period of work, when the thread is idle again. */
 export function restAfterWork(worked: () => Worked): () => boolean {
   let last = worked()
   let collected = last.active
@@ -45,9 +45,9 @@ export function restAfterWork(worked: () => Worked): () => boolean {
   }
 }
 
-/** Collects all garbage of this thread now, which waits for it: some ten milliseconds for what a gateway has in use. */
+/** Collects all garbage of this thread and blocks it meanwhile, usually for about 10 milliseconds. */
 export function collectGarbage(): void {
-  // The engine has no other way in. The flag counts for contexts that are made while it is on, and ours is gone right after.
+  // The engine has no other API. The flag only affects contexts that are created while it is set.
   setFlagsFromString('--expose-gc')
   try {
     runInNewContext('gc()')

@@ -1,4 +1,4 @@
-// The model servers of the configuration with their keys, which are in the environment or in a file and nowhere else.
+// Adds the keys to the configured model servers. Keys are only in the environment or in a file.
 
 import { readFileSync, statSync } from 'node:fs'
 import process from 'node:process'
@@ -8,9 +8,9 @@ import type { Provider } from '../../llm/dialect.ts'
 import type { UpstreamAddress } from '../../llm/upstream.ts'
 
 /**
- * How each model server of the configuration is asked.
+ * Returns the address and key of each configured model server.
  *
- * @throws GatewayError `CONFIG_INVALID` if a key is missing, can be read by others, or cannot be one.
+ * @throws GatewayError `CONFIG_INVALID` if a key is missing, malformed, or readable by other users.
  */
 export function modelAddresses(
   { llm }: Pick<Config, 'llm'>,
@@ -36,7 +36,7 @@ function keyOf({ key }: ModelConfig, provider: Provider, env: NodeJS.ProcessEnv)
   const value = key.from === 'file' ? readKey(key.path, provider) : (env[key.variable] ?? '')
   if (/^[\x21-\x7e]{1,1000}$/.test(value)) return value
   const where = key.from === 'file' ? `\`${key.path}\`` : `the environment variable \`${key.variable}\``
-  throw missing(provider, `${where} holds no key`)
+  throw missing(provider, `${where} contains no key`)
 }
 
 function readKey(path: string, provider: Provider): string {
@@ -54,7 +54,7 @@ function readKey(path: string, provider: Provider): string {
 }
 
 function missing(provider: Provider, what: string): GatewayError {
-  return new GatewayError('CONFIG_INVALID', `${what}, which \`llm.${provider}\` needs`, {
-    hints: [`put the key of the model server there, or take \`llm.${provider}\` out of tollgate.yaml`],
+  return new GatewayError('CONFIG_INVALID', `${what}; \`llm.${provider}\` needs it`, {
+    hints: [`put the key of the model server there, or remove \`llm.${provider}\` from tollgate.yaml`],
   })
 }

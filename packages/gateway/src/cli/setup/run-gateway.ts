@@ -1,4 +1,4 @@
-// Running a gateway until a signal ends it: what `up` and `serve` have in common.
+// Runs a gateway until a signal ends it. `up` and `serve` share this.
 
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -24,38 +24,38 @@ import { onInterrupt } from '../program/interrupt.ts'
 import { modelAddresses } from './model-addresses.ts'
 import { serverAddresses } from '../mcp/server-addresses.ts'
 
-/** A gateway whose door is open. */
+/** A gateway that accepts calls. */
 export interface RunningGateway {
   readonly gateway: Gateway
   readonly url: string
-  /** Lets requests under way finish, signs the last head, lets go of the ledger. */
+  /** Finishes running requests, signs the last checkpoint and closes the ledger. */
   readonly close: () => Promise<void>
 }
 
-/** The configuration with another port. */
+/** Returns the configuration with another port. */
 export function withPort(config: Config, port: number | undefined): Config {
   return port === undefined ? config : { ...config, listen: { ...config.listen, port } }
 }
 
-/** What happens around the life of a gateway. */
+/** Callbacks and options of a run. */
 interface Life {
-  /** Runs after the ledger is open and before the door is. */
+  /** Runs after the ledger is open and before calls are accepted. */
   readonly prepare?: (gateway: Gateway) => Promise<void>
-  /** Runs when the door is open. If it fails, the gateway is closed again. */
+  /** Runs when calls are accepted. If it fails, the gateway is closed again. */
   readonly opened?: (running: RunningGateway) => Promise<void>
-  /** A program has started it, and looks for it on the local socket: any port will do, but the socket there must be. */
+  /** Another program started the gateway and uses its local socket. Then any port is fine, but the socket is required. */
   readonly background?: boolean
-  /** Runs when a signal ends it. SIGTERM is then an orderly end, and exits with 0. */
+  /** Runs when a signal ends the gateway. If it is set, SIGTERM is an orderly end with exit code 0. */
   readonly stopping?: () => void
 }
 
-/** Opens a gateway and its door. From its first moment on, a signal closes it in order. */
+/** Opens a gateway and its doors. From the start, a signal closes it in order. */
 export async function runGateway(config: Config, log: Log, life: Life = {}): Promise<RunningGateway> {
-  // What is missing for them is told before anything is opened.
+  // Report missing secrets before anything is opened.
   const servers = serverAddresses(config)
   const models = modelAddresses(config)
   const gateway = await openGateway(config, await openKeyring(config), log)
-  // Closed in the opposite order, also if opening stops half way.
+  // Closed in reverse order, also if opening fails half way.
   const ends: (() => Promise<unknown>)[] = [() => gateway.close()]
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => (closing ??= inTurn(ends.reverse()))
@@ -78,14 +78,14 @@ export async function runGateway(config: Config, log: Log, life: Life = {}): Pro
     ends.push(() => webhooks.stop())
     const mcp = createMcp({ kernel: gateway.kernel, log, servers, connect: createConnect({ log }) })
     ends.push(() => mcp.close())
-    // One for all doors: a principal does not get more by coming in several ways.
+    // All doors share one budget, so that using several doors gives a principal nothing extra.
     const budget = createBudget(config.limits.reading)
     const doors = doorsOf(gateway, mcp, models, log, budget)
     const served = await openDoor(gateway, doors, log, tracer, life.background === true, budget)
     ends.push(() => served.close())
     const local = await openSocket(gateway, mcp, log, life.background === true, budget)
     if (local) ends.push(() => local.close())
-    // Not waited for: a server may have to be installed first.
+    // Not awaited: a server may have to be installed first.
     void mcp.meet()
     const running = { gateway, url: served.url, close: end }
     await life.opened?.(running)
@@ -96,7 +96,7 @@ export async function runGateway(config: Config, log: Log, life: Life = {}): Pro
   }
 }
 
-/** Each in its turn, whatever became of the one before. */
+/** Runs each in order, even if the previous one failed. */
 async function inTurn(ends: readonly (() => Promise<unknown>)[]): Promise<void> {
   const [end, ...rest] = ends
   try {
@@ -114,7 +114,7 @@ function webhooksOf({ config, kernel, view, watch }: Gateway, log: Log): Webhook
   return startWebhooks({ kernel, view, watch, hooks: config.webhooks, env: process.env, log })
 }
 
-/** What is on the same socket as the API. */
+/** Returns the doors that share the socket of the API. */
 function doorsOf(
   { config, kernel, tokens, watch }: Gateway,
   mcp: Mcp,
@@ -142,12 +142,12 @@ async function openDoor(
   } catch (fault) {
     if (!(fault instanceof GatewayError) || fault.code !== 'LISTEN_REFUSED') throw fault
     if (background && isTaken(fault)) {
-      log('warn', 'the port is taken; another is used for this run', { port: listen.port })
+      log('warn', 'the port is in use; using another port for this run', { port: listen.port })
       return serveAt(0, gateway, doors, log, tracer, budget)
     }
     throw new GatewayError('LISTEN_REFUSED', fault.message, {
       cause: fault,
-      hints: [...fault.hints, 'for this run only, take another port with `--port N`; 0 is any that is free'],
+      hints: [...fault.hints, 'for this run only, use another port with `--port N`; 0 picks a free port'],
     })
   }
 }
@@ -185,7 +185,7 @@ function serveAt(
   )
 }
 
-/** Opens the local socket. A gateway whose agents come over HTTP can do without it. */
+/** Opens the local socket. A gateway whose agents use HTTP works without it. */
 async function openSocket(
   { config, tokens }: Gateway,
   mcp: Mcp,
@@ -202,20 +202,20 @@ async function openSocket(
   }
 }
 
-const LOOKED_AFTER = 500
+const CHECK_INTERVAL_MS = 500
 
 /**
- * Waits until the ledger is given up (a signal ends it otherwise), says why, closes, and answers with the exit code. Whoever keeps
- * services running then starts it again: only a new start finds out what the file holds.
+ * Waits until the ledger is poisoned, logs why, closes the gateway and returns the exit code. A service manager then restarts it:
+ * only a new start can check the ledger file.
  */
-export async function untilGivenUp({ gateway, close }: RunningGateway, log: Log): Promise<number> {
+export async function untilPoisoned({ gateway, close }: RunningGateway, log: Log): Promise<number> {
   const { ledger } = gateway.kernel
-  while (ledger.poisoned === undefined) await sleep(LOOKED_AFTER)
+  while (ledger.poisoned === undefined) await sleep(CHECK_INTERVAL_MS)
   const { cause } = ledger
   const because = cause instanceof Error ? cause.message : undefined
   const remedy = cause instanceof GatewayError && cause.hints.length > 0 ? { remedy: cause.hints } : {}
   log('error', ledger.poisoned, { because, ...remedy })
-  // What cannot be closed in order ends with the process.
+  // If closing fails, the end of the process releases the rest.
   await close().catch(() => undefined)
   return 1
 }

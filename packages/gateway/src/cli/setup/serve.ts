@@ -1,32 +1,32 @@
-// `tollgate serve`: the gateway in production. Creates nothing; logs JSON lines to standard error.
+// `tollgate serve`: runs the gateway in production. Creates no files. Logs JSON lines to standard error.
 
 import process from 'node:process'
 import { readConfig } from '../../config/config.ts'
 import { createLog } from '../../log.ts'
 import type { DataOptions } from '../commands.ts'
 import { dataOf } from '../program/connect.ts'
-import { runGateway, untilGivenUp, withPort } from './run-gateway.ts'
-import { allowsAnything, pendingNotice, policyStanding } from '../policy/standing.ts'
+import { runGateway, untilPoisoned, withPort } from './run-gateway.ts'
+import { allowsAnything, pendingNotice, policyStatus } from '../policy/policy-status.ts'
 import type { Terminal } from '../program/terminal.ts'
 
 interface ServeOptions extends DataOptions {
   readonly port?: number
 }
 
-/** Serves until a signal comes. */
+/** Serves until a signal arrives. */
 export async function runServe(terminal: Terminal, options: ServeOptions): Promise<number> {
   const config = withPort(readConfig(dataOf(options)), options.port)
   const log = createLog(config.log, (line) => void process.stderr.write(line))
   const running = await runGateway(config, log, {
     async opened({ gateway, url }) {
-      const { active, file } = await policyStanding(gateway.view, config)
+      const { active, file } = await policyStatus(gateway.view, config)
       const notice = pendingNotice(file)
       if (notice) log('warn', notice[0], { remedy: notice[1] })
-      if (!active || !allowsAnything(active)) log('warn', 'the policy in force lets nothing pass')
+      if (!active || !allowsAnything(active)) log('warn', 'the policy in force allows nothing')
       log('info', 'the gateway is open', { url, ledger: config.ledger, data: config.data, pid: process.pid })
       if (terminal.json) terminal.row({ url }, () => url)
     },
-    stopping: () => log('info', 'stopping; requests under way may finish'),
+    stopping: () => log('info', 'stopping; running requests may finish'),
   })
-  return untilGivenUp(running, log)
+  return untilPoisoned(running, log)
 }

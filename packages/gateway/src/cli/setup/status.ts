@@ -1,4 +1,4 @@
-// `tollgate status`: how the gateway and its ledger stand. Changes nothing.
+// `tollgate status`: shows the state of the gateway and its ledger. Changes nothing.
 
 import { parseReceipt } from '@tollgate/evidence'
 import type { LedgerView } from '../../view.ts'
@@ -26,7 +26,7 @@ interface Frozen {
   readonly target: string | null
 }
 
-/** What is known besides; members are undefined where this caller may not ask. */
+/** Further facts; a member is undefined if this caller is not allowed to read it. */
 interface Details {
   readonly gateway: string
   readonly policy: { readonly name: string; readonly file: string } | undefined
@@ -34,18 +34,20 @@ interface Details {
   readonly waiting: number | undefined
   readonly observed: readonly ShownObserved[] | undefined
   readonly earned: TrustChanges | undefined
+  /** Hash of the policy in force. It is not part of the JSON output. */
+  readonly hash?: string | undefined
 }
 
-/** Shows the status; 1 if the ledger is poisoned. */
+/** Shows the status. Returns 1 if the ledger is poisoned. */
 export async function runStatus(terminal: Terminal, options: GatewayOptions): Promise<number> {
   return withConnection(options, 'read', async (connection) => {
     const status = await ask<GatewayStatus>(connection, '/v1/status')
-    const details = connection.local
+    const { hash, ...details } = connection.local
       ? await localDetails(connection, connection.local)
       : await remoteDetails(connection, status)
     const rows =
       details.earned && (await import('../people/trust-changes.ts')).trustChangeRows(details.earned)
-    terminal.data({ ...status, ...details }, () => format(status, details, rows))
+    terminal.data({ ...status, ...details }, () => format(status, { ...details, hash }, rows))
     await warn(terminal, status, details)
     return status.poisoned === null ? 0 : 1
   })
@@ -53,7 +55,7 @@ export async function runStatus(terminal: Terminal, options: GatewayOptions): Pr
 
 function format(
   status: GatewayStatus,
-  { gateway, policy, freezes, waiting, observed = [] }: Details,
+  { gateway, policy, freezes, waiting, observed = [], hash }: Details,
   earned: readonly (readonly [string, string])[] = [],
 ): string {
   return pairs([
@@ -61,14 +63,25 @@ function format(
     ['version', status.version],
     ['ledger', `${shown(status.ledger)}, ${status.size} entries`],
     ['you', `${shown(status.principal)} (${status.role})`],
-    ...(policy ? [['policy', `${shown(policy.name)}; the file is ${policy.file}`] as const] : []),
+    ...(policy ? [['policy', policyText(policy, hash)] as const] : []),
     ...(freezes
       ? [['frozen', freezes.length === 0 ? 'nothing' : freezes.map(named).join(', ')] as const]
       : []),
-    ...(waiting === undefined ? [] : [['waiting', `${waiting} for a person`] as const]),
+    ...(waiting === undefined ? [] : [['waiting', `${waiting} for approval`] as const]),
     ...(observed.length > 0 ? [['observe mode', `on for ${observed.map(named).join(', ')}`] as const] : []),
     ...earned,
   ])
+}
+
+const FILE_NOTES: Readonly<Record<string, string>> = {
+  pending: ' `policy.yaml` in the data directory differs and is not in force.',
+  mistaken: ' `policy.yaml` in the data directory has mistakes and is not in force.',
+  missing: ' The policy file is missing.',
+}
+
+function policyText({ name, file }: NonNullable<Details['policy']>, hash: string | undefined): string {
+  const active = hash === undefined ? 'None in force.' : `In force: \`${shown(name)}\` (${hash.slice(0, 8)}).`
+  return active + (FILE_NOTES[file] ?? '')
 }
 
 function named({ scope, target }: Frozen): string {
@@ -86,12 +99,12 @@ async function warn(
   }
   if (poisoned !== null) {
     terminal.warn(
-      `nothing passes: the ledger cannot record: ${poisoned}`,
+      `every call is denied, because the ledger cannot be written: ${poisoned}`,
       'run `tollgate doctor`, then restart the gateway',
     )
   }
   if (!policy || policy.file === 'in force') return
-  const { pendingNotice } = await import('../policy/standing.ts')
+  const { pendingNotice } = await import('../policy/policy-status.ts')
   const notice = pendingNotice(policy.file as Parameters<typeof pendingNotice>[0])
   if (notice) terminal.warn(...notice)
 }
@@ -100,14 +113,15 @@ async function localDetails(
   connection: Connection,
   { config, view }: NonNullable<Connection['local']>,
 ): Promise<Details> {
-  const [{ policyStanding }, { isRunning }] = await Promise.all([
-    import('../policy/standing.ts'),
+  const [{ policyStatus }, { isRunning }] = await Promise.all([
+    import('../policy/policy-status.ts'),
     import('../../open.ts'),
   ])
-  const { active, file } = await policyStanding(view, config)
+  const { active, file } = await policyStatus(view, config)
   return {
     gateway: (await isRunning(config)) ? `running on ${config.data}` : `stopped; data in ${config.data}`,
     policy: { name: active?.name ?? '(none)', file },
+    hash: active?.hash,
     freezes: await freezesIn(view),
     waiting: undefined,
     observed: await observedIn(view, Date.now()),
@@ -115,7 +129,7 @@ async function localDetails(
   }
 }
 
-/** What is frozen, by the receipts: the newest word on a target counts. */
+/** Returns the current freezes, by the newest receipt for each target. */
 async function freezesIn(view: LedgerView): Promise<readonly Frozen[]> {
   const frozen = new Map<string, Frozen>()
   for (const index of await view.indexesOf(['freeze'])) {
@@ -130,7 +144,7 @@ async function freezesIn(view: LedgerView): Promise<readonly Frozen[]> {
   return [...frozen.values()]
 }
 
-/** What observe mode is on for, by the receipts: the newest word on a target counts. */
+/** Returns where observe mode is on, by the newest receipt for each target. */
 export async function observedIn(view: LedgerView, now: number): Promise<readonly ShownObserved[]> {
   const observed = new Map<string, ShownObserved>()
   for (const index of await view.indexesOf(['observe'])) {
@@ -145,7 +159,7 @@ export async function observedIn(view: LedgerView, now: number): Promise<readonl
   return [...observed.values()].filter(({ until }) => Date.parse(until) > now)
 }
 
-/** Who has earned or lost trust, and what a person has raised. */
+/** Returns recent changes of trust, and sessions that a person elevated. */
 async function trustChangesOn(connection: Connection, halfLife: number | undefined): Promise<TrustChanges> {
   const { trustChangesIn, LOOKED_AT } = await import('../people/trust-changes.ts')
   const { receipts } = await ask<ReceiptPage>(connection, `/v1/receipts?limit=${LOOKED_AT}`)
@@ -154,6 +168,7 @@ async function trustChangesOn(connection: Connection, halfLife: number | undefin
 
 interface ShownPolicy {
   readonly name: string
+  readonly hash: string
   readonly text: string
   readonly pending: { readonly mistakes: readonly unknown[] } | null
 }
@@ -168,11 +183,11 @@ const NO_DETAILS: Details = {
 }
 
 async function remoteDetails(connection: Connection, { role }: GatewayStatus): Promise<Details> {
-  // An agent or a sentinel may not ask for the rest.
+  // Agents and sentinels are not allowed to read the rest.
   const may = role === 'operator' || role === 'admin' || role === 'auditor'
   if (!may) return NO_DETAILS
   const { observed } = await ask<{ readonly observed: readonly ShownObserved[] }>(connection, '/v1/observe')
-  const [{ name, pending, text }, { freezes }, { approvals }, { parsePolicy }] = await Promise.all([
+  const [{ name, pending, text, hash }, { freezes }, { approvals }, { parsePolicy }] = await Promise.all([
     ask<ShownPolicy>(connection, '/v1/policy'),
     ask<{ readonly freezes: readonly Frozen[] }>(connection, '/v1/freeze'),
     ask<{ readonly approvals: readonly unknown[] }>(connection, '/v1/approvals'),
@@ -181,5 +196,6 @@ async function remoteDetails(connection: Connection, { role }: GatewayStatus): P
   const parsed = parsePolicy(text)
   const earned = await trustChangesOn(connection, parsed.ok ? parsed.policy.gates.trust?.halfLife : undefined)
   const file = pending === null ? 'in force' : pending.mistakes.length > 0 ? 'mistaken' : 'pending'
-  return { gateway: 'running', policy: { name, file }, freezes, waiting: approvals.length, observed, earned }
+  const details = { gateway: 'running', policy: { name, file }, freezes, waiting: approvals.length }
+  return { ...details, observed, earned, hash: text === '' ? undefined : hash }
 }

@@ -1,4 +1,4 @@
-// `tollgate up`: a gateway to try and to author with. Makes what is missing and says so, then serves until Ctrl-C.
+// `tollgate up`: a gateway for evaluation and policy authoring. Creates missing files, then serves until Ctrl-C.
 
 import process from 'node:process'
 import { policyOf } from '@tollgate/kernel'
@@ -11,8 +11,8 @@ import { placed } from '../policy/policy-file.ts'
 import type { DataOptions } from '../commands.ts'
 import { dataOf, localUser, readIfThere, urlOf } from '../program/connect.ts'
 import { activateFirst, createData, firstAdmin } from './create.ts'
-import { runGateway, untilGivenUp, withPort, type RunningGateway } from './run-gateway.ts'
-import { pendingNotice, policyStanding } from '../policy/standing.ts'
+import { runGateway, untilPoisoned, withPort, type RunningGateway } from './run-gateway.ts'
+import { pendingNotice, policyStatus } from '../policy/policy-status.ts'
 import { word } from '../program/table.ts'
 import type { Terminal } from '../program/terminal.ts'
 import { welcome } from './welcome.ts'
@@ -23,10 +23,10 @@ interface UpOptions extends DataOptions {
   readonly background?: boolean
 }
 
-/** Starts a gateway, says how to talk to it, and serves until a signal comes. */
+/** Starts a gateway, prints how to use it, and serves until a signal arrives. */
 export async function runUp(terminal: Terminal, options: UpOptions): Promise<number> {
   const created = await createData(dataOf(options), {}, ({ what, where }) =>
-    terminal.say(`made ${what}: \`${where}\``),
+    terminal.say(`created ${what}: \`${where}\``),
   )
   const config = withPort(created, options.port)
   const log = createLog(config.log === 'debug' ? 'debug' : 'warn', (line) => void process.stderr.write(line))
@@ -36,23 +36,23 @@ export async function runUp(terminal: Terminal, options: UpOptions): Promise<num
     background,
     async prepare(gateway) {
       const policy = await activateFirst(gateway, readIfThere(config.policy))
-      if (policy !== undefined) terminal.say(`put the policy \`${policy}\` in force`)
+      if (policy !== undefined) terminal.say(`activated policy \`${policy}\``)
     },
     async opened(running) {
-      if (background) terminal.say(`the gateway is open at ${running.url}, as process ${process.pid}`)
+      if (background) terminal.say(`gateway listening on ${running.url}, process ${process.pid}`)
       else await announce(terminal, running, urlOf(created))
       if (options.watch === true) endWatch = watchPolicy(terminal, running.gateway)
-      else await tellPending(terminal, running.gateway)
+      else await warnPending(terminal, running.gateway)
     },
     stopping() {
       endWatch()
-      terminal.say('stopping; everything that was answered is on the ledger')
+      terminal.say('stopping; every answered call is recorded in the ledger')
     },
   })
-  return untilGivenUp(running, log)
+  return untilPoisoned(running, log)
 }
 
-/** Says how to talk to the gateway. Tokens are made only now: one that is seen once must not be lost to a failed start. */
+/** Prints how to use the gateway. Creates tokens only now: a token that is shown once must not be lost in a failed start. */
 async function announce(terminal: Terminal, { gateway, url }: RunningGateway, usual: string): Promise<void> {
   const { data } = gateway.config
   const admin = await firstAdmin(gateway)
@@ -70,54 +70,54 @@ async function announce(terminal: Terminal, { gateway, url }: RunningGateway, us
     admin: admin === undefined ? undefined : { token: admin, of: `user:${localUser()}` },
     elsewhere: url !== usual,
   })
-  terminal.say(`the gateway is open at ${url}; its data is in \`${data}\``)
+  terminal.say(`gateway listening on ${url}; data directory \`${data}\``)
   for (const line of lines) terminal.line(line)
-  terminal.say('Ctrl-C stops it')
+  terminal.say('press Ctrl-C to stop')
 }
 
-/** How the command is called: `npm start` has it in the project only. */
+/** Returns the name of the command. With `npm start`, it is only available in the project. */
 function commandName(): string {
   const { npm_lifecycle_event: script } = process.env
   return script === undefined ? 'tollgate' : 'npx tollgate'
 }
 
-/** A token for the examples, good for this run only. */
+/** Issues the agent token of the examples, valid for this run only. */
 async function agentToken({ tokens, config }: Gateway): Promise<string> {
   const request = { role: 'agent', tenant: config.tenant, principal: 'agent:demo', run: true } as const
   return (await tokens.issue(request, `local:${localUser()}`)).token
 }
 
-async function tellPending(terminal: Terminal, { view, config }: Gateway): Promise<void> {
-  const { file } = await policyStanding(view, config)
+async function warnPending(terminal: Terminal, { view, config }: Gateway): Promise<void> {
+  const { file } = await policyStatus(view, config)
   const notice = pendingNotice(file)
   if (notice) terminal.warn(...notice)
 }
 
-const LOOK_EVERY_MS = 500
+const CHECK_INTERVAL_MS = 500
 
-/** Puts every version of the policy file in force as it is saved, until the returned function is called. A bad one changes nothing. */
+/** Activates the policy file on every change, until the returned function is called. A file with mistakes changes nothing. */
 function watchPolicy(terminal: Terminal, gateway: Gateway): () => void {
   const { policy: file } = gateway.config
-  terminal.warn(`every change of \`${file}\` is put in force at once, by itself: this is for authoring only`)
-  // The text is compared, not a notice of the system: editors replace files, and a change before the first notice would be lost.
+  terminal.warn(`every change of \`${file}\` is activated immediately: use this for policy authoring only`)
+  // Compares the text instead of using file events: editors replace files, and an early event can be missed.
   let seen: string | undefined | null = null
-  let told = ''
+  let reported = ''
   const look = async (): Promise<void> => {
     try {
       const text = readIfThere(file)
       if (text === seen) return
       seen = text
-      told = ''
+      reported = ''
       await activateChanged(terminal, gateway, text)
     } catch (fault) {
       const why = fault instanceof Error ? fault.message : 'unknown fault'
-      // A file that stays unreadable is one warning, not one for every look.
-      if (why !== told) terminal.warn(`the changed policy could not be put in force: ${why}`)
-      told = why
+      // A file that stays unreadable causes one warning, not one per check.
+      if (why !== reported) terminal.warn(`the changed policy could not be activated: ${why}`)
+      reported = why
     }
   }
   void look()
-  const timer = setInterval(() => void look(), LOOK_EVERY_MS)
+  const timer = setInterval(() => void look(), CHECK_INTERVAL_MS)
   return () => clearInterval(timer)
 }
 
@@ -127,7 +127,7 @@ async function activateChanged(
   text: string | undefined,
 ): Promise<void> {
   if (text === undefined) {
-    terminal.warn('the policy file is gone; the last policy stays in force')
+    terminal.warn('the policy file is missing; the last policy stays in force')
     return
   }
   const parsed = parsePolicy(text)
@@ -138,7 +138,5 @@ async function activateChanged(
   }
   if (parsed.policy.hash === policyOf(kernel, config.tenant).hash) return
   await activatePolicy(kernel, parsed.policy, `local:${localUser()}`, config.tenant)
-  terminal.say(
-    `THE POLICY HAS CHANGED: \`${parsed.policy.name}\` (${parsed.policy.hash.slice(0, 8)}) is in force`,
-  )
+  terminal.say(`POLICY CHANGED: \`${parsed.policy.name}\` (${parsed.policy.hash.slice(0, 8)}) is in force`)
 }

@@ -1,49 +1,49 @@
-// What `tollgate up` says when the gateway is open: commands to paste, each doing something worth seeing.
+// The text that `tollgate up` prints when the gateway is ready: commands to try.
 
-/** What is told. */
+/** Values that the text contains. */
 interface WelcomeFacts {
   readonly url: string
-  /** How the commands are called, such as `tollgate`. */
+  /** The command name, such as `tollgate`. */
   readonly command: string
   /** The option that names the data directory; empty if it is the default one. */
   readonly data: string
   /** The data directory; undefined if it is the default one. */
   readonly directory: string | undefined
-  /** A token for the calls, good for this run only. */
+  /** An agent token for the examples, valid for this run only. */
   readonly agent: string
-  /** The first admin token and whose it is; undefined if there was one before. */
+  /** The first admin token and its principal; undefined if an admin token existed before. */
   readonly admin: { readonly token: string; readonly of: string } | undefined
-  /** The configuration names another address, so commands must be told this one. */
+  /** The gateway listens on another address than the configured one, so commands need `TOLLGATE_URL`. */
   readonly elsewhere: boolean
 }
 
-/** The lines of it. */
+/** Returns the lines of the text. */
 export function welcome(about: WelcomeFacts): readonly string[] {
   const { command, data } = about
   return [
     ...settings(about),
     ...section(
-      'A call that is allowed (the token is good for this run only):',
+      'A call that is allowed (this agent token is valid for this run only):',
       call(about, 'demo/read_note', { name: 'shopping' }),
     ),
-    ...section('One that is denied:', call(about, 'demo/delete_note', { name: 'shopping' })),
+    ...section('A call that is denied:', call(about, 'demo/delete_note', { name: 'shopping' })),
     ...section(
-      'One that waits for a person. In another terminal, with the admin token, see and answer it:',
+      'A call that needs approval. List and approve it in another terminal, with the admin token:',
       call(about, 'demo/post_note', { url: 'https://partner.example/in', name: 'shopping' }),
       `${command} approvals list${data}`,
       `${command} approvals approve ID${data}`,
     ),
     ...section(
-      'An MCP server behind the gateway: in the configuration of the client, put this in front of its command;',
+      'To put an MCP server behind the gateway, wrap its command in the configuration of your MCP client, like this:',
       entry(about),
     ),
     ...section(
-      'once the client has connected, look at what the server offers, and approve of it:',
+      'After the client has connected, review the tools of the server and approve them:',
       `${command} mcp list${data}`,
       `${command} mcp approve NAME${data}`,
     ),
     ...section(
-      'The evidence: what happened, who can vouch for it, and a check that needs no gateway:',
+      'Evidence: list the receipts, export a trust file and a pack, and verify the pack without the gateway:',
       `${command} receipts list${data}`,
       `${command} keys trust${data} > trust.json`,
       `${command} export${data} -o all.pack`,
@@ -56,11 +56,11 @@ export function welcome(about: WelcomeFacts): readonly string[] {
 function settings({ admin, elsewhere, url }: WelcomeFacts): readonly string[] {
   const address = elsewhere ? [`export TOLLGATE_URL=${url}`] : []
   if (admin) {
-    const title = `The admin token of ${admin.of}, shown this once; keep it where you keep passwords:`
+    const title = `Admin token of ${admin.of}, shown only once. Store it in a password manager:`
     return section(title, `export TOLLGATE_TOKEN=${admin.token}`, ...address)
   }
   return elsewhere
-    ? section('The configuration names another address, so tell commands this one:', ...address)
+    ? section('This address differs from the configured one. Set it for the other commands:', ...address)
     : []
 }
 
@@ -68,7 +68,7 @@ function section(title: string, ...commands: readonly string[]): readonly string
   return ['', title, '', ...commands.map((command) => `  ${command}`)]
 }
 
-/** A server in the configuration of a client. */
+/** Returns an example server entry for the configuration of an MCP client. */
 function entry({ command, directory }: WelcomeFacts): string {
   const [program, ...words] = command.split(' ')
   const where = directory === undefined ? [] : ['--data', directory]

@@ -1,4 +1,4 @@
-// How the policy stands: what is in force, whether the file says something else, and whether anything passes at all.
+// Reports which policy is in force, whether the policy file differs from it, and whether it can allow anything.
 
 import { sha256Hex } from '@tollgate/evidence/core'
 import { parsePolicy, type Policy } from '@tollgate/kernel/policy'
@@ -6,18 +6,18 @@ import type { Config } from '../../config/config.ts'
 import type { LedgerView } from '../../view.ts'
 import { readIfThere } from '../program/connect.ts'
 
-/** How the policy stands. */
-interface PolicyStanding {
+/** The policy in force and its file. */
+interface PolicyStatus {
   /** The policy in force; undefined if there is none, or its text is damaged. */
   readonly active: Policy | undefined
-  /** The policy file: as in force, different, wrong, or not there. */
+  /** Compares the policy file with the policy in force. */
   readonly file: 'in force' | 'pending' | 'mistaken' | 'missing'
 }
 
-/** How the policy of the gateway's own tenant stands. */
-export async function policyStanding(view: LedgerView, config: Config): Promise<PolicyStanding> {
+/** Returns the policy status of the gateway's own tenant. */
+export async function policyStatus(view: LedgerView, config: Config): Promise<PolicyStatus> {
   const active = policyIn(await view.record(`policy\n${config.tenant}`))
-  return { active, file: fileStanding(readIfThere(config.policy), active?.hash) }
+  return { active, file: fileStatus(readIfThere(config.policy), active?.hash) }
 }
 
 function policyIn(text: string | undefined): Policy | undefined {
@@ -25,15 +25,15 @@ function policyIn(text: string | undefined): Policy | undefined {
   return parsed?.ok === true ? parsed.policy : undefined
 }
 
-function fileStanding(text: string | undefined, active: string | undefined): PolicyStanding['file'] {
+function fileStatus(text: string | undefined, active: string | undefined): PolicyStatus['file'] {
   if (text === undefined) return 'missing'
   if (sha256Hex(text.toWellFormed()) === active) return 'in force'
   return parsePolicy(text).ok ? 'pending' : 'mistaken'
 }
 
-/** What to tell a person about the policy file; undefined if there is nothing to tell. */
+/** Returns a notice about the policy file and its remedy; undefined if the file is in force. */
 export function pendingNotice(
-  file: PolicyStanding['file'],
+  file: PolicyStatus['file'],
 ): readonly [sentence: string, remedy: string] | undefined {
   switch (file) {
     case 'in force':
@@ -41,22 +41,22 @@ export function pendingNotice(
     case 'pending':
       return [
         'the policy file has changed and is not in force',
-        'put it in force with `tollgate policy activate`',
+        'activate it with `tollgate policy activate`',
       ]
     case 'mistaken':
       return [
-        'the policy file has changed and has mistakes; the last good one is in force',
-        'see them with `tollgate policy check`',
+        'the changed policy file has mistakes; the previous policy stays in force',
+        'list the mistakes with `tollgate policy check`',
       ]
     case 'missing':
       return [
-        'the policy file is missing; the last one is in force',
-        'put it back, or activate another with `tollgate policy activate FILE`',
+        'the policy file is missing; the last policy stays in force',
+        'restore it, or activate another file with `tollgate policy activate FILE`',
       ]
   }
 }
 
-/** Whether there is any call that a policy could let pass, with or without a person. */
+/** Whether a policy can allow any call, with or without an approval. */
 export function allowsAnything({ tools, rules }: Policy): boolean {
   return tools.length > 0 && rules.some(({ action }) => action !== 'deny')
 }
