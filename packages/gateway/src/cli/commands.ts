@@ -32,9 +32,7 @@ export interface GatewayOptions extends DataOptions {
  */
 export async function createProgram(finish: (exit: number) => void, first?: string): Promise<Command> {
   const program = new Command('tollgate')
-    .description(
-      'a fail-closed execution firewall for AI agents, with evidence that anyone can verify offline',
-    )
+    .description('a fail-closed execution firewall for AI agents, with evidence anyone can verify offline')
     .version(VERSION, '-V, --version', 'print the version')
     .helpCommand('help [command]', 'print help for a command')
     .helpOption('-h, --help', 'print help')
@@ -54,7 +52,6 @@ export async function createProgram(finish: (exit: number) => void, first?: stri
   return program
 }
 
-/** Command groups that are declared in their own files. */
 type Groups = typeof groupCommands & typeof delegationCommands & typeof mcpCommands & typeof scopeCommands
 
 async function addAll(program: Command, to: To): Promise<void> {
@@ -100,10 +97,7 @@ function addSetup(program: Command, to: To): void {
     )
     .addOption(port('the port in the new configuration'))
     .option('--passphrase', 'encrypt the key files with the passphrase in TOLLGATE_KEY_PASSPHRASE')
-    .option(
-      '--salted',
-      'salt the argument hashes of the new ledger, so that arguments cannot be guessed from them; permanent',
-    )
+    .option('--salted', 'salt argument hashes, so that they reveal nothing; permanent')
     .addHelpText(
       ...examples(
         ['tollgate init', 'in the default directory'],
@@ -175,9 +169,7 @@ function addDaily(program: Command, to: To, groups: Groups): void {
     ['unfreeze', 'Ends the freeze of'],
   ] as const) {
     remote(program, name)
-      .summary(
-        name === 'freeze' ? 'deny all calls, or those of a principal, a tool or a session' : 'lift a freeze',
-      )
+      .summary(name === 'freeze' ? 'deny all calls, or those of one target' : 'lift a freeze')
       .description(
         `${act} all calls, or the calls of one principal, tool or session, with immediate effect. Recorded as a receipt.`,
       )

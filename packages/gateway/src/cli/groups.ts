@@ -82,9 +82,7 @@ export function addKeys(program: Command, to: To): void {
   const keys = program
     .command('keys')
     .summary('list, rotate and publish the signing keys')
-    .description(
-      'The ledger key signs checkpoints, the writer key signs receipts, and the seal key encrypts kept calls.',
-    )
+    .description('Keys that sign checkpoints (ledger) and receipts (writer), and encrypt kept calls (seal).')
   local(keys, 'list')
     .summary('list the key files')
     .action(to(async () => (await import('./keys/keys.ts')).runList))
@@ -164,10 +162,7 @@ export function addThreat(program: Command, to: To): void {
       ]),
     )
     .addOption(
-      new Option(
-        '--severity <severity>',
-        'list only findings of at least this severity; does not change what is flagged',
-      )
+      new Option('--severity <severity>', 'hide findings below this severity; flags stay')
         .choices(['low', 'medium', 'high'])
         .default('low'),
     )

@@ -1,6 +1,5 @@
 // The text of a new `tollgate.yaml`.
 
-/** The values that `init` inserts. */
 interface ConfigTextOptions {
   readonly ledger: string
   readonly port: number

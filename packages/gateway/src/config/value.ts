@@ -7,7 +7,6 @@ export const VARIABLE: RegExp = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/
 
 const QUANTITY = /^([1-9][0-9]{0,8})([A-Za-z]+)$/
 
-/** The allowed form of a quantity. */
 interface Measure {
   readonly what: string
   /** Each unit, expressed in the smallest one. */

@@ -20,7 +20,6 @@ import { dataOf } from '../program/connect.ts'
 import { table } from '../program/table.ts'
 import { CommandError, type Terminal } from '../program/terminal.ts'
 
-/** The status of a key in the ledger. */
 type KeyStatus = 'in service' | 'retired' | 'unknown to the ledger'
 
 /** Lists the key files and their status. Needs no passphrase. */

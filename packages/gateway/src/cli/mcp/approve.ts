@@ -78,7 +78,6 @@ async function candidates(
   return tools
 }
 
-/** Returns the distinct findings in the definitions that are shown. */
 function findingsOf(tools: readonly ShownTool[]): readonly Finding[] {
   const all = tools.flatMap(({ findings }) => findings)
   return [...new Map(all.map((each) => [JSON.stringify(each), each])).values()]

@@ -13,7 +13,6 @@ export function plainJson(text: string): string {
   return plain
 }
 
-/** Returns the end of the string, comment or character that starts at `at`. */
 function endOfPiece(text: string, at: number): number {
   if (text.startsWith('//', at)) return orEnd(text, text.indexOf('\n', at))
   if (text.startsWith('/*', at)) return orEnd(text, text.indexOf('*/', at + 2), 2)

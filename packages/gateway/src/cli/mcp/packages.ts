@@ -82,7 +82,6 @@ function packagesOf(words: readonly string[]): readonly string[] {
 
 const EXACT = /^[0-9]{1,9}\.[0-9]{1,9}(?:\.[0-9]{1,9})?(?:[-+.a-zA-Z0-9]{0,60})$/
 
-/** Whether it is an exact version, or a path. */
 function isPinned(spec: string): boolean {
   if (spec === '' || /^(?:[./~]|[a-zA-Z]:\\)/.test(spec)) return true
   const [, python] = spec.split('==', 2)

@@ -35,7 +35,6 @@ function namesOf({ tool, kind, offered }: ShownTool, tools: readonly ShownTool[]
 /** A longer text is a finding because of its length. */
 const MAX_SHOWN = 2000
 
-/** Formats a tool in a few lines, with long texts cut. */
 function brief(tool: ShownTool, names: string, paint: Colors): string {
   const { state, origin, offered, offered_definition, diff } = tool
   const fields = saidIn({ content: offered_definition ?? {} })

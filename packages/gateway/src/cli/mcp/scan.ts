@@ -36,7 +36,6 @@ function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
-/** The result of a scan. */
 interface Scanned {
   readonly servers: readonly { readonly server: Configured; readonly roster: Roster | undefined }[]
   /** Findings about the configuration and about all servers together. */

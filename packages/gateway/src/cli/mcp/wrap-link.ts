@@ -10,7 +10,6 @@ import { MAX_MESSAGE } from '../../mcp/message.ts'
 
 /** A connection to a gateway. */
 export interface WrapLink {
-  /** Sends a line. */
   send(line: Uint8Array | string): void
   /** Stops reading lines until `resume`. */
   pause(): void
@@ -22,7 +21,6 @@ export interface WrapLink {
 
 /** Events of the gateway. */
 export interface LinkEvents {
-  /** A message arrived. */
   onLine(line: Buffer): void
   /** The server wrote to its standard error. */
   onStderr(text: string): void

@@ -14,14 +14,12 @@ import type { WrapLink, LinkEvents } from './wrap-link.ts'
 import { notRun, refusalOf, unknownOutcome } from './wrap-refusal.ts'
 import { StartFailed } from './wrap-start.ts'
 
-/** Options of a relay. */
 interface RelayOptions {
   readonly data: string
   /** Joins a gateway. `again` is the first request of the client, and `mayStart` tells whether a gateway may be started. */
   join(events: LinkEvents, again: Request | undefined, mayStart: boolean): Promise<WrapLink>
   /** Writes a line to the client; false if the client must read first. */
   write(line: string): boolean
-  /** Writes standard error output of the server. */
   stderr(text: string): void
   say(sentence: string): void
   readonly times?: Partial<RelayTimes>
@@ -38,9 +36,7 @@ interface RelayTimes {
   readonly longestPause: number
 }
 
-/** The client side of a relay. */
 interface Relay {
-  /** Takes a line of the client. */
   take(line: Uint8Array): void
   /** The client reads again. */
   drained(): void

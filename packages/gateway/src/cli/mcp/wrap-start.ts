@@ -7,7 +7,6 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { requireUsable } from '../../directory.ts'
 
-/** A gateway that is being started. */
 interface Starting {
   /** The last error message, if it has ended. */
   failure(): string | undefined
@@ -97,7 +96,6 @@ function openLog(file: string): number {
   return openSync(file, 'a', 0o600)
 }
 
-/** Returns the error message in the log. */
 function lastError(file: string, from: number): string {
   try {
     const text = readFileSync(file).subarray(from).toString('utf8')

@@ -7,7 +7,6 @@ import { withConnection } from '../program/connect.ts'
 import { moment, pairs, shown } from '../program/table.ts'
 import type { Terminal } from '../program/terminal.ts'
 
-/** A request that may have an answer. */
 interface ApprovalRequest extends Omit<WaitingApproval, 'until'> {
   readonly rung: string
   readonly delegation: string | null

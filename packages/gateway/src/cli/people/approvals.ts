@@ -109,7 +109,6 @@ function format(approvals: readonly WaitingApproval[]): string {
   return [table(columns, rows), '', 'Arguments:', ...what].join('\n')
 }
 
-/** Returns further facts that matter for the answer. */
 function aboutOf(request: WaitingApproval): readonly string[] {
   const reason = request.reason_required === true ? ['the policy requires a reason: add --because'] : []
   return [...asksOf(request), ...pageLines(request), ...reason]

@@ -123,7 +123,6 @@ function effectOf(text: string): EffectClass {
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** Parses an end time or a duration from now. */
 function momentOf(text: string, now: number): string {
   const [, digits, unit = ''] = /^([1-9][0-9]{0,6})([smhd])$/.exec(text) ?? []
   const isMoment = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{5,12}Z$/.test(text)

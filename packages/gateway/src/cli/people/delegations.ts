@@ -6,7 +6,6 @@ import { withConnection, type Connection } from '../program/connect.ts'
 import { moment, pairs, shown, table, until } from '../program/table.ts'
 import { CommandError, UsageError, type Terminal } from '../program/terminal.ts'
 
-/** A delegation, as the API returns it. */
 interface ShownDelegation {
   readonly id: string
   readonly delegator: string

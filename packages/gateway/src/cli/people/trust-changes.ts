@@ -57,7 +57,6 @@ function trustIn(receipts: readonly ShownEntry[], halfLife: number, now: number)
   )
 }
 
-/** Returns the principal whose trust a receipt states, if any. */
 function ownerOf(receipt: Receipt, owners: ReadonlyMap<string, string>): string | undefined {
   if (receipt.kind === 'decision' && receipt.trust !== undefined) return receipt.principal
   return receipt.kind === 'effect' && receipt.trust !== undefined ? owners.get(receipt.decision) : undefined

@@ -160,12 +160,10 @@ function acceptedBy({ accept = [], acceptFile }: DiffOptions): ReadonlySet<strin
   return new Set(all.map(({ name }) => name))
 }
 
-/** Reads the policy of a file. @throws CommandError with every mistake. */
 function fromFile(file: string): Side {
   return { file, policy: policyIn(file) }
 }
 
-/** Returns the policy in force, from the data directory or from the gateway. */
 async function inForce(options: DiffOptions): Promise<Side> {
   const [{ withConnection }, { ask }, { policyStatus }] = await Promise.all([
     import('../program/connect.ts'),

@@ -59,7 +59,6 @@ function write(terminal: Terminal, file: string, text: string): void {
   )
 }
 
-/** Returns the tools that were seen in calls, for the wanted servers. */
 async function seenBy(terminal: Terminal, options: DraftOptions): Promise<readonly SeenTool[]> {
   if (options.observed !== true) return []
   const tools = createSeenTools()
@@ -90,7 +89,6 @@ async function takeNewest(tools: SeenTools, options: DraftOptions): Promise<void
   }
 }
 
-/** Reads decisions with their kept calls, newest first. */
 async function takeFrom(tools: SeenTools, view: LedgerView): Promise<void> {
   let taken = 0
   let from: number | undefined

@@ -48,7 +48,6 @@ async function takeState(view: LedgerView, replay: Replay, before: number): Prom
   }
 }
 
-/** Replays the history up to a decision. */
 async function replayedTo(view: LedgerView, replay: Replay, { id }: KeptDecision): Promise<Replay> {
   for await (const page of tracePages(view)) {
     for (const entry of page) {

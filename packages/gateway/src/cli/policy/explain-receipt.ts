@@ -13,7 +13,6 @@ import { HOW_TO_KEEP } from './trace-source.ts'
 import { moment, pairs, shown } from '../program/table.ts'
 import { UsageError, type Colors, type Terminal } from '../program/terminal.ts'
 
-/** The text of the rule that decided. */
 interface WrittenRule {
   readonly id: string
   readonly line: number
@@ -107,7 +106,6 @@ function writtenRule(policy: string | undefined, id: string): WrittenRule | unde
 
 const MAX_LINES = 30
 
-/** Returns the lines of a rule, up to the next rule or the end of the rules. */
 function textOf({ line }: Rule, rules: readonly Rule[], policy: string): string {
   const lines = policy.split('\n')
   const next = rules.find((each) => each.line > line)?.line ?? lines.length + 1

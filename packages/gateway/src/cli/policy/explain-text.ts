@@ -5,7 +5,6 @@ import { painted } from '../receipts/describe.ts'
 import { shown, table } from '../program/table.ts'
 import type { Colors } from '../program/terminal.ts'
 
-/** The principal and the tool of the call. */
 interface CallNames {
   readonly tool: string
   readonly principal: string
@@ -36,7 +35,6 @@ function headline(explanation: ShownExplanation, { tool, principal }: CallNames,
   ].join('\n')
 }
 
-/** Returns the name of a step, its answer, and details. */
 function stepRow(step: ShownStep, paint: Colors): readonly string[] {
   const { rung: name, standing, asked, verdict } = step
   if (verdict !== null) {
@@ -144,7 +142,6 @@ function obstaclesText({ obstacles, rules }: ShownExplanation, paint: Colors): s
   return [paint.bold('Obstacles to an ALLOW'), ...steps].join('\n')
 }
 
-/** Returns the text of one obstacle with its remedy. */
 function stepLines(obstacle: ShownObstacle, rules: readonly ShownRule[]): readonly string[] {
   const { rung, verdict, reason_code, message, remedy, detail, rule, approvers } = obstacle
   const exactly = detail === null ? '' : ` (${shown(detail)})`
@@ -174,7 +171,6 @@ function nearLines({ reason_code, near }: ShownObstacle, rules: readonly ShownRu
   })
 }
 
-/** Formats rows without a header. */
 function columns(rows: readonly (readonly string[])[]): string {
   return table(['', '', ''], rows).slice(1)
 }

@@ -75,7 +75,6 @@ async function gather(
   return { gathered: gatherer.finish(policy), policy }
 }
 
-/** Returns the policy in force, if its text is available. */
 function inForce({ texts }: Trace, hash: string | undefined): Policy | undefined {
   const text = hash === undefined ? undefined : texts.get(hash)
   const parsed = text === undefined ? undefined : parsePolicy(text)

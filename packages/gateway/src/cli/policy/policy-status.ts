@@ -6,7 +6,6 @@ import type { Config } from '../../config/config.ts'
 import type { LedgerView } from '../../view.ts'
 import { readIfThere } from '../program/connect.ts'
 
-/** The policy in force and its file. */
 interface PolicyStatus {
   /** The policy in force; undefined if there is none, or its text is damaged. */
   readonly active: Policy | undefined

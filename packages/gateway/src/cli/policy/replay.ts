@@ -17,7 +17,6 @@ interface ReplayOptions extends DataOptions {
   readonly policy?: string
 }
 
-/** The result of a replay. */
 interface ReplayTally {
   decided: number
   differing: number

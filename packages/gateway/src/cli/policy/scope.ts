@@ -44,7 +44,6 @@ export async function runOpen(terminal: Terminal, options: OpenOptions, file?: s
   })
 }
 
-/** Returns the scope from a file or from options. */
 function scopeIn({ effect, tool, sink, lookedUp, until }: OpenOptions, file: string | undefined): unknown {
   const given = {
     ...(effect && { effects: effect }),

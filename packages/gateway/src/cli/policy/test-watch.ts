@@ -54,7 +54,6 @@ function stateOf(paths: readonly string[], policies: readonly string[]): string 
   return fingerprint([...filesOf(paths), ...new Set(policies)])
 }
 
-/** Returns the current case files; none while a path is missing. */
 function filesOf(paths: readonly string[]): readonly string[] {
   try {
     return findCaseFiles(paths)

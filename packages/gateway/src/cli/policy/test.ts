@@ -31,7 +31,6 @@ interface TestOptions extends DataOptions {
   readonly watch?: boolean
 }
 
-/** The results of all files. */
 interface Tested {
   readonly files: readonly FileReport[]
   readonly policies: readonly PolicyReport[]
@@ -110,7 +109,6 @@ async function testFile(
   return { file: path, policy: policyFile, name: policy.name, mistakes: [], results }
 }
 
-/** Prints the results and returns the exit code. */
 function print(terminal: Terminal, options: TestOptions, { files, policies }: Tested): number {
   const style = styleOf(terminal)
   const results = files.flatMap((file) => file.results)

@@ -86,7 +86,6 @@ export async function* linesOf(
   if (size > 0) yield line()
 }
 
-/** A part of a long text, with its start position. */
 interface TextPart {
   readonly text: string
   readonly start: number

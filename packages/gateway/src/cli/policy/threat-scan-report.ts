@@ -32,7 +32,6 @@ interface ReportedFinding extends ThreatFinding {
   readonly text?: string
 }
 
-/** Options of a report. */
 interface ReportOptions {
   /** Findings below this severity are not listed, but count for `severity`. */
   readonly least: Severity
@@ -94,7 +93,6 @@ export class ThreatTally {
   /** By code: the number of findings per severity, and the number of records. */
   readonly #codes = new Map<string, { readonly counts: Map<Severity, number>; records: number }>()
 
-  /** Counts a record. */
   add(findings: readonly ThreatFinding[]): void {
     this.records++
     if (findings.some(isHard)) this.flagged++
@@ -111,7 +109,6 @@ export class ThreatTally {
     return known
   }
 
-  /** Returns a one-sentence summary. */
   sentence(): string {
     return `${this.flagged} of ${this.records} ${this.records === 1 ? 'record' : 'records'} flagged`
   }

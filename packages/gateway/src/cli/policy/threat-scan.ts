@@ -9,7 +9,6 @@ import { linesOf, partsOf, piecesOf, STDIN, type InputLine } from './threat-scan
 import { lineOf, reportOf, ThreatTally, type TextPlace, type Reported } from './threat-scan-report.ts'
 import { CommandError, complain, UsageError, type Terminal } from '../program/terminal.ts'
 
-/** Input format: one text, or one record per line. */
 type Format = 'text' | 'jsonl'
 
 interface ThreatScanOptions {

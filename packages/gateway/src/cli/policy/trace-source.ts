@@ -9,7 +9,6 @@ import { dataOf } from '../program/connect.ts'
 import { onInterrupt } from '../program/interrupt.ts'
 import type { Progress, Terminal } from '../program/terminal.ts'
 
-/** Options that select the source. */
 interface TraceOptions {
   readonly data?: string
   /** A file that `policy trace` wrote. */

@@ -29,7 +29,6 @@ export interface Connection {
   close(): Promise<void>
 }
 
-/** The kind of access that a command needs. */
 type Purpose = 'read' | 'write'
 
 /** Returns the data directory that was named, or the default one. */
@@ -173,7 +172,6 @@ function refuseUnsafe(base: string): void {
   )
 }
 
-/** The identity of a command that works on the data directory. */
 function localIdentity({ tenant }: Config): Identity {
   return { role: 'admin', tenant, principal: `local:${localUser()}`, groups: [] }
 }

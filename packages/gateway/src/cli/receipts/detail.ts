@@ -82,7 +82,6 @@ function meaningOf(name: string, value: string): string | undefined {
   }
 }
 
-/** Formats the members of an object in one line. */
 function spread(value: unknown): string {
   if (typeof value === 'string') return shown(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

@@ -78,7 +78,6 @@ function refuseInvalid({ from, to, json, receipt = [] }: ExportOptions, target: 
   }
 }
 
-/** Yields the bytes of a response and shows progress. */
 async function* counted(response: Response, progress: Progress): AsyncGenerator<Uint8Array> {
   let done = 0
   try {

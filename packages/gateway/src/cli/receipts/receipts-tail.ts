@@ -102,7 +102,6 @@ async function pause(stop: AbortSignal): Promise<void> {
   await sleep(POLL_INTERVAL_MS, undefined, { signal: stop }).catch(() => undefined)
 }
 
-/** Yields the data of each event of a stream. */
 async function* events(response: Response): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ''

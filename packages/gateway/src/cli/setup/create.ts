@@ -24,7 +24,6 @@ export interface Made {
   readonly where: string
 }
 
-/** Settings of a new data directory. */
 interface CreateOptions {
   readonly port?: number
   readonly commit?: 'plain' | 'salted'

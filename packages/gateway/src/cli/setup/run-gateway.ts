@@ -37,7 +37,6 @@ export function withPort(config: Config, port: number | undefined): Config {
   return port === undefined ? config : { ...config, listen: { ...config.listen, port } }
 }
 
-/** Callbacks and options of a run. */
 interface Life {
   /** Runs after the ledger is open and before calls are accepted. */
   readonly prepare?: (gateway: Gateway) => Promise<void>
@@ -114,7 +113,6 @@ function webhooksOf({ config, kernel, view, watch }: Gateway, log: Log): Webhook
   return startWebhooks({ kernel, view, watch, hooks: config.webhooks, env: process.env, log })
 }
 
-/** Returns the doors that share the socket of the API. */
 function doorsOf(
   { config, kernel, tokens, watch }: Gateway,
   mcp: Mcp,

@@ -159,7 +159,6 @@ export async function observedIn(view: LedgerView, now: number): Promise<readonl
   return [...observed.values()].filter(({ until }) => Date.parse(until) > now)
 }
 
-/** Returns recent changes of trust, and sessions that a person elevated. */
 async function trustChangesOn(connection: Connection, halfLife: number | undefined): Promise<TrustChanges> {
   const { trustChangesIn, LOOKED_AT } = await import('../people/trust-changes.ts')
   const { receipts } = await ask<ReceiptPage>(connection, `/v1/receipts?limit=${LOOKED_AT}`)

@@ -81,7 +81,6 @@ function commandName(): string {
   return script === undefined ? 'tollgate' : 'npx tollgate'
 }
 
-/** Issues the agent token of the examples, valid for this run only. */
 async function agentToken({ tokens, config }: Gateway): Promise<string> {
   const request = { role: 'agent', tenant: config.tenant, principal: 'agent:demo', run: true } as const
   return (await tokens.issue(request, `local:${localUser()}`)).token

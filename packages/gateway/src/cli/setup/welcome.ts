@@ -1,6 +1,5 @@
 // The text that `tollgate up` prints when the gateway is ready: commands to try.
 
-/** Values that the text contains. */
 interface WelcomeFacts {
   readonly url: string
   /** The command name, such as `tollgate`. */
@@ -68,7 +67,6 @@ function section(title: string, ...commands: readonly string[]): readonly string
   return ['', title, '', ...commands.map((command) => `  ${command}`)]
 }
 
-/** Returns an example server entry for the configuration of an MCP client. */
 function entry({ command, directory }: WelcomeFacts): string {
   const [program, ...words] = command.split(' ')
   const where = directory === undefined ? [] : ['--data', directory]
