@@ -70,8 +70,8 @@ describe('a name', () => {
   test('of nothing is refused, with what may have been meant', async () => {
     const rig = await createApiRig()
     offer(rig, 'fs', 2)
-    await expect(check(rig, 'fs/t9')).rejects.toThrow('there is no server or tool `fs/t9`')
+    await expect(check(rig, 'fs/t9')).rejects.toThrow('no server or tool `fs/t9`')
     offer(rig, 'flood', 6000)
-    await expect(check(rig, 'flood/none')).rejects.toThrow('there is no server or tool `flood/none`')
+    await expect(check(rig, 'flood/none')).rejects.toThrow('no server or tool `flood/none`')
   })
 })

@@ -50,7 +50,7 @@ describe('a configuration', () => {
           return String(fault)
         }
       })()
-      expect(told).toMatch(/is not JSON|names no servers/)
+      expect(told).toMatch(/is not JSON|lists no servers/)
       expect(told).not.toContain('hunter2')
     },
   )
@@ -75,7 +75,7 @@ describe('a configuration', () => {
   test('that leaves a value open says which', () => {
     const { findings } = read({ command: 'x', args: ['${input:key}'] })
     expect(findings).toMatchObject([
-      { code: 'VALUE_MISSING', severity: 'low', message: '`${input:key}` has no value here' },
+      { code: 'VALUE_MISSING', severity: 'low', message: '`${input:key}` is not set' },
     ])
   })
 
@@ -247,11 +247,11 @@ describe('a server', () => {
 
   test('that refuses, fails or is silent is told of in our words', async () => {
     const refusing = standIn(() => refusal)
-    expect(await rosterOf(refusing.connect, SERVER)).toEqual({ ok: false, why: 'it does not tell its tools' })
+    expect(await rosterOf(refusing.connect, SERVER)).toEqual({ ok: false, why: 'it does not list its tools' })
     const failing = standIn(() => Promise.reject(new Error('SECRET WORDS')))
     expect(await rosterOf(failing.connect, SERVER)).toEqual({
       ok: false,
-      why: 'what it offers cannot be read',
+      why: 'its lists cannot be read',
     })
     const gone = standIn(() => refusal, {
       hello: () => Promise.reject(new UpstreamFault('UNREACHABLE', '`it` cannot be reached')),

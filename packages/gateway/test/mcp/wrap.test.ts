@@ -227,7 +227,7 @@ describe('with a gateway', () => {
     await first.door.close()
     expect(await wrapped.next()).toMatchObject({
       id: 1,
-      error: { message: expect.stringMatching(/not known.*receipts list/) as string },
+      error: { message: expect.stringMatching(/unknown whether it ran.*receipts list/) as string },
     })
     wrapped.send(request(2, 'tools/call', { name: 'x', arguments: {} }))
     const refused = await wrapped.next()
@@ -242,7 +242,7 @@ describe('with a gateway', () => {
       { method: 'initialize', params: INITIALIZE },
       { method: 'notifications/initialized' },
     ])
-    await wrapped.says(/the gateway is back/)
+    await wrapped.says(/connected to the gateway again/)
     wrapped.send(request(4, 'echo'))
     expect(await wrapped.next()).toMatchObject({ id: 4, result: { method: 'echo' } })
     wrapped.kill('SIGINT')
@@ -255,7 +255,7 @@ describe('with a gateway', () => {
     expect(await none.exit).not.toBe(0)
     const wrong = wrap(data, ['prog'], ['--name', 'No Name'])
     expect(await wrong.exit).toBe(2)
-    expect(wrong.stderr()).toContain('cannot be the name of a server')
+    expect(wrong.stderr()).toContain('is not a valid server name')
   })
 })
 
@@ -333,7 +333,7 @@ describe('without a gateway', () => {
     expect(isAlive(pid)).toBe(true)
 
     process.kill(pid, 'SIGKILL')
-    await one.says(/the gateway is back/)
+    await one.says(/connected to the gateway again/)
     one.send(request(1, 'tools/list'))
     let answer = await one.next()
     while (answer.id !== 1) answer = await one.next()

@@ -162,7 +162,9 @@ describe('a command', () => {
     await createData(data, { port: 1 }, () => undefined)
     const config = readConfig(data)
     const before = await checkOf('operator socket')(config)
-    expect(before).toMatchObject([{ level: 'ok', found: expect.stringContaining('is made when') as string }])
+    expect(before).toMatchObject([
+      { level: 'ok', found: expect.stringContaining('will be created when') as string },
+    ])
     const running = await runGateway({ ...config, listen: { ...config.listen, port: 0 } }, silent)
     ends.push(() => running.close())
     const person = { role: 'admin', tenant: 'default', principal: 'user:ada' } as const
@@ -180,7 +182,11 @@ describe('a command', () => {
       connection.request('/v1/receipts/stream', { signal: AbortSignal.abort(new Error('enough')) }),
     ).rejects.toThrow('enough')
     expect(await checkOf('operator socket')(config)).toEqual([
-      { level: 'ok', about: 'operator socket', found: `\`${operatorsPath(data)}\`, for this user alone` },
+      {
+        level: 'ok',
+        about: 'operator socket',
+        found: `\`${operatorsPath(data)}\`, accessible only to this user`,
+      },
     ])
   })
 })

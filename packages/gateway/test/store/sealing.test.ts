@@ -271,7 +271,7 @@ describe('the key', () => {
     expect(await checkSealing(view, site.config)).toMatchObject([
       {
         level: 'warn',
-        found: expect.stringMatching(/is another key than the ledger was sealed with$/) as string,
+        found: expect.stringMatching(/is not the key that the ledger was last sealed with$/) as string,
       },
     ])
     await close()

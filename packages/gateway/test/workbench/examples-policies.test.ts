@@ -96,7 +96,7 @@ describe('policies that we hand out', () => {
     const cases = readCaseFile(STARTER_CASES)
     if (!policy.ok || !cases.ok) throw new Error('the starter has mistakes')
     expect(await problemsOf(policy.policy, cases.file.cases)).toEqual([
-      'nothing is deleted, even if a person would agree: expected DENY by no-deleting, got ESCALATE at privilege for ELEVATION_REQUIRED',
+      'deleting is denied without asking a person: expected DENY by no-deleting, got ESCALATE at privilege for ELEVATION_REQUIRED',
       'no case reaches no-deleting',
     ])
   })
