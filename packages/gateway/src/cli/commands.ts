@@ -169,7 +169,7 @@ function addDaily(program: Command, to: To, groups: Groups): void {
     ['unfreeze', 'Ends the freeze of'],
   ] as const) {
     remote(program, name)
-      .summary(name === 'freeze' ? 'deny all calls, or those of one target' : 'lift a freeze')
+      .summary(name === 'freeze' ? 'deny calls: all, or of a principal, tool or session' : 'lift a freeze')
       .description(
         `${act} all calls, or the calls of one principal, tool or session, with immediate effect. Recorded as a receipt.`,
       )

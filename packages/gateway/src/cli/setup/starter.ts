@@ -60,8 +60,8 @@ gates:
   # Prompt injection, attacks on tools and hidden text, in arguments and in results. With {}, certain findings are denied or
   # redacted, and likely ones need an approval.
   threat: {}
-  # Data labels. Secrets must not be sent out and are redacted in results. Personal data needs an approval. Sending to
-  # \`internal\` destinations is always allowed. A value that comes only from a flagged text must not be used in a call.
+  # Data labels. Secrets must not be sent out and are redacted in results. Personal data needs an approval. For
+  # \`internal\` destinations this does not apply. A value that comes only from a flagged text must not be used in a call.
   taint: { deny: [secret], ask: [personal], internal: ["example.com"], results: { secret: redact } }
   # Effect classes of each tier: \`standard\` allows read, write and send. For more, a person elevates the session temporarily.
   privilege: { elevation: { up-to: elevated, for: 15m } }
