@@ -1,9 +1,8 @@
-// Asking a legacy client something while a request of its own is under way: with a request of ours.
+// Sends requests to a legacy client while one of its own requests is in progress.
 
 import type { JsonObject } from '@tollgate/evidence'
 import { CODE, formatRequest, RpcFault, type Response } from './message.ts'
 
-/** Asks a legacy client with requests of our own. */
 interface Asks {
   ask(
     send: (message: string) => void,
@@ -11,9 +10,9 @@ interface Asks {
     params: JsonObject,
     signal: AbortSignal,
   ): Promise<JsonObject>
-  /** Takes an answer of the client's. One that nobody waits for is dropped. */
+  /** Takes an answer of the client. An answer to no open question is dropped. */
   take(response: Response): void
-  /** Nobody will answer any more. */
+  /** Rejects every open question. */
   close(): void
 }
 
@@ -24,7 +23,6 @@ interface PendingQuestion {
 
 const MAX_WAITING = 256
 
-/** Asks nothing yet. */
 export function createAsks(): Asks {
   const waiting = new Map<string, PendingQuestion>()
   let asked = 0
@@ -32,7 +30,7 @@ export function createAsks(): Asks {
   return {
     ask(send, method, params, signal) {
       if (waiting.size >= MAX_WAITING)
-        return Promise.reject(new RpcFault(CODE.internal, 'too much is being asked'))
+        return Promise.reject(new RpcFault(CODE.internal, 'too many questions to the client are open'))
       const id = `tollgate-${asked++}`
       return new Promise((resolve, reject) => {
         const end = (): void => {

@@ -1,5 +1,5 @@
-// A conversation with one client, in either era: which requests are under way, what belongs to them, what the client is asked
-// and told. It knows nothing of how messages travel.
+// A conversation with one client, over the modern or the legacy protocol: its active requests, its questions and its
+// notifications. It does not depend on the transport.
 
 import type { JsonObject } from '@tollgate/evidence'
 import type { Decided } from '@tollgate/kernel'
@@ -30,33 +30,31 @@ import { Reaches, type OpenReach, type Reached } from './reach.ts'
 import { ParkedRounds } from './rounds.ts'
 import { UpstreamFault } from './server/upstream.ts'
 import { createNotifications, type Notifications } from './notifications.ts'
-import { toldMessage } from './told.ts'
+import { safeMessage } from './safe-text.ts'
 
-/** Where what belongs to one request goes: notifications and requests first, the answer last. */
+/** Receives the messages that belong to one request: first notifications and requests, last the answer. */
 export interface Out {
-  /** `last` is the answer itself; `error` is what it holds, if it is one. */
+  /** `last` marks the answer. `error` is its error, if it is one. */
   send(message: string, last: boolean, error?: RpcError): void
   /** There will be no answer: the client has cancelled. */
   end?(): void
 }
 
-/** A conversation with one client. */
 export interface Conversation {
-  /** Takes a message. Never rejects; a request ends with its answer. */
+  /** Takes a message. Never rejects. A request ends with its answer. */
   take(message: Message | Unreadable, out: Out): Promise<void>
   /** The client no longer waits for this request. */
   abandon(id: RequestId): void
-  /** Where messages go that belong to no request; undefined: nowhere. */
+  /** Sets the receiver of messages that belong to no request. */
   attach(out: Out | undefined): void
-  /** Tells the client that other tools can be called than before. */
+  /** Tells the client that the list of tools has changed. */
   toolsChanged(): void
-  /** If its client is frozen, lets go of the servers that no allowed call uses, and ends streams that have no end of their own. */
+  /** If the client is frozen: closes the servers that no allowed call uses, and ends streams that would stay open. */
   freeze(): void
-  /** Ends its servers, and everything that is under way. */
+  /** Closes the servers and aborts every active request. */
   close(): Promise<void>
 }
 
-/** What a conversation is made of. */
 interface ConversationOptions {
   readonly caller: McpCaller
   readonly open: OpenReach
@@ -64,25 +62,25 @@ interface ConversationOptions {
   readonly log: Log
 }
 
-interface Underway {
+interface ActiveRequest {
   readonly abort: AbortController
   readonly out: Out
   readonly logLevel: string | undefined
   /** The servers that it uses. */
   readonly reached: Reached | undefined
-  /** It has no end of its own. */
+  /** It stays open until it is cancelled. */
   readonly endless: boolean
 }
 
 const OVER = 'over'
-const MAX_UNDERWAY = 1024
+const MAX_ACTIVE = 1024
 const ROUNDS: readonly string[] = ['tools/call', 'prompts/get', 'resources/read']
 
-/** Begins a conversation. Nothing is started before the client asks for something. */
+/** Begins a conversation. Starts no server before the client asks for something. */
 export function createConversation({ caller, open, govern, log }: ConversationOptions): Conversation {
-  const underway = new Map<RequestId, Underway>()
+  const active = new Map<RequestId, ActiveRequest>()
   const rounds = new ParkedRounds()
-  const reaches = new Reaches(open, (reached) => rounds.uses(reached) || isUnderway(reached))
+  const reaches = new Reaches(open, (reached) => rounds.uses(reached) || isActive(reached))
   const asks = createAsks()
   const notifications: Notifications = createNotifications(
     () => reaches.all(),
@@ -92,7 +90,7 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
   let starting: Promise<string> | undefined
   let closed = false
 
-  /** The servers, as a client that can do this reaches them. */
+  /** The servers for a client with these capabilities. */
   function reachFor(sender: Sender): Reached {
     const known = reaches.get(sender)
     if (known) return known
@@ -105,24 +103,24 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
     return reached
   }
 
-  /** A frozen client keeps no server: what was allowed before ends by itself, everything else now. */
+  /** A frozen client keeps no server: calls that were allowed before finish, everything else ends now. */
   function freeze(): void {
     if (!govern.isFrozen(caller)) return
     rounds.end()
-    for (const { abort, endless } of underway.values()) if (endless) abort.abort()
-    reaches.letIdleGo()
+    for (const { abort, endless } of active.values()) if (endless) abort.abort()
+    reaches.closeIdle()
   }
 
-  function isUnderway(used: Reached): boolean {
-    return [...underway.values()].some(({ reached }) => reached === used)
+  function isActive(used: Reached): boolean {
+    return [...active.values()].some(({ reached }) => reached === used)
   }
 
-  /** Log messages that belong to no request go to those that want some. */
+  /** Forwards a log message that belongs to no request, if exactly one request wants log messages. */
   function messagesWanted(said: JsonObject): void {
-    const wanting = [...underway.values()].filter(({ logLevel }) => logLevel !== undefined)
+    const wanting = [...active.values()].filter(({ logLevel }) => logLevel !== undefined)
     const [only] = wanting
-    // Of several nobody knows whose it is, and they may be of different clients.
-    const told = only && wanting.length === 1 ? toldMessage(said, only.logLevel) : undefined
+    // With several, the owner is unknown, and they may belong to different clients.
+    const told = only && wanting.length === 1 ? safeMessage(said, only.logLevel) : undefined
     if (told) only?.out.send(formatNotification('notifications/message', told), false)
   }
 
@@ -141,7 +139,7 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
     }
   }
 
-  /** What a frozen client answers does not reach the server that asked. */
+  /** An answer of a frozen client does not reach the server that asked. */
   function takeResponse(message: Response): void {
     if (!govern.isFrozen(caller)) asks.take(message)
     else
@@ -152,7 +150,7 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
       })
   }
 
-  /** What cannot be read was perhaps a call: it is on the record that it was refused. */
+  /** An unreadable message may be a call, so its refusal is recorded. */
   async function takeUnreadable({ id, error, source }: Unreadable, out: Out): Promise<void> {
     const decided = await govern.refuse(caller, source)
     const told = { ...error, data: decisionMeta(decided) }
@@ -161,14 +159,16 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
 
   async function takeRequest(request: Request, out: Out): Promise<void> {
     const { id } = request
-    if (closed || underway.has(id) || underway.size >= MAX_UNDERWAY) {
-      const why = underway.has(id) ? 'a request with this id is under way' : 'too many requests are under way'
+    if (closed || active.has(id) || active.size >= MAX_ACTIVE) {
+      const why = active.has(id)
+        ? 'a request with this id is still in progress'
+        : 'too many requests are in progress'
       refuse(out, id, new RpcFault(CODE.invalidRequest, why))
       return
     }
     const abort = new AbortController()
     const endless = request.method === 'subscriptions/listen'
-    underway.set(id, { abort, out, endless, logLevel: undefined, reached: undefined })
+    active.set(id, { abort, out, endless, logLevel: undefined, reached: undefined })
     try {
       const text = await answerRequest(request, out, abort.signal)
       if (text === undefined || abort.signal.aborted) out.end?.()
@@ -177,9 +177,9 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
       if (abort.signal.aborted) out.end?.()
       else refuse(out, id, fault)
     } finally {
-      underway.delete(id)
+      active.delete(id)
       freeze()
-      // Also what was still being asked on its behalf is over. A reason of ours: the usual one would be made anew each time.
+      // Also aborts open questions of the request. The constant reason avoids creating an error for each request.
       abort.abort(OVER)
     }
   }
@@ -194,18 +194,19 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
     out.send(formatError(id, error), true, error)
   }
 
-  /** The canonical text of the result; undefined if there is none to come. */
+  /** Returns the canonical text of the result, or undefined if there is none. */
   async function answerRequest(request: Request, out: Out, signal: AbortSignal): Promise<string | undefined> {
     const { id, method, params } = request
     const meta = metaOf(params)
     const modern = modernSender(meta)
-    // Before anything is started: a server is a program, and listing its tools is a message to it. Only a ping needs neither.
+    // Checked before a server is started, because starting a server and listing its tools already reach it. Only `ping` needs
+    // neither.
     const frozen =
       modern || method !== 'ping' ? await govern.refuseFrozen(caller, meta[OURS.session]) : undefined
     if (frozen) return frozenAnswer(frozen, method, modern ? 'modern' : 'legacy')
     if (!modern) return answerLegacy(request, meta, out, signal)
     const reached = reachFor(modern)
-    underway.set(id, { ...underwayOf(id), logLevel: modern.logLevel, reached })
+    active.set(id, { ...activeRequest(id), logLevel: modern.logLevel, reached })
     const turn = turnOf(modern, meta, out, signal, `modern ${id}`)
     if (method === 'subscriptions/listen') return notifications.listen(request, out, turn, reached)
     if (method === 'server/discover') {
@@ -216,12 +217,12 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
       : { done: await answer(reached, method, params, turn) }
     const info = infoOf(reached)
     if ('done' in got) return textOf(resultFor('modern', method, got.done.result, info))
-    return textOf(interimFor(got.wishes, got.state, info))
+    return textOf(interimFor(got.questions, got.state, info))
   }
 
-  function underwayOf(id: RequestId): Underway {
-    const known = underway.get(id)
-    if (!known) throw new RpcFault(CODE.internal, 'the request is no longer under way')
+  function activeRequest(id: RequestId): ActiveRequest {
+    const known = active.get(id)
+    if (!known) throw new RpcFault(CODE.internal, 'the request is no longer in progress')
     return known
   }
 
@@ -233,19 +234,19 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
   ): Promise<string | undefined> {
     if (method === 'ping') return '{}'
     if (method === 'initialize') {
-      if (legacy || starting) throw new RpcFault(CODE.invalidRequest, 'the conversation has begun already')
+      if (legacy || starting) throw new RpcFault(CODE.invalidRequest, '`initialize` was already sent')
       const { sender, requested } = legacySender(params)
       return (starting = begin(sender, requested))
     }
-    // Who does not wait for the answer to `initialize` is not sent away for it.
+    // A client may send requests before `initialize` is answered.
     await starting?.catch(() => undefined)
     if (!legacy) {
       throw method === 'server/discover'
-        ? new RpcFault(CODE.invalidParams, '`_meta` lacks the version of the protocol')
-        : new RpcFault(CODE.invalidRequest, 'the conversation begins with `initialize`')
+        ? new RpcFault(CODE.invalidParams, '`_meta` lacks the protocol version')
+        : new RpcFault(CODE.invalidRequest, 'send `initialize` first')
     }
     const reached = reachFor(legacy)
-    underway.set(id, { ...underwayOf(id), reached })
+    active.set(id, { ...activeRequest(id), reached })
     const turn = turnOf({ ...legacy, logLevel: notifications.logLevel }, meta, out, signal, 'legacy')
     const own = await notifications.legacyMethod(reached, method, params, turn)
     if (own) return textOf(own)
@@ -253,7 +254,7 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
     return got.text ?? textOf(resultFor('legacy', method, got.result, {}))
   }
 
-  /** Begins with a legacy client. If it fails, the client may begin again. */
+  /** Initializes for a legacy client. After a failure the client may try again. */
   async function begin(sender: Sender, requested: string): Promise<string> {
     try {
       const described = await describe(reachFor(sender))
@@ -290,37 +291,36 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
   function takeNotification({ method, params }: Notification): void {
     if (method === 'notifications/cancelled') {
       const { requestId } = params
-      if (typeof requestId === 'string' || typeof requestId === 'number')
-        underway.get(requestId)?.abort.abort()
+      if (typeof requestId === 'string' || typeof requestId === 'number') active.get(requestId)?.abort.abort()
     } else if (method === 'notifications/roots/list_changed' && !govern.isFrozen(caller)) {
       for (const { links } of reaches.all()) for (const { upstream } of links) upstream.notify(method, {})
     }
-    // Anything else asks for nothing: a call without an id is not one.
+    // Other notifications are ignored. A call without an id is not a call.
   }
 
   return {
     take,
-    abandon: (id) => underway.get(id)?.abort.abort(),
+    abandon: (id) => active.get(id)?.abort.abort(),
     attach: (out) => notifications.attach(out),
     toolsChanged: () => notifications.toolsChanged(),
     freeze,
     async close() {
       closed = true
       asks.close()
-      for (const { abort } of underway.values()) abort.abort()
+      for (const { abort } of active.values()) abort.abort()
       rounds.end()
       await reaches.close()
     },
   }
 }
 
-/** A call is answered as any that is denied, so that the model reads why; anything else with an error. @throws RpcFault */
-function frozenAnswer(frozen: Decided, method: string, era: Sender['era']): string {
+/** Answers a frozen client: a tool call with a denial that the model can read, any other request with an error. @throws RpcFault */
+function frozenAnswer(frozen: Decided, method: string, protocol: Sender['protocol']): string {
   if (method !== 'tools/call') throw denialFault(frozen)
-  return textOf(resultFor(era, method, denialResult(frozen, false), {}))
+  return textOf(resultFor(protocol, method, denialResult(frozen, false), {}))
 }
 
-/** What is answered for a server that does not answer: which one, and how it failed. */
+/** The error for a server that did not answer. It names the server and the failure code. */
 function downError({ code, message }: UpstreamFault): RpcError {
   return { code: CODE.internal, message, data: { upstream: code } }
 }

@@ -1,4 +1,4 @@
-// What an agent is told when a call does not pass: why, what can be done, and where it is on record. A model reads this.
+// The texts that an agent reads when a call is denied or its result is withheld: the reason, the next step and the receipt.
 
 import type { JsonObject } from '@tollgate/evidence'
 import type { Decided } from '@tollgate/kernel'
@@ -6,7 +6,7 @@ import { denialText, receiptNote, verdictOf } from '../verdict.ts'
 import { OURS } from './protocol.ts'
 import { RpcFault } from './message.ts'
 
-/** A decision beside an answer or an error, for programs. */
+/** The decision as a member of `_meta`, for programs. */
 export function decisionMeta(decided: Decided): JsonObject {
   return { [OURS.decision]: verdictOf(decided) }
 }
@@ -20,29 +20,28 @@ export function denialResult(decided: Decided, repeated: boolean): JsonObject {
   }
 }
 
-/** What an agent is told instead of a result that cannot be given to it. */
+/** The result that replaces a withheld one. */
 export function withheldResult(text: string, receipt: string | undefined): JsonObject {
   return { content: [{ type: 'text', text: text + receiptNote(receipt) }], isError: true }
 }
 
-// Outside of what JSON-RPC and the protocol keep for themselves.
+// Outside the codes that JSON-RPC and MCP reserve.
 const DENIED = 403
 
-/** A denial where the protocol has no result for one. */
+/** A denial as an error, for methods that have no error result. */
 export function denialFault(decided: Decided): RpcFault {
   return new RpcFault(DENIED, denialText(decided, false), decisionMeta(decided))
 }
 
-/** Remembers what was denied of late, so that who asks again is answered shortly. */
+/** Recent denials. A repeated call gets a shorter answer. */
 export interface Repeats {
-  /** Whether this was denied before, not long ago. */
+  /** Whether this key was denied in the last ten minutes. Records the key. */
   seen(key: string, now: number): boolean
 }
 
-const FOR_MS = 600_000
-const MOST = 1000
+const REPEAT_WINDOW_MS = 600_000
+const MAX_REMEMBERED = 1000
 
-/** Remembers nothing yet. */
 export function createRepeats(): Repeats {
   const denied = new Map<string, number>()
   return {
@@ -51,8 +50,8 @@ export function createRepeats(): Repeats {
       denied.delete(key)
       denied.set(key, now)
       const [oldest] = denied.keys()
-      if (denied.size > MOST && oldest !== undefined) denied.delete(oldest)
-      return before !== undefined && now - before < FOR_MS
+      if (denied.size > MAX_REMEMBERED && oldest !== undefined) denied.delete(oldest)
+      return before !== undefined && now - before < REPEAT_WINDOW_MS
     },
   }
 }

@@ -1,4 +1,4 @@
-// What a client is told of the servers it reaches: one as it is, several as one; and of each only what a person has approved.
+// Describes the servers behind the gateway to a client: one server as it is, several as one. Only approved texts are shown.
 
 import { isObject, type JsonObject } from '@tollgate/evidence'
 import { LEGACY, VERSIONS } from './protocol.ts'
@@ -6,13 +6,13 @@ import type { ServerLink } from './link.ts'
 import type { Reach } from './proxy.ts'
 import { UpstreamFault, type ServerHello } from './server/upstream.ts'
 
-/** The result of `server/discover`, which `initialize` is made from too. @throws UpstreamFault if a single server is down. */
+/** The result of `server/discover`. `initialize` is built from it too. @throws UpstreamFault if a single server is down. */
 export async function describe(reach: Reach): Promise<JsonObject> {
   const { links, merged } = reach
-  const hellos = await Promise.all(links.map((link) => (merged ? orNothing(link) : link.hello())))
+  const hellos = await Promise.all(links.map((link) => (merged ? helloInTime(link) : link.hello())))
   const seen = hellos.filter((each) => each !== undefined)
-  const instructions = links.flatMap(({ approved, instructions: said }) =>
-    approved && said !== undefined ? [said] : [],
+  const instructions = links.flatMap(({ approved, instructions: text }) =>
+    approved && text !== undefined ? [text] : [],
   )
   return {
     supportedVersions: VERSIONS,
@@ -22,17 +22,17 @@ export async function describe(reach: Reach): Promise<JsonObject> {
   }
 }
 
-/** What the other end is called. Asks nobody: an answer must not fail for want of a name. */
+/** The name of the server side. Sends no request, so an answer never fails for lack of a name. */
 export function infoOf({ links, merged }: Reach): JsonObject {
   const [only] = links
   return merged || !only ? MERGED : only.info
 }
 
 const MERGED: JsonObject = { name: 'tollgate', title: 'Tollgate', version: '1' }
-// One server of several that takes longer does not keep the others waiting.
+// One slow server does not delay the others.
 const PATIENCE_MS = 3000
 
-async function orNothing(link: ServerLink): Promise<ServerHello | undefined> {
+async function helloInTime(link: ServerLink): Promise<ServerHello | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), PATIENCE_MS)
@@ -47,11 +47,11 @@ async function orNothing(link: ServerLink): Promise<ServerHello | undefined> {
   }
 }
 
-/** What of a server's capabilities goes through this door, in our own words. What is not governed does not. */
+/** The capabilities that this door governs. All others are left out. */
 function capabilitiesOf({ capabilities }: ServerHello): JsonObject {
   const { tools, resources, prompts, completions, logging } = capabilities
   return {
-    // Also approving a tool changes the list.
+    // Approving a tool changes the list too.
     ...(isObject(tools) && { tools: { listChanged: true } }),
     ...(isObject(resources) && { resources: flags(resources, 'subscribe', 'listChanged') }),
     ...(isObject(prompts) && { prompts: flags(prompts, 'listChanged') }),
@@ -60,8 +60,8 @@ function capabilitiesOf({ capabilities }: ServerHello): JsonObject {
   }
 }
 
-function flags(said: JsonObject, ...names: readonly string[]): JsonObject {
-  return Object.fromEntries(names.filter((name) => said[name] === true).map((name) => [name, true]))
+function flags(given: JsonObject, ...names: readonly string[]): JsonObject {
+  return Object.fromEntries(names.filter((name) => given[name] === true).map((name) => [name, true]))
 }
 
 /** The answer to `initialize`. */

@@ -1,5 +1,5 @@
-// The road from a client to a server: every call goes through the kernel, and what comes back is on the ledger before it is
-// handed on.
+// The path from a client to a server. Every call passes the kernel, and its effect is on the ledger before the result is
+// forwarded.
 
 import { sha256Hex, type Json, type JsonObject } from '@tollgate/evidence'
 import {
@@ -22,66 +22,63 @@ import { OURS } from './protocol.ts'
 import { CODE, RpcFault, textOf, type RpcError } from './message.ts'
 import { UpstreamFault, type UpstreamAnswer } from './server/upstream.ts'
 
-/** Who calls, as the door has made sure of it. */
+/** The authenticated caller. */
 export interface McpCaller {
   readonly tenant: string
   readonly principal: string
-  /** It may say what its sessions are for. */
+  /** Whether it may set the scope of its sessions. */
   readonly mayOpen?: boolean
-  /** The session of what it asks without naming one, if its process has one; else that is its principal's. */
+  /** The session of requests that name none. Without it, they use the session of the principal. */
   readonly session?: string
 }
 
-/** Something that is asked for. */
+/** A request to use a tool or a faculty of a server. */
 export interface Order {
   readonly caller: McpCaller
-  /** The name the policy knows it by. */
+  /** The name in the policy. */
   readonly tool: string
-  /** Hash of the definition that the server behind it offers; null if it offers none. */
+  /** Hash of the definition that the server offers; null if it offers none. */
   readonly offered: string | null
   readonly args: JsonObject
-  /** The client's own word, inside its principal. */
+  /** Chosen by the client, within its principal. */
   readonly session: unknown
   readonly approval: unknown
   readonly delegation: unknown
-  /** What the session is for, if the client says so; only a host may. */
+  /** The scope that the client wants for the session. Only a `host` token may set one. */
   readonly scope: unknown
-  /** Who answers it. What a client answers to a server is its own word, and is not looked through. */
+  /** The side that answers. An answer of the client to a server is not inspected. */
   readonly answeredBy: 'server' | 'client'
   /** The server that wrote the arguments, if the caller did not. */
   readonly author?: string
 }
 
-/** What came of it. */
+/** The outcome of an order. */
 export type OrderOutcome =
   | { readonly kind: 'denied'; readonly decided: Decided; readonly repeated: boolean }
   | { readonly kind: 'done'; readonly result: JsonObject; readonly text: string; readonly receipt: string }
   | { readonly kind: 'error'; readonly error: RpcError; readonly receipt: string }
-  /** It ran, or may have; there is nothing to hand on. */
+  /** The call ran, or may have run, but no result can be forwarded. */
   | { readonly kind: 'withheld'; readonly why: string; readonly receipt: string }
 
-/** Governs calls. */
 export interface Govern {
-  /** Judges an order and, if it may, runs it, once. @throws KernelError `EFFECT_UNRECORDED`. */
+  /** Decides on an order and, if allowed, runs it once. @throws KernelError `EFFECT_UNRECORDED`. */
   run(order: Order, dispatch: (args: JsonObject) => Promise<UpstreamAnswer>): Promise<OrderOutcome>
-  /** The refusal of a caller that is frozen, on the record; undefined if it may come in. */
+  /** The recorded denial of a frozen caller; undefined if it is not frozen. */
   refuseFrozen(caller: McpCaller, session: unknown): Promise<Decided | undefined>
-  /** Whether a caller is frozen, in the session that it names or else in its own. */
+  /** Whether a caller is frozen, in the session that it names or in its own. */
   isFrozen(caller: McpCaller, session?: unknown): boolean
-  /** Puts something on record that could not even be read as a call. */
+  /** Records the refusal of an input that cannot be read as a call. */
   refuse(caller: McpCaller, source: Uint8Array | string): Promise<Decided>
 }
 
-/** Governs through a kernel. */
 export function createGovern(kernel: Kernel, now: () => number): Govern {
   const repeats = createRepeats()
   return {
     async run(order, dispatch) {
-      // What the strict parser made and nothing changes since: its canonical text is what is hashed.
       const attempt = new ToolRun(dispatch, order.answeredBy === 'server')
       const { caller: who, tool, offered, args, approval, delegation } = order
       const session = sessionOf(who, order.session)
-      if (order.scope !== undefined) await openFor(kernel, order)
+      if (order.scope !== undefined) await applyScope(kernel, order)
       const caller = { tenant: who.tenant, principal: who.principal }
       const call = { caller, door: 'mcp', assurance: 'enforced', offered, tool, args } as const
       const given = {
@@ -113,7 +110,7 @@ export function createGovern(kernel: Kernel, now: () => number): Govern {
   }
 }
 
-/** The session of what a caller asks: the one that the client names, else that of its process. */
+/** The session that the client names, or the session of its process. */
 function sessionOf({ session }: McpCaller, named: unknown): unknown {
   return named === undefined ? session : named
 }
@@ -123,13 +120,16 @@ function entrantOf(caller: McpCaller, named?: unknown): Entrant {
   return { tenant, principal, session: sessionOf(caller, named) }
 }
 
-/** A scope that came with a call is in force before the call is judged, or there is no call. @throws RpcFault */
-async function openFor(kernel: Kernel, { caller, session: named, scope }: Order): Promise<void> {
+/**
+ * Sets the scope that came with a call, before the call is judged. @throws RpcFault if the scope is refused; then there is no
+ * call.
+ */
+async function applyScope(kernel: Kernel, { caller, session: named, scope }: Order): Promise<void> {
   const { tenant, principal, mayOpen = false } = caller
   const session = sessionOf(caller, named) ?? principal
   try {
     if (typeof session !== 'string' || session === '')
-      throw new KernelError('REQUEST_INVALID', 'a session is a text')
+      throw new KernelError('REQUEST_INVALID', 'a session must be a non-empty string')
     const who = { role: 'agent', tenant, principal, groups: [], mayOpen } as const
     await giveScope(kernel, who, { principal, session, scope })
   } catch (fault) {
@@ -149,37 +149,37 @@ function denied(
   return { kind: 'denied', decided, repeated: repeats.seen(key, now) }
 }
 
-/** One run of a tool: what it answered is kept until the ledger has it. */
+/** One run of a tool. Keeps the answer until the effect is on the ledger. */
 class ToolRun {
   readonly #dispatch: (args: JsonObject) => Promise<UpstreamAnswer>
-  readonly #isRead: boolean
+  readonly #inspects: boolean
   #answer: UpstreamAnswer | undefined
   #text = ''
-  #why = 'the server did not answer in time; nobody knows what the call did'
+  #why = WHY.SILENT
 
-  constructor(dispatch: (args: JsonObject) => Promise<UpstreamAnswer>, isRead: boolean) {
+  constructor(dispatch: (args: JsonObject) => Promise<UpstreamAnswer>, inspects: boolean) {
     this.#dispatch = dispatch
-    this.#isRead = isRead
+    this.#inspects = inspects
   }
 
-  /** Runs the tool with what the kernel captured: what was hashed is what arrives. */
+  /** Runs the tool with the arguments that the kernel captured and hashed. */
   async run(value: Json): Promise<ToolAnswer> {
     try {
-      // Sound: only objects are ordered, and the kernel's copy of one is one.
+      // Sound: orders hold only objects, and the kernel keeps their type.
       const answer = await this.#dispatch(value as JsonObject)
       this.#answer = answer
-      this.#text = textOf(saidIn(answer))
+      this.#text = textOf(payloadOf(answer))
       const failed = !answer.ok || answer.result['isError'] === true
       return {
         status: failed ? 'FAILED' : 'COMPLETED',
         output: new TextEncoder().encode(this.#text),
-        ...(this.#isRead && { content: toBeRead(answer) }),
+        ...(this.#inspects && { content: contentOf(answer) }),
       }
     } catch (fault) {
       this.#why = whyOf(fault)
       if (!(fault instanceof UpstreamFault) || fault.code !== 'GARBLED' || !fault.bytes) throw fault
-      this.#why = 'the server answered something that cannot be read strictly, so it is withheld'
-      // It answered. What it said is committed to, and handed to nobody.
+      this.#why = WITHHELD_UNREADABLE
+      // The server answered. The hash is recorded and the content is withheld.
       return { status: 'COMPLETED', output: fault.bytes, delivery: 'withheld' }
     }
   }
@@ -188,46 +188,49 @@ class ToolRun {
     const answer = this.#answer
     if (!answer || outcome.status === 'UNKNOWN') return { kind: 'withheld', why: this.#why, receipt }
     const inspection = inspectionIn(outcome)
-    if (!inspection || inspection.delivery === 'full') return this.#handOn(answer, this.#text, receipt)
+    if (!inspection || inspection.delivery === 'full') return this.#forward(answer, this.#text, receipt)
     if (inspection.content === undefined) return { kind: 'withheld', why: withheldFor(inspection), receipt }
-    // Sound: what was given to be read is an object, and so is what is left of it.
+    // Sound: the content given to inspection is an object, so its remainder is one too.
     const left = inspection.content as JsonObject
-    if (answer.ok) return this.#handOn({ ok: true, result: left }, textOf(left), receipt)
-    return this.#handOn({ ok: false, error: { ...answer.error, ...left } }, '', receipt)
+    if (answer.ok) return this.#forward({ ok: true, result: left }, textOf(left), receipt)
+    return this.#forward({ ok: false, error: { ...answer.error, ...left } }, '', receipt)
   }
 
-  #handOn(answer: UpstreamAnswer, text: string, receipt: string): OrderOutcome {
+  #forward(answer: UpstreamAnswer, text: string, receipt: string): OrderOutcome {
     if (answer.ok) return { kind: 'done', result: answer.result, text, receipt }
     return { kind: 'error', error: answer.error, receipt }
   }
 }
 
-/** What the server said, as it is committed to. */
-function saidIn(answer: UpstreamAnswer): JsonObject {
+/** The part of an answer that is hashed. */
+function payloadOf(answer: UpstreamAnswer): JsonObject {
   return answer.ok ? answer.result : { ...answer.error }
 }
 
-/** What an agent would read of it. The code of an error is the protocol's. */
-function toBeRead(answer: UpstreamAnswer): JsonObject {
+/** The part of an answer that an agent would read. The code of an error belongs to the protocol. */
+function contentOf(answer: UpstreamAnswer): JsonObject {
   if (answer.ok) return answer.result
   const { message, data } = answer.error
   return { message, ...(data !== undefined && { data }) }
 }
 
-/** Why an answer is held back: classes of data and codes of findings, never what it says. */
+/** Why a result is withheld: labels and finding codes, never content. */
 function withheldFor({ labels, findings }: Inspection): string {
   const found = [...findings, ...labels.map((label) => `label ${label}`)].join(', ')
-  return `the policy withholds what the server answered (${found}); the call itself was done`
+  return `the policy withholds the result (${found}). The call itself was done; do not repeat it`
 }
 
+const CHECK_FIRST = 'It is unknown whether the call took effect; check before you repeat it'
+const WITHHELD_UNREADABLE =
+  'the server sent a result that violates the protocol, so it is withheld. The call itself was done; do not repeat it'
 const WHY: Readonly<Record<UpstreamFault['code'], string>> = {
-  UNREACHABLE: 'the server cannot be started or reached; nothing was sent to it',
-  LOST: 'the server went away while it worked; nobody knows what the call did',
-  GARBLED: 'the server did not answer as the protocol has it; nobody knows what the call did',
-  CANCELLED: 'the call was cancelled; nobody knows how far it got',
-  SILENT: 'the server did not answer in time; nobody knows what the call did',
+  UNREACHABLE: 'the server cannot be started or reached. Nothing was sent; try again later',
+  LOST: `the connection to the server was lost. ${CHECK_FIRST}`,
+  GARBLED: `the answer of the server violates the protocol. ${CHECK_FIRST}`,
+  CANCELLED: `the call was cancelled. ${CHECK_FIRST}`,
+  SILENT: `the server did not answer in time. ${CHECK_FIRST}`,
 }
 
 function whyOf(fault: unknown): string {
-  return fault instanceof UpstreamFault ? WHY[fault.code] : 'the call broke off; nobody knows what it did'
+  return fault instanceof UpstreamFault ? WHY[fault.code] : `the call failed. ${CHECK_FIRST}`
 }

@@ -1,4 +1,4 @@
-// Which server has a resource: a URI does not say whose it is.
+// Finds the server that has a resource. A URI does not name its server.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import type { ServerLink } from './link.ts'
@@ -8,8 +8,8 @@ import type { Reach } from './proxy.ts'
 const SEARCH_MS = 10_000
 
 /**
- * The server that has a resource. Where there are several: the one that lists it, else the one that has a template for it, among
- * those that a person has approved. @throws RpcFault if there is none, or if two could be meant.
+ * The server that has a resource. With several approved servers: the one that lists it, else the one with a matching template.
+ * @throws RpcFault if none has it, or more than one.
  */
 export async function holderOf(
   { links, merged }: Reach,
@@ -26,7 +26,7 @@ export async function holderOf(
     if (holders.length > 1) break
     if (holder) return holder
   }
-  throw new RpcFault(CODE.invalidParams, 'no server has this resource, or more than one has')
+  throw new RpcFault(CODE.invalidParams, 'no server has this resource, or more than one server has it')
 }
 
 async function claimOf(
@@ -45,7 +45,7 @@ async function claimOf(
     )
     return fitting ? 'template' : undefined
   } catch {
-    // A server that is down holds nothing at the moment.
+    // A server that is down has no resources now.
     return undefined
   }
 }
@@ -71,7 +71,7 @@ async function listed(
   return found
 }
 
-/** Whether a URI can come of a template: the fixed parts, in their order. */
+/** Whether a URI matches a template: its fixed parts occur in order. */
 function fits(template: string, uri: string): boolean {
   const parts = template.split(/\{[^{}]*\}/)
   let at = 0

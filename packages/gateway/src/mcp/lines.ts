@@ -1,25 +1,23 @@
-// Lines in a stream of bytes: one message each, as `stdio` has it. What has no end is no line.
+// Splits a byte stream into lines, one message each, as `stdio` requires. A line without an end is dropped.
 
-/** Takes bytes as they come, and gives lines. */
 interface LineSplitter {
   push(chunk: Uint8Array): void
-  /** Bytes of a line that has not ended. If the stream has, they are nothing: half a message is never one. */
+  /** Bytes of a line that has not ended. At the end of the stream they are dropped: half a message is never a message. */
   readonly pending: number
-  /** Takes nothing more. */
+  /** Takes no more bytes. */
   stop(): void
 }
 
-/** What is done with lines. */
 interface LineSink {
-  /** A line, without its end. */
+  /** A line, without its newline. */
   onLine(line: Uint8Array): void
-  /** A line is longer than it may be. Nothing more is taken. */
+  /** A line exceeds the limit. No more bytes are taken. */
   onOverflow(): void
 }
 
 const NEWLINE = 0x0a
 
-/** Cuts a stream into lines of at most `limit` bytes. */
+/** Splits a stream into lines of at most `limit` bytes. */
 export function createLineReader(limit: number, sink: LineSink): LineSplitter {
   let pieces: Uint8Array[] = []
   let pending = 0
@@ -54,7 +52,7 @@ export function createLineReader(limit: number, sink: LineSink): LineSplitter {
     }
   }
 
-  // What is done with a line may end the reading of lines.
+  // `onLine` may call `stop`.
   const isStopped = (): boolean => stopped
 
   return {
@@ -69,14 +67,13 @@ export function createLineReader(limit: number, sink: LineSink): LineSplitter {
   }
 }
 
-/** Where lines are written. */
 interface LineTarget {
   write(text: string | Uint8Array): boolean
   cork(): void
   uncork(): void
 }
 
-/** Writes lines. What is written in one turn of the loop leaves together: to hand over each alone costs more than to make it. */
+/** Writes lines. Lines of one turn of the event loop are written together, which is cheaper than one write per line. */
 export function lineWriter(target: LineTarget): (line: string | Uint8Array) => boolean {
   let corked = false
   return (line) => {

@@ -1,23 +1,23 @@
-// One server, for one client: the connection to it, what it offers, and whether a person has approved of that.
+// One server for one client: its connection, the tools it offers, and whether a person approved them.
 
 import { performance } from 'node:perf_hooks'
 import { definitionOf, type Catalogue, type Definition } from '@tollgate/kernel/admin'
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { FACULTIES, isUsable } from '../tools/offer.ts'
 import { originOf } from '../tools/origin.ts'
-import { isTold } from './told.ts'
+import { isSafeText } from './safe-text.ts'
 import { UpstreamFault, type Server, type ServerHello, type Upstream } from './server/upstream.ts'
 
-/** What is governed of a server besides its tools. */
+/** A governed method of a server that is not a tool call. */
 export type Faculty = (typeof FACULTIES)[number]
 
-/** What a server offers under some name, and on which connection it did. */
+/** The definition that a server offers under a name, and the connection it was offered on. */
 export interface Offered {
   /** Hash of the definition; null if there is none. */
   readonly hash: string | null
   /** The connection it is offered on. */
   readonly incarnation: number
-  /** See `Link`. */
+  /** See `ServerLink`. */
   readonly generation: number
 }
 
@@ -25,56 +25,55 @@ export interface Offered {
 export interface ServerLink {
   readonly name: string
   readonly upstream: Upstream
-  /** Who the server is. What it offers of faculties is then in the catalogue. @throws UpstreamFault. */
+  /** The server's description of itself. Adds its faculties to the catalogue. @throws UpstreamFault. */
   hello(): Promise<ServerHello>
-  /** What the server offers as a tool. @throws UpstreamFault. */
+  /** The definition that the server offers for a tool. @throws UpstreamFault. */
   offered(tool: string): Promise<Offered>
-  /** What the server says of itself. @throws UpstreamFault. */
+  /** The definition of the server itself. @throws UpstreamFault. */
   faculty(): Promise<Offered>
-  /** Whether a person has approved of what the server said of itself when it was last asked, for one faculty. */
+  /** Whether a person approved the newest description of the server for one faculty. */
   isPinned(faculty: Faculty): boolean
-  /** The same for all of them. */
+  /** Whether a person approved it for all faculties. */
   readonly approved: boolean
-  /** What the server is called, as far as a client may know. */
+  /** The name of the server that a client may see. */
   readonly info: JsonObject
-  /** What the server wants models to know of it. Only for those who have approved of it. */
+  /** The server's instructions for models. Show them only if the server is approved. */
   readonly instructions: string | undefined
-  /** Takes note of tools as the server lists them; each is passed on as it is, or as blocked, or not at all. */
+  /** Records listed tools. Returns approved tools as they are and others as blocked; invalid ones are left out. */
   take(tools: readonly Json[]): readonly JsonObject[]
-  /** Cursors that the server has given out to this client: no other text goes to it as one. */
+  /** Cursors that the server gave to this client. No other cursor is sent to it. */
   readonly cursors: Cursors
-  /** How often what was known has been forgotten. What was looked up in an earlier one no longer holds. */
+  /** Counts invalidations. A definition from an earlier generation is no longer valid. */
   readonly generation: number
-  /** Asks the server for all it offers, so that a person can look at it. @throws UpstreamFault. */
+  /** Asks the server for everything it offers, so that a person can review it. @throws UpstreamFault. */
   meet(): Promise<void>
-  /** What the server offers has changed: it is asked anew. */
+  /** The server's offer has changed. It is asked again. */
   forget(): void
-  /** The server is gone: also what it is has to be asked anew. */
+  /** The connection is lost. The server is asked again who it is. */
   lose(): void
 }
 
-/** Cursors that were given out. */
 interface Cursors {
   keep(cursor: Json | undefined): void
   has(cursor: string): boolean
 }
 
-// A server that goes on for ever must not fill the memory.
+// Limits the memory that a server can fill.
 const MAX_PAGES = 100
 const MAX_TOOLS = 2000
 const MAX_CURSORS = 1000
 const MAX_DEFINITION = 256 << 10
 const MAX_BYTES = 8 << 20
 const MAX_ATTEMPTS = 3
-// A server that says nothing of its changes is asked again after this time.
+// A server that reports no changes is asked again after this time.
 const FRESH_MS = 60_000
 
-/** The name that the policy and the catalogue have for a tool of a server. */
+/** The name of a tool in the policy and the catalogue. */
 export function toolName(server: string, tool: string): string {
   return `${server}/${tool}`
 }
 
-/** The name that the policy and the catalogue have for a faculty of a server. */
+/** The name of a faculty in the policy and the catalogue. */
 export function facultyName(server: string, faculty: Faculty): string {
   return `${server}:${faculty}`
 }
@@ -91,7 +90,6 @@ interface ListedState {
   readonly until: number
 }
 
-/** Links a client with a server. */
 export function createLink(server: Server, upstream: Upstream, catalogue: Catalogue): ServerLink {
   const { name } = server
   const origin = originOf(server.address)
@@ -106,19 +104,19 @@ export function createLink(server: Server, upstream: Upstream, catalogue: Catalo
     if (greeting) return greeting
     const began = generation
     greeting = upstream.hello().then((hello) => {
-      // Since the server answered it may have become another one.
+      // The server may have been replaced since it answered.
       if (began !== generation) return greet()
       const definition = facultyDefinition(name, origin, hello)
       for (const each of FACULTIES) catalogue.offer(facultyName(name, each), definition)
       greeted = { hello, definition, incarnation: upstream.incarnation }
       return greeted
     })
-    // A server that could not be reached is tried again by who comes next.
+    // After a failure, the next caller tries again.
     greeting.then(listOnce).catch(() => (greeting = undefined))
     return greeting
   }
 
-  /** The definition of a tool, taken note of; undefined if it cannot be one. */
+  /** Records the definition of a tool; undefined if it is invalid. */
   function note(tool: Json): { tool: JsonObject; own: string; hash: string } | undefined {
     if (!isObject(tool) || typeof tool['name'] !== 'string' || !isUsable(tool['name'])) return undefined
     const own = tool['name']
@@ -137,11 +135,11 @@ export function createLink(server: Server, upstream: Upstream, catalogue: Catalo
       if (!noted) return []
       const full = toolName(name, noted.own)
       if (catalogue.pinned(full) === noted.hash) return [noted.tool]
-      return isTold(noted.own) ? [blocked(full, noted.own, catalogue)] : []
+      return isSafeText(noted.own) ? [blocked(full, noted.own, catalogue)] : []
     })
   }
 
-  /** Reads all of what the server offers. If that changes meanwhile, it is read again: only the newest counts. */
+  /** Reads everything that the server offers. Reads again if it changes meanwhile: only the newest list counts. */
   async function list(): Promise<ListedState> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const began = generation
@@ -151,10 +149,10 @@ export function createLink(server: Server, upstream: Upstream, catalogue: Catalo
       replace(tools)
       return { incarnation, generation, until: performance.now() + FRESH_MS }
     }
-    throw new UpstreamFault('UNREACHABLE', `\`${name}\` changes faster than it can be asked what it offers`)
+    throw new UpstreamFault('UNREACHABLE', `the tools of \`${name}\` change faster than they can be listed`)
   }
 
-  /** What the server no longer offers is withdrawn. */
+  /** Replaces the known tools and withdraws those that the server no longer offers. */
   function replace(tools: readonly Json[]): void {
     const before = new Map(hashes)
     hashes.clear()
@@ -174,7 +172,7 @@ export function createLink(server: Server, upstream: Upstream, catalogue: Catalo
     return current
   }
 
-  /** The listing, while it is fresh. */
+  /** The listing, renewed if it is stale. */
   async function listed(): Promise<ListedState> {
     const current = listOnce()
     const known = await current
@@ -224,7 +222,7 @@ export function createLink(server: Server, upstream: Upstream, catalogue: Catalo
     },
     lose() {
       this.forget()
-      // Until it is asked again nobody knows whether it is still what was approved.
+      // Until it is asked again, it is unknown whether it is still the approved server.
       greeted = undefined
     },
   }
@@ -244,7 +242,7 @@ async function allTools(name: string, upstream: Upstream): Promise<readonly Json
   return found
 }
 
-/** The definition of a tool: all of what its server says of it. Undefined if it is too large to be looked at. */
+/** The definition of a tool: everything its server says about it. Undefined if it is too large to review. */
 function toolDefinition(server: string, origin: string, tool: JsonObject): Definition | undefined {
   const { inputSchema } = tool
   try {
@@ -252,12 +250,12 @@ function toolDefinition(server: string, origin: string, tool: JsonObject): Defin
     const definition = definitionOf({ kind: 'tool', server, origin, tool, ...schema })
     return definition.text.length > MAX_DEFINITION ? undefined : definition
   } catch {
-    // More than canonical JSON may hold: as good as not offered.
+    // Too large for canonical JSON, so it counts as not offered.
     return undefined
   }
 }
 
-/** What a server says of itself, without the version: a new one that says the same is no news. */
+/** The description of a server, without its version: a new version with the same description needs no new approval. */
 function facultyDefinition(server: string, origin: string, hello: ServerHello): Definition {
   const { name, title } = hello.info
   return definitionOf({
@@ -270,10 +268,10 @@ function facultyDefinition(server: string, origin: string, hello: ServerHello): 
   })
 }
 
-// Nobody approves it, so it must be no sentence.
+// A person does not approve the version, so it must not hold a sentence.
 const VERSION = /^[\w.+-]{1,64}$/
 
-/** Of what a server is called, what a person has seen, and the version. */
+/** The approved name and title of a server, and its version. */
 function infoOf({ info }: ServerHello): JsonObject {
   const { name, title, version } = info
   return {
@@ -283,13 +281,13 @@ function infoOf({ info }: ServerHello): JsonObject {
   }
 }
 
-/** A tool as it is listed until a person approves it: nothing of what its server says of it reaches a model. */
+/** A tool in the list before a person approves it. No text of its server reaches a model. */
 function blocked(full: string, name: string, catalogue: Catalogue): JsonObject {
   const changed = catalogue.pinned(full) !== undefined
-  const what = changed
-    ? 'Its definition has changed since a person approved it.'
+  const why = changed
+    ? 'Its definition changed after a person approved it.'
     : 'No person has approved it yet.'
-  const description = `Blocked by Tollgate. ${what} The user can look at it with \`tollgate mcp show ${full}\` and approve it with \`tollgate mcp approve ${full}\`.`
+  const description = `Blocked by Tollgate. ${why} The user can review it with \`tollgate mcp show ${full}\` and approve it with \`tollgate mcp approve ${full}\`.`
   return { name, description, inputSchema: { type: 'object' } }
 }
 

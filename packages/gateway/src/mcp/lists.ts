@@ -1,4 +1,4 @@
-// Listings: what servers offer, page by page; of several servers one after the other, under names that say whose they are.
+// Lists the tools, prompts and resources of servers, page by page. With several servers, names carry a server prefix.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import type { Faculty, ServerLink } from './link.ts'
@@ -8,12 +8,12 @@ import type { ListMethod } from './methods.ts'
 import { offeredItem, type Listed } from './offered.ts'
 import type { ProxyAnswer, Reach, Turn } from './proxy.ts'
 import { UpstreamFault, type UpstreamAnswer } from './server/upstream.ts'
-import { isTold } from './told.ts'
+import { isSafeText } from './safe-text.ts'
 
-/** What can be listed, and the member of the result that holds it. */
+/** A kind of list: the member of the result that holds the items. */
 type ListMember = 'tools' | Listed
 
-/** One page of a listing. */
+/** One page of a list. */
 export async function listAll(
   reach: Reach,
   method: ListMethod,
@@ -32,7 +32,7 @@ export async function listAll(
   const next = result['nextCursor']
   const following =
     typeof next === 'string' ? cursorOf(at, next) : at + 1 < reach.links.length ? cursorOf(at + 1) : undefined
-  const items = itemsIn(result, member).map((item) => underItsServer(link, member, item))
+  const items = itemsIn(result, member).map((item) => withServerPrefix(link, member, item))
   return { result: { [member]: items, ...(following !== undefined && { nextCursor: following }) } }
 }
 
@@ -54,21 +54,21 @@ async function page(
   if (capabilities[CAPABILITY[member]] === undefined) {
     throw new RpcFault(CODE.methodNotFound, `the server \`${link.name}\` has no ${CAPABILITY[member]}`)
   }
-  // Names and descriptions are read by models: nothing is shown of a server that nobody has looked at.
+  // Models read names and descriptions, so an unapproved server shows none.
   const faculty = FACULTY[member]
   if (faculty && !link.isPinned(faculty)) return { [member]: [] }
   if (cursor !== undefined && !link.cursors.has(cursor)) throw badCursor()
   const got = await newest(link, method, cursor, turn)
-  // Why not is the server's own word.
-  if (!got.ok) throw new RpcFault(CODE.internal, `the server \`${link.name}\` does not list its ${member}`)
+  // The server's own error text is not forwarded.
+  if (!got.ok) throw new RpcFault(CODE.internal, `the server \`${link.name}\` refused to list its ${member}`)
   const { nextCursor, ttlMs, cacheScope } = got.result
   const following = typeof nextCursor === 'string' && isCursor(nextCursor) ? nextCursor : undefined
   link.cursors.keep(following)
   const items = itemsIn(got.result, member)
   return {
     ...(member === 'tools'
-      ? governed(link, items, ttlMs)
-      : { [member]: told(member, items), ...lasting(ttlMs) }),
+      ? approvedTools(link, items, ttlMs)
+      : { [member]: listedItems(member, items), ...ttlOf(ttlMs) }),
     ...(following !== undefined && { nextCursor: following }),
     ...(cacheScope === 'public' && { cacheScope: 'private' }),
   }
@@ -76,7 +76,7 @@ async function page(
 
 const MAX_ATTEMPTS = 5
 
-/** An answer from before a change must not stand for what is offered now: then it is asked again. */
+/** Asks again if the offer changed meanwhile, so that an outdated answer is never used. */
 async function newest(
   link: ServerLink,
   method: ListMethod,
@@ -88,7 +88,7 @@ async function newest(
     const got = await link.upstream.request(method, cursor === undefined ? {} : { cursor }, { signal })
     if (generation === link.generation) return got
   }
-  throw new RpcFault(CODE.internal, `what \`${link.name}\` offers changes faster than it can be asked`)
+  throw new RpcFault(CODE.internal, `the lists of \`${link.name}\` change faster than they can be read`)
 }
 
 const FACULTY: Readonly<Partial<Record<ListMember, Faculty>>> = {
@@ -97,33 +97,33 @@ const FACULTY: Readonly<Partial<Record<ListMember, Faculty>>> = {
   resourceTemplates: 'resources/read',
 }
 
-function lasting(ttlMs: Json | undefined): JsonObject {
+function ttlOf(ttlMs: Json | undefined): JsonObject {
   return typeof ttlMs === 'number' ? { ttlMs } : {}
 }
 
-// Opaque, and for no reader but the server: no text fits into it.
+// Opaque, for the server only. It must not hold readable text.
 const CURSOR = /^[\x21-\x7e]{1,512}$/
 
 function isCursor(cursor: string): boolean {
-  return CURSOR.test(cursor) && isTold(cursor)
+  return CURSOR.test(cursor) && isSafeText(cursor)
 }
 
-function told(member: Listed, items: readonly Json[]): readonly JsonObject[] {
+function listedItems(member: Listed, items: readonly Json[]): readonly JsonObject[] {
   return items.map((item) => offeredItem(member, item)).filter((item) => item !== undefined)
 }
 
-/** Tools as a person has approved of them; the others as blocked. */
-function governed(link: ServerLink, tools: readonly Json[], ttlMs: Json | undefined): JsonObject {
+/** Approved tools as they are, others as blocked. */
+function approvedTools(link: ServerLink, tools: readonly Json[], ttlMs: Json | undefined): JsonObject {
   const taken = link.take(tools)
   const all = taken.length === tools.length && taken.every((tool, i) => tool === tools[i])
-  // What is blocked now may be approved in a moment.
+  // A blocked tool may be approved at any moment.
   return {
     tools: taken.map(withoutHeaders),
-    ...(all ? lasting(ttlMs) : lasting(ttlMs === undefined ? undefined : 0)),
+    ...(all ? ttlOf(ttlMs) : ttlOf(ttlMs === undefined ? undefined : 0)),
   }
 }
 
-/** A tool without its wishes for HTTP headers: those are between us and the server, and its client sends them for it. */
+/** A tool without its `x-mcp-header` marks. The gateway sends those headers to the server itself. */
 function withoutHeaders(tool: JsonObject): JsonObject {
   const { inputSchema } = tool
   if (!isObject(inputSchema) || !textOf(inputSchema).includes('"x-mcp-header"')) return tool
@@ -141,7 +141,7 @@ function bare(schema: JsonObject): JsonObject {
   return { ...own, properties: Object.fromEntries(inner) }
 }
 
-/** One server of several that is down, or has nothing of the kind, does not hide the others. */
+/** One server that is down or has no such items does not hide the others. */
 async function pageOrNothing(
   link: ServerLink,
   method: ListMethod,
@@ -158,7 +158,7 @@ async function pageOrNothing(
   }
 }
 
-function underItsServer(link: ServerLink, member: ListMember, item: Json): Json {
+function withServerPrefix(link: ServerLink, member: ListMember, item: Json): Json {
   if ((member !== 'tools' && member !== 'prompts') || !isObject(item)) return item
   const { name } = item
   return typeof name === 'string' ? { ...item, name: `${link.name}/${name}` } : item
@@ -184,11 +184,11 @@ function readCursor(
     const right = typeof at === 'number' && Number.isInteger(at) && at >= 0 && at < links.length
     if (right && (inner === undefined || typeof inner === 'string')) return { at, inner }
   } catch {
-    // Not one of ours: the same answer as below.
+    // Not a cursor of this gateway. Handled below.
   }
   throw badCursor()
 }
 
 function badCursor(): RpcFault {
-  return new RpcFault(CODE.invalidParams, 'the cursor is not one that was given out here')
+  return new RpcFault(CODE.invalidParams, 'unknown cursor: start again without one')
 }

@@ -1,4 +1,4 @@
-// The MCP door as a whole: which servers there are, and a conversation for each client that comes.
+// The MCP door: the configured servers, and a conversation for each client.
 
 import type { Decided, Kernel } from '@tollgate/kernel'
 import type { Log } from '../log.ts'
@@ -16,25 +16,23 @@ import {
   type Upstream,
 } from './server/upstream.ts'
 
-/** What a client may reach: all servers, one of them, or one that it brings itself. */
+/** The servers that a client may use: all, one of them, or one that the client brings. */
 export type Scope =
   | { readonly kind: 'all' }
   | { readonly kind: 'server'; readonly name: string }
   | ({ readonly kind: 'own' } & Server)
 
-/** The MCP door. */
 export interface Mcp {
   /** Begins a conversation; undefined if there is no such server. */
   converse(caller: McpCaller, scope: Scope): Conversation | undefined
   readonly servers: readonly string[]
-  /** The refusal of a caller that is frozen, on the record; undefined if it may come in. */
+  /** The recorded denial of a frozen caller; undefined if it is not frozen. */
   refuseFrozen(caller: McpCaller): Promise<Decided | undefined>
-  /** Asks every server once for what it offers, so that a person can look at it before any client comes. Never rejects. */
+  /** Asks every server once for its offer, so that a person can review it before any client connects. Never rejects. */
   meet(): Promise<void>
   close(): Promise<void>
 }
 
-/** What the door is made of. */
 interface McpOptions {
   readonly kernel: Kernel
   readonly log: Log
@@ -42,9 +40,9 @@ interface McpOptions {
   readonly connect: Connect
 }
 
-// How soon clients are told that a person has approved something.
-const LOOKED_EVERY_MS = 1000
-// Some servers have tools only for clients that can do more.
+// How soon clients learn of a new approval.
+const CHECK_EVERY_MS = 1000
+// Some servers have tools only for clients with these capabilities.
 const EVERYTHING = { sampling: {}, elicitation: {}, roots: {} }
 
 /** Opens the door. */
@@ -53,11 +51,11 @@ export function createMcp({ kernel, log, servers, connect }: McpOptions): Mcp {
   const conversations = new Set<Conversation>()
   const met = new Set<Upstream>()
   let seen = kernel.catalogue.changes
-  const looking = setInterval(() => {
+  const timer = setInterval(() => {
     if (seen === kernel.catalogue.changes) return
     seen = kernel.catalogue.changes
     for (const each of conversations) each.toolsChanged()
-  }, LOOKED_EVERY_MS).unref()
+  }, CHECK_EVERY_MS).unref()
   let postponed = false
   const unwatch = kernel.freezes.watch(() => {
     for (const each of conversations) each.freeze()
@@ -65,7 +63,7 @@ export function createMcp({ kernel, log, servers, connect }: McpOptions): Mcp {
     else if (postponed) void meet()
   })
 
-  /** Starts nothing while everything is frozen, and makes up for it when that is lifted. */
+  /** Starts nothing while everything is frozen, and runs when the freeze ends. */
   async function meet(): Promise<void> {
     postponed = kernel.freezes.all()
     if (postponed) return
@@ -84,7 +82,7 @@ export function createMcp({ kernel, log, servers, connect }: McpOptions): Mcp {
     try {
       await createLink(server, upstream, kernel.catalogue).meet()
     } catch (fault) {
-      log('warn', 'an MCP server does not say what it offers', {
+      log('warn', 'an MCP server did not list its tools', {
         server: server.name,
         fault: fault instanceof UpstreamFault ? fault.code : 'unknown',
       })
@@ -115,7 +113,7 @@ export function createMcp({ kernel, log, servers, connect }: McpOptions): Mcp {
     },
     meet,
     async close() {
-      clearInterval(looking)
+      clearInterval(timer)
       unwatch()
       await Promise.all([...conversations, ...met].map((each) => each.close()))
     },

@@ -1,5 +1,5 @@
-// JSON-RPC messages: read once, strictly, at the door; what two readers could read differently is refused. What goes on from
-// here is our own text of what was read, never the sender's bytes.
+// Reads and writes JSON-RPC messages. A message is read once and strictly; ambiguous input is refused. Only the gateway's own
+// canonical text is forwarded, never the sender's bytes.
 
 import {
   canonicalize,
@@ -11,51 +11,45 @@ import {
   type JsonObject,
 } from '@tollgate/evidence'
 
-/** The id of a request. */
 export type RequestId = string | number
 
-/** A message that asks for an answer. */
 export interface Request {
   readonly kind: 'request'
   readonly id: RequestId
-  /** The id that the client gave it, where the door gives it another so that those of several clients can be told apart. */
+  /** The client's own id, where the door uses another to tell the requests of several clients apart. */
   readonly said?: RequestId
   readonly method: string
   readonly params: JsonObject
 }
 
-/** A message that asks for none. */
 export interface Notification {
   readonly kind: 'notification'
   readonly method: string
   readonly params: JsonObject
 }
 
-/** The answer to a request. */
 export type Response =
   | { readonly kind: 'response'; readonly id: RequestId; readonly result: JsonObject }
   | { readonly kind: 'response'; readonly id: RequestId | undefined; readonly error: RpcError }
 
-/** A message that could be read. */
 export type Message = Request | Notification | Response
 
-/** Why a request has no result. */
 export interface RpcError {
   readonly code: number
   readonly message: string
   readonly data?: Json
 }
 
-/** A message that could not be read: what to answer, and to which id, if it has a readable one. */
+/** An unreadable message: the error to answer, and the id, if it is readable. */
 export interface Unreadable {
   readonly kind: 'unreadable'
   readonly id: RequestId | undefined
   readonly error: RpcError
-  /** What came: to be hashed, and shown to nobody. */
+  /** The input. It is hashed and never shown. */
   readonly source: Uint8Array | string
 }
 
-/** Codes of JSON-RPC and of the protocol. */
+/** Codes of JSON-RPC and of MCP. */
 export const CODE = {
   parse: -32700,
   invalidRequest: -32600,
@@ -67,7 +61,7 @@ export const CODE = {
   unsupportedVersion: -32022,
 } as const
 
-/** An answer that is an error, thrown where it is found. Never holds a value of the arguments. */
+/** An error to answer with. Its message never holds a value of the arguments. */
 export class RpcFault extends Error {
   readonly code: number
   readonly data: Json | undefined
@@ -80,16 +74,13 @@ export class RpcFault extends Error {
   }
 }
 
-/** Largest message, in bytes, either way. */
+/** Largest message in bytes, in both directions. */
 export const MAX_MESSAGE: number = 8 << 20
 
-// Members beyond these could mean something to another reader.
+// Another reader could give meaning to other members.
 const MEMBERS: readonly string[] = ['jsonrpc', 'id', 'method', 'params', 'result', 'error']
 
-/**
- * Reads one message. A batch is answered as unreadable: no revision that is spoken today has them, and each of its parts would
- * have to be judged alone.
- */
+/** Reads one message. A batch is unreadable: no supported revision has batches. */
 export function parseMessage(
   text: Uint8Array | string,
   maxBytes: number = MAX_MESSAGE,
@@ -101,8 +92,14 @@ export function parseMessage(
     const code = fault instanceof EvidenceError ? fault.code : 'not readable'
     return unreadable(text, undefined, CODE.parse, `the message is not strict JSON (${code})`)
   }
-  if (isList(value)) return unreadable(text, undefined, CODE.invalidRequest, 'batches are not taken')
-  if (!isObject(value)) return unreadable(text, undefined, CODE.invalidRequest, 'a message is an object')
+  if (isList(value))
+    return unreadable(
+      text,
+      undefined,
+      CODE.invalidRequest,
+      'batches are not supported: send one message at a time',
+    )
+  if (!isObject(value)) return unreadable(text, undefined, CODE.invalidRequest, 'a message must be an object')
   return readMessage(value, text)
 }
 
@@ -111,19 +108,20 @@ function readMessage(value: JsonObject, source: Uint8Array | string): Message | 
   const known = isId(id) ? id : undefined
   const refuse = (message: string): Unreadable => unreadable(source, known, CODE.invalidRequest, message)
   if (!Object.keys(value).every((name) => MEMBERS.includes(name))) {
-    return refuse('the message has a member that JSON-RPC does not know')
+    return refuse('the message has a member that is not in JSON-RPC')
   }
   if (value['jsonrpc'] !== '2.0') return refuse('`jsonrpc` is not "2.0"')
   if (id !== undefined && known === undefined && !(id === null && error !== undefined)) {
-    return refuse('`id` is neither a text nor a whole number')
+    return refuse('`id` must be a string or an integer')
   }
   if (method === undefined) return readResponse(value, known, refuse)
-  if (result !== undefined || error !== undefined) return refuse('a request has no result')
+  if (result !== undefined || error !== undefined)
+    return refuse('a request must not have a result or an error')
   if (typeof method !== 'string' || method.length === 0 || method.length > 128) {
-    return refuse('`method` is not a name')
+    return refuse('`method` must be a string of 1 to 128 characters')
   }
   if (params !== undefined && !isObject(params)) {
-    return unreadable(source, known, CODE.invalidParams, '`params` is not an object')
+    return unreadable(source, known, CODE.invalidParams, '`params` must be an object')
   }
   const read = { method, params: params ?? NOTHING }
   return known === undefined ? { kind: 'notification', ...read } : { kind: 'request', id: known, ...read }
@@ -138,11 +136,11 @@ function readResponse(
     return refuse('the message is neither a request nor an answer')
   }
   if (result !== undefined) {
-    if (!isObject(result)) return refuse('`result` is not an object')
-    return id === undefined ? refuse('an answer has an `id`') : { kind: 'response', id, result }
+    if (!isObject(result)) return refuse('`result` must be an object')
+    return id === undefined ? refuse('an answer must have an `id`') : { kind: 'response', id, result }
   }
   const read = readError(error)
-  return read ? { kind: 'response', id, error: read } : refuse('`error` is not one of JSON-RPC')
+  return read ? { kind: 'response', id, error: read } : refuse('`error` is not a JSON-RPC error')
 }
 
 function readError(error: Json | undefined): RpcError | undefined {
@@ -168,27 +166,24 @@ function isId(value: Json | undefined): value is RequestId {
   return typeof value === 'number' && Number.isSafeInteger(value)
 }
 
-/** The canonical text of what goes on in a message. @throws EvidenceError `JSON_TOO_LARGE` if it is more than a message may be. */
+/** The canonical text of a value. @throws EvidenceError `JSON_TOO_LARGE` if it exceeds the size of a message. */
 export function textOf(value: Json): string {
   return canonicalize(value, { maxLength: MAX_MESSAGE })
 }
 
-/** The text of a request. */
 export function formatRequest(id: RequestId, method: string, params: JsonObject): string {
   return textOf({ jsonrpc: '2.0', id, method, params })
 }
 
-/** The text of a notification. */
 export function formatNotification(method: string, params: JsonObject): string {
   return textOf({ jsonrpc: '2.0', method, params })
 }
 
-/** The text of an answer whose result is canonical JSON already. */
+/** The text of an answer whose result is already canonical JSON. */
 export function formatResult(id: RequestId, result: string): string {
   return `{"id":${JSON.stringify(id)},"jsonrpc":"2.0","result":${result}}`
 }
 
-/** The text of an answer that is an error. */
 export function formatError(id: RequestId | undefined, { code, message, data }: RpcError): string {
   return textOf({
     jsonrpc: '2.0',
@@ -197,9 +192,10 @@ export function formatError(id: RequestId | undefined, { code, message, data }: 
   })
 }
 
-/** What is answered to a fault. One that is ours says nothing: its message may hold anything. */
+/** The error to answer for a fault. An internal fault gets a fixed text, because its message may hold anything. */
 export function errorOf(fault: unknown): RpcError {
-  if (!(fault instanceof RpcFault)) return { code: CODE.internal, message: 'the gateway could not answer' }
+  if (!(fault instanceof RpcFault))
+    return { code: CODE.internal, message: 'internal error of the gateway; see its log' }
   const { code, message, data } = fault
   return { code, message, ...(data !== undefined && { data }) }
 }

@@ -1,6 +1,4 @@
-// The names of the requests that go to servers.
-
-/** Requests that we send to servers, with parameters that are judged or our own. No other is ever sent. */
+/** The requests that the gateway sends to servers. Their parameters are judged or its own. No other request is ever sent. */
 export const SENT = [
   'initialize',
   'server/discover',
@@ -9,7 +7,7 @@ export const SENT = [
   'resources/list',
   'resources/templates/list',
   'subscriptions/listen',
-  // Whether a legacy server by HTTP still knows the session.
+  // Checks whether a legacy HTTP server still knows the session.
   'ping',
   'tools/call',
   'resources/read',
@@ -19,13 +17,11 @@ export const SENT = [
   'resources/unsubscribe',
 ] as const
 
-/** A request that we may send to a server. */
 export type SentMethod = (typeof SENT)[number]
 
-/** A request for a list of what a server offers. */
 export type ListMethod = Extract<SentMethod, `${string}/list`>
 
-/** Whether a request may be sent to a server at all. */
+/** Whether a request may be sent to a server. */
 export function isSent(method: string): method is SentMethod {
   return SENT.some((each) => each === method)
 }

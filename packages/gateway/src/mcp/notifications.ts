@@ -1,4 +1,4 @@
-// What clients are told without having asked at this moment: changed lists, changed resources, log messages.
+// Forwards notifications to clients: changed lists, changed resources and log messages.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import type { Out } from './conversation.ts'
@@ -9,36 +9,35 @@ import { CODE, formatNotification, RpcFault, type Request, type RequestId } from
 import { watch, type Turn, type Watching } from './proxy.ts'
 import type { Reached } from './reach.ts'
 import { UpstreamFault, type WantedChanges } from './server/upstream.ts'
-import { createFlow, toldMessage } from './told.ts'
+import { createRateLimit, safeMessage } from './safe-text.ts'
 
-/** Tells a client. */
 export interface Notifications {
-  /** Where a legacy client is told; undefined: nowhere. */
+  /** Sets the receiver for a legacy client. */
   attach(out: Out | undefined): void
-  /** A server has said something. `messages` is for log messages of a modern client's requests. */
+  /** Forwards a notification of a server. `messages` takes log messages for the requests of a modern client. */
   tell(link: ServerLink, method: string, params: JsonObject, messages: (params: JsonObject) => void): void
-  /** A modern client listens, until it cancels. */
+  /** Serves `subscriptions/listen` of a modern client until it cancels. */
   listen(request: Request, out: Out, turn: Turn, reached: Reached): Promise<undefined>
-  /** The methods by which a legacy client says what it wants to be told; undefined if it is none of them. */
+  /** Answers a subscription method of a legacy client; undefined for any other method. */
   legacyMethod(
     reached: Reached,
     method: string,
     params: JsonObject,
     turn: Turn,
   ): Promise<JsonObject | undefined>
-  /** A client was asked something under this id: it may be told when that has been done. */
+  /** Records the id of a question to the client, so that its completion can be forwarded. */
   asked(elicitation: Json | undefined): void
-  /** Something may be called now that could not be, or the other way round. */
+  /** Tells the client that the list of tools has changed. */
   toolsChanged(): void
-  /** Says to the servers what is wanted of them, after more of them can be reached. */
+  /** Tells the servers which changes are wanted. Call it again when more servers are connected. */
   askServers(): void
-  /** Least level of log messages that a legacy client wants. */
+  /** Lowest level of log messages that a legacy client wants. */
   readonly logLevel: string | undefined
 }
 
 interface Subscribed {
   readonly server: string
-  /** The server was asked with a request, and not by `listen`. */
+  /** Whether the server was asked with its own request, not with `listen`. */
   readonly direct: boolean
 }
 
@@ -46,7 +45,7 @@ interface Listener {
   readonly out: Out
   readonly id: RequestId
   readonly wanted: WantedChanges
-  /** The resources it is told of, each with the server that has it. */
+  /** The subscribed resources, each with its server. */
   readonly uris: ReadonlyMap<string, string>
 }
 
@@ -59,11 +58,10 @@ const UPDATED = 'notifications/resources/updated'
 const MESSAGE = 'notifications/message'
 const MAX_URIS = 1000
 const MAX_LISTENERS = 16
-// Each is judged by itself.
+// Each one is judged separately.
 const MAX_WANTED = 100
 const MAX_ELICITED = 256
 
-/** Tells nobody yet. */
 export function createNotifications(
   reached: () => readonly Reached[],
   isLegacy: () => boolean,
@@ -71,7 +69,7 @@ export function createNotifications(
   const listeners = new Map<RequestId, Listener>()
   const subscribed = new Map<string, Subscribed>()
   const elicited = new Set<string>()
-  const flows = createFlow()
+  const flows = createRateLimit()
   let attached: Out | undefined
   let level: string | undefined
 
@@ -86,7 +84,7 @@ export function createNotifications(
     }
   }
 
-  /** What is told is ours: of a server's words only those that somebody asked for, and of an approved server. */
+  /** Builds each notification itself. Text of a server is forwarded only if it was asked for and the server is approved. */
   function tell(
     link: ServerLink,
     method: string,
@@ -96,7 +94,7 @@ export function createNotifications(
     const { uri, elicitationId } = params
     if (method === MESSAGE) {
       if (!link.approved || !flows()) return
-      const told = toldMessage(params, level)
+      const told = safeMessage(params, level)
       if (told) attached?.send(formatNotification(method, told), false)
       messages(params)
     } else if (LISTS[method] !== undefined) {
@@ -111,26 +109,26 @@ export function createNotifications(
     }
   }
 
-  /** All that the listeners want, told to the servers. A legacy client is told of every list without having asked. */
+  /** Sends the union of all wishes to the servers. A legacy client gets every list change without asking. */
   function askServers(): void {
     const all = [...listeners.values()]
     for (const { links } of reached()) {
       for (const { name, upstream } of links) {
-        const heard = all.flatMap(({ uris }) => [...uris].filter(([, server]) => server === name))
-        // A legacy server was asked with a request of its own.
+        const listened = all.flatMap(({ uris }) => [...uris].filter(([, server]) => server === name))
+        // A legacy server was asked with its own request.
         const watched = [...subscribed].filter(([, { server, direct }]) => server === name && !direct)
         upstream.listen({
-          // Whoever listens: a tool that has changed is blocked from then on.
+          // Always wanted: a changed tool must be blocked.
           tools: true,
           prompts: isLegacy() || all.some(({ wanted }) => wanted.prompts),
           resources: isLegacy() || all.some(({ wanted }) => wanted.resources),
-          uris: [...new Set([...heard, ...watched].map(([uri]) => uri))],
+          uris: [...new Set([...listened, ...watched].map(([uri]) => uri))],
         })
       }
     }
   }
 
-  /** The URIs that may be watched, each judged by itself, with the server that has it. */
+  /** The URIs that may be subscribed, each judged separately, with its server. */
   async function held(reach: Reached, uris: readonly string[], turn: Turn): Promise<Map<string, string>> {
     const found = new Map<string, string>()
     for (const uri of new Set(uris)) {
@@ -139,7 +137,7 @@ export function createNotifications(
         const done = (): void => void found.set(uri, link.name)
         await watch(reach, { link, faculty: 'resources/subscribe', uri, direct: false, done }, turn)
       } catch (fault) {
-        // Nobody has it, or it may not be watched: it is not among what is acknowledged.
+        // No server has it, or the subscription is denied. It is left out of the acknowledgement.
         if (!(fault instanceof RpcFault || fault instanceof UpstreamFault)) throw fault
       }
     }
@@ -152,11 +150,12 @@ export function createNotifications(
     turn: Turn,
     reach: Reached,
   ): Promise<undefined> {
-    if (listeners.size >= MAX_LISTENERS) throw new RpcFault(CODE.internal, 'too many listen already')
+    if (listeners.size >= MAX_LISTENERS)
+      throw new RpcFault(CODE.internal, 'too many `subscriptions/listen` requests are open')
     const { signal } = turn
     const wanted = wantedOf(params)
     const uris = await held(reach, wanted.uris, turn)
-    // The client is gone or frozen by now: no server is asked or started for it.
+    // The client has left or is frozen: no server is asked or started for it.
     if (signal.aborted) return undefined
     listeners.set(id, { out, id: said, wanted, uris })
     const notifications = {
@@ -167,7 +166,7 @@ export function createNotifications(
     }
     const acknowledged = { _meta: { [META.subscription]: said }, notifications }
     out.send(formatNotification('notifications/subscriptions/acknowledged', acknowledged), false)
-    // A server that is not reached yet is told once it is; that it cannot be reached is for those to say who ask it something.
+    // A server that connects later is asked then. A failure is reported to the requests that use the server.
     for (const link of reach.links) void link.hello().catch(() => undefined)
     askServers()
     return new Promise((resolve) => {
@@ -186,11 +185,11 @@ export function createNotifications(
     { uri }: JsonObject,
     turn: Turn,
   ): Promise<JsonObject> {
-    if (typeof uri !== 'string') throw new RpcFault(CODE.invalidParams, '`uri` is not a text')
+    if (typeof uri !== 'string') throw new RpcFault(CODE.invalidParams, '`uri` must be a string')
     if (faculty === 'resources/subscribe' && subscribed.size >= MAX_URIS)
-      throw new RpcFault(CODE.internal, 'too many resources are watched already')
+      throw new RpcFault(CODE.internal, 'too many resources are subscribed; unsubscribe some first')
     const link = await holderOf(reach, uri, turn.signal)
-    const direct = (await link.hello()).era === 'legacy'
+    const direct = (await link.hello()).protocol === 'legacy'
     const done = (): void => {
       if (faculty === 'resources/unsubscribe') subscribed.delete(uri)
       else subscribed.set(uri, { server: link.name, direct })
@@ -200,11 +199,11 @@ export function createNotifications(
     return {}
   }
 
-  /** Kept here: what a server says below the level is not told, and the server need not know. */
+  /** Kept in the gateway, which filters log messages. The server does not learn the level. */
   function setLevel(params: JsonObject): JsonObject {
     const asked = params['level']
     if (typeof asked !== 'string' || !LEVELS.includes(asked)) {
-      throw new RpcFault(CODE.invalidParams, '`level` is not one of the levels')
+      throw new RpcFault(CODE.invalidParams, '`level` is not a known log level')
     }
     level = asked
     return {}
@@ -240,11 +239,14 @@ export function createNotifications(
 const ELICITED = 'notifications/elicitation/complete'
 
 function wantedOf({ notifications }: JsonObject): WantedChanges {
-  if (!isObject(notifications)) throw new RpcFault(CODE.invalidParams, '`notifications` is not an object')
+  if (!isObject(notifications)) throw new RpcFault(CODE.invalidParams, '`notifications` must be an object')
   const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions } = notifications
   const uris = isList(resourceSubscriptions) ? resourceSubscriptions : []
   if (uris.length > MAX_WANTED)
-    throw new RpcFault(CODE.invalidParams, `at most ${MAX_WANTED} resources can be watched by one request`)
+    throw new RpcFault(
+      CODE.invalidParams,
+      `at most ${MAX_WANTED} resources can be subscribed with one request`,
+    )
   return {
     tools: toolsListChanged === true,
     prompts: promptsListChanged === true,

@@ -1,19 +1,19 @@
-// Prompts and resources as an approved server lists them: nobody has looked at each of them, so they are made from the members we know,
-// each in its form. One whose name or address cannot be told is not listed.
+// Builds the listed prompts and resources of an approved server from known members only, because a person has not reviewed each
+// of them. An item with an unsafe name or address is left out.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
-import { isTold, toldText } from './told.ts'
+import { isSafeText, safeText } from './safe-text.ts'
 
-/** What can be listed besides tools, and the member of the result that holds it. */
+/** A kind of list besides tools: the member of the result that holds the items. */
 export type Listed = 'prompts' | 'resources' | 'resourceTemplates'
 
-/** An item of a listing as a client may see it; undefined if it cannot be listed. */
+/** An item that a client may see; undefined if it must be left out. */
 export function offeredItem(member: Listed, item: Json): JsonObject | undefined {
   if (!isObject(item)) return undefined
   const address = ADDRESS[member]
   const uri = address === undefined ? undefined : item[address]
   const { name } = item
-  if (typeof name !== 'string' || !isTold(name, MAX_NAME)) return undefined
+  if (typeof name !== 'string' || !isSafeText(name, MAX_NAME)) return undefined
   if (address !== undefined && !isAddress(uri)) return undefined
   return {
     ...(address !== undefined && isAddress(uri) && { [address]: uri }),
@@ -36,20 +36,22 @@ const MOMENT = /^[0-9TZ:.+-]{4,40}$/
 const ROLES: readonly Json[] = ['user', 'assistant']
 
 function isAddress(uri: Json | undefined): uri is string {
-  return typeof uri === 'string' && uri.length <= MAX_ADDRESS && !/\s/.test(uri) && isTold(uri, MAX_ADDRESS)
+  return (
+    typeof uri === 'string' && uri.length <= MAX_ADDRESS && !/\s/.test(uri) && isSafeText(uri, MAX_ADDRESS)
+  )
 }
 
 function words({ title, description }: JsonObject): JsonObject {
   return {
-    ...(typeof title === 'string' && { title: toldText(title) }),
-    ...(typeof description === 'string' && { description: toldText(description) }),
+    ...(typeof title === 'string' && { title: safeText(title) }),
+    ...(typeof description === 'string' && { description: safeText(description) }),
   }
 }
 
 function argumentsOf({ arguments: all }: JsonObject): JsonObject {
   if (!isList(all)) return {}
   const told = all.slice(0, MAX_ARGUMENTS).flatMap((each) => {
-    if (!isObject(each) || typeof each['name'] !== 'string' || !isTold(each['name'], MAX_NAME)) return []
+    if (!isObject(each) || typeof each['name'] !== 'string' || !isSafeText(each['name'], MAX_NAME)) return []
     const { name, required } = each
     return [{ name, ...words(each), ...(typeof required === 'boolean' && { required }) }]
   })

@@ -1,16 +1,16 @@
-// The two eras of the protocol, towards clients: what a request says of who sends it, and how an answer has to look.
+// The two protocols towards clients, modern and legacy: reads the sender of a request and formats its result.
 
 import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { CODE, RpcFault } from './message.ts'
 
 /** The revision without a handshake. */
 export const MODERN = '2026-07-28'
-/** The revisions with one, the newest first. */
+/** The revisions with a handshake, newest first. */
 export const LEGACY: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26']
-/** Every revision that is spoken. */
+/** All supported revisions. */
 export const VERSIONS: readonly string[] = [MODERN, ...LEGACY]
 
-/** Keys of `_meta` that the protocol has. */
+/** Keys of `_meta` defined by MCP. */
 export const META = {
   version: 'io.modelcontextprotocol/protocolVersion',
   capabilities: 'io.modelcontextprotocol/clientCapabilities',
@@ -20,7 +20,7 @@ export const META = {
   serverInfo: 'io.modelcontextprotocol/serverInfo',
 } as const
 
-/** Keys of `_meta` that are ours. */
+/** Keys of `_meta` defined by Tollgate. */
 export const OURS = {
   session: 'dev.tollgate/session',
   approval: 'dev.tollgate/approval',
@@ -29,56 +29,55 @@ export const OURS = {
   decision: 'dev.tollgate/decision',
 } as const
 
-/** Who sends a request, as it says itself: for the server to know what it may ask, never for us to decide by. */
+/** The sender of a request, by its own statement. It tells the server what it may ask; no decision depends on it. */
 export interface Sender {
-  readonly era: 'modern' | 'legacy'
+  readonly protocol: 'modern' | 'legacy'
   readonly capabilities: JsonObject
-  /** Least level of the log messages it wants with this request. */
+  /** Lowest level of the log messages it wants with this request. */
   readonly logLevel: string | undefined
 }
 
-/** The `_meta` of a request; empty if there is none. @throws RpcFault if it is something else. */
+/** The `_meta` of a request, or an empty object. @throws RpcFault if it is not an object. */
 export function metaOf({ _meta }: JsonObject): JsonObject {
   if (_meta === undefined) return {}
   if (isObject(_meta)) return _meta
-  throw new RpcFault(CODE.invalidParams, '`_meta` is not an object')
+  throw new RpcFault(CODE.invalidParams, '`_meta` must be an object')
 }
 
-/** The sender of a modern request; undefined if it is a legacy one. @throws RpcFault if it is neither. */
+/** The sender of a modern request; undefined for a legacy request. @throws RpcFault if it is neither. */
 export function modernSender(meta: JsonObject): Sender | undefined {
   const version = meta[META.version]
   if (version === undefined && meta[META.capabilities] === undefined) return undefined
   if (typeof version !== 'string') throw missing(META.version)
   if (version !== MODERN) {
     const data = { supported: VERSIONS, requested: version.slice(0, 64) }
-    throw new RpcFault(CODE.unsupportedVersion, 'this revision of the protocol is not spoken here', data)
+    throw new RpcFault(CODE.unsupportedVersion, 'unsupported protocol version', data)
   }
   const capabilities = meta[META.capabilities]
   if (!isObject(capabilities)) throw missing(META.capabilities)
   return {
-    era: 'modern',
+    protocol: 'modern',
     capabilities: capabilitiesFor(capabilities),
     logLevel: LEVELS.find((level) => level === meta[META.logLevel]),
   }
 }
 
-/** The sender of `initialize`, and the revision it wants. @throws RpcFault. */
+/** The sender of `initialize` and the revision it requests. @throws RpcFault. */
 export function legacySender({ capabilities, protocolVersion }: JsonObject): {
   readonly sender: Sender
   readonly requested: string
 } {
   if (typeof protocolVersion !== 'string' || !isObject(capabilities)) {
-    throw new RpcFault(CODE.invalidParams, '`initialize` lacks the version or the capabilities of the client')
+    throw new RpcFault(CODE.invalidParams, '`initialize` lacks `protocolVersion` or `capabilities`')
   }
   const sender: Sender = {
-    era: 'legacy',
+    protocol: 'legacy',
     capabilities: capabilitiesFor(capabilities),
     logLevel: undefined,
   }
   return { sender, requested: protocolVersion }
 }
 
-/** Levels of log messages. */
 export const LEVELS: readonly string[] = [
   'debug',
   'info',
@@ -96,10 +95,10 @@ const FORMS: Readonly<Record<string, readonly string[]>> = {
   roots: ['listChanged'],
 }
 
-/** What servers are told that a client can do: the words of the protocol, and nothing that the client could write into them. */
-function capabilitiesFor(said: JsonObject): JsonObject {
+/** The capabilities that servers see: words of the protocol only, no text of the client. */
+function capabilitiesFor(given: JsonObject): JsonObject {
   const known = Object.entries(FORMS).flatMap(([name, members]): [string, Json][] => {
-    const value = said[name]
+    const value = given[name]
     if (!isObject(value)) return []
     const kept = members.filter((member) => isObject(value[member]) || value[member] === true)
     return [[name, Object.fromEntries(kept.map((member) => [member, member === 'listChanged' ? true : {}]))]]
@@ -107,18 +106,18 @@ function capabilitiesFor(said: JsonObject): JsonObject {
   return Object.fromEntries(known)
 }
 
-/** What servers are told that their client is called. A client's own words would reach them without having been judged. */
+/** The client name that servers see. The client's own name would reach them without being judged. */
 export const OUR_INFO: JsonObject = { name: 'unnamed', version: '0' }
 
 function missing(key: string): RpcFault {
   return new RpcFault(CODE.invalidParams, `\`_meta\` lacks \`${key}\``)
 }
 
-// The only key that goes on to a server as it came: everything else in there would reach it without having been judged. The form is
-// that of W3C Trace Context, version 00: no other is known, and ids of zeros are no ids.
+// The only key that is forwarded to a server. Any other would reach it without being judged. The format is W3C Trace Context,
+// version 00; ids of zeros are invalid.
 const TRACE = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
 
-/** What a server may see of a client's `_meta`. */
+/** The part of a client's `_meta` that a server may see. */
 export function metaForServer({ traceparent }: JsonObject): JsonObject | undefined {
   return typeof traceparent === 'string' && TRACE.test(traceparent) ? { traceparent } : undefined
 }
@@ -132,20 +131,20 @@ const LISTS: readonly string[] = [
   'server/discover',
 ]
 
-/** A result as the era of its reader has it. Whether more is asked for is never a server's word. */
+/** A result in the form of the reader's protocol. A server cannot set the members of an interim result. */
 export function resultFor(
-  era: Sender['era'],
+  protocol: Sender['protocol'],
   method: string,
   result: JsonObject,
   serverInfo: JsonObject,
 ): JsonObject {
   const own = without(result, ...INTERIM)
-  if (era === 'legacy') return without(own, 'ttlMs', 'cacheScope')
+  if (protocol === 'legacy') return without(own, 'ttlMs', 'cacheScope')
   const meta = isObject(own['_meta']) ? own['_meta'] : {}
   const { ttlMs } = own
   return {
     ...own,
-    // What one principal was given is for no shared cache. How long a server of the other era stands by it nobody knows.
+    // Results of one principal must not enter a shared cache. For a legacy server the lifetime is unknown, so it is 0.
     ...(LISTS.includes(method) && {
       ttlMs: typeof ttlMs === 'number' ? Math.max(0, Math.min(ttlMs, MAX_TTL)) : 0,
       cacheScope: 'private',
@@ -155,11 +154,11 @@ export function resultFor(
   }
 }
 
-/** An interim answer of a modern request: what the client is asked for. */
-export function interimFor(wishes: JsonObject, state: string, serverInfo: JsonObject): JsonObject {
+/** An interim answer of a modern request: the questions to the client. */
+export function interimFor(questions: JsonObject, state: string, serverInfo: JsonObject): JsonObject {
   return {
     resultType: 'input_required',
-    inputRequests: wishes,
+    inputRequests: questions,
     requestState: state,
     _meta: { [META.serverInfo]: serverInfo },
   }
@@ -168,7 +167,6 @@ export function interimFor(wishes: JsonObject, state: string, serverInfo: JsonOb
 const MAX_TTL = 60_000
 const INTERIM = ['resultType', 'inputRequests', 'requestState']
 
-/** An object without some of its members. */
 export function without(value: JsonObject, ...names: readonly string[]): JsonObject {
   if (!names.some((name) => value[name] !== undefined)) return value
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)))

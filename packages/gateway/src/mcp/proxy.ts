@@ -1,5 +1,4 @@
-// What each method of the protocol means here: what is governed goes down the road, what is not is passed on, and what nobody
-// knows is refused.
+// Maps each MCP method to its handling: governed methods are judged, lists are forwarded, unknown methods are refused.
 
 import { isObject, type JsonObject } from '@tollgate/evidence'
 import type { Decided } from '@tollgate/kernel'
@@ -14,39 +13,39 @@ import type { SentMethod } from './methods.ts'
 import { facultyUse, govern, send } from './send.ts'
 import type { UpstreamAnswer } from './server/upstream.ts'
 
-/** A request of a client, under way. */
+/** A request of a client, in progress. */
 export interface Turn {
   readonly caller: McpCaller
   readonly sender: Sender
   readonly meta: JsonObject
   readonly signal: AbortSignal
-  /** Who would be asked, if the server asks something back. */
+  /** Identifies the client that a server's question would reach. */
   readonly asker: string
-  /** Least level of log messages that the client wants. */
+  /** Lowest level of log messages that the client wants. */
   readonly logLevel: string | undefined
-  /** Tells the client how far it is; undefined if it does not want to know. */
+  /** Reports progress to the client; undefined if it does not want progress. */
   readonly progress: ((params: JsonObject) => void) | undefined
-  /** Hands on a log message that belongs to the request. */
+  /** Forwards a log message that belongs to the request. */
   message(params: JsonObject): void
-  /** Asks the client itself. @throws RpcFault. */
+  /** Asks the client. @throws RpcFault. */
   ask(method: string, params: JsonObject): Promise<JsonObject>
 }
 
-/** An answer: as a value or, where it need not be changed any more, as the canonical text that was hashed. */
+/** An answer. `text` is the canonical text that was hashed, if the result needs no more changes. */
 export interface ProxyAnswer {
   readonly result: JsonObject
   readonly text?: string
 }
 
-/** The servers that a client reaches through one door. */
+/** The servers that a client uses through one door. */
 export interface Reach {
   readonly govern: Govern
   readonly links: readonly ServerLink[]
-  /** Whether names carry the name of their server. */
+  /** Whether names carry a server prefix. */
   readonly merged: boolean
 }
 
-/** Answers a request that is for servers. @throws RpcFault or UpstreamFault. */
+/** Answers a request that is meant for servers. @throws RpcFault or UpstreamFault. */
 export async function answer(
   reach: Reach,
   method: string,
@@ -54,7 +53,7 @@ export async function answer(
   turn: Turn,
 ): Promise<ProxyAnswer> {
   const known = Object.hasOwn(METHODS, method) ? METHODS[method] : undefined
-  if (!known) throw new RpcFault(CODE.methodNotFound, 'this method is not known here')
+  if (!known) throw new RpcFault(CODE.methodNotFound, 'unknown method')
   return known(reach, without(params, '_meta'), turn)
 }
 
@@ -76,7 +75,7 @@ async function callTool(reach: Reach, params: JsonObject, turn: Turn): Promise<P
   const { name, arguments: args = {} } = params
   const target = typeof name === 'string' ? targetOf(reach, name) : undefined
   if (!hasOnly(params, ['name', 'arguments']) || !target || !isObject(args)) {
-    // Not a call that everybody reads the same: on the record as that.
+    // The call is ambiguous. The refusal is recorded.
     return { result: denialResult(await refuse(reach, params, turn), false) }
   }
   const { link, own } = target
@@ -129,7 +128,7 @@ async function complete(reach: Reach, params: JsonObject, turn: Turn): Promise<P
   return use(reach, link, 'completion/complete', mine, turn)
 }
 
-/** Uses a faculty of a server, if it may be used. What is judged is what is sent. */
+/** Uses a faculty of a server, if allowed. The judged arguments are sent. */
 async function use(
   { govern: through }: Reach,
   link: ServerLink,
@@ -151,18 +150,18 @@ function answerOf(outcome: Exclude<OrderOutcome, { kind: 'denied' }>): ProxyAnsw
   throw new RpcFault(code, message, data)
 }
 
-/** How a resource is watched, or no longer. */
+/** A subscription to a resource, or its end. */
 export interface Watching {
   readonly link: ServerLink
   readonly faculty: Extract<Faculty, 'resources/subscribe' | 'resources/unsubscribe'>
   readonly uri: string
-  /** Asks the server with a request; else `done` is all there is to do. */
+  /** Sends the request to the server. If false, only `done` is called. */
   readonly direct: boolean
-  /** It has been done. */
+  /** Called after success. */
   readonly done: () => void
 }
 
-/** Watches a resource, or no longer, if that may be. What the server says to it goes to nobody. @throws RpcFault. */
+/** Subscribes to a resource or unsubscribes, if allowed. The server's answer is dropped. @throws RpcFault. */
 export async function watch(
   { govern: through }: Reach,
   { link, faculty, uri, direct, done }: Watching,
@@ -170,18 +169,19 @@ export async function watch(
 ): Promise<void> {
   const outcome = await govern(through, facultyUse(link, faculty, { uri }), turn, async (judged, only) => {
     const { signal } = turn
-    const got = direct ? await link.upstream.request(faculty, judged, { signal, only }) : NOTHING_SAID
+    const got = direct ? await link.upstream.request(faculty, judged, { signal, only }) : EMPTY_ANSWER
     if (got.ok) done()
     return got
   })
   if (outcome.kind === 'denied') throw denialFault(outcome.decided)
-  if (outcome.kind === 'error') throw new RpcFault(CODE.internal, `the server \`${link.name}\` refused`)
+  if (outcome.kind === 'error')
+    throw new RpcFault(CODE.internal, `the server \`${link.name}\` refused the subscription`)
   if (outcome.kind === 'withheld') throw new RpcFault(CODE.internal, `no result: ${outcome.why}`)
 }
 
-const NOTHING_SAID: UpstreamAnswer = { ok: true, result: {} }
+const EMPTY_ANSWER: UpstreamAnswer = { ok: true, result: {} }
 
-/** The server that a name is for, and the name that it has there; undefined if there is none. */
+/** The server that a name addresses, and the name without its prefix; undefined if there is none. */
 function targetOf({ links, merged }: Reach, name: string): { link: ServerLink; own: string } | undefined {
   const [only] = links
   if (!merged) return only && { link: only, own: name }
@@ -194,12 +194,16 @@ function hasOnly(params: JsonObject, names: readonly string[]): boolean {
   return Object.keys(params).every((name) => names.includes(name))
 }
 
-/** On the record: something was asked for that not everybody reads the same. */
+/** Records the refusal of ambiguous parameters. */
 function refuse({ govern }: Reach, params: JsonObject, turn: Turn): Promise<Decided> {
   return govern.refuse(turn.caller, textOf(params))
 }
 
 async function malformed(reach: Reach, params: JsonObject, turn: Turn): Promise<RpcFault> {
   const decided = await refuse(reach, params, turn)
-  return new RpcFault(CODE.invalidParams, '`params` is not what this method takes', decisionMeta(decided))
+  return new RpcFault(
+    CODE.invalidParams,
+    '`params` has members that this method does not take, or lacks one',
+    decisionMeta(decided),
+  )
 }

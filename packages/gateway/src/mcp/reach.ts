@@ -1,4 +1,4 @@
-// The servers that a client reaches: one link to each, made for this client and ended with it.
+// The servers of one client: one link each, opened for this client and closed with it.
 
 import type { Kernel } from '@tollgate/kernel'
 import type { JsonObject } from '@tollgate/evidence'
@@ -9,20 +9,19 @@ import { CODE, RpcFault, textOf } from './message.ts'
 import type { Reach } from './proxy.ts'
 import type { Connect, Server } from './server/upstream.ts'
 
-/** Servers that have been reached for. */
 export interface Reached extends Reach {
   close(): Promise<void>
 }
 
-/** What a server does that belongs to no request. */
+/** Events of a server that belong to no request. */
 interface ReachEvents {
   onNotification(link: ServerLink, method: string, params: JsonObject): void
 }
 
-/** Makes the links for a client. Nothing is started before it is needed. */
+/** Opens the links for a client. Starts no server before it is needed. */
 export type OpenReach = (sender: Sender, events: ReachEvents) => Reached
 
-/** Reaches some servers; `merged` if names are to carry the name of their server. */
+/** Opens links to these servers. With `merged`, names carry a server prefix. */
 export function createOpenReach(options: {
   readonly servers: readonly Server[]
   readonly merged: boolean
@@ -40,7 +39,7 @@ export function createOpenReach(options: {
           { capabilities, info: OUR_INFO },
           {
             onNotification(method, params) {
-              // Also a change that nobody wants to be told of changes what may be called.
+              // A changed tool list changes which calls are allowed, even if no client listens.
               if (method === 'notifications/tools/list_changed') link.forget()
               events.onNotification(link, method, params)
             },
@@ -68,7 +67,7 @@ export function createOpenReach(options: {
 
 const MAX_REACHES = 8
 
-/** The servers as one client reaches them: once for each era and each set of capabilities that it comes with. */
+/** The servers of one client: one set for each protocol and each set of capabilities. */
 export class Reaches {
   readonly #open: OpenReach
   readonly #isUsed: (reached: Reached) => boolean
@@ -83,12 +82,16 @@ export class Reaches {
     return this.#known.get(keyOf(sender))
   }
 
-  /** Opens the servers for a sender; an idle sender may lose its own to make room. @throws RpcFault if all are in use. */
+  /** Opens the servers for a sender. Closes an idle set if there are too many. @throws RpcFault if all are in use. */
   open(sender: Sender, events: ReachEvents): Reached {
     if (this.#known.size >= MAX_REACHES) {
       const [idle] = this.#idle()
-      if (!idle) throw new RpcFault(CODE.internal, 'clients of too many kinds ask at the same time')
-      this.#letGo(idle)
+      if (!idle)
+        throw new RpcFault(
+          CODE.internal,
+          'too many clients with different capabilities are active; try again later',
+        )
+      this.#drop(idle)
     }
     const reached = this.#open(sender, events)
     this.#known.set(keyOf(sender), reached)
@@ -103,9 +106,9 @@ export class Reaches {
     return [...this.#known.keys()].some((key) => key.startsWith('legacy '))
   }
 
-  /** Lets go of the servers that no request uses at the moment. */
-  letIdleGo(): void {
-    for (const each of this.#idle()) this.#letGo(each)
+  /** Closes the servers that no request uses. */
+  closeIdle(): void {
+    for (const each of this.#idle()) this.#drop(each)
   }
 
   async close(): Promise<void> {
@@ -116,12 +119,12 @@ export class Reaches {
     return [...this.#known].filter(([, reached]) => !this.#isUsed(reached))
   }
 
-  #letGo([key, reached]: readonly [string, Reached]): void {
+  #drop([key, reached]: readonly [string, Reached]): void {
     this.#known.delete(key)
     void reached.close()
   }
 }
 
-function keyOf({ era, capabilities }: Sender): string {
-  return `${era} ${textOf(capabilities)}`
+function keyOf({ protocol, capabilities }: Sender): string {
+  return `${protocol} ${textOf(capabilities)}`
 }

@@ -1,5 +1,5 @@
-// Requests of modern clients that take several rounds: the client gets an interim answer that says what it is asked for, and
-// brings that with the same request again. Meanwhile the call is under way, as one call, with one decision and one effect.
+// Requests of modern clients that take several rounds. An interim answer asks the client something; the client repeats the
+// request with its answers. The call stays one call with one decision and one effect.
 
 import { randomBytes } from 'node:crypto'
 import { isObject, type JsonObject } from '@tollgate/evidence'
@@ -7,32 +7,32 @@ import { without } from './protocol.ts'
 import { CODE, RpcFault, textOf, type Request } from './message.ts'
 import { answer, type ProxyAnswer, type Reach, type Turn } from './proxy.ts'
 
-/** What a round ends with: the answer, or what the client is asked for. */
-type Round = { readonly done: ProxyAnswer } | { readonly wishes: JsonObject; readonly state: string }
+/** The end of a round: the answer, or questions to the client. */
+type Round = { readonly done: ProxyAnswer } | { readonly questions: JsonObject; readonly state: string }
 
 /** A request over several rounds. */
 interface Rounds {
-  /** What a request must be the same as, to go on with this one. */
+  /** Identifies the request. A continuation must have the same key. */
   readonly key: string
-  /** What the client shows to go on with it; another in every round. */
+  /** The token for the next round. It changes with every round. */
   readonly state: string
   /** The servers that it uses. */
   readonly reached: object
-  /** The next thing to tell the client, whose newest request is `turn`. @throws what the call threw. */
+  /** Waits for the answer or for questions to the client, whose newest request is `turn`. @throws the fault of the call. */
   next(turn: Turn): Promise<Round>
-  /** What the client brought; what is missing is asked for again. */
+  /** Takes the client's answers. Unanswered questions are asked again. */
   bring(responses: JsonObject): void
-  /** Nobody will go on with it. */
+  /** Aborts the call. */
   end(): void
 }
 
 const MAX_PARKED = 64
 
-/** Requests of one conversation that may take several rounds, while they wait for the next one. */
+/** The requests of one conversation that wait for their next round. */
 export class ParkedRounds {
   readonly #parked = new Map<string, Rounds>()
 
-  /** Starts a request, or continues one that waits. @throws RpcFault, or what the call threw. */
+  /** Starts a request, or continues a waiting one. @throws RpcFault, or the fault of the call. */
   async answer(reach: Reach, { method, params }: Request, turn: Turn): Promise<Round> {
     const { requestState, inputResponses = {} } = params
     const bare = without(params, 'requestState', 'inputResponses', '_meta')
@@ -44,14 +44,17 @@ export class ParkedRounds {
     }
     const known = typeof requestState === 'string' ? this.#parked.get(requestState) : undefined
     if (known?.key !== key || !isObject(inputResponses)) {
-      throw new RpcFault(CODE.invalidParams, '`requestState` is not that of such a request, or is over')
+      throw new RpcFault(
+        CODE.invalidParams,
+        'unknown or expired `requestState`: send the request again without it',
+      )
     }
     known.bring(inputResponses)
     return this.#next(known, turn)
   }
 
   async #next(one: Rounds, turn: Turn): Promise<Round> {
-    // Each round has a state of its own: what has been gone on with is not gone on with again.
+    // Each round has its own state, so that no state is used twice.
     this.#parked.delete(one.state)
     const got = await one.next(turn)
     if (!('done' in got)) this.#parked.set(got.state, one)
@@ -63,26 +66,26 @@ export class ParkedRounds {
     return got
   }
 
-  /** Whether one of them uses these servers. */
+  /** Whether a waiting request uses these servers. */
   uses(reached: object): boolean {
     return [...this.#parked.values()].some((each) => each.reached === reached)
   }
 
-  /** Nobody will go on with any of them. */
+  /** Aborts every waiting request. */
   end(): void {
     for (const each of this.#parked.values()) each.end()
     this.#parked.clear()
   }
 }
 
-interface Wish {
+interface PendingQuestion {
   readonly method: string
   readonly params: JsonObject
   readonly resolve: (result: JsonObject) => void
   readonly reject: (fault: RpcFault) => void
 }
 
-/** Begins a request. Whichever round it is in, it speaks to the newest request of the client's. */
+/** Begins a request. Every round reports to the newest request of the client. */
 function beginRounds(
   key: string,
   first: Turn,
@@ -90,7 +93,7 @@ function beginRounds(
   start: (live: Turn) => Promise<ProxyAnswer>,
 ): Rounds {
   let state = newState()
-  const wishes = new Map<string, Wish>()
+  const questions = new Map<string, PendingQuestion>()
   const abort = new AbortController()
   let newest = first
   let numbered = 0
@@ -103,18 +106,18 @@ function beginRounds(
     message: (params) => newest.message(params),
     ask: (method, params) =>
       new Promise((resolve, reject) => {
-        wishes.set(`ask-${numbered++}`, { method, params, resolve, reject })
+        questions.set(`ask-${numbered++}`, { method, params, resolve, reject })
         wake()
       }),
   }
   const done = start(live).then((answer) => ({ done: answer }))
-  // Whoever waits for the next thing is told; if nobody does, it is nobody's fault.
+  // `next` reports a failure. Without a reader it must not be unhandled.
   done.catch(() => undefined)
 
   function end(): void {
     abort.abort()
-    for (const { reject } of wishes.values()) reject(new RpcFault(CODE.internal, 'the client is gone'))
-    wishes.clear()
+    for (const { reject } of questions.values()) reject(new RpcFault(CODE.internal, 'the client is gone'))
+    questions.clear()
   }
 
   return {
@@ -127,19 +130,19 @@ function beginRounds(
       newest = turn
       turn.signal.addEventListener('abort', end, { once: true })
       const asked = new Promise<void>((resolve) => (wake = resolve))
-      if (wishes.size === 0) await Promise.race([done, asked])
-      // What is asked for at the same time goes with the same answer.
+      if (questions.size === 0) await Promise.race([done, asked])
+      // Questions that arrive together go into the same answer.
       await new Promise((resolve) => setImmediate(resolve))
       turn.signal.removeEventListener('abort', end)
-      if (wishes.size === 0) return done
+      if (questions.size === 0) return done
       state = newState()
-      return { wishes: wishesOf(wishes), state }
+      return { questions: questionsOf(questions), state }
     },
     bring(responses) {
-      for (const [name, { resolve }] of [...wishes]) {
+      for (const [name, { resolve }] of [...questions]) {
         const response = responses[name]
         if (!isObject(response)) continue
-        wishes.delete(name)
+        questions.delete(name)
         resolve(response)
       }
     },
@@ -151,6 +154,6 @@ function newState(): string {
   return randomBytes(24).toString('base64url')
 }
 
-function wishesOf(wishes: ReadonlyMap<string, Wish>): JsonObject {
-  return Object.fromEntries([...wishes].map(([name, { method, params }]) => [name, { method, params }]))
+function questionsOf(questions: ReadonlyMap<string, PendingQuestion>): JsonObject {
+  return Object.fromEntries([...questions].map(([name, { method, params }]) => [name, { method, params }]))
 }

@@ -1,5 +1,5 @@
-// The way of one request to its server: judged, then sent on the connection on which the server offered what was judged, and on no
-// other. While it is under way the server may ask back, which is judged too.
+// Sends one judged request to its server, on the connection on which the judged definition was offered. Questions of the server
+// during the call are judged too.
 
 import type { JsonObject } from '@tollgate/evidence'
 import { metaForServer, OURS, without } from './protocol.ts'
@@ -9,24 +9,23 @@ import { CODE, RpcFault } from './message.ts'
 import type { SentMethod } from './methods.ts'
 import type { Turn } from './proxy.ts'
 import { UpstreamFault, type Exchange, type UpstreamAnswer } from './server/upstream.ts'
-import { createFlow, toldMessage, toldProgress } from './told.ts'
+import { createRateLimit, safeMessage, safeProgress } from './safe-text.ts'
 
-/** Something of a server that a client wants to use. */
+/** A tool or faculty of a server that a client wants to use. */
 interface ServerUse {
   readonly link: ServerLink
-  /** The name the policy knows it by. */
+  /** The name in the policy. */
   readonly tool: string
   readonly args: JsonObject
-  /** Looks up what the server offers under this name. */
+  /** Returns the definition that the server offers. */
   readonly look: () => Promise<Offered>
 }
 
-/** The use of a faculty. */
 export function facultyUse(link: ServerLink, faculty: Faculty, args: JsonObject): ServerUse {
   return { link, tool: facultyName(link.name, faculty), args, look: () => link.faculty() }
 }
 
-/** Has a use judged and, if it may be, made: `run` gets what was judged, and the connection that it is for. */
+/** Judges a use and, if allowed, calls `run` with the judged arguments and the connection to use. */
 export async function govern(
   through: Govern,
   use: ServerUse,
@@ -54,15 +53,15 @@ function orderOf({ caller, meta }: Turn, { tool, args }: ServerUse, offered: str
   }
 }
 
-/** What was judged may have changed while the decision was written: then it must still be the same. @throws UpstreamFault. */
+/** The offer may have changed while the decision was written. @throws UpstreamFault if the definition is now another. */
 async function stillOffered({ link, look }: ServerUse, offered: Offered): Promise<Offered> {
   if (link.generation === offered.generation) return offered
   const now = await look()
   if (now.hash === offered.hash) return now
-  throw new UpstreamFault('UNREACHABLE', `what \`${link.name}\` offers has changed meanwhile`)
+  throw new UpstreamFault('UNREACHABLE', `the definition at \`${link.name}\` changed during the decision`)
 }
 
-/** A request that was judged, for one connection. */
+/** A judged request for one connection. */
 interface Sending {
   readonly link: ServerLink
   readonly method: SentMethod
@@ -70,32 +69,32 @@ interface Sending {
   readonly only: number
 }
 
-/** Sends a judged request to its server, and lets the server ask back. */
+/** Sends a judged request to its server and answers the server's questions. */
 export function send(
   through: Govern,
   { link, method, params, only }: Sending,
   turn: Turn,
 ): Promise<UpstreamAnswer> {
   const meta = metaForServer(turn.meta)
-  const flows = createFlow()
+  const flows = createRateLimit()
   let asked = 0
   const exchange: Exchange = {
     signal: turn.signal,
     only,
     asker: turn.asker,
     ...(turn.progress && {
-      onProgress: (said) => {
-        const told = flows() ? toldProgress(said) : undefined
-        if (told) turn.progress?.(told)
+      onProgress: (params) => {
+        const progress = flows() ? safeProgress(params) : undefined
+        if (progress) turn.progress?.(progress)
       },
     }),
     ...(turn.logLevel !== undefined && { logLevel: turn.logLevel }),
-    onMessage: (said) => {
-      const told = flows() ? toldMessage(said, turn.logLevel) : undefined
-      if (told) turn.message(told)
+    onMessage: (params) => {
+      const message = flows() ? safeMessage(params, turn.logLevel) : undefined
+      if (message) turn.message(message)
     },
     onAsk: (question, about) => {
-      // Each would be a decision, a receipt, and perhaps a person's time.
+      // Each question is a decision and a receipt, and may need a person.
       if (++asked > MAX_QUESTIONS) return Promise.reject(tooManyQuestions())
       return askBack(through, link, question, about, turn)
     },
@@ -103,11 +102,11 @@ export function send(
   return link.upstream.request(method, meta ? { ...params, _meta: meta } : params, exchange)
 }
 
-/** How many questions a server may ask while it does one governed call. */
+/** The number of questions a server may ask during one governed call. */
 export const MAX_QUESTIONS = 16
 
 function tooManyQuestions(): RpcFault {
-  return new RpcFault(CODE.internal, `a server may ask ${MAX_QUESTIONS} questions in one call`)
+  return new RpcFault(CODE.internal, `a server may ask at most ${MAX_QUESTIONS} questions in one call`)
 }
 
 const CAPABILITY: Readonly<Record<string, string>> = {
@@ -116,7 +115,7 @@ const CAPABILITY: Readonly<Record<string, string>> = {
   'roots/list': 'roots',
 }
 
-/** A server asks the client for something: data comes in as what it asks, and goes out as what it is told. */
+/** Judges a question of a server. The question brings data to the client, the answer brings data to the server. */
 async function askBack(
   through: Govern,
   link: ServerLink,
@@ -126,9 +125,9 @@ async function askBack(
 ): Promise<JsonObject> {
   const capability = CAPABILITY[method]
   if (capability === undefined || turn.sender.capabilities[capability] === undefined) {
-    throw new RpcFault(CODE.methodNotFound, 'the client cannot be asked for this')
+    throw new RpcFault(CODE.methodNotFound, 'the client does not support this request')
   }
-  // Sound: all that has a capability is a faculty.
+  // Sound: every method with a capability is a faculty.
   const faculty = method as Faculty
   const { hash } = await link.faculty()
   const order: Order = {
@@ -138,12 +137,12 @@ async function askBack(
   }
   const outcome = await through.run(order, async (judged) => {
     const result = await turn.ask(method, judged)
-    // An answer takes its time. The session is that of the call; the client may have brought the answer in another.
+    // The answer takes time, so the freeze is checked again, in the session of the call.
     if (through.isFrozen(order.caller, order.session))
       throw new RpcFault(CODE.internal, 'the client is frozen')
     return { ok: true, result }
   })
   if (outcome.kind === 'done') return outcome.result
   if (outcome.kind === 'denied' && faculty === 'elicitation/create') return { action: 'decline' }
-  throw new RpcFault(CODE.internal, 'the request was not allowed')
+  throw new RpcFault(CODE.internal, 'the request to the client was denied')
 }

@@ -335,7 +335,7 @@ describe('quarantine', () => {
         'TOOL_DEFINITION_CHANGED',
       )
       expect(at(await client.request('tools/list'), 'result', 'tools', 0, 'description')).toMatch(
-        /has changed/,
+        /definition changed/,
       )
     }
     expect(gate.server.reached).toEqual([])
@@ -454,7 +454,7 @@ describe('what does not pass', () => {
     expect(server.reached).toEqual([])
     expect(at(await client.request('tools/call', CALL), 'result')).toEqual({
       got: { action: 'decline' },
-      sampled: { fault: 'the request was not allowed' },
+      sampled: { fault: 'the request to the client was denied' },
     })
   })
 
@@ -466,7 +466,9 @@ describe('what does not pass', () => {
     const client = await gate.legacy()
     const answer = await client.request('tools/call', CALL)
     expect(at(answer, 'result', 'isError')).toBe(true)
-    expect(at(answer, 'result', 'content', 0, 'text')).toMatch(/nobody knows what the call did.*Receipt/)
+    expect(at(answer, 'result', 'content', 0, 'text')).toMatch(
+      /unknown whether the call took effect.*Receipt/,
+    )
     expect(await trail(gate)).toEqual(['ALLOW plain/echo RULE_ALLOWED', 'UNKNOWN full'])
   })
 
@@ -480,7 +482,7 @@ describe('what does not pass', () => {
     await gate.approve()
     const client = await gate.legacy()
     const answer = await client.request('tools/call', CALL)
-    expect(at(answer, 'result', 'content', 0, 'text')).toMatch(/cannot be read strictly/)
+    expect(at(answer, 'result', 'content', 0, 'text')).toMatch(/violates the protocol.*do not repeat it/)
     expect(await trail(gate)).toEqual(['ALLOW plain/echo RULE_ALLOWED', 'COMPLETED withheld'])
   })
 

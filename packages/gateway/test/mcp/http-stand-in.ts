@@ -16,7 +16,7 @@ export interface Got {
 
 /** How it answers. */
 export interface StandInOptions {
-  readonly era: 'modern' | 'legacy'
+  readonly protocol: 'modern' | 'legacy'
   readonly version?: string
   readonly capabilities?: JsonObject
   /** Answers the modern question; else as its era would. */
@@ -85,7 +85,7 @@ export async function startHttp(options: StandInOptions): Promise<HttpStandIn> {
 
   function answer(one: Got): void {
     const { verb, message, response, headers } = one
-    const say = sayTo(one, options.era)
+    const say = sayTo(one, options.protocol)
     const { method } = message
     if (verb === 'GET')
       return options.aside === true ? beginAside(response) : void response.writeHead(405).end()
@@ -93,7 +93,7 @@ export async function startHttp(options: StandInOptions): Promise<HttpStandIn> {
     if (method === 'server/discover') return (options.onDiscover ?? discover)(one)
     if (method === 'initialize') return (options.onInitialize ?? initialize)(one)
     const session = headers['mcp-session-id']
-    if (options.era === 'legacy' && !(typeof session === 'string' && sessions.has(session))) {
+    if (options.protocol === 'legacy' && !(typeof session === 'string' && sessions.has(session))) {
       return say.json(
         { jsonrpc: '2.0', id: null, error: { code: -32_001, message: 'Session not found' } },
         404,
@@ -124,8 +124,8 @@ export async function startHttp(options: StandInOptions): Promise<HttpStandIn> {
 
   function discover(one: Got): void {
     const { id = null } = one.message
-    const say = sayTo(one, options.era)
-    if (options.era === 'legacy') {
+    const say = sayTo(one, options.protocol)
+    if (options.protocol === 'legacy') {
       return say.json({ jsonrpc: '2.0', id: null, error: { code: -32_000, message: 'no session' } }, 400)
     }
     const supportedVersions = ['2026-07-28']
@@ -172,12 +172,15 @@ export async function startHttp(options: StandInOptions): Promise<HttpStandIn> {
   }
 }
 
-function sayTo({ message, response }: Got, era: StandInOptions['era']): Say {
+function sayTo({ message, response }: Got, protocol: StandInOptions['protocol']): Say {
   const { id = null } = message
   const text = (value: string): JsonObject => ({
     jsonrpc: '2.0',
     id,
-    result: { ...(era === 'modern' && { resultType: 'complete' }), content: [{ type: 'text', text: value }] },
+    result: {
+      ...(protocol === 'modern' && { resultType: 'complete' }),
+      content: [{ type: 'text', text: value }],
+    },
   })
   const json: Say['json'] = (value, status = 200, type = 'application/json') => {
     response.writeHead(status, { 'content-type': type })

@@ -162,7 +162,7 @@ describe('who may come in', () => {
     expect((await rig.post('agent', ECHO, {}, '/mcp/Files')).status).toBe(404)
     expect((await rig.post('agent', ECHO, {}, '/mcp/')).status).toBe(404)
     const other = await rig.modern('echo', {}, {}, { path: '/mcp/other' })
-    expect([other.status, (await rpc(other)).error?.message]).toEqual([404, 'there is no such server'])
+    expect([other.status, (await rpc(other)).error?.message]).toEqual([404, 'unknown server: check the path'])
     expect((await rig.modern('echo', {}, {}, { path: '/mcp/files' })).status).toBe(200)
     expect(rig.begun.map(({ scope }) => scope)).toEqual([{ kind: 'server', name: 'files' }])
   })
@@ -295,7 +295,7 @@ describe('requests without a session', () => {
     const rig = await openRig()
     expect((await rpc(await rig.modern('break'))).error).toEqual({
       code: -32603,
-      message: 'the gateway could not answer',
+      message: 'internal error of the gateway; see its log',
     })
   })
 

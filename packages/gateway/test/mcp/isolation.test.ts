@@ -225,7 +225,7 @@ describe('towards servers', () => {
       gate.server.events.at(-1)?.onNotification('notifications/tools/list_changed', {})
     })
     const answer = await client.request('tools/call', CALL)
-    expect(at(answer, 'result', 'content', 0, 'text')).toMatch(/nothing was sent/)
+    expect(at(answer, 'result', 'content', 0, 'text')).toMatch(/Nothing was sent/)
     expect(gate.server.reached).toHaveLength(before)
   })
 

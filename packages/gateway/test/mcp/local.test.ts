@@ -225,7 +225,7 @@ describe('where the socket is', () => {
     const linked = newFolder()
     const { door } = await openRig()
     symlinkSync(door.path, join(linked, 'gateway.sock'))
-    expect(() => checkSocket(join(linked, 'gateway.sock'))).toThrow(/not only this user/)
+    expect(() => checkSocket(join(linked, 'gateway.sock'))).toThrow(/other users can access/)
     expect(checkSocket(door.path)).toBe(true)
   })
 })
@@ -311,8 +311,8 @@ describe('who joins', () => {
     await rig.until(() => rig.begun[0]?.closed)
     expect(rig.begun[0]?.taken).toEqual([])
     expect(rig.log).toEqual([
-      'a local program was dropped: {"why":"says nothing"}',
-      'a local program was dropped: {"why":"does not wait for the answer"}',
+      'a local connection was dropped: {"why":"sent no first line in time"}',
+      'a local connection was dropped: {"why":"sent a message before it was welcomed"}',
     ])
   })
 
@@ -331,7 +331,7 @@ describe('who joins', () => {
     const rig = await openRig()
     const initialize = { ...INITIALIZE, params: { fail: true } }
     const caller = await rig.connect(formatJoin({ ...JOIN, initialize }))
-    expect(await caller.next()).toContain('the server did not take up where it was')
+    expect(await caller.next()).toContain('the server did not resume the earlier connection')
     await rig.until(() => rig.begun[0]?.closed)
   })
 
@@ -339,7 +339,7 @@ describe('who joins', () => {
     const rig = await openRig({ connections: 1 })
     const first = await rig.join()
     const second = await rig.connect(formatJoin(JOIN))
-    expect(await second.next()).toContain('as many programs')
+    expect(await second.next()).toContain('too many local connections')
     first.socket.destroy()
     await rig.until(() => rig.begun[0]?.closed)
     await rig.join()
@@ -429,7 +429,7 @@ describe('what goes over it', () => {
     const note = formatNotification('notifications/message', { data: 'x'.repeat(1 << 20) })
     for (let i = 0; i < 8; i++) rig.begun[0]?.attached?.send(note, false)
     await rig.until(() => rig.begun[0]?.closed)
-    expect(rig.log).toEqual(['a local program was dropped: {"why":"does not read"}'])
+    expect(rig.log).toEqual(['a local connection was dropped: {"why":"does not read its input"}'])
   })
 })
 
@@ -443,7 +443,7 @@ describe('the end of a gateway', () => {
     caller.send(ask(2, 'echo'))
     expect(JSON.parse((await caller.next()) ?? '')).toMatchObject({
       id: 2,
-      error: { message: 'the gateway stops' },
+      error: { message: 'the gateway is stopping' },
     })
     out.send(formatResult(id, '{}'), true)
     expect(await caller.next()).toContain('"id":1')

@@ -204,7 +204,7 @@ describe('the tables', () => {
     const calls = createCalls()
     for (const method of SENT) expect(calls.open(method, {}).method).toBe(method)
     for (const method of ['tasks/get', 'logging/setLevel', 'roots/list', 'x/y', 'constructor', '']) {
-      expect(() => calls.open(method, {})).toThrow('no such request is sent to servers')
+      expect(() => calls.open(method, {})).toThrow('this request must not be sent to servers')
     }
   })
 })
@@ -373,7 +373,7 @@ describe('watching a resource', () => {
       gate.server.answer = () =>
         Promise.resolve({ ok: false, error: { code: -32099, message: HOSTILE, data: HOSTILE } })
       const answer = await client.request(method, { uri: URI })
-      expect(answer.error).toEqual({ code: -32603, message: 'the server `plain` refused' })
+      expect(answer.error).toEqual({ code: -32603, message: 'the server `plain` refused the subscription' })
       expect((await gate.receipts()).at(-1)).toMatchObject({ kind: 'effect', status: 'FAILED' })
     },
   )
@@ -388,7 +388,9 @@ describe('watching a resource', () => {
     for (const method of ['resources/read', 'completion/complete']) {
       const params = method === 'resources/read' ? { uri: URI } : { ref: { type: 'ref/resource', uri: URI } }
       const answer = await client.request(method, { ...params, _meta: modernMeta() })
-      expect(at(answer, 'error', 'message')).toBe('no server has this resource, or more than one has')
+      expect(at(answer, 'error', 'message')).toBe(
+        'no server has this resource, or more than one server has it',
+      )
     }
     expect(await acknowledged(client)).toBeUndefined()
     expect(second.reached).toEqual([])
@@ -441,7 +443,7 @@ describe('fields on their way to a client', () => {
       Promise.resolve({ ok: false, error: { code: 7, message: CANARY, data: CANARY } })
     expect((await client.request('prompts/list')).error).toEqual({
       code: -32603,
-      message: 'the server `plain` does not list its prompts',
+      message: 'the server `plain` refused to list its prompts',
     })
   })
 

@@ -76,7 +76,7 @@ describe('what a server answers', () => {
     const gate = await answering('Paid with 4111 1111 1111 1111 today.')
     const told = JSON.stringify(await call(gate))
     expect(told).not.toContain('4111')
-    expect(told).toMatch(/the policy withholds what the server answered.*label card.*Receipt: [0-9a-f]{64}/)
+    expect(told).toMatch(/the policy withholds the result.*label card.*Receipt: [0-9a-f]{64}/)
     expect(await effectsOf(gate)).toMatchObject([{ delivery: 'withheld', labels: ['card', 'personal'] }])
   })
 

@@ -35,7 +35,7 @@ export interface PlainServer {
   beside: JsonObject
   capabilities: JsonObject
   instructions: string | undefined
-  era: 'modern' | 'legacy'
+  protocol: 'modern' | 'legacy'
   /** Answers what is no listing of tools. */
   answer: (method: string, params: JsonObject, exchange: Exchange) => Promise<UpstreamAnswer>
   /** What it says of itself. */
@@ -73,7 +73,7 @@ export function plainServer(): PlainServer {
     onList: undefined,
     beside: {},
     instructions: 'Be kind.',
-    era: 'legacy',
+    protocol: 'legacy',
     answer: (method, params) => Promise.resolve({ ok: true, result: { answered: method, params } }),
     info: { name: 'plain', version: '1' },
     incarnation: 1,
@@ -99,8 +99,8 @@ export function connectTo(servers: Readonly<Record<string, PlainServer>>): Conne
       async hello() {
         await server.slow
         return {
-          era: server.era,
-          version: server.era === 'modern' ? '2026-07-28' : '2025-11-25',
+          protocol: server.protocol,
+          version: server.protocol === 'modern' ? '2026-07-28' : '2025-11-25',
           capabilities: server.capabilities,
           info: server.info,
           instructions: server.instructions,

@@ -182,7 +182,7 @@ function standIn(answer: Answer, hello: Partial<Upstream> = {}): StandIn {
       incarnation: 1,
       hello: () =>
         Promise.resolve({
-          era: 'legacy',
+          protocol: 'legacy',
           version: '2025-06-18',
           capabilities: { tools: {}, prompts: {} },
           info: { name: 'x' },

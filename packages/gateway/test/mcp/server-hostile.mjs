@@ -5,7 +5,7 @@ import { closeSync } from 'node:fs'
 import process from 'node:process'
 
 const {
-  era = 'legacy',
+  protocol = 'legacy',
   version = '2025-11-25',
   capabilities = {},
   dieOnProbe = false,
@@ -34,7 +34,7 @@ function say(message) {
 function done(id, text = 'done') {
   say({
     id,
-    result: { ...(era === 'modern' && { resultType: 'complete' }), content: [{ type: 'text', text }] },
+    result: { ...(protocol === 'modern' && { resultType: 'complete' }), content: [{ type: 'text', text }] },
   })
 }
 
@@ -54,14 +54,14 @@ function take(message) {
 function greetModern(id) {
   if (dieOnProbe) process.exit(7)
   if (supported) return say({ id, error: { code: -32022, message: 'no', data: { supported } } })
-  if (era !== 'modern')
-    return era === 'silent' ? undefined : say({ id, error: { code: -32601, message: 'no' } })
+  if (protocol !== 'modern')
+    return protocol === 'silent' ? undefined : say({ id, error: { code: -32601, message: 'no' } })
   const serverInfo = { name: 'hostile', version: '1' }
   say({ id, result: { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities, serverInfo } })
 }
 
 function greetLegacy(id) {
-  if (era === 'modern' || supported?.includes(version) === false) {
+  if (protocol === 'modern' || supported?.includes(version) === false) {
     return say({ id, error: { code: -32601, message: 'no' } })
   }
   say({

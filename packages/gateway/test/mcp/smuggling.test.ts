@@ -132,7 +132,7 @@ const CASES: readonly (readonly [string, string])[] = [
     call(`{"name":"echo","arguments":{"text":"a"},"inputResponses":{"ask-0":{}},"_meta":{${MODERN}}}`),
   ],
   [
-    'a state of rounds from a client of the other era',
+    'a state of rounds from a client of the other protocol',
     call('{"name":"echo","arguments":{"text":"a"},"requestState":"x"}'),
   ],
   [

@@ -57,7 +57,7 @@ describe('a process', () => {
     const server = start()
     const [first, second] = await Promise.all([server.hello(), server.hello()])
     expect(first).toEqual({
-      era: 'legacy',
+      protocol: 'legacy',
       version: '2025-11-25',
       capabilities: {},
       info: { name: 'hostile', version: '1' },
@@ -102,15 +102,15 @@ describe('a process', () => {
   })
 
   it('that says nothing to the modern question is asked the legacy one', async () => {
-    const server = start({ era: 'silent' }, { times: { silence: 100 } })
-    expect((await server.hello()).era).toBe('legacy')
+    const server = start({ protocol: 'silent' }, { times: { silence: 100 } })
+    expect((await server.hello()).protocol).toBe('legacy')
     expect(await server.call('echo')).toBe('{}')
   })
 
   it('that ends at the modern question is asked the legacy one at the next try', async () => {
     const server = start({ dieOnProbe: true })
     expect((await faultOf(server.hello())).code).toBe('UNREACHABLE')
-    expect((await server.hello()).era).toBe('legacy')
+    expect((await server.hello()).protocol).toBe('legacy')
   })
 
   it.each(['2025-06-18', '2025-03-26', '2024-11-05'])('may speak %s', async (version) => {
@@ -125,7 +125,7 @@ describe('a process', () => {
   )
 
   it('that names only revisions of the handshake is spoken with in them', async () => {
-    expect((await start({ supported: ['2025-11-25'] }).hello()).era).toBe('legacy')
+    expect((await start({ supported: ['2025-11-25'] }).hello()).protocol).toBe('legacy')
     expect((await faultOf(start({ supported: ['2031-01-01'] }).hello())).code).toBe('UNREACHABLE')
   })
 })
@@ -188,7 +188,7 @@ describe('a process that misbehaves', () => {
   it('may print what is no message, and is not helped by it', async () => {
     const server = start()
     expect(await server.call('garbage')).toBe('done')
-    expect(server.logged.join()).toContain('what cannot be read')
+    expect(server.logged.join()).toContain('unreadable messages')
   })
 
   it('is given up when it prints too much of that', async () => {
@@ -236,7 +236,7 @@ describe('a process that misbehaves', () => {
     const server = start()
     expect(await server.call('twice')).toBe('first')
     expect(await server.call('echo')).toBe('{}')
-    expect(server.logged.join()).toContain('an answer to nothing that was asked')
+    expect(server.logged.join()).toContain('an answer without a request')
   })
 
   it('is not heard when it answers under another id', async () => {
@@ -257,7 +257,7 @@ describe('a process that misbehaves', () => {
     expect(server.downs()).toBe(1)
   })
 
-  it('is given up when it does not read what it is sent', async () => {
+  it('is given up when it does not read its input', async () => {
     const server = start({}, { maxQueue: 1 << 20 })
     const deaf = faultOf(server.call('deaf'))
     const rest = Array.from({ length: 8 }, () => faultOf(server.call('echo', { text: 'x'.repeat(300_000) })))
@@ -479,7 +479,7 @@ describe('a legacy request', () => {
 
 describe('a modern request', () => {
   const modern = (options: Parameters<typeof connectTo>[1] = {}): UpstreamRig =>
-    start({ era: 'modern' }, options)
+    start({ protocol: 'modern' }, options)
 
   it('says who asks, every time', async () => {
     const server = modern()
@@ -536,7 +536,7 @@ describe('a modern request', () => {
       throw new Error('secret')
     }
     expect(await server.call('input', given, { onAsk: fails })).toBe(
-      '-32603 the client cannot be asked: it failed',
+      '-32603 the client cannot be asked: the question failed',
     )
   })
 
@@ -578,7 +578,7 @@ describe('a modern request', () => {
     const server = modern()
     const endless = await faultOf(server.call('endless'))
     expect([endless.code, endless.bytes]).toEqual(['GARBLED', undefined])
-    expect(endless.message).toBe('`srv` never stops asking')
+    expect(endless.message).toBe('`srv` asked the client in too many rounds')
     expect((await heardBy(server)).filter(({ method }) => method === 'tools/call')).toHaveLength(17)
     const odd = await faultOf(server.call('odd'))
     expect(odd.code).toBe('GARBLED')
@@ -648,7 +648,7 @@ describe('the real servers', () => {
     })
     const hello = await server.hello()
     expect(hello).toMatchObject({
-      era: 'legacy',
+      protocol: 'legacy',
       version: '2025-11-25',
       info: { name: 'mcp-servers/everything' },
     })
@@ -696,7 +696,7 @@ describe('the real servers', () => {
     })
     server.listen({ tools: true, prompts: false, resources: false, uris: [] })
     expect(await server.hello()).toMatchObject({
-      era: 'modern',
+      protocol: 'modern',
       version: '2026-07-28',
       info: { name: 'modern', version: '1.2.3' },
       instructions: 'be kind',

@@ -44,9 +44,9 @@ const isCall = ({ message }: Got): boolean => message.method === 'tools/call'
 
 describe('a legacy server by HTTP', () => {
   it('is asked the modern question, then greeted, and keeps a session', async () => {
-    const { server, up } = await start({ era: 'legacy', aside: true })
+    const { server, up } = await start({ protocol: 'legacy', aside: true })
     expect(await up.hello()).toMatchObject({
-      era: 'legacy',
+      protocol: 'legacy',
       version: '2025-11-25',
       info: { name: 'stand-in' },
     })
@@ -75,25 +75,25 @@ describe('a legacy server by HTTP', () => {
     'is greeted after it refused the modern question with %i',
     async (status) => {
       const { up } = await start({
-        era: 'legacy',
+        protocol: 'legacy',
         onDiscover: ({ response }) =>
           void response.writeHead(status, { 'content-type': 'text/plain' }).end('no'),
       })
-      expect((await up.hello()).era).toBe('legacy')
+      expect((await up.hello()).protocol).toBe('legacy')
     },
   )
 
   it.each(['2024-11-05', '2026-07-28', '2031-01-01'])(
     'may not claim to speak %s by handshake',
     async (version) => {
-      const { up } = await start({ era: 'legacy', version })
+      const { up } = await start({ protocol: 'legacy', version })
       expect((await faultOf(up.hello())).code).toBe('UNREACHABLE')
     },
   )
 
   it('that refuses the handshake cannot be reached, and says nothing of why', async () => {
     const { up } = await start({
-      era: 'legacy',
+      protocol: 'legacy',
       onInitialize: ({ response }) => void response.writeHead(401).end('the secret is wrong'),
     })
     const fault = await faultOf(up.hello())
@@ -103,7 +103,7 @@ describe('a legacy server by HTTP', () => {
   })
 
   it('that forgets a session loses what is under way, and gets a new one with the next request', async () => {
-    const { server, up } = await start({ era: 'legacy', tools: { hang: () => undefined } })
+    const { server, up } = await start({ protocol: 'legacy', tools: { hang: () => undefined } })
     const hung = faultOf(up.call('hang'))
     await server.gotten(isCall)
     server.sessions.clear()
@@ -122,7 +122,7 @@ describe('a legacy server by HTTP', () => {
   it('that says only that a request is bad is asked whether it knows the session', async () => {
     const refused = { jsonrpc: '2.0', error: { code: -32_000, message: 'No valid session ID provided' } }
     const { server, up } = await start({
-      era: 'legacy',
+      protocol: 'legacy',
       tools: { bad: (_, say) => say.json(refused, 400) },
       onOther: ({ response }) => {
         const isKnown = server.sessions.size > 0
@@ -135,7 +135,7 @@ describe('a legacy server by HTTP', () => {
     expect(await up.call('echo')).toBe('done')
     expect(up.downs()).toBe(0)
     const forgetful = await start({
-      era: 'legacy',
+      protocol: 'legacy',
       tools: { bad: (_, say) => say.json(refused, 400) },
       onOther: ({ response }) => void response.writeHead(400, JSON_TYPE).end(JSON.stringify(refused)),
     })
@@ -147,7 +147,7 @@ describe('a legacy server by HTTP', () => {
 
   it('that asks faster than it takes answers is given up', async () => {
     const { up } = await start({
-      era: 'legacy',
+      protocol: 'legacy',
       tools: {
         pings({ response }, say) {
           say.stream()
@@ -160,7 +160,7 @@ describe('a legacy server by HTTP', () => {
   })
 
   it('is told that a request is cancelled', async () => {
-    const { server, up } = await start({ era: 'legacy', tools: { hang: () => undefined } })
+    const { server, up } = await start({ protocol: 'legacy', tools: { hang: () => undefined } })
     const stop = new AbortController()
     const hung = faultOf(up.call('hang', {}, { signal: stop.signal }))
     const { message } = await server.gotten(isCall)
@@ -173,7 +173,7 @@ describe('a legacy server by HTTP', () => {
 
   it('asks on the stream of a request, and is answered by a request of its own', async () => {
     const { server, up } = await start({
-      era: 'legacy',
+      protocol: 'legacy',
       tools: {
         other: () => undefined,
         ask(_, say) {
@@ -201,7 +201,7 @@ describe('a legacy server by HTTP', () => {
   })
 
   it('is heard on the stream that belongs to no request, but not with answers', async () => {
-    const { server, up } = await start({ era: 'legacy', aside: true, tools: { hang: () => undefined } })
+    const { server, up } = await start({ protocol: 'legacy', aside: true, tools: { hang: () => undefined } })
     const stop = new AbortController()
     const hung = faultOf(up.call('hang', {}, { signal: stop.signal }))
     const { message } = await server.gotten(isCall)
@@ -223,7 +223,7 @@ describe('a legacy server by HTTP', () => {
   })
 
   it('that asks on that stream is refused where its question could be for either of two', async () => {
-    const { server, up } = await start({ era: 'legacy', aside: true, tools: { hang: () => undefined } })
+    const { server, up } = await start({ protocol: 'legacy', aside: true, tools: { hang: () => undefined } })
     const hang = (asker: string, signal?: AbortSignal): Promise<UpstreamFault> => {
       const onAsk = (): Promise<JsonObject> => Promise.resolve({ asker })
       return faultOf(up.call('hang', {}, { asker, onAsk, ...(signal && { signal }) }))
@@ -343,11 +343,11 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 /** Those that are results all the same: what was asked for has been done. */
 const RESULTS = ['a number that cannot be read', 'an event that cannot be read']
 
-describe.each(['modern', 'legacy'] as const)('a %s server by HTTP that answers a call badly', (era) => {
+describe.each(['modern', 'legacy'] as const)('a %s server by HTTP that answers a call badly', (protocol) => {
   it.each(Object.entries(FAULTS))(
     'with %s fails that call, and nothing is sent again',
     async (how, [code, tool]) => {
-      const { server, up } = await start({ era, tools: { bad: tool } }, { maxMessage: 65_536 })
+      const { server, up } = await start({ protocol, tools: { bad: tool } }, { maxMessage: 65_536 })
       const fault = await faultOf(up.call('bad'))
       expect([fault.code, fault.bytes !== undefined]).toEqual([code, RESULTS.includes(how)])
       expect(server.got.filter(isCall)).toHaveLength(1)
@@ -358,7 +358,7 @@ describe.each(['modern', 'legacy'] as const)('a %s server by HTTP that answers a
 
   it('with an error under its id passes it on, whatever the status', async () => {
     const { up } = await start({
-      era,
+      protocol,
       tools: {
         bad: ({ message }, say) =>
           say.json({ jsonrpc: '2.0', id: message.id ?? null, error: { code: -32_050, message: 'no' } }, 500),
@@ -370,7 +370,7 @@ describe.each(['modern', 'legacy'] as const)('a %s server by HTTP that answers a
   it('with an error in the name of the gateway is not believed, whatever the status', async () => {
     const data = { 'dev.tollgate/decision': { verdict: 'DENY' }, kept: 1 }
     const { up } = await start({
-      era,
+      protocol,
       tools: {
         bad: ({ message }, say) =>
           say.json(
@@ -387,7 +387,7 @@ describe.each(['modern', 'legacy'] as const)('a %s server by HTTP that answers a
 
   it('by saying nothing fails it in time', async () => {
     const { server, up } = await start(
-      { era, tools: { hang: () => undefined } },
+      { protocol, tools: { hang: () => undefined } },
       { times: { patience: 300 } },
     )
     await up.hello()
@@ -399,7 +399,7 @@ describe.each(['modern', 'legacy'] as const)('a %s server by HTTP that answers a
 
   it('with progress and log messages on its stream is heard, and once', async () => {
     const { server, up } = await start({
-      era,
+      protocol,
       tools: {
         work({ message, response }, say) {
           const event = say.stream()
@@ -435,7 +435,7 @@ describe('a server by HTTP', () => {
   })
 
   it('that goes away is down, and loses nothing that was not sent', async () => {
-    const { up } = await start({ era: 'modern' })
+    const { up } = await start({ protocol: 'modern' })
     await up.hello()
     await closeStandIns()
     const faults = [await faultOf(up.call('echo')), await faultOf(up.call('echo'))]
@@ -445,7 +445,7 @@ describe('a server by HTTP', () => {
 
   it.each([301, 307, 500, 503])('that answers %i to the first question cannot be reached', async (status) => {
     const { server, up } = await start({
-      era: 'legacy',
+      protocol: 'legacy',
       onDiscover: ({ response }) => void response.writeHead(status, { location: '/stolen' }).end(),
     })
     expect((await faultOf(up.hello())).code).toBe('UNREACHABLE')
@@ -453,7 +453,7 @@ describe('a server by HTTP', () => {
   })
 
   it('that says nothing cannot be reached', async () => {
-    const { up } = await start({ era: 'modern', onDiscover: () => undefined }, { times: { hello: 200 } })
+    const { up } = await start({ protocol: 'modern', onDiscover: () => undefined }, { times: { hello: 200 } })
     expect((await faultOf(up.hello())).code).toBe('UNREACHABLE')
   })
 
@@ -462,14 +462,14 @@ describe('a server by HTTP', () => {
     [['2031-01-01'], 'UNREACHABLE'],
   ])('that is modern and speaks %j is %s', async (supported, outcome) => {
     const { up } = await start({
-      era: 'legacy',
+      protocol: 'legacy',
       onDiscover({ message, response }) {
         const error = { code: -32_022, message: 'no', data: { supported } }
         response.writeHead(400, JSON_TYPE).end(JSON.stringify({ jsonrpc: '2.0', id: message.id, error }))
       },
     })
     const found = await up.hello().then(
-      ({ era }) => era,
+      ({ protocol }) => protocol,
       (fault: unknown) => (fault instanceof UpstreamFault ? fault.code : 'none'),
     )
     expect(found).toBe(outcome)
@@ -511,7 +511,7 @@ describe('a modern server by HTTP', () => {
   }
 
   it('is told in headers what a request is about', async () => {
-    const { server, up } = await start({ era: 'modern', onOther })
+    const { server, up } = await start({ protocol: 'modern', onOther })
     const listed = await up.request('tools/list', {})
     // Sound: it is the list above.
     const result = (listed as unknown as { result: { tools: JsonObject[] } }).result
@@ -539,7 +539,7 @@ describe('a modern server by HTTP', () => {
   it.each([' padded ', '=?base64?x?=', 'line\nbreak', 'é'])(
     'is told the name %j so that it cannot be misread',
     async (name) => {
-      const { server, up } = await start({ era: 'modern' })
+      const { server, up } = await start({ protocol: 'modern' })
       await up.call(name)
       const coded = String((await server.gotten(isCall)).headers['mcp-name'])
       expect(Buffer.from(coded.slice('=?base64?'.length, -2), 'base64').toString()).toBe(name)
@@ -547,7 +547,7 @@ describe('a modern server by HTTP', () => {
   )
 
   it('takes a connection that is closed for a request that is cancelled, and is told nothing else', async () => {
-    const { server, up } = await start({ era: 'modern', tools: { hang: (_, say) => void say.stream() } })
+    const { server, up } = await start({ protocol: 'modern', tools: { hang: (_, say) => void say.stream() } })
     const stop = new AbortController()
     const hung = faultOf(up.call('hang', {}, { signal: stop.signal }))
     const { response } = await server.gotten(isCall)
@@ -562,7 +562,7 @@ describe('a modern server by HTTP', () => {
   it('is heard on the stream that was asked for, and not of other subscriptions', async () => {
     const streams: ((message: JsonObject) => void)[] = []
     const { server, up } = await start({
-      era: 'modern',
+      protocol: 'modern',
       onOther({ response }) {
         response.writeHead(200, { 'content-type': 'text/event-stream' })
         streams.push(
@@ -615,7 +615,7 @@ describe('a modern server by HTTP', () => {
         void response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id: message.id, result: {} })}\n\n`),
     ],
   ])('may be another one when the stream that it tells of changes on %s', async (_, lose) => {
-    const { server, up } = await start({ era: 'modern', onOther: beginStream })
+    const { server, up } = await start({ protocol: 'modern', onOther: beginStream })
     up.listen(TOOLS_ONLY)
     await up.hello()
     const stream = await server.gotten(isListen)
@@ -630,7 +630,10 @@ describe('a modern server by HTTP', () => {
   })
 
   it.each([true, false])('is told again what is watched after a stream only if approved: %s', async (yes) => {
-    const { server, up } = await start({ era: 'modern', onOther: beginStream }, { isApproved: () => yes })
+    const { server, up } = await start(
+      { protocol: 'modern', onOther: beginStream },
+      { isApproved: () => yes },
+    )
     await up.hello()
     up.listen({ ...TOOLS_ONLY, uris: ['a:1'] })
     const first = await server.gotten(isListen)
@@ -644,7 +647,7 @@ describe('a modern server by HTTP', () => {
 
   it.each([404, 500])('may be another one when it refuses to tell of changes with %i', async (status) => {
     const { up } = await start({
-      era: 'modern',
+      protocol: 'modern',
       onOther({ response, message: { id } }) {
         const error = { code: -32_601, message: 'no' }
         const body = status === 404 ? { jsonrpc: '2.0', id, error } : {}
@@ -662,7 +665,7 @@ describe('a modern server by HTTP', () => {
     const says = [{ instructions: 'first' }, { instructions: 'second' }]
     let finish: () => void = () => undefined
     const { server, up } = await start({
-      era: 'modern',
+      protocol: 'modern',
       onOther: beginStream,
       onDiscover({ message, response }) {
         const result = { supportedVersions: ['2026-07-28'], capabilities: {}, ...says.shift() }
@@ -687,7 +690,7 @@ describe('a modern server by HTTP', () => {
   it('that has become a legacy one is greeted as one', async () => {
     let isModern = true
     const { server, up } = await start({
-      era: 'legacy',
+      protocol: 'legacy',
       onDiscover({ message: { id }, response }) {
         const result = { supportedVersions: ['2026-07-28'], capabilities: {} }
         const error = { code: -32_601, message: 'no' }
@@ -697,17 +700,17 @@ describe('a modern server by HTTP', () => {
     })
     up.listen(TOOLS_ONLY)
     // It knows no session, so it refuses to be listened to.
-    expect((await up.hello()).era).toBe('modern')
+    expect((await up.hello()).protocol).toBe('modern')
     await up.down()
     isModern = false
     expect((await faultOf(up.hello())).code).toBe('UNREACHABLE')
-    expect((await up.hello()).era).toBe('legacy')
+    expect((await up.hello()).protocol).toBe('legacy')
     expect([up.downs(), up.incarnation, server.sessions.size]).toEqual([2, 3, 1])
   })
 
   it('that may be another one gets no further message of a request that was for the first', async () => {
     const { server, up } = await start({
-      era: 'modern',
+      protocol: 'modern',
       onOther: beginStream,
       tools: {
         ask: ({ message }, say) => {
@@ -773,7 +776,7 @@ describe('the real servers', () => {
     free.close()
     await spawned([EVERYTHING, 'streamableHttp'], { PORT: String(port) }, /listening on port/)
     const up = connectTo({ transport: 'http', url: `http://localhost:${port}/mcp`, headers: {} })
-    expect(await up.hello()).toMatchObject({ era: 'legacy', info: { name: 'mcp-servers/everything' } })
+    expect(await up.hello()).toMatchObject({ protocol: 'legacy', info: { name: 'mcp-servers/everything' } })
     expect(await up.call('echo', { message: 'hi' })).toContain('hi')
     const progress: JsonObject[] = []
     await up.call(
@@ -798,7 +801,7 @@ describe('the real servers', () => {
     const up = connectTo({ transport: 'http', url: `http://127.0.0.1:${port}/mcp`, headers: {} })
     up.listen({ tools: true, prompts: false, resources: false, uris: [] })
     expect(await up.hello()).toMatchObject({
-      era: 'modern',
+      protocol: 'modern',
       info: { name: 'modern' },
       instructions: 'be kind',
     })

@@ -1,44 +1,41 @@
-// The way from a conversation back to one HTTP request: a single object if the answer comes first, else a stream of events.
+// The answer to one HTTP request: a single JSON object if the answer comes first, else an event stream.
 
 import { clearTimeout, setTimeout } from 'node:timers'
 import type { Out } from '../conversation.ts'
 import type { RpcError } from '../message.ts'
 
-/** How the answer begins. */
 type Opening =
-  /** The answer itself, and nothing before it. */
+  /** The answer, with nothing before it. */
   | { readonly kind: 'answer'; readonly text: string; readonly error: RpcError | undefined }
-  /** Something else came first, or nothing for a while: it is a stream from here on. */
+  /** Another message came first, or none for a while: from now on it is a stream. */
   | { readonly kind: 'stream' }
   /** There will be no answer. */
   | { readonly kind: 'ended' }
 
-/** Why nothing more is sent. */
 export type Ending =
   /** The answer has been sent. */
   | 'answered'
-  /** The client is gone. */
+  /** The client disconnected. */
   | 'gone'
   /** There will be no answer: the client has cancelled. */
   | 'cancelled'
   /** The client does not read. */
   | 'flooded'
-  /** It was ended from here: the token is revoked, or the gateway stops. */
+  /** The gateway ended it: the token is revoked, or the gateway stops. */
   | 'ended'
 
-/** The way back to one HTTP request. */
 export interface HttpChannel {
   readonly out: Out
-  /** Waits for how the answer begins, at most so many milliseconds; asked once. */
+  /** Waits at most `patience` milliseconds for the beginning of the answer. Called once. */
   opening(patience: number): Promise<Opening>
   /** The events of the stream, for one reader. */
   pieces(): AsyncIterable<string>
-  /** Says that the stream lives. */
+  /** Sends a heartbeat. */
   beat(): void
   end(why: Ending): void
 }
 
-/** A channel that holds at most so many characters for a reader; `over` is told once why it ended. */
+/** A channel that buffers at most `most` characters. `over` is called once, with the reason for the end. */
 export function createChannel(most: number, over: (why: Ending) => void): HttpChannel {
   const queue: string[] = []
   let held = 0
@@ -50,7 +47,7 @@ export function createChannel(most: number, over: (why: Ending) => void): HttpCh
   function end(why: Ending): void {
     if (ending !== undefined) return
     ending = why
-    // What is left is for somebody who will not read it.
+    // The reader is gone.
     if (why !== 'answered' && why !== 'cancelled') queue.length = 0
     wake()
     over(why)
@@ -75,7 +72,7 @@ export function createChannel(most: number, over: (why: Ending) => void): HttpCh
   }
 
   async function* pieces(): AsyncGenerator<string> {
-    // Something at once: the headers leave with it.
+    // Sends something at once, so that the headers leave.
     if (queue.length === 0) yield OPENED
     while (true) {
       const next = queue.shift()
@@ -103,13 +100,13 @@ export function createChannel(most: number, over: (why: Ending) => void): HttpCh
         })
       }
       if (only) return only
-      // What was cancelled is a stream that holds no answer.
+      // A cancelled request becomes a stream without an answer.
       isStream = queue.length > 0 || ending === undefined || ending === 'cancelled'
       return { kind: isStream ? 'stream' : 'ended' }
     },
     pieces,
     beat() {
-      // One that does not even read these has the last of them waiting.
+      // A client that does not read gets only one heartbeat.
       if (isStream && isQuiet()) push(BEAT)
     },
     end,

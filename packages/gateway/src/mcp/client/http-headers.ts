@@ -1,5 +1,4 @@
-// The headers that MCP has beside HTTP's: what they must say, and that they say the same as the body. Whoever routes or logs by a
-// header must not be told something else than what is done.
+// Checks the MCP headers of a request. They must agree with the body, because others may route or log by them.
 
 import { isObject, type JsonObject } from '@tollgate/evidence'
 import type { DoorRequest, Reply } from '../../exchange.ts'
@@ -7,32 +6,31 @@ import { LEGACY, META, MODERN, VERSIONS } from '../protocol.ts'
 import { refusal } from './http-reply.ts'
 import { CODE, RpcFault, type Request } from '../message.ts'
 
-/** Whether a message is of a revision without sessions, or claims to be of one that is not known at all. */
+/** Whether a message has a revision without sessions, or an unknown one. */
 export function isModern(asked: DoorRequest, params: JsonObject): boolean {
   return versionIn(params) !== undefined || !isLegacyVersion(asked)
 }
 
-/** Whether the header names a revision with sessions, or none, as the first of them did not have it. */
+/** Whether the header names a revision with sessions, or is missing, as in the first of them. */
 export function isLegacyVersion(asked: DoorRequest): boolean {
   const version = asked.header('mcp-protocol-version')
   return version === undefined || LEGACY.includes(version)
 }
 
-/** Whether a message may be as large as any: the only one without a session and without a known revision is `initialize`. */
+/** Whether a message may have the full size. Without a session and a known revision only `initialize` is possible. */
 export function mayBeLarge(asked: DoorRequest): boolean {
   if (asked.header('mcp-protocol-version') === MODERN) return true
   return isLegacyVersion(asked) && asked.header('mcp-session-id') !== undefined
 }
 
-/** A revision that is not spoken here, and those that are. */
 function unsupported(requested: string): RpcFault {
-  return new RpcFault(CODE.unsupportedVersion, 'this revision of the protocol is not spoken here', {
+  return new RpcFault(CODE.unsupportedVersion, 'unsupported protocol version', {
     supported: VERSIONS,
     requested: requested.slice(0, 64).toWellFormed(),
   })
 }
 
-/** Holds the headers of a request without a session against its body. @throws RpcFault, always answered with 400. */
+/** Checks the headers of a request without a session against its body. @throws RpcFault, always answered with 400. */
 export function checkModern(asked: DoorRequest, { method, params }: Request): void {
   const header = asked.header('mcp-protocol-version')
   const version = versionIn(params)
@@ -45,8 +43,8 @@ export function checkModern(asked: DoorRequest, { method, params }: Request): vo
   if (!isObject(metaOf(params)[META.capabilities])) {
     throw new RpcFault(CODE.invalidParams, `\`_meta\` lacks \`${META.capabilities}\``)
   }
-  const said = asked.header('mcp-method')
-  if (said !== method) throw mismatch('Mcp-Method', said)
+  const named = asked.header('mcp-method')
+  if (named !== method) throw mismatch('Mcp-Method', named)
   checkName(asked, method, params)
 }
 
@@ -64,11 +62,11 @@ function checkName(asked: DoorRequest, method: string, params: JsonObject): void
 }
 
 function mismatch(name: string, header: string | undefined): RpcFault {
-  const what = header === undefined ? 'is missing' : 'does not say what the body says'
+  const what = header === undefined ? 'is missing' : 'differs from the body'
   return new RpcFault(CODE.headerMismatch, `the header \`${name}\` ${what}`)
 }
 
-/** The value of a header that may be written in base64; undefined if it is written in a way that could be read differently. */
+/** The value of a header that may be in base64; undefined if it is ambiguous. */
 function decoded(header: string): string | undefined {
   const base64 = /^=\?base64\?(.*)\?=$/s.exec(header)?.[1]
   if (base64 === undefined) return /^[\x20-\x7e]*$/.test(header) ? header : undefined
@@ -87,7 +85,7 @@ function versionIn(params: JsonObject): string | undefined {
   return typeof version === 'string' ? version : undefined
 }
 
-/** Why a body is not read, or its answer could not be; undefined if all is well. */
+/** The refusal of a body or of the accepted answer types; undefined if both are fine. */
 export function bodyRefusal(asked: DoorRequest): Reply | undefined {
   const type = asked.header('content-type')?.split(';')[0]?.trim().toLowerCase()
   const encoding = asked.header('content-encoding')?.trim().toLowerCase() ?? 'identity'
@@ -95,10 +93,10 @@ export function bodyRefusal(asked: DoorRequest): Reply | undefined {
     return refusal(415, 'send `Content-Type: application/json`, without a content encoding')
   }
   if (accepts(asked, 'application/json') && accepts(asked, STREAM)) return undefined
-  return refusal(406, 'send `Accept: application/json, text/event-stream`: the answer may be either')
+  return refusal(406, 'send `Accept: application/json, text/event-stream`')
 }
 
-/** Why a stream cannot be opened; undefined if it can. */
+/** The refusal of a stream; undefined if it can be opened. */
 export function streamRefusal(asked: DoorRequest): Reply | undefined {
   return accepts(asked, STREAM) ? undefined : refusal(406, 'send `Accept: text/event-stream`')
 }

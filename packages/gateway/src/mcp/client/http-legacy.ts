@@ -14,17 +14,16 @@ import { createSessions, type Session } from './http-sessions.ts'
 import type { Mcp, Scope } from '../mcp.ts'
 import { CODE, errorOf, formatError, type Message, type Request } from '../message.ts'
 
-/** Requests with sessions. */
 interface Legacy {
-  /** Why no message of this request could be taken, by its headers alone; undefined if one could. */
+  /** The refusal of a request by its headers alone; undefined if it can be taken. */
   refusalOf(asked: DoorRequest, caller: KnownCaller): Reply | undefined
-  /** A message of the client. */
+  /** Takes a message of the client. */
   take(asked: DoorRequest, caller: KnownCaller, scope: Scope, message: Message): Promise<Reply>
-  /** The stream for what belongs to no request. */
+  /** Opens the stream for messages that belong to no request. */
   listen(asked: DoorRequest, caller: KnownCaller): Reply
   /** Ends a session. */
   end(asked: DoorRequest, caller: KnownCaller): Promise<Reply>
-  /** Ends sessions that are idle. */
+  /** Ends idle sessions. */
   look(): void
   close(): Promise<void>
 }
@@ -32,19 +31,18 @@ interface Legacy {
 const SESSION = 'mcp-session-id'
 const NOWHERE: Out = { send: () => undefined }
 
-/** Makes it. */
 export function createLegacy(mcp: Mcp, open: () => OpenChannels, limits: HttpLimits): Legacy {
   const sessions = createSessions(limits)
 
-  /** The session that is named, or why there is none. */
+  /** The named session, or a refusal. */
   function sessionOf(asked: DoorRequest, caller: KnownCaller): Session | Reply {
     const id = asked.header(SESSION)
     if (id === undefined) {
-      return refusal(400, 'the request names no session: send `Mcp-Session-Id`, or begin with `initialize`')
+      return refusal(400, 'the request names no session: send `Mcp-Session-Id`, or `initialize` first')
     }
     return (
       sessions.find(id, caller, asked.path) ??
-      refusal(404, 'there is no such session, or it is over: begin a new one with `initialize`')
+      refusal(404, 'unknown or ended session: begin a new one with `initialize`')
     )
   }
 
@@ -73,17 +71,17 @@ export function createLegacy(mcp: Mcp, open: () => OpenChannels, limits: HttpLim
     scope: Scope,
     message: Request,
   ): Promise<Reply> {
-    if (asked.header(SESSION) !== undefined) return refusal(400, 'the session has been initialized already')
+    if (asked.header(SESSION) !== undefined) return refusal(400, 'the session is already initialized')
     const session = sessions.begin(caller, asked.path, () => mcp.converse(caller.identity, scope))
     if (session === 'unknown') return noServer(scope)
     if (!session) {
-      const message = 'there are as many sessions as there may be, and none of yours is idle; end one'
+      const message = 'too many sessions, and none of yours is idle: end one'
       return refusal(429, message)
     }
     return request(asked, caller, session, message, true)
   }
 
-  /** Asks the conversation. A session whose beginning fails is none. */
+  /** Passes a request to the conversation. A session whose `initialize` fails is ended. */
   async function request(
     asked: DoorRequest,
     caller: KnownCaller,
@@ -92,7 +90,7 @@ export function createLegacy(mcp: Mcp, open: () => OpenChannels, limits: HttpLim
     begins: boolean,
   ): Promise<Reply> {
     const channel = opened(asked, caller, session, false, (why) => {
-      // In these revisions a lost connection is no wish to cancel.
+      // In these revisions a lost connection does not cancel.
       if (why === 'ended' || why === 'flooded') session.conversation.abandon(message.id)
       if (begins && why !== 'answered') void sessions.end(session)
     })
@@ -140,14 +138,14 @@ export function createLegacy(mcp: Mcp, open: () => OpenChannels, limits: HttpLim
     if (refused) return refused
     const session = sessionOf(asked, caller)
     if (!('id' in session)) return session
-    if (session.listening) return refusal(409, 'the session has its stream already')
+    if (session.listening) return refusal(409, 'the session already has a stream')
     const channel = opened(asked, caller, session, true, () => {
       session.listening = false
       session.conversation.attach(undefined)
     })
     if (!channel) return errorReply(429, TOO_MANY)
     session.listening = true
-    // Nothing on this stream is an answer, so nothing ends it.
+    // No message on this stream is an answer, so none ends it.
     session.conversation.attach({ send: (text) => channel.out.send(text, false) })
     return streamReply(channel.pieces())
   }
@@ -173,9 +171,9 @@ export function createLegacy(mcp: Mcp, open: () => OpenChannels, limits: HttpLim
   }
 }
 
-/** Only the revisions with sessions have anything but POST. */
+/** Only the revisions with sessions support methods other than POST. */
 function wrongProtocol(asked: DoorRequest): Reply | undefined {
   if (isLegacyVersion(asked)) return undefined
-  const message = 'this revision of the protocol has no sessions and no streams beside requests'
+  const message = 'this protocol version has no sessions and no separate streams: send POST requests'
   return errorReply(405, { code: CODE.invalidRequest, message }, undefined, { allow: 'POST' })
 }

@@ -1,8 +1,6 @@
-// The limits of the HTTP door.
-
 import { MAX_MESSAGE } from '../message.ts'
 
-/** How much of what. Times are in milliseconds. */
+/** Limits of the HTTP door. Times are in milliseconds. */
 export interface HttpLimits {
   /** Bytes of a body. */
   readonly body: number
@@ -10,25 +8,25 @@ export interface HttpLimits {
   readonly opening: number
   /** Sessions of one principal. */
   readonly sessions: number
-  /** Sessions of all. */
+  /** Sessions of all principals. */
   readonly sessionsInAll: number
-  /** Requests and streams that one principal has open. */
+  /** Open requests and streams of one principal. */
   readonly open: number
   /** Characters that wait for a reader. */
   readonly unread: number
-  /** After so long without a request, a session is over. */
+  /** A session ends after this time without a request. */
   readonly sessionIdle: number
-  /** After so long without a request, what is kept for a principal that comes without sessions is closed. */
+  /** The kept conversation of a principal without sessions closes after this time without a request. */
   readonly conversationIdle: number
-  /** A stream says something this often. */
+  /** Interval of heartbeats on a stream. */
   readonly heartbeat: number
-  /** So long an answer may take before it becomes a stream. */
+  /** An answer that takes longer becomes a stream. */
   readonly patience: number
-  /** How often it is looked whether tokens still hold and what is idle. */
+  /** Interval of the checks for revoked tokens and idle sessions. */
   readonly look: number
 }
 
-/** What holds if nothing else is said. */
+/** The default limits. */
 export const HTTP_LIMITS: HttpLimits = {
   body: MAX_MESSAGE,
   opening: 64 << 10,

@@ -1,5 +1,5 @@
-// Requests of the revision without sessions: each stands for itself. What a principal asks goes through one conversation all the
-// same, so that servers are not started anew for every request; it is closed when nobody has asked for a while.
+// Requests of the revision without sessions. All requests of a principal share one conversation, so that servers are not
+// started for each request. It is closed when idle.
 
 import { performance } from 'node:perf_hooks'
 import type { DoorRequest, Reply } from '../../exchange.ts'
@@ -24,23 +24,21 @@ import {
   type Unreadable,
 } from '../message.ts'
 
-/** Requests without sessions. */
 interface Modern {
   answer(asked: DoorRequest, caller: KnownCaller, scope: Scope, message: Message | Unreadable): Promise<Reply>
-  /** Closes what is idle. */
+  /** Closes idle conversations. */
   look(): void
   close(): Promise<void>
 }
 
 interface KeptConversation {
   readonly conversation: Conversation
-  /** Requests under way. */
+  /** Active requests. */
   busy: number
   /** When the last one ended. */
   since: number
 }
 
-/** Makes it. */
 export function createModern(mcp: Mcp, open: () => OpenChannels, limits: HttpLimits): Modern {
   const all = new Map<string, KeptConversation>()
   let asked = 0
@@ -62,9 +60,9 @@ export function createModern(mcp: Mcp, open: () => OpenChannels, limits: HttpLim
     scope: Scope,
     message: Message | Unreadable,
   ): Promise<Reply> {
-    // A closed stream is what cancels here; a notice would have to name a request of another exchange.
+    // A closed stream cancels here. A notification cannot name a request of another HTTP exchange.
     if (message.kind === 'notification') return accepted()
-    if (message.kind === 'response') return refusal(400, 'this revision has no requests to answer')
+    if (message.kind === 'response') return refusal(400, 'this protocol version has no requests to answer')
     try {
       if (message.kind === 'request') checkModern(from, message)
     } catch (fault) {
@@ -80,7 +78,7 @@ export function createModern(mcp: Mcp, open: () => OpenChannels, limits: HttpLim
     caller: KnownCaller,
     message: Request | Unreadable,
   ): Promise<Reply> {
-    // Clients count for themselves: two of them come with the same ids.
+    // Two clients may use the same ids.
     const id = `http-${++asked}`
     const channel = open().open(from, caller, {
       endless: message.kind === 'request' && message.method === 'subscriptions/listen',
@@ -120,34 +118,34 @@ export function createModern(mcp: Mcp, open: () => OpenChannels, limits: HttpLim
   }
 }
 
-/** The way back, with the client's own id for the request wherever ours is. */
-function outAs(out: Out, id: RequestId, said: RequestId): Out {
+/** Replaces the internal id of a request with the id of the client. */
+function outAs(out: Out, id: RequestId, own: RequestId): Out {
   const head = `{"id":${JSON.stringify(id)},`
   const broken = errorOf(undefined)
   return {
     send(text, last, error) {
-      if (!last) out.send(subscribedAs(text, id, said), false)
-      else if (error) out.send(formatError(said, error), true, error)
+      if (!last) out.send(subscribedAs(text, id, own), false)
+      else if (error) out.send(formatError(own, error), true, error)
       else if (text.startsWith(head)) {
-        out.send(`{"id":${JSON.stringify(said)},${text.slice(head.length)}`, true)
+        out.send(`{"id":${JSON.stringify(own)},${text.slice(head.length)}`, true)
       } else {
-        // An answer to something else is nobody's to see.
-        out.send(formatError(said, broken), true, broken)
+        // An answer to another request must not be shown.
+        out.send(formatError(own, broken), true, broken)
       }
     },
     end: () => out.end?.(),
   }
 }
 
-/** What a listener is told names the request by which it listens. */
-function subscribedAs(text: string, id: RequestId, said: RequestId): string {
+/** Replaces the subscription id in a notification. */
+function subscribedAs(text: string, id: RequestId, own: RequestId): string {
   if (!text.includes(META.subscription)) return text
   const message = parseMessage(text)
   if (message.kind !== 'notification') return text
   const { method, params } = message
   const meta = metaOf(params)
   if (meta[META.subscription] !== id) return text
-  return formatNotification(method, { ...params, _meta: { ...meta, [META.subscription]: said } })
+  return formatNotification(method, { ...params, _meta: { ...meta, [META.subscription]: own } })
 }
 
 const STATUS: Readonly<Record<number, number>> = {
@@ -163,21 +161,19 @@ function statusOf(error: RpcError | undefined): number {
   return error === undefined ? 200 : (STATUS[error.code] ?? 200)
 }
 
-/** What is answered to one who has as many requests open as it may. */
 export const TOO_MANY: RpcError = {
   code: CODE.invalidRequest,
-  message: 'there are as many requests open as there may be; close some, or wait until they are answered',
+  message: 'too many open requests: close some, or wait until they are answered',
 }
 
-/** What is answered where there is nobody to converse with. */
 export function noServer({ kind }: Scope): Reply {
-  return refusal(404, kind === 'all' ? 'no server is configured' : 'there is no such server')
+  return refusal(404, kind === 'all' ? 'no server is configured' : 'unknown server: check the path')
 }
 
-/** What is answered where there is no answer any more. */
+/** The answer when a request was ended from the gateway. */
 export function endedReply(caller: KnownCaller, id: RequestId | undefined): Reply {
   const [status, message] = caller.known()
-    ? [503, 'the gateway stops; what came of the request is on its ledger']
+    ? [503, 'the gateway is stopping; the outcome of the request is on its ledger']
     : [401, 'the token has been revoked']
   return errorReply(status, { code: CODE.internal, message }, id)
 }

@@ -1,5 +1,5 @@
-// What is open at the HTTP door: requests that wait for their answer, and streams. Each ends when its token does, and nobody may
-// have so many that there is no connection left for others.
+// The open requests and streams at the HTTP door. Each ends when its token is revoked. Their number per principal is limited,
+// so that one principal cannot use all connections.
 
 import { clearInterval, setInterval } from 'node:timers'
 import type { DoorRequest } from '../../exchange.ts'
@@ -7,19 +7,17 @@ import { callerBy, type KnownCaller, type Tokens } from '../../tokens.ts'
 import { createChannel, type HttpChannel, type Ending } from './http-channel.ts'
 import type { HttpLimits } from './http-limits.ts'
 
-/** What is opened. */
 interface OpenedRequest {
-  /** It has no end of its own. */
+  /** It stays open until it is closed. */
   readonly endless: boolean
-  /** Told once when it ends. */
+  /** Called once when it ends. */
   over(why: Ending): void
 }
 
-/** All that is open. */
 export interface OpenChannels {
-  /** Opens one more; undefined if the caller has as many as it may, or the gateway stops. */
+  /** Opens a channel; undefined if the caller has too many, or the gateway stops. */
   open(asked: DoorRequest, caller: KnownCaller, opened: OpenedRequest): HttpChannel | undefined
-  /** Ends what has no end of its own. */
+  /** Ends the endless streams. */
   end(): void
   /** Ends everything. */
   close(): void
@@ -27,7 +25,7 @@ export interface OpenChannels {
 
 const BEARER = /^bearer +([\w-]{1,128})$/i
 
-/** Who asks, by the token; undefined if there is none that is known. */
+/** The caller that the token identifies; undefined if there is none. */
 export function callerOf(asked: DoorRequest, tokens: Pick<Tokens, 'identify'>): KnownCaller | undefined {
   return callerBy(tokens, BEARER.exec(asked.header('authorization') ?? '')?.[1] ?? '')
 }
@@ -38,7 +36,7 @@ interface OpenRequest {
   readonly endless: boolean
 }
 
-/** Nothing is open. `look` is called about once a second. */
+/** `look` is called about once a second. */
 export function createOpen(limits: HttpLimits, look: () => void): OpenChannels {
   const entries = new Set<OpenRequest>()
   const counts = new Map<string, number>()

@@ -1,17 +1,17 @@
-// Answers of the HTTP door. What is refused is told as JSON-RPC, which is what clients of this protocol read.
+// Replies of the HTTP door. Refusals are JSON-RPC errors, because clients of MCP read those.
 
 import type { Reply } from '../../exchange.ts'
 import { CODE, formatError, type RequestId, type RpcError } from '../message.ts'
 
 const JSON_HEADERS = { 'content-type': 'application/json' }
-// Whatever passes it on is to do so at once.
+// Proxies must not buffer.
 const STREAM_HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-store',
   'x-accel-buffering': 'no',
 }
 
-/** One message as the whole answer. */
+/** One message as the whole reply. */
 export function messageReply(
   status: number,
   text: string,
@@ -20,7 +20,7 @@ export function messageReply(
   return { status, headers: { ...JSON_HEADERS, ...headers }, body: text }
 }
 
-/** An error, to the request of this id or to none. */
+/** An error, with the id of the request if there is one. */
 export function errorReply(
   status: number,
   error: RpcError,
@@ -30,7 +30,7 @@ export function errorReply(
   return messageReply(status, formatError(id, error), headers)
 }
 
-/** Something that is wrong with the request for HTTP, before or beside what it asks. */
+/** A refusal at the level of HTTP. */
 export function refusal(
   status: number,
   message: string,
@@ -39,7 +39,6 @@ export function refusal(
   return errorReply(status, { code: CODE.invalidRequest, message }, undefined, headers)
 }
 
-/** A stream of messages. */
 export function streamReply(
   pieces: AsyncIterable<string>,
   headers: Readonly<Record<string, string>> = {},
@@ -47,7 +46,7 @@ export function streamReply(
   return { status: 200, headers: { ...STREAM_HEADERS, ...headers }, body: pieces }
 }
 
-/** What was sent is taken, and needs no answer. */
+/** The message is accepted and needs no answer. */
 export function accepted(): Reply {
   return { status: 202, headers: {}, body: '' }
 }

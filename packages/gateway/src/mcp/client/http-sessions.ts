@@ -1,5 +1,5 @@
-// Sessions of the revisions that have them. A session belongs to whoever began it: its id is no credential, and for anybody else
-// it does not exist.
+// Sessions of the revisions that have them. A session belongs to the caller that began it. Its id is no credential: for other
+// callers the session does not exist.
 
 import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
@@ -7,24 +7,22 @@ import type { Conversation } from '../conversation.ts'
 import type { HttpLimits } from './http-limits.ts'
 import type { KnownCaller } from '../../tokens.ts'
 
-/** A session. */
 export interface Session {
   readonly id: string
   readonly owner: string
   /** The path it was begun on. */
   readonly path: string
   readonly conversation: Conversation
-  /** Requests and streams that are open. */
+  /** Open requests and streams. */
   busy: number
   /** When the last one ended. */
   since: number
-  /** It has its stream for what belongs to no request. */
+  /** Whether it has its stream for messages that belong to no request. */
   listening: boolean
 }
 
-/** All sessions. */
 interface Sessions {
-  /** Begins one, ending the caller's oldest idle one if there are too many. Undefined if there still are. */
+  /** Begins a session. If there are too many, ends the caller's oldest idle one; undefined if none is idle. */
   begin(
     caller: KnownCaller,
     path: string,
@@ -32,21 +30,20 @@ interface Sessions {
   ): Session | undefined | 'unknown'
   find(id: string, caller: KnownCaller, path: string): Session | undefined
   end(session: Session): Promise<void>
-  /** Ends those that are idle. */
+  /** Ends idle sessions. */
   look(): void
   close(): Promise<void>
 }
 
-/** There are no sessions yet. */
 export function createSessions(limits: HttpLimits): Sessions {
-  // In the order of their last use.
+  // Ordered by creation.
   const all = new Map<string, Session>()
 
   async function end(session: Session): Promise<void> {
     if (all.delete(session.id)) await session.conversation.close()
   }
 
-  function makeRoom(owner: string): boolean {
+  function ensureCapacity(owner: string): boolean {
     const own = [...all.values()].filter((session) => session.owner === owner)
     if (own.length < limits.sessions && all.size < limits.sessionsInAll) return true
     const [oldest] = own.filter(({ busy }) => busy === 0).sort((a, b) => a.since - b.since)
@@ -56,7 +53,7 @@ export function createSessions(limits: HttpLimits): Sessions {
 
   return {
     begin({ owner }, path, converse) {
-      if (!makeRoom(owner)) return undefined
+      if (!ensureCapacity(owner)) return undefined
       const conversation = converse()
       if (!conversation) return 'unknown'
       const id = randomBytes(32).toString('base64url')

@@ -1,5 +1,5 @@
-// The door for MCP clients that come over HTTP: `/mcp` for every server, `/mcp/{server}` for one. Both eras of the protocol are
-// spoken on the same path, and who asks is known before anything of the body is read.
+// The HTTP door for MCP clients: `/mcp` for all servers, `/mcp/{server}` for one. Both protocols use the same path. The caller
+// is authenticated before the body is read.
 
 import { announced, createBudget, type Budget } from '../../budget.ts'
 import type { DoorRequest, Door, Reply } from '../../exchange.ts'
@@ -16,13 +16,12 @@ import { errorReply, refusal } from './http-reply.ts'
 import type { Mcp, Scope } from '../mcp.ts'
 import { CODE, parseMessage } from '../message.ts'
 
-/** What the door is made of. */
 interface HttpDoorOptions {
   readonly mcp: Mcp
   readonly tokens: Pick<Tokens, 'identify'>
   readonly log: Log
   readonly limits?: Partial<HttpLimits>
-  /** How much each principal may have the gateway read; the default limits if not given. */
+  /** Limits how much the gateway reads for each principal; the default limits if not given. */
   readonly budget?: Budget
 }
 
@@ -55,9 +54,9 @@ export function createHttpDoor({
     share.settle(bytes.length)
     const message = parseMessage(bytes, most)
     if (message.kind === 'unreadable') budget.fine(caller.identity)
-    // A body takes its time, and the token may be gone by now.
+    // The token may have been revoked while the body arrived.
     if (!caller.known()) return unknownToken()
-    // Also what cannot be read is on the record: perhaps it was a call.
+    // An unreadable message may be a call, so its refusal is recorded.
     if (message.kind === 'unreadable') return modern.answer(asked, caller, scope, message)
     const params = message.kind === 'response' ? {} : message.params
     return isModern(asked, params)
@@ -65,13 +64,13 @@ export function createHttpDoor({
       : legacy.take(asked, caller, scope, message)
   }
 
-  /** A message is refused by its conversation; a stream is no message. */
+  /** A frozen caller gets no stream. Messages are refused by their conversation. */
   async function listen(asked: DoorRequest, caller: KnownCaller): Promise<Reply> {
     const frozen = await mcp.refuseFrozen(caller.identity)
     return frozen ? refusal(403, denialText(frozen, false)) : legacy.listen(asked, caller)
   }
 
-  /** A server that is not there needs no message. */
+  /** A request for an unknown server is refused before its body is read. */
   function unreachable(scope: Scope): Reply | undefined {
     const there = scope.kind === 'server' ? mcp.servers.includes(scope.name) : mcp.servers.length > 0
     return there ? undefined : noServer(scope)
@@ -86,13 +85,13 @@ export function createHttpDoor({
     if (!caller) return unknownToken()
     const { role } = caller.identity
     if (role !== 'agent') {
-      return refusal(403, `the token has the role \`${role}\`; agents come with the role \`agent\``)
+      return refusal(403, `the token has the role \`${role}\`: use a token with the role \`agent\``)
     }
     const scope: Scope = name === undefined ? { kind: 'all' } : { kind: 'server', name }
     if (asked.method === 'POST') return post(asked, caller, scope)
     if (asked.method === 'GET') return listen(asked, caller)
     if (asked.method === 'DELETE') return legacy.end(asked, caller)
-    return refusal(405, 'messages are sent with POST', { allow: 'POST, GET, DELETE' })
+    return refusal(405, 'send messages with POST', { allow: 'POST, GET, DELETE' })
   }
 
   return {
@@ -101,16 +100,17 @@ export function createHttpDoor({
     async close() {
       open.close()
       const ends = await Promise.allSettled([modern.close(), legacy.close()])
-      if (ends.some(({ status }) => status === 'rejected')) log('warn', 'an MCP conversation ended badly')
+      if (ends.some(({ status }) => status === 'rejected'))
+        log('warn', 'an MCP conversation could not be closed')
     },
   }
 }
 
 function tooMuch(after: number): Reply {
-  const message = `you have sent more than the gateway reads for you at a time; wait ${after} s, and send less`
+  const message = `you sent too much data: wait ${after} s, and send less`
   return errorReply(429, { code: CODE.invalidRequest, message }, undefined, { 'retry-after': String(after) })
 }
 
 function unknownToken(): Reply {
-  return refusal(401, 'the token is missing, unknown or no longer in force', CHALLENGE)
+  return refusal(401, 'the token is missing, unknown or revoked', CHALLENGE)
 }

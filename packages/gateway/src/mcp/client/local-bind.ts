@@ -1,4 +1,4 @@
-// Listening on a socket that is this user's alone.
+// Binds a socket that only this user can open.
 
 import { chmodSync, lstatSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { createConnection, type Server } from 'node:net'
@@ -7,15 +7,14 @@ import { GatewayError } from '../../error.ts'
 import { checkSocket, HAS_PIPES, prepareFolder } from './local-path.ts'
 
 /**
- * Binds a socket for this user alone. It is made in a folder that nobody else can enter and then put in its place, so that it is never there with
- * wider permissions; what an earlier gateway left is replaced.
- *
- * @throws GatewayError `LISTEN_REFUSED` if another gateway listens there, or it is not only this user's.
+ * Binds a socket for this user only. It is created in a private folder and then moved into place, so that it never has wider
+ * permissions. The socket of an earlier gateway is replaced.
+ * @throws GatewayError `LISTEN_REFUSED` if another gateway listens there, or other users can access it.
  */
 export async function bindSocket(server: Server, path: string): Promise<void> {
   prepareFolder(path)
   if (checkSocket(path) && (await answers(path))) {
-    throw new GatewayError('LISTEN_REFUSED', `another gateway listens on \`${path}\``, {
+    throw new GatewayError('LISTEN_REFUSED', `another gateway already listens on \`${path}\``, {
       hints: ['stop it first, or choose another directory with `--data`'],
     })
   }
@@ -50,8 +49,8 @@ function listen(server: Server, path: string): Promise<void> {
 }
 
 function refused(path: string, why: string): GatewayError {
-  return new GatewayError('LISTEN_REFUSED', `\`${path}\` cannot be listened on: ${why}`, {
-    hints: ['the data directory must be on a file system that has sockets, and be this user’s'],
+  return new GatewayError('LISTEN_REFUSED', `cannot listen on \`${path}\`: ${why}`, {
+    hints: ['the data directory must belong to this user, on a file system that supports sockets'],
   })
 }
 

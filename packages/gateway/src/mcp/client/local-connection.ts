@@ -13,37 +13,35 @@ import { formatWelcome, GOODBYE, parseJoin, STDERR, type Join, type JoinAnswer }
 import type { Mcp } from '../mcp.ts'
 import { CODE, formatError, MAX_MESSAGE, parseMessage, type Request, type RpcError } from '../message.ts'
 
-/** What the local door is made of. */
 export interface LocalOptions {
   readonly mcp: Mcp
   readonly tokens: Pick<Tokens, 'identify'>
   readonly tenant: string
   readonly log: Log
   readonly limits?: Partial<LocalLimits>
-  /** How much each principal may have the gateway read; the default limits if not given. */
+  /** Limits how much the gateway reads for each principal; the default limits if not given. */
   readonly budget?: Budget
 }
 
-/** How much of what. Times are in milliseconds. */
+/** Limits of the local door. Times are in milliseconds. */
 export interface LocalLimits {
   readonly connections: number
-  /** Requests of one program that are under way. */
+  /** Active requests of one program. */
   readonly requests: number
   /** Bytes that wait for a reader. */
   readonly unread: number
   /** For the first line. */
   readonly deadline: number
-  /** For requests under way when the gateway stops. */
+  /** For active requests when the gateway stops. */
   readonly grace: number
 }
 
-/** A program that has come. */
 export interface LocalConnection {
-  /** Says goodbye when what is under way is answered, or it has taken too long. */
+  /** Says goodbye when active requests are answered, or after the grace time. */
   close(): Promise<void>
 }
 
-/** Takes a program in. */
+/** Serves a connected program. */
 export function createLocalConnection(
   socket: Socket,
   options: LocalOptions & { readonly budget: Budget },
@@ -52,14 +50,14 @@ export function createLocalConnection(
 ): LocalConnection {
   let conversation: Conversation | undefined
   let stage: 'new' | 'joining' | 'joined' | 'over' = 'new'
-  let underway = 0
+  let active = 0
   let known = (): boolean => true
   let spender: Spender = { tenant: options.tenant, principal: '' }
   let paused: NodeJS.Timeout | undefined
   let isLeaving = false
   let isStopping = false
   let settled = (): void => undefined
-  const deadline = setTimeout(() => drop('says nothing'), limits.deadline)
+  const deadline = setTimeout(() => drop('sent no first line in time'), limits.deadline)
   const out: Out = { send: write }
 
   const writeLine = lineWriter(socket)
@@ -67,12 +65,12 @@ export function createLocalConnection(
   function write(line: string): void {
     if (stage === 'over' || !socket.writable) return
     writeLine(line)
-    // What it does not read piles up here, for all others to feel.
-    if (socket.writableLength > limits.unread) drop('does not read')
+    // Unread output fills the memory of the gateway.
+    if (socket.writableLength > limits.unread) drop('does not read its input')
   }
 
   function drop(why: string): void {
-    options.log('warn', 'a local program was dropped', { why })
+    options.log('warn', 'a local connection was dropped', { why })
     socket.destroy()
   }
 
@@ -85,7 +83,7 @@ export function createLocalConnection(
   function onLine(line: Uint8Array): void {
     if (stage === 'new') void join(line)
     else if (stage === 'joined') take(line)
-    else if (stage === 'joining') drop('does not wait for the answer')
+    else if (stage === 'joining') drop('sent a message before it was welcomed')
   }
 
   async function join(line: Uint8Array): Promise<void> {
@@ -93,18 +91,18 @@ export function createLocalConnection(
     clearTimeout(deadline)
     const read = parseJoin(line)
     if (typeof read === 'string') {
-      refuse(read, 'use the `tollgate` of the gateway’s own version')
+      refuse(read, 'use the same version of `tollgate` as the gateway')
       return
     }
-    const who = whoIs(read, options.tokens)
+    const who = identityOf(read, options.tokens)
     if (who === undefined) {
       refuse(
-        'the token is unknown, or not one of an agent',
+        'the token is unknown or does not belong to an agent',
         'issue one with `tollgate tokens issue --role agent --principal agent:NAME`',
       )
       return
     }
-    known = () => whoIs(read, options.tokens)?.principal === who.principal
+    known = () => identityOf(read, options.tokens)?.principal === who.principal
     const welcome = await begin(read, who)
     if (isOver()) return
     if (!welcome.ok) {
@@ -117,7 +115,7 @@ export function createLocalConnection(
     leaveIfIdle()
   }
 
-  async function begin({ name, initialize, ...server }: Join, who: Who): Promise<JoinAnswer> {
+  async function begin({ name, initialize, ...server }: Join, who: LocalIdentity): Promise<JoinAnswer> {
     const { command, args, env, cwd, process = randomBytes(16).toString('hex') } = server
     const address = { transport: 'stdio', command, args, env, cwd } as const
     const onStderr = (text: string): void => write(STDERR + JSON.stringify(text))
@@ -125,19 +123,19 @@ export function createLocalConnection(
     spender = caller
     const session = madeSession(process)
     conversation = options.mcp.converse({ ...caller, session }, { kind: 'own', name, address, onStderr })
-    if (!conversation) return { ok: false, message: 'the gateway does not take this server', hints: [] }
+    if (!conversation) return { ok: false, message: 'the gateway does not accept this server', hints: [] }
     const error = initialize && (await replayed(conversation, initialize))
     if (!error) return { ok: true }
-    return { ok: false, message: 'the server did not take up where it was', hints: [error.message] }
+    return { ok: false, message: 'the server did not resume the earlier connection', hints: [error.message] }
   }
 
   function take(line: Uint8Array): void {
     if (!conversation) return
     if (!known()) {
-      drop('has a token that is no longer in force')
+      drop('has a revoked token')
       return
     }
-    // An empty line is nothing, and many programs end with one.
+    // Empty lines are ignored. Many programs end with one.
     if (line.length === 0) return
     const message = parseMessage(line)
     spend(line.length, message.kind !== 'unreadable')
@@ -145,17 +143,19 @@ export function createLocalConnection(
       conversation.take(message, out).catch(() => undefined)
       return
     }
-    if (isStopping || underway >= limits.requests) {
-      const why = isStopping ? 'the gateway stops' : 'there are as many requests under way as there may be'
+    if (isStopping || active >= limits.requests) {
+      const why = isStopping
+        ? 'the gateway is stopping'
+        : 'too many requests are in progress; wait for answers'
       write(formatError(message.id, { code: CODE.internal, message: why }))
       return
     }
     conversation.take(message, counted(message)).catch(() => {
-      write(formatError(message.id, { code: CODE.internal, message: 'the gateway could not answer' }))
+      write(formatError(message.id, { code: CODE.internal, message: GATEWAY_FAULT }))
     })
   }
 
-  /** Charges for a line. Nothing more is read of a program whose principal is in debt: it waits, and loses nothing. */
+  /** Charges the principal for a line. If it is in debt, reading pauses; nothing is lost. */
   function spend(bytes: number, readable: boolean): void {
     if (!readable) options.budget.fine(spender)
     const seconds = options.budget.charge(spender, bytes)
@@ -167,15 +167,15 @@ export function createLocalConnection(
     }, 1000 * seconds)
   }
 
-  /** The way back of one request, which is under way until its end. Listening has none. */
+  /** The output of one request, which counts as active until its end. Listening does not count. */
   function counted({ method }: Request): Out {
     if (method === 'subscriptions/listen') return out
-    underway++
+    active++
     let isDone = false
     const done = (): void => {
       if (isDone) return
       isDone = true
-      underway--
+      active--
       leaveIfIdle()
     }
     return {
@@ -187,23 +187,23 @@ export function createLocalConnection(
     }
   }
 
-  // Read anew each time: it changes while something is awaited.
+  // A function, because the value changes across an `await`.
   const isOver = (): boolean => stage === 'over'
 
   function leaveIfIdle(): void {
-    if (underway > 0 || stage === 'joining') return
+    if (active > 0 || stage === 'joining') return
     settled()
     if (isLeaving) socket.end()
   }
 
-  const reader = createLineReader(MAX_MESSAGE, { onLine, onOverflow: () => drop('sends too long a line') })
+  const reader = createLineReader(MAX_MESSAGE, { onLine, onOverflow: () => drop('sent too long a line') })
   socket.on('data', (chunk: Buffer) => reader.push(chunk))
-  // It has nothing more to ask, and may still wait for answers.
+  // It sends no more requests, but may wait for answers.
   socket.on('end', () => {
     isLeaving = true
     leaveIfIdle()
   })
-  // The close follows.
+  // The close event follows.
   socket.on('error', () => undefined)
   socket.on('close', () => {
     clearTimeout(deadline)
@@ -212,23 +212,24 @@ export function createLocalConnection(
     stage = 'over'
     settled()
     left()
-    conversation?.close().catch(() => options.log('warn', 'an MCP conversation ended badly'))
+    conversation?.close().catch(() => options.log('warn', 'an MCP conversation could not be closed'))
   })
 
   return {
     async close() {
       isStopping = true
-      if (underway > 0) await within(limits.grace, (resolve) => (settled = resolve))
+      if (active > 0) await within(limits.grace, (resolve) => (settled = resolve))
       write(GOODBYE)
-      if (!socket.destroyed) await within(LAST_WORDS, (resolve) => void socket.once('close', resolve).end())
+      if (!socket.destroyed) await within(CLOSE_WITHIN, (resolve) => void socket.once('close', resolve).end())
       socket.destroy()
     },
   }
 }
 
-const LAST_WORDS = 500
+const GATEWAY_FAULT = 'internal error of the gateway; see its log'
+const CLOSE_WITHIN = 500
 
-/** Waits for something, but not longer than that. */
+/** Waits for `start` to resolve, at most so many milliseconds. */
 function within(milliseconds: number, start: (resolve: () => void) => void): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds)
@@ -239,22 +240,22 @@ function within(milliseconds: number, start: (resolve: () => void) => void): Pro
   })
 }
 
-interface Who {
+interface LocalIdentity {
   readonly tenant: string | undefined
   readonly principal: string
 }
 
-/** Whom it is for: the agent of the token, or the one that every program of this user is. */
-function whoIs({ token }: Join, tokens: Pick<Tokens, 'identify'>): Who | undefined {
+/** The agent of the token; without a token, `agent:local`. */
+function identityOf({ token }: Join, tokens: Pick<Tokens, 'identify'>): LocalIdentity | undefined {
   if (token === undefined) return { tenant: undefined, principal: 'agent:local' }
   const identity = tokens.identify(token)
   return identity?.role === 'agent' ? identity : undefined
 }
 
-/** Initializes once more, for a client that has been told already; answers with what went wrong. */
+/** Repeats `initialize` for a client that was already answered. Returns the error, if there is one. */
 function replayed(conversation: Conversation, initialize: Request): Promise<RpcError | undefined> {
   return new Promise((resolve) => {
-    const lost = { code: CODE.internal, message: 'the gateway could not answer' }
+    const lost = { code: CODE.internal, message: GATEWAY_FAULT }
     const out: Out = {
       send(_, last, error) {
         if (last) resolve(error)

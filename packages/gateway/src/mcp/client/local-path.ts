@@ -1,5 +1,5 @@
-// Where the local socket of a gateway is, and whose it must be: who comes by it may do what the gateway's own user may, and who
-// listens on it is told secrets.
+// The path of a gateway's local socket, and checks of its owner. A client on it has the rights of the gateway's user, and a
+// listener on it receives secrets.
 
 import { createHash } from 'node:crypto'
 import { lstatSync, type Stats } from 'node:fs'
@@ -9,18 +9,18 @@ import process from 'node:process'
 import { makeDirectory } from '../../directory.ts'
 import { GatewayError } from '../../error.ts'
 
-/** Whether sockets are pipes with names of their own, and not files. */
+/** Whether sockets are named pipes instead of files. */
 export const HAS_PIPES: boolean = process.platform === 'win32'
 
-// The address of a socket has room for 104 bytes at least; some of them for a folder that it is made in.
-const LONGEST = 100
+// A socket address holds at least 104 bytes. Some are needed for a temporary folder.
+const MAX_PATH_BYTES = 100
 
-/** Where the gateway of this data directory listens for programs of the same user. */
+/** The socket for programs of the same user. */
 export function socketPath(data: string): string {
   return pathOf(data, 'gateway.sock')
 }
 
-/** Where it listens for operators. */
+/** The socket for operators. */
 export function operatorsPath(data: string): string {
   return pathOf(data, 'operator.sock')
 }
@@ -29,11 +29,11 @@ function pathOf(data: string, name: string): string {
   const path = join(resolve(data), name)
   const hash = createHash('sha256').update(path).digest('hex').slice(0, 24)
   if (HAS_PIPES) return `\\\\.\\pipe\\tollgate-${hash}`
-  if (Buffer.byteLength(path) <= LONGEST) return path
+  if (Buffer.byteLength(path) <= MAX_PATH_BYTES) return path
   return join(tmpdir(), `tollgate-${process.getuid?.() ?? 0}`, `${hash}.sock`)
 }
 
-/** Makes the folder of a socket if it is one of ours, and refuses one that others may write to. @throws GatewayError. */
+/** Creates the folder of a socket, and refuses one that others may write to. @throws GatewayError. */
 export function prepareFolder(path: string): void {
   if (HAS_PIPES) return
   makeDirectory(dirname(path))
@@ -42,9 +42,8 @@ export function prepareFolder(path: string): void {
 }
 
 /**
- * Refuses a socket that another user made or could have made.
- *
- * @returns whether there is a socket at all.
+ * Refuses a socket that another user created or could have created.
+ * @returns whether there is a socket.
  * @throws GatewayError `LISTEN_REFUSED`.
  */
 export function checkSocket(path: string): boolean {
@@ -62,9 +61,9 @@ function isOwn({ uid, mode }: Stats): boolean {
 }
 
 function foreign(path: string): GatewayError {
-  return new GatewayError('LISTEN_REFUSED', `\`${path}\` is not only this user’s`, {
+  return new GatewayError('LISTEN_REFUSED', `other users can access \`${path}\``, {
     hints: [
-      'run as the user whose gateway it is',
+      'run as the user that runs the gateway',
       `if it is yours, run \`chmod go-w ${path}\`, or remove it`,
     ],
   })

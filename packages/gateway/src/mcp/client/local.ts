@@ -1,5 +1,5 @@
-// The door for programs of the same user: a socket beside the ledger, by which `tollgate mcp -- COMMAND` brings a client and the
-// server it wants. Who can open the socket can read the keys as well, so it asks for no token; it takes one if it is given.
+// The local door: a socket beside the ledger, used by `tollgate mcp -- COMMAND` to connect a client with its own server. A
+// token is optional, because a user who can open the socket can also read the keys.
 
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -17,10 +17,9 @@ import { MAX_MESSAGE } from '../message.ts'
 
 export { socketPath, type LocalLimits }
 
-/** A local door that is open. */
 export interface LocalDoor {
   readonly path: string
-  /** Lets requests under way finish, says goodbye, and removes the socket. */
+  /** Waits for active requests, says goodbye and removes the socket. */
   close(): Promise<void>
 }
 
@@ -34,27 +33,26 @@ const LIMITS: LocalLimits = {
 
 /**
  * Listens on the socket of a data directory.
- *
- * @throws GatewayError `LISTEN_REFUSED` if somebody listens there already, or it is not only this user's.
+ * @throws GatewayError `LISTEN_REFUSED` if a gateway already listens there, or other users can access it.
  */
 export async function openLocal(data: string, options: LocalOptions): Promise<LocalDoor> {
   const limits = { ...LIMITS, ...options.limits }
   const path = socketPath(data)
-  const visits = new Set<LocalConnection>()
+  const connections = new Set<LocalConnection>()
   const { budget = createBudget() } = options
   const server = createServer({ allowHalfOpen: true }, (socket) => {
-    if (visits.size >= limits.connections) {
-      const message = 'as many programs are with the gateway as there may be'
+    if (connections.size >= limits.connections) {
+      const message = 'too many local connections'
       socket.on('error', () => undefined)
-      socket.end(`${formatWelcome({ ok: false, message, hints: ['end some of them'] })}\n`, () =>
+      socket.end(`${formatWelcome({ ok: false, message, hints: ['close some of them'] })}\n`, () =>
         socket.destroy(),
       )
       return
     }
     const connection = createLocalConnection(socket, { ...options, budget }, limits, () =>
-      visits.delete(connection),
+      connections.delete(connection),
     )
-    visits.add(connection)
+    connections.add(connection)
   })
   await bindSocket(server, path)
   server.on('error', ({ code }: NodeJS.ErrnoException) =>
@@ -63,10 +61,10 @@ export async function openLocal(data: string, options: LocalOptions): Promise<Lo
   return {
     path,
     async close() {
-      // No more from here on: whoever finds no socket waits for the next gateway.
+      // Removed first, so that new clients wait for the next gateway.
       if (!HAS_PIPES) rmSync(path, { force: true })
       const closed = new Promise((resolve) => server.close(resolve))
-      await Promise.all([...visits].map((connection) => connection.close()))
+      await Promise.all([...connections].map((connection) => connection.close()))
       await closed
     },
   }

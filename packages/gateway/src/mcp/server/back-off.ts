@@ -1,19 +1,18 @@
-// How long a server that ended is left alone: a server that cannot live must not be started without end.
+// Delays the restart of a server that ended, so that a failing server is not restarted in a loop.
 
 import { now } from './calls.ts'
 import type { Times } from './channel.ts'
 
-/** When a server may be started again. */
 interface BackOff {
   /** Milliseconds until the next start. */
   wait(): number
-  /** It has been started. */
+  /** The server was started. */
   isUp(): void
-  /** It has ended, or could not be started. */
+  /** The server ended, or could not be started. */
   isDown(): void
 }
 
-/** At once the first time, and then later each time, until it has been well for a while. */
+/** Allows the first restart at once and doubles the delay each time, until the server has run well for a while. */
 export function createBackOff({ backOff, longestBackOff, well }: Times): BackOff {
   let failures = 0
   let upSince: number | undefined

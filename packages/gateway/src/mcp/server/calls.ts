@@ -1,4 +1,4 @@
-// Requests under way to a server: each has an id of ours, one answer, and an end in time.
+// The active requests to a server. Each has its own id, one answer and a deadline.
 
 import { CODE, type RpcError } from '../message.ts'
 import { isSent } from '../methods.ts'
@@ -6,17 +6,16 @@ import { withoutClaims } from './claims.ts'
 import { UpstreamFault, type Exchange, type UpstreamAnswer, type UpstreamFaultCode } from './upstream.ts'
 import type { JsonObject } from '@tollgate/evidence'
 
-/** A request under way. */
 export interface ServerCall {
-  /** Ours, used once. It is the progress token too. */
+  /** Used once. Also the progress token. */
   readonly id: number
   readonly method: string
   readonly exchange: Exchange
-  /** For a request that stays open to be told of changes. */
+  /** For a request that stays open to report changes. */
   readonly onChange: OnChange | undefined
   /** Rejects with an UpstreamFault. */
   readonly answer: Promise<UpstreamAnswer>
-  /** Whether it has its answer, or never will. */
+  /** Whether it is settled. */
   readonly over: boolean
   settle(answer: UpstreamAnswer): void
   fail(fault: UpstreamFault): void
@@ -25,7 +24,7 @@ export interface ServerCall {
 /** Takes `notifications/…/list_changed` and `notifications/resources/updated`. */
 export type OnChange = (method: string, params: JsonObject) => void
 
-/** All requests under way on one channel, the oldest first. */
+/** The active requests on one channel, oldest first. */
 export interface ServerCalls {
   open(method: string, exchange: Exchange, onChange?: OnChange): ServerCall
   find(id: unknown): ServerCall | undefined
@@ -33,14 +32,13 @@ export interface ServerCalls {
   failAll(fault: UpstreamFault): void
 }
 
-/** No requests yet. */
 export function createCalls(): ServerCalls {
   const under = new Map<number, ServerCall>()
   let last = 0
   return {
     open(method, exchange, onChange) {
-      // The last place before the server: the type alone is only the compiler's word.
-      if (!isSent(method)) throw new TypeError('no such request is sent to servers')
+      // The last check before the server. The type alone proves nothing at run time.
+      if (!isSent(method)) throw new TypeError('this request must not be sent to servers')
       const id = ++last
       const call = createCall({ id, method, exchange, onChange }, () => under.delete(id))
       under.set(id, call)
@@ -59,7 +57,7 @@ function createCall(
   onOver: () => void,
 ): ServerCall {
   const { promise, resolve, reject } = withResolvers<UpstreamAnswer>()
-  // Whoever waits hears of it; that nobody does yet is no fault of its own.
+  // A rejection without a reader must not be unhandled.
   promise.catch(() => undefined)
   let over = false
   const once = (settle: () => void): void => {
@@ -79,7 +77,6 @@ function createCall(
   }
 }
 
-/** A promise, and what settles it. */
 export function withResolvers<T>(): {
   promise: Promise<T>
   resolve: (value: T) => void
@@ -94,12 +91,12 @@ export function withResolvers<T>(): {
   return { promise, resolve: (value) => resolve(value), reject: (fault) => reject(fault) }
 }
 
-/** Milliseconds of a clock that never goes back. */
+/** Milliseconds of a monotonic clock. */
 export function now(): number {
   return performance.now()
 }
 
-/** Waits for a promise until the client gives up or the time is over; then rejects, and lets it be. */
+/** Waits for a promise until the client cancels or the deadline passes; then rejects. */
 export async function within<T>(
   promise: Promise<T>,
   limits: { signal?: AbortSignal | undefined; deadline: number; late: () => UpstreamFault; name: string },
@@ -119,21 +116,19 @@ export async function within<T>(
   }
 }
 
-// Longer than this, Node's timers fire at once.
+// Node's timers fire at once beyond this.
 const MAX_TIMER = 0x7fffffff
 
-/** Calls back at a time of `now()`; never if that is infinitely far. */
+/** Calls back at a time of `now()`; never for infinity. */
 export function startTimer(deadline: number, onTime: () => void): NodeJS.Timeout | undefined {
   const wait = deadline - now()
   return wait > MAX_TIMER ? undefined : setTimeout(onTime, Math.max(0, wait))
 }
 
-/** The client cancelled. */
 export function cancelled(name: string): UpstreamFault {
   return new UpstreamFault('CANCELLED', `the request to \`${name}\` was cancelled`)
 }
 
-/** The server did not answer in time. */
 export function silent(name: string): UpstreamFault {
   return faultOf('SILENT', name)
 }
@@ -141,12 +136,12 @@ export function silent(name: string): UpstreamFault {
 const WORDS: Readonly<Record<UpstreamFaultCode, string>> = {
   UNREACHABLE: 'cannot be reached',
   LOST: 'was lost before it answered',
-  GARBLED: 'answered with something that cannot be read',
-  CANCELLED: 'was told that the request is cancelled',
+  GARBLED: 'sent an unreadable answer',
+  CANCELLED: 'was sent a cancellation',
   SILENT: 'did not answer in time',
 }
 
-/** A fault of a server: its code in words, and more of it if there is more to say. */
+/** A fault of a server: its code in words, with more detail if given. */
 export function faultOf(
   code: UpstreamFaultCode,
   name: string,
@@ -158,17 +153,16 @@ export function faultOf(
   return new UpstreamFault(code, message, { ...options, ...(because !== undefined && { because }) })
 }
 
-/** A server that answered, but not with anything that tells what became of the request. */
-export function strayed(name: string, how: string): UpstreamFault {
+/** A server that answered, but not in a way that tells the outcome of the request. */
+export function violation(name: string, how: string): UpstreamFault {
   return new UpstreamFault('GARBLED', `\`${name}\` ${how}`, { because: `it ${how}` })
 }
 
-/** An answer that says why there is none. */
 function refusal(error: RpcError): UpstreamAnswer {
   return { ok: false, error }
 }
 
-/** The answer where a server wants something of a client that cannot be asked. */
+/** The answer if a server asks something of a client that cannot be asked. */
 export function notAskable(more?: RpcError): UpstreamAnswer {
   const because = more === undefined ? '' : `: ${more.message}`
   return refusal({ code: more?.code ?? CODE.internal, message: `the client cannot be asked${because}` })

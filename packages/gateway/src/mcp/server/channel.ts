@@ -1,4 +1,4 @@
-// A way to a server that is open: messages go and come on it until it ends. Both transports look like this.
+// An open connection to a server, over stdio or HTTP. Messages go both ways until it ends.
 
 import type { JsonObject } from '@tollgate/evidence'
 import type { Log } from '../../log.ts'
@@ -14,60 +14,59 @@ import {
 import type { SentMethod } from '../methods.ts'
 import type { Exchange, UpstreamAnswer, UpstreamEvents, UpstreamFault } from './upstream.ts'
 
-/** A way to a server, from its opening to its end; never opened again. */
+/** A connection to a server. Once it ended it is never opened again. */
 export interface ServerChannel {
   readonly name: string
   readonly transport: 'stdio' | 'http'
   readonly calls: ServerCalls
-  /** The server's era and revision are known: what is sent and taken follows them. */
-  speak(era: 'modern' | 'legacy', version: string): void
-  /** The server is ready: what it says that belongs to no request is taken from now on. */
+  /** Sets the protocol and revision for all later messages. */
+  speak(protocol: 'modern' | 'legacy', version: string): void
+  /** The server is ready: from now on, messages that belong to no request are taken. */
   attend?(): void
-  /** Takes note of what a modern server answered, and gives what is to be made of it. */
+  /** Records the answer of a modern server and returns the result to use. */
   learn?(method: string, params: JsonObject, result: JsonObject): JsonObject
-  /** Hands a request to the server. Whatever comes of it settles the call. Throws only if nothing can have been sent. */
+  /** Sends a request to the server. The outcome settles the call. Throws only if nothing was sent. */
   post(call: ServerCall, params: JsonObject): void
-  /** Hands over a notification or an answer; resolves when that is done or cannot be. Never rejects. */
+  /** Sends a notification or an answer. Resolves when it is sent or has failed. Never rejects. */
   send(message: string): Promise<void>
-  /** A call is given up: the server is told as far as the era has a way to. */
+  /** Gives up a call and tells the server, if the protocol has a message for it. */
   cancel(call: ServerCall): void
-  /** Ends it. What is under way is lost. */
+  /** Ends the connection. Active requests fail. */
   close(): Promise<void>
 }
 
-/** What a channel is opened with. */
 export interface ChannelOptions {
   readonly name: string
   readonly log: Log
   readonly events: UpstreamEvents
   readonly times: Times
-  /** Largest message, in bytes. */
+  /** Largest message in bytes. */
   readonly maxMessage: number
-  /** It has ended by itself. */
+  /** The connection ended without `close`. */
   readonly onEnd: () => void
 }
 
-/** How long is waited for what, in milliseconds. */
+/** Timeouts in milliseconds. */
 export interface Times {
   /** For an answer. */
   readonly patience: number
-  /** For a server to be there and say who it is. */
+  /** For a server to start and identify itself. */
   readonly hello: number
-  /** For an answer to the first question of the modern era, before the legacy one is asked too. */
+  /** For an answer to the modern greeting, before the legacy greeting is sent too. */
   readonly silence: number
-  /** At the end of a process, before each harder way. */
+  /** Before each stronger step to end a process. */
   readonly grace: number
-  /** Before the second restart; doubled each time. */
+  /** Before the second restart. Doubled each time. */
   readonly backOff: number
   readonly longestBackOff: number
-  /** After which a server is held to be well. */
+  /** Running time after which a server counts as healthy. */
   readonly well: number
 }
 
-/** A request that is to be made. */
+/** A request to send. */
 export interface ServerRequest {
   readonly method: SentMethod
-  /** What is sent under this id, which is the progress token too. */
+  /** The parameters for this id, which is also the progress token. */
   params(id: number): JsonObject
   readonly exchange: Exchange
   /** A time of `now()`. */
@@ -75,7 +74,7 @@ export interface ServerRequest {
   readonly onChange?: OnChange
 }
 
-/** Makes a request, once. @throws UpstreamFault. */
+/** Sends a request once and waits for its answer. @throws UpstreamFault. */
 export async function perform(channel: ServerChannel, asked: ServerRequest): Promise<UpstreamAnswer> {
   const { method, exchange, deadline, onChange } = asked
   const { signal } = exchange
@@ -98,7 +97,7 @@ export async function perform(channel: ServerChannel, asked: ServerRequest): Pro
   }
 }
 
-/** Hands a request over; one that cannot be written has not been sent. */
+/** Sends a request. A request that cannot be serialized fails as not sent. */
 export function post(
   channel: ServerChannel,
   call: ServerCall,

@@ -1,39 +1,37 @@
-// A process of a server: started without a shell, with exactly the environment it is given, and ended with all it has started.
+// A server process: started without a shell and with exactly the given environment, ended with all processes it started.
 
 import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lineWriter } from '../lines.ts'
 import type { ServerAddress } from './upstream.ts'
 
-/** A process of a server. */
 interface Child {
-  /** Writes a line. False if it does not read: too much waits for it already. */
+  /** Writes a line. False if the process does not read and the queue is full. */
   write(line: string): boolean
-  /** Asks it to end, and ends it if it does not: its input is closed, then it is told, then it is killed. */
+  /** Ends the process: closes its input, then sends SIGTERM, then SIGKILL. */
   close(): Promise<void>
-  /** Ends it at once, with all it has started. */
+  /** Kills the process and everything it started. */
   kill(): void
 }
 
-/** What is done with what a process says. */
 interface ChildOptions {
   readonly address: ServerAddress & { readonly transport: 'stdio' }
-  /** Before each harder way of ending it, in milliseconds. */
+  /** Milliseconds before each stronger step to end the process. */
   readonly grace: number
-  /** Most bytes that may wait for it to read them. */
+  /** Most bytes that may wait until the process reads them. */
   readonly maxQueue: number
   readonly onOutput: (chunk: Uint8Array) => void
-  /** Nothing more will come of it: it could not be started, has ended, or closed a pipe. Called once. */
+  /** The process could not be started, has ended, or closed a pipe. Called once. */
   readonly onEnd: (because: string) => void
   readonly onStderr?: (text: string) => void
 }
 
-// After a process has ended, what it said last may still be on its way.
+// The last output of a process may arrive after its exit.
 const LINGER = 500
 const STDERR_PER_SECOND = 64 << 10
 const IS_POSIX = process.platform !== 'win32'
 
-/** Starts a process. That it cannot be started is told by `onEnd`. */
+/** Starts a process. `onEnd` reports a failure to start. */
 export function startChild(options: ChildOptions): Child {
   const { address, grace, maxQueue, onOutput, onEnd } = options
   const child = spawnChild(address)
@@ -61,7 +59,7 @@ export function startChild(options: ChildOptions): Child {
   child.stdin.on('close', () => endSoon('it closed its input'))
   child.stdout.on('data', onOutput)
   child.stdout.on('error', () => end('its output failed'))
-  // Given a moment: at its end a process closes this before it is known to have ended.
+  // Delayed, because an exiting process closes its output before its exit is known.
   child.stdout.on('end', () => setImmediate(() => end('it closed its output')))
   drain(child, options.onStderr)
 
@@ -81,7 +79,7 @@ export function startChild(options: ChildOptions): Child {
         group.kill(signal)
       }
       await group.isGone(grace)
-      // Whatever it has started and left behind.
+      // Kills processes that it left behind.
       group.kill('SIGKILL')
       child.stdout.destroy()
       child.stderr.destroy()
@@ -95,7 +93,7 @@ function spawnChild({ command, args, env, cwd }: ChildOptions['address']): Child
     env: { ...env },
     ...(cwd !== undefined && { cwd }),
     shell: false,
-    // A group of its own, so that what a wrapper starts can be ended with it.
+    // Its own process group, so that processes started by a wrapper end with it.
     detached: IS_POSIX,
     windowsHide: true,
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -103,7 +101,7 @@ function spawnChild({ command, args, env, cwd }: ChildOptions['address']): Child
 }
 
 interface ProcessGroup {
-  /** The process itself has ended. */
+  /** The process has exited. */
   left(): void
   kill(signal: NodeJS.Signals): void
   isGone(within: number): Promise<boolean>
@@ -111,7 +109,7 @@ interface ProcessGroup {
 
 const STEP = 20
 
-/** A process and all it has started. */
+/** A process and everything it started. */
 function createGroup(child: ChildProcess): ProcessGroup {
   let hasLeft = child.pid === undefined
 
@@ -124,7 +122,7 @@ function createGroup(child: ChildProcess): ProcessGroup {
     }
   }
 
-  // What has closed its output and outlived its wrapper is not waited for.
+  // Does not wait for a process that closed its output and outlived its wrapper.
   const isGone = (): boolean => hasLeft && (child.stdout?.readableEnded !== false || !signal(0))
 
   return {
@@ -137,18 +135,18 @@ function createGroup(child: ChildProcess): ProcessGroup {
   }
 }
 
-/** Reads what it says beside the protocol, so that it never has to wait; hands on a part of it. */
+/** Reads standard error, so that the process never blocks. Forwards a limited part. */
 function drain(child: ChildProcessWithoutNullStreams, onStderr: ChildOptions['onStderr']): void {
   let second = 0
-  let said = 0
+  let size = 0
   child.stderr.setEncoding('utf8')
   child.stderr.on('error', () => undefined)
   child.stderr.on('data', (text: string) => {
     const current = Math.floor(performance.now() / 1000)
-    if (current !== second) said = 0
+    if (current !== second) size = 0
     second = current
-    const part = text.slice(0, Math.max(0, STDERR_PER_SECOND - said))
-    said += text.length
+    const part = text.slice(0, Math.max(0, STDERR_PER_SECOND - size))
+    size += text.length
     if (part !== '') onStderr?.(part)
   })
 }

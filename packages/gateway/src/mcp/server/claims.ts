@@ -1,12 +1,12 @@
-// What only the gateway may say: a decision, an approval. A server that says it is not heard.
+// Removes the `dev.tollgate/` members from a server's answer. Only the gateway may state decisions and approvals.
 
 import { isObject, type JsonObject } from '@tollgate/evidence'
 import type { UpstreamAnswer } from './upstream.ts'
 
-// Every key of ours begins with it.
+// The prefix of all keys of Tollgate.
 const OURS = 'dev.tollgate/'
 
-/** An answer without what a server says in the gateway's name. */
+/** An answer without the keys that are reserved for the gateway. */
 export function withoutClaims(answer: UpstreamAnswer): UpstreamAnswer {
   if (answer.ok) return { ok: true, result: metaWithout(answer.result) }
   const { data } = answer.error

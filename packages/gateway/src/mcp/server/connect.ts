@@ -1,4 +1,4 @@
-// Connecting with servers, whichever way they are reached.
+// Opens connections to servers, over stdio or HTTP.
 
 import type { Log } from '../../log.ts'
 import type { Times } from './channel.ts'
@@ -8,21 +8,20 @@ import { openHttp } from './http.ts'
 import { openStdio } from './stdio.ts'
 import type { Connect } from './upstream.ts'
 
-/** What connections need. */
 export interface ConnectOptions {
   readonly log: Log
-  /** How long is waited for what; what is not given is as it should be. */
+  /** Overrides of the default timeouts. */
   readonly times?: Partial<Times>
-  /** Largest message of a server, in bytes. 8 MiB if not given. */
+  /** Largest message of a server in bytes. 8 MiB by default. */
   readonly maxMessage?: number
-  /** Most bytes that may wait for a process to read them. 16 MiB if not given. */
+  /** Most bytes that may wait until a process reads them. 16 MiB by default. */
   readonly maxQueue?: number
 }
 
 const TIMES: Times = {
   // The kernel gives up after 120 seconds.
   patience: 110_000,
-  // `npx` may have to install first.
+  // `npx` may have to install a package first.
   hello: 60_000,
   silence: 3000,
   grace: 2000,
@@ -31,14 +30,14 @@ const TIMES: Times = {
   well: 60_000,
 }
 
-/** Makes connections. None starts anything before it is needed. */
+/** Returns a function that creates connections. A server is started on first use. */
 export function createConnect(options: ConnectOptions): Connect {
   const { log, maxMessage = MAX_MESSAGE, maxQueue = 2 * MAX_MESSAGE } = options
   const times = { ...TIMES, ...options.times }
   return ({ name, address, onStderr }, client, events) => {
     const shared = { name, log, events, maxMessage }
     if (address.transport === 'http') {
-      // There is no process that has to be spared.
+      // No process to protect from restarts.
       const own = { ...times, backOff: 0 }
       return createReconnecting({
         name,

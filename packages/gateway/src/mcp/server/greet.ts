@@ -1,18 +1,16 @@
-// The first words with a server: which era it is of, and who it is.
-//
-// The modern question comes first, since only its answer can tell. A process that says nothing for a while is asked the legacy
-// question too. Where both are answered the handshake holds, for a server of both eras goes by what it was asked last.
+// The first exchange with a server: finds out which protocol it speaks and who it is. The modern question comes first. If a
+// process stays silent, it gets the legacy question too. If both are answered, the legacy handshake counts, because a server
+// that supports both follows the last question.
 
 import { isList, isObject } from '@tollgate/evidence'
 import { faultOf, within, withResolvers, type ServerCall } from './calls.ts'
 import { perform, post, type ServerChannel, type Times } from './channel.ts'
 import { LEGACY, MODERN } from '../protocol.ts'
-import { initializeParams, readInitialized, speakLegacy, type Spoken } from './legacy.ts'
+import { initializeParams, readInitialized, speakLegacy, type ServerSession } from './legacy.ts'
 import { CODE, formatNotification } from '../message.ts'
 import { readDiscovered, senderMeta, speakModern } from './modern.ts'
 import type { ClientHello, ServerHello, UpstreamAnswer, UpstreamEvents, UpstreamFault } from './upstream.ts'
 
-/** What a greeting needs. */
 interface GreetOptions {
   readonly client: ClientHello
   readonly events: UpstreamEvents
@@ -21,18 +19,18 @@ interface GreetOptions {
   readonly deadline: number
   /** Whether the modern question is asked. */
   readonly probe: boolean
-  /** A modern server by HTTP no longer tells of changes. */
-  readonly onUntold: () => void
+  /** A modern HTTP server no longer reports changes. */
+  readonly onChangesLost: () => void
 }
 
-/** Finds out how to speak with a server. @throws UpstreamFault. */
-export async function greet(channel: ServerChannel, options: GreetOptions): Promise<Spoken> {
+/** Finds out how to talk to a server. @throws UpstreamFault. */
+export async function greet(channel: ServerChannel, options: GreetOptions): Promise<ServerSession> {
   const { name } = channel
-  const late = (): UpstreamFault => faultOf('UNREACHABLE', name, 'it does not say who it is')
+  const late = (): UpstreamFault => faultOf('UNREACHABLE', name, 'it did not answer the handshake')
   return within(meet(channel, options), { deadline: options.deadline, late, name })
 }
 
-async function meet(channel: ServerChannel, options: GreetOptions): Promise<Spoken> {
+async function meet(channel: ServerChannel, options: GreetOptions): Promise<ServerSession> {
   const { client, times, probe } = options
   const call = probe ? ask(channel, client) : undefined
   const silence = channel.transport === 'stdio' ? times.silence : Infinity
@@ -42,11 +40,11 @@ async function meet(channel: ServerChannel, options: GreetOptions): Promise<Spok
   const answer = await initialize(channel, options)
   const legacy = answer.ok ? readInitialized(answer.result, channel.transport) : undefined
   if (legacy) return beginLegacy(channel, legacy, options)
-  // A modern server that was slow to start has refused the handshake, and is about to answer what it was asked before.
+  // A modern server that started slowly refuses the handshake and then answers the first question.
   const asked = early || answer.ok ? undefined : (call ?? ask(channel, client))
   const slow = asked && readModern(channel.name, await asked.answer)
   if (slow) return beginModern(channel, slow, options)
-  throw strange(channel.name)
+  throw unsupported(channel.name)
 }
 
 function ask(channel: ServerChannel, client: ClientHello): ServerCall {
@@ -60,7 +58,7 @@ function initialize(channel: ServerChannel, { client, deadline }: GreetOptions):
   return perform(channel, { method: 'initialize', params: () => params, exchange: {}, deadline })
 }
 
-function beginModern(channel: ServerChannel, hello: ServerHello, options: GreetOptions): Spoken {
+function beginModern(channel: ServerChannel, hello: ServerHello, options: GreetOptions): ServerSession {
   channel.speak('modern', hello.version)
   return speakModern(channel, hello, options)
 }
@@ -69,14 +67,14 @@ async function beginLegacy(
   channel: ServerChannel,
   hello: ServerHello,
   { times }: GreetOptions,
-): Promise<Spoken> {
+): Promise<ServerSession> {
   channel.speak('legacy', hello.version)
   await channel.send(formatNotification('notifications/initialized', {}))
   channel.attend?.()
   return speakLegacy(channel, hello, times.patience)
 }
 
-/** The answer, or undefined if it does not come in time. @throws UpstreamFault. */
+/** The answer, or undefined if it is late. @throws UpstreamFault. */
 async function answerWithin(call: ServerCall, milliseconds: number): Promise<UpstreamAnswer | undefined> {
   if (milliseconds === Infinity) return call.answer
   const { promise, resolve } = withResolvers<undefined>()
@@ -94,27 +92,27 @@ const MODERN_ERRORS: readonly number[] = [
   CODE.unsupportedVersion,
 ]
 
-/** Who a modern server is; undefined for one that has to be asked the legacy way. @throws UpstreamFault if neither helps. */
+/** The identity of a modern server; undefined if it needs the legacy handshake. @throws UpstreamFault if neither works. */
 function readModern(name: string, answer: UpstreamAnswer): ServerHello | undefined {
   if (answer.ok) {
     const hello = readDiscovered(answer.result)
     if (hello) return hello
     const versions = answer.result['supportedVersions']
     if (!isList(versions) || hasLegacy(versions)) return undefined
-    throw strange(name)
+    throw unsupported(name)
   }
   const { code, data } = answer.error
   if (!MODERN_ERRORS.includes(code)) return undefined
   const supported = isObject(data) ? data['supported'] : undefined
   if (isList(supported) && hasLegacy(supported)) return undefined
-  throw strange(name)
+  throw unsupported(name)
 }
 
 function hasLegacy(versions: readonly unknown[]): boolean {
   return LEGACY.some((version) => versions.includes(version))
 }
 
-function strange(name: string): UpstreamFault {
+function unsupported(name: string): UpstreamFault {
   const spoken = [MODERN, ...LEGACY].join(', ')
-  return faultOf('UNREACHABLE', name, `it speaks none of the revisions that are spoken here (${spoken})`)
+  return faultOf('UNREACHABLE', name, `it supports none of these protocol versions: ${spoken}`)
 }

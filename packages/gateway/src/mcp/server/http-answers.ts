@@ -1,23 +1,21 @@
-// What a server answers to a POST: a JSON text, a stream of events, or a refusal.
+// Reads a server's answer to a POST: JSON, an event stream, or an HTTP error.
 
 import type { Dispatcher } from 'undici'
-import { faultOf, strayed, type ServerCall } from './calls.ts'
+import { faultOf, violation, type ServerCall } from './calls.ts'
 import type { Incoming } from './incoming.ts'
 import { outlineOf } from './outline.ts'
 import { CODE, parseMessage, type RpcError } from '../message.ts'
 import { createSseReader } from '../../sse.ts'
 
-/** Takes answers to POSTs. */
 interface HttpAnswers {
-  /** Reads an answer, which settles the call. Rejects if the connection fails before that. */
+  /** Reads an answer, which settles the call. Rejects if the connection fails first. */
   take(response: Dispatcher.ResponseData, call: ServerCall): Promise<void>
-  /** Takes the messages of a stream that belongs to no request; resolves at its end with how many there were. */
+  /** Takes the messages of a stream that belongs to no request. Resolves at its end with their number. */
   pumpAside(response: Dispatcher.ResponseData): Promise<number>
-  /** Lets an answer be. */
+  /** Discards an answer. */
   discard(response: Dispatcher.ResponseData): Promise<void>
 }
 
-/** What taking answers needs. */
 interface HttpAnswersOptions {
   readonly name: string
   readonly incoming: Incoming
@@ -26,7 +24,7 @@ interface HttpAnswersOptions {
   hasSession(): boolean
   onSession(id: string): void
   onSessionLost(): void
-  /** A request was refused without being read, as some servers do that have forgotten the session. */
+  /** A request was refused unread. The server may have forgotten the session. */
   onDoubt(): void
 }
 
@@ -35,10 +33,9 @@ type AnswerBody = Dispatcher.ResponseData['body']
 const JSON_TYPE = 'application/json'
 const SSE_TYPE = 'text/event-stream'
 const SESSION_ID = /^[\x21-\x7e]{1,1024}$/
-// After its answer a stream should end by itself; the connection can then be used again.
+// A stream should end after its answer, so that the connection can be reused.
 const LINGER = 1000
 
-/** Takes the answers of one channel. */
 export function createHttpAnswers(options: HttpAnswersOptions): HttpAnswers {
   const { name, incoming, maxMessage } = options
 
@@ -53,7 +50,7 @@ export function createHttpAnswers(options: HttpAnswersOptions): HttpAnswers {
       return
     }
     await discard(response)
-    call.fail(faultOf('GARBLED', name, 'its answer is neither JSON nor a stream of events'))
+    call.fail(faultOf('GARBLED', name, 'its answer is neither JSON nor an event stream'))
   }
 
   function takeSession({ headers }: Dispatcher.ResponseData): void {
@@ -64,7 +61,7 @@ export function createHttpAnswers(options: HttpAnswersOptions): HttpAnswers {
   function takeJson(bytes: Uint8Array | undefined, call: ServerCall): void {
     if (!bytes) return call.fail(faultOf('GARBLED', name, `its answer has more than ${maxMessage} bytes`))
     incoming.take(bytes, { call, answers: true })
-    call.fail(strayed(name, 'did not answer what it was asked'))
+    call.fail(violation(name, 'sent an answer to another request'))
   }
 
   async function takeRefusal(response: Dispatcher.ResponseData, call: ServerCall): Promise<void> {
@@ -77,7 +74,7 @@ export function createHttpAnswers(options: HttpAnswersOptions): HttpAnswers {
     else if (status === 400 && options.hasSession() && !isOurs(bytes, call)) doubt(call, error)
     else if (error) call.settle({ ok: false, error })
     else if (call.method === 'server/discover' && status >= 400 && status < 500) call.settle(UNKNOWN)
-    else call.fail(strayed(name, `answered with status ${status}`))
+    else call.fail(violation(name, `answered with status ${status}`))
   }
 
   function lose(call: ServerCall): void {
@@ -85,15 +82,15 @@ export function createHttpAnswers(options: HttpAnswersOptions): HttpAnswers {
     call.fail(faultOf('LOST', name, 'it has forgotten the session'))
   }
 
-  /** One question that harms nobody tells whether it was the request or the session that was refused. */
+  /** A harmless `ping` then shows whether the server refused the request or the session. */
   function doubt(call: ServerCall, error: RpcError | undefined): void {
     if (call.method === 'ping') return lose(call)
     if (error) call.settle({ ok: false, error })
-    else call.fail(strayed(name, 'answered with status 400'))
+    else call.fail(violation(name, 'answered with status 400'))
     options.onDoubt()
   }
 
-  /** Reads a stream until it ends. The call is settled by what is in it, or by its end. */
+  /** Reads a stream to its end. A message in it, or its end, settles the call. */
   async function pump(body: AnswerBody, call: ServerCall): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     const reader = createSseReader(maxMessage, {
@@ -132,10 +129,13 @@ export function createHttpAnswers(options: HttpAnswersOptions): HttpAnswers {
   return { take, pumpAside, discard }
 }
 
-// As a server says that knows nothing of this era.
-const UNKNOWN = { ok: false, error: { code: CODE.methodNotFound, message: 'it was refused' } } as const
+// The answer of a server that does not know the modern protocol.
+const UNKNOWN = {
+  ok: false,
+  error: { code: CODE.methodNotFound, message: 'the server refused the request' },
+} as const
 
-/** The error in a refusal: one to this request, or one that can be to no other. */
+/** The error in a refusal, if it answers this request or can answer no other. */
 function errorIn(bytes: Uint8Array, call: ServerCall, status: number): RpcError | undefined {
   const message = parseMessage(bytes)
   if (message.kind !== 'response' || !('error' in message)) return undefined
@@ -147,13 +147,13 @@ function isOurs(bytes: Uint8Array | undefined, { id }: ServerCall): boolean {
   return bytes !== undefined && outlineOf(bytes).id === id
 }
 
-/** The type of an answer, without its parameters. */
+/** The media type of an answer, without parameters. */
 export function typeOf({ headers }: Dispatcher.ResponseData): string {
   const type = headers['content-type']
   return typeof type === 'string' ? (type.split(';')[0] ?? '').trim().toLowerCase() : ''
 }
 
-/** All of a body; undefined if that is more than `limit` bytes. */
+/** The whole body; undefined if it has more than `limit` bytes. */
 async function bytesOf(body: AnswerBody, limit: number): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -166,7 +166,7 @@ async function bytesOf(body: AnswerBody, limit: number): Promise<Uint8Array | un
 }
 
 function chunksOf(body: AnswerBody): AsyncIterable<Uint8Array> {
-  // Sound: without an encoding a body gives bytes.
+  // Sound: without an encoding, a body yields bytes.
   return body as AsyncIterable<Uint8Array>
 }
 

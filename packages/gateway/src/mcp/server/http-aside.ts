@@ -1,13 +1,12 @@
-// The stream of a legacy server for what belongs to no request. A server need not have one.
+// The event stream of a legacy server for messages that belong to no request. A server may not have one.
 
 import type { Dispatcher } from 'undici'
 import { typeOf } from './http-answers.ts'
 
-/** What the stream needs. */
 interface AsideOptions {
-  /** Asks for the stream. */
+  /** Requests the stream. */
   readonly reach: () => Promise<Dispatcher.ResponseData>
-  /** Reads it to its end; how many messages there were. */
+  /** Reads it to its end and returns the number of messages. */
   readonly pump: (response: Dispatcher.ResponseData) => Promise<number>
   /** Whether the channel has ended. */
   readonly isOver: () => boolean
@@ -16,18 +15,17 @@ interface AsideOptions {
 /** A stream that is opened again when it ends. */
 interface Aside {
   open(): Promise<void>
-  /** It is not opened again. */
+  /** Does not open it again. */
   stop(): void
 }
 
 const FIRST_PAUSE = 1000
 const MAX_PAUSE = 30_000
 
-/** The stream of a channel, not opened yet. */
 export function createAside({ reach, pump, isOver }: AsideOptions): Aside {
   let wake: () => void = () => undefined
 
-  /** How many messages there were; undefined if the server has no such stream. */
+  /** The number of messages; undefined if the server has no such stream. */
   async function once(): Promise<number | undefined> {
     try {
       const response = await reach()

@@ -1,8 +1,8 @@
-// Headers of the modern era: what a request is about, told again outside of its body.
+// Request headers of the modern protocol. They repeat what the body says.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 
-/** A value as a header can hold it: as it is, or coded where it could be misread. */
+/** Encodes a header value: plain if unambiguous, else in base64. */
 function headerValue(value: string): string {
   const isPlain = /^[\x20-\x7e\t]*$/.test(value) && value.trim() === value
   const looksCoded = value.startsWith('=?base64?') && value.endsWith('?=')
@@ -16,7 +16,7 @@ const NAMED: Readonly<Record<string, string>> = {
   'resources/read': 'uri',
 }
 
-/** The headers that every request of the era has. */
+/** The headers of every modern request. */
 export function requestHeaders(version: string, method: string, params: JsonObject): Record<string, string> {
   const name = params[NAMED[method] ?? '']
   return {
@@ -32,9 +32,9 @@ interface Mirrored {
   readonly path: readonly string[]
 }
 
-/** What the tools of a server want in headers. */
+/** The arguments that the tools of a server want in headers. */
 interface ParamHeaders {
-  /** Takes note of a page of tools. Tools that want what cannot be are left out: calls of them could not be made. */
+  /** Records a page of tools. Leaves out tools with invalid marks, because they could not be called. */
   learn(result: JsonObject, isFirst: boolean): JsonObject
   /** The headers of a call. */
   headersFor(params: JsonObject): Record<string, string>
@@ -42,7 +42,6 @@ interface ParamHeaders {
 
 const MAX_TOOLS = 10_000
 
-/** Knows no tools yet. */
 export function createParamHeaders(onRefused: (tool: string) => void): ParamHeaders {
   const known = new Map<string, readonly Mirrored[]>()
 
@@ -87,7 +86,7 @@ function textAt(value: Json | undefined, path: readonly string[]): string | unde
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/
 const MARK = 'x-mcp-header'
 
-/** What a schema wants in headers; undefined if it says so in a way that the protocol does not have. */
+/** The marks of a schema; undefined if one is invalid. */
 function mirroredIn(schema: Json | undefined): readonly Mirrored[] | undefined {
   const found = marksUnder(schema, [])
   if (found.length !== countMarks(schema)) return undefined
@@ -95,7 +94,7 @@ function mirroredIn(schema: Json | undefined): readonly Mirrored[] | undefined {
   return names.size === found.length ? found : undefined
 }
 
-/** The marks that are where they may be: on plain properties, reached by `properties` alone. */
+/** The marks at valid places: on plain properties, reached through `properties` only. */
 function marksUnder(schema: Json | undefined, path: readonly string[]): readonly Mirrored[] {
   const properties = isObject(schema) ? schema['properties'] : undefined
   if (!isObject(properties)) return []
@@ -104,7 +103,7 @@ function marksUnder(schema: Json | undefined, path: readonly string[]): readonly
     if (!isObject(property)) return []
     const { [MARK]: mark, type } = property
     const fits = typeof mark === 'string' && TOKEN.test(mark) && PLAIN.includes(type ?? null)
-    // Names of headers are the same in any case.
+    // Header names are case-insensitive.
     const own = fits ? [{ header: `mcp-param-${mark.toLowerCase()}`, path: here }] : []
     return [...own, ...marksUnder(property, here)]
   })
@@ -112,7 +111,7 @@ function marksUnder(schema: Json | undefined, path: readonly string[]): readonly
 
 const PLAIN: readonly Json[] = ['string', 'integer', 'boolean']
 
-/** Every mark in a schema, wherever it is. A property may be called so itself, which is no mark. */
+/** Counts the marks in a schema. A property that is itself named `x-mcp-header` is no mark. */
 function countMarks(value: Json | undefined, isSchema = true): number {
   if (isList(value)) return sum(value.map((each) => countMarks(each)))
   if (!isObject(value)) return 0
@@ -123,7 +122,7 @@ function countMarks(value: Json | undefined, isSchema = true): number {
   return own + sum(inner)
 }
 
-// Members whose keys are names, and members that are values: neither is a schema.
+// Members whose keys are names, and members that hold values. Neither is a schema.
 const MAPS: readonly string[] = [
   'properties',
   '$defs',

@@ -1,22 +1,21 @@
-// Requests by HTTP to one server: to its address alone, with what its address says of credentials, and never to where it points.
+// Sends HTTP requests to one server: only to its configured address, with its configured credentials. Redirects are not
+// followed.
 
 import { Pool, type Dispatcher } from 'undici'
 import type { ServerAddress } from './upstream.ts'
 
-/** Requests to one server. */
 interface Requests {
-  /** Sends a request. Rejects if there is no answer; `isUnreached` says whether it can have been sent. */
+  /** Sends a request. Rejects without an answer; `isUnreached` then tells whether it may have been sent. */
   send(request: HttpRequest): Promise<Dispatcher.ResponseData>
-  /** What can be given up before it is done. */
-  takeOff(): AbortController
-  /** It is done. */
-  land(flight: AbortController): void
-  /** Gives up all that is not done. */
-  hangUp(): void
+  /** Registers an operation that can be aborted. */
+  track(): AbortController
+  /** Removes it. */
+  untrack(abort: AbortController): void
+  /** Aborts all registered operations. */
+  abortAll(): void
   close(): Promise<void>
 }
 
-/** A request to a server. */
 export interface HttpRequest {
   readonly method: 'POST' | 'GET' | 'DELETE'
   readonly headers: Readonly<Record<string, string>>
@@ -27,12 +26,12 @@ export interface HttpRequest {
 const CONNECT_WITHIN = 10_000
 const MAX_CONNECTIONS = 128
 
-/** Makes requests to the server at an address. */
+/** Returns the sender of requests for an address. */
 export function createRequests(address: ServerAddress & { readonly transport: 'http' }): Requests {
   const { origin, pathname, search } = new URL(address.url)
   const given = lowerCased(address.headers)
-  const flights = new Set<AbortController>()
-  // Time is kept by the requests themselves: a tool may take long, and a stream may be quiet.
+  const tracked = new Set<AbortController>()
+  // The callers set the time limits: a tool may take long, and a stream may be quiet.
   const pool = new Pool(origin, {
     connections: MAX_CONNECTIONS,
     pipelining: 1,
@@ -45,24 +44,24 @@ export function createRequests(address: ServerAddress & { readonly transport: 'h
     async send({ headers, ...request }) {
       const all = { ...given, ...headers }
       const response = await pool.request({ ...request, path: `${pathname}${search}`, headers: all })
-      // Whoever reads it hears of it; where nobody does, it must not end the process.
+      // The reader sees the error. Without a reader it must not end the process.
       response.body.on('error', () => undefined)
       return response
     },
-    takeOff() {
-      const flight = new AbortController()
-      flights.add(flight)
-      return flight
+    track() {
+      const abort = new AbortController()
+      tracked.add(abort)
+      return abort
     },
-    land: (flight) => void flights.delete(flight),
-    hangUp() {
-      for (const flight of flights) flight.abort()
+    untrack: (abort) => void tracked.delete(abort),
+    abortAll() {
+      for (const abort of tracked) abort.abort()
     },
     close: () => pool.destroy(),
   }
 }
 
-/** Headers of ours replace those of the address, whatever the case of either. */
+/** Lower-cases the names, so that headers of the gateway replace configured ones in any case. */
 function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
@@ -76,12 +75,12 @@ const BEFORE_SENDING: readonly string[] = [
   'UND_ERR_CONNECT_TIMEOUT',
 ]
 
-/** Whether a request failed before there was a connection to send it on. */
+/** Whether a request failed before it had a connection. */
 export function isUnreached(cause: unknown): boolean {
   return BEFORE_SENDING.includes(codeOf(cause) ?? '')
 }
 
-/** What the system calls a fault: nothing that the other side said. */
+/** The system's code of a failure. It holds no text of the other side. */
 export function codeOf(cause: unknown): string | undefined {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : undefined

@@ -1,4 +1,4 @@
-// A channel to a server by HTTP: each message is a POST, and what comes of it is a JSON text or a stream of events.
+// An HTTP channel to a server. Each message is a POST, answered with JSON or an event stream.
 
 import type { Dispatcher } from 'undici'
 import type { JsonObject } from '@tollgate/evidence'
@@ -13,27 +13,26 @@ import { createParamHeaders, requestHeaders } from './http-headers.ts'
 import { codeOf, createRequests, isUnreached, type HttpRequest } from './http-requests.ts'
 import type { ServerAddress, UpstreamFault } from './upstream.ts'
 
-/** What a channel by HTTP is opened with. */
 interface HttpOptions extends ChannelOptions {
   readonly address: ServerAddress & { readonly transport: 'http' }
 }
 
 const MAX_SENDING = 256
 
-/** Opens a channel. Nothing is sent by that. */
+/** Opens a channel. Sends nothing yet. */
 export function openHttp(options: HttpOptions): ServerChannel {
   const { name, log, events, times, address, maxMessage, onEnd } = options
   const requests = createRequests(address)
   const calls = createCalls()
   const aborts = new Map<ServerCall, AbortController>()
-  let spoken: { readonly era: 'modern' | 'legacy'; readonly version: string } | undefined
+  let spoken: { readonly protocol: 'modern' | 'legacy'; readonly version: string } | undefined
   let session: string | undefined
   let hasEnded = false
   let sending = 0
   let closing: Promise<void> | undefined
 
   const paramHeaders = createParamHeaders((tool) =>
-    log('warn', 'a tool is left out: it wants headers that cannot be', { server: name, tool }),
+    log('warn', 'a tool is left out: its `x-mcp-header` marks are invalid', { server: name, tool }),
   )
   const incoming = createIncoming({
     name,
@@ -41,9 +40,9 @@ export function openHttp(options: HttpOptions): ServerChannel {
     events,
     log,
     maxMessage,
-    era: () => spoken?.era,
+    protocol: () => spoken?.protocol,
     send: (message) => void send(message),
-    onTooMuch: () => giveUp(faultOf('GARBLED', name, 'it says too much that is not the protocol')),
+    onTooMuch: () => giveUp(faultOf('GARBLED', name, 'it sends too much that violates the protocol')),
   })
   const answers = createHttpAnswers({
     name,
@@ -54,9 +53,9 @@ export function openHttp(options: HttpOptions): ServerChannel {
     onSessionLost: sessionLost,
     onDoubt: () => void ping(),
   })
-  const asideFlight = requests.takeOff()
+  const asideAbort = requests.track()
   const aside = createAside({
-    reach: () => reach('GET', { accept: 'text/event-stream' }, asideFlight.signal),
+    reach: () => reach('GET', { accept: 'text/event-stream' }, asideAbort.signal),
     isOver: () => hasEnded,
     pump: (response) => answers.pumpAside(response),
   })
@@ -71,8 +70,8 @@ export function openHttp(options: HttpOptions): ServerChannel {
     return requests.send({ method, headers: all, signal, ...(body !== undefined && { body }) })
   }
 
-  function hangUp(): void {
-    requests.hangUp()
+  function abortAll(): void {
+    requests.abortAll()
     aside.stop()
   }
 
@@ -83,51 +82,51 @@ export function openHttp(options: HttpOptions): ServerChannel {
     }
   }
 
-  /** Headers that say what a request is about, in the era that has them. The first question is of that era. */
+  /** Headers that describe a request in the modern protocol. The first question is a modern one. */
   function aboutHeaders({ method }: ServerCall, params: JsonObject): Record<string, string> {
-    if (spoken ? spoken.era === 'legacy' : method !== 'server/discover') return {}
+    if (spoken ? spoken.protocol === 'legacy' : method !== 'server/discover') return {}
     const mirrored = method === 'tools/call' ? paramHeaders.headersFor(params) : {}
     return { ...requestHeaders(spoken?.version ?? MODERN, method, params), ...mirrored }
   }
 
   async function exchange(call: ServerCall, params: JsonObject, body: string): Promise<void> {
-    const flight = requests.takeOff()
-    aborts.set(call, flight)
+    const abort = requests.track()
+    aborts.set(call, abort)
     try {
       const headers = { ...POSTED, ...aboutHeaders(call, params) }
-      await answers.take(await reach('POST', headers, flight.signal, body), call)
+      await answers.take(await reach('POST', headers, abort.signal, body), call)
     } catch (cause) {
       fail(call, cause)
     } finally {
       aborts.delete(call)
-      requests.land(flight)
+      requests.untrack(abort)
     }
   }
 
-  /** A request that failed on its way. Only one that never had a connection is known not to have been sent. */
+  /** Fails a request that broke on its way. Only one without a connection was surely not sent. */
   function fail(call: ServerCall, cause: unknown): void {
     const unreached = isUnreached(cause)
     call.fail(faultOf(unreached ? 'UNREACHABLE' : 'LOST', name, codeOf(cause), { cause }))
-    if (unreached) giveUp(faultOf('LOST', name, 'it can no longer be reached'))
+    if (unreached) giveUp(faultOf('LOST', name, 'it is no longer reachable'))
   }
 
   async function send(message: string): Promise<void> {
-    // A server that asks faster than it takes answers would fill the memory.
+    // Limits memory: a server might ask faster than it takes answers.
     if (sending >= MAX_SENDING) {
-      giveUp(faultOf('GARBLED', name, 'it asks more than it hears'))
+      giveUp(faultOf('GARBLED', name, 'it asks faster than it takes answers'))
       return
     }
     sending++
-    const flight = requests.takeOff()
+    const abort = requests.track()
     try {
-      const response = await reach('POST', POSTED, flight.signal, message)
+      const response = await reach('POST', POSTED, abort.signal, message)
       if (response.statusCode === 404 && session !== undefined) sessionLost()
       await answers.discard(response)
     } catch {
-      // What cannot be told is lost; whoever waits for an answer hears of it there.
+      // The notification is lost. A failed request is reported through its own call.
     } finally {
       sending--
-      requests.land(flight)
+      requests.untrack(abort)
     }
   }
 
@@ -139,7 +138,7 @@ export function openHttp(options: HttpOptions): ServerChannel {
     if (hasEnded) return
     hasEnded = true
     calls.failAll(fault)
-    hangUp()
+    abortAll()
     onEnd()
   }
 
@@ -147,17 +146,17 @@ export function openHttp(options: HttpOptions): ServerChannel {
     const wasUp = !hasEnded
     hasEnded = true
     calls.failAll(faultOf('LOST', name, 'the connection was closed'))
-    hangUp()
+    abortAll()
     if (wasUp && session !== undefined) await forgetSession()
     await requests.close()
   }
 
-  /** A courtesy: the server may know of no such thing. */
+  /** Best effort: the server may not support it. */
   async function forgetSession(): Promise<void> {
     try {
       await answers.discard(await reach('DELETE', {}, AbortSignal.timeout(times.grace)))
     } catch {
-      // It forgets by itself.
+      // The session expires.
     }
   }
 
@@ -170,7 +169,7 @@ export function openHttp(options: HttpOptions): ServerChannel {
     name,
     transport: 'http',
     calls,
-    speak: (era, version) => (spoken = { era, version }),
+    speak: (protocol, version) => (spoken = { protocol, version }),
     attend: () => void aside.open(),
     learn(method, params, result) {
       return method === 'tools/list' ? paramHeaders.learn(result, params['cursor'] === undefined) : result
@@ -181,8 +180,8 @@ export function openHttp(options: HttpOptions): ServerChannel {
     },
     send: (message) => (hasEnded ? Promise.resolve() : send(message)),
     cancel(call) {
-      // In the modern era to hang up is to cancel; in the legacy one it means nothing, and is only done with the answer.
-      if (spoken?.era === 'legacy' && !hasEnded && call.method !== 'initialize') {
+      // In the modern protocol closing the request cancels it. In the legacy one a notification does.
+      if (spoken?.protocol === 'legacy' && !hasEnded && call.method !== 'initialize') {
         void send(formatNotification('notifications/cancelled', { requestId: call.id }))
       }
       aborts.get(call)?.abort()

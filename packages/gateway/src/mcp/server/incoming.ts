@@ -1,4 +1,4 @@
-// What comes from a server: each message is read strictly and brought to the request it belongs to, or dropped and counted.
+// Takes messages from a server. Each is read strictly and passed to the request it belongs to, or dropped and counted.
 
 import { canonicalize, isObject, type JsonObject } from '@tollgate/evidence'
 import type { Log } from '../../log.ts'
@@ -20,20 +20,17 @@ import {
 } from '../message.ts'
 import type { UpstreamAnswer, UpstreamEvents } from './upstream.ts'
 
-/** Where a message came from. */
 interface Source {
   /** The request whose stream it came on. */
   readonly call?: ServerCall
-  /** Whether answers may come from there. */
+  /** Whether answers may come from this source. */
   readonly answers: boolean
 }
 
-/** Takes messages of a server. */
 export interface Incoming {
   take(bytes: Uint8Array, source: Source): void
 }
 
-/** What taking messages needs. */
 interface IncomingOptions {
   readonly name: string
   readonly calls: ServerCalls
@@ -41,14 +38,14 @@ interface IncomingOptions {
   readonly log: Log
   readonly maxMessage: number
   /** Undefined until it is known. */
-  readonly era: () => 'modern' | 'legacy' | undefined
+  readonly protocol: () => 'modern' | 'legacy' | undefined
   /** Sends an answer to the server. */
   readonly send: (message: string) => void
-  /** The server has said more that cannot be read than anybody should. */
+  /** The server has sent too many unreadable messages. */
   readonly onTooMuch: () => void
 }
 
-/** What a server may ask of a client. */
+/** The requests that a server may send to a client. */
 export const ASKS: readonly string[] = ['sampling/createMessage', 'elicitation/create', 'roots/list']
 
 const CHANGES: readonly string[] = [
@@ -62,9 +59,8 @@ const MAX_GARBAGE = 100
 // Each is a question that may reach a person.
 const MAX_ASKS = 32
 
-/** Takes the messages of one channel. */
 export function createIncoming(options: IncomingOptions): Incoming {
-  const { name, calls, events, log, maxMessage, era, send, onTooMuch } = options
+  const { name, calls, events, log, maxMessage, protocol, send, onTooMuch } = options
   let garbage = 0
   let strays = 0
   let asks = 0
@@ -80,7 +76,7 @@ export function createIncoming(options: IncomingOptions): Incoming {
   function takeResponse(response: Response, source: Source): void {
     const call = answered(response.id, source)
     if (call) call.settle(answerOf(response))
-    else drop('an answer to nothing that was asked')
+    else drop('an answer without a request')
   }
 
   function answered(id: unknown, { call: own, answers }: Source): ServerCall | undefined {
@@ -88,20 +84,22 @@ export function createIncoming(options: IncomingOptions): Incoming {
     return own === undefined || own === call ? call : undefined
   }
 
-  /** An answer that cannot be read is one for whoever waits for it; anything else of the kind says nothing. */
+  /** An unreadable answer fails its call. Other unreadable messages are only counted. */
   function takeUnreadable(bytes: Uint8Array, { error }: Unreadable, source: Source): void {
     const { id, isAnswer, isResult } = outlineOf(bytes)
     const call = isAnswer ? answered(id, source) : undefined
     if (call) call.fail(faultOf('GARBLED', name, error.message, isResult ? { bytes } : {}))
     else if (!isAnswer && id !== undefined) refuse(id, error)
     garbage++
-    if (isRound(garbage)) log('warn', 'a server says what cannot be read', { server: name, times: garbage })
+    if (isPowerOfTen(garbage))
+      log('warn', 'a server sends unreadable messages', { server: name, times: garbage })
     if (garbage === MAX_GARBAGE) onTooMuch()
   }
 
   function drop(what: string): void {
     strays++
-    if (isRound(strays)) log('warn', 'a server says what is not taken', { server: name, what, times: strays })
+    if (isPowerOfTen(strays))
+      log('warn', 'a server sends messages that are dropped', { server: name, what, times: strays })
   }
 
   function refuse(id: RequestId, error: RpcError): void {
@@ -110,19 +108,19 @@ export function createIncoming(options: IncomingOptions): Incoming {
 
   function takeRequest({ id, method, params }: Request, { call }: Source): void {
     if (method === 'ping') return send(formatResult(id, '{}'))
-    if (!ASKS.includes(method) || era() === 'modern') {
+    if (!ASKS.includes(method) || protocol() === 'modern') {
       return refuse(id, { code: CODE.methodNotFound, message: 'the client has no such method' })
     }
     const target = call ?? likeliestAsked()
     if (target?.exchange.onAsk === undefined || asks >= MAX_ASKS) {
-      return refuse(id, { code: CODE.internal, message: 'the client cannot be asked now' })
+      return refuse(id, { code: CODE.internal, message: 'the client cannot be asked now; try again later' })
     }
     void ask(target, { id, method, params })
   }
 
   /**
-   * Nothing on a shared way says which request a question belongs to; the oldest that can be asked is the likeliest. Where
-   * that might ask the wrong one, nobody is asked.
+   * On a shared connection a question does not name its request. The oldest request that can be asked is taken. If the requests
+   * belong to different clients, none is asked.
    */
   function likeliestAsked(): ServerCall | undefined {
     const askable = calls.all().filter(({ exchange }) => exchange.onAsk !== undefined)
@@ -146,13 +144,13 @@ export function createIncoming(options: IncomingOptions): Incoming {
     else if (method === 'notifications/message') takeLogMessage(params, source)
     else if (CHANGES.includes(method)) takeChange(method, params, source)
     else if (method === ELICITED) takeElicited(params)
-    else if (!QUIET.includes(method)) drop('a notification that the protocol does not have')
+    else if (!QUIET.includes(method)) drop('an unknown notification')
   }
 
   function takeProgress(params: JsonObject, { call: own }: Source): void {
     const call = calls.find(params['progressToken'])
     const isKnown = call?.exchange.onProgress !== undefined && (own === undefined || own === call)
-    if (!isKnown || typeof params['progress'] !== 'number') return drop('progress of nothing')
+    if (!isKnown || typeof params['progress'] !== 'number') return drop('progress without a request')
     guard(() => call.exchange.onProgress?.(without(params, 'progressToken')))
   }
 
@@ -164,40 +162,41 @@ export function createIncoming(options: IncomingOptions): Incoming {
     })
   }
 
-  /** On a shared way a modern server's log belongs to a request, and only where there is one can it be told to which. */
+  /** On a shared connection a modern log message belongs to some request. It is assigned only if there is exactly one. */
   function soleListener(): ServerCall | undefined {
     const listeners = calls.all().filter(({ exchange }) => exchange.onMessage !== undefined)
-    return era() === 'modern' && listeners.length === 1 ? listeners[0] : undefined
+    return protocol() === 'modern' && listeners.length === 1 ? listeners[0] : undefined
   }
 
   function takeChange(method: string, params: JsonObject, { call: own }: Source): void {
-    if (era() !== 'modern') return guard(() => events.onNotification(method, params))
+    if (protocol() !== 'modern') return guard(() => events.onNotification(method, params))
     const meta = isObject(params['_meta']) ? params['_meta'] : {}
     const call = calls.find(meta[META.subscription])
-    if (!call?.onChange || (own !== undefined && own !== call)) return drop('a change nobody asked for')
+    if (!call?.onChange || (own !== undefined && own !== call)) return drop('a change without a subscription')
     const { onChange } = call
     guard(() => onChange(method, { ...params, _meta: without(meta, META.subscription) }))
   }
 
-  /** What was asked for at an address has been done there. The modern era has no such word. */
+  /** Reports that a question at a URL was completed. The modern protocol has no such notification. */
   function takeElicited({ elicitationId }: JsonObject): void {
-    if (era() !== 'legacy' || typeof elicitationId !== 'string') return drop('the end of no question')
+    if (protocol() !== 'legacy' || typeof elicitationId !== 'string')
+      return drop('the completion of an unknown question')
     guard(() => events.onNotification(ELICITED, { elicitationId }))
   }
 
-  /** What is done with a message is not the reader's fault. */
+  /** A failing handler must not stop the reader. */
   function guard(tell: () => void): void {
     try {
       tell()
     } catch (cause) {
-      log('error', 'a message of a server could not be passed on', { server: name, because: nameOf(cause) })
+      log('error', 'a message of a server could not be forwarded', { server: name, because: nameOf(cause) })
     }
   }
 
   return { take }
 }
 
-// Of the protocol, and nothing that anybody has to be told.
+// Notifications of the protocol that need no handling.
 const QUIET: readonly string[] = [
   'notifications/cancelled',
   'notifications/subscriptions/acknowledged',
@@ -208,8 +207,8 @@ function answerOf(response: Response): UpstreamAnswer {
   return 'result' in response ? { ok: true, result: response.result } : { ok: false, error: response.error }
 }
 
-/** Logs are for people: the first time, the tenth, the hundredth. */
-function isRound(count: number): boolean {
+/** Logs the 1st, 10th, 100th time, and so on. */
+function isPowerOfTen(count: number): boolean {
   return Number.isInteger(Math.log10(count))
 }
 

@@ -1,4 +1,4 @@
-// The client's side of the revisions that begin with a handshake.
+// The client side of the revisions that begin with a handshake.
 
 import { isObject, type JsonObject } from '@tollgate/evidence'
 import { now } from './calls.ts'
@@ -8,21 +8,20 @@ import { formatNotification } from '../message.ts'
 import type { SentMethod } from '../methods.ts'
 import type { ClientHello, Exchange, ServerHello, UpstreamAnswer, WantedChanges } from './upstream.ts'
 
-// Before it there was no way by HTTP that is spoken here.
+// Supported over stdio only.
 const OLDEST_STDIO = '2024-11-05'
 
-/** What a request keeps to. */
 export interface RequestLimits {
   /** A time of `now()`. */
   readonly deadline: number
-  /** Whether the connection is still the one that is meant. Asked before each message but the first. */
+  /** Whether the connection is still the intended one. Asked before each message but the first. */
   readonly holds: () => boolean
 }
 
-/** One greeted server: how it is spoken with. */
-export interface Spoken {
+/** A connected server after its greeting. */
+export interface ServerSession {
   readonly hello: ServerHello
-  /** Asks once more who it is; undefined if it no longer says that it is of this era. @throws UpstreamFault. */
+  /** Asks again who the server is; undefined if it no longer speaks this protocol. @throws UpstreamFault. */
   askAgain?(deadline: number): Promise<ServerHello | undefined>
   request(
     method: SentMethod,
@@ -32,16 +31,16 @@ export interface Spoken {
   ): Promise<UpstreamAnswer>
   notify(method: string, params: JsonObject): void
   listen(wanted: WantedChanges): void
-  /** Nothing more is listened to. */
+  /** Ends all listening. */
   stop(): void
 }
 
-/** The parameters of the handshake. */
+/** The parameters of `initialize`. */
 export function initializeParams({ capabilities, info }: ClientHello): JsonObject {
   return { protocolVersion: LEGACY[0] ?? '', capabilities, clientInfo: info }
 }
 
-/** Reads the server's part of the handshake; undefined if it is none, or of a revision that is not spoken. */
+/** Reads the answer to `initialize`; undefined if it is invalid or its revision is not supported. */
 export function readInitialized(
   result: JsonObject,
   transport: ServerChannel['transport'],
@@ -51,10 +50,10 @@ export function readInitialized(
   if (typeof version !== 'string' || !versions.includes(version)) return undefined
   if (!isObject(capabilities) || !isObject(info)) return undefined
   if (instructions !== undefined && typeof instructions !== 'string') return undefined
-  return { era: 'legacy', version, capabilities, info, instructions }
+  return { protocol: 'legacy', version, capabilities, info, instructions }
 }
 
-/** Parameters with what the protocol adds to `_meta`. What the sender put there under the protocol's names is not passed on. */
+/** Parameters with the protocol's members of `_meta`. Values that the sender put under those names are dropped. */
 export function withMeta(params: JsonObject, added: JsonObject): JsonObject {
   const { _meta } = params
   const kept = isObject(_meta) ? without(_meta, 'progressToken', ...Object.values(META)) : {}
@@ -62,15 +61,15 @@ export function withMeta(params: JsonObject, added: JsonObject): JsonObject {
   return Object.keys(meta).length === 0 ? without(params, '_meta') : { ...params, _meta: meta }
 }
 
-/** The progress token, if anybody wants to hear of progress. */
+/** The progress token, if progress is wanted. */
 export function progressMeta(id: number, exchange: Exchange): JsonObject {
   return exchange.onProgress === undefined ? {} : { progressToken: id }
 }
 
-const TOLD: readonly string[] = ['notifications/roots/list_changed']
+const FORWARDED: readonly string[] = ['notifications/roots/list_changed']
 
-/** Speaks with a server whose handshake is done. */
-export function speakLegacy(channel: ServerChannel, hello: ServerHello, patience: number): Spoken {
+/** Serves a server whose handshake is done. */
+export function speakLegacy(channel: ServerChannel, hello: ServerHello, patience: number): ServerSession {
   const resources = hello.capabilities['resources']
   const canSubscribe = isObject(resources) && resources['subscribe'] === true
   let subscribed: readonly string[] = []
@@ -89,7 +88,7 @@ export function speakLegacy(channel: ServerChannel, hello: ServerHello, patience
     })
   }
 
-  /** One after the other: the last wish must be the one that holds. That one fails is for the server to know. */
+  /** One after the other, so that the last wish wins. Failures are ignored. */
   let changing: Promise<unknown> = Promise.resolve()
   function change(method: SentMethod, uri: string): void {
     const next = (): Promise<unknown> =>
@@ -101,7 +100,7 @@ export function speakLegacy(channel: ServerChannel, hello: ServerHello, patience
     hello,
     request,
     notify(method, params) {
-      if (TOLD.includes(method)) void channel.send(formatNotification(method, params))
+      if (FORWARDED.includes(method)) void channel.send(formatNotification(method, params))
     },
     listen({ uris }) {
       if (!canSubscribe) return

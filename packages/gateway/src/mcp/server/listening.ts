@@ -1,22 +1,21 @@
-// Being told of changes by a modern server: one request that stays open, and another in its place when the wish changes.
+// Subscribes to changes of a modern server: one request that stays open, replaced when the subscription changes.
 
 import type { JsonObject } from '@tollgate/evidence'
 import { perform, type ServerChannel } from './channel.ts'
 import { withMeta } from './legacy.ts'
 import type { UpstreamAnswer, UpstreamEvents, WantedChanges } from './upstream.ts'
 
-/** What is listened to. */
 interface Listening {
-  /** Replaces what was wanted before. */
+  /** Replaces the earlier subscription. */
   want(wanted: WantedChanges): void
   stop(): void
 }
 
-/** Milliseconds before a stream that ended is asked for again; doubled each time it ends at once. */
+/** Milliseconds before an ended stream is requested again. Doubled each time. */
 const FIRST_PAUSE = 1000
 const MAX_PAUSE = 30_000
 
-/** Listens to nothing yet. `onLost` is called each time that changes are no longer told although they are wanted. */
+/** `onLost` is called whenever wanted changes are no longer reported. */
 export function createListening(
   channel: ServerChannel,
   sender: JsonObject,
@@ -32,14 +31,14 @@ export function createListening(
     for (let pause = FIRST_PAUSE; !isOver(); pause = Math.min(2 * pause, MAX_PAUSE)) {
       const answer = await open(notifications, over).catch(() => undefined)
       if (!isOver()) onLost()
-      // It will not have it: asking again would be the same question.
+      // The server refused. Asking again would get the same answer.
       if (answer?.ok === false) return
       await idle(pause, over)
       if (!isOver()) notifications = await filterAgain(wanted)
     }
   }
 
-  /** The next stream may come from another server: it gets resources to watch only if it is the approved one. */
+  /** Another server may answer the next stream. It learns the subscribed resources only if it is approved. */
   async function filterAgain(wanted: WantedChanges): Promise<JsonObject> {
     const mayWatch = wanted.uris.length > 0 && (await events.isApproved().catch(() => false))
     return filterOf(mayWatch ? wanted : { ...wanted, uris: [] })
@@ -63,7 +62,7 @@ export function createListening(
       const before = current
       current = new AbortController()
       if (key !== '{}') void keepOpen(wanted, current.signal)
-      // Only now, so that nothing happens between the two.
+      // Ends the old stream only now, so that no change is missed.
       before?.abort()
     },
     stop() {

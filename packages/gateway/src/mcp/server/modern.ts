@@ -1,12 +1,12 @@
-// The client's side of the revision without a handshake: who asks is said with every request, and a server that needs something
-// of the client says so in an interim result.
+// The client side of the revision without a handshake. Every request names its sender, and a server asks the client through
+// interim results.
 
 import { canonicalBytes, isList, isObject, type JsonObject } from '@tollgate/evidence'
-import { faultOf, notAskable, silent, strayed, within } from './calls.ts'
+import { faultOf, notAskable, silent, violation, within } from './calls.ts'
 import { perform, type ServerRequest, type ServerChannel } from './channel.ts'
 import { META, MODERN, without } from '../protocol.ts'
 import { ASKS } from './incoming.ts'
-import { progressMeta, withMeta, type RequestLimits, type Spoken } from './legacy.ts'
+import { progressMeta, withMeta, type RequestLimits, type ServerSession } from './legacy.ts'
 import { createListening } from './listening.ts'
 import { CODE, errorOf, RpcFault } from '../message.ts'
 import type { SentMethod } from '../methods.ts'
@@ -19,44 +19,47 @@ import {
   type UpstreamEvents,
 } from './upstream.ts'
 
-/** Whom a request is from. */
+/** The sender, as members of `_meta`. */
 export function senderMeta({ capabilities, info }: ClientHello): JsonObject {
   return { [META.version]: MODERN, [META.capabilities]: capabilities, [META.clientInfo]: info }
 }
 
-/** Reads who a server is; undefined if it does not say, or does not speak this revision. */
+/** Reads who a server is; undefined if the answer is invalid or does not include this revision. */
 export function readDiscovered(result: JsonObject): ServerHello | undefined {
   const { supportedVersions, capabilities, instructions, _meta } = result
   if (!isList(supportedVersions) || !supportedVersions.includes(MODERN)) return undefined
   if (!isObject(capabilities)) return undefined
   if (instructions !== undefined && typeof instructions !== 'string') return undefined
-  const said = result['serverInfo'] ?? (isObject(_meta) ? _meta[META.serverInfo] : undefined)
-  return { era: 'modern', version: MODERN, capabilities, info: isObject(said) ? said : {}, instructions }
+  const info = result['serverInfo'] ?? (isObject(_meta) ? _meta[META.serverInfo] : undefined)
+  return { protocol: 'modern', version: MODERN, capabilities, info: isObject(info) ? info : {}, instructions }
 }
 
 const MAX_ROUNDS = 16
 const MAX_QUESTIONS = 16
 const MAY_ASK: readonly string[] = ['tools/call', 'prompts/get', 'resources/read']
 
-/** What speaking with such a server needs. */
 interface ModernOptions {
   readonly client: ClientHello
   readonly events: UpstreamEvents
-  /** A server by HTTP no longer tells of changes. */
-  readonly onUntold: () => void
+  /** A server over HTTP no longer reports changes. */
+  readonly onChangesLost: () => void
 }
 
-/** Speaks with a server of this era. */
-export function speakModern(channel: ServerChannel, hello: ServerHello, options: ModernOptions): Spoken {
-  const { client, events, onUntold } = options
+/** Serves a server that speaks the modern protocol. */
+export function speakModern(
+  channel: ServerChannel,
+  hello: ServerHello,
+  options: ModernOptions,
+): ServerSession {
+  const { client, events, onChangesLost } = options
   const { name } = channel
   const sender = senderMeta(client)
   const listening = createListening(
     channel,
     sender,
     events,
-    // A process is the same for as long as it runs.
-    () => channel.transport === 'http' && onUntold(),
+    // A process stays the same while it runs.
+    () => channel.transport === 'http' && onChangesLost(),
   )
 
   async function request(
@@ -74,15 +77,15 @@ export function speakModern(channel: ServerChannel, hello: ServerHello, options:
         const result = without(answer.result, 'resultType')
         return { ok: true, result: channel.learn?.(method, params, result) ?? result }
       }
-      if (type !== 'input_required') throw ofNoKind(name, answer.result)
+      if (type !== 'input_required') throw unknownType(name, answer.result)
       const replies = await reply(method, answer.result, exchange, limits)
       if ('ok' in replies) return replies
       more = { ...replies.given, ...stateOf(answer.result) }
     }
-    throw strayed(name, 'never stops asking')
+    throw violation(name, 'asked the client in too many rounds')
   }
 
-  /** One message of a request. After the first, nobody knows what a server that is gone has done. */
+  /** Sends one message of a request. After the first round, a lost server may already have acted. */
   async function sendRound(
     round: number,
     method: SentMethod,
@@ -97,7 +100,7 @@ export function speakModern(channel: ServerChannel, hello: ServerHello, options:
       deadline,
     }
     if (round === 0) return perform(channel, asked)
-    if (!holds()) throw faultOf('LOST', name, 'it may be another by now')
+    if (!holds()) throw faultOf('LOST', name, 'it may be another server now')
     return perform(channel, asked).catch((fault: unknown) => {
       const isGone = fault instanceof UpstreamFault && fault.code === 'UNREACHABLE'
       throw isGone ? faultOf('LOST', name, fault.because, { cause: fault }) : fault
@@ -111,7 +114,7 @@ export function speakModern(channel: ServerChannel, hello: ServerHello, options:
     { deadline }: RequestLimits,
   ): Promise<{ given: JsonObject } | UpstreamAnswer> {
     const questions = MAY_ASK.includes(method) ? readQuestions(result) : undefined
-    if (!questions) throw strayed(name, 'asked for what the protocol does not have')
+    if (!questions) throw violation(name, 'sent an invalid question for the client')
     const limits = { signal: exchange.signal, deadline, late: () => silent(name), name }
     return within(askAll(questions, exchange), limits)
   }
@@ -126,7 +129,7 @@ export function speakModern(channel: ServerChannel, hello: ServerHello, options:
     hello,
     askAgain,
     request,
-    // No client has anything to tell in this era but that it gives up, which it says by doing so.
+    // The modern protocol has no client notifications. Closing a request cancels it.
     notify: () => undefined,
     listen: (wanted) => listening.want(wanted),
     stop: () => listening.stop(),
@@ -142,9 +145,9 @@ function metaFor(id: number, sender: JsonObject, exchange: Exchange): JsonObject
   }
 }
 
-/** A result all the same: whatever was asked for has been done. */
-function ofNoKind(name: string, result: JsonObject): UpstreamFault {
-  return faultOf('GARBLED', name, 'its result is of no kind that the protocol has', {
+/** It is a result, so the call was done. */
+function unknownType(name: string, result: JsonObject): UpstreamFault {
+  return faultOf('GARBLED', name, 'its result has an unknown type', {
     bytes: canonicalBytes(result, { maxLength: Infinity }),
   })
 }
@@ -155,7 +158,7 @@ interface ServerQuestion {
   readonly params: JsonObject
 }
 
-/** What a server wants to know; undefined if it wants what no client has, or does not say what. */
+/** The questions of a server; undefined if they are invalid. */
 function readQuestions({ inputRequests, requestState }: JsonObject): readonly ServerQuestion[] | undefined {
   if (requestState !== undefined && typeof requestState !== 'string') return undefined
   if (inputRequests === undefined) return requestState === undefined ? undefined : []
@@ -173,7 +176,7 @@ function stateOf({ requestState }: JsonObject): JsonObject {
   return requestState === undefined ? {} : { requestState }
 }
 
-/** Asks the client all of it; the answer to the request if the client cannot be asked. */
+/** Asks the client all questions. Returns an error answer if the client cannot be asked. */
 async function askAll(
   questions: readonly ServerQuestion[],
   exchange: Exchange,
@@ -187,7 +190,7 @@ async function askAll(
     return { given: { inputResponses: Object.fromEntries(await Promise.all(replies)) } }
   } catch (fault) {
     return notAskable(
-      fault instanceof RpcFault ? errorOf(fault) : { code: CODE.internal, message: 'it failed' },
+      fault instanceof RpcFault ? errorOf(fault) : { code: CODE.internal, message: 'the question failed' },
     )
   }
 }

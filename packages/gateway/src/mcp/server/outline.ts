@@ -1,21 +1,20 @@
-// What can be told of a message that could not be read.
+// Recovers the id and kind of an unreadable message.
 
 import { MAX_VALUES } from '@tollgate/evidence'
 import type { RequestId } from '../message.ts'
 
-/** Whose message it was, and what kind of message. */
 interface Outline {
   readonly id: RequestId | undefined
   readonly isAnswer: boolean
-  /** It looks like a result, and not like an error: what was asked for has been done. */
+  /** It looks like a result, not like an error: the call was done. */
   readonly isResult: boolean
 }
 
 const NOTHING: Outline = { id: undefined, isAnswer: false, isResult: false }
 
-/** The outline of a message. Lenient: it only says who is to be told that nothing could be read, and what became of it. */
+/** The outline of a message. Parsed leniently, because it only decides which request fails and how. */
 export function outlineOf(bytes: Uint8Array): Outline {
-  // Reading leniently what was refused for its many values would cost what the refusal has saved.
+  // A lenient parse of too many values would cost what the strict refusal saved.
   if (startsOfValues(bytes) > MAX_VALUES) return NOTHING
   try {
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
@@ -38,10 +37,10 @@ function readOutline(value: { id?: unknown; method?: unknown; result?: unknown; 
   }
 }
 
-/** At least as many as there are values, but one. */
+/** An upper estimate of the number of values. */
 function startsOfValues(bytes: Uint8Array): number {
   let count = 0
-  // Of a comma, an opening bracket and an opening brace.
+  // Counts commas, opening brackets and opening braces.
   for (const byte of bytes) if (byte === 0x2c || byte === 0x5b || byte === 0x7b) count++
   return count
 }

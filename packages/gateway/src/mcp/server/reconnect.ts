@@ -1,12 +1,12 @@
-// A connection to a server that outlives its channels: a server that ended is started or reached anew when it is next needed,
-// but never more often than is good for anybody. Nothing that was sent on one channel is sent again on another.
+// A connection to a server that outlives its channels. A server that ended is started or connected again on next use, with a
+// delay. A sent request is never sent again on another channel.
 
 import type { Log } from '../../log.ts'
 import { createBackOff } from './back-off.ts'
 import { faultOf, now, within } from './calls.ts'
 import type { ServerChannel, Times } from './channel.ts'
 import { greet } from './greet.ts'
-import type { Spoken } from './legacy.ts'
+import type { ServerSession } from './legacy.ts'
 import {
   UpstreamFault,
   type ClientHello,
@@ -16,54 +16,52 @@ import {
   type WantedChanges,
 } from './upstream.ts'
 
-/** What such a connection needs. */
 interface ReconnectOptions {
   readonly name: string
   readonly client: ClientHello
   readonly events: UpstreamEvents
   readonly log: Log
   readonly times: Times
-  /** Opens a channel, which says when it ends by itself. */
+  /** Opens a channel. It calls `onEnd` if it ends without `close`. */
   readonly open: (onEnd: () => void) => ServerChannel
 }
 
-/** Connects with nothing yet. */
 export function createReconnecting(options: ReconnectOptions): Upstream {
   const { name, client, events, log, times, open } = options
   const backOff = createBackOff(times)
   const closings = new Set<Promise<void>>()
-  let current: Promise<Spoken> | undefined
+  let current: Promise<ServerSession> | undefined
   let channel: ServerChannel | undefined
-  let up: Spoken | undefined
+  let up: ServerSession | undefined
   let wanted: WantedChanges | undefined
   let isClosed = false
   let incarnation = 0
   let known: { readonly of: number; readonly hello: Promise<ServerHello> } | undefined
-  // A server that ends at the first question of an era it does not know is not asked it twice in a row.
+  // A server that exits on the modern question is not asked it twice in a row.
   let probe = true
 
-  function ready(): Promise<Spoken> {
+  function ready(): Promise<ServerSession> {
     if (isClosed) return Promise.reject(faultOf('UNREACHABLE', name, 'the connection was closed'))
     if (current) return current
     const wait = backOff.wait()
     if (wait > 0)
       return Promise.reject(
-        faultOf('UNREACHABLE', name, 'it has ended too often to be started again at once'),
+        faultOf('UNREACHABLE', name, 'it ended too often; wait before it is started again'),
       )
     const starting = start()
     current = starting
     return starting
   }
 
-  async function start(): Promise<Spoken> {
+  async function start(): Promise<ServerSession> {
     let own: ServerChannel | undefined
     try {
       own = open(() => ended(own))
       channel = own
       const deadline = now() + times.hello
-      const onUntold = (): void => untold(own)
-      const spoken = await greet(own, { client, events, times, probe, deadline, onUntold })
-      // What ends while it is being greeted makes the greeting fail; this is for what ends in the same moment.
+      const onChangesLost = (): void => changesLost(own)
+      const spoken = await greet(own, { client, events, times, probe, deadline, onChangesLost })
+      // A channel may end in the moment the greeting succeeds.
       if (channel !== own) throw faultOf('UNREACHABLE', name, 'it has ended')
       begin(spoken)
       return spoken
@@ -74,7 +72,7 @@ export function createReconnecting(options: ReconnectOptions): Upstream {
     }
   }
 
-  function begin(spoken: Spoken): void {
+  function begin(spoken: ServerSession): void {
     up = spoken
     incarnation++
     known = { of: incarnation, hello: Promise.resolve(spoken.hello) }
@@ -83,13 +81,13 @@ export function createReconnecting(options: ReconnectOptions): Upstream {
     if (wanted && wanted.uris.length > 0) void watchAgain(spoken, incarnation)
   }
 
-  /** The server may be another one than the one that was allowed to know what is watched. */
-  async function watchAgain(spoken: Spoken, of: number): Promise<void> {
+  /** Another server may answer now. It learns the subscribed resources only if it is approved. */
+  async function watchAgain(spoken: ServerSession, of: number): Promise<void> {
     const approved = await events.isApproved().catch(() => false)
     if (approved && wanted && up === spoken && of === incarnation) spoken.listen(wanted)
   }
 
-  /** A channel has ended by itself. While it is being greeted, that is told by the greeting. */
+  /** A channel ended. During the greeting, the greeting reports it. */
   function ended(own: ServerChannel | undefined): void {
     if (own !== channel) return
     channel = undefined
@@ -98,14 +96,14 @@ export function createReconnecting(options: ReconnectOptions): Upstream {
     tellDown()
   }
 
-  /** What serves the next request may be another server than the one that was listened to. */
-  function untold(own: ServerChannel | undefined): void {
+  /** Another server may answer the next request, because changes are no longer reported. */
+  function changesLost(own: ServerChannel | undefined): void {
     if (!up || own !== channel) return
     incarnation++
     tellDown()
   }
 
-  /** Who the server is that is there now. */
+  /** The identity of the server that is connected now. */
   async function helloNow(): Promise<ServerHello> {
     for (;;) {
       const spoken = await ready()
@@ -120,20 +118,20 @@ export function createReconnecting(options: ReconnectOptions): Upstream {
     }
   }
 
-  /** Asks a server that may be another one by now who it is. One that is of another era is greeted anew. */
-  async function ask(spoken: Spoken): Promise<ServerHello> {
+  /** Asks again who the server is. A server that now speaks another protocol is greeted again. */
+  async function ask(spoken: ServerSession): Promise<ServerHello> {
     const own = channel
     const hello = await spoken.askAgain?.(now() + times.hello)
     if (hello) return hello
     if (up === spoken) ended(own)
-    throw faultOf('UNREACHABLE', name, 'it is no longer the server that it was')
+    throw faultOf('UNREACHABLE', name, 'it is no longer the same server')
   }
 
   function tellDown(): void {
     try {
       events.onDown()
     } catch {
-      log('error', 'the end of a server could not be passed on', { server: name })
+      log('error', 'the end of a server could not be reported', { server: name })
     }
   }
 
@@ -151,14 +149,14 @@ export function createReconnecting(options: ReconnectOptions): Upstream {
     void closing.finally(() => closings.delete(closing))
   }
 
-  /** The server that is there, if it is still the one that is meant. At once: nothing may happen before it is used. */
-  function still(only: number): Spoken {
+  /** The connected server, if it is still the intended one. Synchronous, so that it cannot change before use. */
+  function still(only: number): ServerSession {
     if (up && only === incarnation) return up
-    throw faultOf('UNREACHABLE', name, 'it has ended or changed since')
+    throw faultOf('UNREACHABLE', name, 'it ended or changed during the decision')
   }
 
-  function any(signal: AbortSignal | undefined, deadline: number): Promise<Spoken> {
-    const late = (): UpstreamFault => faultOf('UNREACHABLE', name, 'it is not there yet')
+  function any(signal: AbortSignal | undefined, deadline: number): Promise<ServerSession> {
+    const late = (): UpstreamFault => faultOf('UNREACHABLE', name, 'it is not ready yet')
     return within(ready(), { signal, deadline, late, name })
   }
 
@@ -194,7 +192,7 @@ function listsOf(wanted: WantedChanges): WantedChanges {
   return { ...wanted, uris: [] }
 }
 
-/** Whatever went wrong before a server was there: nothing of the request was sent. */
+/** Wraps a failure before the connection was ready: nothing of the request was sent. */
 function unreachable(name: string, cause: unknown): UpstreamFault {
   const because = cause instanceof UpstreamFault ? cause.because : undefined
   return faultOf('UNREACHABLE', name, because, { cause })

@@ -1,4 +1,4 @@
-// A channel to a server that is a process of ours: one message a line, either way.
+// A stdio channel to a server process: one message per line in both directions.
 
 import { createCalls, faultOf, type ServerCall } from './calls.ts'
 import type { ServerChannel, ChannelOptions } from './channel.ts'
@@ -8,12 +8,11 @@ import { createLineReader } from '../lines.ts'
 import { formatNotification, formatRequest } from '../message.ts'
 import type { ServerAddress, UpstreamFaultCode } from './upstream.ts'
 
-/** What a channel to a process is opened with. */
 interface StdioOptions extends ChannelOptions {
   readonly address: ServerAddress & { readonly transport: 'stdio' }
-  /** Most bytes that may wait for the process to read them. */
+  /** Most bytes that may wait until the process reads them. */
   readonly maxQueue: number
-  /** What it says beside the protocol. */
+  /** Receives its standard error. */
   readonly onStderr?: (text: string) => void
 }
 
@@ -31,9 +30,9 @@ export function openStdio(options: StdioOptions): ServerChannel {
     events,
     log,
     maxMessage,
-    era: () => spoken,
+    protocol: () => spoken,
     send: write,
-    onTooMuch: () => giveUp('GARBLED', 'it says too much that is not the protocol'),
+    onTooMuch: () => giveUp('GARBLED', 'it sends too much that violates the protocol'),
   })
   const lines = createLineReader(maxMessage, {
     onLine: (line) => {
@@ -50,7 +49,7 @@ export function openStdio(options: StdioOptions): ServerChannel {
     ...(onStderr && { onStderr }),
   })
 
-  /** The end of it, whoever began it: nothing more is taken, and what is under way fails. */
+  /** Ends the channel: nothing more is taken, and active requests fail. */
   function giveUp(code: UpstreamFaultCode, because: string): void {
     if (hasEnded) return
     hasEnded = true
@@ -62,7 +61,7 @@ export function openStdio(options: StdioOptions): ServerChannel {
 
   function write(message: string): void {
     if (hasEnded || child.write(message)) return
-    giveUp('LOST', 'it does not read what it is sent')
+    giveUp('LOST', 'it does not read its input')
   }
 
   function close(): Promise<void> {
@@ -76,7 +75,7 @@ export function openStdio(options: StdioOptions): ServerChannel {
     name,
     transport: 'stdio',
     calls,
-    speak: (era) => (spoken = era),
+    speak: (protocol) => (spoken = protocol),
     post(call: ServerCall, params) {
       if (hasEnded) call.fail(faultOf('UNREACHABLE', name, 'it has ended'))
       else write(formatRequest(call.id, call.method, params))

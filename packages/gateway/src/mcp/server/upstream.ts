@@ -1,100 +1,97 @@
-// A server that the gateway governs, as the rest of the door sees it: whichever transport it is reached by, and whichever era
-// of the protocol it speaks.
+// The interface to an upstream server, independent of its transport and protocol.
 
 import type { JsonObject } from '@tollgate/evidence'
 import type { RpcError } from '../message.ts'
 import type { SentMethod } from '../methods.ts'
 
-/** How a server is reached. */
+/** The address of a server. */
 export type ServerAddress =
   | {
       readonly transport: 'stdio'
       readonly command: string
       readonly args: readonly string[]
-      /** All of the environment it gets. */
+      /** The complete environment of the process. */
       readonly env: Readonly<Record<string, string>>
       readonly cwd?: string
     }
   | {
       readonly transport: 'http'
       readonly url: string
-      /** Credentials and the like; never shown to anybody. */
+      /** Credentials, for example. Never shown. */
       readonly headers: Readonly<Record<string, string>>
     }
 
-/** A server that can be reached. */
 export interface Server {
   readonly name: string
   readonly address: ServerAddress
-  /** Gets what it writes to its standard error; nobody reads that otherwise. */
+  /** Receives its standard error. Without it, the output is dropped. */
   readonly onStderr?: (text: string) => void
 }
 
-/** Who a server says it is. */
+/** The identity that a server states. */
 export interface ServerHello {
-  readonly era: 'modern' | 'legacy'
-  /** The revision of the protocol that is spoken with it. */
+  readonly protocol: 'modern' | 'legacy'
+  /** The negotiated revision. */
   readonly version: string
   readonly capabilities: JsonObject
   readonly info: JsonObject
   readonly instructions: string | undefined
 }
 
-/** Whom the server is to believe it speaks with. */
+/** The identity that the server sees as its client. */
 export interface ClientHello {
-  /** What the client can do: `sampling`, `elicitation`, `roots`. */
+  /** Capabilities of the client: `sampling`, `elicitation`, `roots`. */
   readonly capabilities: JsonObject
   readonly info: JsonObject
 }
 
-/** What a server answered: our own text of it has been read strictly. */
+/** The answer of a server, read strictly. */
 export type UpstreamAnswer =
   | { readonly ok: true; readonly result: JsonObject }
   | { readonly ok: false; readonly error: RpcError }
 
-/** What happens while a request is under way. */
+/** Callbacks and limits of one request. */
 export interface Exchange {
-  /** The client no longer wants it. The server is told; the request then rejects. */
+  /** Cancels the request and tells the server. The request then rejects. */
   readonly signal?: AbortSignal
   /** `notifications/progress` of this request, without its token. */
   onProgress?(params: JsonObject): void
-  /** `notifications/message`, where it can be told that it belongs to this request. */
+  /** `notifications/message`, if it surely belongs to this request. */
   onMessage?(params: JsonObject): void
   /**
-   * The server wants something from the client before it goes on: `sampling/createMessage`, `elicitation/create` or `roots/list`.
-   * A legacy server asks with a request of its own, a modern one with an interim result; here both look the same.
-   *
-   * @throws RpcFault, which the server is told.
+   * Answers a question of the server: `sampling/createMessage`, `elicitation/create` or `roots/list`. A legacy server asks with
+   * a request, a modern one with an interim result; both look the same here.
+   * @throws RpcFault, which is sent to the server.
    */
   onAsk?(method: string, params: JsonObject): Promise<JsonObject>
-  /** Who would be asked. A question that cannot be told to belong to one of several requests with different askers goes nowhere. */
+  /** Identifies the client to ask. A question that may belong to requests of different askers is refused. */
   readonly asker?: string
-  /** Least level of log messages, for a modern server. */
+  /** Lowest level of log messages, for a modern server. */
   readonly logLevel?: string
-  /** Only on the connection that was this one (see `incarnation`): else UNREACHABLE, and nothing is started or sent. */
+  /** Use only this connection (see `incarnation`): else UNREACHABLE, and nothing is started or sent. */
   readonly only?: number
 }
 
-/** What a server does that belongs to no request. */
+/** Events of a server that belong to no request. */
 export interface UpstreamEvents {
   /**
-   * `notifications/tools/list_changed` and its kin, `notifications/resources/updated`, `notifications/message`, and of a legacy
-   * server `notifications/elicitation/complete`.
+   * `notifications/tools/list_changed` and the like, `notifications/resources/updated`, `notifications/message`, and for a
+   * legacy server `notifications/elicitation/complete`.
    */
   onNotification(method: string, params: JsonObject): void
   /**
-   * What was known of it need no longer hold. It has ended or cannot be reached, and the next request starts or reaches it
-   * anew; or it no longer tells of changes.
+   * Everything known about the server may be outdated: it ended, is unreachable, or no longer reports changes. The next request
+   * connects again.
    */
   onDown(): void
   /**
-   * Whether the server that is there now is the one that a person approved. It is asked before this server gets resources to
-   * watch that an earlier connection was allowed to watch.
+   * Whether the connected server is the approved one. Asked before it learns the resources that an earlier connection
+   * subscribed to.
    */
   isApproved(): Promise<boolean>
 }
 
-/** For a connection that is asked what it offers and closed. */
+/** For a connection that only asks for the offer. */
 export const NO_EVENTS: UpstreamEvents = {
   onNotification: () => undefined,
   onDown: () => undefined,
@@ -104,26 +101,25 @@ export const NO_EVENTS: UpstreamEvents = {
 /** One connection to a server, for one client. */
 export interface Upstream {
   /**
-   * How often a connection has been made; 0 before the first. It grows with every new process, session or channel, and when a
-   * modern server by HTTP stops telling of changes: it may be another one from then on.
+   * The number of connections so far; 0 before the first. It grows with every new process, session or channel, and when a
+   * modern HTTP server stops reporting changes, because another server may answer then.
    */
   readonly incarnation: number
-  /** Starts or reaches the server if that has not been done. @throws UpstreamFault. */
+  /** Starts or connects the server if needed. @throws UpstreamFault. */
   hello(): Promise<ServerHello>
   /**
-   * Sends a request of the table in `methods.ts`, once. `params` holds no `_meta` but what the server may see of the client's; what the era needs is added.
-   *
-   * @throws UpstreamFault if it is not known whether the server got it, or what came of it. Nothing is ever sent again.
+   * Sends a request of the table in `methods.ts`, once. `params` holds only the `_meta` that the server may see; members of the
+   * protocol are added.
+   * @throws UpstreamFault if it is unknown whether the server received it, or what the outcome is. It is never sent again.
    */
   request(method: SentMethod, params: JsonObject, exchange?: Exchange): Promise<UpstreamAnswer>
-  /** Tells the server something. What cannot be told is lost. */
+  /** Sends a notification. A failure is ignored. */
   notify(method: 'notifications/roots/list_changed', params: JsonObject): void
-  /** Says what the client wants to be told of (see `subscriptions/listen`); replaces what was said before. */
+  /** Sets the changes that the client wants to hear of (see `subscriptions/listen`). Replaces the earlier setting. */
   listen(wanted: WantedChanges): void
   close(): Promise<void>
 }
 
-/** What a client wants to be told of. */
 export interface WantedChanges {
   readonly tools: boolean
   readonly prompts: boolean
@@ -132,25 +128,24 @@ export interface WantedChanges {
   readonly uris: readonly string[]
 }
 
-/** Why a server did not answer. */
 export type UpstreamFaultCode =
-  /** It could not be started or reached; nothing was sent. */
+  /** Not started or not reached; nothing was sent. */
   | 'UNREACHABLE'
-  /** It ended, or the connection did, while the request was under way. */
+  /** The server or the connection ended during the request. */
   | 'LOST'
-  /** It answered, but not with something that can be read: not strict JSON, too large, not the protocol. */
+  /** The answer is unreadable: not strict JSON, too large, or against the protocol. */
   | 'GARBLED'
   /** The client cancelled. */
   | 'CANCELLED'
-  /** It did not answer in time. */
+  /** No answer in time. */
   | 'SILENT'
 
-/** A server that did not answer. The message names the server, and never what it said. */
+/** A server that did not answer. The message names the server and never quotes it. */
 export class UpstreamFault extends Error {
   readonly code: UpstreamFaultCode
-  /** A result that could not be read: to be hashed, and shown to nobody. Where there is none, nobody knows what was done. */
+  /** An unreadable result. It is hashed and never shown. Without it, the outcome of the call is unknown. */
   readonly bytes: Uint8Array | undefined
-  /** Why, of what the message says: for a message that names the server already. */
+  /** The reason without the name of the server, for a message that already names it. */
   readonly because: string | undefined
 
   constructor(
@@ -166,5 +161,5 @@ export class UpstreamFault extends Error {
   }
 }
 
-/** Makes the connection to a server for one client. Nothing is started before it is needed. */
+/** Creates the connection to a server for one client. Starts nothing before it is needed. */
 export type Connect = (server: Server, client: ClientHello, events: UpstreamEvents) => Upstream
