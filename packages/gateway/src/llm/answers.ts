@@ -1,32 +1,30 @@
-// Requests that come again with the same key: answered with what was answered before, so that no call is decided twice.
+// Keeps answers by idempotency key. A repeated request gets the same answer, so that no call is decided twice.
 
 import { sha256Hex } from '@tollgate/evidence'
 import type { Reply } from '../exchange.ts'
 import { Refused, type Ruling } from './dialect.ts'
 
-/** One request that may come again. */
+/** A request that may be repeated. */
 export interface AnswerAttempt {
-  /** What was ruled for calls of it, also by an earlier try that came to no end. */
+  /** The rulings on its calls, including those of an earlier attempt that did not finish. */
   readonly rulings: Map<string, Ruling>
-  /** Keeps a whole answer for whoever asks again. */
+  /** Keeps a whole answer for repeated requests. */
   keep(reply: Reply, body: string): void
-  /** It came to no end: whoever asks again asks the model again. */
+  /** The attempt did not finish. A repeated request asks the model again. */
   drop(): void
 }
 
-/** Answers by the keys of their requests. */
 interface KeptAnswers {
   /**
-   * The answer of before, as soon as it is there; or a new attempt.
-   *
-   * @throws Refused if the same key comes with another body, or if calls of the answer can no longer be run.
+   * The earlier answer, as soon as it is complete; or a new attempt.
+   * @throws Refused if the key comes with another body, or if calls of the answer can no longer be run.
    */
   begin(owner: string, key: string, body: string): Promise<Reply | AnswerAttempt>
 }
 
-/** Whether what was allowed before may still be handed out. */
-interface Standing {
-  /** The same as long as nothing has changed that decisions rest on, such as a freeze or the policy. */
+/** Tells whether an earlier ALLOW may still be answered. */
+interface DecisionBasis {
+  /** A value that changes with everything decisions depend on, such as a freeze or the policy. */
   now(): string
   /** Whether the call of a decision can still be run. */
   isOpen(receipt: string): boolean
@@ -36,22 +34,21 @@ interface KeptAnswer {
   readonly owner: string
   readonly body: string
   readonly since: number
-  readonly standing: string
+  readonly basis: string
   readonly rulings: Map<string, Ruling>
   reply: Reply | undefined
   size: number
-  /** Resolves when the attempt under way has ended. */
+  /** Resolves when the running attempt has ended. */
   under: Promise<void> | undefined
 }
 
-const MOST = 4000
-const MOST_OF_ONE = 400
-const MOST_BYTES = 64 << 20
-const LONGEST = 1 << 20
-const FOR_MS = 600_000
+const MAX_ANSWERS = 4000
+const MAX_PER_OWNER = 400
+const MAX_BYTES = 64 << 20
+const MAX_ANSWER_LENGTH = 1 << 20
+const KEPT_MS = 600_000
 
-/** Nothing was answered yet. */
-export function createAnswers(now: () => number, standing: Standing): KeptAnswers {
+export function createAnswers(now: () => number, basis: DecisionBasis): KeptAnswers {
   const kept = new Map<string, KeptAnswer>()
   let bytes = 0
 
@@ -61,12 +58,13 @@ export function createAnswers(now: () => number, standing: Standing): KeptAnswer
     entry.size = 0
   }
 
-  /** Makes room: the oldest go first, and what is under way stays. */
+  /** Removes the oldest answers, but no running attempt. */
   function tidy(owner: string): void {
     let own = [...kept.values()].filter((entry) => entry.owner === owner).length
     for (const [name, entry] of kept) {
-      const old = now() - entry.since > FOR_MS
-      const many = kept.size > MOST || bytes > MOST_BYTES || (entry.owner === owner && own > MOST_OF_ONE)
+      const old = now() - entry.since > KEPT_MS
+      const many =
+        kept.size > MAX_ANSWERS || bytes > MAX_BYTES || (entry.owner === owner && own > MAX_PER_OWNER)
       if (entry.under || !(old || many)) continue
       if (entry.owner === owner) own--
       forget(name, entry)
@@ -75,7 +73,7 @@ export function createAnswers(now: () => number, standing: Standing): KeptAnswer
 
   function again(entry: KeptAnswer): Reply | undefined {
     const allowed = [...entry.rulings.values()].filter((ruling) => ruling.allowed)
-    if (!allowed.every(({ receipt = '' }) => standing.isOpen(receipt))) throw ended()
+    if (!allowed.every(({ receipt = '' }) => basis.isOpen(receipt))) throw ended()
     const { reply } = entry
     return reply && { ...reply, headers: { ...reply.headers, 'tollgate-replayed': 'true' } }
   }
@@ -88,15 +86,15 @@ export function createAnswers(now: () => number, standing: Standing): KeptAnswer
         await entry.under
         continue
       }
-      // What was decided then is decided anew under what holds now.
-      if (entry.standing !== standing.now() || now() - entry.since > FOR_MS) {
+      // The basis of the decisions has changed, so they are made again.
+      if (entry.basis !== basis.now() || now() - entry.since > KEPT_MS) {
         forget(name, entry)
         break
       }
       return again(entry) ?? attempt(entry)
     }
     const fresh: KeptAnswer = {
-      ...{ owner, body, since: now(), standing: standing.now(), rulings: new Map<string, Ruling>() },
+      ...{ owner, body, since: now(), basis: basis.now(), rulings: new Map<string, Ruling>() },
       ...{ reply: undefined, size: 0, under: undefined },
     }
     kept.set(name, fresh)
@@ -114,7 +112,7 @@ export function createAnswers(now: () => number, standing: Standing): KeptAnswer
     return {
       rulings: entry.rulings,
       keep(reply, body) {
-        if (body.length <= LONGEST) {
+        if (body.length <= MAX_ANSWER_LENGTH) {
           entry.reply = { ...reply, body }
           entry.size = body.length
           bytes += body.length
@@ -129,12 +127,12 @@ export function createAnswers(now: () => number, standing: Standing): KeptAnswer
 }
 
 function another(): Refused {
-  const message = 'the same idempotency key came with another request; use a new key for each request'
+  const message = 'this idempotency key was used for another request; use a new key for each request'
   return new Refused(422, 'IDEMPOTENCY_KEY_REUSED', message)
 }
 
 function ended(): Refused {
   const message =
-    'the calls of the answer to this idempotency key have been run or have ended; use a new key to ask again'
+    'the calls in the answer to this idempotency key have been run or have expired; use a new key'
   return new Refused(422, 'IDEMPOTENCY_KEY_REUSED', message)
 }

@@ -1,26 +1,24 @@
-// The body of a request: read once, strictly. A picture stays in the bytes that came and goes on from there; what is read has a
-// mark in its place, so that it is never in memory twice.
+// Reads the body of a request once, strictly. Long base64 data stays in the received bytes; the parsed value holds a mark
+// instead, so that it is never in memory twice.
 
 import { randomBytes } from 'node:crypto'
 import { TextDecoder } from 'node:util'
 import { EvidenceError, isList, isObject, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
 import { Refused } from './dialect.ts'
 
-/** A body that was read. */
 export interface ReadBody {
-  /** Ours to change. Long runs of base64 are marks. */
+  /** The parsed body, which may be changed. Long base64 strings are marks. */
   readonly value: JsonObject
-  /** A value out of it as it came, without marks. */
+  /** A value of the body with its marks replaced by the original data. */
   restored(value: Json): Json
-  /** A text out of it as it came. */
+  /** A text of the body with its mark replaced. */
   restoredText(text: string): string
-  /** What goes on: the bytes that came or, if anything was changed, those of the value as it is now. */
+  /** The bytes to forward: the received ones or, if `changed`, those of the current value. */
   written(changed: boolean): readonly Uint8Array[]
 }
 
 /**
- * Reads a body. `admit` learns how many bytes are to be parsed before they are; it throws if they are too many.
- *
+ * Reads a body. `admit` gets the number of bytes before they are parsed, and throws if they are too many.
  * @throws Refused if it is not an object in strict JSON.
  */
 export function readBody(bytes: Uint8Array, admit: (bytes: number) => void = () => undefined): ReadBody {
@@ -46,17 +44,17 @@ function parsed(text: Uint8Array | string, maxBytes: number): JsonObject {
     if (!(fault instanceof EvidenceError)) throw fault
     throw new Refused(400, 'AMBIGUOUS_INPUT', `the body is not strict JSON: ${fault.message}`)
   }
-  throw new Refused(400, 'AMBIGUOUS_INPUT', 'the body is not an object')
+  throw new Refused(400, 'AMBIGUOUS_INPUT', 'the body must be a JSON object')
 }
 
-// A byte of a picture costs this much less than one of a text: it is passed over, not parsed.
+// A byte of base64 is skipped, not parsed, so it costs less than a byte of text.
 const PICTURES_PER_TEXT = 16
-// No text that is read is as long without a break; a small picture is no burden.
+// Shorter strings are parsed as text.
 const LONG = 65_536
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** The text of a body with a mark in place of each long string that is nothing but base64, as a data URL or bare. */
+/** The text of a body with a mark in place of each long string that is only base64, bare or as a data URL. */
 function withMarks(bytes: Uint8Array, nonce: string, marks: Map<string, Uint8Array>): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -68,7 +66,7 @@ function withMarks(bytes: Uint8Array, nonce: string, marks: Map<string, Uint8Arr
     const end = endOfString(buffer, start)
     if (end < 0) break
     parts += partsIn(buffer, last, start)
-    if (parts > MOST_PARTS) throw tooMuch()
+    if (parts > MAX_PARTS) throw tooMuch()
     last = end
     if (end - start > LONG && isBase64(buffer, start + 1, end)) {
       const mark = `${nonce}${marks.size}`
@@ -78,20 +76,20 @@ function withMarks(bytes: Uint8Array, nonce: string, marks: Map<string, Uint8Arr
     }
     start = buffer.indexOf(QUOTE, end + 1)
   }
-  if (parts + partsIn(buffer, last, buffer.length) > MOST_PARTS) throw tooMuch()
+  if (parts + partsIn(buffer, last, buffer.length) > MAX_PARTS) throw tooMuch()
   const whole = text + decode(decoder, buffer.subarray(from))
-  if (whole.length > MOST_TEXT) throw tooMuch()
+  if (whole.length > MAX_TEXT) throw tooMuch()
   return whole
 }
 
-// What is read takes many times the room of its text, and all others wait meanwhile.
-const MOST_PARTS = 250_000
-const MOST_TEXT = 8 << 20
+// Parsed values take many times the memory of their text, and parsing blocks other requests.
+const MAX_PARTS = 250_000
+const MAX_TEXT = 8 << 20
 const COMMA = 0x2c
 const LIST = 0x5b
 const OBJECT = 0x7b
 
-/** How many values there are between two strings, about. */
+/** The approximate number of values between two strings. */
 function partsIn(buffer: Buffer, from: number, to: number): number {
   let parts = 0
   for (let at = from; at < to; at++) {
@@ -102,7 +100,7 @@ function partsIn(buffer: Buffer, from: number, to: number): number {
 }
 
 function tooMuch(): Refused {
-  const message = `the body has more than ${MOST_PARTS} parts, or more than ${MOST_TEXT >> 20} MiB besides pictures; send less at a time`
+  const message = `the body has more than ${MAX_PARTS} values, or more than ${MAX_TEXT >> 20} MiB besides images; send less at a time`
   return new Refused(413, 'BODY_TOO_LARGE', message)
 }
 
@@ -114,7 +112,7 @@ function decode(decoder: TextDecoder, bytes: Uint8Array): string {
   }
 }
 
-/** Where the string that begins at a quote ends; below zero if it does not. */
+/** The end of the string that begins at a quote; negative if it has none. */
 function endOfString(buffer: Buffer, start: number): number {
   let end = buffer.indexOf(QUOTE, start + 1)
   while (end >= 0 && isEscaped(buffer, start, end)) end = buffer.indexOf(QUOTE, end + 1)
@@ -151,7 +149,7 @@ function restore(value: Json, marks: ReadonlyMap<string, Uint8Array>): Json {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, restore(member, marks)]))
 }
 
-/** The bytes of a text, with what the marks stand for in their places. */
+/** The bytes of a text with its marks replaced by the original data. */
 function assemble(
   text: string,
   nonce: string,

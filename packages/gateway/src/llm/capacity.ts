@@ -1,25 +1,23 @@
-// How much may be under way at once: nobody may have so much that there is no room for others.
+// Limits the concurrent requests of the door and their memory, so that one principal cannot use all of it.
 
 import { Refused } from './dialect.ts'
 
-/** Capacity for requests. */
 interface Capacity {
-  /** Lets a request in, with a body of so many bytes. @throws Refused */
+  /** Admits a request with a body of so many bytes. @throws Refused */
   enter(owner: string, bytes: number): RequestPlace
 }
 
-/** The place of one request. */
 interface RequestPlace {
-  /** Its body is of this size after all. @throws Refused */
+  /** Corrects the size of its body. @throws Refused */
   resize(bytes: number): void
   leave(): void
 }
 
-const MOST_BYTES = 256 << 20
-const MOST_OF_ONE = 256
+const MAX_BYTES = 256 << 20
+const MAX_PER_OWNER = 256
 
-/** An empty room. Nobody has more than half of it. */
-export function createCapacity(mostBytes: number = MOST_BYTES, mostOfOne: number = MOST_OF_ONE): Capacity {
+/** Returns an empty capacity. One owner gets at most half of the bytes. */
+export function createCapacity(maxBytes: number = MAX_BYTES, maxPerOwner: number = MAX_PER_OWNER): Capacity {
   const inside = new Map<string, { count: number; bytes: number }>()
   let held = 0
 
@@ -31,20 +29,19 @@ export function createCapacity(mostBytes: number = MOST_BYTES, mostOfOne: number
     if (own.count === 0) inside.delete(owner)
   }
 
-  /** Whoever has nothing inside may send what is allowed at all, as long as the others leave room. */
+  /** An owner without active requests may send a body of any allowed size, if there is capacity left. */
   function requireCapacity(owner: string, bytes: number): void {
     const own = inside.get(owner)?.bytes ?? 0
-    const mine = own === 0 || own + bytes <= mostBytes / 2
-    const ours = held === 0 || held + bytes <= mostBytes
-    if (!mine || !ours)
-      throw new Refused(503, 'BUSY', 'too much is being sent at once; try again in a moment')
+    const mine = own === 0 || own + bytes <= maxBytes / 2
+    const ours = held === 0 || held + bytes <= maxBytes
+    if (!mine || !ours) throw new Refused(503, 'BUSY', 'the gateway is busy; try again in a moment')
   }
 
   return {
     enter(owner, bytes) {
       const own = inside.get(owner) ?? { count: 0, bytes: 0 }
-      if (own.count >= mostOfOne) {
-        const message = `there are ${own.count} requests under way already; wait for some to end`
+      if (own.count >= maxPerOwner) {
+        const message = `${own.count} requests are already in progress; wait for some to end`
         throw new Refused(429, 'TOO_MANY_OPEN', message)
       }
       requireCapacity(owner, bytes)

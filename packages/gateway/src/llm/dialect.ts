@@ -1,42 +1,40 @@
-// What a dialect is to the rest of the LLM door: how its requests are read, and how the calls in its replies are found, judged
-// and put back.
+// The interface of a dialect: it reads requests, and finds, judges and replaces the calls in replies.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import type { SseEvent } from '../sse.ts'
 
-/** Whose wire format it is. */
+/** The provider whose wire format it is. */
 export type Provider = 'openai' | 'anthropic'
 
-/** How a call carries its arguments: JSON by a schema, a free text, or in the dialect's own way. */
+/** The form of a call's arguments: JSON with a schema, free text, or a format of the dialect. */
 export type Form = 'json' | 'text' | 'built-in'
 
 /** A call that a reply proposes. */
 export interface ProposedCall {
-  /** The name that the policy knows the tool by; undefined if the reply gives none that can be read. */
+  /** The name in the policy; undefined if the reply gives no readable one. */
   readonly tool: string | undefined
   /** The name under which the request must have declared it. */
   readonly declared: string | undefined
   readonly form: Form
   /** JSON text as the model wrote it, or a value. */
   readonly args: string | JsonObject
-  /** How the result will refer to it; undefined if the dialect has no such thing. */
+  /** The id by which the result refers to it; undefined if the dialect has none. */
   readonly ref: string | undefined
 }
 
-/** What becomes of a proposal. */
+/** The ruling on a proposal. */
 export type Ruling =
-  /** `args` is the canonical JSON text of the arguments: what was judged, and what goes on in place of what the model wrote. */
+  /** `args` is the canonical JSON text of the judged arguments. It replaces what the model wrote. */
   | { readonly allowed: true; readonly args: string; readonly receipt?: string }
-  /** `text` is for the agent: why, what to do, and the receipt. Never any value of the arguments. */
+  /** `text` is for the agent: the reason, the next step and the receipt. It holds no value of the arguments. */
   | { readonly allowed: false; readonly text: string; readonly receipt: string | undefined }
 
-/** Judges what a reply holds. */
 export interface Judge {
-  /** Judges each proposal on its own, and answers in their order. Never rejects. */
+  /** Judges each proposal separately. The rulings are in the order of the proposals. Never rejects. */
   judge(proposals: readonly ProposedCall[]): Promise<readonly Ruling[]>
   /**
-   * Takes note of what the provider has run by itself, such as a search; false if no tool of this name was allowed with the
-   * request, so that the item must not be handed on.
+   * Records something that the provider ran, such as a search. False if the request had no allowed tool of this name; then the
+   * item must not be forwarded.
    */
   ran(tool: string, item: JsonObject): boolean
 }
@@ -44,74 +42,74 @@ export interface Judge {
 /** A tool that a reply may call. */
 export interface DeclaredTool {
   readonly form: Form
-  /** The JSON Schema of its arguments, as the request has it. */
+  /** The JSON Schema of its arguments, from the request. */
   readonly schema: Json | undefined
 }
 
-/** A tool that the provider would run by itself, judged before the request goes on. */
+/** A tool that the provider runs. It is judged before the request is forwarded. */
 export interface HostedTool {
-  /** Such as `openai/web_search`; undefined if the request gives no name that can be read. */
+  /** For example `openai/web_search`; undefined if the request gives no readable name. */
   readonly tool: string | undefined
-  /** How it is set up, without secrets. */
+  /** Its settings, without secrets. */
   readonly args: JsonObject
-  /** False for a kind that nobody here knows: it is denied. */
+  /** False for an unknown kind, which is denied. */
   readonly known: boolean
 }
 
-/** Words that a request holds, and who is said to have said them. */
-export interface SaidWords {
+/** A text in a request and its channel. */
+export interface TurnText {
   readonly kind: 'said'
   readonly channel: 'USER' | 'TOOL_OUTPUT'
   readonly text: string
 }
 
-/** What a tool has answered, as a request hands it to the model. */
+/** A tool result, as a request passes it to the model. */
 export interface Result {
   readonly kind: 'result'
   /** The call it answers. */
   readonly ref: string | undefined
-  /** The name that the policy knows the tool by, where the request says which it was. */
+  /** The name in the policy, if the request names the tool. */
   readonly tool: string | undefined
   readonly failed: boolean
-  /** All of it, as it came. */
+  /** The whole content, as received. */
   readonly content: Json
-  /** What a model would read of it, piece by piece. Pictures are not read. */
+  /** The texts that a model would read, in order. Images are not read. */
   readonly texts: readonly string[]
-  /** Puts other texts in place of the same number of texts, in the body that goes on. */
+  /** Replaces the texts in the forwarded body. The number of texts must be the same. */
   rewrite(texts: readonly string[]): void
-  /** Puts a note in place of all of it, in the body that goes on. */
+  /** Replaces the whole result in the forwarded body with a note. */
   withhold(note: string): void
 }
 
-/** A result that was read, and whether something that is not known was taken out of it. */
+/** A result, and whether unknown members were removed from it. */
 export interface ReadResult {
   readonly result: Result
   readonly changed: boolean
 }
 
-/** A request as it was read. */
+/** A parsed request. */
 export interface RequestReading {
   readonly stream: boolean
-  /** By the name under which a reply calls it. */
+  /** By the name under which a reply calls them. */
   readonly tools: ReadonlyMap<string, DeclaredTool>
   readonly hosted: readonly HostedTool[]
-  /** What was said, by whom, in its order. */
-  readonly turns: readonly (SaidWords | Result)[]
-  /** Items that the request names instead of bringing them along: only those that the door has handed out may be. */
+  /** Texts and results in their order. */
+  readonly turns: readonly (TurnText | Result)[]
+  /** Items that the request refers to by id. They must have been issued by this door. */
   readonly references?: readonly string[]
-  /** What was handed out and may be used once, such as the approval of a call. */
+  /** Issued items that may be used once, such as the approval of a call. */
   readonly spends?: readonly string[]
-  /** Whether something in the body was changed while it was read. */
+  /** Whether reading changed the body. */
   readonly changed?: boolean
 }
 
-/** Takes the events of one reply and gives what goes on. */
+/** Rewrites the events of one reply. */
 export interface Rewriter {
-  /** Gives the text of whole events, or an empty text while something is held. @throws Garbled */
+  /** The text of whole events to forward; empty while something is held. @throws Garbled */
   take(event: SseEvent): string | Promise<string>
-  /** Whether the reply has come to its end, as the dialect has it, and all of it has been ruled on. */
+  /** Whether the reply is complete and everything in it is judged. */
   readonly ended: boolean
-  /** Whether the upstream has said that it failed. */
+  /** Whether the upstream reported a failure. */
   readonly failed: boolean
 }
 
@@ -119,31 +117,29 @@ export interface Rewriter {
 export interface Dialect {
   readonly provider: Provider
   /**
-   * Reads a request. The body is ours, and results in it may be rewritten in place. Parameters that are not known here are refused
-   * unless they are among `further`.
-   *
-   * @throws Refused
+   * Reads a request. The body may be changed: results are rewritten in place. Unknown parameters are refused unless `further`
+   * has them. @throws Refused
    */
   readRequest(body: JsonObject, further: ReadonlySet<string>, restored?: Restored): RequestReading
-  /** Judges a whole reply, and gives what goes on in its place. @throws Garbled */
+  /** Judges a whole reply and returns the reply to forward. @throws Garbled */
   governReply(reply: Json, judge: Judge, onItem?: OnItem): Promise<JsonObject>
   openStream(judge: Judge, onItem?: OnItem): Rewriter
 }
 
-/** A text of a body as it came: in the body itself, a long run of base64 is only a mark. */
+/** Returns the original of a text. In the body, long base64 is only a mark. */
 export type Restored = (text: string) => string
 
-/** Is told the id of each item that a reply hands out. */
+/** Gets the id of each item that a reply issues. */
 export type OnItem = (id: string) => void
 
-/** A request that does not go on. The message is for whoever sent it, and holds no value of theirs. */
+/** A refused request. The message is for the sender and holds no value of the request. */
 export class Refused extends Error {
   readonly status: number
-  /** `ROUTE_NOT_GOVERNED`, or a reason of the ladder. */
+  /** `ROUTE_NOT_GOVERNED`, or a reason code. */
   readonly code: string
   /** The member of the request that it is about. */
   readonly param: string | undefined
-  /** What a client of the dialect looks for by itself, to go on in another way. */
+  /** Details that clients of the dialect evaluate. */
   readonly details: JsonObject | undefined
 
   constructor(status: number, code: string, message: string, param?: string, details?: JsonObject) {
@@ -156,20 +152,20 @@ export class Refused extends Error {
   }
 }
 
-/** A request of a caller that has sent too much already. */
+/** A request of a caller that has already sent too much. */
 export class TooMuch extends Refused {
-  /** Seconds until it may try again. */
+  /** Seconds until the next attempt. */
   readonly after: number
 
   constructor(after: number) {
-    const message = `you have sent more than the gateway reads for you at a time; wait ${after} s, and send less`
+    const message = `you sent too much data: wait ${after} s, and send less`
     super(429, 'TOO_MUCH_SENT', message)
     this.name = 'TooMuch'
     this.after = after
   }
 }
 
-/** A reply that is not what the dialect has. The message says what, without any of it. */
+/** A reply that does not follow the dialect. The message describes the problem and holds no content. */
 export class Garbled extends Error {
   constructor(message: string) {
     super(message)

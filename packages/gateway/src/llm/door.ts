@@ -1,5 +1,5 @@
-// The door for agents that are built on a model's API: they change their base URL, and every call that the model proposes is
-// judged before they see it. `/openai/v1/…` and `/anthropic/v1/…`.
+// The LLM door, `/openai/v1/…` and `/anthropic/v1/…`. Agents change their base URL, and every call that the model proposes is
+// judged before they see it.
 
 import type { Entrant, Kernel } from '@tollgate/kernel'
 import { createBudget, type Budget } from '../budget.ts'
@@ -10,7 +10,7 @@ import { Refused, TooMuch, type Provider } from './dialect.ts'
 import type { Entered } from './entered.ts'
 import { faultReply } from './errors.ts'
 import { faultOf } from './fault.ts'
-import { createFlights, requireThawed } from './frozen.ts'
+import { createActiveRequests, requireNotFrozen } from './frozen.ts'
 import { createGovern } from './governed.ts'
 import { answerPlain } from './plain.ts'
 import { sizeOf } from './receive.ts'
@@ -20,17 +20,16 @@ import { summaryHeaders } from './summary.ts'
 import { createUpstream, type LlmUpstream, type UpstreamAddress } from './upstream.ts'
 import { createTally } from './request-context.ts'
 
-/** What the door is made of. */
 interface LlmOptions {
   readonly kernel: Kernel
   readonly tokens: Pick<Tokens, 'identify'>
   readonly log: Log
   readonly upstreams: ReadonlyMap<Provider, UpstreamAddress>
-  /** Most bytes of a body. */
+  /** Largest body in bytes. */
   readonly body: number
-  /** How many receipts the ledger has, as far as it is durable. */
+  /** The number of durable receipts in the ledger. */
   readonly size: () => number
-  /** How much each principal may have the gateway read; the default limits if not given. */
+  /** Limits how much the gateway reads for each principal; the default limits if not given. */
   readonly budget?: Budget
 }
 
@@ -38,8 +37,8 @@ interface LlmOptions {
 export function createLlmDoor(options: LlmOptions): Door {
   const { tokens, log, size, budget = createBudget() } = options
   const govern = createGovern(options)
-  const room = createCapacity()
-  const flights = createFlights(options.kernel)
+  const capacity = createCapacity()
+  const active = createActiveRequests(options.kernel)
   const upstreams = new Map<Provider, { address: UpstreamAddress; upstream: LlmUpstream }>(
     [...options.upstreams].map(([provider, address]) => [
       provider,
@@ -64,40 +63,40 @@ export function createLlmDoor(options: LlmOptions): Door {
     if (!known) throw notConfigured(provider)
     const caller = callerOf(asked, tokens, known.address)
     const route = routeOf(provider, asked.method, rest, asked.search)
-    if (closing) throw new Refused(503, 'STOPPING', 'the gateway is being stopped')
+    if (closing) throw new Refused(503, 'STOPPING', 'the gateway is stopping')
     const { tenant, principal } = caller.identity
     const entrant: { -readonly [name in keyof Entrant]: Entrant[name] } = {
       tenant,
       principal,
       session: asked.header('tollgate-session'),
     }
-    await requireThawed(options.kernel, entrant)
+    await requireNotFrozen(options.kernel, entrant)
     const admit = (bytes: number): void => {
       const share = budget.take(caller.identity, bytes)
       if (!share.ok) throw new TooMuch(share.after)
     }
-    // Who is in debt is sent away before anything is read; what is sent is charged once it is known how much of it is text.
+    // A caller in debt is refused before its body is read. The body is charged when the amount of text is known.
     if (route.method === 'POST') admit(0)
-    const place = room.enter(caller.owner, route.method === 'POST' ? sizeOf(asked, options.body) : 0)
-    const flight = new AbortController()
-    const stay = asked.onGone(() => flight.abort())
-    const landed = flights.add(flight, entrant)
+    const place = capacity.enter(caller.owner, route.method === 'POST' ? sizeOf(asked, options.body) : 0)
+    const abort = new AbortController()
+    const unwatch = asked.onGone(() => abort.abort())
+    const remove = active.add(abort, entrant)
     asked.mayTakeLong()
     const over = (): void => {
       place.leave()
-      stay()
-      landed()
+      unwatch()
+      remove()
     }
     const entered: Entered = {
       ...{ asked, caller, provider, route, ...known, over },
-      signal: flight.signal,
-      requireThawed: (session = entrant.session) => {
-        // What is under way is ended by a freeze of this session too.
+      signal: abort.signal,
+      requireNotFrozen: (session = entrant.session) => {
+        // A freeze of this session now ends the request too.
         entrant.session = session
-        return requireThawed(options.kernel, entrant)
+        return requireNotFrozen(options.kernel, entrant)
       },
-      abort: () => flight.abort(),
-      weigh: (bytes) => place.resize(bytes),
+      abort: () => abort.abort(),
+      resize: (bytes) => place.resize(bytes),
       admit,
       failed: (fault) => {
         if (fault instanceof Refused && fault.code === 'AMBIGUOUS_INPUT') budget.fine(caller.identity)
@@ -110,22 +109,22 @@ export function createLlmDoor(options: LlmOptions): Door {
     answer,
     end: () => void (closing = true),
     async close() {
-      flights.close()
+      active.close()
       await Promise.all([...upstreams.values()].map(({ upstream }) => upstream.close()))
     },
   }
 }
 
 function notConfigured(provider: Provider): Refused {
-  const message = `there is no model server here; set \`llm.${provider}.url\` in tollgate.yaml, and start the gateway again`
+  const message = `no model server is configured; set \`llm.${provider}.url\` in tollgate.yaml and restart the gateway`
   return new Refused(404, 'ROUTE_NOT_GOVERNED', message)
 }
 
 const BEARER = /^bearer +([\w-]{1,128})$/i
 
 /**
- * Who asks. The token comes where a client puts its key; where the client's own key goes on, in a header of its own.
- *
+ * The authenticated caller. The token comes in place of the API key; if the client's own key is forwarded, in the header
+ * `tollgate-token`.
  * @throws Refused
  */
 function callerOf(
@@ -140,12 +139,12 @@ function callerOf(
   if (!caller) throw unknownToken(key === undefined)
   const { role } = caller.identity
   if (role === 'agent') return caller
-  const message = `the token has the role \`${role}\`; agents come with the role \`agent\``
+  const message = `the token has the role \`${role}\`: use a token with the role \`agent\``
   throw new Refused(403, 'ROLE_FORBIDDEN', message)
 }
 
 function unknownToken(ownKey: boolean): Refused {
   const where = ownKey ? 'in the header `tollgate-token`' : 'as the API key of the client'
-  const message = `the token is missing, unknown, revoked or has ended; give one of the gateway's ${where} (\`tollgate tokens issue --role agent --principal agent:NAME\` makes one)`
+  const message = `the token is missing, unknown, revoked or expired; send a Tollgate token ${where} (issue one with \`tollgate tokens issue --role agent --principal agent:NAME\`)`
   return new Refused(401, 'TOKEN_UNKNOWN', message)
 }

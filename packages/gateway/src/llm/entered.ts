@@ -1,4 +1,4 @@
-// A request that was let in, and the key that goes on with it.
+// A request that was admitted at the door, and its forwarding with the upstream's key.
 
 import { sha256Hex } from '@tollgate/evidence'
 import type { DoorRequest } from '../exchange.ts'
@@ -8,7 +8,6 @@ import { headersTo } from './headers.ts'
 import type { LlmRoute } from './routes.ts'
 import type { LlmUpstream, UpstreamAddress, UpstreamReply } from './upstream.ts'
 
-/** A request that was let in. */
 export interface Entered {
   readonly asked: DoorRequest
   readonly caller: KnownCaller
@@ -17,39 +16,42 @@ export interface Entered {
   readonly address: UpstreamAddress
   readonly upstream: LlmUpstream
   readonly signal: AbortSignal
-  /** Refuses a caller that has been frozen since it came in. @throws Refused */
-  readonly requireThawed: (session?: unknown) => Promise<void>
-  /** Gives up whatever is under way. */
+  /** Refuses a caller that was frozen meanwhile. @throws Refused */
+  readonly requireNotFrozen: (session?: unknown) => Promise<void>
+  /** Aborts the request. */
   readonly abort: () => void
-  /** Nothing of it is under way any more. */
+  /** Releases the resources of the request. Call it when everything is sent. */
   readonly over: () => void
-  /** Its body turned out to be so large. @throws Refused */
-  readonly weigh: (bytes: number) => void
-  /** So many bytes are about to be parsed. @throws Refused if the caller has sent too much already. */
+  /** Corrects the size of its body. @throws Refused */
+  readonly resize: (bytes: number) => void
+  /** Charges the bytes that are about to be parsed. @throws Refused if the caller has already sent too much. */
   readonly admit: (bytes: number) => void
-  /** Charges the caller for what it sent, if that is what failed. */
+  /** Charges the caller for an unreadable request. */
   readonly failed: (fault: unknown) => void
 }
 
-/** Sends it on, unless its caller is frozen by now. Nothing else sends anything. @throws Refused, UpstreamFault, Garbled */
-export async function sendOn(
+/**
+ * Sends the request to the upstream, unless its caller is frozen now. The only place that sends. @throws Refused,
+ * UpstreamFault, Garbled
+ */
+export async function forward(
   entered: Entered,
   stream: boolean,
   body?: readonly Uint8Array[],
 ): Promise<UpstreamReply> {
   const { asked, caller, provider, route, upstream, signal } = entered
-  await entered.requireThawed()
+  await entered.requireNotFrozen()
   const key = asked.header('idempotency-key')
   const headers = {
     ...headersTo(provider, (name) => asked.header(name), stream),
-    // All agents share one account there, and must not meet in each other's keys.
+    // All agents share one upstream account, so their keys must not collide.
     ...(key !== undefined && { 'idempotency-key': sha256Hex(`${caller.owner}\n${key}`) }),
     ...keyHeaders(entered),
   }
   return upstream.send({ method: route.method, path: route.path, headers, signal, ...(body && { body }) })
 }
 
-/** The key for the upstream: the gateway's or, only where that is configured, the client's own. */
+/** The key for the upstream: the gateway's or, if configured, the client's own. */
 function keyHeaders({ address: { key }, provider, asked }: Entered): Record<string, string> {
   if (key !== undefined)
     return provider === 'openai' ? { authorization: `Bearer ${key}` } : { 'x-api-key': key }
@@ -61,7 +63,7 @@ function keyHeaders({ address: { key }, provider, asked }: Entered): Record<stri
   return headers
 }
 
-/** Why something came to no end: what it was ended for, if that was a freeze. */
+/** The cause of a failure: the freeze that aborted the request, if there was one. */
 export function causeOf({ signal }: Entered, fault: unknown): unknown {
   return signal.reason instanceof Refused ? signal.reason : fault
 }

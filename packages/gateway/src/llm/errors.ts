@@ -1,4 +1,4 @@
-// What a client is told instead of a reply, in the words of its dialect. Never a key, an argument or an internal.
+// Error replies in the format of each dialect. They never hold a key, an argument or internal details.
 
 import { isObject, type JsonObject } from '@tollgate/evidence'
 import type { Reply } from '../exchange.ts'
@@ -6,20 +6,19 @@ import { formatSse } from '../sse.ts'
 import { word as wordIn } from './filter.ts'
 import type { Provider } from './dialect.ts'
 
-/** What went wrong. */
 export interface Fault {
   readonly status: number
-  /** A code of ours in capitals, or what the upstream calls it. */
+  /** A Tollgate code in capitals, or the code of the upstream. */
   readonly code: string
   readonly message: string
   readonly param?: string | undefined
-  /** What the dialect calls this kind; by the status if not given. */
+  /** The dialect's error type; derived from the status if not given. */
   readonly type?: string
-  /** What a client of the dialect looks for by itself. */
+  /** Details that clients of the dialect evaluate. */
   readonly details?: JsonObject
-  /** Seconds until the client may try again. */
+  /** Seconds until the next attempt. */
   readonly after?: number
-  /** It would fail again, whatever the status says. */
+  /** A retry would fail again. */
   readonly lasting?: boolean
 }
 
@@ -38,26 +37,26 @@ const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 }
 
-/** The members of an error, as the dialect has them. */
+/** An error in the format of the dialect. */
 function bodyOf(provider: Provider, { status, code, message, param, type, details }: Fault): object {
   if (provider === 'openai') {
     const kind = type ?? OPENAI_TYPES[status] ?? 'api_error'
     return { error: { message, type: kind, param: param ?? null, code } }
   }
   const kind = type ?? ANTHROPIC_TYPES[status] ?? 'api_error'
-  // The official client shows the message and nothing else.
+  // The official client shows only the message.
   const text = /^[A-Z_]+$/.test(code) ? `${code}: ${message}` : message
   return { type: 'error', error: { type: kind, message: text, ...(details && { details }) } }
 }
 
-/** A fault as an answer. */
+/** A fault as a reply. */
 export function faultReply(provider: Provider, fault: Fault, headers: Record<string, string> = {}): Reply {
   return {
     status: fault.status,
     headers: {
       ...headers,
       'content-type': 'application/json',
-      // As the official clients have them.
+      // Headers that the official clients read.
       ...(fault.after !== undefined && { 'retry-after': String(fault.after) }),
       ...(fault.lasting === true && { 'x-should-retry': 'false' }),
     },
@@ -65,7 +64,7 @@ export function faultReply(provider: Provider, fault: Fault, headers: Record<str
   }
 }
 
-/** A fault in the middle of a stream. */
+/** A fault as an event of a stream. */
 export function faultEvent(provider: Provider, responses: boolean, fault: Fault): string {
   if (provider === 'anthropic') return formatSse(JSON.stringify(bodyOf(provider, fault)), { type: 'error' })
   if (!responses) return formatSse(JSON.stringify(bodyOf(provider, fault)))
@@ -74,14 +73,14 @@ export function faultEvent(provider: Provider, responses: boolean, fault: Fault)
   return formatSse(JSON.stringify(event), { type: 'error' })
 }
 
-const MOST_TEXT = 500
+const MAX_TEXT = 500
 
-/** What an upstream says of its own fault: only the members that are known, cut short, and without the key. */
+/** The error of an upstream: known members only, shortened, without the key. */
 export function upstreamFault(status: number, body: JsonObject | undefined, key: string | undefined): Fault {
   const error = isObject(body?.['error']) ? body['error'] : {}
   const text = (name: string): string | undefined => {
     const value = error[name]
-    return typeof value === 'string' ? withoutKey(value, key).slice(0, MOST_TEXT) : undefined
+    return typeof value === 'string' ? withoutKey(value, key).slice(0, MAX_TEXT) : undefined
   }
   const word = (name: string): string | undefined => {
     const value = wordIn(error[name])
@@ -97,10 +96,10 @@ export function upstreamFault(status: number, body: JsonObject | undefined, key:
   }
 }
 
-// As the providers write them, also where they show only a part.
+// Keys in the formats of the providers, also abbreviated ones.
 const KEYS = /\b(?:sk|pk|rk|sess|key)-[\w*.-]{4,}/g
 
-/** A text without the key, and without what looks like one. */
+/** A text without the key, and without anything that looks like a key. */
 export function withoutKey(text: string, key: string | undefined): string {
   const plain = key === undefined || key === '' ? text : text.replaceAll(key, '(key)')
   return plain.replaceAll(KEYS, '(key)')

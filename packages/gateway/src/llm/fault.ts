@@ -1,4 +1,4 @@
-// What a fault is to a client: what of it is its business, and what it can do about it.
+// Translates a fault into what the client may see and can act on.
 
 import { KernelError } from '@tollgate/kernel'
 import type { Log } from '../log.ts'
@@ -6,7 +6,7 @@ import { Garbled, Refused, TooMuch } from './dialect.ts'
 import type { Fault } from './errors.ts'
 import { LlmUpstreamFault, type UpstreamAddress } from './upstream.ts'
 
-/** A fault as the client is told. One that is ours is written to the log, without its message: that may hold anything. */
+/** The fault for the client. An internal fault is logged without its message, which may hold anything. */
 export function faultOf(fault: unknown, log: Log): Fault {
   if (fault instanceof Refused) {
     const { status, code, message, param, details } = fault
@@ -14,8 +14,8 @@ export function faultOf(fault: unknown, log: Log): Fault {
     return { status, code, message, param, ...(details && { details }), ...(after && { after }) }
   }
   if (fault instanceof Garbled) {
-    log('warn', 'a reply of a model server cannot be read', { because: fault.message })
-    const message = `the reply of the model server cannot be read, so nothing of it goes on: ${fault.message}`
+    log('warn', 'a model server sent an unreadable reply', { because: fault.message })
+    const message = `the model server sent an unreadable reply, so nothing of it is forwarded: ${fault.message}`
     return { status: 502, code: 'UPSTREAM_UNREADABLE', message, lasting: true }
   }
   if (fault instanceof LlmUpstreamFault) {
@@ -29,31 +29,31 @@ export function faultOf(fault: unknown, log: Log): Fault {
     return {
       status: 503,
       code: 'LEDGER_UNAVAILABLE',
-      message: 'the ledger cannot record, so nothing may pass',
+      message: 'the ledger cannot record, so every call is denied; ask the operator to repair it',
     }
   }
-  return ofTheBody(fault) ?? ours(fault, log)
+  return bodyFault(fault) ?? internalFault(fault, log)
 }
 
-/** What the door's socket says of a body. */
-function ofTheBody(fault: unknown): Fault | undefined {
+/** A fault that the socket reports about a body. */
+function bodyFault(fault: unknown): Fault | undefined {
   const code: unknown = fault instanceof Error && 'code' in fault ? fault.code : undefined
   if (code === 'body-too-large') {
-    const message = 'the body is too large; `llm.body` in tollgate.yaml says how large one may be'
+    const message = 'the body is too large; send less, or raise `llm.body` in tollgate.yaml'
     return { status: 413, code: 'BODY_TOO_LARGE', message }
   }
   if (code !== 'request-timeout') return undefined
   return { status: 408, code: 'REQUEST_TIMEOUT', message: 'the request did not arrive in time' }
 }
 
-function ours(fault: unknown, log: Log): Fault {
+function internalFault(fault: unknown, log: Log): Fault {
   const { name, stack = '' } = fault instanceof Error ? fault : new Error()
   const frames = stack.split('\n').filter((line) => /^\s+at /.test(line))
   log('error', 'a request to a model could not be answered', { fault: name, at: frames.slice(0, 8) })
-  return { status: 500, code: 'INTERNAL_FAULT', message: 'the gateway failed; look at its log' }
+  return { status: 500, code: 'INTERNAL_FAULT', message: 'internal error of the gateway; see its log' }
 }
 
-/** What an upstream says, to the client. That the gateway's own key is refused is not the client's fault. */
+/** The fault of an upstream, for the client. A refused key of the gateway is not the client's fault. */
 export function translated(
   fault: Fault,
   { key, url }: Pick<UpstreamAddress, 'key' | 'url'>,
@@ -63,14 +63,14 @@ export function translated(
     return {
       status: 502,
       code: 'UPSTREAM_MOVED',
-      message: 'the model server points elsewhere, which is not followed',
+      message: 'the model server sent a redirect, which is not followed; correct its `url` in tollgate.yaml',
     }
   }
   if (fault.status >= 200 && fault.status < 300) {
     return { status: 502, code: 'UPSTREAM_UNREADABLE', message: `the model server answered ${fault.status}` }
   }
   if (fault.status !== 401 || key === undefined) return fault
-  log('error', 'a model server refuses the key of the gateway; set another', { url })
-  const message = 'the model server refuses the key of the gateway; whoever runs the gateway must set another'
+  log('error', 'a model server refused the key of the gateway; set another', { url })
+  const message = 'the model server refused the key of the gateway; ask the operator to set another'
   return { status: 502, code: 'UPSTREAM_KEY_REFUSED', message, lasting: true }
 }

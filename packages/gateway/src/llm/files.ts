@@ -1,22 +1,20 @@
-// Files and pictures that a request brings along: which of them are text in another form, and how other text takes on the same form.
+// Reads files and images in requests: recognizes text in base64 or data URLs, and encodes replaced text in the same form.
 
 import { TextDecoder } from 'node:util'
 
-/** What a file turns out to be. */
 export type FileContent =
-  /** `encode` puts other text into the form that this one came in. */
+  /** `encode` puts another text into the original form. */
   | { readonly kind: 'text'; readonly text: string; encode(text: string): string }
-  /** A document or a picture, which nobody here reads. */
+  /** A document or an image, which is not read. */
   | { readonly kind: 'other' }
-  /** It may be text, and cannot be told from what came. */
+  /** It may be text, but cannot be decoded reliably. */
   | { readonly kind: 'unreadable' }
 
 const OTHER: FileContent = { kind: 'other' }
 const UNREADABLE: FileContent = { kind: 'unreadable' }
 
-/** Bytes as they were packed into a text. */
 interface Packed {
-  /** What a data URL says of them, such as `text/plain;charset=utf-8`. */
+  /** The settings of a data URL, such as `text/plain;charset=utf-8`. */
   readonly settings: string | undefined
   readonly bytes: Buffer
   readonly pack: (text: string) => string
@@ -33,12 +31,12 @@ export function readFileData(data: string): FileContent {
   if (isText && !isUtf8(settings)) return UNREADABLE
   const text = decoded(bytes)
   if (text === undefined) return isText ? UNREADABLE : OTHER
-  // What says that it is something else is text all the same if it can be read as such.
-  if (!isText && !looksWritten(text)) return OTHER
+  // Content that decodes as text is text, whatever media type it claims.
+  if (!isText && !looksLikeText(text)) return OTHER
   return { kind: 'text', text, encode: (other) => pack(other.toWellFormed()) }
 }
 
-/** Reads the address of a picture: a picture as a data URL, or where one lies, which is a text. */
+/** Reads the URL of an image: a data URL, or a link, which is text. */
 export function readPicture(url: string): FileContent {
   const [, settings] = DATA_URL.exec(url) ?? []
   if (settings !== undefined) {
@@ -53,7 +51,7 @@ function unpack(data: string): Packed | undefined {
   const [head = '', settings] = DATA_URL.exec(data) ?? []
   const body = data.slice(head.length)
   if (settings !== undefined && !/;\s*base64\s*$/i.test(settings)) return unescaped(head, settings, body)
-  // It may come in lines; with spaces in it, it is rather words.
+  // Base64 may have line breaks. With spaces it is more likely prose.
   const bare = /[\r\n]/.test(body) ? body.replaceAll(/[\r\n]/g, '') : body
   if (!isBase64(bare)) return undefined
   const form = /[-_]/.test(bare) ? 'base64url' : 'base64'
@@ -64,7 +62,7 @@ function unpack(data: string): Packed | undefined {
   }
 }
 
-/** A data URL that holds its text as such. */
+/** A data URL with percent-encoded text. */
 function unescaped(head: string, settings: string, body: string): Packed | undefined {
   try {
     const bytes = Buffer.from(decodeURIComponent(body))
@@ -74,7 +72,7 @@ function unescaped(head: string, settings: string, body: string): Packed | undef
   }
 }
 
-// Decoders do not agree on what else there may be.
+// Decoders disagree about other characters.
 function isBase64(text: string): boolean {
   const end = text.indexOf('=')
   return !/[^\w+/=-]/.test(text) && (end < 0 || /^={1,2}$/.test(text.slice(end)))
@@ -92,7 +90,7 @@ function isTextMedia(settings: string): boolean {
   return TEXT_MEDIA.test(mediaOf(settings))
 }
 
-/** Whether a text, by what it says of itself, is in the only alphabet that is read here. */
+/** Whether the declared charset is UTF-8 or ASCII. */
 function isUtf8(settings: string): boolean {
   const [, charset] = /;\s*charset\s*=\s*"?([^";]*)/i.exec(settings) ?? []
   return charset === undefined || /^(?:utf-?8|us-ascii|ascii)\s*$/i.test(charset)
@@ -108,9 +106,9 @@ function decoded(bytes: Uint8Array): string | undefined {
   }
 }
 
-// A document of this kind may have been written in letters alone, and is still not read as such.
+// A PDF may consist of ASCII only, and is still no text.
 const DOCUMENT = '%PDF-'
 
-function looksWritten(text: string): boolean {
+function looksLikeText(text: string): boolean {
   return text !== '' && !text.includes('\0') && !text.startsWith(DOCUMENT)
 }

@@ -1,9 +1,9 @@
-// What goes on of a reply besides its words and calls: only members that are known, and only what they can be.
+// Keeps only known members of a reply besides its text and calls, each in its known form.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { readJson } from './read-json.ts'
 
-/** A JSON object from its text; undefined if it is none. */
+/** Parses a JSON object; undefined if the text holds none. */
 export function objectIn(json: string): JsonObject | undefined {
   try {
     const value = readJson(json)
@@ -13,7 +13,7 @@ export function objectIn(json: string): JsonObject | undefined {
   }
 }
 
-/** The members of an object that are named, in the order of the names. What is not known does not go on. */
+/** The named members of an object, in the order of the names. Others are left out. */
 export function only(object: JsonObject, names: readonly string[]): Record<string, Json> {
   const kept: Record<string, Json> = {}
   for (const name of names) {
@@ -30,7 +30,7 @@ export function word(value: Json | undefined): string | undefined {
   return typeof value === 'string' && WORD.test(value) ? value : undefined
 }
 
-/** What the dialects count, by name: whatever else stands among figures does not go on, nor does its name. */
+/** The names of counts in the dialects. Other members are left out. */
 const FIGURES: ReadonlySet<string> = new Set([
   ...['prompt_tokens', 'completion_tokens', 'total_tokens', 'input_tokens', 'output_tokens'],
   ...['prompt_tokens_details', 'completion_tokens_details', 'input_tokens_details', 'output_tokens_details'],
@@ -43,18 +43,18 @@ const FIGURES: ReadonlySet<string> = new Set([
   ...['iterations', 'fallback_credit', 'applied_edits', 'cleared_input_tokens', 'cleared_tool_uses'],
   ...['cleared_thinking_turns', 'cache_miss_reason', 'cache_missed_input_tokens'],
 ])
-/** Where a word stands among them. */
+/** Members among the counts that hold a word. */
 const WORDS: ReadonlySet<string> = new Set([
   ...['type', 'model', 'service_tier', 'inference_geo', 'speed'],
   ...['effort', 'summary', 'generate_summary', 'context', 'mode', 'reason'],
 ])
 const KIND = /^[a-z][a-z0-9_.:/-]{0,63}$/
-const MOST_DEPTH = 6
+const MAX_DEPTH = 6
 
-/** Counts and kinds, by names that are known, such as a usage; undefined for what is neither. */
+/** Counts and words with known names, such as in `usage`; undefined for anything else. */
 export function figures(value: Json | undefined, depth = 0): Json | undefined {
   if (value === null || typeof value === 'number' || typeof value === 'boolean') return value
-  if (value === undefined || typeof value === 'string' || depth > MOST_DEPTH) return undefined
+  if (value === undefined || typeof value === 'string' || depth > MAX_DEPTH) return undefined
   if (isList(value)) return value.map((item) => figures(item, depth + 1)).filter((item) => item !== undefined)
   const kept: Record<string, Json> = {}
   for (const [name, member] of Object.entries(value)) {
@@ -70,7 +70,7 @@ function figureOf(name: string, member: Json, depth: number): Json | undefined {
   return FIGURES.has(name) ? figures(member, depth + 1) : undefined
 }
 
-/** Log probabilities of exactly these words; null for any others, which may be those of a call. */
+/** Log probabilities of exactly this text; null for any other, which may belong to a call. */
 export function logprobsOf(tokens: Json | undefined, text: string): Json {
   if (!isList(tokens) || !tokens.every(isObject)) return null
   if (tokens.map(({ token }) => (typeof token === 'string' ? token : '\0')).join('') !== text) return null
@@ -84,7 +84,7 @@ export function logprobsOf(tokens: Json | undefined, text: string): Json {
 
 const MAX_TOKEN = 64
 
-/** One word and how likely it was. What is longer than a word can be is none. */
+/** One token and its probability. An overlong token is shortened. */
 function probability({ token, logprob, bytes }: JsonObject): JsonObject {
   return {
     token: typeof token === 'string' ? token.slice(0, MAX_TOKEN) : '',

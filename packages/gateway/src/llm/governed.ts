@@ -1,5 +1,5 @@
-// A request for a reply of a model: read, what it reports is closed, what the provider would run is judged; then it goes on, and
-// its reply is judged.
+// Governs a request to a model: reads it, records the tool results in it, judges the tools that the provider would run,
+// forwards it and judges the reply.
 
 import { sha256Hex } from '@tollgate/evidence'
 import { policyOf, type Kernel } from '@tollgate/kernel'
@@ -10,7 +10,7 @@ import { errorIn } from './answered.ts'
 import { createAnswers, type AnswerAttempt } from './answers.ts'
 import { readBody } from './body.ts'
 import { Garbled, Refused, type Dialect, type RequestReading } from './dialect.ts'
-import { causeOf, sendOn, type Entered } from './entered.ts'
+import { causeOf, forward, type Entered } from './entered.ts'
 import { faultReply, upstreamFault } from './errors.ts'
 import { faultOf, translated } from './fault.ts'
 import { headersFrom } from './headers.ts'
@@ -18,34 +18,33 @@ import { admitHosted, type Hosted } from './hosted.ts'
 import { createJudge } from './judge.ts'
 import { claimsOf, receive } from './receive.ts'
 import { createRecent } from './recent.ts'
-import { answerStreamed, answerWhole, onRecord } from './replies.ts'
-import { takeTurns, type ToolAnswer } from './results.ts'
+import { answerStreamed, answerWhole, recordUnreadable } from './replies.ts'
+import { takeTurns, type SeenTurns } from './results.ts'
 import { takeScope } from './scope.ts'
 import { summaryHeaders } from './summary.ts'
 import type { UpstreamReply } from './upstream.ts'
 import { createTally, type DecisionTally, type RequestContext } from './request-context.ts'
 
-/** What governed requests need. */
 interface GovernOptions {
   readonly kernel: Kernel
   readonly log: Log
-  /** Most bytes of a body. */
+  /** Largest body in bytes. */
   readonly body: number
-  /** How many receipts the ledger has, as far as it is durable. */
+  /** The number of durable receipts in the ledger. */
   readonly size: () => number
 }
 
-/** Governs a request. Never rejects, and calls `over` when the last of it has gone out. */
+/** Governs a request. Never rejects. Calls `over` when everything is sent. */
 type GovernRequest = (entered: Entered, dialect: Dialect) => Promise<Reply>
 
-/** A request as it came in. */
+/** A received request. */
 interface Coming {
   readonly bytes: Uint8Array
   readonly tally: DecisionTally
   readonly attempt: AnswerAttempt | undefined
 }
 
-/** What it takes to go on: nothing of the body but what is sent. */
+/** Everything needed to forward the request. */
 interface Prepared {
   readonly context: RequestContext
   readonly hosted: Hosted
@@ -54,22 +53,21 @@ interface Prepared {
   readonly body: readonly Uint8Array[]
 }
 
-/** What was answered so has not run. After anything else nobody knows. */
+/** After these statuses nothing has run. After any other the outcome is unknown. */
 const REFUSED: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 405, 413, 415, 422, 429])
-const MOST_REMEMBERED = 20_000
-const MOST_ITEMS = 100_000
+const MAX_REMEMBERED = 20_000
+const MAX_ITEMS = 100_000
 
-/** Governs requests through a kernel. */
 export function createGovern({ kernel, log, body: limit, size }: GovernOptions): GovernRequest {
   const { openings, freezes, catalogue } = kernel
   const answers = createAnswers(() => kernel.host.now(), {
     now: () => `${policyOf(kernel, kernel.tenant).hash} ${freezes.changes} ${catalogue.changes}`,
     isOpen: (receipt) => (openings.get(receipt)?.expires ?? 0) > kernel.host.now(),
   })
-  const heard: ToolAnswer = { results: createRecent(MOST_REMEMBERED), words: createRecent(MOST_REMEMBERED) }
-  const items = createRecent<true>(MOST_ITEMS)
+  const seen: SeenTurns = { results: createRecent(MAX_REMEMBERED), words: createRecent(MAX_REMEMBERED) }
+  const items = createRecent<true>(MAX_ITEMS)
 
-  /** One that came before with the same key, or a new one; undefined if there is no key. */
+  /** The earlier answer to the same key, or a new attempt; undefined without a key. */
   async function begin(
     { asked, caller, route }: Entered,
     bytes: Uint8Array,
@@ -80,20 +78,20 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
     return answers.begin(owner, key, sha256Hex(bytes))
   }
 
-  /** Reads a request, closes what it reports, and judges what the provider would run. What is left is what it takes to go on. */
+  /** Reads a request, records the results in it, and judges the tools that the provider would run. */
   async function prepare(
-    { asked, caller, address, admit, requireThawed }: Entered,
+    { asked, caller, address, admit, requireNotFrozen }: Entered,
     dialect: Dialect,
     { bytes, tally, attempt }: Coming,
   ): Promise<Prepared> {
     const body = readBody(bytes, admit)
     const { claims, stripped } = claimsOf(asked, body.value)
-    await requireThawed(claims.session)
+    await requireNotFrozen(claims.session)
     const reading = dialect.readRequest(body.value, address.parameters, (text) => body.restoredText(text))
-    requireHandedOut(reading, caller)
+    requireIssued(reading, caller)
     await takeScope(kernel, asked, caller, claims)
     const context = { kernel, caller, claims, tally, sources: [], onDecided: [], rulings: attempt?.rulings }
-    const changed = await takeTurns(context, reading, body, heard)
+    const changed = await takeTurns(context, reading, body, seen)
     const hosted = await admitHosted(context, reading.hosted)
     for (const name of reading.spends ?? []) items.delete(`${caller.owner}\n${name}`)
     const { stream, tools } = reading
@@ -110,13 +108,13 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
     const { attempt } = coming
     const { context, hosted, stream, tools, body } = await prepare(entered, dialect, coming)
     try {
-      const reply = await onRecord(
+      const reply = await recordUnreadable(
         context,
         () => '',
-        () => sendOn(entered, stream, body),
+        () => forward(entered, stream, body),
       )
       // It has been sent, and is not kept.
-      entered.weigh(0)
+      entered.resize(0)
       if (reply.status !== 200) return await answerFault(entered, reply, context, hosted, attempt)
       const judge = createJudge(context, tools, hosted)
       const onItem = (id: string): void => items.set(`${context.caller.owner}\n${id}`, true)
@@ -128,11 +126,11 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
     }
   }
 
-  /** What lies at the provider and was not handed out here may be what a tool has said, unseen. */
-  function requireHandedOut({ references = [], spends = [] }: RequestReading, { owner }: KnownCaller): void {
+  /** An item at the provider that this door did not issue may hold tool output that was never inspected. */
+  function requireIssued({ references = [], spends = [] }: RequestReading, { owner }: KnownCaller): void {
     if ([...references, ...spends].every((id) => items.has(`${owner}\n${id}`))) return
     const message =
-      'the request rests on an item that was not handed out here since the gateway was started, or that was used already; send items themselves (with `store: false`), and ask for approvals again'
+      'the request refers to an item that this gateway did not issue since its start, or that is already used; send the items themselves (with `store: false`), and request approvals again'
     throw new Refused(400, 'ROUTE_NOT_GOVERNED', message, 'input')
   }
 
@@ -145,14 +143,14 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
   ): Promise<Reply> {
     const { status } = reply
     await hosted.close(REFUSED.has(status) ? 'unsent' : 'unknown')
-    const said = await errorIn(reply)
+    const error = await errorIn(reply)
     if (status < 300)
-      await onRecord(
+      await recordUnreadable(
         context,
         () => '',
-        () => Promise.reject(new Garbled(`it answers ${status}`)),
+        () => Promise.reject(new Garbled(`its status is ${status}`)),
       ).catch(() => undefined)
-    const fault = translated(upstreamFault(status, said, address.key), address, log)
+    const fault = translated(upstreamFault(status, error, address.key), address, log)
     attempt?.drop()
     abort()
     over()
@@ -165,9 +163,10 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
     let attempt: AnswerAttempt | undefined
     try {
       const bytes = await receive(entered.asked, limit)
-      entered.weigh(bytes.length)
-      // A body takes its time, and the token may be gone by now.
-      if (!entered.caller.known()) throw new Refused(401, 'TOKEN_UNKNOWN', 'the token is no longer in force')
+      entered.resize(bytes.length)
+      // The token may have been revoked while the body arrived.
+      if (!entered.caller.known())
+        throw new Refused(401, 'TOKEN_UNKNOWN', 'the token has been revoked; use another')
       const begun = await begin(entered, bytes)
       if (begun && 'status' in begun) {
         entered.over()
@@ -178,7 +177,7 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
     } catch (fault) {
       attempt?.drop()
       entered.failed(fault)
-      // Nothing of it may still come in.
+      // Stops the upstream.
       entered.abort()
       entered.over()
       return faultReply(

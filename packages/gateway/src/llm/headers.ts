@@ -1,8 +1,8 @@
-// Which headers go on, each way. Everything else stays here: keys, cookies, and what only concerns one connection.
+// The headers that are forwarded in each direction. All others are dropped: keys, cookies and connection headers.
 
 import type { Provider } from './dialect.ts'
 
-/** A header by its name, in small letters. */
+/** A header by its lower-case name. */
 type Header = (name: string) => string | undefined
 
 const ASKED: Readonly<Record<Provider, readonly string[]>> = {
@@ -11,12 +11,12 @@ const ASKED: Readonly<Record<Provider, readonly string[]>> = {
 }
 const ASKED_OF_ALL = ['user-agent', 'x-client-request-id', 'x-stainless-retry-count']
 
-/** The headers of a request that goes on. */
+/** The headers of a forwarded request. */
 export function headersTo(provider: Provider, header: Header, stream: boolean): Record<string, string> {
   const headers: Record<string, string> = {
     'content-type': 'application/json',
     accept: stream ? 'text/event-stream' : 'application/json',
-    // A stream that is packed waits for more.
+    // Compression would delay a stream.
     'accept-encoding': stream ? 'identity' : 'gzip, br',
   }
   for (const name of [...ASKED[provider], ...ASKED_OF_ALL]) {
@@ -39,7 +39,7 @@ const ANSWERED = new Set([
 const LIMITS = /^(?:x-ratelimit|anthropic-ratelimit|anthropic-priority)-[a-z0-9-]{1,60}$/
 const VALUE = /^[\x20-\x7e]{0,256}$/
 
-/** The headers of an answer that go on: what a client needs to find its pace, and what support asks for. */
+/** The forwarded headers of an answer: rate limits, retry hints and ids for support. */
 export function headersFrom(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).filter(

@@ -1,5 +1,5 @@
-// Tools that run at the provider. They run before any reply exists, so that they are judged with the request, and what they did
-// is on the ledger when the reply is there.
+// Tools that run at the provider. They run before the reply exists, so they are judged with the request. Their effects are
+// recorded before the reply is forwarded.
 
 import { canonicalBytes, type Json, type JsonObject } from '@tollgate/evidence'
 import {
@@ -18,11 +18,11 @@ import { denialText } from '../verdict.ts'
 import { Refused, type HostedTool } from './dialect.ts'
 import { callOf, count, type RequestContext } from './request-context.ts'
 
-/** The tools of one request that run at the provider. */
+/** The provider's tools of one request. */
 export interface Hosted {
-  /** Takes note of what one of them did; false if it was not allowed with the request. */
+  /** Records what one of them did; false if it was not allowed with the request. */
   ran(tool: string, item: JsonObject): boolean
-  /** Closes all of them: what they did, or that nobody knows. Never rejects: what cannot be recorded ends the ledger. */
+  /** Records the effects of all of them. Never rejects: if recording fails, the ledger is poisoned. */
   close(how: 'done' | 'unknown' | 'unsent'): Promise<void>
 }
 
@@ -31,7 +31,7 @@ interface Allowed {
   readonly permit: Permit
 }
 
-/** Judges them, before the request is sent. @throws Refused if one of them may not run; nothing runs then. */
+/** Judges the tools before the request is sent. @throws Refused if one is not allowed; then nothing runs. */
 export async function admitHosted(context: RequestContext, tools: readonly HostedTool[]): Promise<Hosted> {
   const judged = await Promise.all(tools.map((tool) => judgeHosted(context, tool)))
   const allowed = judged.flatMap(({ tool, permit }) =>
@@ -44,7 +44,6 @@ export async function admitHosted(context: RequestContext, tools: readonly Hoste
   throw refusalOf(refused)
 }
 
-/** A tool of a request, and what was decided on it. */
 interface JudgedTool extends Pick<HostedTool, 'tool' | 'known'> {
   readonly decided: Decided
   readonly permit: Permit | undefined
@@ -55,7 +54,7 @@ async function judgeHosted(context: RequestContext, { tool, args, known }: Hoste
     ...callOf(context, 'enforced'),
     tool,
     args,
-    // What nobody here knows is in no catalogue, whatever the policy calls so.
+    // An unknown kind counts as not offered, even if the policy has a tool of that name.
     ...(!known && { offered: null }),
   })
   count(context, decided)
@@ -64,12 +63,12 @@ async function judgeHosted(context: RequestContext, { tool, args, known }: Hoste
 
 function refusalOf({ decided, tool, known }: JudgedTool): Refused {
   if (!known) {
-    const type = tool === undefined ? 'A type of tool in the request' : `\`${tool}\``
-    const message = `${type} is not a type of tool that is known here for this route, so that nothing was sent; docs/llm.md lists those that are. Receipt: ${decided.receipt ?? 'none'}`
+    const type = tool === undefined ? 'A tool type in the request' : `\`${tool}\``
+    const message = `${type} is not a known tool type for this route, so nothing was sent. Use one of the types in docs/llm.md. Receipt: ${decided.receipt ?? 'none'}`
     return new Refused(403, decided.reason, message, 'tools')
   }
-  const what = tool === undefined ? 'A tool of the request' : `\`${tool}\`, which runs at the provider,`
-  const text = `${what} may not be used, so that nothing was sent. ${denialText(decided, false)}`
+  const what = tool === undefined ? 'A tool in the request' : `\`${tool}\`, which runs at the provider,`
+  const text = `${what} is not allowed, so nothing was sent. ${denialText(decided, false)}`
   return new Refused(403, decided.reason, text, 'tools')
 }
 
@@ -89,7 +88,7 @@ function createHosted({ kernel, caller }: RequestContext, allowed: readonly Allo
       const ends = allowed.map(async ({ tool, permit }) =>
         complete(kernel, permit, outcomeOf(kernel, tenant, how, { tool, items: items.get(tool) ?? [] })),
       )
-      // What could not be recorded has ended the ledger: nothing more is allowed, and everybody is told.
+      // If recording failed, the ledger is poisoned and denies every call.
       await Promise.allSettled(ends)
     },
   }
@@ -103,7 +102,7 @@ function outcomeOf(
 ): Outcome {
   if (how === 'unsent') return { status: 'CANCELLED' }
   if (how === 'unknown') return { status: 'UNKNOWN', cause: 'lost' }
-  // The model has read it already, wherever it came from: it is labelled and remembered, and goes on.
+  // The model has already read it. It is labelled and forwarded in full.
   return {
     status: 'COMPLETED',
     output: bytesOf(items),
@@ -112,14 +111,14 @@ function outcomeOf(
   }
 }
 
-const MOST_OUTPUT = 128 << 20
+const MAX_OUTPUT = 128 << 20
 
-/** What they did, in bytes. What has no canonical form is committed to as it is written anew. */
+/** The recorded bytes of the items. Without a canonical form, plain JSON is hashed. */
 function bytesOf(items: readonly Json[]): Uint8Array {
   try {
-    return canonicalBytes(items, { maxLength: MOST_OUTPUT })
+    return canonicalBytes(items, { maxLength: MAX_OUTPUT })
   } catch {
-    // Half of a character, or nested beyond all reason: it was done all the same.
+    // Invalid Unicode or too deep nesting. The tool still ran.
     return Buffer.from(safely(() => JSON.stringify(items)) ?? '')
   }
 }
@@ -134,7 +133,7 @@ function safely<T>(work: () => T): T | undefined {
   try {
     return work()
   } catch {
-    // Why may hold what was said.
+    // The error may hold content.
     return undefined
   }
 }

@@ -1,7 +1,6 @@
-// The calls that a reply proposes: each goes down the same road as any other call, and only what the ledger has as allowed goes
-// on to the agent.
+// Judges the calls that a reply proposes, like any other call. Only a call with a recorded ALLOW is forwarded to the agent.
 
-import { canonicalize, parseJson, sha256Hex, type Json } from '@tollgate/evidence'
+import { canonicalize, parseJson, reasonOf, sha256Hex, type Json } from '@tollgate/evidence'
 import { authorize, type Decided, type Demanded } from '@tollgate/kernel'
 import { compileSchema } from '@tollgate/kernel/detection'
 import { denialText, receiptNote } from '../verdict.ts'
@@ -10,7 +9,6 @@ import type { Hosted } from './hosted.ts'
 import { createRecent } from './recent.ts'
 import { argumentsOf, callOf, count, ownerOf, type RequestContext } from './request-context.ts'
 
-/** Judges the calls of the reply to one request. */
 export function createJudge(context: RequestContext, tools: RequestReading['tools'], hosted: Hosted): Judge {
   const { rulings } = context
   const refs = new Set<string>()
@@ -22,7 +20,7 @@ export function createJudge(context: RequestContext, tools: RequestReading['tool
     if (before) return again(context, before)
     const isClear = proposal.ref === undefined || !refs.has(proposal.ref)
     if (proposal.ref !== undefined) refs.add(proposal.ref)
-    // Two calls of one name: nobody could say which of them a result is of.
+    // With two calls of one id, a result could belong to either, so the second is denied.
     const clear = isClear ? proposal : { ...proposal, tool: undefined }
     const ruling = await rule(context, clear, tools.get(clear.declared ?? ''))
     if (name !== undefined) rulings?.set(name, ruling)
@@ -36,14 +34,14 @@ export function createJudge(context: RequestContext, tools: RequestReading['tool
   }
 }
 
-/** What was ruled when the same reply came before is on the ledger already. */
+/** Counts an earlier ruling on the same reply. It is already on the ledger. */
 function again({ tally }: RequestContext, ruling: Ruling): Ruling {
   if (ruling.receipt !== undefined) tally.receipts.push(ruling.receipt)
   tally[ruling.allowed ? 'ALLOW' : 'DENY']++
   return ruling
 }
 
-/** One name for each call of a reply, however often the reply comes. */
+/** Gives each call of a reply a name that stays the same when the reply is repeated. */
 function createNames(): { next(proposal: ProposedCall): string | undefined } {
   const seen = new Map<string, number>()
   return {
@@ -52,7 +50,7 @@ function createNames(): { next(proposal: ProposedCall): string | undefined } {
       try {
         text = JSON.stringify([tool ?? null, ref ?? null, args])
       } catch {
-        // Nested beyond all reason: it is denied, each time anew.
+        // Too deeply nested. It is denied each time.
         return undefined
       }
       const hash = sha256Hex(text.toWellFormed())
@@ -63,7 +61,7 @@ function createNames(): { next(proposal: ProposedCall): string | undefined } {
   }
 }
 
-// What a model invents as a name may be anything, also the arguments; a receipt only has what could be one.
+// A model may invent any name, even one that holds arguments. A receipt gets only plausible names.
 const NAME = /^[\w.:/-]{1,128}$/
 
 async function rule(
@@ -79,53 +77,53 @@ async function rule(
     tool: fits || NAME.test(proposal.tool ?? '') ? proposal.tool : undefined,
     ...argumentsOf(proposal.args),
     ...(proposal.ref !== undefined && { reference: referenceOf(context, proposal.ref) }),
-    // The model may call what the request has declared, and nothing else.
+    // The model may call only tools that the request declared.
     ...(!fits && { offered: null }),
     ...(demanded && { demanded }),
   })
   count(context, decided)
   const { receipt } = decided
   if (decided.verdict === 'ALLOW' && receipt !== undefined) {
-    // Whatever was decided: no effect could be recorded any more, or the token has gone while the ledger wrote.
+    // Checked after the decision: the ledger may be poisoned now, or the token revoked.
     if (kernel.ledger.poisoned !== undefined) return refusedFor('LEDGER_UNAVAILABLE', receipt)
     if (!caller.known()) return refusedFor('TOKEN_UNKNOWN', receipt)
     return { allowed: true, args: canonicalOf(proposal.args), receipt }
   }
   const shown = fits && proposal.tool !== undefined ? ` to \`${proposal.tool}\`` : ''
-  const undeclared = fits || proposal.tool === undefined ? '' : ' The request did not declare such a tool.'
+  const undeclared = fits || proposal.tool === undefined ? '' : ' The request did not declare this tool.'
   return { allowed: false, text: refusalText(decided, shown) + undeclared, receipt }
 }
 
-// Calls without an id of their own go by the name of their function: the newest counts.
+// Calls without an id are referred to by function name. The newest one counts.
 const BY_NAME = 'function:'
 const UNUSABLE = ''
 
-/** What the result will be found by. While another call of the session is open under the same id, it could be of either. */
+/** The reference for the result. It is unusable while another open call of the session has the same id. */
 function referenceOf(context: RequestContext, ref: string): string {
   const { openings } = context.kernel
   const taken = !ref.startsWith(BY_NAME) && openings.named(ownerOf(context), ref) !== undefined
   return taken ? UNUSABLE : ref
 }
 
-/** What an agent and its model are told in place of a call. */
+/** The text that replaces a denied call. */
 function refusalText(decided: Decided, tool: string): string {
-  return `[Tollgate] The call${tool} did not pass. ${denialText(decided, false)}`
+  return `[Tollgate] The call${tool} was not run. ${denialText(decided, false)}`
 }
 
 function refusedFor(code: string, receipt?: string): Ruling {
-  const text = `[Tollgate] A call did not pass (${code}).${receiptNote(receipt)}`
+  const text = `[Tollgate] A call was not run (${code}). What to do: ${reasonOf(code)?.remedy ?? 'ask the person who runs the gateway.'}${receiptNote(receipt)}`
   return { allowed: false, text, receipt }
 }
 
-/** The text that was hashed: what was judged is what goes on. */
+/** The canonical text that was judged and hashed. */
 function canonicalOf(args: ProposedCall['args']): string {
   return canonicalize(typeof args === 'string' ? parseJson(args) : args)
 }
 
-const MOST_SCHEMAS = 1000
-const demands = createRecent<Demanded>(MOST_SCHEMAS)
+const MAX_SCHEMAS = 1000
+const demands = createRecent<Demanded>(MAX_SCHEMAS)
 
-/** The check that the request itself demands. A schema that cannot be used fits nothing. */
+/** The check of the declared schema. An invalid schema accepts nothing. */
 function demandOf(schema: Json): Demanded {
   const text = JSON.stringify(schema)
   const hash = sha256Hex(text)
@@ -140,9 +138,9 @@ function checkOf(schema: Json): Demanded['schema'] {
   try {
     return compileSchema(schema)
   } catch {
-    // What is wrong with it is the caller's own text, and is not repeated.
+    // The error quotes the caller's schema, so it is not repeated.
     return {
-      check: () => ({ at: '', problem: 'cannot be checked: the schema in the request cannot be used' }),
+      check: () => ({ at: '', problem: 'cannot be checked: the schema in the request is invalid' }),
     }
   }
 }

@@ -1,40 +1,39 @@
-// A stream on its way out: what is written is taken as fast as the client takes it, and a quiet stream stays alive.
+// The outgoing side of a stream, with flow control and keep-alive comments.
 
 import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers'
 import { SSE_COMMENT } from '../sse.ts'
 
-/** A stream on its way out. */
 export interface Outgoing extends AsyncIterable<string> {
-  /** Gives a text to whoever takes them. */
+  /** Queues a text for the reader. */
   write(text: string): void
-  /** Waits while too much has not been taken yet. */
+  /** Waits while too much text is unread. */
   drained(): Promise<void>
-  /** There is no more. What did not come to its end breaks off behind what was written: nobody may take it for whole. */
+  /** Ends the stream. A broken stream cuts the connection, so that the reader does not take it for whole. */
   end(how: 'whole' | 'broken'): void
 }
 
-/** Ends a connection behind half an answer. */
+/** Cuts the connection after a partial answer. */
 class BrokenOff extends Error {
   constructor() {
-    super('the reply broke off')
+    super('the reply ended early')
     this.name = 'BrokenOff'
   }
 }
 
-// How finely silence is measured.
+// Fractions of the quiet interval.
 const PARTS = 3
-// Who takes nothing for so long is gone.
+// A reader that takes nothing for this long is gone.
 const STALLED_MS = 120_000
-// So much may wait; whoever writes it should then wait as well.
+// Above this length of unread text, the writer waits.
 const MUCH = 65_536
 
-/** Opens one. `onGone` is told if nobody takes it any more; a comment is sent whenever nothing was for `quiet` milliseconds. */
+/** Opens a stream. `onGone` is called when the reader is gone. A comment is sent after `quiet` milliseconds without text. */
 export function createOutgoing(quiet: number, onGone: () => void): Outgoing {
   let waiting = ''
   let ended: 'whole' | 'broken' | undefined
   let quietFor = 0
   let wake = (): void => undefined
-  let room = (): void => undefined
+  let resume = (): void => undefined
   const alive = setInterval(() => {
     if (++quietFor >= PARTS) write(SSE_COMMENT)
   }, quiet / PARTS)
@@ -51,7 +50,7 @@ export function createOutgoing(quiet: number, onGone: () => void): Outgoing {
     ended = how
     clearInterval(alive)
     wake()
-    room()
+    resume()
   }
 
   async function next(): Promise<IteratorResult<string, undefined>> {
@@ -60,7 +59,7 @@ export function createOutgoing(quiet: number, onGone: () => void): Outgoing {
     if (waiting === '') return { done: true, value: undefined }
     const value = waiting
     waiting = ''
-    room()
+    resume()
     return { done: false, value }
   }
 
@@ -73,7 +72,7 @@ export function createOutgoing(quiet: number, onGone: () => void): Outgoing {
         onGone()
         end('broken')
       }, STALLED_MS)
-      await new Promise<void>((resolve) => (room = resolve))
+      await new Promise<void>((resolve) => (resume = resolve))
       clearTimeout(late)
     },
     [Symbol.asyncIterator]: () => ({

@@ -1,11 +1,11 @@
-// Requests that cannot carry a call: they go on as they came, and so does what is answered.
+// Forwards requests that cannot carry a call, and their answers, unchanged.
 
 import type { Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
 import { errorIn, requireType } from './answered.ts'
 import { readBody } from './body.ts'
 import { Refused, type Dialect } from './dialect.ts'
-import { causeOf, sendOn, type Entered } from './entered.ts'
+import { causeOf, forward, type Entered } from './entered.ts'
 import { faultReply, upstreamFault } from './errors.ts'
 import { faultOf, translated } from './fault.ts'
 import { headersFrom } from './headers.ts'
@@ -13,27 +13,26 @@ import { receive } from './receive.ts'
 import { summaryHeaders } from './summary.ts'
 import { createTally } from './request-context.ts'
 
-/** What they need. */
 interface PlainOptions {
   readonly log: Log
   readonly body: number
   readonly size: () => number
 }
 
-/** Answers one. Never rejects, and calls `over` when the last of it has gone out. */
+/** Answers a request. Never rejects. Calls `over` when everything is sent. */
 export async function answerPlain(entered: Entered, { log, body, size }: PlainOptions): Promise<Reply> {
   const { asked, route, address, provider } = entered
   const summary = summaryHeaders(createTally(), size())
   try {
     const bytes = route.method === 'POST' ? await receive(asked, body) : undefined
     if (bytes && route.counts) requireNoServers(route.counts, bytes, entered)
-    const reply = await sendOn(entered, false, bytes && [bytes])
+    const reply = await forward(entered, false, bytes && [bytes])
     const headers = { ...headersFrom(reply.headers), ...summary }
     if (reply.status !== 200) {
-      const said = upstreamFault(reply.status, await errorIn(reply), address.key)
+      const error = upstreamFault(reply.status, await errorIn(reply), address.key)
       entered.abort()
       entered.over()
-      return faultReply(provider, translated(said, address, log), headers)
+      return faultReply(provider, translated(error, address, log), headers)
     }
     requireType(reply, 'application/json')
     return {
@@ -49,13 +48,12 @@ export async function answerPlain(entered: Entered, { log, body, size }: PlainOp
   }
 }
 
-/** Counting the tokens of a request must not make the provider ask somebody. */
+/** Counting tokens must not make the provider contact an MCP server. */
 function requireNoServers(dialect: Dialect, bytes: Uint8Array, { address, admit }: Entered): void {
   const { value } = readBody(bytes, admit)
   const { hosted } = dialect.readRequest(value, new Set([...address.parameters, ...ONLY_COUNTED]))
   if (hosted.every(({ tool, known }) => known && !tool?.endsWith('/mcp'))) return
-  const message =
-    'the tokens of a request with MCP servers, or with tools that are not known here, are not counted'
+  const message = 'tokens are not counted for requests with MCP servers or unknown tools; leave those out'
   throw new Refused(403, 'ROUTE_NOT_GOVERNED', message, 'tools')
 }
 

@@ -5,15 +5,15 @@ import { MAX_VALUES, type Json } from '@tollgate/evidence'
 
 const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = [0x22, 0x5c, 0x2c, 0x5b, 0x7b]
 
-/** Reads a JSON text of a provider. @throws SyntaxError if it is none, or holds more values than `parseJson` takes. */
+/** Reads a JSON text of a provider. @throws SyntaxError if it is invalid or holds more values than `parseJson` accepts. */
 export function readJson(text: string): Json {
   // Each value takes at least one character, so a short text needs no count.
   if (text.length > MAX_VALUES && hasTooMany(text)) throw new SyntaxError('too many values')
-  // Sound: whatever `JSON.parse` makes is JSON.
+  // Sound: `JSON.parse` returns JSON.
   return JSON.parse(text) as Json
 }
 
-/** Whether there are more values than may be. An empty list counts as two. */
+/** Whether there are too many values. An empty list counts as two. */
 function hasTooMany(text: string): boolean {
   let values = 1
   let quoted = false

@@ -1,4 +1,4 @@
-// What comes with a request: its body, unpacked and within limits, and what it says of its session.
+// Receives the body of a request, decompressed and within limits, and its session headers.
 
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
@@ -15,42 +15,38 @@ export async function receive(asked: DoorRequest, limit: number): Promise<Uint8A
     throw new Refused(
       415,
       'NOT_JSON',
-      'the body is not declared to be JSON; send `content-type: application/json`',
+      'the body is not declared as JSON; send `content-type: application/json`',
     )
   }
   const packing = asked.header('content-encoding') ?? 'identity'
   if (packing !== 'identity' && packing !== 'gzip') {
-    throw new Refused(
-      415,
-      'ENCODING_UNKNOWN',
-      'the body is packed in a way that is not known here; send it as it is, or as gzip',
-    )
+    throw new Refused(415, 'ENCODING_UNKNOWN', 'unsupported content encoding; send the body plain or as gzip')
   }
   const bytes = await asked.body(limit)
   return packing === 'gzip' ? unpacked(bytes, limit) : bytes
 }
 
-/** Unpacked beside the thread that everyone waits for: a small body can become a large one. */
+/** Decompresses off the main thread, because a small body can become a large one. */
 async function unpacked(bytes: Uint8Array, limit: number): Promise<Uint8Array> {
   try {
     return await promisify(gunzip)(bytes, { maxOutputLength: limit })
   } catch (fault) {
     const large = fault instanceof RangeError
     throw large
-      ? new Refused(413, 'BODY_TOO_LARGE', `the body is larger than ${limit} bytes when it is unpacked`)
+      ? new Refused(413, 'BODY_TOO_LARGE', `the decompressed body is larger than ${limit} bytes; send less`)
       : new Refused(400, 'AMBIGUOUS_INPUT', 'the body is not gzip')
   }
 }
 
-/** How many bytes a request will need; as many as it may, if it does not say. */
+/** The expected number of bytes; the limit if the request does not say. */
 export function sizeOf(asked: DoorRequest, limit: number): number {
-  const told = asked.header('content-length')
-  return told === undefined ? limit : Math.min(Number(told), limit)
+  const length = asked.header('content-length')
+  return length === undefined ? limit : Math.min(Number(length), limit)
 }
 
 const SESSION = 'tollgate_session'
 
-/** What a request says of itself. A session in its metadata is ours, and does not go on. */
+/** The session, approval and delegation of a request. A session in the metadata is removed from the body. */
 export function claimsOf(asked: DoorRequest, body: JsonObject): { claims: Claims; stripped: boolean } {
   const inside = sessionIn(body)
   const outside = asked.header('tollgate-session')
@@ -58,7 +54,7 @@ export function claimsOf(asked: DoorRequest, body: JsonObject): { claims: Claims
     throw new Refused(
       400,
       'AMBIGUOUS_INPUT',
-      'the header and the metadata name different sessions',
+      'the header and the metadata name different sessions; send one',
       'metadata',
     )
   }
@@ -72,15 +68,15 @@ export function claimsOf(asked: DoorRequest, body: JsonObject): { claims: Claims
   }
 }
 
-/** Takes the session out of the metadata of a body, and the metadata too if nothing else is in it. */
+/** Removes the session from the metadata of a body, and empty metadata too. */
 function sessionIn(body: JsonObject): string | undefined {
   const { metadata } = body
   if (!isObject(metadata) || !Object.hasOwn(metadata, SESSION)) return undefined
   const { [SESSION]: session, ...others } = metadata
   if (typeof session !== 'string') {
-    throw new Refused(400, 'AMBIGUOUS_INPUT', `\`metadata.${SESSION}\` is not a text`, 'metadata')
+    throw new Refused(400, 'AMBIGUOUS_INPUT', `\`metadata.${SESSION}\` must be a string`, 'metadata')
   }
-  // Sound: the body is ours.
+  // Sound: the body may be changed.
   const own = body as Record<string, unknown>
   if (Object.keys(others).length === 0) delete own['metadata']
   else own['metadata'] = others

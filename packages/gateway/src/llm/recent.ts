@@ -1,6 +1,5 @@
-// What happened of late, by name: bounded, and the oldest goes first.
+// A bounded map that drops its oldest entries.
 
-/** What is remembered of late. */
 export interface Recent<V> {
   get(name: string): V | undefined
   has(name: string): boolean
@@ -8,7 +7,7 @@ export interface Recent<V> {
   delete(name: string): void
 }
 
-/** Remembers nothing yet, and never more than `most`. */
+/** Holds at most `most` entries. */
 export function createRecent<V>(most: number): Recent<V> {
   const kept = new Map<string, V>()
   return {

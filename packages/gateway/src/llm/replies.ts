@@ -1,4 +1,4 @@
-// The reply of a model, whole or streamed, on its way to the agent.
+// Judges the reply of a model, whole or streamed, and forwards it to the agent.
 
 import { authorize } from '@tollgate/kernel'
 import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
@@ -20,7 +20,7 @@ import { summaryComment, summaryHeaders } from './summary.ts'
 import { LlmUpstreamFault, type UpstreamReply } from './upstream.ts'
 import { callOf, count, type RequestContext } from './request-context.ts'
 
-/** A reply, and all that it takes to judge it. */
+/** A reply, with everything needed to judge it. */
 interface Judging {
   readonly entered: Entered
   readonly dialect: Dialect
@@ -31,7 +31,7 @@ interface Judging {
   readonly attempt: AnswerAttempt | undefined
   readonly onItem: OnItem
   readonly log: Log
-  /** How many receipts the ledger has, as far as it is durable. */
+  /** The number of durable receipts in the ledger. */
   readonly size: () => number
 }
 
@@ -39,7 +39,7 @@ interface Judging {
 export async function answerWhole(judging: Judging): Promise<Reply> {
   const { entered, dialect, reply, context, judge, hosted, attempt, onItem, size } = judging
   let text = ''
-  const governed = await onRecord(
+  const governed = await recordUnreadable(
     context,
     () => text,
     async () => {
@@ -63,15 +63,15 @@ export async function answerWhole(judging: Judging): Promise<Reply> {
   return answer
 }
 
-/** A reply may say itself that it failed, and why. */
+/** A reply may report its own failure. The key must not be in it. */
 function withoutKeyIn(governed: JsonObject, key: string | undefined): JsonObject {
   const { error } = governed
   if (!isObject(error)) return governed
-  const told = Object.entries(error).map(([name, value]) => [
+  const safe = Object.entries(error).map(([name, value]) => [
     name,
     typeof value === 'string' ? withoutKey(value, key) : value,
   ])
-  return { ...governed, error: Object.fromEntries(told) as JsonObject }
+  return { ...governed, error: Object.fromEntries(safe) as JsonObject }
 }
 
 function parsed(text: string): Json {
@@ -84,10 +84,10 @@ function parsed(text: string): Json {
 
 const QUIET_MS = 15_000
 
-/** Judges a streamed reply while it comes. @throws Garbled if it is no stream. */
+/** Judges a streamed reply as it arrives. @throws Garbled if it is no stream. */
 export async function answerStreamed(judging: Judging): Promise<Reply> {
   const { entered, dialect, reply, context, judge, onItem, size } = judging
-  await onRecord(context, nothing, () => {
+  await recordUnreadable(context, nothing, () => {
     requireType(reply, 'text/event-stream')
     return Promise.resolve()
   })
@@ -95,7 +95,7 @@ export async function answerStreamed(judging: Judging): Promise<Reply> {
   const headers = {
     ...headersFrom(reply.headers),
     'content-type': 'text/event-stream; charset=utf-8',
-    // A proxy that gathers before it hands on would stop the stream.
+    // Proxies must not buffer.
     'x-accel-buffering': 'no',
     ...summaryHeaders(undefined, size()),
   }
@@ -104,7 +104,7 @@ export async function answerStreamed(judging: Judging): Promise<Reply> {
   return { status: 200, headers, body: outgoing }
 }
 
-/** Pumps it through. Never rejects: what goes wrong is told in the stream, and everything is let go of in the end. */
+/** Forwards the stream. Never rejects: a fault is reported in the stream, and all resources are released. */
 async function run(
   judging: Judging,
   rewriter: Rewriter,
@@ -112,11 +112,11 @@ async function run(
   headers: Record<string, string>,
 ): Promise<void> {
   const { entered, context, hosted, attempt, log, size } = judging
-  const said = createSaid(attempt !== undefined)
+  const transcript = createTranscript(attempt !== undefined)
   let end: 'whole' | 'broken' = 'broken'
   try {
-    const fault = await pumped(judging, rewriter, said, outgoing)
-    // What breaks off behind its end has come to its end.
+    const fault = await pumped(judging, rewriter, transcript, outgoing)
+    // A connection that breaks after the end of the reply is fine.
     const isWhole = fault === undefined || (rewriter.ended && fault instanceof LlmUpstreamFault)
     if (!isWhole)
       outgoing.write(
@@ -130,34 +130,35 @@ async function run(
     const comment = summaryComment(context.tally, size())
     outgoing.write(comment)
     if (isWhole) end = 'whole'
-    if (isWhole && !rewriter.failed) attempt?.keep({ status: 200, headers, body: '' }, said.text() + comment)
+    if (isWhole && !rewriter.failed)
+      attempt?.keep({ status: 200, headers, body: '' }, transcript.text() + comment)
   } catch (fault) {
     faultOf(fault, log)
   } finally {
-    // Some clients overlook an error in a stream, but none a connection that breaks off.
+    // Some clients ignore an error in a stream, but none ignores a broken connection.
     outgoing.end(end)
     attempt?.drop()
-    // Nothing of it may still come in.
+    // Stops the upstream.
     if (end === 'broken') entered.abort()
     entered.over()
   }
 }
 
-/** Takes a stream to its end, and gives what it ended with if that was a fault. */
+/** Forwards a stream to its end. Returns the fault, if there was one. */
 async function pumped(
   { entered, reply, context }: Judging,
   rewriter: Rewriter,
-  said: ReturnType<typeof createSaid>,
+  transcript: ReturnType<typeof createTranscript>,
   outgoing: Outgoing,
 ): Promise<unknown> {
   const { key } = entered.address
   const write = (made: string): void => {
     const text = rewriter.failed ? withoutKey(made, key) : made
-    said.add(text)
+    transcript.add(text)
     outgoing.write(text)
   }
   try {
-    await onRecord(context, nothing, () =>
+    await recordUnreadable(context, nothing, () =>
       pump(reply.body, rewriter, { write, drained: () => outgoing.drained() }),
     )
     return undefined
@@ -168,24 +169,24 @@ async function pumped(
 
 const nothing = (): string => ''
 
-// What is longer is not kept for whoever asks again.
-const MOST_SAID = 1 << 20
+// A longer reply is not kept for repeated requests.
+const MAX_TRANSCRIPT = 1 << 20
 
-/** What was said in a stream, where somebody may ask for it again. */
-function createSaid(wanted: boolean): { add(text: string): void; text(): string } {
+/** Collects the text of a stream, if it may be requested again. */
+function createTranscript(wanted: boolean): { add(text: string): void; text(): string } {
   let text = ''
   return {
     add(more) {
-      if (wanted && text.length <= MOST_SAID) text += more
+      if (wanted && text.length <= MAX_TRANSCRIPT) text += more
     },
     text: () => text,
   }
 }
 
-const MOST_RAW = 1 << 20
+const MAX_RAW = 1 << 20
 
-/** Does it; if the reply turns out not to be readable there is a receipt of that: perhaps it was a call. */
-export async function onRecord<T>(
+/** Runs `work`. If the reply is unreadable, that is recorded, because it may have been a call. */
+export async function recordUnreadable<T>(
   context: RequestContext,
   came: () => string,
   work: () => Promise<T>,
@@ -195,7 +196,7 @@ export async function onRecord<T>(
   } catch (fault) {
     if (!(fault instanceof Garbled)) throw fault
     const call = { ...callOf({ ...context, sources: [] }, 'advised'), tool: undefined }
-    const { decided } = await authorize(context.kernel, { ...call, raw: came().slice(0, MOST_RAW) })
+    const { decided } = await authorize(context.kernel, { ...call, raw: came().slice(0, MAX_RAW) })
     count(context, decided)
     throw fault
   }

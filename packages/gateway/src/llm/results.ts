@@ -1,5 +1,5 @@
-// What tools have answered, as the next request hands it to the model: each result closes the decision that allowed its call,
-// is looked through, and goes on as far as the policy lets it.
+// Handles tool results in a request: each one closes the decision that allowed its call, is inspected, and is forwarded as far
+// as the policy allows.
 
 import { canonicalBytes, isList, sha256Hex } from '@tollgate/evidence'
 import { KernelError, openedAs, policyOf, reportEffect, UNINSPECTED, type Inspection } from '@tollgate/kernel'
@@ -11,74 +11,75 @@ import type { Recent } from './recent.ts'
 import { gatherSources } from './sources.ts'
 import { ownerOf, type RequestContext } from './request-context.ts'
 
-/** What becomes of a result, and whether it is the effect of a decision of ours. */
+/** A handled result, and whether it was the effect of one of our decisions. */
 interface TakenResult {
   readonly closed: boolean
-  readonly handed: Handed
+  readonly forwarded: Forwarded
 }
 
-/** What the model gets of it: all of it, these texts, or a note. */
-type Handed = 'all' | { readonly texts: readonly string[] } | { readonly note: string }
+/** The part that the model gets: everything, these texts, or a note. */
+type Forwarded = 'all' | { readonly texts: readonly string[] } | { readonly note: string }
 
-/** What is remembered between requests: most of a conversation comes again with each of them. */
-export interface ToolAnswer {
+/** Memory between requests, because each request repeats most of the conversation. */
+export interface SeenTurns {
   /** Results, by session, call and content. */
   readonly results: Recent<TakenResult>
-  /** Words of users that were given along with a call. */
+  /** Texts of users that a decision has already taken in. */
   readonly words: Recent<true>
 }
 
 /**
- * Takes what the tools of a conversation have answered. Results that the policy does not let on are changed in the body.
- *
- * @returns whether anything in the body was changed.
+ * Handles the tool results of a conversation. Results that the policy restricts are changed in the body.
+ * @returns whether the body was changed.
  */
 export async function takeTurns(
   context: RequestContext,
   reading: RequestReading,
   body: ReadBody,
-  heard: ToolAnswer,
+  seen: SeenTurns,
 ): Promise<boolean> {
   const policy = policyOf(context.kernel, context.caller.identity.tenant)
   const results = reading.turns.filter((turn) => turn.kind === 'result')
   const named = results.map((result) => ({ result, name: nameOf(context, result, body) }))
   const known = named.map(({ result, name }) =>
-    isAwaited(context, result) ? undefined : heard.results.get(name),
+    isAwaited(context, result) ? undefined : seen.results.get(name),
   )
   const decisions = await openCalls(
     context,
     results.filter((_, i) => !known[i]),
   )
-  // In one go, so that they share a batch; their order is that of the conversation.
+  // In parallel, so that they share a batch. Their order stays that of the conversation.
   const taken = await Promise.all(
     named.map(async ({ result, name }, i) => {
       const found = known[i] ?? (await takeResult(context, result, decisions, body, policy))
-      if (sizeOf(found) <= MOST_KEPT) heard.results.set(name, found)
+      if (sizeOf(found) <= MAX_KEPT) seen.results.set(name, found)
       return { result, ...found }
     }),
   )
   const foreign = new Set(taken.filter(({ closed }) => !closed).map(({ result }) => result))
   if (remembersData(policy)) {
     const restored = (text: string): string => body.restoredText(text)
-    gatherSources(context, { turns: reading.turns, foreign, restored, words: heard.words })
+    gatherSources(context, { turns: reading.turns, foreign, restored, words: seen.words })
   }
-  return taken.map(({ result, handed }) => handOn(result, handed)).some((changed) => changed)
+  return taken.map(({ result, forwarded }) => applyTo(result, forwarded)).some((changed) => changed)
 }
 
-/** Whether a call of this id is open: then the result may be its own, whatever was answered to another of the same id. */
+/** Whether a call with this id is open. Then the result may belong to it, even if the id was used before. */
 function isAwaited(context: RequestContext, { ref }: Result): boolean {
   return ref !== undefined && context.kernel.openings.named(ownerOf(context), ref) !== undefined
 }
 
-// What is longer is looked through again with each request.
-const MOST_KEPT = 4096
+// A longer result is inspected again with each request.
+const MAX_KEPT = 4096
 
-function sizeOf({ handed }: TakenResult): number {
-  if (handed === 'all') return 0
-  return 'note' in handed ? handed.note.length : handed.texts.reduce((sum, { length }) => sum + length, 0)
+function sizeOf({ forwarded }: TakenResult): number {
+  if (forwarded === 'all') return 0
+  return 'note' in forwarded
+    ? forwarded.note.length
+    : forwarded.texts.reduce((sum, { length }) => sum + length, 0)
 }
 
-/** One name for what a call of a session has answered. The policy that is in force says what becomes of it. */
+/** A name for the result of a call in a session. It includes the policy, which decides what is forwarded. */
 function nameOf(context: RequestContext, { ref, content, failed }: Result, body: ReadBody): string {
   const { tenant, principal, session } = ownerOf(context)
   const policy = policyOf(context.kernel, tenant).hash
@@ -87,7 +88,7 @@ function nameOf(context: RequestContext, { ref, content, failed }: Result, body:
   )
 }
 
-/** The decisions whose effect these results are, by what the calls are called. */
+/** The decisions that these results belong to, by call id. */
 async function openCalls(
   context: RequestContext,
   results: readonly Result[],
@@ -106,11 +107,11 @@ async function takeResult(
   const texts = result.texts.map((text) => body.restoredText(text))
   const decision = result.ref === undefined ? undefined : decisions.get(result.ref)
   const closed = decision === undefined ? undefined : await close(context, decision, result, texts, body)
-  if (closed) return { handed: handedOf(closed), closed: true }
+  if (closed) return { forwarded: forwardedOf(closed), closed: true }
   const { catalogue } = context.kernel
   const returns =
     result.tool === undefined ? [] : (catalogue.find(result.tool, policy)?.declared?.returns ?? [])
-  return { handed: handedOf(inspectedOr(() => inspect(texts, { policy, returns }))), closed: false }
+  return { forwarded: forwardedOf(inspectedOr(() => inspect(texts, { policy, returns }))), closed: false }
 }
 
 /** Closes a decision; undefined if another result has closed it meanwhile. */
@@ -127,7 +128,7 @@ async function close(
       caller: { tenant, principal },
       decision,
       status: result.failed ? 'FAILED' : 'COMPLETED',
-      output: canonicalBytes(body.restored(result.content), { maxLength: MOST_OUTPUT }),
+      output: canonicalBytes(body.restored(result.content), { maxLength: MAX_OUTPUT }),
       content: texts,
     })
     tally.receipts.push(id)
@@ -138,13 +139,13 @@ async function close(
   }
 }
 
-const MOST_OUTPUT = 128 << 20
+const MAX_OUTPUT = 128 << 20
 
-/** Changes a result in the body that goes on; false if it stays as it is. */
-function handOn(result: Result, handed: Handed): boolean {
-  if (handed === 'all') return false
-  if ('texts' in handed) result.rewrite(handed.texts)
-  else result.withhold(handed.note)
+/** Changes a result in the forwarded body; false if it stays as it is. */
+function applyTo(result: Result, forwarded: Forwarded): boolean {
+  if (forwarded === 'all') return false
+  if ('texts' in forwarded) result.rewrite(forwarded.texts)
+  else result.withhold(forwarded.note)
   return true
 }
 
@@ -152,18 +153,18 @@ function inspectedOr(work: () => Inspection): Inspection {
   try {
     return work()
   } catch {
-    // Nothing is known of it, so nobody gets it.
+    // It could not be inspected, so it is withheld.
     return UNINSPECTED
   }
 }
 
-function handedOf({ delivery, content, labels, findings }: Inspection): Handed {
+function forwardedOf({ delivery, content, labels, findings }: Inspection): Forwarded {
   if (delivery === 'full') return 'all'
   const left = delivery === 'redacted' ? content : undefined
   if (isList(left) && left.every((text) => typeof text === 'string')) return { texts: left }
-  // Always the same for the same: what goes on is cached by whoever gets it.
+  // The same text for the same findings, because the upstream caches prompts.
   const found = [...findings, ...labels.map((label) => `label ${label}`)].join(', ')
   return {
-    note: `[Tollgate] What the tool answered is withheld by the policy (${found}). The call itself was done.`,
+    note: `[Tollgate] The policy withholds the result of this tool call (${found}). The call itself was done; do not repeat it.`,
   }
 }

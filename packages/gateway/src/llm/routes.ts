@@ -1,18 +1,17 @@
-// What can be asked for at the door: replies of models, which are judged; and a few things that cannot carry a call.
+// The routes of the door: model replies, which are judged, and a few requests that cannot carry a call.
 
 import { anthropicMessages } from './anthropic/anthropic.ts'
 import { Refused, type Dialect, type Provider } from './dialect.ts'
 import { openaiChat } from './openai-chat/openai-chat.ts'
 import { openaiResponses } from './openai-responses/openai-responses.ts'
 
-/** Something that can be asked for. */
 export interface LlmRoute {
   readonly method: 'GET' | 'POST'
-  /** Behind the address of the upstream. */
+  /** The path behind the address of the upstream. */
   readonly path: string
-  /** How its replies are judged; undefined for what cannot carry a call. */
+  /** Judges its replies; undefined if they cannot carry a call. */
   readonly dialect: Dialect | undefined
-  /** Whose requests are counted, for what counts tokens. */
+  /** The dialect of the requests whose tokens are counted. */
   readonly counts: Dialect | undefined
 }
 
@@ -21,28 +20,28 @@ const JUDGED: Readonly<Record<Provider, Readonly<Record<string, Dialect>>>> = {
   anthropic: { '/messages': anthropicMessages },
 }
 
-// Vectors, verdicts, counts and names: nothing that an agent would run.
+// Vectors, moderation results, counts and names: nothing that an agent would run.
 const PLAIN: Readonly<Record<Provider, readonly string[]>> = {
   openai: ['POST /embeddings', 'POST /moderations', 'POST /responses/input_tokens', 'GET /models'],
   anthropic: ['POST /messages/count_tokens', 'GET /models'],
 }
-/** Every `METHOD /path` that goes to a model server, behind the name of the provider. `GET /models` may have a model behind it. */
+/** Every `METHOD /path` that goes to a model server, with the provider. `GET /models` may be followed by a model. */
 export const LLM_ROUTES: readonly string[] = (['openai', 'anthropic'] as const).flatMap((provider) =>
   [...Object.keys(JUDGED[provider]).map((path) => `POST ${path}`), ...PLAIN[provider]].map((route) =>
     route.replace(' ', ` /${provider}/v1`),
   ),
 )
-// No part is nothing but dots: whoever tidies paths up would end elsewhere.
+// No segment may consist of dots only, because path normalization would change it.
 const COUNTED: Readonly<Record<string, Dialect | undefined>> = {
   '/responses/input_tokens': openaiResponses,
   '/messages/count_tokens': anthropicMessages,
 }
 const MODEL = /^\/models(?:\/(?!\.+(?:\/|$))[\w.:-]{1,128}){1,2}$/
 const QUERY = /^[\w.=&%-]{1,512}$/
-// The official client asks so for what is not settled yet.
+// The official client sends this for beta features.
 const JUDGED_QUERY = /^(?:beta=true|api-version=[\w.-]{1,40})$/
 
-/** Whose door a path is, and what follows; undefined if it is not of this door. */
+/** The provider of a path and the rest of it; undefined for another door. */
 export function providerOf(path: string): { provider: Provider; rest: string } | undefined {
   const found = /^\/(openai|anthropic)(?:\/v1)?(\/.*)?$/.exec(path)
   if (!found) return undefined
@@ -51,7 +50,7 @@ export function providerOf(path: string): { provider: Provider; rest: string } |
   return { provider: provider as Provider, rest: path.startsWith(`/${provider}/v1`) ? rest : '' }
 }
 
-/** The route of a request. @throws Refused for everything that is not judged. */
+/** The route of a request. @throws Refused for every other route. */
 export function routeOf(provider: Provider, method: string, rest: string, search: string): LlmRoute {
   const dialect = Object.hasOwn(JUDGED[provider], rest) ? JUDGED[provider][rest] : undefined
   if (method === 'POST' && dialect && (search === '' || JUDGED_QUERY.test(search))) {
@@ -75,6 +74,6 @@ function notGoverned(provider: Provider): Refused {
     provider === 'openai'
       ? '`/openai/v1`'
       : '`/anthropic` for the official client, `/anthropic/v1` for most others'
-  const message = `this route is not governed, so nothing is sent on; governed are ${all.join(', ')}. The base URL of a client ends with ${base}.`
+  const message = `this route is not governed, so nothing was sent. Governed routes: ${all.join(', ')}. The base URL of a client must end with ${base}.`
   return new Refused(403, 'ROUTE_NOT_GOVERNED', message)
 }

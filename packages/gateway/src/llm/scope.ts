@@ -1,4 +1,4 @@
-// What a request says its session is for: only the host application's token may, and a scope is never passed over in silence.
+// Sets the session scope that a request brings. Only the token of a host application may set one; any other is refused.
 
 import { parseJson } from '@tollgate/evidence'
 import { KernelError, type Kernel } from '@tollgate/kernel'
@@ -11,7 +11,7 @@ import type { Claims } from './request-context.ts'
 const HEADER = 'tollgate-scope'
 const BASE64URL = /^[A-Za-z0-9_-]{1,65536}={0,2}$/
 
-/** Puts the scope in force that a request brings, before anything of it is judged. @throws Refused */
+/** Sets the scope of a request before anything in it is judged. @throws Refused */
 export async function takeScope(
   kernel: Kernel,
   asked: DoorRequest,
@@ -31,7 +31,7 @@ export async function takeScope(
   }
 }
 
-/** JSON, or JSON in base64url: a header holds no letters beyond ASCII. */
+/** JSON, or JSON in base64url, because a header holds ASCII only. */
 function scopeIn(header: string): unknown {
   const text = header.trim()
   try {
@@ -39,7 +39,7 @@ function scopeIn(header: string): unknown {
   } catch {
     throw new KernelError(
       'REQUEST_INVALID',
-      `the header \`${HEADER}\` holds no scope: send JSON, or JSON in base64url`,
+      `the header \`${HEADER}\` is not valid: send JSON, or JSON in base64url`,
     )
   }
 }

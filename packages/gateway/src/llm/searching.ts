@@ -1,12 +1,12 @@
-// Models that search the web without being given a tool for it: whoever asks one of them has asked for a search.
+// Recognizes models that search the web without a tool.
 
 import { isList, type Json } from '@tollgate/evidence'
 
-// OpenAI's own, any that OpenRouter is asked to bring online, Perplexity's, and Groq's systems. A maker's name may stand before.
+// Models of OpenAI, Perplexity and Groq, and any model that OpenRouter runs with search. A vendor prefix is possible.
 const SEARCHING = /-search-(?:preview|api)|:online|(?:^|[/\s])(?:perplexity\/|sonar|compound)/i
 
-/** Whether a model, or one of a list of them, searches by itself. */
-export function searchesByItself(model: Json | undefined): boolean {
-  if (isList(model)) return model.some(searchesByItself)
+/** Whether a model, or one of a list, searches the web without a tool. */
+export function searchesWeb(model: Json | undefined): boolean {
+  if (isList(model)) return model.some(searchesWeb)
   return typeof model === 'string' && SEARCHING.test(model)
 }

@@ -1,4 +1,4 @@
-// The server behind the door: requests go to its address alone, with the key that is kept here, and never to where it points.
+// Sends requests to the model server: only to its configured address, with its configured key. Redirects are not followed.
 
 import { createBrotliDecompress, createGunzip, createInflate, constants } from 'node:zlib'
 import { Readable, pipeline, type Duplex } from 'node:stream'
@@ -6,46 +6,44 @@ import process from 'node:process'
 import { EnvHttpProxyAgent, Pool, type Dispatcher } from 'undici'
 import { Garbled } from './dialect.ts'
 
-/** Where a server is, and how it is asked. */
+/** The address and settings of a model server. */
 export interface UpstreamAddress {
-  /** Such as `https://api.openai.com/v1`. */
+  /** For example `https://api.openai.com/v1`. */
   readonly url: string
   /** The key; undefined if each client brings its own. */
   readonly key: string | undefined
-  /** Parameters of requests that pass besides those that are known. */
+  /** Further request parameters that are allowed. */
   readonly parameters: ReadonlySet<string>
-  /** Milliseconds in which it must begin to answer, and in which more must come. */
+  /** Milliseconds until the answer must begin, and between its parts. */
   readonly patience: number
 }
 
-/** A request to it. */
 interface UpstreamRequest {
   readonly method: 'GET' | 'POST'
-  /** Behind the address, with its query. */
+  /** The path behind the address, with its query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: readonly Uint8Array[]
   readonly signal: AbortSignal
 }
 
-/** Its answer, unpacked. */
+/** Its answer, decompressed. */
 export interface UpstreamReply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: AsyncIterable<Uint8Array>
 }
 
-/** A server that is asked. */
 export interface LlmUpstream {
-  /** @throws UpstreamFault, or Garbled for an encoding that nobody asked for. */
+  /** @throws UpstreamFault, or Garbled for an unrequested encoding. */
   send(request: UpstreamRequest): Promise<UpstreamReply>
   close(): Promise<void>
 }
 
-/** Nothing came, or not all of it. */
+/** No answer, or only a part of it. */
 export class LlmUpstreamFault extends Error {
   readonly status: 502 | 504
-  /** What the system calls it: nothing that the other side said. */
+  /** The system's code of the failure. It holds no text of the other side. */
   readonly code: string
 
   constructor(status: 502 | 504, code: string, message: string) {
@@ -59,7 +57,7 @@ export class LlmUpstreamFault extends Error {
 const CONNECT_WITHIN = 10_000
 const MAX_CONNECTIONS = 1024
 
-/** Asks the server at an address, through the proxy of the environment if there is one. */
+/** Connects to the server at an address, through the proxy of the environment if there is one. */
 export function createUpstream({ url, patience }: UpstreamAddress): LlmUpstream {
   const { origin, pathname } = new URL(url)
   const base = pathname.replace(/\/$/, '')
@@ -74,13 +72,13 @@ export function createUpstream({ url, patience }: UpstreamAddress): LlmUpstream 
           headers: { ...headers, ...(length !== undefined && { 'content-length': String(length) }) },
           ...(body && { body: body.length === 1 && only ? only : Readable.from(body) }),
         })
-        // Whoever reads it hears of it; where nobody does, it must not end the process.
+        // The reader sees the error. Without a reader it must not end the process.
         response.body.on('error', () => undefined)
         const heads = headersOf(response)
         return {
           status: response.statusCode,
           headers: heads,
-          body: told(unpacked(response.body, heads['content-encoding'])),
+          body: withNamedFaults(unpacked(response.body, heads['content-encoding'])),
         }
       } catch (cause) {
         throw faultOf(cause)
@@ -105,7 +103,7 @@ function dispatcherTo(origin: string, patience: number): Dispatcher {
 
 function headersOf({ headers }: Dispatcher.ResponseData): Record<string, string> {
   const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value ?? '')])
-  // Sound: each has a name and a value.
+  // Sound: each entry has a name and a value.
   return Object.fromEntries(entries) as Record<string, string>
 }
 
@@ -122,14 +120,14 @@ function unpacked(body: Readable, encoding = 'identity'): AsyncIterable<Uint8Arr
   const unpack = PACKINGS[encoding.toLowerCase()]
   if (!unpack) {
     body.destroy()
-    throw new Garbled('the answer is packed in a way that nobody asked for')
+    throw new Garbled('the answer has an unrequested content encoding')
   }
-  // Faults of either side come out where it is read.
+  // The reader sees faults of either side.
   return pipeline(body, unpack(), () => undefined)
 }
 
-/** The same, whose faults are told by name. Not a generator: each piece of a stream comes by here. */
-function told(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+/** Translates the faults of a body. Not a generator, because every piece of a stream passes here. */
+function withNamedFaults(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const named = (cause: unknown): never => {
     throw faultOf(cause)
   }
@@ -152,6 +150,6 @@ function faultOf(cause: unknown): Error {
     cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : 'unknown'
   if (LATE.includes(code)) return new LlmUpstreamFault(504, code, 'the model server did not answer in time')
   if (code.startsWith('Z_') || code.startsWith('ERR_BROTLI'))
-    return new Garbled('the answer cannot be unpacked')
-  return new LlmUpstreamFault(502, code, 'the model server cannot be reached, or went away')
+    return new Garbled('the answer cannot be decompressed')
+  return new LlmUpstreamFault(502, code, 'the model server cannot be reached, or the connection was lost')
 }

@@ -9,7 +9,7 @@ import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence
 import { describe, expect, test } from 'vitest'
 import { anthropicMessages } from '../../src/llm/anthropic/anthropic.ts'
 import { readBody } from '../../src/llm/body.ts'
-import { Refused, type RequestReading, type Result, type SaidWords } from '../../src/llm/dialect.ts'
+import { Refused, type RequestReading, type Result, type TurnText } from '../../src/llm/dialect.ts'
 import { SECRET } from './anthropic-rig.ts'
 
 const ASKED = { model: 'claude-test', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] }
@@ -52,8 +52,8 @@ const turnsOf = (messages: readonly Json[], more: JsonObject = {}): RequestReadi
   read({ messages, ...more }).reading.turns
 const user = (...content: readonly Json[]): JsonObject => ({ role: 'user', content })
 const assistant = (...content: readonly Json[]): JsonObject => ({ role: 'assistant', content })
-const byUser = (text: string): SaidWords => ({ kind: 'said', channel: 'USER', text })
-const byTool = (text: string): SaidWords => ({ kind: 'said', channel: 'TOOL_OUTPUT', text })
+const byUser = (text: string): TurnText => ({ kind: 'said', channel: 'USER', text })
+const byTool = (text: string): TurnText => ({ kind: 'said', channel: 'TOOL_OUTPUT', text })
 const text = (words: string): JsonObject => ({ type: 'text', text: words })
 
 describe('parameters', () => {

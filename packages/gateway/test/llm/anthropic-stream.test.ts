@@ -354,7 +354,7 @@ describe('what goes on besides', () => {
     })
     const odd = await rewritten([{ type: 'error', error: [SECRET] }], judge())
     expect(eventsIn(odd.text)).toEqual([
-      { type: 'error', error: { type: 'api_error', message: 'the upstream broke off' } },
+      { type: 'error', error: { type: 'api_error', message: 'the upstream reported an error' } },
     ])
   })
 

@@ -6,20 +6,20 @@ describe('room for requests', () => {
     const room = createCapacity(1000, 2)
     const first = room.enter('a', 1)
     room.enter('a', 1)
-    expect(() => room.enter('a', 1)).toThrow('under way already')
+    expect(() => room.enter('a', 1)).toThrow('already in progress')
     room.enter('b', 1)
     first.leave()
     first.leave()
     room.enter('a', 1)
-    expect(() => room.enter('a', 1)).toThrow('under way already')
+    expect(() => room.enter('a', 1)).toThrow('already in progress')
   })
 
   it('gives nobody more than half of it', () => {
     const room = createCapacity(1000, 100)
     room.enter('a', 400)
-    expect(() => room.enter('a', 200)).toThrow('too much')
+    expect(() => room.enter('a', 200)).toThrow('the gateway is busy')
     room.enter('b', 500)
-    expect(() => room.enter('c', 200)).toThrow('too much')
+    expect(() => room.enter('c', 200)).toThrow('the gateway is busy')
     room.enter('c', 100)
   })
 
@@ -27,7 +27,7 @@ describe('room for requests', () => {
     const room = createCapacity(1000, 100)
     room.enter('a', 5000).leave()
     room.enter('b', 5000)
-    expect(() => room.enter('a', 1)).toThrow('too much')
+    expect(() => room.enter('a', 1)).toThrow('the gateway is busy')
   })
 
   it('goes by what a body turns out to be', () => {
@@ -35,7 +35,7 @@ describe('room for requests', () => {
     const place = room.enter('a', 500)
     place.resize(10)
     room.enter('a', 400)
-    expect(() => place.resize(200)).toThrow('too much')
+    expect(() => place.resize(200)).toThrow('the gateway is busy')
     place.leave()
     place.resize(900)
     room.enter('b', 500)

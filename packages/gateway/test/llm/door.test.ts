@@ -347,7 +347,7 @@ rules:
     await gate.post(CHAT, after(hostile))
     const [, second, third] = upstream.requests
     expect(second?.text).not.toContain('evil.example')
-    expect(second?.text).toContain('[Tollgate] What the tool answered is withheld')
+    expect(second?.text).toContain('[Tollgate] The policy withholds the result of this tool call')
     expect(third?.text).toBe(second?.text)
     const [effect] = await gate.effects()
     expect(effect?.delivery).toBe('withheld')

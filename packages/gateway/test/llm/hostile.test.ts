@@ -157,7 +157,7 @@ describe('a key to ask again with', () => {
     expect(await gate.effects()).toHaveLength(1)
     const again = await gate.post(CHAT, ASKED, headers)
     expect(again.status).toBe(422)
-    expect(await again.text()).toContain('have been run or have ended')
+    expect(await again.text()).toContain('have been run or have expired')
   })
 
   it('is for a reply, not for a failure of the model server', async () => {

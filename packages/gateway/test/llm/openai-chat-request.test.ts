@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { Refused, type RequestReading, type Restored, type Result } from '../../src/llm/dialect.ts'
 import { openaiChat } from '../../src/llm/openai-chat/openai-chat.ts'
 import { readBody, type ReadBody } from '../../src/llm/body.ts'
-import { searchesByItself } from '../../src/llm/searching.ts'
+import { searchesWeb } from '../../src/llm/searching.ts'
 
 const HELLO = [{ role: 'user', content: 'hello' }]
 
@@ -249,7 +249,7 @@ describe('tools', () => {
     expect(read({ model: 'acme/supersonar' }).hosted).toEqual([])
     expect(read({ model: 'a/b:nitro' }).hosted).toEqual([])
     expect(read({ model: 7 }).hosted).toEqual([])
-    expect(searchesByItself(undefined)).toBe(false)
+    expect(searchesWeb(undefined)).toBe(false)
   })
 
   test('one of the models that stand in for the first is enough', () => {

@@ -418,7 +418,7 @@ describe('references', () => {
   test('to messages of ours become those messages, for nobody else knows them', () => {
     const input = [{ type: 'item_reference', id: 'msg_tollgate_rc-7' }]
     expect(read({ input })).toMatchObject({ references: [], changed: true })
-    const text = 'A tool call was refused by Tollgate. Receipt: rc-7'
+    const text = 'A tool call was denied by Tollgate. Receipt: rc-7'
     expect(input).toEqual([{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }])
   })
 

@@ -51,7 +51,7 @@ export function judgeBy({ allow = [], hosted = [] }: JudgeScript = {}): Scripted
 }
 
 export function denial(receipt: string): string {
-  return `[Tollgate] A call did not pass. Receipt: ${receipt}`
+  return `[Tollgate] A call was not run. Receipt: ${receipt}`
 }
 
 export const RESPONSE: JsonObject = {

@@ -1,9 +1,7 @@
-// The dialect of Anthropic's Messages.
-
 import { governReply } from './reply.ts'
 import { readRequest } from './request.ts'
 import { openStream } from './stream.ts'
 import type { Dialect } from '../dialect.ts'
 
-/** Anthropic's Messages. */
+/** The dialect of Anthropic's Messages API. */
 export const anthropicMessages: Dialect = { provider: 'anthropic', readRequest, governReply, openStream }

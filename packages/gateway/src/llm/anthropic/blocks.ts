@@ -1,5 +1,5 @@
-// The table of content blocks: what each is made of, whether it is words, a call for the client, or something that the provider
-// has run, and which deltas it comes in. A block that is not in here may be a call, and is treated as one.
+// The known content blocks: their members, their role (text, a call for the client, or something the provider ran) and their
+// deltas. An unknown block may be a call and is treated as one.
 
 import type { JsonObject } from '@tollgate/evidence'
 import {
@@ -17,13 +17,13 @@ import {
   type MemberShape,
 } from './shapes.ts'
 
-/** What is known of a type of block. */
+/** A known type of block. */
 export type BlockKind =
-  /** Cannot be a call. Goes on as it comes, with deltas of these types, which have their type in them. */
+  /** Text, never a call. Forwarded as it arrives, with deltas of these types. */
   | { readonly role: 'words'; readonly shape: MemberShape; readonly deltas: ReadonlyMap<string, MemberShape> }
   /** A call that the client would run. */
   | { readonly role: 'call'; readonly shape: MemberShape }
-  /** What the provider has run, or what came of it. `tool` is the name it is judged by; undefined if there is none. */
+  /** Something that the provider ran, or its result. `tool` is the name in the policy; undefined if there is none. */
   | {
       readonly role: 'ran'
       readonly shape: MemberShape
@@ -111,7 +111,7 @@ const RUN = { stderr: text, return_code: count }
 const LINES = { num_lines: count, start_line: count, total_lines: count }
 const REPLACED = { new_lines: count, new_start: count, old_lines: count, old_start: count }
 
-/** The name that a tool of the provider is judged by, from the name that its block has. */
+/** The name in the policy of each provider tool, by the name in its block. */
 const SERVER_TOOLS: ReadonlyMap<string, string> = new Map([
   ['web_search', 'anthropic/web_search'],
   ['web_fetch', 'anthropic/web_fetch'],
@@ -123,7 +123,7 @@ const SERVER_TOOLS: ReadonlyMap<string, string> = new Map([
   ['advisor', 'anthropic/advisor'],
 ])
 
-/** Every type of block that is known here. */
+/** Every known type of block. */
 export const BLOCKS: ReadonlyMap<string, BlockKind> = new Map<string, BlockKind>([
   [
     'text',
@@ -278,7 +278,7 @@ export const BLOCKS: ReadonlyMap<string, BlockKind> = new Map<string, BlockKind>
   ['container_upload', ran('code_execution', { file_id: text })],
 ])
 
-/** What a delta of a type that is known is made of. */
+/** The shape of a known delta. */
 function delta(required: MemberShapes, further: MemberShapes = {}): MemberShape {
   return record({ type: text, ...required }, further)
 }

@@ -1,27 +1,26 @@
-// The blocks of a reply that are calls, or may be: what is asked of the judge for each, and what goes on in its place.
+// Blocks of a reply that are or may be calls: builds their proposals, and what is forwarded instead.
 
 import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { BLOCKS } from './blocks.ts'
 import { memberName } from './toolsets.ts'
 import { Garbled, type Judge, type ProposedCall, type Ruling } from '../dialect.ts'
 
-/** A block that goes on. */
+/** A block to forward. */
 export interface Released {
   readonly block: JsonObject
-  /** JSON text of its input, if it has one. The block is without it. */
+  /** JSON text of its input, if it has one. `block` does not hold it. */
   readonly input: string | undefined
 }
 
-/** What is to become of a block: it goes on as it is, or is asked about. */
+/** A sorted block: forwarded as it is, or judged. */
 export type Sorted =
   | { readonly passes: Released }
-  /** `call` is what goes on if it is allowed; undefined if that cannot be. */
+  /** `call` is forwarded if it is allowed; undefined if it never can be. */
   | { readonly proposal: ProposedCall; readonly call: JsonObject | undefined }
 
-const MOST_CALLS = 256
-const MOST_NAME = 256
+const MAX_CALLS = 256
+const MAX_NAME = 256
 
-/** The calls of one reply. */
 export class ReplyCalls {
   readonly #judge: Judge
   readonly #refs = new Set<string>()
@@ -32,7 +31,7 @@ export class ReplyCalls {
     this.#judge = judge
   }
 
-  /** Whether a call has gone on that the client has to run. */
+  /** Whether a call for the client has been forwarded. */
   get anyLeft(): boolean {
     return this.#left > 0
   }
@@ -42,10 +41,10 @@ export class ReplyCalls {
     const call = BLOCKS.get('tool_use')?.shape(block)
     if (!isObject(call)) return unknown(block)
     const { id, name, toolset_name: toolset } = call
-    const ref = typeof id === 'string' && id.length > 0 && id.length <= MOST_NAME ? id : undefined
+    const ref = typeof id === 'string' && id.length > 0 && id.length <= MAX_NAME ? id : undefined
     const tool = memberName(toolset, name)
-    // Two calls of one id could not be told apart when their results come.
-    if (ref === undefined || tool === undefined || tool.length > MOST_NAME || this.#refs.has(ref)) {
+    // With two calls of one id, a result could belong to either.
+    if (ref === undefined || tool === undefined || tool.length > MAX_NAME || this.#refs.has(ref)) {
       return unknown(block, args)
     }
     this.#refs.add(ref)
@@ -55,7 +54,7 @@ export class ReplyCalls {
     }
   }
 
-  /** What the provider has run, whole. What it was not allowed to run is treated like what nobody knows. */
+  /** A whole block that the provider ran. If it was not allowed, it is treated as unknown. */
   sortRan(block: JsonObject): Sorted {
     const kind = BLOCKS.get(typeof block['type'] === 'string' ? block['type'] : '')
     if (kind?.role !== 'ran') return unknown(block)
@@ -69,12 +68,12 @@ export class ReplyCalls {
     return { passes: { block: rest, input: textOf(input ?? {}) } }
   }
 
-  /** Has everything judged that is asked about, and gives what goes on, in the same order. */
+  /** Judges the proposals and returns the blocks to forward, in the same order. */
   release(sorted: readonly Sorted[]): readonly Released[] | Promise<readonly Released[]> {
     const asked = sorted.filter((one) => 'proposal' in one)
     if (asked.length === 0) return sorted.map((one) => this.#rule(one, undefined))
     this.#asked += asked.length
-    if (this.#asked > MOST_CALLS) throw new Garbled('it has too many calls')
+    if (this.#asked > MAX_CALLS) throw new Garbled('it has too many calls')
     return this.#judge.judge(asked.map(({ proposal }) => proposal)).then((rulings) => {
       if (rulings.length !== asked.length) throw new Garbled('not every call in it was ruled on')
       const next = rulings.values()
@@ -85,13 +84,13 @@ export class ReplyCalls {
   #rule(sorted: Sorted, ruling: Ruling | undefined): Released {
     if ('passes' in sorted) return sorted.passes
     if (ruling?.allowed === false) return refusal(ruling.text)
-    if (ruling === undefined || sorted.call === undefined) throw new Garbled('it has what is no call')
+    if (ruling === undefined || sorted.call === undefined) throw new Garbled('it has an invalid call')
     this.#left++
     return { block: sorted.call, input: ruling.args }
   }
 }
 
-/** What may be a call, but is none that anybody here knows, or only a part of one. */
+/** A block that may be a call, but is unknown or incomplete. It is denied. */
 export function unknown(block: JsonObject, args: string | JsonObject = block): Sorted {
   return {
     proposal: { tool: undefined, declared: undefined, form: 'json', args, ref: undefined },
@@ -104,7 +103,7 @@ export function textOf(value: Json): string {
   try {
     return JSON.stringify(value)
   } catch {
-    // Only nesting does that to a value that was parsed.
+    // Only nesting can cause this for a parsed value.
     throw new Garbled('it is nested too deeply')
   }
 }

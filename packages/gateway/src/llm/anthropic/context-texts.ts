@@ -1,4 +1,4 @@
-// The texts in what a request holds besides the words of its user and tool results: documents, and what the provider found.
+// Finds the texts in documents, search results and provider output of a request.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { kindOf, textIn } from './sources.ts'
@@ -17,9 +17,9 @@ const READABLE: ReadonlySet<string> = new Set([
   'description',
   'error_message',
 ])
-const MOST_DEPTH = 32
+const MAX_DEPTH = 32
 
-/** The texts in a document, a search result or what the provider has run, whatever it is exactly. @throws Refused */
+/** The texts in a document, a search result or provider output of any type. @throws Refused */
 export function wordsIn(block: Json, restored: Restored): readonly string[] {
   const texts: string[] = []
   gather(block, restored, texts, 0)
@@ -27,8 +27,13 @@ export function wordsIn(block: Json, restored: Restored): readonly string[] {
 }
 
 function gather(value: Json, restored: Restored, texts: string[], depth: number): void {
-  if (depth > MOST_DEPTH)
-    throw new Refused(400, 'AMBIGUOUS_INPUT', 'a message is nested too deeply', 'messages')
+  if (depth > MAX_DEPTH)
+    throw new Refused(
+      400,
+      'AMBIGUOUS_INPUT',
+      'a message is nested too deeply; send a flatter one',
+      'messages',
+    )
   if (isList(value)) {
     for (const item of value) gather(item, restored, texts, depth + 1)
   } else if (isObject(value)) gatherMembers(value, restored, texts, depth)

@@ -1,4 +1,4 @@
-// What a message has besides its content, and why it came to its end.
+// The members of a message besides its content, and its stop reason.
 
 import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { Garbled } from '../dialect.ts'
@@ -40,22 +40,23 @@ const STREAMED_BESIDES = record({}, { context_management: figures })
 
 /** A message without its content and its end. @throws Garbled */
 export function envelopeOf(message: JsonObject): Record<string, Json> {
-  if (message['type'] !== 'message' || message['role'] !== 'assistant') throw new Garbled('it is no message')
+  if (message['type'] !== 'message' || message['role'] !== 'assistant')
+    throw new Garbled('it is not a message')
   return {
     ...built(ENVELOPE(message)),
     type: 'message',
     role: 'assistant',
-    // The official clients count on it.
+    // The official clients require it.
     usage: built(figures(message['usage'])),
   }
 }
 
-/** How a whole message ends. @throws Garbled */
+/** The end of a whole message. @throws Garbled */
 export function endOf(message: JsonObject, anyLeft: boolean): Record<string, Json> {
   return { stop_reason: stopReason(reasonIn(message), anyLeft), ...built(WHOLE_END(message)) }
 }
 
-/** How a message ends that is streamed: what goes on of a `message_delta`. @throws Garbled */
+/** The end of a streamed message: the `message_delta` to forward. @throws Garbled */
 export function deltaOf(event: JsonObject, delta: JsonObject, anyLeft: boolean): Record<string, Json> {
   const usage = figures(event['usage'])
   return {
@@ -70,7 +71,7 @@ export function deltaOf(event: JsonObject, delta: JsonObject, anyLeft: boolean):
   }
 }
 
-/** Why a message, or what a delta says of it, has come to its end; null if it does not say. @throws Garbled */
+/** The stop reason of a message or delta; null if it has none. @throws Garbled */
 export function reasonIn(holder: JsonObject): string | null {
   const reason = holder['stop_reason'] ?? null
   if (reason !== null && (typeof reason !== 'string' || word(reason) === undefined)) {
@@ -81,12 +82,12 @@ export function reasonIn(holder: JsonObject): string | null {
 
 const WHOLE: readonly (string | null)[] = ['end_turn', 'tool_use', 'stop_sequence', 'pause_turn']
 
-/** Whether the model was not done when it ended, so that its last call may be a part of one. */
+/** Whether the model was cut off, so that its last call may be incomplete. */
 export function isCut(reason: string | null): boolean {
   return !WHOLE.includes(reason)
 }
 
-/** An agent that is told to run tools must find one. */
+/** If no call is left, `tool_use` becomes `end_turn`: a client must not look for one. */
 function stopReason(reason: string | null, anyLeft: boolean): string | null {
   return reason === 'tool_use' && !anyLeft ? 'end_turn' : reason
 }

@@ -1,4 +1,4 @@
-// A whole reply: every block is let go or asked about, and the message is built anew around what is left.
+// Governs a whole reply: each block is forwarded or judged, and the message is rebuilt from the result.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { objectIn } from '../filter.ts'
@@ -7,12 +7,12 @@ import { ReplyCalls, textOf, unknown, type Released, type Sorted } from './calls
 import { endOf, envelopeOf, isCut, reasonIn } from './message.ts'
 import { Garbled, type Judge } from '../dialect.ts'
 
-/** Most blocks that a reply may have. */
-export const MOST_BLOCKS = 1024
+/** The maximum number of blocks in a reply. */
+export const MAX_BLOCKS = 1024
 
-/** Judges a whole message, and gives what goes on in its place. @throws Garbled */
+/** Judges a whole message and returns the message to forward. @throws Garbled */
 export async function governReply(reply: Json, judge: Judge): Promise<JsonObject> {
-  if (!isObject(reply)) throw new Garbled('it is no message')
+  if (!isObject(reply)) throw new Garbled('it is not a message')
   const envelope = envelopeOf(reply)
   const content = blocksIn(reply['content'])
   const cut = isCut(reasonIn(reply))
@@ -23,8 +23,8 @@ export async function governReply(reply: Json, judge: Judge): Promise<JsonObject
 }
 
 function blocksIn(content: Json | undefined): readonly JsonObject[] {
-  if (!isList(content) || !content.every(isObject)) throw new Garbled('its content is no list of blocks')
-  if (content.length > MOST_BLOCKS) throw new Garbled('it has too many blocks')
+  if (!isList(content) || !content.every(isObject)) throw new Garbled('its content is not a list of blocks')
+  if (content.length > MAX_BLOCKS) throw new Garbled('it has too many blocks')
   return content
 }
 
@@ -40,13 +40,13 @@ function sort(block: JsonObject, calls: ReplyCalls, last: boolean): Sorted {
       return sortCall(block, calls, last)
     case 'words': {
       const built = kind.shape(block)
-      if (!isObject(built) || type === undefined) throw new Garbled('a block in it is not what its type says')
+      if (!isObject(built) || type === undefined) throw new Garbled('a block does not match its type')
       return { passes: { block: { type, ...built }, input: undefined } }
     }
   }
 }
 
-/** A call that is the last of a reply that was cut, and has no arguments, has perhaps lost them. */
+/** An empty call at the end of a cut reply may have lost its arguments. */
 function sortCall(block: JsonObject, calls: ReplyCalls, last: boolean): Sorted {
   const input = block['input']
   if (!isObject(input)) return calls.sortCall(block, textOf(input ?? null))
@@ -56,6 +56,6 @@ function sortCall(block: JsonObject, calls: ReplyCalls, last: boolean): Sorted {
 function whole({ block, input }: Released): JsonObject {
   if (input === undefined) return block
   const value = objectIn(input)
-  if (!value) throw new Garbled('the arguments of a call in it are no object')
+  if (!value) throw new Garbled('the arguments of a call are not an object')
   return { ...block, input: value }
 }

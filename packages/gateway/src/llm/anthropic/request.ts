@@ -1,11 +1,11 @@
-// Reading a request: its parameters, its tools, what was said in it and by whom, and the results of earlier calls.
+// Reads a request: its parameters, tools, texts with their channels, and tool results.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { rephrase, settingsOf, type Passage } from './results.ts'
 import { ToolList } from './tools.ts'
 import { memberName } from './toolsets.ts'
 import { wordsIn } from './context-texts.ts'
-import { Refused, type RequestReading, type Restored, type Result, type SaidWords } from '../dialect.ts'
+import { Refused, type RequestReading, type Restored, type Result, type TurnText } from '../dialect.ts'
 
 const PARAMETERS: ReadonlySet<string> = new Set([
   'model',
@@ -41,7 +41,7 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   'anthropic_beta',
 ])
 
-/** Reads a request, and keeps hold of its results so that they can be changed in place. @throws Refused */
+/** Reads a request. Its results can be changed in place later. @throws Refused */
 export function readRequest(
   body: JsonObject,
   further: ReadonlySet<string>,
@@ -67,8 +67,8 @@ export function readRequest(
 
 function checkParameters(body: JsonObject, further: ReadonlySet<string>): void {
   if ((body['thread'] ?? null) !== null) {
-    const why = '`thread` is not governed: what was said before stays at the provider'
-    // The official client then sends the whole conversation by itself.
+    const why = '`thread` is not governed, because the earlier conversation stays at the provider'
+    // The official client then sends the whole conversation.
     const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
     const message = `${why}; send the whole conversation in \`messages\``
     throw new Refused(400, 'ROUTE_NOT_GOVERNED', message, 'thread', details)
@@ -76,7 +76,7 @@ function checkParameters(body: JsonObject, further: ReadonlySet<string>): void {
   for (const name of Object.keys(body)) {
     if (PARAMETERS.has(name) || further.has(name) || name === 'thread') continue
     const shown = /^[\w.-]{1,64}$/.test(name)
-    const why = shown ? `the parameter \`${name}\` is not known here` : 'a parameter is not known here'
+    const why = shown ? `the parameter \`${name}\` is unknown` : 'a parameter is unknown'
     const remedy =
       'if it cannot make the provider run a tool, add it to `llm.anthropic.parameters` in tollgate.yaml'
     throw notGoverned(`${why}; ${remedy}`, shown ? name : undefined)
@@ -85,13 +85,13 @@ function checkParameters(body: JsonObject, further: ReadonlySet<string>): void {
 
 const FALLBACK: readonly string[] = ['model', 'max_tokens', 'output_config', 'speed', 'thinking']
 
-/** Each fallback may bring parameters of its own. */
+/** A fallback may bring its own parameters. */
 function checkFallbacks(fallbacks: Json | undefined): void {
   const entries = isList(fallbacks) ? fallbacks : []
   if (entries.every((one) => isObject(one) && Object.keys(one).every((name) => FALLBACK.includes(name))))
     return
   throw notGoverned(
-    `\`fallbacks\` has a member that is not known here; send ${FALLBACK.map((name) => `\`${name}\``).join(', ')} only`,
+    `\`fallbacks\` has an unknown member; send only ${FALLBACK.map((name) => `\`${name}\``).join(', ')}`,
     'fallbacks',
   )
 }
@@ -99,12 +99,12 @@ function checkFallbacks(fallbacks: Json | undefined): void {
 function streamIn({ stream }: JsonObject): boolean {
   if (stream === undefined || stream === null || stream === false) return false
   if (stream === true) return true
-  throw ambiguous('`stream` is neither true nor false', 'stream')
+  throw ambiguous('`stream` must be true or false', 'stream')
 }
 
 const ROLES: readonly Json[] = ['user', 'assistant', 'system']
 
-/** What the provider has run earlier in the conversation. */
+/** Results of provider tools earlier in the conversation. */
 const RAN: ReadonlySet<string> = new Set([
   'web_search_tool_result',
   'web_fetch_tool_result',
@@ -117,19 +117,19 @@ const RAN: ReadonlySet<string> = new Set([
   'mcp_tool_listing',
 ])
 
-const MOST_MESSAGES = 20_000
-const MOST_BLOCKS = 100_000
-const MOST_RESULTS = 10_000
+const MAX_MESSAGES = 20_000
+const MAX_BLOCKS = 100_000
+const MAX_RESULTS = 10_000
 
 class RequestTurns {
-  readonly turns: (SaidWords | Result)[] = []
-  /** Whether something was left out of a result. */
+  readonly turns: (TurnText | Result)[] = []
+  /** Whether something was removed from a result. */
   changed = false
   readonly #list: ToolList
   readonly #restored: Restored
   #blocks = 0
   #results = 0
-  /** The names of earlier calls, by their ids; undefined if two calls have one id. */
+  /** The names of earlier calls, by id; undefined if two calls have one id. */
   readonly #calls = new Map<string, string | undefined>()
 
   constructor(list: ToolList, restored: Restored) {
@@ -142,14 +142,13 @@ class RequestTurns {
   }
 
   takeMessages(messages: Json | undefined): void {
-    if (!isList(messages)) throw ambiguous('`messages` is no list')
-    if (messages.length > MOST_MESSAGES) throw tooLarge('messages', MOST_MESSAGES)
+    if (!isList(messages)) throw ambiguous('`messages` must be a list')
+    if (messages.length > MAX_MESSAGES) throw tooLarge('messages', MAX_MESSAGES)
     for (const message of messages) {
-      if (!isObject(message)) throw ambiguous('a message is no object')
+      if (!isObject(message)) throw ambiguous('a message must be an object')
       const role = message['role']
-      if (role === undefined || !ROLES.includes(role))
-        throw ambiguous('the role of a message is not known here')
-      // A message of the system may have settings only.
+      if (role === undefined || !ROLES.includes(role)) throw ambiguous('a message has an unknown role')
+      // A system message may have settings only.
       const content = message['content'] ?? (role === 'system' ? [] : undefined)
       this.#takeContent(content, role, 'messages')
     }
@@ -160,15 +159,15 @@ class RequestTurns {
       if (role !== 'assistant') this.#say('USER', [content])
       return
     }
-    if (!isList(content)) throw ambiguous('content is neither a text nor a list', param)
+    if (!isList(content)) throw ambiguous('`content` must be a string or a list', param)
     for (const block of content) {
-      if (!isObject(block)) throw ambiguous('a block of content is no object', param)
+      if (!isObject(block)) throw ambiguous('a content block must be an object', param)
       this.#takeBlock(block, role)
     }
   }
 
   #count(): void {
-    if (++this.#blocks > MOST_BLOCKS) throw tooLarge('blocks of content', MOST_BLOCKS)
+    if (++this.#blocks > MAX_BLOCKS) throw tooLarge('content blocks', MAX_BLOCKS)
   }
 
   #takeBlock(block: JsonObject, role: Json): void {
@@ -177,7 +176,7 @@ class RequestTurns {
     if (RAN.has(type)) return this.#say('TOOL_OUTPUT', wordsIn(block, this.#restored))
     switch (type) {
       case 'text':
-        if (typeof block['text'] !== 'string') throw ambiguous('a block of text has none')
+        if (typeof block['text'] !== 'string') throw ambiguous('a text block has no `text`')
         return role === 'assistant' ? undefined : this.#say('USER', [block['text']])
       case 'document':
       case 'search_result':
@@ -192,17 +191,17 @@ class RequestTurns {
       case 'compaction':
         return this.#takeCompaction(block)
       default:
-        // The upstream knows, or refuses it.
+        // The upstream accepts or refuses it.
         return
     }
   }
 
-  #say(channel: SaidWords['channel'], texts: readonly string[]): void {
+  #say(channel: TurnText['channel'], texts: readonly string[]): void {
     for (const text of texts) if (text !== '') this.turns.push({ kind: 'said', channel, text })
   }
 
   #takeResult(block: JsonObject): void {
-    if (++this.#results > MOST_RESULTS) throw tooLarge('tool results', MOST_RESULTS)
+    if (++this.#results > MAX_RESULTS) throw tooLarge('tool results', MAX_RESULTS)
     const { result, changed } = resultOf(block, this.#callOf(block), this.#restored, () => this.#count())
     this.turns.push(result)
     this.changed ||= changed
@@ -218,22 +217,23 @@ class RequestTurns {
     return typeof id === 'string' ? this.#calls.get(id) : undefined
   }
 
-  /** Tools that come up in the course of the conversation. A reference is to one that was declared, and judged. */
+  /** Tools that are added during the conversation. A reference names a declared and judged tool. */
   #takeAddition({ tool }: JsonObject): void {
     const type = isObject(tool) ? tool['type'] : undefined
     if (isObject(tool) && type === 'tool_definition') return this.#list.takeAddition(tool['definition'])
     if (type === 'tool_reference' || type === 'mcp_tool_reference' || type === 'mcp_toolset_reference') return
-    throw notGoverned('a `tool_addition` is of a kind that is not known here; use `tools`', 'messages')
+    throw notGoverned('a `tool_addition` has an unknown type; use `tools`', 'messages')
   }
 
   #takeCompaction({ tool_changes: changes }: JsonObject): void {
     if (changes === undefined || changes === null) return
-    if (!isList(changes) || !changes.every(isObject)) throw ambiguous('`tool_changes` is no list of changes')
+    if (!isList(changes) || !changes.every(isObject))
+      throw ambiguous('`tool_changes` must be a list of objects')
     for (const change of changes) {
       this.#count()
       if (change['type'] === 'tool_addition') this.#takeAddition(change)
       else if (change['type'] !== 'tool_removal') {
-        throw notGoverned('a change of tools is of a kind that is not known here; use `tools`', 'messages')
+        throw notGoverned('a tool change has an unknown type; use `tools`', 'messages')
       }
     }
   }
@@ -245,7 +245,7 @@ function resultOf(
   restored: Restored,
   counted: () => void,
 ): { readonly result: Result; readonly changed: boolean } {
-  // Sound: the body that goes on is ours to change, and this is a part of it.
+  // Sound: the block is a part of the body, which may be changed.
   const block = given as Record<string, Json>
   const content = block['content'] ?? []
   const texts: string[] = []
@@ -274,7 +274,7 @@ function resultOf(
     content,
     texts,
     rewrite(others) {
-      if (others.length !== texts.length) throw new RangeError('not as many texts as there were')
+      if (others.length !== texts.length) throw new RangeError('the number of texts must stay the same')
       const next = others.values()
       block['content'] = rephrase(content, {
         by: () => next.next().value ?? '',
@@ -290,7 +290,7 @@ function resultOf(
   return { result, changed: leftOut.any }
 }
 
-/** What means nothing here could still be read by a model. */
+/** Removes members that are unknown here, because a model might read them. */
 function replace(block: Record<string, Json>, by: JsonObject): void {
   for (const name of Object.keys(block)) if (!Object.hasOwn(by, name)) Reflect.deleteProperty(block, name)
   Object.assign(block, by)

@@ -1,31 +1,30 @@
-// The content of tool results: what of it a model would read, piece by piece, and how other texts are put in their places. A part
-// that is not known here is left out, and what could hide a text from us is refused.
+// The content of tool results: collects the texts that a model would read, and replaces them. Unknown parts are removed.
+// Content that could hide text is refused.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { dataOf, isBase64, kindOf, textIn } from './sources.ts'
 import { Refused, type Restored } from '../dialect.ts'
 
-/** What is done with the parts of a result. */
 export interface Passage {
-  /** Gives what goes in place of a text. */
+  /** Returns the replacement of a text. */
   readonly by: (text: string) => string
-  /** Is told that a part was left out. */
+  /** Called when a part is removed. */
   readonly leftOut: () => void
-  /** Is told of each block. */
+  /** Called for each block. */
   readonly counted: () => void
   readonly restored: Restored
 }
 
-/** Gives a part as it goes on; undefined if it does not. */
+/** Returns the part to forward; undefined to remove it. */
 type PartFilter = (value: Json, passage: Passage) => Json | undefined
 type Parts = Readonly<Record<string, PartFilter>>
 
-/** The content of a result with its texts replaced, as a new value. @throws Refused */
+/** A copy of a result's content with its texts replaced. @throws Refused */
 export function rephrase(content: Json, passage: Passage): Json {
   return RESULT_CONTENT(content, passage)
 }
 
-/** The members of a result itself. Its content is as it was. */
+/** The members of the result itself, with unchanged content. */
 export function settingsOf(result: JsonObject, passage: Passage): JsonObject {
   return rebuild(result, RESULT, passage)
 }
@@ -39,16 +38,16 @@ const orNull =
     value === null ? null : part(value, passage)
 const flag: PartFilter = (value) => (typeof value === 'boolean' ? value : undefined)
 const figure: PartFilter = (value) => (typeof value === 'number' ? value : undefined)
-/** A plain word. A long one is a mark, which looks like a plain word. */
+/** A plain word. A mark also looks like one, so the original is tested. */
 const word: PartFilter = (value, { restored }) =>
   typeof value === 'string' && PLAIN.test(restored(value)) ? value : undefined
-/** The same, where nothing goes without it. */
+/** A required plain word. */
 const name: PartFilter = (value, passage) => {
-  if (word(value, passage) === undefined) throw refused('a name in a tool result is not a plain word')
+  if (word(value, passage) === undefined) throw refused('a name in a tool result must be a plain word')
   return value
 }
-const said: PartFilter = (value, { by }) => {
-  if (typeof value !== 'string') throw strange()
+const text: PartFilter = (value, { by }) => {
+  if (typeof value !== 'string') throw unknownContent()
   return by(value)
 }
 const settings =
@@ -58,7 +57,7 @@ const settings =
 const listOf =
   (parts: Parts): PartFilter =>
   (value, passage) => {
-    if (!isList(value) || !value.every(isObject)) throw strange()
+    if (!isList(value) || !value.every(isObject)) throw unknownContent()
     return value.map((item) => {
       passage.counted()
       return rebuild(item, parts, passage)
@@ -79,8 +78,8 @@ const RESULT: Parts = {
 type BlockFilter = (block: JsonObject, passage: Passage) => JsonObject
 type Blocks = ReadonlyMap<string, BlockFilter>
 
-// Citations repeat the words of others, and mean nothing in a result.
-const TEXT = blockOf(['text'], { text: said, citations: (value) => (value === null ? null : undefined) })
+// Citations repeat other texts and have no meaning in a result.
+const TEXT = blockOf(['text'], { text: text, citations: (value) => (value === null ? null : undefined) })
 const IMAGE = blockOf(['source'], {
   source: pictureSource,
   transformations: orNull(settings({ oversized_image: word })),
@@ -93,8 +92,8 @@ const RESULT_BLOCKS: Blocks = new Map([
   [
     'document',
     blockOf(['source'], {
-      title: orNull(said),
-      context: orNull(said),
+      title: orNull(text),
+      context: orNull(text),
       citations: CITATIONS,
       source: documentSource,
     }),
@@ -102,8 +101,8 @@ const RESULT_BLOCKS: Blocks = new Map([
   [
     'search_result',
     blockOf(['content'], {
-      title: orNull(said),
-      source: orNull(said),
+      title: orNull(text),
+      source: orNull(text),
       citations: CITATIONS,
       content: contentOf(TEXTS),
     }),
@@ -111,15 +110,15 @@ const RESULT_BLOCKS: Blocks = new Map([
   [
     'browser_state',
     blockOf(['tabs'], {
-      tabs: listOf({ tab_id: name, title: orNull(said), url: orNull(said), active: flag }),
+      tabs: listOf({ tab_id: name, title: orNull(text), url: orNull(text), active: flag }),
       state_changes: orNull(
         listOf({
           type: name,
           tab_id: name,
           download_id: name,
-          url: orNull(said),
-          path: orNull(said),
-          error: orNull(said),
+          url: orNull(text),
+          path: orNull(text),
+          error: orNull(text),
           size_bytes: orNull(figure),
         }),
       ),
@@ -132,7 +131,7 @@ function blockOf(required: readonly string[], parts: Parts): BlockFilter {
   const known = { ...EVERY, ...parts }
   return (block, passage) => {
     passage.counted()
-    if (!required.every((each) => Object.hasOwn(block, each))) throw strange()
+    if (!required.every((each) => Object.hasOwn(block, each))) throw unknownContent()
     return rebuild(block, known, passage)
   }
 }
@@ -140,11 +139,11 @@ function blockOf(required: readonly string[], parts: Parts): BlockFilter {
 function contentOf(blocks: Blocks): (content: Json, passage: Passage) => Json {
   return (content, passage) => {
     if (typeof content === 'string') return passage.by(content)
-    if (!isList(content)) throw strange()
+    if (!isList(content)) throw unknownContent()
     return content.map((block) => {
       const type = isObject(block) ? block['type'] : undefined
       const known = typeof type === 'string' ? blocks.get(type) : undefined
-      if (!isObject(block) || !known) throw strange()
+      if (!isObject(block) || !known) throw unknownContent()
       return known(block, passage)
     })
   }
@@ -161,70 +160,71 @@ function rebuild(object: JsonObject, parts: Parts, passage: Passage): JsonObject
 }
 
 function pictureSource(source: Json, passage: Passage): JsonObject {
-  if (!isObject(source)) throw strange()
+  if (!isObject(source)) throw unknownContent()
   switch (typeof source['type'] === 'string' ? source['type'] : '') {
     case 'base64': {
       const kind = kindOf(source)
-      if (!kind?.media.startsWith('image/')) throw refused('an image in a tool result is said to be none')
+      if (!kind?.media.startsWith('image/'))
+        throw refused('an image in a tool result has a media type that is no image')
       return encoded(source, kind.text, passage)
     }
     case 'url':
-      if (typeof source['url'] !== 'string') throw strange()
-      if (/^\s*data:/i.test(passage.restored(source['url']))) throw notHere('image')
-      return rebuild(source, { type: asItIs, url: said }, passage)
+      if (typeof source['url'] !== 'string') throw unknownContent()
+      if (/^\s*data:/i.test(passage.restored(source['url']))) throw notInline('image')
+      return rebuild(source, { type: asItIs, url: text }, passage)
     case 'file':
-      throw notHere('image')
+      throw notInline('image')
     default:
-      throw strange()
+      throw unknownContent()
   }
 }
 
 function documentSource(source: Json, passage: Passage): JsonObject {
-  if (!isObject(source)) throw strange()
+  if (!isObject(source)) throw unknownContent()
   switch (typeof source['type'] === 'string' ? source['type'] : '') {
     case 'base64': {
       const kind = kindOf(source)
       if (!kind?.text && kind?.media !== 'application/pdf') {
-        throw refused('a document in a tool result is neither a text nor a PDF')
+        throw refused('a document in a tool result must be text or PDF')
       }
       return encoded(source, kind.text, passage)
     }
     case 'text':
-      if (typeof source['data'] !== 'string') throw strange()
-      return rebuild(source, { type: asItIs, media_type: word, data: said }, passage)
+      if (typeof source['data'] !== 'string') throw unknownContent()
+      return rebuild(source, { type: asItIs, media_type: word, data: text }, passage)
     case 'content':
-      if (!Object.hasOwn(source, 'content')) throw strange()
+      if (!Object.hasOwn(source, 'content')) throw unknownContent()
       return rebuild(source, { type: asItIs, content: contentOf(TEXTS_AND_PICTURES) }, passage)
     case 'url':
     case 'file':
-      throw notHere('document')
+      throw notInline('document')
     default:
-      throw strange()
+      throw unknownContent()
   }
 }
 
-/** What comes as base64. If it is a text, it is read like any other. */
+/** A base64 source. If it is text, it is read like any other. */
 function encoded(source: JsonObject, isText: boolean, passage: Passage): JsonObject {
   const data: PartFilter = (value) => {
-    if (typeof value !== 'string' || !(isText || isBase64(value))) throw strange()
+    if (typeof value !== 'string' || !(isText || isBase64(value))) throw unknownContent()
     if (!isText) return value
     const text = textIn(passage.restored(value))
     const other = passage.by(text)
     return other === text ? value : dataOf(other)
   }
-  if (!Object.hasOwn(source, 'data')) throw strange()
+  if (!Object.hasOwn(source, 'data')) throw unknownContent()
   return rebuild(source, { type: asItIs, media_type: asItIs, data }, passage)
 }
 
-function strange(): Refused {
+function unknownContent(): Refused {
   return refused(
-    'a tool result holds content of a kind that is not known here; send texts, images, documents or search results',
+    'a tool result holds content of an unknown type; send texts, images, documents or search results',
   )
 }
 
-function notHere(what: string): Refused {
+function notInline(what: string): Refused {
   return refused(
-    `the provider would get the ${what} of a tool result from elsewhere, where nobody here has read it; send the content itself`,
+    `a tool result refers to a ${what} at another place, which the gateway cannot inspect; send the content itself`,
   )
 }
 

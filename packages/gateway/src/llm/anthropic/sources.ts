@@ -1,4 +1,4 @@
-// What comes as base64: which of it is text, and the text that it is. Whoever gets it must not be able to read another text in it.
+// Decodes base64 sources that are text. A text that another reader could decode differently is refused.
 
 import { TextDecoder } from 'node:util'
 import type { Json, JsonObject } from '@tollgate/evidence'
@@ -9,9 +9,8 @@ const MEDIA = /^[a-z]{1,16}\/[a-z0-9.+-]{1,64}$/
 const UTF8 = /^;charset="?(?:utf-?8|us-ascii)"?$/
 
 /**
- * What a source says that it is, and whether that is a text; undefined if it does not say.
- *
- * @throws Refused if it is a text in another alphabet, so that it would be another text.
+ * The media type of a source, and whether it is text; undefined if it has none.
+ * @throws Refused if it is text in another charset than UTF-8.
  */
 export function kindOf({ media_type: media }: JsonObject): { text: boolean; media: string } | undefined {
   if (typeof media !== 'string') return undefined
@@ -22,12 +21,12 @@ export function kindOf({ media_type: media }: JsonObject): { text: boolean; medi
   return plain ? { text, media: type } : undefined
 }
 
-/** The text that base64 stands for. @throws Refused if it could be read in two ways. */
+/** The text in base64 data. @throws Refused if it is ambiguous. */
 export function textIn(data: string): string {
   const bytes = Buffer.from(data, 'base64')
-  if (bytes.toString('base64') !== data) throw unreadable('what is said to be base64 is not')
+  if (bytes.toString('base64') !== data) throw unreadable('the data is not valid base64')
   const text = utf8(bytes)
-  // Of another encoding, every other byte is one.
+  // Other encodings have zero bytes.
   if (text.includes('\0')) throw unreadable('a text in base64 is not in UTF-8')
   return text
 }
@@ -37,7 +36,7 @@ export function dataOf(text: string): string {
   return Buffer.from(text, 'utf8').toString('base64')
 }
 
-/** Whether a value is base64, or the mark that stands for it. */
+/** Whether a value is base64, or a mark for it. */
 export function isBase64(value: Json | undefined): value is string {
   return typeof value === 'string' && value !== '' && !/[^A-Za-z0-9+/_=\r\n-]/.test(value)
 }

@@ -1,5 +1,5 @@
-// A streamed reply. Words go out as they come; the events of a call are held until it is whole and judged. Blocks are numbered
-// by the order in which they go out: the official clients put each at the end of a list, and find it by its number.
+// Governs a streamed reply. Text is forwarded as it arrives; a call is held until it is complete and judged. Blocks are
+// numbered in the order in which they leave, because the official clients append each block and find it by its number.
 
 import { TextDecoder } from 'node:util'
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
@@ -8,14 +8,14 @@ import { BLOCKS, type BlockKind } from './blocks.ts'
 import { ReplyCalls, textOf, unknown, type Released, type Sorted } from './calls.ts'
 import type { MemberShape } from './shapes.ts'
 import { deltaOf, envelopeOf, isCut, reasonIn } from './message.ts'
-import { MOST_BLOCKS } from './reply.ts'
+import { MAX_BLOCKS } from './reply.ts'
 import { Garbled, type Judge, type Rewriter } from '../dialect.ts'
 import type { SseEvent } from '../../sse.ts'
 
-/** Most that is held back of a reply, in characters. */
-const MOST_HELD = 4 << 20
-const MOST_ERROR = 500
-const MOST_DEPTH = 32
+/** Maximum length of held data, in characters. */
+const MAX_HELD = 4 << 20
+const MAX_ERROR = 500
+const MAX_DEPTH = 32
 
 /** Rewrites the events of one reply. */
 export function openStream(judge: Judge): Rewriter {
@@ -35,8 +35,8 @@ export function openStream(judge: Judge): Rewriter {
       return reply.failed
     },
     take(event) {
-      // What follows something that was not understood is not understood either.
-      if (state !== 'ready') throw new Garbled('it goes on after it was broken off')
+      // After an unreadable event, nothing more is accepted.
+      if (state !== 'ready') throw new Garbled('an event follows an unreadable one')
       try {
         const taken = reply.take(event)
         if (typeof taken === 'string') return taken
@@ -52,30 +52,30 @@ export function openStream(judge: Judge): Rewriter {
   }
 }
 
-/** A block of which every event goes on as it comes. */
+/** A block whose events are forwarded as they arrive. */
 interface Flowing {
   readonly state: 'flowing'
   readonly deltas: ReadonlyMap<string, MemberShape>
-  /** Its number on the way out. */
+  /** Its number in the output. */
   readonly at: number
-  /** How each event of a delta begins: they are many. */
+  /** The constant start of its delta events. */
   readonly opening: string
 }
 
-/** A block of which nothing has gone out. */
+/** A block of which nothing has been sent. */
 interface HeldBlock {
   readonly state: 'held'
-  /** As it was started. */
+  /** The block from its start event. */
   readonly block: JsonObject
-  /** Undefined if nobody here knows it. */
+  /** Undefined for an unknown type. */
   readonly kind: BlockKind | undefined
-  /** What is held of it, in characters. */
+  /** The number of held characters. */
   size: number
-  /** The JSON text of its input, so far. */
+  /** The JSON text of its input so far. */
   text: string
 }
 
-/** `stopped`: the upstream has said so. `closed`: it has not, but the message has ended. */
+/** `stopped`: the upstream ended it. `closed`: only the end of the message ended it. */
 type StreamBlock = Flowing | HeldBlock | { readonly state: 'stopped' } | { readonly state: 'closed' }
 
 const STOPPED: StreamBlock = { state: 'stopped' }
@@ -83,9 +83,9 @@ const CLOSED: StreamBlock = { state: 'closed' }
 
 class StreamedReply {
   readonly #calls: ReplyCalls
-  /** By their numbers on the way in. */
+  /** By their numbers in the input. */
   readonly #blocks = new Map<number, StreamBlock>()
-  /** Calls that are over and have no arguments. Until the reply goes on, they may have lost them. */
+  /** Finished calls without arguments. Until the reply continues, they may have lost them. */
   #bare: HeldBlock[] = []
   #phase: 'before' | 'open' | 'finished' | 'over' = 'before'
   #failed = false
@@ -105,7 +105,7 @@ class StreamedReply {
   }
 
   take(event: SseEvent): string | Promise<string> {
-    // Nothing that comes after the end goes on.
+    // Events after the end are dropped.
     if (this.#phase === 'over') return ''
     const data = dataOf(event)
     switch (typeOf(data)) {
@@ -142,8 +142,7 @@ class StreamedReply {
   }
 
   #mustBe(phase: string, another = phase): void {
-    if (this.#phase !== phase && this.#phase !== another)
-      throw new Garbled('its events are in no order that makes sense')
+    if (this.#phase !== phase && this.#phase !== another) throw new Garbled('its events are out of order')
   }
 
   #begin({ message }: JsonObject): string {
@@ -159,17 +158,17 @@ class StreamedReply {
   #start(data: JsonObject, size: number): string {
     const index = indexIn(data)
     const block = data['content_block']
-    if (this.#blocks.has(index)) throw new Garbled('a block in it starts twice')
-    if (this.#blocks.size >= MOST_BLOCKS) throw new Garbled('it has too many blocks')
-    if (!isObject(block)) throw new Garbled('a block in it is none')
+    if (this.#blocks.has(index)) throw new Garbled('a block starts twice')
+    if (this.#blocks.size >= MAX_BLOCKS) throw new Garbled('it has too many blocks')
+    if (!isObject(block)) throw new Garbled('a block is not an object')
     const type = typeOf(block)
     const kind = BLOCKS.get(type)
     if (kind?.role === 'words') {
       const built = kind.shape(block)
-      if (!isObject(built)) throw new Garbled('a block in it is not what its type says')
+      if (!isObject(built)) throw new Garbled('a block does not match its type')
       return this.#flow(index, kind.deltas, { type, ...built })
     }
-    // What the provider has run and comes whole can be asked about at once.
+    // A provider block without deltas can be sorted at once.
     const sorted = kind?.role === 'ran' && !kind.input ? this.#calls.sortRan(block) : undefined
     if (sorted && 'passes' in sorted) return this.#flow(index, new Map(), sorted.passes.block)
     this.#hold(size)
@@ -187,23 +186,23 @@ class StreamedReply {
   #delta(data: JsonObject): string {
     const block = this.#blocks.get(indexIn(data))
     const delta = data['delta']
-    if (!isObject(delta)) throw new Garbled('a delta in it is none')
+    if (!isObject(delta)) throw new Garbled('a delta is not an object')
     const type = typeOf(delta)
     if (block?.state === 'flowing') {
       const words = type === 'text_delta' && block.deltas.has(type) ? delta['text'] : undefined
-      // Most of any stream is this; what is built from it has no other members.
+      // The fast path for most events. The result is the same as below.
       if (typeof words === 'string')
         return `${block.opening}{"type":"text_delta","text":${textOf(words)}}}\n\n`
       const built = block.deltas.get(type)?.(delta)
-      if (!isObject(built)) throw new Garbled('a delta in it does not fit its block')
+      if (!isObject(built)) throw new Garbled('a delta does not fit its block')
       return `${block.opening}${textOf(built)}}\n\n`
     }
-    if (block?.state !== 'held') throw new Garbled('a delta in it is of no open block')
-    // Nothing of it will ever go on.
+    if (block?.state !== 'held') throw new Garbled('a delta belongs to no open block')
+    // An unknown block is never forwarded.
     if (!block.kind) return ''
     const piece = delta['partial_json']
     if (type !== 'input_json_delta' || typeof piece !== 'string') {
-      throw new Garbled('a delta in it does not fit its block')
+      throw new Garbled('a delta does not fit its block')
     }
     this.#hold(piece.length)
     block.size += piece.length
@@ -213,14 +212,14 @@ class StreamedReply {
 
   #hold(size: number): void {
     this.#held += size
-    if (this.#held > MOST_HELD) throw new Garbled('a call in it is too long')
+    if (this.#held > MAX_HELD) throw new Garbled('a call is too long')
   }
 
   #stop(index: number): string | Promise<string> {
     const block = this.#blocks.get(index)
     if (block?.state === 'closed') return ''
     if (block === undefined || block.state === 'stopped') {
-      throw new Garbled('a block in it stops that is not open')
+      throw new Garbled('a block stops that is not open')
     }
     this.#blocks.set(index, STOPPED)
     if (block.state === 'flowing') return eventText({ type: 'content_block_stop', index: block.at })
@@ -233,13 +232,13 @@ class StreamedReply {
 
   #finish(data: JsonObject): string | Promise<string> {
     const delta = data['delta']
-    if (!isObject(delta)) throw new Garbled('a delta in it is none')
+    if (!isObject(delta)) throw new Garbled('a delta is not an object')
     const reason = reasonIn(delta)
     const last = (): string => eventText(deltaOf(data, delta, this.#calls.anyLeft))
     return reason === null ? last() : after(this.#close(isCut(reason)), last)
   }
 
-  /** Ends all that is open: words stop here, and a call that is not whole is none. */
+  /** Ends all open blocks. An incomplete call is denied. */
   #close(cut: boolean): string | Promise<string> {
     if (this.#phase === 'finished') return ''
     this.#phase = 'finished'
@@ -266,7 +265,7 @@ class StreamedReply {
     if (kind === undefined) return unknown(block)
     const input = block['input']
     if (text !== '' && !(input === undefined || isEmpty(input))) {
-      throw new Garbled('a call in it has its arguments twice')
+      throw new Garbled('a call has its arguments twice')
     }
     if (kind.role === 'call') {
       return this.#calls.sortCall(
@@ -286,7 +285,7 @@ class StreamedReply {
     return released instanceof Promise ? released.then(place) : place(released)
   }
 
-  /** A whole block at once, in the grammar of streams. */
+  /** Writes a whole block as stream events. */
   #place({ block, input }: Released): string {
     const index = this.#placed++
     const words = block['text']
@@ -304,7 +303,7 @@ class StreamedReply {
   }
 }
 
-/** One text after the other; at once, if nothing has to be waited for. */
+/** Concatenates two texts, synchronously if possible. */
 function after(
   first: string | Promise<string>,
   then: () => string | Promise<string>,
@@ -318,20 +317,20 @@ const DECODER = new TextDecoder('utf-8', { ignoreBOM: true })
 
 function dataOf({ type, data }: SseEvent): JsonObject {
   const read = objectIn(DECODER.decode(data))
-  if (!read) throw new Garbled('an event in it is no JSON object')
-  // An event that says of itself that it is two things would be read differently by others.
-  if (type !== 'message' && type !== read['type']) throw new Garbled('an event in it has two types')
+  if (!read) throw new Garbled('an event is not a JSON object')
+  // Another reader could use the other type.
+  if (type !== 'message' && type !== read['type']) throw new Garbled('an event has two types')
   return read
 }
 
-/** What an object says that it is; empty if it does not. */
+/** The `type` of an object, or an empty string. */
 function typeOf({ type }: JsonObject): string {
   return typeof type === 'string' ? type : ''
 }
 
 function indexIn({ index }: JsonObject): number {
   if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0) {
-    throw new Garbled('a number of a block in it makes no sense')
+    throw new Garbled('a block number is invalid')
   }
   return index
 }
@@ -341,8 +340,8 @@ function errorOf({ error }: JsonObject): JsonObject {
   return {
     type: 'error',
     error: {
-      type: typeof type === 'string' ? type.slice(0, MOST_ERROR) : 'api_error',
-      message: typeof message === 'string' ? message.slice(0, MOST_ERROR) : 'the upstream broke off',
+      type: typeof type === 'string' ? type.slice(0, MAX_ERROR) : 'api_error',
+      message: typeof message === 'string' ? message.slice(0, MAX_ERROR) : 'the upstream reported an error',
     },
   }
 }
@@ -361,9 +360,9 @@ const PARTS_OF_CALLS: ReadonlySet<string> = new Set([
   'content',
 ])
 
-/** Whether an event of an unknown type has anything in it that a client could take for a call. */
+/** Whether an event of an unknown type holds anything that a client could take for a call. */
 function mayHoldCall(value: Json | undefined, depth: number): boolean {
-  if (depth > MOST_DEPTH) return true
+  if (depth > MAX_DEPTH) return true
   if (isList(value)) return value.some((item) => mayHoldCall(item, depth + 1))
   if (!isObject(value)) return false
   if (LIKE_A_CALL.test(typeOf(value))) return true
@@ -372,7 +371,7 @@ function mayHoldCall(value: Json | undefined, depth: number): boolean {
   })
 }
 
-/** The text of an event. JSON has no line breaks, and the types are ours. */
+/** The text of an event. JSON has no line breaks, and the types are constants. */
 function eventText(data: JsonObject): string {
   return `event: ${typeOf(data)}\ndata: ${textOf(data)}\n\n`
 }

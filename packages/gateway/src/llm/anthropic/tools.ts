@@ -1,17 +1,17 @@
-// The tools that a request brings: what the client runs is declared, what the provider runs is judged before the request goes on.
+// The tools of a request. Client tools are declared; provider tools are judged before the request is forwarded.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { looksLikeMember, membersOf, toolsetOf } from './toolsets.ts'
 import { Refused, type DeclaredTool, type HostedTool } from '../dialect.ts'
 import { only } from '../filter.ts'
 
-const SAYABLE = /^[\w.-]{1,64}$/
-const MOST_NAME = 256
+const PLAIN_TYPE = /^[\w.-]{1,64}$/
+const MAX_NAME = 256
 
-/** Built-ins that the client runs, by their types without the date of their version. */
+/** Built-in tools that the client runs, by type without the version date. */
 const CLIENT_RUN: readonly string[] = ['bash', 'text_editor', 'computer', 'memory']
 
-/** Tools that the provider runs, likewise, and the names that they are judged by. */
+/** Tools that the provider runs, by type without the version date, and their names in the policy. */
 const HOSTED: ReadonlyMap<string, string> = new Map([
   ['web_search', 'anthropic/web_search'],
   ['web_fetch', 'anthropic/web_fetch'],
@@ -22,45 +22,45 @@ const HOSTED: ReadonlyMap<string, string> = new Map([
   ['mcp_toolset', 'anthropic/mcp'],
 ])
 
-/** From this version on, these run code of their own to go through what they find, unless only the model may call them. */
+/** From this version on, these also run code, unless only the model may call them. */
 const RUNS_CODE: readonly string[] = ['web_search', 'web_fetch']
 const RUNS_CODE_SINCE = '20260209'
 
 const SECRETS: readonly string[] = ['authorization_token', 'authorization', 'headers', 'api_key', 'token']
 
-/** Each is judged on its own before the request goes on. */
-const MOST_HOSTED = 128
-const MOST_DECLARED = 4096
+/** Each one is judged before the request is forwarded. */
+const MAX_HOSTED = 128
+const MAX_DECLARED = 4096
 
-/** Takes the tools of a request as they come up. */
+/** Collects the tools of a request. */
 export class ToolList {
   readonly tools: Map<string, DeclaredTool> = new Map<string, DeclaredTool>()
   readonly hosted: HostedTool[] = []
   readonly #named = new Map<string, JsonObject>()
 
-  /** The list in `tools`. @throws Refused */
+  /** Takes the list in `tools`. @throws Refused */
   takeAll(tools: Json | undefined): void {
     if (tools === undefined || tools === null) return
-    if (!isList(tools)) throw ambiguous('`tools` is no list')
+    if (!isList(tools)) throw ambiguous('`tools` must be a list')
     for (const tool of tools) {
-      if (!isObject(tool)) throw ambiguous('a tool is no object')
+      if (!isObject(tool)) throw ambiguous('a tool must be an object')
       this.#take(tool)
     }
   }
 
-  /** A definition that comes up again in the course of a conversation, and must be the same then. @throws Refused */
+  /** Takes a definition from the conversation. A repeated one must be identical. @throws Refused */
   takeAddition(tool: Json | undefined): void {
-    if (!isObject(tool)) throw ambiguous('a tool is no object')
+    if (!isObject(tool)) throw ambiguous('a tool must be an object')
     const earlier = typeof tool['name'] === 'string' ? this.#named.get(tool['name']) : undefined
     if (earlier && JSON.stringify(earlier) === JSON.stringify(tool)) return
     this.#take(tool)
   }
 
-  /** The list in `mcp_servers`. @throws Refused */
+  /** Takes the list in `mcp_servers`. @throws Refused */
   takeServers(servers: Json | undefined): void {
     if (servers === undefined || servers === null) return
     if (!isList(servers) || !servers.every(isObject)) {
-      throw ambiguous('`mcp_servers` is no list of servers', 'mcp_servers')
+      throw ambiguous('`mcp_servers` must be a list of objects', 'mcp_servers')
     }
     for (const server of servers) {
       const known = server['type'] === 'url' && Object.keys(server).every((name) => SERVER.includes(name))
@@ -69,27 +69,27 @@ export class ToolList {
     }
   }
 
-  /** Where code runs, and what it brings along. @throws Refused */
+  /** Takes the container for code and its skills. @throws Refused */
   takeContainer(container: Json | undefined): void {
     if (container === undefined || container === null || typeof container === 'string') return
-    if (!isObject(container)) throw ambiguous('`container` is neither an id nor an object', 'container')
+    if (!isObject(container)) throw ambiguous('`container` must be an id or an object', 'container')
     if (!Object.keys(container).every((name) => name === 'id' || name === 'skills')) {
       throw new Refused(
         400,
         'ROUTE_NOT_GOVERNED',
-        '`container` has a member that is not known here; send `id` and `skills` only',
+        '`container` has an unknown member; send only `id` and `skills`',
         'container',
       )
     }
     const skills = container['skills'] ?? []
     if (!isList(skills) || !skills.every(isObject))
-      throw ambiguous('`skills` is no list of skills', 'container')
+      throw ambiguous('`skills` must be a list of objects', 'container')
     for (const skill of skills) this.#addHosted({ tool: 'anthropic/skills', args: skill, known: true })
   }
 
   #take(tool: JsonObject): void {
     const type = tool['type'] ?? 'custom'
-    if (typeof type !== 'string') throw ambiguous('the type of a tool is no text')
+    if (typeof type !== 'string') throw ambiguous('the type of a tool must be a string')
     const family = toolsetOf(type)
     const [, kind = type, version = ''] = /^(.+)_(\d{8})$/.exec(type) ?? []
     if (family !== undefined) this.#declareFamily(tool, family)
@@ -103,8 +103,8 @@ export class ToolList {
 
   #declare(tool: JsonObject, schema: Json | undefined): void {
     const name = this.#claim(tool)
-    if (name === undefined) throw ambiguous('a tool has no name that can be read')
-    if (looksLikeMember(name)) throw ambiguous('a tool has the name of a member of a toolset')
+    if (name === undefined) throw ambiguous('a tool has no valid name')
+    if (looksLikeMember(name)) throw ambiguous('a tool has the name of a toolset member; rename it')
     this.#addDeclared(name, schema)
   }
 
@@ -119,23 +119,27 @@ export class ToolList {
     this.#claim(tool)
     if (known !== undefined) this.#addHosted({ tool: known, args: settingsOf(tool), known: true })
     else {
-      this.#addHosted({ tool: SAYABLE.test(type) ? `anthropic/${type}` : undefined, args: {}, known: false })
+      this.#addHosted({
+        tool: PLAIN_TYPE.test(type) ? `anthropic/${type}` : undefined,
+        args: {},
+        known: false,
+      })
     }
   }
 
   #addDeclared(name: string, schema: Json | undefined): void {
-    if (this.tools.size >= MOST_DECLARED) throw tooMany('tools', MOST_DECLARED)
+    if (this.tools.size >= MAX_DECLARED) throw tooMany('tools', MAX_DECLARED)
     this.tools.set(name, { form: 'json', schema })
   }
 
   #addHosted(tool: HostedTool): void {
-    if (this.hosted.length >= MOST_HOSTED) throw tooMany('tools that the provider would run', MOST_HOSTED)
+    if (this.hosted.length >= MAX_HOSTED) throw tooMany('tools that the provider would run', MAX_HOSTED)
     this.hosted.push(tool)
   }
 
   #claim(tool: JsonObject): string | undefined {
     const { name } = tool
-    if (typeof name !== 'string' || name === '' || name.length > MOST_NAME) return undefined
+    if (typeof name !== 'string' || name === '' || name.length > MAX_NAME) return undefined
     if (this.#named.has(name)) throw twice()
     this.#named.set(name, tool)
     return name

@@ -1,4 +1,4 @@
-// Toolsets: one entry of a request that declares a family of tools, whose calls name the family and the member.
+// Toolsets: one entry of a request declares a family of tools, and calls name the family and the member.
 
 import { isObject, type Json } from '@tollgate/evidence'
 
@@ -19,20 +19,20 @@ export function toolsetOf(type: string): string | undefined {
   return family !== undefined && MEMBERS.has(family) ? family : undefined
 }
 
-/** The members of a family that its settings leave on, by the names that the policy knows them by. */
+/** The enabled members of a family, by their names in the policy. */
 export function membersOf(family: string, configs: Json | undefined): readonly string[] {
   const members = MEMBERS.get(family) ?? []
   return members.filter((member) => !isOff(configs, member)).map((member) => `${family}/${member}`)
 }
 
-/** The name that the policy knows a call by: that of its tool, or of a member of a toolset; undefined if it has none. */
+/** The name of a call in the policy: its tool, or the member of a toolset; undefined if it has none. */
 export function memberName(toolset: Json | undefined, name: Json | undefined): string | undefined {
   if (typeof name !== 'string' || name === '') return undefined
   if (toolset === undefined || toolset === null) return name
   return typeof toolset === 'string' && MEMBERS.has(toolset) ? `${toolset}/${name}` : undefined
 }
 
-/** Whether the name of a tool reads like that of a toolset's member. */
+/** Whether a tool's name looks like that of a toolset member. */
 export function looksLikeMember(name: string): boolean {
   return MEMBERS.has(name.split('/', 1)[0] ?? '') && name.includes('/')
 }

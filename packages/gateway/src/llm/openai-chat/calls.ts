@@ -1,74 +1,72 @@
-// Calls in a reply of Chat Completions: reading one so that it can be judged, and writing it anew with what was judged.
+// Calls in a Chat Completions reply: reads them for judgement and writes them again with the judged arguments.
 
 import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { Garbled, type Judge, type ProposedCall } from '../dialect.ts'
 import { objectIn } from '../filter.ts'
 import { legacyRef } from './names.ts'
 
-/** A call that a reply holds. */
+/** A call in a reply. */
 export interface ReplyCall {
   readonly proposal: ProposedCall
-  /** The call in the dialect's grammar, with these arguments. @throws Garbled for a call that nobody here can write. */
+  /** The call in the dialect's format, with these arguments. @throws Garbled for an unknown call. */
   write(args: string): JsonObject
 }
 
-/** What becomes of a call: itself, written anew, or a text in its place. */
+/** The outcome of a call: the rewritten call, or a text in its place. */
 export type CallOutcome =
   | { readonly allowed: true; readonly written: JsonObject }
   | { readonly allowed: false; readonly text: string }
 
-/** The most calls in a reply. */
-const MOST_CALLS = 256
-/** The most parts, choices or notes in a reply. */
-export const MOST_ITEMS: number = 1024
-/** The most characters of arguments in a reply. */
-const MOST_ARGS = 4 * 1024 * 1024
+const MAX_CALLS = 256
+/** Maximum number of parts, choices or annotations in a reply. */
+export const MAX_ITEMS: number = 1024
+/** Maximum length of all arguments in a reply, in characters. */
+const MAX_ARGS = 4 * 1024 * 1024
 
-/** What the calls of one reply may amount to. */
+/** Limits the calls of one reply. */
 export interface Allowance {
-  /** @throws Garbled if it is one call too many. */
+  /** @throws Garbled if there are too many calls. */
   addCall(): void
-  /** @throws Garbled if it is more than a reply may hold. */
+  /** @throws Garbled if the arguments are too long. */
   addLength(length: number): void
 }
 
-/** The allowance of one reply. */
 export function createAllowance(): Allowance {
   let calls = 0
   let total = 0
   return {
     addCall() {
-      if (++calls > MOST_CALLS) throw new Garbled(`the reply has more than ${MOST_CALLS} calls`)
+      if (++calls > MAX_CALLS) throw new Garbled(`the reply has more than ${MAX_CALLS} calls`)
     },
     addLength(length) {
       total += length
-      if (total > MOST_ARGS) throw new Garbled('the arguments in the reply are longer than 4 MiB')
+      if (total > MAX_ARGS) throw new Garbled('the arguments in the reply are longer than 4 MiB')
     },
   }
 }
 
 /**
- * Reads an entry of `tool_calls`. Of a reply that was cut short nobody knows whether a free text is whole, and half an input may
- * mean something else: such a call has no name, so that it is denied.
+ * Reads an entry of `tool_calls`. In a reply that was cut short, a free text may be incomplete and mean something else. Such a
+ * call gets no name, so it is denied.
  */
 export function readToolCall(entry: JsonObject, isCut: boolean): ReplyCall {
   const functionPart = entry['function'] ?? undefined
   const customPart = entry['custom'] ?? undefined
   const type = entry['type'] ?? ''
-  if (functionPart !== undefined && customPart !== undefined) return strangeCall(entry)
-  // Many compatible servers leave the type out.
+  if (functionPart !== undefined && customPart !== undefined) return unknownCall(entry)
+  // Many compatible servers omit the type.
   if (isObject(functionPart) && (type === 'function' || type === '')) return functionCall(entry, functionPart)
   if (isObject(customPart) && type === 'custom' && !isCut) return customCall(entry, customPart)
-  return strangeCall(entry)
+  return unknownCall(entry)
 }
 
 /**
- * Reads `function_call`, which was there before `tool_calls`. It has no id, and its result says no more than its name: of several
- * in a reply, nobody could say which of them a result is of.
+ * Reads the older `function_call`. It has no id, and its result carries only the name. With several in a reply, a result could
+ * belong to any of them.
  */
 export function readFunctionCall(entry: JsonObject, isOnly: boolean): ReplyCall {
   const args = entry['arguments'] ?? ''
-  if (typeof args !== 'string') return strangeCall(entry)
+  if (typeof args !== 'string') return unknownCall(entry)
   const tool = textIn(entry['name'])
   return {
     proposal: { tool, declared: tool, form: 'json', args, ref: isOnly ? legacyRef(tool) : undefined },
@@ -78,7 +76,7 @@ export function readFunctionCall(entry: JsonObject, isOnly: boolean): ReplyCall 
 
 function functionCall(entry: JsonObject, part: JsonObject): ReplyCall {
   const args = part['arguments'] ?? ''
-  if (typeof args !== 'string') return strangeCall(entry)
+  if (typeof args !== 'string') return unknownCall(entry)
   const tool = textIn(part['name'])
   const ref = textIn(entry['id'])
   return {
@@ -94,7 +92,7 @@ function functionCall(entry: JsonObject, part: JsonObject): ReplyCall {
 
 const SIGNATURE = /^[A-Za-z0-9+/=_-]{1,65536}$/
 
-/** What Gemini wants back with a call of its own, where it speaks this dialect; an empty text if there is none. */
+/** The thought signature that Gemini wants back with a call; empty if there is none. */
 export function signatureIn(entry: JsonObject): string {
   const extra = entry['extra_content']
   const google = isObject(extra) ? extra['google'] : undefined
@@ -102,14 +100,14 @@ export function signatureIn(entry: JsonObject): string {
   return typeof signature === 'string' && SIGNATURE.test(signature) ? signature : ''
 }
 
-/** The same as it stands in a call. */
+/** A thought signature as a member of a call. */
 export function signedWith(signature: string): JsonObject {
   return signature === '' ? {} : { extra_content: { google: { thought_signature: signature } } }
 }
 
 function customCall(entry: JsonObject, part: JsonObject): ReplyCall {
   const input = part['input'] ?? ''
-  if (typeof input !== 'string') return strangeCall(entry)
+  if (typeof input !== 'string') return unknownCall(entry)
   const tool = textIn(part['name'])
   const ref = textIn(entry['id'])
   return {
@@ -122,8 +120,8 @@ function customCall(entry: JsonObject, part: JsonObject): ReplyCall {
   }
 }
 
-/** What may be a call, but of a kind that nobody here knows. It has no name, so that it is denied. */
-export function strangeCall(entry: JsonObject): ReplyCall {
+/** A call of an unknown kind. It gets no name, so it is denied. */
+export function unknownCall(entry: JsonObject): ReplyCall {
   return {
     proposal: {
       tool: undefined,
@@ -133,12 +131,12 @@ export function strangeCall(entry: JsonObject): ReplyCall {
       ref: textIn(entry['id']),
     },
     write() {
-      throw new Garbled('a call of an unknown kind cannot go on')
+      throw new Garbled('a call of an unknown kind cannot be forwarded')
     },
   }
 }
 
-/** Judges calls that are complete, all at once. */
+/** Judges complete calls together. */
 export async function judgeCalls(
   calls: readonly ReplyCall[],
   judge: Judge,
@@ -154,7 +152,7 @@ export async function judgeCalls(
   return outcomes
 }
 
-/** What goes on of calls that were judged, and the texts that stand for the others. */
+/** Separates judged calls into calls to forward and texts for the denied ones. */
 export function sortOutcomes(
   calls: readonly ReplyCall[],
   outcomes: ReadonlyMap<ReplyCall, CallOutcome>,
@@ -177,7 +175,7 @@ function inputOf(judged: string): string {
 }
 
 function named(tool: string | undefined): string {
-  if (tool === undefined) throw new Garbled('a call without a name cannot go on')
+  if (tool === undefined) throw new Garbled('a call without a name cannot be forwarded')
   return tool
 }
 

@@ -1,4 +1,4 @@
-// The calls of one choice while they stream in: pieces by index, in any order, held until the choice has finished.
+// Holds the calls of one choice while they stream in, in pieces by index, until the choice is finished.
 
 import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import {
@@ -6,48 +6,46 @@ import {
   readToolCall,
   signatureIn,
   signedWith,
-  strangeCall,
+  unknownCall,
   type Allowance,
   type ReplyCall,
 } from './calls.ts'
 import { functionCallIn, placeOf, toolCallsIn } from './members.ts'
 import { Garbled } from '../dialect.ts'
 
-/** The calls of one choice that are not complete yet. */
 export interface HeldCalls {
-  /** Takes what a delta has of calls. `size` is the length of the chunk. @throws Garbled */
+  /** Takes the pieces of calls in a delta. `size` is the length of the chunk. @throws Garbled */
   take(delta: JsonObject, size: number): void
-  /** Takes something that may be a call and is of a kind that is not known. */
-  takeStrange(part: JsonObject, size: number): void
+  /** Takes a part of an unknown kind, which may be a call. */
+  takeUnknown(part: JsonObject, size: number): void
   readonly isEmpty: boolean
-  /** Gives the calls as they are now, and forgets them. */
+  /** Returns the calls as they are now, and clears them. */
   release(isCut: boolean): ChoiceCalls
 }
 
-/** Calls of one choice, by where they stand. */
+/** The calls of one choice, by kind. */
 export interface ChoiceCalls {
   readonly tools: readonly ReplyCall[]
   readonly legacy: readonly ReplyCall[]
-  readonly strange: readonly ReplyCall[]
+  readonly unknown: readonly ReplyCall[]
 }
 
-/** One more than the highest index that a call can have. */
-const MOST_PLACES = 256
+/** The index of a call must be below this. */
+const MAX_PLACES = 256
 
-/** What the choices of one reply count together. */
+/** Shared by the choices of one reply. */
 interface Counted {
-  /** How many of them have had a `function_call`. */
+  /** The number of choices with a `function_call`. */
   legacy: number
 }
 
-/** Holds the calls of one choice. */
 export function createHeld(allowance: Allowance, counted: Counted): HeldCalls {
   const tools = new Map<number, Pieces>()
   const legacy: Pieces[] = []
-  const strange: JsonObject[] = []
+  const unknown: JsonObject[] = []
 
   function takeTool(entry: JsonObject, size: number): void {
-    const place = placeOf(entry, MOST_PLACES, 'a call')
+    const place = placeOf(entry, MAX_PLACES, 'a call')
     const pieces = tools.get(place) ?? createPieces(allowance)
     tools.set(place, pieces)
     pieces.takeEntry(entry, size)
@@ -65,24 +63,24 @@ export function createHeld(allowance: Allowance, counted: Counted): HeldCalls {
       for (const entry of toolCallsIn(delta)) takeTool(entry, size)
       for (const entry of functionCallIn(delta)) takeLegacy(entry, size)
     },
-    takeStrange(part, size) {
+    takeUnknown(part, size) {
       allowance.addCall()
       allowance.addLength(size)
-      strange.push(part)
+      unknown.push(part)
     },
     get isEmpty() {
-      return tools.size + legacy.length + strange.length === 0
+      return tools.size + legacy.length + unknown.length === 0
     },
     release(isCut) {
       const inOrder = [...tools].sort(([one], [other]) => one - other)
       const calls = {
         tools: inOrder.map(([, pieces]) => pieces.call((entry) => readToolCall(entry, isCut))),
         legacy: legacy.map((pieces) => pieces.call((entry) => asLegacy(entry, counted.legacy === 1))),
-        strange: strange.map(strangeCall),
+        unknown: unknown.map(unknownCall),
       }
       tools.clear()
       legacy.length = 0
-      strange.length = 0
+      unknown.length = 0
       return calls
     },
   }
@@ -94,11 +92,11 @@ function asLegacy({ function: part }: JsonObject, isOnly: boolean): ReplyCall {
 
 type PartName = 'function' | 'custom'
 
-/** One call, as far as it has come. */
+/** One call, as far as it has arrived. */
 interface Pieces {
   takeEntry(entry: JsonObject, size: number): void
   takePart(name: PartName, part: JsonObject, size: number): void
-  /** The call as it would stand in a whole reply. */
+  /** The call as it would be in a whole reply. */
   call(read: (entry: JsonObject) => ReplyCall): ReplyCall
 }
 
@@ -107,7 +105,7 @@ function createPieces(allowance: Allowance): Pieces {
   let type = ''
   let signature = ''
   const parts = new Map<PartName, { name: string; text: string }>()
-  // What cannot be put together is kept as it came, for the receipt.
+  // Pieces that cannot be combined are kept for the receipt.
   const odd: JsonObject[] = []
   allowance.addCall()
 
@@ -161,16 +159,16 @@ function createPieces(allowance: Allowance): Pieces {
       takeOwner('function', entry, size)
       takeOwner('custom', entry, size)
       signature ||= signatureIn(entry)
-      // A kind that is not known has its own members: these are what the receipt can say of it.
+      // The unknown members are kept for the receipt.
       if (type !== '' && type !== 'function' && type !== 'custom') setAside(entry, size)
     },
     takePart,
-    call: (read) => (odd.length > 0 ? strangeCall({ ...whole(), pieces: odd }) : read(whole())),
+    call: (read) => (odd.length > 0 ? unknownCall({ ...whole(), pieces: odd }) : read(whole())),
   }
 }
 
 function textOf(value: Json | undefined, what: string): string {
   if (value === undefined || value === null) return ''
-  if (typeof value !== 'string') throw new Garbled(`the ${what} of a call is not a text`)
+  if (typeof value !== 'string') throw new Garbled(`the ${what} of a call is not a string`)
   return value
 }

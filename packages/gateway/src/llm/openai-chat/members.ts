@@ -1,14 +1,14 @@
-// What goes on of a reply of Chat Completions besides its calls: the members that are known, in a reply and in a chunk alike.
+// The known members of a Chat Completions reply or chunk besides its calls.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
-import { MOST_ITEMS } from './calls.ts'
+import { MAX_ITEMS } from './calls.ts'
 import { Garbled, type Judge } from '../dialect.ts'
 import { figures, logprobsOf } from '../filter.ts'
 
-/** What `object` says. Never what the upstream says: an official client takes whole messages from the text of this member. */
+/** The value of `object`. Never taken from the upstream, because an official client trusts it. */
 type ReplyKind = 'chat.completion' | 'chat.completion.chunk'
 
-/** Whose reply it is: what stands at the top of a reply and of each chunk. */
+/** The members at the top of a reply and of each chunk. */
 export function headOf(reply: JsonObject, kind: ReplyKind): Record<string, Json> {
   const { id, created, model, service_tier: tier, system_fingerprint: fingerprint } = reply
   const head: Record<string, Json> = {}
@@ -21,42 +21,42 @@ export function headOf(reply: JsonObject, kind: ReplyKind): Record<string, Json>
   return head
 }
 
-/** The figures of a reply or a chunk: what was used. */
+/** The usage of a reply or a chunk. */
 export function figuresOf({ usage }: JsonObject): Record<string, Json> {
   return isObject(usage) || usage === null ? { usage: figures(usage) ?? null } : {}
 }
 
-/** The choices of a reply. @throws Garbled if there are none that can be read. */
+/** The choices of a reply. @throws Garbled if there is no valid list. */
 export function choicesOf(reply: JsonObject): readonly JsonObject[] {
   const { choices } = reply
   if (!isList(choices)) throw new Garbled('the reply has no list of choices')
   return objectsIn(choices, 'a choice')
 }
 
-/** A list that holds objects only. @throws Garbled for any other. */
+/** A list of objects. @throws Garbled for any other list. */
 export function objectsIn(list: readonly Json[], what: string): readonly JsonObject[] {
-  if (list.length > MOST_ITEMS) throw new Garbled(`the reply has more than ${MOST_ITEMS} items in a list`)
+  if (list.length > MAX_ITEMS) throw new Garbled(`the reply has more than ${MAX_ITEMS} items in a list`)
   return list.map((item) => {
     if (!isObject(item)) throw new Garbled(`${what} is not an object`)
     return item
   })
 }
 
-/** Which of the choices it is. @throws Garbled if it does not say. */
+/** The index of an entry. @throws Garbled if it is invalid. */
 export function placeOf({ index }: JsonObject, limit: number, what: string): number {
   const isPlace = typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < limit
-  if (!isPlace) throw new Garbled(`${what} has an index that makes no sense`)
+  if (!isPlace) throw new Garbled(`${what} has an invalid index`)
   return index
 }
 
-/** The entries of `tool_calls`, in a message or in a delta. @throws Garbled if it is no list of objects. */
+/** The entries of `tool_calls` in a message or delta. @throws Garbled if it is not a list of objects. */
 export function toolCallsIn({ tool_calls: entries = null }: JsonObject): readonly JsonObject[] {
   if (entries === null) return []
   if (!isList(entries)) throw new Garbled('`tool_calls` is not a list')
   return objectsIn(entries, 'an entry of `tool_calls`')
 }
 
-/** The one `function_call`, in a message or in a delta, if it is there. @throws Garbled if it is no object. */
+/** The `function_call` of a message or delta, if there is one. @throws Garbled if it is not an object. */
 export function functionCallIn({ function_call: entry = null }: JsonObject): readonly JsonObject[] {
   if (entry === null) return []
   if (!isObject(entry)) throw new Garbled('`function_call` is not an object')
@@ -65,24 +65,24 @@ export function functionCallIn({ function_call: entry = null }: JsonObject): rea
 
 const REASON = /^[\w.:-]{1,64}$/
 
-/** Why a choice has ended; undefined while it has not. @throws Garbled if it is no word. */
+/** The finish reason of a choice; undefined while it is open. @throws Garbled if it is invalid. */
 export function finishOf({ finish_reason: reason }: JsonObject): string | undefined {
   if (reason === undefined || reason === null || reason === '') return undefined
   if (typeof reason !== 'string' || !REASON.test(reason)) throw new Garbled('a finish reason is not a word')
   return reason
 }
 
-/** Whether a choice may have been cut short: it did not end by itself. */
+/** Whether a choice may have been cut short. */
 export function isCutBy(reason: string | undefined): boolean {
   return reason !== 'stop' && reason !== 'tool_calls' && reason !== 'function_call'
 }
 
-/** The reason that goes on: nobody waits for calls if none is left. */
+/** The reason to forward: without calls left, the client must not wait for any. */
 export function adjustedFinish(reason: string, callsLeft: number): string {
   return callsLeft === 0 && (reason === 'tool_calls' || reason === 'function_call') ? 'stop' : reason
 }
 
-/** What a message or a delta says besides its content and its calls. */
+/** The members of a message or delta besides content and calls. */
 export function asidesOf(message: JsonObject, judge: Judge): Record<string, Json> {
   const { audio } = message
   const annotations = annotationsOf(message, judge)
@@ -102,7 +102,7 @@ function audioOf(audio: JsonObject): JsonObject {
   }
 }
 
-/** Citations are what is seen of a search that the provider has run. */
+/** Citations show that the provider ran a search. */
 function annotationsOf({ annotations }: JsonObject, judge: Judge): readonly Json[] | undefined {
   if (!isList(annotations)) return undefined
   const citations = objectsIn(annotations, 'an annotation').flatMap(citationOf)
@@ -121,7 +121,7 @@ function citationOf({ type, url_citation: citation }: JsonObject): readonly Json
   return [{ type, url_citation: known }]
 }
 
-/** A part of a content that is a list; undefined for a kind that is not known. */
+/** A known part of a content list; undefined for an unknown kind. */
 export function partOf(part: JsonObject): JsonObject | undefined {
   const { type, text, thinking, refusal, closed } = part
   if (type === 'text' && typeof text === 'string') return { type, text }
@@ -142,7 +142,7 @@ function thoughtsOf(thinking: Json | undefined): readonly Json[] | undefined {
   return known.every((part) => part !== undefined) ? known : undefined
 }
 
-/** The log probabilities of the words that go on, never of a call. */
+/** The log probabilities of forwarded text, never of a call. */
 export function logprobsIn({ logprobs }: JsonObject, message: JsonObject): Record<string, Json> {
   if (logprobs === undefined) return {}
   if (!isObject(logprobs)) return { logprobs: null }
@@ -153,7 +153,7 @@ export function logprobsIn({ logprobs }: JsonObject, message: JsonObject): Recor
   return { logprobs: { content: ofWords('content'), refusal: ofWords('refusal') } }
 }
 
-/** Members that are texts, or null. */
+/** Members that are strings or null. */
 function strings(object: JsonObject, names: readonly string[]): Record<string, Json> {
   const kept: Record<string, Json> = {}
   for (const name of names) {

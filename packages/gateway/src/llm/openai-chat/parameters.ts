@@ -1,4 +1,4 @@
-// The parameters of Chat Completions that are known here: none of them makes the provider run something or keeps a reply for later.
+// The known parameters of Chat Completions. None of them makes the provider run something or keeps a reply for later.
 
 import type { JsonObject } from '@tollgate/evidence'
 import { Refused } from '../dialect.ts'
@@ -40,11 +40,11 @@ const OFFICIAL = [
   'top_p',
   'user',
   'verbosity',
-  // Makes the provider search: it is judged as a tool of its own.
+  // Makes the provider search. It is judged as a tool.
   'web_search_options',
 ]
 
-/** How vLLM, Ollama, OpenRouter, DeepSeek, Mistral, Groq and others choose and shape words. */
+/** Sampling and format parameters of vLLM, Ollama, OpenRouter, DeepSeek, Mistral, Groq and others. */
 const COMPATIBLE = [
   'bad_words',
   'best_of',
@@ -82,19 +82,14 @@ const COMPATIBLE = [
 const KNOWN: ReadonlySet<string> = new Set([...OFFICIAL, ...COMPATIBLE])
 const SHOWABLE = /^[\w.-]{1,64}$/
 
-/** Lets only parameters pass that are known here or in the configuration. @throws Refused */
+/** Refuses parameters that are neither known nor configured. @throws Refused */
 export function checkParameters(body: JsonObject, further: ReadonlySet<string>): void {
   const unknown = Object.keys(body).find((name) => !KNOWN.has(name) && !further.has(name))
   if (unknown === undefined) return
   const remedy =
     'add it to `llm.openai.parameters` in tollgate.yaml if it cannot make the provider run a tool or keep a reply for later'
   if (!SHOWABLE.test(unknown)) {
-    throw new Refused(400, 'ROUTE_NOT_GOVERNED', `a parameter of the request is not known here; ${remedy}`)
+    throw new Refused(400, 'ROUTE_NOT_GOVERNED', `a parameter of the request is unknown; ${remedy}`)
   }
-  throw new Refused(
-    400,
-    'ROUTE_NOT_GOVERNED',
-    `the parameter \`${unknown}\` is not known here; ${remedy}`,
-    unknown,
-  )
+  throw new Refused(400, 'ROUTE_NOT_GOVERNED', `the parameter \`${unknown}\` is unknown; ${remedy}`, unknown)
 }

@@ -1,14 +1,14 @@
-// A whole reply of Chat Completions: the calls in it are judged, and it is built anew with what is left.
+// Governs a whole Chat Completions reply: judges its calls and rebuilds it from the result.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import {
   createAllowance,
   judgeCalls,
-  MOST_ITEMS,
+  MAX_ITEMS,
   readFunctionCall,
   readToolCall,
   sortOutcomes,
-  strangeCall,
+  unknownCall,
   type Allowance,
   type ReplyCall,
   type CallOutcome,
@@ -30,7 +30,7 @@ import {
 } from './members.ts'
 import { Garbled, type Judge } from '../dialect.ts'
 
-/** A choice that was read, before its calls are judged. */
+/** A choice before its calls are judged. */
 interface ChoiceDraft {
   readonly index: number
   readonly finish: string | undefined
@@ -41,12 +41,12 @@ interface ChoiceDraft {
   readonly functionCall: readonly ReplyCall[]
 }
 
-/** What a message says: a text, or parts of which some may be calls. */
+/** The content of a message: a text, or parts of which some may be calls. */
 type Content = string | null | readonly ContentPart[]
 type ContentPart = { readonly known: JsonObject } | { readonly call: ReplyCall }
 type Outcomes = ReadonlyMap<ReplyCall, CallOutcome>
 
-/** Judges the calls in a reply, and gives what goes on in its place. @throws Garbled */
+/** Judges the calls in a reply and returns the reply to forward. @throws Garbled */
 export async function governChatReply(reply: Json, judge: Judge): Promise<JsonObject> {
   if (!isObject(reply)) throw new Garbled('the reply is not an object')
   const allowance = createAllowance()
@@ -73,13 +73,13 @@ function hasFunctionCall({ message }: JsonObject): boolean {
   return isObject(message) && functionCallIn(message).length > 0
 }
 
-/** `isOnly` says whether no more than one choice has a `function_call`. */
+/** `isOnly`: exactly one choice has a `function_call`. */
 function readChoice(choice: JsonObject, judge: Judge, isOnly: boolean): ChoiceDraft {
   const { message } = choice
   if (!isObject(message)) throw new Garbled('a choice has no message')
   const finish = finishOf(choice)
   return {
-    index: placeOf(choice, MOST_ITEMS, 'a choice'),
+    index: placeOf(choice, MAX_ITEMS, 'a choice'),
     finish,
     content: readContent(message),
     asides: asidesOf(message, judge),
@@ -91,14 +91,14 @@ function readChoice(choice: JsonObject, judge: Judge, isOnly: boolean): ChoiceDr
 
 function readContent({ content = null }: JsonObject): Content {
   if (content === null || typeof content === 'string') return content
-  if (!isList(content)) throw new Garbled('the content is neither a text nor a list')
+  if (!isList(content)) throw new Garbled('the content is neither a string nor a list')
   return objectsIn(content, 'a part of the content').map((part) => {
     const known = partOf(part)
-    return known ? { known } : { call: strangeCall(part) }
+    return known ? { known } : { call: unknownCall(part) }
   })
 }
 
-/** All that a choice proposes, in its order. */
+/** All proposals of a choice, in order. */
 function callsOf({ content, toolCalls, functionCall }: ChoiceDraft): readonly ReplyCall[] {
   const parts = typeof content === 'string' || content === null ? [] : content
   return [...parts.flatMap((part) => ('call' in part ? [part.call] : [])), ...toolCalls, ...functionCall]

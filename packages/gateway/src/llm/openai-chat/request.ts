@@ -1,12 +1,10 @@
-// A request of Chat Completions, read before it goes on.
-
 import type { Json, JsonObject } from '@tollgate/evidence'
 import type { RequestReading, Restored } from '../dialect.ts'
 import { checkParameters } from './parameters.ts'
 import { readTools, unreadable } from './tools.ts'
 import { readTurns } from './turns.ts'
 
-/** Reads a request. @throws Refused */
+/** Reads a Chat Completions request before it is forwarded. @throws Refused */
 export function readChatRequest(
   body: JsonObject,
   further: ReadonlySet<string>,
@@ -19,5 +17,5 @@ export function readChatRequest(
 function isStream(stream: Json | undefined): boolean {
   if (stream === true) return true
   if (stream === undefined || stream === null || stream === false) return false
-  throw unreadable('`stream` is neither true nor false', 'stream')
+  throw unreadable('`stream` must be true or false', 'stream')
 }

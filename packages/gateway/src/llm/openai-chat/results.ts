@@ -1,4 +1,4 @@
-// What tools have answered, as a request of Chat Completions hands it to the model: nothing of it goes on unread.
+// Tool results in a Chat Completions request. Everything that is forwarded has been read.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import type { Restored, Result, ReadResult } from '../dialect.ts'
@@ -6,16 +6,16 @@ import { isLink, isPicture } from './pictures.ts'
 import { plainName } from './names.ts'
 import { unreadable } from './tools.ts'
 
-/** A part of a result, as far as it goes on. */
+/** A part of a result that is forwarded. */
 interface Piece {
   readonly part: JsonObject
-  /** What a model would read of it; undefined for a picture. */
+  /** The text that a model would read; undefined for an image. */
   readonly text: string | undefined
   /** The part with another text. */
   with(text: string): JsonObject
 }
 
-/** Reads the message of a result, and takes out of it what is not known. @throws Refused */
+/** Reads the message of a result and removes unknown members. @throws Refused */
 export function readResult(
   message: JsonObject,
   of: Pick<Result, 'ref' | 'tool'>,
@@ -25,7 +25,7 @@ export function readResult(
   const parts = partsOf(message)
   const pieces = parts.map((part) => pieceOf(part, restored))
   const texts = pieces.flatMap(({ text }) => text ?? [])
-  // The body is ours, and is changed where the result stands.
+  // The body may be changed in place.
   const open: Record<string, Json> = message
   const isCut = pieces.some(({ part }, at) => part !== parts[at])
   if (isCut) open['content'] = pieces.map(({ part }) => part)
@@ -37,7 +37,7 @@ export function readResult(
     content,
     texts,
     rewrite(others) {
-      if (others.length !== texts.length) throw new RangeError('a result keeps the number of its texts')
+      if (others.length !== texts.length) throw new RangeError('the number of texts must stay the same')
       if (typeof content === 'string') open['content'] = others[0] ?? ''
       else if (pieces.length > 0) open['content'] = withTexts(pieces, others)
     },
@@ -48,36 +48,36 @@ export function readResult(
   return { result, changed }
 }
 
-/** A content as parts: a text is one. @throws Refused */
+/** A content as parts. A string is one part. @throws Refused */
 export function partsOf({ content = null }: JsonObject): readonly JsonObject[] {
   if (content === null) return []
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   if (!isList(content) || !content.every(isObject)) {
-    throw unreadable('the content of a message is neither a text nor a list of parts', 'messages')
+    throw unreadable('the content of a message must be a string or a list of parts', 'messages')
   }
   return content
 }
 
-/** Members that nobody has read do not go on: a server may show them to the model. */
+/** Removes unknown members, because a server may show them to the model. */
 function takeOut(message: Record<string, Json>): boolean {
-  const strange = Object.keys(message).filter((name) => !isKnown(name, message))
-  for (const name of strange) Reflect.deleteProperty(message, name)
-  return strange.length > 0
+  const unknown = Object.keys(message).filter((name) => !isKnown(name, message))
+  for (const name of unknown) Reflect.deleteProperty(message, name)
+  return unknown.length > 0
 }
 
 function isKnown(name: string, message: JsonObject): boolean {
   if (name === 'role' || name === 'content') return true
-  // The id of a tool's message was read; a function's has none, unless a client gives it one.
+  // The id of a `tool` message is its reference. A `function` message has one only if the client adds it.
   if (name === 'tool_call_id' && message['role'] === 'tool') return true
   return (name === 'name' || name === 'tool_call_id') && plainName(message[name]) !== undefined
 }
 
-/** Pictures are not read. Anything else could hide a text, so that it does not go on. */
+/** Images are not read. Other parts could hide text and are refused. */
 function pieceOf(part: JsonObject, restored: Restored): Piece {
   const { type, text } = part
   if (type === 'image_url') return pictureOf(part, restored)
   if (type !== 'text' || typeof text !== 'string') {
-    throw unreadable('a tool message has a part that is neither text nor picture', 'messages')
+    throw unreadable('a tool message has a part that is neither text nor image', 'messages')
   }
   const kept = keep(part, ['type', 'text'])
   return { part: kept, text, with: (other) => ({ ...kept, text: other }) }
@@ -86,12 +86,12 @@ function pieceOf(part: JsonObject, restored: Restored): Piece {
 function pictureOf(part: JsonObject, restored: Restored): Piece {
   const { image_url: image } = part
   const url = isObject(image) ? image['url'] : image
-  if (typeof url !== 'string') throw unreadable('a picture in a tool message has no URL', 'messages')
-  // Where a picture is can say something by itself. What is no URL any more after a rewriting goes on as the text that it is.
+  if (typeof url !== 'string') throw unreadable('an image in a tool message has no URL', 'messages')
+  // A link can carry text too. If rewriting changed it, it is forwarded as text.
   const text = isLink(url) ? url : undefined
   if (text === undefined && !isPicture(restored(url))) {
     throw unreadable(
-      'a picture in a tool message is neither a picture in base64 (`data:image/png;base64,...`) nor a link',
+      'an image in a tool message must be base64 (`data:image/png;base64,...`) or a link',
       'messages',
     )
   }
@@ -101,12 +101,12 @@ function pictureOf(part: JsonObject, restored: Restored): Piece {
   return { part: kept, text, with: (other) => (other === url ? kept : { type: 'text', text: other }) }
 }
 
-/** What clients say about a part besides what it holds: how it is cached. */
+/** Known cache settings of a part. */
 const SETTINGS: Readonly<Record<string, readonly string[]>> = {
   cache_control: ['type ephemeral', 'ttl 5m', 'ttl 1h'],
   prompt_cache_breakpoint: ['mode explicit'],
 }
-/** How closely a picture is looked at. */
+/** Known detail levels of an image. */
 const DETAILS: readonly Json[] = ['auto', 'low', 'high', 'original']
 
 function isSetting(name: string, value: Json): boolean {
@@ -117,7 +117,7 @@ function isSetting(name: string, value: Json): boolean {
   )
 }
 
-/** An object with these members and what is known to be set; the same one if it has no others. */
+/** An object with these members and known settings; the same object if it has no others. */
 function keep(object: JsonObject, names: readonly string[]): JsonObject {
   const members = Object.entries(object)
   const kept = members.filter(([name, value]) => names.includes(name) || isSetting(name, value))

@@ -1,7 +1,8 @@
-// A reply of Chat Completions that streams in: words go on at once, calls when their choice has finished and they were judged.
+// Governs a streamed Chat Completions reply. Text is forwarded at once; calls are forwarded after their choice is finished and
+// they are judged.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
-import { createAllowance, judgeCalls, MOST_ITEMS, sortOutcomes, type CallOutcome } from './calls.ts'
+import { createAllowance, judgeCalls, MAX_ITEMS, sortOutcomes, type CallOutcome } from './calls.ts'
 import { createHeld, type ChoiceCalls, type HeldCalls } from './held.ts'
 import {
   adjustedFinish,
@@ -21,21 +22,21 @@ import { readJson } from '../read-json.ts'
 import { createWordWriter, wordsIn } from './text-chunk.ts'
 import { formatSse, type SseEvent } from '../../sse.ts'
 
-/** A choice, over all of its chunks. */
+/** A choice, over all its chunks. */
 interface Choice {
   readonly index: number
   readonly held: HeldCalls
-  /** Whether any content has gone out. */
+  /** Whether any content has been sent. */
   hasSpoken: boolean
   hasFinished: boolean
-  /** How many of its calls have gone on. */
+  /** The number of its forwarded calls. */
   callsLeft: number
 }
 
-/** A choice in one chunk: what of it goes on at once, and what has to be judged before it finishes. */
+/** A choice in one chunk: the part to forward at once, and its end, if calls must be judged first. */
 interface ChunkDraft {
   readonly entry: JsonObject
-  /** It says nothing: what it has, if anything, is pieces of calls, which are held. */
+  /** It has no text. It may have pieces of calls, which are held. */
   readonly isSilent: boolean
   readonly ending: ChoiceEnding | undefined
 }
@@ -45,7 +46,7 @@ interface ChoiceEnding {
   readonly reason: string
 }
 
-/** Takes the chunks of one reply, one after the other: each waits for what was made of the one before. */
+/** Rewrites the chunks of one reply in order. Each waits for the one before. */
 export function openChatStream(judge: Judge): Rewriter {
   const allowance = createAllowance()
   const counted = { legacy: 0 }
@@ -53,22 +54,22 @@ export function openChatStream(judge: Judge): Rewriter {
   const writeWords = createWordWriter()
   let hasFailed = false
   let isDone = false
-  /** What is being judged, or could not be: until then nothing has ended. */
+  /** Judgements that are running or have failed. Until they are settled, the stream has not ended. */
   let unsettled = 0
 
   function take({ data }: SseEvent): string | Promise<string> {
     const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8').trim()
     if (text === '') return ''
-    if (isDone) throw new Garbled('the stream goes on after its end')
+    if (isDone) throw new Garbled('an event follows the end of the stream')
     if (text === '[DONE]') return close()
-    if (hasFailed) throw new Garbled('the stream goes on after an error')
+    if (hasFailed) throw new Garbled('an event follows an error')
     const chunk = parseChunk(text)
-    return isSaid(chunk['error']) ? fail(chunk['error']) : takeChunk(chunk, data.byteLength)
+    return isGiven(chunk['error']) ? fail(chunk['error']) : takeChunk(chunk, data.byteLength)
   }
 
   function close(): string {
     const isHalf = [...choices.values()].some(({ held }) => !held.isEmpty)
-    // Without the calls the reply would look whole.
+    // Without its calls the reply would look complete.
     if (isHalf && !hasFailed) throw new Garbled('the stream ends before its calls are complete')
     isDone = true
     return formatSse('[DONE]')
@@ -87,7 +88,7 @@ export function openChatStream(judge: Judge): Rewriter {
       return writeWords(chunk, words)
     }
     const entries = choicesOf(chunk)
-    const places = entries.map((entry) => placeOf(entry, MOST_ITEMS, 'a choice'))
+    const places = entries.map((entry) => placeOf(entry, MAX_ITEMS, 'a choice'))
     if (new Set(places).size < places.length) throw new Garbled('a chunk has one choice twice')
     const drafts = entries.map((entry, at) => readChoice(entry, choiceAt(places[at] ?? at), size))
     const head = headOf(chunk, 'chat.completion.chunk')
@@ -95,7 +96,7 @@ export function openChatStream(judge: Judge): Rewriter {
     const endings = drafts.flatMap(({ ending }) => ending ?? [])
     if (endings.length === 0) {
       const isSilent = drafts.length > 0 && drafts.every((draft) => draft.isSilent)
-      return isSilent && !Object.values(figures).some(isSaid) ? '' : leadOf(head, drafts, figures)
+      return isSilent && !Object.values(figures).some(isGiven) ? '' : leadOf(head, drafts, figures)
     }
     const lead = drafts.every((draft) => draft.isSilent) ? '' : leadOf(head, drafts)
     unsettled++
@@ -142,19 +143,19 @@ export function openChatStream(judge: Judge): Rewriter {
     }
   }
 
-  /** Judges all the calls that these choices have, and gives what goes on of them and the choices' ends. */
+  /** Judges all calls of these choices and returns them with the ends of the choices. */
   async function settle(
     head: JsonObject,
     figures: JsonObject,
     endings: readonly ChoiceEnding[],
   ): Promise<string> {
-    // Only now: a call that comes in the same chunk counts too.
+    // Released only now, because a call in the same chunk counts too.
     const released = endings.map(({ choice, reason }) => ({
       choice,
       calls: choice.held.release(isCutBy(reason)),
     }))
-    const calls = released.flatMap(({ calls: { strange, tools, legacy } }) => [
-      ...strange,
+    const calls = released.flatMap(({ calls: { unknown, tools, legacy } }) => [
+      ...unknown,
       ...tools,
       ...legacy,
     ])
@@ -181,17 +182,17 @@ export function openChatStream(judge: Judge): Rewriter {
   }
 }
 
-/** The texts of refused calls come first: for the official accumulator the content is done when a call begins. */
+/** The texts of denied calls come first, because the official accumulator ends the content when a call begins. */
 function deltasOf(
   { choice, calls }: { readonly choice: Choice; readonly calls: ChoiceCalls },
   outcomes: ReadonlyMap<ChoiceCalls['tools'][number], CallOutcome>,
 ): JsonObject[] {
-  const strange = sortOutcomes(calls.strange, outcomes)
+  const unknown = sortOutcomes(calls.unknown, outcomes)
   const tools = sortOutcomes(calls.tools, outcomes)
   const legacy = sortOutcomes(calls.legacy, outcomes)
   choice.callsLeft += tools.written.length + legacy.written.length
   const deltas = [
-    ...[...strange.texts, ...tools.texts, ...legacy.texts].map((text) => ({ content: apart(text, choice) })),
+    ...[...unknown.texts, ...tools.texts, ...legacy.texts].map((text) => ({ content: apart(text, choice) })),
     ...tools.written.map((written, index) => ({ tool_calls: [{ index, ...written }] })),
     ...legacy.written.map((written) => ({ function_call: written })),
   ]
@@ -229,9 +230,9 @@ function deltaOf({ delta = null }: JsonObject): JsonObject {
   return delta
 }
 
-/** Whoever the upstream says it is: a reply is the assistant's. */
+/** A reply always has the role of the assistant. */
 function roleOf({ role }: JsonObject): JsonObject {
-  return isSaid(role) ? { role: 'assistant' } : {}
+  return isGiven(role) ? { role: 'assistant' } : {}
 }
 
 function takeContent({ content }: JsonObject, choice: Choice, size: number): JsonObject {
@@ -241,29 +242,29 @@ function takeContent({ content }: JsonObject, choice: Choice, size: number): Jso
     choice.hasSpoken ||= content !== ''
     return { content }
   }
-  if (!isList(content)) throw new Garbled('the content is neither a text nor a list')
+  if (!isList(content)) throw new Garbled('the content is neither a string nor a list')
   const parts = objectsIn(content, 'a part of the content').flatMap((part) => {
     const known = partOf(part)
-    if (!known) choice.held.takeStrange(part, size)
+    if (!known) choice.held.takeUnknown(part, size)
     return known ?? []
   })
   choice.hasSpoken ||= parts.length > 0
   return parts.length > 0 ? { content: parts } : {}
 }
 
-const LONGEST = 500
+const MAX_ERROR_LENGTH = 500
 
 function errorOf(error: Json): JsonObject {
-  const said: JsonObject = isObject(error) ? error : { message: error }
+  const given: JsonObject = isObject(error) ? error : { message: error }
   const known: Record<string, Json> = { message: 'the provider gives no reason' }
   for (const name of ['message', 'type', 'code', 'param']) {
-    const value = said[name]
-    if (typeof value === 'string') known[name] = value.slice(0, LONGEST)
+    const value = given[name]
+    if (typeof value === 'string') known[name] = value.slice(0, MAX_ERROR_LENGTH)
     if (name === 'code' && typeof value === 'number') known[name] = value
   }
   return known
 }
 
-function isSaid(value: Json | undefined): value is Exclude<Json, null> {
+function isGiven(value: Json | undefined): value is Exclude<Json, null> {
   return value !== undefined && value !== null
 }

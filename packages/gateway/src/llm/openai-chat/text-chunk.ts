@@ -1,11 +1,10 @@
-// The most common chunk by far: one choice that says a few words, and nothing else. It goes the short way, and leaves as it would
-// on the long one.
+// The fast path for the most common chunk: one choice with text only. Its output equals that of the general path.
 
 import { isList, isObject, type JsonObject } from '@tollgate/evidence'
-import { MOST_ITEMS } from './calls.ts'
+import { MAX_ITEMS } from './calls.ts'
 import { headOf, placeOf } from './members.ts'
 
-/** What such a chunk says. */
+/** The text of such a chunk. */
 interface Words {
   readonly index: number
   readonly content: string
@@ -14,7 +13,7 @@ interface Words {
   readonly hasUsage: boolean
 }
 
-/** What a chunk says if that is all there is to it; undefined for any other chunk. @throws Garbled */
+/** The text of a chunk that has nothing else; undefined for any other chunk. @throws Garbled */
 export function wordsIn({ choices, usage }: JsonObject): Words | undefined {
   const entry = isList(choices) && choices.length === 1 ? choices[0] : undefined
   if (!isObject(entry) || isObject(usage)) return undefined
@@ -23,10 +22,10 @@ export function wordsIn({ choices, usage }: JsonObject): Words | undefined {
   const { content, role } = delta
   if (typeof content !== 'string' || content === '') return undefined
   const hasRole = role !== undefined && role !== null
-  // Anything more has to be looked at.
+  // Other members need the general path.
   if (Object.keys(delta).length !== (hasRole ? 2 : 1)) return undefined
   return {
-    index: placeOf(entry, MOST_ITEMS, 'a choice'),
+    index: placeOf(entry, MAX_ITEMS, 'a choice'),
     content,
     hasRole,
     hasLogprobs: logprobs !== undefined,
@@ -34,7 +33,7 @@ export function wordsIn({ choices, usage }: JsonObject): Words | undefined {
   }
 }
 
-/** Writes the events of such chunks. What stands at the top of each is written once for as long as it stays the same. */
+/** Writes the events of such chunks. The constant head is serialized only when it changes. */
 export function createWordWriter(): (chunk: JsonObject, words: Words) => string {
   let last: JsonObject = {}
   let head = ''
@@ -47,7 +46,7 @@ export function createWordWriter(): (chunk: JsonObject, words: Words) => string 
     const role = hasRole ? '"role":"assistant",' : ''
     const logprobs = hasLogprobs ? '"logprobs":null,' : ''
     const usage = hasUsage ? ',"usage":null' : ''
-    // JSON has no line breaks of its own, so that one line holds it.
+    // JSON has no line breaks, so one data line holds it.
     return `data: ${head},"choices":[{"index":${index},"delta":{${role}"content":${JSON.stringify(content)}},${logprobs}"finish_reason":null}]${usage}}\n\n`
   }
 }

@@ -1,17 +1,16 @@
-// The tools of a request of Chat Completions: those that a reply may call, and those that the provider would run by itself.
+// The tools of a Chat Completions request: those that a reply may call, and those that the provider runs.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { Refused, type DeclaredTool, type HostedTool } from '../dialect.ts'
-import { searchesByItself } from '../searching.ts'
+import { searchesWeb } from '../searching.ts'
 
-/** What a request declares. */
 interface Toolbox {
   readonly tools: ReadonlyMap<string, DeclaredTool>
   readonly hosted: readonly HostedTool[]
 }
 
-const MOST_DECLARED = 4096
-const MOST_HOSTED = 128
+const MAX_DECLARED = 4096
+const MAX_HOSTED = 128
 
 /** Reads the tools of a request. @throws Refused */
 export function readTools(body: JsonObject): Toolbox {
@@ -19,16 +18,16 @@ export function readTools(body: JsonObject): Toolbox {
   const hosted: HostedTool[] = []
 
   function host(tool: HostedTool): void {
-    if (hosted.length >= MOST_HOSTED)
-      throw tooLarge(`more than ${MOST_HOSTED} tools that the provider would run`, 'tools')
+    if (hosted.length >= MAX_HOSTED)
+      throw tooLarge(`more than ${MAX_HOSTED} tools that the provider would run`, 'tools')
     hosted.push(tool)
   }
 
   function declare(definition: Json | undefined, tool: DeclaredTool, param: string): void {
     const name = isObject(definition) ? definition['name'] : undefined
     if (typeof name !== 'string' || name === '') throw unreadable('a tool has no name', param)
-    if (tools.has(name)) throw unreadable('two tools have one name; give each its own', param)
-    if (tools.size >= MOST_DECLARED) throw tooLarge(`more than ${MOST_DECLARED} tools`, param)
+    if (tools.has(name)) throw unreadable('two tools have the same name; give each its own', param)
+    if (tools.size >= MAX_DECLARED) throw tooLarge(`more than ${MAX_DECLARED} tools`, param)
     tools.set(name, tool)
   }
 
@@ -51,10 +50,10 @@ function functionTool(definition: Json | undefined): DeclaredTool {
 function searchOf(body: JsonObject): HostedTool | undefined {
   const { web_search_options: options = null, model, models } = body
   if (options !== null && !isObject(options)) {
-    throw unreadable('`web_search_options` is not an object', 'web_search_options')
+    throw unreadable('`web_search_options` must be an object', 'web_search_options')
   }
-  // The second names those that OpenRouter tries after the first.
-  const isOnline = searchesByItself(model) || searchesByItself(models)
+  // OpenRouter tries the models in `models` after the first.
+  const isOnline = searchesWeb(model) || searchesWeb(models)
   return options || isOnline ? { tool: 'openai/web_search', args: options ?? {}, known: true } : undefined
 }
 
@@ -67,19 +66,19 @@ function nameOf(type: Json | undefined): string | undefined {
 function entriesOf(body: JsonObject, param: string): readonly JsonObject[] {
   const entries = body[param] ?? null
   if (entries === null) return []
-  if (!isList(entries)) throw unreadable(`\`${param}\` is not a list`, param)
+  if (!isList(entries)) throw unreadable(`\`${param}\` must be a list`, param)
   return entries.map((entry) => {
-    if (!isObject(entry)) throw unreadable(`an entry of \`${param}\` is not an object`, param)
+    if (!isObject(entry)) throw unreadable(`an entry of \`${param}\` must be an object`, param)
     return entry
   })
 }
 
-/** A request that cannot be read in one way only. */
+/** A refusal of an ambiguous request. */
 export function unreadable(message: string, param: string): Refused {
   return new Refused(400, 'AMBIGUOUS_INPUT', message, param)
 }
 
-/** A request that holds more than one may. */
+/** A refusal of a request that is too large. */
 export function tooLarge(what: string, param: string): Refused {
-  return new Refused(400, 'REQUEST_TOO_LARGE', `the request has ${what}`, param)
+  return new Refused(400, 'REQUEST_TOO_LARGE', `the request has ${what}; send fewer`, param)
 }

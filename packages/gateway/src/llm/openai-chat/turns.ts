@@ -1,35 +1,34 @@
-// The messages of a request of Chat Completions: who has said what, and what tools have answered.
+// The messages of a Chat Completions request: texts with their channels, and tool results.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
-import type { Restored, Result, SaidWords, ReadResult } from '../dialect.ts'
+import type { Restored, Result, TurnText, ReadResult } from '../dialect.ts'
 import { readFileData } from '../files.ts'
 import { legacyRef, plainName } from './names.ts'
 import { isLink } from './pictures.ts'
 import { partsOf, readResult } from './results.ts'
 import { tooLarge, unreadable } from './tools.ts'
 
-/** The messages of a request as they were read. */
 interface ChatTurns {
-  readonly turns: readonly (SaidWords | Result)[]
-  /** Whether something in them was taken out. */
+  readonly turns: readonly (TurnText | Result)[]
+  /** Whether something was removed. */
   readonly changed: boolean
 }
 
-const MOST_MESSAGES = 20_000
-const MOST_RESULTS = 10_000
+const MAX_MESSAGES = 20_000
+const MAX_RESULTS = 10_000
 
-/** Reads the messages of a request, in their order. @throws Refused */
+/** Reads the messages of a request in order. @throws Refused */
 export function readTurns({ messages }: JsonObject, restored: Restored): ChatTurns {
-  if (!isList(messages)) throw unreadable('`messages` is not a list', 'messages')
-  if (messages.length > MOST_MESSAGES) throw tooLarge(`more than ${MOST_MESSAGES} messages`, 'messages')
-  /** The tools that were called so far, by the id of the call. */
+  if (!isList(messages)) throw unreadable('`messages` must be a list', 'messages')
+  if (messages.length > MAX_MESSAGES) throw tooLarge(`more than ${MAX_MESSAGES} messages`, 'messages')
+  /** The tools called so far, by call id. */
   const names = new Map<string, string>()
-  const turns: (SaidWords | Result)[] = []
+  const turns: (TurnText | Result)[] = []
   let results = 0
   let changed = false
 
   function addResult(read: ReadResult): void {
-    if (++results > MOST_RESULTS) throw tooLarge(`more than ${MOST_RESULTS} tool messages`, 'messages')
+    if (++results > MAX_RESULTS) throw tooLarge(`more than ${MAX_RESULTS} tool messages`, 'messages')
     turns.push(read.result)
     changed ||= read.changed
   }
@@ -41,11 +40,11 @@ export function readTurns({ messages }: JsonObject, restored: Restored): ChatTur
     } else if (role === 'tool') addResult(toolResult(message, names, restored))
     else if (role === 'function') addResult(functionResult(message, restored))
     else if (role === 'assistant') noteCalls(message, names)
-    else throw unreadable('a message has a role that is not known here', 'messages')
+    else throw unreadable('a message has an unknown role', 'messages')
   }
 
   for (const message of messages) {
-    if (!isObject(message)) throw unreadable('a message is not an object', 'messages')
+    if (!isObject(message)) throw unreadable('a message must be an object', 'messages')
     readMessage(message)
   }
   return { turns, changed }
@@ -54,7 +53,7 @@ export function readTurns({ messages }: JsonObject, restored: Restored): ChatTur
 function noteCalls({ tool_calls: calls = null }: JsonObject, names: Map<string, string>): void {
   if (calls === null) return
   if (!isList(calls) || !calls.every(isObject))
-    throw unreadable('`tool_calls` is not a list of calls', 'messages')
+    throw unreadable('`tool_calls` must be a list of objects', 'messages')
   for (const { id, function: called = null, custom = null } of calls) {
     const part = called ?? custom
     const name = isObject(part) ? textIn(part['name']) : undefined
@@ -62,15 +61,15 @@ function noteCalls({ tool_calls: calls = null }: JsonObject, names: Map<string, 
   }
 }
 
-function saidIn({ type, text, file }: JsonObject, restored: Restored): readonly SaidWords[] {
+function saidIn({ type, text, file }: JsonObject, restored: Restored): readonly TurnText[] {
   if (type === 'text' && typeof text === 'string') return [{ kind: 'said', channel: 'USER', text }]
   const data = type === 'file' && isObject(file) ? file['file_data'] : undefined
-  // What a file says is not the words of whoever sends it.
+  // The text of a file does not count as the user's own words.
   const written = typeof data === 'string' ? writtenIn(restored(data)) : undefined
   return written === undefined ? [] : [{ kind: 'said', channel: 'TOOL_OUTPUT', text: written }]
 }
 
-/** What a file says; undefined if nobody here reads it. What cannot be told is taken as far as it can be read. */
+/** The text of a file; undefined if it is not read. An unclear encoding is decoded as far as possible. */
 function writtenIn(data: string): string | undefined {
   if (isLink(data)) return undefined
   const file = readFileData(data)
@@ -81,11 +80,11 @@ function writtenIn(data: string): string | undefined {
 
 function toolResult(message: JsonObject, names: ReadonlyMap<string, string>, restored: Restored): ReadResult {
   const ref = textIn(message['tool_call_id'])
-  if (ref === undefined) throw unreadable('a tool message does not say which call it answers', 'messages')
+  if (ref === undefined) throw unreadable('a tool message has no `tool_call_id`', 'messages')
   return readResult(message, { ref, tool: names.get(ref) }, restored)
 }
 
-/** What was there before tools: the name is all that says which call it answers. */
+/** A result of the older `function_call`. Only its name refers to the call. */
 function functionResult(message: JsonObject, restored: Restored): ReadResult {
   const { name } = message
   return readResult(message, { ref: legacyRef(name), tool: plainName(name) }, restored)

@@ -1,11 +1,11 @@
-// Calls of servers that the provider runs once the agent approves. Who approves must have been handed the very call: an agent could
-// write one of its own into the conversation, or change one, and approve that.
+// Approvals of MCP calls at the provider. The approved call must be exactly one that this door issued, because an agent could
+// invent or change a call and approve it.
 
 import { sha256Hex, type Json, type JsonObject } from '@tollgate/evidence'
 import { Refused } from '../dialect.ts'
 import { idOf } from './text.ts'
 
-/** The names under which it is remembered that an item was handed out. */
+/** The names under which an issued item is remembered. */
 export function namesOf(item: JsonObject): readonly string[] {
   const id = idOf(item['id'])
   if (id === undefined) return []
@@ -16,7 +16,7 @@ function nameOfCall({ id, server_label, name, arguments: args }: JsonObject): st
   return hashed([id, server_label, name, args].map((member) => member ?? null))
 }
 
-/** An approval has one name for its one use, however the request tells of the call: by itself, by its id, or not at all. */
+/** One name for the single use of an approval, however the request refers to the call. */
 function nameOfUse(id: string): string {
   return hashed(['use', id])
 }
@@ -25,21 +25,20 @@ function hashed(of: readonly Json[]): string {
   return `approval:${sha256Hex(JSON.stringify(of))}`
 }
 
-/** What a request approves. */
+/** The approvals in a request. */
 export interface Approvals {
-  /** Takes a call as the request repeats it. */
+  /** Takes a call that the request repeats. */
   repeat(item: JsonObject): void
-  /** Takes an answer. @throws Refused if there was one already. */
+  /** Takes an answer to an approval request. @throws Refused if it is the second one. */
   answer(item: JsonObject): void
-  /** Takes a call that has run. What it was approved by before is not approved anew. */
+  /** Takes a call that has run. Its approval is not used again. */
   run(item: JsonObject): void
-  /** The names that must have been handed out. */
+  /** The names that must have been issued. */
   needed(): readonly string[]
-  /** The names that must have been handed out, and must not have been used. */
+  /** The names that must have been issued and not used. */
   spent(): readonly string[]
 }
 
-/** Nothing is approved yet. */
 export function createApprovals(): Approvals {
   const repeated: { readonly id: string; readonly name: string }[] = []
   const answered = new Set<string>()
@@ -51,7 +50,7 @@ export function createApprovals(): Approvals {
       if (id !== undefined) repeated.push({ id, name: nameOfCall(item) })
     },
     answer({ approve, approval_request_id }) {
-      // An approval of nothing that can be read is of a name that nobody was handed.
+      // An unreadable id becomes a name that was never issued.
       const id = idOf(approval_request_id) ?? 'approval:'
       if (answered.has(id)) throw answeredTwice()
       answered.add(id)
@@ -72,6 +71,6 @@ export function createApprovals(): Approvals {
 }
 
 function answeredTwice(): Refused {
-  const message = 'a call is approved or refused twice; send one `mcp_approval_response` for each'
+  const message = 'a call is answered twice; send one `mcp_approval_response` for each call'
   return new Refused(400, 'AMBIGUOUS_INPUT', message, 'input')
 }

@@ -1,31 +1,31 @@
-// Calls that the agent runs: how each kind of item proposes one, and what goes on of it once it is allowed.
+// Calls that the agent runs: how each kind of item proposes one, and the item that is forwarded if it is allowed.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { Garbled, type Form, type ProposedCall } from '../dialect.ts'
 import { objectIn, only } from '../filter.ts'
 import { idOf, plain, statusOf } from './text.ts'
 
-/** A member that a stream brings piece by piece, and the events that do so. */
+/** A member that a stream sends in pieces, and the prefix of its events. */
 export interface Streamed {
   readonly member: string
   readonly event: string
 }
 
-/** One kind of item that is a call. */
+/** One kind of call item. */
 export interface CallKind {
   readonly form: Form
-  /** The tool; undefined if the item does not say. */
+  /** The tool; undefined if the item has no name. */
   tool(item: JsonObject): string | undefined
-  /** The name under which the request must have declared it, if it is not the tool's. */
+  /** The name under which the request must have declared it, if it differs from the tool. */
   declared?(item: JsonObject): string | undefined
-  /** What is judged; undefined if it is not what this kind has. */
+  /** The arguments to judge; undefined if they are invalid. */
   args(item: JsonObject): string | JsonObject | undefined
-  /** The members that carry what was judged. */
+  /** The members that hold the judged arguments. */
   carry(args: string, item: JsonObject): JsonObject
-  /** Members besides that go on with it. */
+  /** Further members to forward. */
   besides(item: JsonObject): JsonObject
   readonly streamed?: Streamed
-  /** Whether the item is whole only if it says so: a text that was cut is still a text. */
+  /** Whether an item without the status `completed` counts as cut. */
   readonly mustComplete: boolean
 }
 
@@ -93,25 +93,25 @@ const CALLS: Readonly<Record<string, CallKind>> = {
   tool_search_call: builtIn('tool_search', 'arguments', () => ({ execution: 'client' })),
 }
 
-/** The kind of call that an item is; undefined if it is none that an agent runs. */
+/** The kind of call of an item; undefined if the agent does not run it. */
 export function callKind(item: JsonObject): CallKind | undefined {
   const type = item['type']
   if (typeof type !== 'string' || !Object.hasOwn(CALLS, type) || isAtProvider(item)) return undefined
   return CALLS[type]
 }
 
-/** Whether the item says that the provider runs it, of the kinds that both can run. */
+/** Whether the provider runs it, for kinds that both sides can run. */
 function isAtProvider({ type, environment, execution }: JsonObject): boolean {
   if (type === 'shell_call') return isObject(environment) && environment['type'] !== 'local'
   return type === 'tool_search_call' && execution !== 'client'
 }
 
-/** How the result of a call refers to it. */
+/** The id by which the result of a call refers to it. */
 export function refOf(item: JsonObject): string | undefined {
   return idOf(item['type'] === 'mcp_approval_request' ? item['id'] : item['call_id'])
 }
 
-/** What a call proposes. One that is cut, or not what its kind has, names no tool, so that it is denied. */
+/** The proposal of a call. A cut or invalid call names no tool, so it is denied. */
 export function proposalOf(kind: CallKind, item: JsonObject, cut: boolean): ProposedCall {
   const { form } = kind
   const args = kind.args(item)
@@ -129,7 +129,7 @@ function isUnfinished(kind: CallKind, { status }: JsonObject): boolean {
   return kind.mustComplete && status !== undefined && status !== null && status !== 'completed'
 }
 
-/** What goes on of a call that is allowed. */
+/** The item to forward for an allowed call. */
 export function releasedCall(kind: CallKind, item: JsonObject, args: string): JsonObject {
   const id = idOf(item['id'])
   const status = item['type'] === 'mcp_approval_request' ? {} : { status: statusOf(item) }
@@ -142,7 +142,7 @@ export function releasedCall(kind: CallKind, item: JsonObject, args: string): Js
   }
 }
 
-/** The name under which a server of the provider's MCP connector is declared. */
+/** The name under which an MCP server of the provider is declared. */
 export function serverKey(label: Json | undefined): string | undefined {
   const known = idOf(label)
   return known === undefined ? undefined : `mcp:${known}`
@@ -194,7 +194,7 @@ function checksOf({ pending_safety_checks: checks }: JsonObject): Json {
     : []
 }
 
-// An item with both would be read one way here and the other way there.
+// With both members, readers could differ.
 function actionOf({ action, actions }: JsonObject): JsonObject | undefined {
   const isOne = isObject(action)
   if (isList(actions)) return isOne ? undefined : { actions }

@@ -1,4 +1,4 @@
-// What goes on of a response around its items. Most of it repeats the request; what the caller has written there at length stays out.
+// The response around its items. Most of it repeats the request; long texts of the caller are left out.
 
 import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { Garbled } from '../dialect.ts'
@@ -26,7 +26,7 @@ const SIMPLE = [
 ] as const
 const FIGURES = ['incomplete_details', 'reasoning', 'usage'] as const
 
-/** A response around these items. */
+/** A response with these items. */
 export function envelopeOf(response: JsonObject, output: readonly JsonObject[]): JsonObject {
   const id = idOf(response['id'])
   if (id === undefined) throw new Garbled('a response without an id')
@@ -35,7 +35,7 @@ export function envelopeOf(response: JsonObject, output: readonly JsonObject[]):
     id,
     object: 'response',
     created_at: typeof created_at === 'number' ? created_at : 0,
-    model: typeof model === 'string' ? model.slice(0, MOST_NAME) : '',
+    model: typeof model === 'string' ? model.slice(0, MAX_NAME) : '',
     error: isObject(response['error']) ? faultOf(response['error']) : null,
     incomplete_details: null,
     instructions: null,
@@ -45,14 +45,14 @@ export function envelopeOf(response: JsonObject, output: readonly JsonObject[]):
     temperature: typeof temperature === 'number' ? temperature : null,
     text: formatOf(response['text']),
     tool_choice: choiceOf(response['tool_choice']),
-    // What the request declared; nobody needs it back.
+    // The declared tools are not repeated.
     tools: [],
     top_p: typeof top_p === 'number' ? top_p : null,
     ...knownFigures(response),
   }
 }
 
-const MOST_NAME = 256
+const MAX_NAME = 256
 
 function knownFigures(response: JsonObject): JsonObject {
   const kept = simple(only(response, SIMPLE))
@@ -73,28 +73,28 @@ function simple(members: JsonObject): Record<string, Json> {
   return kept
 }
 
-const MOST_MESSAGE = 500
+const MAX_MESSAGE = 500
 
-/** What went wrong, as an upstream says it: its known texts, not too long. */
+/** The error of an upstream: its known members, shortened. */
 export function faultOf(fault: JsonObject): Record<string, Json> {
   const kept: Record<string, Json> = {}
   for (const name of ['type', 'code', 'message', 'param']) {
     const value = fault[name]
-    if (typeof value === 'string') kept[name] = value.slice(0, MOST_MESSAGE)
+    if (typeof value === 'string') kept[name] = value.slice(0, MAX_MESSAGE)
     else if (value === null) kept[name] = null
   }
   return kept
 }
 
-const MOST_PAIRS = 16
-const MOST_VALUE = 512
+const MAX_PAIRS = 16
+const MAX_VALUE = 512
 
 function metadataOf(metadata: Json | undefined): JsonObject {
   if (!isObject(metadata)) return {}
   const pairs = Object.entries(metadata).filter(
-    ([name, value]) => name.length <= 64 && typeof value === 'string' && value.length <= MOST_VALUE,
+    ([name, value]) => name.length <= 64 && typeof value === 'string' && value.length <= MAX_VALUE,
   )
-  return Object.fromEntries(pairs.slice(0, MOST_PAIRS))
+  return Object.fromEntries(pairs.slice(0, MAX_PAIRS))
 }
 
 function formatOf(text: Json | undefined): JsonObject {

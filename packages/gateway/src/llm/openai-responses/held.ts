@@ -1,21 +1,21 @@
-// An item that is held while it comes: its pieces, and whether they agree with what it is in the end.
+// Holds an item while it streams in, and checks that its pieces agree with the finished item.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { Garbled } from '../dialect.ts'
 import { callKind } from './calls.ts'
-import { MOST_HELD } from './items.ts'
+import { MAX_HELD } from './items.ts'
 
-/** An item that nobody has seen yet. */
+/** An item of which nothing has been sent. */
 export interface HeldItem {
   readonly state: 'held'
   readonly type: Json | undefined
-  /** How many characters are held. */
+  /** The number of held characters. */
   readonly size: number
-  /** Takes an event that belongs to it, and says how many characters that has added. @throws Garbled */
+  /** Takes an event of the item and returns the number of added characters. @throws Garbled */
   take(event: JsonObject, type: string): number
-  /** Makes sure that the finished item is the one that was announced, with the arguments that came. @throws Garbled */
+  /** Checks that the finished item is the announced one, with the streamed arguments. @throws Garbled */
   check(item: JsonObject): void
-  /** The item as far as it has come. */
+  /** The item as far as it has arrived. */
   soFar(): JsonObject
 }
 
@@ -28,21 +28,20 @@ function familyOf(type: string): string {
   return type.slice(0, type.lastIndexOf('.'))
 }
 
-/** Whether an event is a piece of what a call is made of. */
+/** Whether an event carries a piece of a call. */
 export function isPiece(type: string): boolean {
   return Object.hasOwn(PIECES, familyOf(type))
 }
 
 const SAME = ['type', 'id', 'call_id', 'name', 'namespace', 'server_label'] as const
 
-/** Holds an item. */
 export function createHeld(added: JsonObject): HeldItem {
   let pieces = ''
   let whole: string | undefined
 
   function take(event: JsonObject, type: string): number {
     const family = PIECES[familyOf(type)]
-    // Of what else belongs to it nothing is needed: the finished item has it all.
+    // Other events are not needed, because the finished item holds everything.
     if (!family || !isPiece(type)) return 0
     if (family.type !== added['type'] || whole !== undefined) throw new Garbled('a piece of another call')
     const isEnd = type.endsWith('.done')
@@ -69,7 +68,7 @@ export function createHeld(added: JsonObject): HeldItem {
     const member = callKind(item)?.streamed?.member
     if (member === undefined) return
     const text = item[member]
-    if (typeof text === 'string' && text.length > MOST_HELD) throw new Garbled('calls that are too long')
+    if (typeof text === 'string' && text.length > MAX_HELD) throw new Garbled('calls that are too long')
     const hasPieces = pieces !== '' || whole !== undefined
     if (hasPieces && text !== pieces) throw new Garbled('a call whose pieces are another one')
   }

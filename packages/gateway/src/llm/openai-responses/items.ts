@@ -1,5 +1,5 @@
-// The items of a response: which are words, which are calls that the agent runs, which the provider ran. All others may be calls
-// that nobody here knows, and are denied.
+// Sorts the items of a response: text, calls that the agent runs, and items that the provider ran. All others may be calls and
+// are denied.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { Garbled, type Judge, type ProposedCall, type Ruling } from '../dialect.ts'
@@ -7,15 +7,13 @@ import { callKind, proposalOf, refOf, releasedCall, type CallKind, type Streamed
 import { ranItem, ranKind } from './ran.ts'
 import { isTextType, messageOf, partOf, refusalItem, textPart, thoughtsOf } from './text.ts'
 
-/** The most items in a response. */
-export const MOST_ITEMS: number = 1024
-/** The most calls in a response. */
-export const MOST_CALLS: number = 256
-/** The most characters of calls that are held. */
-export const MOST_HELD: number = 4 * 1024 * 1024
+export const MAX_ITEMS: number = 1024
+export const MAX_CALLS: number = 256
+/** Maximum length of held calls, in characters. */
+export const MAX_HELD: number = 4 * 1024 * 1024
 
-/** How a stream tells of an item, piece by piece. */
-export interface Told {
+/** The stream events of an item. */
+export interface ItemEvents {
   readonly streamed?: Streamed
   readonly later?: JsonObject
   readonly before?: readonly string[]
@@ -23,27 +21,27 @@ export interface Told {
   readonly failed?: string
 }
 
-/** What an item has become. */
+/** A finished item and its stream events. */
 export interface Finished {
   readonly item: JsonObject
-  readonly told: Told
+  readonly events: ItemEvents
 }
 
-/** An item on its way: what of it has to be judged, and what it becomes then. */
+/** An item before judgement: its proposals, and the function that finishes it. */
 export interface ItemDraft {
   readonly proposals: readonly ProposedCall[]
-  /** Takes as many rulings as there are proposals. */
+  /** Takes one ruling per proposal. */
   finish(rulings: readonly Ruling[]): Finished
 }
 
-/** Reads an item. One that was cut before its end is never allowed. */
+/** Reads an item. A cut item is never allowed. */
 export function draftOf(item: JsonObject, judge: Judge, cut = false): ItemDraft {
   const call = callKind(item)
   if (call) return callDraft(call, item, cut)
   if (isTextType(item['type'])) return wordsDraft(item)
   const ran = cut ? undefined : ranKind(item)
   if (ran && judge.ran(ran.tool, item)) {
-    return { proposals: [], finish: () => ({ item: ranItem(ran, item), told: ran }) }
+    return { proposals: [], finish: () => ({ item: ranItem(ran, item), events: ran }) }
   }
   return unknownDraft(item)
 }
@@ -55,7 +53,7 @@ function callDraft(kind: CallKind, item: JsonObject, cut: boolean): ItemDraft {
     finish: ([ruling]) => {
       if (!ruling?.allowed) return refused(ruling)
       if (proposal.tool === undefined) throw new Garbled('a call without a name was allowed')
-      return { item: releasedCall(kind, item, ruling.args), told: kind }
+      return { item: releasedCall(kind, item, ruling.args), events: kind }
     },
   }
 }
@@ -63,7 +61,7 @@ function callDraft(kind: CallKind, item: JsonObject, cut: boolean): ItemDraft {
 function wordsDraft(item: JsonObject): ItemDraft {
   if (item['type'] === 'message') return messageDraft(item)
   const words = thoughtsOf(item)
-  return words ? { proposals: [], finish: () => ({ item: words, told: {} }) } : unknownDraft(item)
+  return words ? { proposals: [], finish: () => ({ item: words, events: {} }) } : unknownDraft(item)
 }
 
 function messageDraft(item: JsonObject): ItemDraft {
@@ -78,13 +76,13 @@ function messageDraft(item: JsonObject): ItemDraft {
           item,
           parts.map((part) => part ?? refusedPart(left.shift())),
         ),
-        told: {},
+        events: {},
       }
     },
   }
 }
 
-/** What a part of an unknown kind proposes: nothing that can be allowed. */
+/** The proposal for a part of an unknown kind. It is never allowed. */
 export const UNKNOWN: ProposedCall = {
   tool: undefined,
   declared: undefined,
@@ -109,10 +107,10 @@ function unknownDraft(item: JsonObject): ItemDraft {
 
 function refused(ruling: Ruling | undefined): Finished {
   const { text, receipt } = refusalIn(ruling)
-  return { item: refusalItem(text, receipt), told: {} }
+  return { item: refusalItem(text, receipt), events: {} }
 }
 
-/** The part that stands where one of an unknown kind was. */
+/** The part that replaces one of an unknown kind. */
 export function refusedPart(ruling: Ruling | undefined): JsonObject {
   return textPart(refusalIn(ruling).text)
 }
@@ -123,21 +121,21 @@ function refusalIn(ruling: Ruling | undefined): Ruling & { allowed: false } {
   return ruling
 }
 
-/** Judges drafts together, and gives what they become; at once if nothing has to be judged. */
+/** Judges drafts together and returns the finished items, synchronously if nothing must be judged. */
 export function settle(
   drafts: readonly ItemDraft[],
   judge: Judge,
 ): readonly Finished[] | Promise<readonly Finished[]> {
   const proposals = drafts.flatMap((draft) => draft.proposals)
   if (proposals.length === 0) return drafts.map((draft) => draft.finish([]))
-  if (proposals.length > MOST_CALLS) throw new Garbled('too many calls')
+  if (proposals.length > MAX_CALLS) throw new Garbled('too many calls')
   return judge.judge(proposals).then((rulings) => {
     const left = [...rulings]
     return drafts.map((draft) => draft.finish(left.splice(0, draft.proposals.length)))
   })
 }
 
-/** An item as a reply has it. */
+/** An item of a reply. @throws Garbled */
 export function itemIn(value: Json | undefined): JsonObject {
   if (!isObject(value)) throw new Garbled('an item that is no object')
   return value

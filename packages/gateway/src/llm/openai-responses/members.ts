@@ -1,10 +1,10 @@
-// The members that results and their parts have. Nobody knows what a model reads of any others, so that they are taken out.
+// The known members of results and their parts. A model might read unknown ones, so they are removed.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { word } from '../filter.ts'
 import { idOf } from './text.ts'
 
-/** Gives what stays of a member; undefined if nothing does. */
+/** Returns the part of a member to keep; undefined to remove it. */
 type Keep = (value: Json) => Json | undefined
 
 /** The members that an object may have. */
@@ -35,11 +35,8 @@ const each =
 
 const PART: Members = { type: any, prompt_cache_breakpoint: within({ mode: short }) }
 
-/** A part that is text. */
 export const TEXT_PART: Members = { ...PART, text: any }
-/** A part that is a picture. */
 export const PICTURE_PART: Members = { ...PART, detail: short, image_url: any, file_id: any }
-/** A part that is a file. */
 export const FILE_PART: Members = {
   ...PART,
   detail: short,
@@ -48,7 +45,7 @@ export const FILE_PART: Members = {
   file_url: any,
   filename: any,
 }
-/** What a command of a shell has put out. */
+/** The output of a shell command. */
 export const COMMAND: Members = {
   stdout: any,
   stderr: any,
@@ -63,16 +60,16 @@ const RESULT: Members = {
   caller: within({ type: short, caller_id: id }),
   execution: short,
   max_output_length: figure,
-  // What a check says comes from the provider, which knows it by its id.
+  // The provider knows the text of a check by its id.
   acknowledged_safety_checks: each(within({ id, code: short })),
 }
 
-/** An item that is a result, and the member that holds it. */
+/** The members of a result item, with the one that holds the content. */
 export function resultMembers(member: string): Members {
   return { ...RESULT, [member]: any }
 }
 
-/** Takes out of an object, in place, what is not known; whether there was anything. */
+/** Removes unknown members of an object in place. Returns whether there were any. */
 export function tidy(object: JsonObject, members: Members): boolean {
   let changed = false
   for (const [name, value] of Object.entries(object)) {

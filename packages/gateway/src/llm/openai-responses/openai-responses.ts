@@ -1,9 +1,7 @@
-// The Responses API of OpenAI, and of whoever speaks it.
-
 import type { Dialect } from '../dialect.ts'
 import { governReply } from './reply.ts'
 import { readRequest } from './request.ts'
 import { openStream } from './stream.ts'
 
-/** OpenAI's Responses. */
+/** The dialect of OpenAI's Responses API, also of compatible servers. */
 export const openaiResponses: Dialect = { provider: 'openai', readRequest, governReply, openStream }

@@ -1,4 +1,4 @@
-// The parameters of a request for a response: those that are known here, and those that would let a call arrive unseen.
+// The parameters of a Responses request: the known ones, and those that would let a call arrive unseen.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { Refused } from '../dialect.ts'
@@ -37,7 +37,7 @@ const OFFICIAL = [
   'user',
 ] as const
 
-/** How vLLM, Ollama, OpenRouter and others choose words. */
+/** Sampling parameters of vLLM, Ollama, OpenRouter and others. */
 const COMPATIBLE = [
   'frequency_penalty',
   'ignore_eos',
@@ -59,7 +59,7 @@ const COMPATIBLE = [
 const KNOWN: ReadonlySet<string> = new Set([...OFFICIAL, ...COMPATIBLE])
 const SHOWABLE = /^[\w.-]{1,64}$/
 
-/** Lets only parameters pass that are known, and by which no call can arrive unseen. @throws Refused */
+/** Refuses unknown parameters and those that would let a call arrive unseen. @throws Refused */
 export function checkParameters(body: JsonObject, further: ReadonlySet<string>): void {
   for (const name of Object.keys(body)) if (!KNOWN.has(name) && !further.has(name)) throw unknown(name)
   for (const [name, remedy] of Object.entries(UNSEEN)) {
@@ -67,14 +67,17 @@ export function checkParameters(body: JsonObject, further: ReadonlySet<string>):
   }
   const { background, context_management: management } = body
   if (isGiven(background) && background !== false) {
-    throw ungoverned('a response in the background is not governed; wait for it, or stream it', 'background')
+    throw ungoverned(
+      'a background response is not governed; set `background` to false, or stream the response',
+      'background',
+    )
   }
   if (isGiven(management) && !isCompaction(management)) {
-    throw ungoverned('of `context_management` only `compaction` is known here', 'context_management')
+    throw ungoverned('`context_management` has an unknown type; use only `compaction`', 'context_management')
   }
 }
 
-/** What lies at the provider was not judged here, and may bring tools or results. */
+/** Content at the provider was not judged here and may bring tools or results. */
 const UNSEEN: Readonly<Record<string, string>> = {
   previous_response_id: 'send the whole conversation in `input` instead',
   conversation: 'send the whole conversation in `input` instead',
@@ -89,7 +92,7 @@ function isCompaction(management: Json | undefined): boolean {
   return isList(management) && management.every((entry) => isObject(entry) && entry['type'] === 'compaction')
 }
 
-/** Whether a stream is asked for. @throws Refused if that cannot be told. */
+/** Whether a stream is requested. @throws Refused if the value is invalid. */
 export function streamOf({ stream }: JsonObject): boolean {
   if (stream === undefined || stream === null || stream === false) return false
   if (stream === true) return true
@@ -99,8 +102,8 @@ export function streamOf({ stream }: JsonObject): boolean {
 function unknown(name: string): Refused {
   const remedy =
     'add it to `llm.openai.parameters` in tollgate.yaml if it cannot make the provider run a tool or keep a reply for later'
-  if (!SHOWABLE.test(name)) return ungoverned(`a parameter of the request is not known here; ${remedy}`)
-  return ungoverned(`the parameter \`${name}\` is not known here; ${remedy}`, name)
+  if (!SHOWABLE.test(name)) return ungoverned(`a parameter of the request is unknown; ${remedy}`)
+  return ungoverned(`the parameter \`${name}\` is unknown; ${remedy}`, name)
 }
 
 function ungoverned(message: string, param?: string): Refused {

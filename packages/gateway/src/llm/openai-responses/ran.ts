@@ -1,24 +1,23 @@
-// What the provider ran by itself: which tool each kind of item is of, what goes on of it, and how a stream tells of it.
+// Items that the provider ran: the tool of each kind, its forwarded members and its stream events.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { only } from '../filter.ts'
 import { plain } from './text.ts'
 import type { Streamed } from './calls.ts'
 
-/** One kind of item that the provider ran. */
 interface RanKind {
   readonly tool: string
-  /** Members that are texts or figures. */
+  /** Members that are strings or numbers. */
   readonly plain: readonly string[]
-  /** Members that are more than that. */
+  /** Members with structure. */
   readonly nested: Readonly<Record<string, (value: Json) => Json>>
-  /** Members that a stream brings only with the finished item, and what stands there before. */
+  /** Members that a stream sends only with the finished item, with their earlier values. */
   readonly later: JsonObject
   readonly streamed?: Streamed
-  /** Events that tell how far it is, before and after the streamed member. */
+  /** Progress events, before and after the streamed member. */
   readonly before: readonly string[]
   readonly after: readonly string[]
-  /** The event in place of those after, where the item has failed. */
+  /** The event that replaces those in `after` if the item failed. */
   readonly failed?: string
 }
 
@@ -167,14 +166,14 @@ const RAN: Readonly<Record<string, RanKind>> = {
   },
 }
 
-/** The kind of item of what the provider ran, if it is no call for the agent; undefined if it is nothing that it runs. */
+/** The kind of an item that the provider ran; undefined for any other item. */
 export function ranKind(item: JsonObject): RanKind | undefined {
   const type = item['type']
   if (typeof type !== 'string' || !Object.hasOwn(RAN, type)) return undefined
   return RAN[type]
 }
 
-/** What goes on of it. */
+/** The item to forward. */
 export function ranItem(kind: RanKind, item: JsonObject): JsonObject {
   return members(item, kind.plain, kind.nested)
 }

@@ -1,17 +1,17 @@
-// A response that came whole: every item becomes what it may be, and all calls of it are judged together.
+// Governs a whole response: rebuilds every item and judges all calls together.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { Garbled, type Judge, type OnItem } from '../dialect.ts'
 import { namesOf } from './approvals.ts'
 import { envelopeOf } from './envelope.ts'
-import { draftOf, itemIn, MOST_HELD, MOST_ITEMS, settle } from './items.ts'
+import { draftOf, itemIn, MAX_HELD, MAX_ITEMS, settle } from './items.ts'
 
-/** Judges a whole response, and gives what goes on in its place. @throws Garbled */
+/** Judges a whole response and returns the response to forward. @throws Garbled */
 export async function governReply(reply: Json, judge: Judge, onItem?: OnItem): Promise<JsonObject> {
   if (!isObject(reply) || !isList(reply['output'])) throw new Garbled('a response without a list of items')
   const items = reply['output'].map(itemIn)
-  if (items.length > MOST_ITEMS) throw new Garbled('too many items')
-  if (items.reduce((sum, item) => sum + heldIn(item), 0) > MOST_HELD)
+  if (items.length > MAX_ITEMS) throw new Garbled('too many items')
+  if (items.reduce((sum, item) => sum + heldIn(item), 0) > MAX_HELD)
     throw new Garbled('calls that are too long')
   const isWhole = (reply['status'] ?? 'completed') === 'completed'
   const isCut = (item: JsonObject): boolean =>

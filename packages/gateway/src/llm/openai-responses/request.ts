@@ -1,9 +1,9 @@
-// A request for a response: what it declares, what was said in it and by whom, and what tools have answered.
+// Reads a Responses request: its tools, texts with their channels, and tool results.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
-import { Refused, type RequestReading, type Restored, type Result, type SaidWords } from '../dialect.ts'
+import { Refused, type RequestReading, type Restored, type Result, type TurnText } from '../dialect.ts'
 import { only } from '../filter.ts'
-import { searchesByItself } from '../searching.ts'
+import { searchesWeb } from '../searching.ts'
 import { createApprovals, type Approvals } from './approvals.ts'
 import { callKind, refOf } from './calls.ts'
 import { readFileData } from '../files.ts'
@@ -13,18 +13,17 @@ import { become, isResultType, resultOf, resultRef } from './results.ts'
 import { idOf, OUR_MESSAGE } from './text.ts'
 import { createToolBook, type ToolBook } from './tools.ts'
 
-/** A request for a response as it was read. */
 export interface ResponsesReading extends RequestReading {
-  /** Items that the request names instead of bringing them along, and calls that it approves. */
+  /** Items that the request refers to by id, and calls that it approves. */
   readonly references: readonly string[]
-  /** Approvals that it gives for the first time. */
+  /** Approvals that it uses for the first time. */
   readonly spends: readonly string[]
-  /** Whether reading it has changed the body: items of ours that the upstream does not know are given in full. */
+  /** Whether reading changed the body: items of the gateway, which the upstream does not know, are written out. */
   readonly changed: boolean
 }
 
-const MOST_ITEMS = 20_000
-const MOST_RESULTS = 10_000
+const MAX_ITEMS = 20_000
+const MAX_RESULTS = 10_000
 
 /** Reads a request. @throws Refused */
 export function readRequest(
@@ -35,8 +34,8 @@ export function readRequest(
   checkParameters(body, further)
   const stream = streamOf(body)
   const book = createToolBook()
-  // Others to fall back on are no parameter of the dialect, and may have been made known.
-  const isOnline = searchesByItself(body['model']) || searchesByItself(body['models'])
+  // `models` is not in the dialect, but may be configured.
+  const isOnline = searchesWeb(body['model']) || searchesWeb(body['models'])
   if (isOnline) book.take([{ type: 'web_search' }], 'model')
   book.take(body['tools'], 'tools')
   const talk = createTalk(book, restored)
@@ -56,48 +55,48 @@ export function readRequest(
 function takeAll({ instructions, input }: JsonObject, talk: Talk): void {
   if (typeof instructions === 'string') talk.say('USER', instructions)
   else if (instructions !== undefined && instructions !== null)
-    throw ambiguous('`instructions` must be a text')
+    throw ambiguous('`instructions` must be a string')
   if (typeof input === 'string') talk.say('USER', input)
   else if (isList(input)) {
-    if (input.length > MOST_ITEMS) throw tooLarge(`\`input\` has more than ${MOST_ITEMS} items`)
+    if (input.length > MAX_ITEMS) throw tooLarge(`\`input\` has more than ${MAX_ITEMS} items`)
     for (const [index, item] of input.entries()) talk.take(item, { list: input, index })
   } else if (input !== undefined && input !== null) {
-    throw ambiguous('`input` must be a text or a list of items')
+    throw ambiguous('`input` must be a string or a list of items')
   }
 }
 
-/** Where an item stands. */
+/** The position of an item. */
 interface ItemPlace {
   readonly list: readonly Json[]
   readonly index: number
 }
 
 interface Talk {
-  readonly turns: readonly (SaidWords | Result)[]
+  readonly turns: readonly (TurnText | Result)[]
   readonly references: readonly string[]
   readonly approvals: Approvals
   readonly changed: boolean
-  say(channel: SaidWords['channel'], text: string): void
+  say(channel: TurnText['channel'], text: string): void
   take(item: Json, place: ItemPlace): void
 }
 
 function createTalk(book: ToolBook, restored: Restored): Talk {
-  const turns: (SaidWords | Result)[] = []
+  const turns: (TurnText | Result)[] = []
   const references: string[] = []
   const approvals = createApprovals()
-  /** The tools of earlier calls, by how results refer to them. */
+  /** The tools of earlier calls, by the id in their results. */
   const calls = new Map<string, string>()
-  /** How results refer to calls, by the ids of their items. */
+  /** The ids in results, by the item ids of their calls. */
   const ids = new Map<string, string>()
   let changed = false
   let results = 0
 
-  function say(channel: SaidWords['channel'], text: string): void {
+  function say(channel: TurnText['channel'], text: string): void {
     turns.push({ kind: 'said', channel, text })
   }
 
   function take(item: Json, place: ItemPlace): void {
-    if (!isObject(item)) throw ambiguous('an item of `input` is no object')
+    if (!isObject(item)) throw ambiguous('an item of `input` must be an object')
     const type = typeOf(item)
     if (type === 'message') takeMessage(item)
     else if (type === 'item_reference') takeReference(item)
@@ -115,7 +114,7 @@ function createTalk(book: ToolBook, restored: Restored): Talk {
       return
     }
     if (role !== 'user' && role !== 'system' && role !== 'developer') {
-      throw ambiguous('a message of `input` has no role that is known here')
+      throw ambiguous('a message of `input` has an unknown role')
     }
     if (typeof content === 'string') say('USER', content)
     else if (isList(content)) for (const part of content) if (isObject(part)) takePart(part)
@@ -128,11 +127,11 @@ function createTalk(book: ToolBook, restored: Restored): Talk {
     const data = restored(file_data)
     const file = readFileData(data)
     if (file.kind === 'text') say('TOOL_OUTPUT', file.text)
-    // Whoever can make it out reads it; here it counts as it stands.
+    // Another reader may be able to decode it. Here it counts as received.
     else if (file.kind === 'unreadable') say('TOOL_OUTPUT', data)
   }
 
-  /** The upstream does not know ids of ours. */
+  /** Removes the id of the gateway, which the upstream does not know. */
   function disown(item: JsonObject): void {
     if (!isOurs(item['id'])) return
     become(item, only(item, ['type', 'role', 'content', 'phase']))
@@ -146,13 +145,13 @@ function createTalk(book: ToolBook, restored: Restored): Talk {
       references.push(id)
       return
     }
-    const text = `A tool call was refused by Tollgate. Receipt: ${id.slice(OUR_MESSAGE.length)}`
+    const text = `A tool call was denied by Tollgate. Receipt: ${id.slice(OUR_MESSAGE.length)}`
     become(item, { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] })
     changed = true
   }
 
   function takeResult(item: JsonObject, place: ItemPlace, type: string): void {
-    if (++results > MOST_RESULTS) throw tooLarge(`\`input\` has more than ${MOST_RESULTS} tool results`)
+    if (++results > MAX_RESULTS) throw tooLarge(`\`input\` has more than ${MAX_RESULTS} tool results`)
     if (type === 'tool_search_output') takeFound(item)
     const ref = resultRef(item, ids)
     const tool = ref === undefined ? undefined : calls.get(ref)
@@ -161,7 +160,7 @@ function createTalk(book: ToolBook, restored: Restored): Talk {
     changed ||= read.changed
   }
 
-  /** What a search has found may be called. What the provider found, the request has declared. */
+  /** Tools found by a client search may be called. Tools found by the provider must already be declared. */
   function takeFound({ tools, execution }: JsonObject): void {
     if (execution === 'client') book.take(tools, 'input')
     else book.repeat(tools, 'input')
@@ -190,7 +189,7 @@ function createTalk(book: ToolBook, restored: Restored): Talk {
     return names !== undefined
   }
 
-  function sayAll(channel: SaidWords['channel'], value: Json | undefined): void {
+  function sayAll(channel: TurnText['channel'], value: Json | undefined): void {
     if (typeof value === 'string') say(channel, value)
     else if (isList(value)) for (const item of value) sayAll(channel, item)
     else if (isObject(value)) for (const item of Object.values(value)) sayAll(channel, item)
@@ -208,7 +207,7 @@ function createTalk(book: ToolBook, restored: Restored): Talk {
   }
 }
 
-/** What the provider ran earlier, as a request repeats it, and the members of it that a tool has said. */
+/** Items that the provider ran earlier, and their members with tool output. */
 const ECHOES: Readonly<Record<string, readonly string[]>> = {
   web_search_call: ['action', 'results'],
   file_search_call: ['results'],
@@ -222,13 +221,13 @@ const ECHOES: Readonly<Record<string, readonly string[]>> = {
   program_output: ['result'],
 }
 
-/** What the model has said or thought, and what holds no words. */
+/** Items of the model, or without text. */
 const SILENT: ReadonlySet<string> = new Set(['reasoning', 'compaction', 'compaction_trigger'])
 
 function typeOf(item: JsonObject): string {
   const { type } = item
   if (typeof type === 'string') return type
-  if (type !== undefined && type !== null) throw ambiguous('an item of `input` has a type that is no text')
+  if (type !== undefined && type !== null) throw ambiguous('the type of an item of `input` must be a string')
   return 'role' in item ? 'message' : 'item_reference'
 }
 
@@ -247,7 +246,7 @@ function checkUpdate(item: JsonObject): void {
 }
 
 function unknownItem(): Refused {
-  const message = 'an item of `input` is of a kind that is not known here; leave it out'
+  const message = 'an item of `input` has an unknown type; leave it out'
   return new Refused(400, 'ROUTE_NOT_GOVERNED', message, 'input')
 }
 
@@ -256,5 +255,5 @@ function ambiguous(message: string): Refused {
 }
 
 function tooLarge(what: string): Refused {
-  return new Refused(400, 'REQUEST_TOO_LARGE', `${what}; leave out what is old`, 'input')
+  return new Refused(400, 'REQUEST_TOO_LARGE', `${what}; leave out old items`, 'input')
 }

@@ -1,4 +1,4 @@
-// What tools have answered, as a request hands it to the model: which texts it holds, and how to put others in their place.
+// Tool results in a request: finds the texts in them, and replaces them.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { Refused, type Restored, type Result, type ReadResult } from '../dialect.ts'
@@ -7,27 +7,25 @@ import { readFileData, readPicture, type FileContent } from '../files.ts'
 import { COMMAND, FILE_PART, PICTURE_PART, resultMembers, TEXT_PART, tidy, type Members } from './members.ts'
 import { idOf } from './text.ts'
 
-/** What reading a result has brought to light. */
 interface Notes {
   readonly restored: Restored
-  /** What a model would read, in its order. */
+  /** The texts that a model would read, in order. */
   readonly texts: string[]
-  /** Whether something was taken out of it. */
+  /** Whether something was removed. */
   changed: boolean
 }
 
-/** Gives a value around other texts, of which it takes as many as it has. */
+/** Builds a value with other texts, as many as it has. */
 type Rebuild = (next: () => string) => Json
 
-/** One kind of item that is a result. */
 interface ResultKind {
-  /** The member that holds it. */
+  /** The member with the content. */
   readonly member: string
   readonly members: Members
   read(value: Json | undefined, notes: Notes): Rebuild
-  /** What stands in its place once it is withheld. */
+  /** The content that replaces a withheld one. */
   note(text: string, value: Json | undefined): Json
-  /** Whether the note has no place in it, and stands in a message behind it. */
+  /** Whether the note does not fit into the content, so that a message after it carries the note. */
   readonly isMute: boolean
   hasFailed(item: JsonObject): boolean
 }
@@ -56,7 +54,7 @@ const PATCH: ResultKind = {
   hasFailed: ({ status }) => status === 'failed',
 }
 
-// There must be a picture: a single clear point.
+// A screenshot is required: one transparent pixel.
 const NO_PICTURE = {
   type: 'computer_screenshot',
   image_url:
@@ -94,17 +92,17 @@ export function isResultType(type: string): boolean {
 
 const KEPT = ['type', 'id', 'call_id', 'status', 'caller', 'execution', 'max_output_length'] as const
 
-/** Where a result stands, and of which call it is. */
+/** The position of a result, and its call. */
 interface ResultPlace {
   readonly list: readonly Json[]
-  /** Its place in the list; others may come to stand before it. */
+  /** Its index in the list. Later insertions may move it. */
   readonly index: number
   readonly ref: string | undefined
   readonly tool: string | undefined
   readonly restored: Restored
 }
 
-/** Reads a result. @throws Refused if it may hold texts that nobody here can read. */
+/** Reads a result. @throws Refused if it may hold unreadable text. */
 export function resultOf(item: JsonObject, { list, index, ref, tool, restored }: ResultPlace): ReadResult {
   const { type } = item
   const kind = (typeof type === 'string' ? RESULTS[type] : undefined) ?? WORDS
@@ -120,7 +118,7 @@ export function resultOf(item: JsonObject, { list, index, ref, tool, restored }:
     content,
     texts,
     rewrite(others) {
-      if (others.length !== texts.length) throw new RangeError('a result must keep the number of its texts')
+      if (others.length !== texts.length) throw new RangeError('the number of texts must stay the same')
       let at = 0
       Object.assign(item, { [kind.member]: rebuild(() => others[at++] ?? '') })
     },
@@ -132,14 +130,14 @@ export function resultOf(item: JsonObject, { list, index, ref, tool, restored }:
   return { result, changed: notes.changed }
 }
 
-/** Makes another item of one, in its place in the body. */
+/** Replaces an item in place. */
 export function become(item: JsonObject, other: JsonObject): void {
   for (const name of Object.keys(item)) Reflect.deleteProperty(item, name)
   Object.assign(item, other)
 }
 
 function insertAfter(list: readonly Json[], index: number, item: JsonObject, other: JsonObject): void {
-  // Sound: the body is ours to change.
+  // Sound: the body may be changed.
   const body = list as Json[]
   body.splice(body.indexOf(item, index) + 1, 0, other)
 }
@@ -156,7 +154,7 @@ function all(values: readonly Json[], read: (value: Json) => Rebuild): Rebuild {
 
 const PLAIN_NAME = /^[\w$.-]{1,64}$/
 
-/** Every text in a value, however deep; a name that is more than one is a text, too. */
+/** Collects every text in a value. A member name that is not plain counts as text. */
 function gather(value: Json, texts: string[]): void {
   if (typeof value === 'string') texts.push(value)
   else if (isList(value)) for (const item of value) gather(item, texts)
@@ -168,7 +166,7 @@ function gather(value: Json, texts: string[]): void {
   }
 }
 
-/** The same value around other texts, in the order in which they were gathered. */
+/** The same value with other texts, in the order of `gather`. */
 function replaced(value: Json, next: () => string): Json {
   if (typeof value === 'string') return next()
   if (isList(value)) return value.map((item) => replaced(item, next))
@@ -186,14 +184,14 @@ function readOutput(value: Json | undefined, notes: Notes): Rebuild {
   return all(listOf(value), (part) => readPart(part, notes))
 }
 
-const SPOKEN: ReadonlySet<Json | undefined> = new Set(['input_text', 'output_text', 'text'])
+const TEXT_TYPES: ReadonlySet<Json | undefined> = new Set(['input_text', 'output_text', 'text'])
 
 function readPart(part: Json, notes: Notes): Rebuild {
   if (!isObject(part)) throw unreadable()
   const { type, text } = part
   if (type === 'input_image') return readImage(part, notes)
   if (type === 'input_file') return readFile(part, notes)
-  if (!SPOKEN.has(type) || typeof text !== 'string') throw unreadable()
+  if (!TEXT_TYPES.has(type) || typeof text !== 'string') throw unreadable()
   notes.changed = tidy(part, TEXT_PART) || notes.changed
   return leaf(text, notes, (other) => ({ ...part, text: other }))
 }
@@ -201,15 +199,15 @@ function readPart(part: Json, notes: Notes): Rebuild {
 function readImage(part: JsonObject, notes: Notes): Rebuild {
   notes.changed = tidy(part, PICTURE_PART) || notes.changed
   const { image_url: url, file_id } = part
-  requireHere(file_id)
+  requireInline(file_id)
   return readContent(part, 'image_url', url, readPicture, notes)
 }
 
 function readFile(part: JsonObject, notes: Notes): Rebuild {
   notes.changed = tidy(part, FILE_PART) || notes.changed
   const { filename, file_data, file_id, file_url } = part
-  requireHere(file_id)
-  requireHere(file_url)
+  requireInline(file_id)
+  requireInline(file_url)
   if (!isGiven(filename)) return readContent(part, 'file_data', file_data, readFileData, notes)
   if (typeof filename !== 'string') throw unreadable()
   const name = leaf(filename, notes, (other) => other)
@@ -220,7 +218,7 @@ function readFile(part: JsonObject, notes: Notes): Rebuild {
   }
 }
 
-/** Reads a member that holds a file or a picture. */
+/** Reads a member that holds a file or an image. */
 function readContent(
   part: JsonObject,
   member: string,
@@ -270,18 +268,18 @@ function unreadable(): Refused {
   return new Refused(
     400,
     'AMBIGUOUS_INPUT',
-    'a tool result holds something that is not known here; send texts, pictures or files',
+    'a tool result holds content of an unknown type; send texts, images or files',
     'input',
   )
 }
 
-/** What lies elsewhere is read by the model alone. */
-function requireHere(pointer: Json | undefined): void {
+/** Refuses content at another place, which only the model would read. */
+function requireInline(pointer: Json | undefined): void {
   if (!isGiven(pointer)) return
   throw new Refused(
     400,
     'AMBIGUOUS_INPUT',
-    'a tool result points to a file or a picture that lies elsewhere and cannot be read here; send what is in it, as `input_text`, `file_data` or a `data:image/` URL',
+    'a tool result refers to a file or an image at another place, which the gateway cannot inspect; send its content as `input_text`, `file_data` or a `data:image/` URL',
     'input',
   )
 }
@@ -289,7 +287,7 @@ function requireHere(pointer: Json | undefined): void {
 function hidden(member: string): Refused {
   const remedy =
     member === 'image_url'
-      ? 'send a `data:image/` or an https URL'
+      ? 'send a `data:image/` URL or an https URL'
       : 'send base64 or a data URL, with text in UTF-8, or send it as `input_text`'
   return new Refused(
     400,
@@ -320,9 +318,9 @@ function outcomeOf(outcome: Json | undefined): JsonObject {
   return { type: 'exit', exit_code: typeof exit_code === 'number' ? exit_code : 1 }
 }
 
-/** How a result refers to its call. */
+/** The call id of a result. */
 export function resultRef({ call_id, id }: JsonObject, ids: ReadonlyMap<string, string>): string | undefined {
-  // Of a local shell the official types say `id` for it, where the wire has `call_id`.
+  // For a local shell the official types have `id`, while the wire has `call_id`.
   const own = idOf(id)
   return idOf(call_id) ?? (own === undefined ? undefined : (ids.get(own) ?? own))
 }

@@ -1,5 +1,5 @@
-// A response that comes as a stream. Words go on as they come. What may be a call, or was run by the provider, is held until its item is
-// finished; then it is judged, and told of anew. Places are those in which things went out, and the last event repeats exactly that.
+// Governs a streamed response. Text is forwarded as it arrives. Possible calls and provider items are held until they are
+// finished, then judged and written out. Places count the items that were sent, and the last event repeats exactly those.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { SSE_COMMENT, type SseEvent } from '../../sse.ts'
@@ -8,15 +8,15 @@ import { only } from '../filter.ts'
 import { readJson } from '../read-json.ts'
 import { namesOf } from './approvals.ts'
 import { envelopeOf, faultOf } from './envelope.ts'
-import { createWriter, tellItem, tellPart, type Write } from './events.ts'
+import { createWriter, writeItem, writePart, type Write } from './events.ts'
 import { createHeld, isPiece, type HeldItem } from './held.ts'
 import {
   contentOf,
   draftOf,
   itemIn,
-  MOST_CALLS,
-  MOST_HELD,
-  MOST_ITEMS,
+  MAX_CALLS,
+  MAX_HELD,
+  MAX_ITEMS,
   refusedPart,
   settle,
   UNKNOWN,
@@ -26,16 +26,16 @@ import {
 import { idOf, isTextType, messageOf, newId, partOf, thoughtOf, thoughtsOf } from './text.ts'
 import { placeIn, wordEvent, type WordEvent } from './text-events.ts'
 
-/** An item of words, which goes on as it comes. */
+/** A text item, forwarded as it arrives. */
 interface OpenItem {
   readonly state: 'open'
   readonly type: Json | undefined
   readonly id: string
   /** The id as JSON text. */
   readonly quotedId: string
-  /** Its place among what went out. */
+  /** Its place in the output. */
   readonly place: number
-  /** Parts that went out in place of others. */
+  /** Parts that were replaced. */
   readonly replaced: Map<number, JsonObject>
 }
 
@@ -86,11 +86,11 @@ export function openStream(judge: Judge, onItem?: OnItem): Rewriter {
 
   function takeWords(write: Write, event: JsonObject, words: WordEvent, type: string): string {
     const slot = openSlot(event)
-    if (slot.type !== words.on) throw new Garbled('words of another kind than their item')
-    const place = placeIn(event[words.place], MOST_ITEMS)
+    if (slot.type !== words.on) throw new Garbled('a text event does not fit its item')
+    const place = placeIn(event[words.place], MAX_ITEMS)
     if (slot.replaced.size > 0 && slot.replaced.has(place)) return ''
     const { delta, logprobs } = event
-    // Most events of a stream are of this kind: what the others are built from would cost more than the words.
+    // The fast path for most events.
     if (type === TEXT_DELTA && typeof delta === 'string' && isEmpty(logprobs)) {
       const at = `"item_id":${slot.quotedId},"output_index":${slot.place},"content_index":${place}`
       return write(type, `${at},"delta":${JSON.stringify(delta)},"logprobs":[]`)
@@ -103,7 +103,7 @@ export function openStream(judge: Judge, onItem?: OnItem): Rewriter {
 
   function takePart(write: Write, event: JsonObject, type: string): string | Promise<string> {
     const slot = openSlot(event)
-    const place = placeIn(event['content_index'], MOST_ITEMS)
+    const place = placeIn(event['content_index'], MAX_ITEMS)
     const at = { item_id: slot.id, output_index: slot.place, content_index: place }
     if (slot.replaced.has(place)) return ''
     const part =
@@ -124,11 +124,11 @@ export function openStream(judge: Judge, onItem?: OnItem): Rewriter {
     const [ruling] = await judge.judge([UNKNOWN])
     const part = refusedPart(ruling)
     slot.replaced.set(place, part)
-    return tellPart(write, at, part)
+    return writePart(write, at, part)
   }
 
   function takeAdded(write: Write, event: JsonObject): string {
-    const index = placeIn(event['output_index'], MOST_ITEMS)
+    const index = placeIn(event['output_index'], MAX_ITEMS)
     if (slots.has(index)) throw new Garbled('two items in one place')
     const item = itemIn(event['item'])
     if (isTextType(item['type'])) return open(write, index, item)
@@ -161,7 +161,7 @@ export function openStream(judge: Judge, onItem?: OnItem): Rewriter {
   }
 
   function takeDone(write: Write, event: JsonObject): string | Promise<string> {
-    const index = placeIn(event['output_index'], MOST_ITEMS)
+    const index = placeIn(event['output_index'], MAX_ITEMS)
     const item = itemIn(event['item'])
     const slot = slots.get(index) ?? unannounced(index, item)
     if (slot.state === 'done') throw new Garbled('an item that ends twice')
@@ -171,39 +171,39 @@ export function openStream(judge: Judge, onItem?: OnItem): Rewriter {
       slot.check(item)
       return release(write, [draftOf(item, judge)])
     }
-    if (item['type'] !== slot.type) throw new Garbled('an item that ends as another kind')
+    if (item['type'] !== slot.type) throw new Garbled('an item changes its type')
     const shown = wordsOf(item, slot)
     sent[slot.place] = shown
     return write('response.output_item.done', { output_index: slot.place, item: shown })
   }
 
   function unannounced(index: number, item: JsonObject): HeldItem {
-    if (isTextType(item['type'])) throw new Garbled('the end of an item that never began')
+    if (isTextType(item['type'])) throw new Garbled('an item ends that never began')
     return hold(index, item)
   }
 
   function release(write: Write, drafts: readonly ItemDraft[]): string | Promise<string> {
     const finished = settle(drafts, judge)
-    const tell = (all: readonly Finished[]): string => all.map((one) => tellOne(write, one)).join('')
-    return isReady(finished) ? tell(finished) : finished.then(tell)
+    const writeAll = (all: readonly Finished[]): string => all.map((one) => writeOne(write, one)).join('')
+    return isReady(finished) ? writeAll(finished) : finished.then(writeAll)
   }
 
-  function tellOne(write: Write, { item, told }: Finished): string {
+  function writeOne(write: Write, { item, events }: Finished): string {
     const id = idOf(item['id']) ?? newId('item_')
     const whole = { ...item, id }
-    const text = tellItem(write, sent.length, { item: whole, told })
+    const text = writeItem(write, sent.length, { item: whole, events })
     sent.push(whole)
     for (const name of namesOf(whole)) onItem?.(name)
     return text
   }
 
-  /** Events that belong to what is held, or to nothing that is known. */
+  /** Takes events of held items. Other events are dropped if they cannot carry a call. */
   function takeAside(event: JsonObject, type: string): string {
     const index = event['output_index']
     const slot = typeof index === 'number' ? slots.get(index) : undefined
     if (slot?.state === 'held') {
       held += slot.take(event, type)
-      if (held > MOST_HELD) throw new Garbled('calls that are too long')
+      if (held > MAX_HELD) throw new Garbled('calls that are too long')
       return ''
     }
     if (isPiece(type) || CALL_MEMBERS.some((name) => Object.hasOwn(event, name))) {
@@ -239,7 +239,7 @@ export function openStream(judge: Judge, onItem?: OnItem): Rewriter {
     return typeof rest === 'string' ? finish(rest) : rest.then(finish)
   }
 
-  /** What the last event repeats must have been streamed: a call that was not has never been judged. */
+  /** The last event may repeat only streamed items. A call that was not streamed was never judged. */
   function checkRepeated(output: Json | undefined): void {
     if (output === undefined || output === null) return
     if (!isList(output)) throw new Garbled('a response without a list of items')
@@ -251,7 +251,7 @@ export function openStream(judge: Judge, onItem?: OnItem): Rewriter {
     }
   }
 
-  /** What went out. Words whose item has not ended are in the last event alone, if they are anywhere. */
+  /** The items that were sent. An unfinished text item may be complete in the last event. */
   function finalOutput(output: Json | undefined): JsonObject[] {
     const repeated = isList(output) ? output.map(itemIn) : []
     for (const slot of slots.values()) {
@@ -263,23 +263,23 @@ export function openStream(judge: Judge, onItem?: OnItem): Rewriter {
   }
 
   function takeError(write: Write, event: JsonObject): string {
-    // Some upstreams say besides that the response has failed.
+    // Some upstreams also report that the response failed.
     ended = true
     failed = true
     const { error } = event
     if (isObject(error)) return write('error', { error: { message: '', ...faultOf(error) } })
-    const said = faultOf(only(event, ['code', 'message', 'param']))
-    return write('error', { code: null, message: '', param: null, ...said })
+    const fault = faultOf(only(event, ['code', 'message', 'param']))
+    return write('error', { code: null, message: '', param: null, ...fault })
   }
 
   function openSlot(event: JsonObject): OpenItem {
-    const slot = slots.get(placeIn(event['output_index'], MOST_ITEMS))
-    if (slot?.state !== 'open') throw new Garbled('words of an item that is not open')
+    const slot = slots.get(placeIn(event['output_index'], MAX_ITEMS))
+    if (slot?.state !== 'open') throw new Garbled('a text event of an item that is not open')
     return slot
   }
 
   function countCall(): void {
-    if (++calls > MOST_CALLS) throw new Garbled('too many calls')
+    if (++calls > MAX_CALLS) throw new Garbled('too many calls')
   }
 
   return {
@@ -311,7 +311,7 @@ function unfinished({ type }: OpenItem): JsonObject {
   return type === 'compaction' ? {} : { status: 'incomplete' }
 }
 
-/** An item of words as it goes on, under the id that it began with. */
+/** A text item to forward, with the id of its start event. */
 function wordsOf(item: JsonObject, { id, replaced }: Pick<OpenItem, 'id' | 'replaced'>): JsonObject {
   const whole = item['type'] === 'message' ? messageOf(item, partsOf(item, replaced)) : thoughtsOf(item)
   if (!whole) throw new Garbled('a part of an unknown kind')
@@ -333,7 +333,7 @@ function isReady(
 }
 
 const decoder = new TextDecoder()
-// Some servers end any stream so; here it means nothing.
+// Some servers end every stream with it. It has no meaning here.
 const MARK = '[DONE]'
 const BRACE = 0x7b
 
@@ -344,13 +344,13 @@ function readEvent(data: Uint8Array): JsonObject | undefined {
     event = readJson(text)
   } catch {
     if (text.trim() === MARK) return undefined
-    throw new Garbled('an event that is no JSON')
+    throw new Garbled('an event that is not JSON')
   }
-  if (!isObject(event)) throw new Garbled('an event that is no object')
+  if (!isObject(event)) throw new Garbled('an event that is not an object')
   return event
 }
 
-/** What begins as an object does has no mark before it, and is read in the cheaper way. */
+/** Data that begins with a brace has no byte order mark, and can be decoded faster. */
 function textOf(data: Uint8Array): string {
   if (data[0] !== BRACE) return decoder.decode(data)
   const bytes = Buffer.isBuffer(data) ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength)

@@ -1,15 +1,14 @@
-// Events of a stream that carry words: which kind of item each belongs to, and what goes on of it.
+// Text events of a stream: the kind of item each belongs to, and its forwarded members.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { Garbled } from '../dialect.ts'
 import { annotationOf, probabilities, thoughtOf } from './text.ts'
 
-/** One kind of event that carries words. */
 export interface WordEvent {
   readonly on: 'message' | 'reasoning'
-  /** The place in the item that it is about. */
+  /** The member with the position inside the item. */
   readonly place: 'content_index' | 'summary_index'
-  /** The members that go on, besides where it belongs; undefined if it does not go on. */
+  /** The members to forward besides the position; undefined to drop the event. */
   build(event: JsonObject): JsonObject | undefined
 }
 
@@ -43,13 +42,11 @@ function summaryPart({ part }: JsonObject): JsonObject {
   return { part: known }
 }
 
-const MOST_ANNOTATIONS = 65_536
+const MAX_ANNOTATIONS = 65_536
 
 function annotation(event: JsonObject): JsonObject | undefined {
   const known = annotationOf(event['annotation'])
-  return (
-    known && { annotation_index: placeIn(event['annotation_index'], MOST_ANNOTATIONS), annotation: known }
-  )
+  return known && { annotation_index: placeIn(event['annotation_index'], MAX_ANNOTATIONS), annotation: known }
 }
 
 const WORDS: Readonly<Record<string, WordEvent>> = {
@@ -66,14 +63,14 @@ const WORDS: Readonly<Record<string, WordEvent>> = {
   'response.reasoning_summary_text.done': summary((event) => ({ text: text(event, 'text') })),
 }
 
-/** The kind of an event that carries words; undefined for any other. */
+/** The kind of a text event; undefined for any other. */
 export function wordEvent(type: string): WordEvent | undefined {
   return Object.hasOwn(WORDS, type) ? WORDS[type] : undefined
 }
 
-/** A place in an item or in a response. */
+/** A valid index. @throws Garbled */
 export function placeIn(value: Json | undefined, most: number): number {
   const isPlace = typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < most
-  if (!isPlace) throw new Garbled('a place that makes no sense')
+  if (!isPlace) throw new Garbled('an invalid index')
   return value
 }

@@ -1,25 +1,25 @@
-// Items of a response that hold words and no call: messages, reasoning, compactions; and the text that stands where a call was.
+// Items of a response that hold text and no call: messages, reasoning and compactions. Also the message that replaces a denied
+// call.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { randomBytes } from 'node:crypto'
 import { logprobsOf, only, word } from '../filter.ts'
 
-/** What the id of an item of ours begins with: the upstream does not know it. */
+/** The prefix of item ids of the gateway. The upstream does not know these items. */
 export const OUR_MESSAGE: string = 'msg_tollgate_'
 
-const MOST_ID = 512
+const MAX_ID = 512
 
-/** An id or a name: a text that is not too long. */
+/** An id or a name of limited length. */
 export function idOf(value: Json | undefined): string | undefined {
-  return typeof value === 'string' && value.length > 0 && value.length <= MOST_ID ? value : undefined
+  return typeof value === 'string' && value.length > 0 && value.length <= MAX_ID ? value : undefined
 }
 
-/** A new id, for what has none. */
 export function newId(prefix: string): string {
   return `${prefix}${randomBytes(8).toString('hex')}`
 }
 
-/** The message that stands where a call was. */
+/** The message that replaces a denied call. */
 export function refusalItem(text: string, receipt: string | undefined): JsonObject {
   return {
     id: receipt === undefined ? newId(OUR_MESSAGE) : `${OUR_MESSAGE}${receipt}`,
@@ -30,12 +30,12 @@ export function refusalItem(text: string, receipt: string | undefined): JsonObje
   }
 }
 
-/** A part of a message that holds words of ours. */
+/** A message part with a text of the gateway. */
 export function textPart(text: string): JsonObject {
   return { type: 'output_text', text, annotations: [], logprobs: [] }
 }
 
-/** A part of a message that holds words; undefined for any other, which may be a call. */
+/** A known text part of a message; undefined for any other, which may be a call. */
 export function partOf(part: Json): JsonObject | undefined {
   if (!isObject(part)) return undefined
   const { type, text, refusal } = part
@@ -44,12 +44,12 @@ export function partOf(part: Json): JsonObject | undefined {
   return { type, text, annotations: annotationsOf(part['annotations']), logprobs: probabilities(part, text) }
 }
 
-/** Log probabilities of these words, as a list. */
+/** Log probabilities of this text, as a list. */
 export function probabilities(holder: JsonObject, text: string): Json {
   return logprobsOf(holder['logprobs'], text) ?? []
 }
 
-/** A part of a reasoning item: of its content or of its summary. */
+/** A known part of a reasoning item, from its content or summary. */
 export function thoughtOf(
   part: Json | undefined,
   type: 'reasoning_text' | 'summary_text',
@@ -65,7 +65,7 @@ const ANNOTATIONS: Readonly<Record<string, readonly string[]>> = {
   file_path: ['type', 'file_id', 'index'],
 }
 
-/** Where words come from; undefined for a kind that is not known. */
+/** A known citation; undefined for an unknown kind. */
 export function annotationOf(annotation: Json | undefined): JsonObject | undefined {
   if (!isObject(annotation)) return undefined
   const type = annotation['type']
@@ -79,7 +79,7 @@ function annotationsOf(annotations: Json | undefined): JsonObject[] {
   return annotations.map((annotation) => annotationOf(annotation)).filter((known) => known !== undefined)
 }
 
-/** The members that are texts or figures. */
+/** The members that are strings, numbers, flags or null. */
 export function plain(object: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(object).filter(([, value]) => value === null || typeof value !== 'object'),
@@ -88,12 +88,12 @@ export function plain(object: JsonObject): JsonObject {
 
 const TEXTS: ReadonlySet<Json | undefined> = new Set(['message', 'reasoning', 'compaction'])
 
-/** Whether an item of this type holds words and no call. */
+/** Whether an item of this type holds text and no call. */
 export function isTextType(type: Json | undefined): boolean {
   return TEXTS.has(type)
 }
 
-/** A message around parts that are known. */
+/** A message with these parts. */
 export function messageOf(item: JsonObject, content: readonly JsonObject[]): JsonObject {
   return { ...head(item), role: 'assistant', status: statusOf(item), content, ...phaseOf(item) }
 }
@@ -102,15 +102,15 @@ function phaseOf({ phase }: JsonObject): JsonObject {
   return phase === 'commentary' || phase === 'final_answer' ? { phase } : {}
 }
 
-/** An item of words other than a message; undefined if it holds parts that are not known. */
+/** A reasoning or compaction item; undefined if it has unknown parts. */
 export function thoughtsOf(item: JsonObject): JsonObject | undefined {
   if (item['type'] === 'compaction') return { ...head(item), ...encryptedOf(item) }
   const summary = thoughts(item['summary'], 'summary_text')
   const content = thoughts(item['content'], 'reasoning_text')
   if (!summary || !content) return undefined
-  const said = isList(item['content']) ? { content } : {}
+  const own = isList(item['content']) ? { content } : {}
   const status = item['status'] === undefined ? {} : { status: statusOf(item) }
-  return { ...head(item), summary, ...said, ...encryptedOf(item), ...status }
+  return { ...head(item), summary, ...own, ...encryptedOf(item), ...status }
 }
 
 function thoughts(
@@ -133,7 +133,7 @@ function head(item: JsonObject): JsonObject {
   return { ...(id === undefined ? {} : { id }), type: item['type'] ?? 'message' }
 }
 
-/** How far an item has come. */
+/** The status of an item. */
 export function statusOf(item: JsonObject, otherwise = 'completed'): string {
   return word(item['status']) ?? otherwise
 }

@@ -1,4 +1,4 @@
-// The tools that a request declares: those that the agent runs, by the name that a reply calls them, and those that run at the provider.
+// The tools of a request: those that the agent runs, by the name in a reply, and those that run at the provider.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { Refused, type DeclaredTool, type HostedTool } from '../dialect.ts'
@@ -6,22 +6,22 @@ import { only } from '../filter.ts'
 import { beginsLikeServer, joined, serverKey } from './calls.ts'
 import { idOf } from './text.ts'
 
-/** Gathers what a request declares, wherever it does so. */
+/** Collects the tools of a request. */
 export interface ToolBook {
   readonly tools: ReadonlyMap<string, DeclaredTool>
   readonly hosted: readonly HostedTool[]
   /** Takes a list of tools. @throws Refused */
   take(list: Json | undefined, param: string): void
-  /** Takes a list that may repeat what is declared already. @throws Refused */
+  /** Takes a list that may repeat declared tools. @throws Refused */
   repeat(list: Json | undefined, param: string): void
 }
 
 type Take = (tool: JsonObject, book: ToolEntries) => void
 
 interface ToolEntries {
-  /** Counts tools before any of them is taken. @throws Refused if there are too many. */
+  /** Counts tools before they are taken. @throws Refused if there are too many. */
   count(tools: number): void
-  /** Takes a name, which may be for a tool that the agent does not run. */
+  /** Reserves a name. Without `tool`, the agent does not run it. */
   declare(name: string | undefined, tool: DeclaredTool | undefined): void
   host(tool: HostedTool): void
 }
@@ -64,12 +64,11 @@ const KINDS: Readonly<Record<string, Take>> = {
   programmatic_tool_calling: asHosted('openai/programmatic_tool_calling'),
 }
 
-const MOST_TOOLS = 4096
-const MOST_HOSTED = 128
+const MAX_TOOLS = 4096
+const MAX_HOSTED = 128
 
 const DATED = /_\d{4}_?\d{2}_?\d{2}$/
 
-/** Opens an empty book. */
 export function createToolBook(): ToolBook {
   const tools = new Map<string, DeclaredTool>()
   const hosted: HostedTool[] = []
@@ -82,18 +81,18 @@ export function createToolBook(): ToolBook {
     const book: ToolEntries = {
       count(tools) {
         entries += tools
-        if (entries > MOST_TOOLS) throw tooMany(`more than ${MOST_TOOLS} tools`, param)
+        if (entries > MAX_TOOLS) throw tooMany(`more than ${MAX_TOOLS} tools`, param)
       },
       declare(name, tool) {
-        if (name === undefined) throw ambiguous('a tool has no name that can be read', param)
+        if (name === undefined) throw ambiguous('a tool has no valid name', param)
         if (taken.has(name) && mayRepeat) return
-        if (taken.has(name)) throw ambiguous('two tools have one name; give each its own', param)
+        if (taken.has(name)) throw ambiguous('two tools have the same name; give each its own', param)
         taken.add(name)
         if (tool) tools.set(name, tool)
       },
       host(tool) {
-        if (hosted.length >= MOST_HOSTED) {
-          throw tooMany(`more than ${MOST_HOSTED} tools that run at the provider`, param)
+        if (hosted.length >= MAX_HOSTED) {
+          throw tooMany(`more than ${MAX_HOSTED} tools that run at the provider`, param)
         }
         hosted.push(tool)
       },
@@ -124,7 +123,7 @@ function unknownName(type: Json | undefined): string | undefined {
   return typeof type === 'string' && NAME.test(type) ? `openai/${type}` : undefined
 }
 
-// What is declared for servers begins so, and has no schema.
+// The names of servers have this prefix and no schema.
 function functionName({ name }: JsonObject): string | undefined {
   return beginsLikeServer(name) ? undefined : idOf(name)
 }
@@ -164,19 +163,19 @@ const SERVER_SETTINGS = [
 function takeServer(tool: JsonObject, book: ToolEntries): void {
   const { headers } = tool
   const names = isObject(headers) ? { headers: Object.keys(headers).sort() } : {}
-  // What needs approval comes back as a proposal, under the name of its server.
+  // A call that needs approval comes back as a proposal with the name of its server.
   book.declare(serverKey(tool['server_label']), { form: 'json', schema: undefined })
   book.host({ tool: 'openai/mcp', args: { ...only(tool, SERVER_SETTINGS), ...names }, known: true })
 }
 
 function takeShell(tool: JsonObject, book: ToolEntries): void {
-  const isOurs = isAtHome(tool['environment'])
-  // The name is taken either way: an agent that runs one shell must not be handed the calls of the other.
+  const isOurs = isLocal(tool['environment'])
+  // The name is reserved in both cases, so that an agent with its own shell never gets calls for the other.
   book.declare('shell', isOurs ? BUILT_IN : undefined)
   if (!isOurs) asHosted('openai/shell')(tool, book)
 }
 
-function isAtHome(environment: Json | undefined): boolean {
+function isLocal(environment: Json | undefined): boolean {
   if (environment === undefined || environment === null) return true
   return isObject(environment) && environment['type'] === 'local'
 }
@@ -219,10 +218,5 @@ function ambiguous(what: string, param: string): Refused {
 }
 
 function tooMany(what: string, param: string): Refused {
-  return new Refused(
-    400,
-    'REQUEST_TOO_LARGE',
-    `the request has ${what}; leave out what it does not need`,
-    param,
-  )
+  return new Refused(400, 'REQUEST_TOO_LARGE', `the request has ${what}; leave out unneeded ones`, param)
 }
