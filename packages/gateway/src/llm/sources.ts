@@ -8,7 +8,7 @@ import { ownerOf, type RequestContext } from './request-context.ts'
 
 interface SourceGathering {
   readonly turns: RequestReading['turns']
-  /** Results of calls that no decision of ours has allowed. */
+  /** Results of calls that this gateway has not allowed. */
   readonly foreign: ReadonlySet<Result>
   /** Returns the original of a text. */
   readonly restored: (text: string) => string

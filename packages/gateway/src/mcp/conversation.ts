@@ -116,12 +116,12 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
   }
 
   /** Forwards a log message that belongs to no request, if exactly one request wants log messages. */
-  function messagesWanted(said: JsonObject): void {
+  function messagesWanted(params: JsonObject): void {
     const wanting = [...active.values()].filter(({ logLevel }) => logLevel !== undefined)
     const [only] = wanting
     // With several, the owner is unknown, and they may belong to different clients.
-    const told = only && wanting.length === 1 ? safeMessage(said, only.logLevel) : undefined
-    if (told) only?.out.send(formatNotification('notifications/message', told), false)
+    const message = only && wanting.length === 1 ? safeMessage(params, only.logLevel) : undefined
+    if (message) only?.out.send(formatNotification('notifications/message', message), false)
   }
 
   function take(message: Message | Unreadable, out: Out): Promise<void> {

@@ -17,7 +17,7 @@ export interface Request {
   readonly kind: 'request'
   readonly id: RequestId
   /** The client's own id, where the door uses another to tell the requests of several clients apart. */
-  readonly said?: RequestId
+  readonly clientId?: RequestId
   readonly method: string
   readonly params: JsonObject
 }

@@ -145,7 +145,7 @@ export function createNotifications(
   }
 
   async function listen(
-    { id, said = id, params }: Request,
+    { id, clientId = id, params }: Request,
     out: Out,
     turn: Turn,
     reach: Reached,
@@ -157,14 +157,14 @@ export function createNotifications(
     const uris = await held(reach, wanted.uris, turn)
     // The client has left or is frozen: no server is asked or started for it.
     if (signal.aborted) return undefined
-    listeners.set(id, { out, id: said, wanted, uris })
+    listeners.set(id, { out, id: clientId, wanted, uris })
     const notifications = {
       ...(wanted.tools && { toolsListChanged: true }),
       ...(wanted.prompts && { promptsListChanged: true }),
       ...(wanted.resources && { resourcesListChanged: true }),
       ...(uris.size > 0 && { resourceSubscriptions: [...uris.keys()] }),
     }
-    const acknowledged = { _meta: { [META.subscription]: said }, notifications }
+    const acknowledged = { _meta: { [META.subscription]: clientId }, notifications }
     out.send(formatNotification('notifications/subscriptions/acknowledged', acknowledged), false)
     // A server that connects later is asked then. A failure is reported to the requests that use the server.
     for (const link of reach.links) void link.hello().catch(() => undefined)

@@ -1,4 +1,4 @@
-// The official clients behind rewritten replies: their accumulators take every one of them, and they run only what was allowed.
+// The official clients with rewritten replies: their accumulators accept all of them, and they run only allowed calls.
 
 import Anthropic from '@anthropic-ai/sdk'
 import { createAnthropic } from '@ai-sdk/anthropic'
@@ -25,13 +25,13 @@ import {
   type Upstream,
 } from './anthropic-rig.ts'
 
-/** A reply, and the texts and the cities of calls that a client must find in it. */
+/** A reply, with the texts and the cities of calls that a client must find in it. */
 interface Case {
   readonly name: string
   readonly events: readonly JsonObject[]
   readonly texts: readonly string[]
   readonly cities: readonly string[]
-  /** Agents do not run the calls of a reply that was cut. */
+  /** Agents do not run the calls of a cut reply. */
   readonly cut?: boolean
 }
 
@@ -117,7 +117,7 @@ interface Asked {
   tools: Anthropic.Tool[]
 }
 
-/** Tools that write down what they were run with. */
+/** Tools that record their runs. */
 function recorder(): { ran: unknown[]; run: (name: string) => (input: unknown) => string } {
   const ran: unknown[] = []
   return {
@@ -174,7 +174,7 @@ describe.each(CASES)('$name', (each) => {
     expect(server.sent.join('')).not.toContain(SECRET)
   })
 
-  test.each([false, true])('its tool runner runs what was allowed (stream: %s)', async (stream) => {
+  test.each([false, true])('its tool runner runs the allowed calls (stream: %s)', async (stream) => {
     const server = behind(events, replyOf('end_turn', words('Done.')))
     const { ran, run } = recorder()
     const tools = asked().tools.map((one) => {
@@ -191,7 +191,7 @@ describe.each(CASES)('$name', (each) => {
     expect(server.sent.join('')).not.toContain(SECRET)
   })
 
-  test('the Vercel AI SDK runs what was allowed', async () => {
+  test('the Vercel AI SDK runs the allowed calls', async () => {
     const server = behind(events, replyOf('end_turn', words('Done.')))
     const { ran, run } = recorder()
     const errors: unknown[] = []
@@ -215,7 +215,7 @@ describe.each(CASES)('$name', (each) => {
     expect(server.sent.join('')).not.toContain(SECRET)
   })
 
-  test('LangChain finds what was allowed', async () => {
+  test('LangChain finds the allowed calls', async () => {
     const server = behind(events, events)
     const clientOptions = { baseURL: BASE, fetch: server.fetch }
     const model = new ChatAnthropic({ apiKey: 'key', model: MODEL, maxRetries: 0, clientOptions })
@@ -231,7 +231,7 @@ describe.each(CASES)('$name', (each) => {
   })
 })
 
-test('what the provider ran reaches the official client whole', async () => {
+test('items that the provider ran reach the official client whole', async () => {
   const results = [{ type: 'web_search_result', url: 'https://a.test', title: 'A', encrypted_content: 'E' }]
   const script = replyOf(
     'end_turn',
@@ -251,7 +251,7 @@ test('what the provider ran reaches the official client whole', async () => {
   ])
 })
 
-test('an error in a stream is an error to the official client', async () => {
+test('an error in a stream is an error for the official client', async () => {
   const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
   const server = behind([...replyOf('end_turn', words('a')).slice(0, 3), overloaded])
   const fault: unknown = await officialClient(server)

@@ -1,4 +1,4 @@
-// Whole replies of Messages: every kind of block, what goes on of it, and what does not.
+// Whole replies of Messages: every kind of block, and what is forwarded of it.
 
 import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { describe, expect, test } from 'vitest'
@@ -47,7 +47,7 @@ async function check(
   expect(governed).toEqual({ ...messageOf(expected), stop_reason: stopReason })
 }
 
-/** The same with a member in every object that nobody knows. */
+/** The same with an unknown member in every object. */
 function marked(value: Json): Json {
   if (Array.isArray(value)) return value.map(marked)
   if (!isObject(value)) return value
@@ -56,16 +56,16 @@ function marked(value: Json): Json {
 }
 
 describe('calls', () => {
-  test('allowed ones stay with what was judged, refused ones become texts', () =>
+  test('allowed calls keep the judged arguments, denied ones become texts', () =>
     check(
       [said('a'), call('1', 'weather', { z: 1, a: { c: 1, b: 2 } }), call('2', 'shell', { command: SECRET })],
       [said('a'), call('1', 'weather', { a: { b: 2, c: 1 }, z: 1 }), said(refusal('shell'))],
     ))
 
-  test('an agent is not told to run tools if none is left', () =>
+  test('the stop reason changes if no call is left', () =>
     check([call('2', 'shell', { command: SECRET })], [said(refusal('shell'))], 'end_turn'))
 
-  test('all of a reply are judged at once, in their order, by what they are', async () => {
+  test('all calls of a reply are judged together, in order', async () => {
     const judge = new ScriptedJudge(...ALLOWED)
     const member = { ...call('3', 'key', { text: 'a' }), toolset_name: 'computer' }
     await govern(messageOf([call('1', 'shell', { a: 1 }), said('x'), { type: 'robot' }, member]), judge)
@@ -77,7 +77,7 @@ describe('calls', () => {
     ])
   })
 
-  test('nobody is asked if there is nothing to ask', async () => {
+  test('a reply without calls is not judged', async () => {
     const judge = new ScriptedJudge()
     expect(await govern(messageOf([said('a')], 'end_turn'), judge)).toEqual(
       messageOf([said('a')], 'end_turn'),
@@ -94,7 +94,7 @@ describe('calls', () => {
     check([call('1', 'weather', input)], [said(refusal('weather'))], 'end_turn'),
   )
 
-  test('a call without arguments that ends a reply that was cut is none', async () => {
+  test('an empty call at the end of a cut reply is denied', async () => {
     const bare = call('1', 'weather', {})
     expect(await govern(messageOf([bare], 'max_tokens'))).toEqual(messageOf([UNKNOWN], 'max_tokens'))
     expect(await govern(messageOf([bare], null))).toEqual(messageOf([UNKNOWN], null))
@@ -103,7 +103,7 @@ describe('calls', () => {
     expect(await govern(messageOf([bare]))).toEqual(messageOf([bare]))
   })
 
-  test('two calls of one id, or none that can be read, are refused', async () => {
+  test('two calls of one id, or without a readable id, are denied', async () => {
     await check(
       [call('1', 'weather', { a: 1 }), call('1', 'weather', { b: SECRET })],
       [call('1', 'weather', { a: 1 }), UNKNOWN],
@@ -120,7 +120,7 @@ describe('calls', () => {
     }
   })
 
-  test('a ruling with arguments that are none is no ruling', async () => {
+  test('a ruling with invalid arguments is refused', async () => {
     const judge: Judge = { judge: () => Promise.resolve([{ allowed: true, args: '[]' }]), ran: () => true }
     await expect(govern(messageOf([call('1', 'weather', {})]), judge)).rejects.toThrow(Garbled)
   })
@@ -206,10 +206,10 @@ const RAN: readonly [string, JsonObject][] = [
   ['code_execution', { type: 'container_upload', file_id: 'f' }],
 ]
 
-describe('what the provider ran', () => {
+describe('items that the provider ran', () => {
   test.each(RAN)('%s: %j', async (name, block) => {
     const judge = new ScriptedJudge(`anthropic/${name}`)
-    // Arguments are the provider's own, and go on as they are.
+    // Arguments of the provider are forwarded unchanged.
     const members = Object.entries(block).map(
       ([at, value]) => [at, at === 'input' ? value : marked(value)] as const,
     )
@@ -225,7 +225,7 @@ describe('what the provider ran', () => {
     expect(stern.asked).toMatchObject([{ tool: undefined, declared: undefined }])
   })
 
-  test('what is not what its type says is treated like what nobody knows', async () => {
+  test('a block that does not match its type is treated as unknown', async () => {
     for (const odd of [
       ran('rocket'),
       { ...ran('web_search'), input: SECRET },
@@ -244,7 +244,7 @@ describe('what the provider ran', () => {
   })
 })
 
-describe('words', () => {
+describe('text', () => {
   const citation = {
     type: 'char_location',
     cited_text: 'c',
@@ -261,7 +261,7 @@ describe('words', () => {
     ['redacted_thinking', { type: 'redacted_thinking', data: 'd' }],
     ['compaction', { type: 'compaction', content: 'c', encrypted_content: null, signature: 's' }],
     ['fallback', { type: 'fallback', from: { model: 'a' }, to: { model: 'b' } }],
-  ])('%s goes on in its known members', async (_, block) => {
+  ])('%s is forwarded with its known members', async (_, block) => {
     expect(await govern(messageOf([marked(block)], 'end_turn'))).toEqual(messageOf([block], 'end_turn'))
   })
 
@@ -272,14 +272,14 @@ describe('words', () => {
     expect(await govern(messageOf([given], 'end_turn'))).toEqual(messageOf([block], 'end_turn'))
   })
 
-  test('a citation of an unknown kind is left out', () =>
+  test('a citation of an unknown kind is dropped', () =>
     check(
       [{ type: 'text', text: 't', citations: [{ type: 'x', cited_text: SECRET }] }],
       [{ type: 'text', text: 't', citations: [] }],
       'end_turn',
     ))
 
-  test('words that are none are not the dialect', async () => {
+  test('invalid text blocks are garbled', async () => {
     for (const odd of [
       { type: 'text' },
       { type: 'text', text: [SECRET] },
@@ -293,7 +293,7 @@ describe('words', () => {
 })
 
 describe('the message', () => {
-  test('goes on in its known members', async () => {
+  test('is forwarded with its known members', async () => {
     const more = {
       container: {
         id: 'c',
@@ -315,7 +315,7 @@ describe('the message', () => {
     expect(governed).toEqual({ ...messageOf([said('a')], 'refusal'), ...more })
   })
 
-  test('usage has figures only, and is always there', async () => {
+  test('usage has numbers only, and is always present', async () => {
     const usage = { output_tokens: 3, note: `a long text with ${SECRET} in it`, service_tier: 'standard' }
     const governed = await govern({ ...messageOf([said('a')]), usage })
     expect(governed.usage).toEqual({ output_tokens: 3, service_tier: 'standard' })

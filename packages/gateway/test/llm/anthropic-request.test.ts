@@ -1,4 +1,4 @@
-// Requests of Messages: what is known, what is refused, which tools come with them, and what was said in them by whom.
+// Requests of Messages: known and refused members, tools, texts with their channels, and results.
 
 import type Anthropic from '@anthropic-ai/sdk'
 import {
@@ -15,13 +15,13 @@ import { SECRET } from './anthropic-rig.ts'
 const ASKED = { model: 'claude-test', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] }
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } }
 
-/** The same, as it would come off the wire. */
+/** A copy, as it would arrive on the wire. */
 function copyOf(value: object): JsonObject {
-  // Sound: the copy of an object is one.
+  // Sound: the copy of an object is an object.
   return JSON.parse(JSON.stringify(value)) as JsonObject
 }
 
-/** A body of its own, as the door has it, and what was read of it. */
+/** A body that may be changed, and its reading. */
 function read(
   more: JsonObject,
   further: readonly string[] = [],
@@ -57,7 +57,7 @@ const byTool = (text: string): TurnText => ({ kind: 'said', channel: 'TOOL_OUTPU
 const text = (words: string): JsonObject => ({ type: 'text', text: words })
 
 describe('parameters', () => {
-  test('those of the official client are known', () => {
+  test('of the official client are known', () => {
     const params: Required<
       Omit<
         Anthropic.Beta.MessageCreateParamsStreaming,
@@ -97,14 +97,14 @@ describe('parameters', () => {
     expect(reading).toMatchObject({ stream: true, hosted: [] })
   })
 
-  test('others are refused, unless they were added', () => {
+  test('that are unknown are refused, unless configured', () => {
     checkRefused({ run_tools: SECRET }, 'ROUTE_NOT_GOVERNED', 'run_tools')
     checkRefused({ [`${SECRET} a name`]: 1 }, 'ROUTE_NOT_GOVERNED', undefined)
     checkRefused({ constructor: 1 }, 'ROUTE_NOT_GOVERNED', 'constructor')
     expect(read({ min_p: 1 }, ['min_p']).reading.stream).toBe(false)
   })
 
-  test('what would leave the conversation at the provider is refused', () => {
+  test('that leave the conversation at the provider are refused', () => {
     checkRefused({ thread: { type: 'create' } }, 'ROUTE_NOT_GOVERNED', 'thread')
     checkRefused(
       { thread: { type: 'continue', previous_message_id: SECRET } },
@@ -114,7 +114,7 @@ describe('parameters', () => {
     )
   })
 
-  test('a fallback brings no tools of its own', () => {
+  test('of a fallback cannot bring tools', () => {
     expect(read({ fallbacks: 'default' }).reading.hosted).toEqual([])
     expect(read({ fallbacks: [{ model: 'a', max_tokens: 3, thinking: null }] }).reading.hosted).toEqual([])
     checkRefused({ fallbacks: [{ model: 'a', tools: [SECRET] }] }, 'ROUTE_NOT_GOVERNED', 'fallbacks')
@@ -127,7 +127,7 @@ describe('parameters', () => {
     [null, false],
   ])('stream: %s', (stream, expected) => expect(read({ stream }).reading.stream).toBe(expected))
 
-  test('a stream that is neither true nor false is refused', () => {
+  test('a stream flag must be true or false', () => {
     for (const stream of ['true', 1, 0, {}, []]) checkRefused({ stream }, 'AMBIGUOUS_INPUT', 'stream')
   })
 })
@@ -148,7 +148,7 @@ describe('tools of the client', () => {
     expect(reading.hosted).toEqual([])
   })
 
-  test('built-ins are declared by their names', () => {
+  test('built-ins are declared by name', () => {
     const { reading } = read({
       tools: [
         { type: 'bash_20250124', name: 'bash' },
@@ -162,7 +162,7 @@ describe('tools of the client', () => {
     expect(reading.hosted).toEqual([])
   })
 
-  test('toolsets declare all of their members, but those that are off', () => {
+  test('toolsets declare all their enabled members', () => {
     const off = { navigate: { enabled: false }, wait: { enabled: null } }
     const names = toolNames([
       { type: 'browser_toolset_20260801', configs: off },
@@ -210,7 +210,7 @@ describe('tools of the client', () => {
     expect(read({ tools: null }).reading.tools.size).toBe(0)
   })
 
-  test('tools that come up in the conversation are declared too', () => {
+  test('tools in the conversation are declared too', () => {
     const added = (definition: Json): JsonObject => ({
       type: 'tool_addition',
       tool: { type: 'tool_definition', definition },
@@ -267,7 +267,7 @@ describe('tools of the provider', () => {
     expect(toolNames([{ type, name: 'n' }])).toEqual([])
   })
 
-  test('a search that runs code of its own is judged as both', () => {
+  test('a search that runs code is judged as both', () => {
     const code = { tool: 'anthropic/code_execution', args: { for: 'web_search' }, known: true }
     const search = { type: 'web_search_20260209', name: 'web_search' }
     expect(hosted(search)).toMatchObject([{ tool: 'anthropic/web_search' }, code])
@@ -290,19 +290,19 @@ describe('tools of the provider', () => {
     ])
   })
 
-  test('a type that nobody knows is said to be unknown', () => {
+  test('an unknown type is marked as unknown', () => {
     expect(hosted({ type: 'rocket_20270101', name: 'rocket', secret: SECRET })).toEqual([
       { tool: 'anthropic/rocket_20270101', args: {}, known: false },
     ])
     expect(hosted({ type: `a type of ${SECRET}` })).toEqual([{ tool: undefined, args: {}, known: false }])
-    // Without the date of a version, it is none of those that are known.
+    // Without the version date it is an unknown type.
     expect(hosted({ type: 'bash', name: 'bash' })).toEqual([
       { tool: 'anthropic/bash', args: {}, known: false },
     ])
     expect(hosted({ type: 'rocket_toolset_20260801' })).toMatchObject([{ known: false }])
   })
 
-  test('servers are judged by what they are, without their keys', () => {
+  test('servers are judged by their settings, without keys', () => {
     const server = { type: 'url', name: 'srv', url: 'https://mcp.test', authorization_token: SECRET }
     const configured = { ...server, tool_configuration: { enabled: true, allowed_tools: ['a'] } }
     const of = (...servers: readonly Json[]): RequestReading['hosted'] =>
@@ -333,8 +333,8 @@ describe('tools of the provider', () => {
   })
 })
 
-describe('what was said', () => {
-  test('by the system and the user, in order', () => {
+describe('texts', () => {
+  test('of the system and the user are taken in order', () => {
     const messages = [
       { role: 'user', content: 'one' },
       { role: 'assistant', content: 'not this' },
@@ -355,7 +355,7 @@ describe('what was said', () => {
     expect(turnsOf([], { system: [text('a'), text('b')] })).toEqual([byUser('a'), byUser('b')])
   })
 
-  test('in documents, by nobody in particular', () => {
+  test('in documents count as tool output', () => {
     const document = (source: Json): JsonObject => ({ type: 'document', title: 'T', context: 'C', source })
     const search = { type: 'search_result', title: 'S', source: 'https://s.test', content: [text('found')] }
     expect(
@@ -373,7 +373,7 @@ describe('what was said', () => {
     )
   })
 
-  test('in documents that come as base64, if they are text', () => {
+  test('in base64 documents are read', () => {
     const others = [
       base64('document', 'application/pdf', encoded(SECRET)),
       base64('document', 'application/msword', encoded(SECRET)),
@@ -401,7 +401,7 @@ describe('what was said', () => {
     }
   })
 
-  test('by what the provider ran', () => {
+  test('of provider tools count as tool output', () => {
     const of = (type: string, content: Json): JsonObject => ({
       type: `${type}_tool_result`,
       tool_use_id: 's',
@@ -466,14 +466,14 @@ describe('what was said', () => {
     ['a text that is none', [user({ type: 'text', text: [SECRET] })]],
   ])('%s is refused', (_, messages) => checkRefused({ messages }, 'AMBIGUOUS_INPUT', 'messages'))
 
-  test('a system that is none is refused, and so is what is nested too deeply', () => {
+  test('in an invalid or too deeply nested system prompt are refused', () => {
     checkRefused({ system: { text: SECRET } }, 'AMBIGUOUS_INPUT', 'system')
     let deep: Json = SECRET
     for (let depth = 0; depth < 40; depth++) deep = { content: [deep] }
     checkRefused({ messages: [user({ type: 'document', source: deep })] }, 'AMBIGUOUS_INPUT', 'messages')
   })
 
-  test('blocks that nobody knows are left to the upstream', () =>
+  test('in unknown blocks are left to the upstream', () =>
     expect(turnsOf([user({ type: 'rocket', text: 'x' }, text('a'))])).toEqual([byUser('a')]))
 })
 
@@ -500,7 +500,7 @@ describe('results', () => {
     const { body, reading } = read({ messages: [...before, user(block)] })
     const found = reading.turns.find((turn) => turn.kind === 'result')
     if (!found) throw new Error('there is no result')
-    // Sound: the body is the one that was made here.
+    // Sound: the body was made here.
     const sent = (): Json => (body as { messages: { content: Json[] }[] }).messages.at(-1)?.content[0] ?? null
     return { result: found, sent }
   }
@@ -522,14 +522,14 @@ describe('results', () => {
       ref: undefined,
       tool: undefined,
     })
-    // A call that comes later is not the one.
+    // A later call does not count.
     const { reading } = read({ messages: [user(result('r')), used('a', 'late')] })
     expect(reading.turns).toMatchObject([{ kind: 'result', tool: undefined }])
   })
 
   const picture = { type: 'image', source: { type: 'base64', data: 'QUJD', media_type: 'image/png' } }
 
-  test('are read in all their texts', () => {
+  test('are read with all their texts', () => {
     const { result: found } = readResult(
       result([
         text('t'),
@@ -573,7 +573,7 @@ describe('results', () => {
         },
       ),
     )
-    // What came is still what came.
+    // The received content is unchanged.
     expect(found.content).toEqual(content)
     expect(() => found.rewrite(['one'])).toThrow(RangeError)
     const plain = readResult(result(SECRET))
@@ -581,7 +581,7 @@ describe('results', () => {
     expect(plain.sent()).toEqual(result('x'))
   })
 
-  test('can be withheld, and nothing of them is left', () => {
+  test('can be withheld completely', () => {
     const more = { is_error: true, output: SECRET }
     const { result: found, sent } = readResult(
       result([{ ...text(SECRET), citations: [{ cited_text: SECRET }] }], more),
@@ -599,7 +599,7 @@ describe('results', () => {
     expect(sent()).toEqual(result('note'))
   })
 
-  test('take nothing along that was not read', () => {
+  test('lose everything that was not read', () => {
     const hidden = result([{ ...text('a'), citations: [{ type: 'x', cited_text: SECRET }] }], {
       output: SECRET,
     })
@@ -623,7 +623,7 @@ describe('results', () => {
     expect(found.content).toEqual([given, text('after')])
   })
 
-  test('with an image that is written in text are read', () => {
+  test('with an SVG image are read', () => {
     const given = base64('image', 'image/svg+xml', encoded(`<svg>${SECRET}</svg>`))
     const { result: found, sent } = readResult(result([given]))
     expect(found.texts).toEqual([`<svg>${SECRET}</svg>`])
@@ -631,7 +631,7 @@ describe('results', () => {
     expect(sent()).toEqual(result([base64('image', 'image/svg+xml', encoded('<svg/>'))]))
   })
 
-  test('with the address of an image are read and rewritten', () => {
+  test('with the URL of an image are read and rewritten', () => {
     const address = (url: string): JsonObject => ({ type: 'image', source: { type: 'url', url } })
     const inside = (url: string): JsonObject => ({
       type: 'document',
@@ -652,7 +652,7 @@ describe('results', () => {
     expect(sent()).toEqual(result(content))
   })
 
-  /** Everything that the official client knows, and nothing else. */
+  /** Everything that the official client has, and nothing else. */
   const whole: readonly JsonObject[] = [
     { ...text('a'), cache_control: { type: 'ephemeral', ttl: '1h' }, citations: null },
     { ...picture, transformations: { oversized_image: 'downsize' }, cache_control: null },
@@ -681,15 +681,15 @@ describe('results', () => {
   ]
   const settings = { is_error: false, cache_control: { type: 'ephemeral' }, toolset_name: 'browser' }
 
-  test('stay as they are if all of them is known', () => {
+  test('stay unchanged if everything is known', () => {
     const { body, reading } = read({ messages: [user(result(whole, settings))] })
     expect(reading.changed).toBe(false)
     expect(body.messages).toEqual([user(result(whole, settings))])
   })
 
-  test('lose every member that nobody knows, wherever it is, and that is told', () => {
+  test('lose every unknown member, wherever it is, and report it', () => {
     let places = 0
-    /** Each copy of a value in which one object has one more member. */
+    /** Copies of a value in which one object has one more member. */
     function* grown(value: Json): Generator<Json> {
       if (isObject(value)) {
         yield { ...value, hidden: SECRET }
@@ -740,7 +740,7 @@ describe('results', () => {
   describe('of any size', () => {
     const LONG = `${SECRET} ${'x'.repeat(100_000)}`
 
-    /** As the door does it: what is long and base64 is a mark. */
+    /** As in the door: long base64 is a mark. */
     function readLong(
       message: JsonObject,
     ): RequestReading & { sent: (changed: boolean) => JsonObject; marked: string } {
@@ -752,13 +752,13 @@ describe('results', () => {
         return typeof long === 'string' ? long : words
       }
       const reading = anthropicMessages.readRequest(body.value, new Set(), restored)
-      // Sound: what was read from an object is one.
+      // Sound: a parsed object is an object.
       const sent = (changed: boolean): JsonObject =>
         JSON.parse(Buffer.concat(body.written(changed)).toString()) as JsonObject
       return { ...reading, sent, marked }
     }
 
-    test('are read where they are text, and rewritten', () => {
+    test('are read and rewritten if they are text', () => {
       const given = base64('document', 'text/plain', encoded(LONG))
       const { marked, changed, turns, sent } = readLong(user(result([given, text('b')])))
       expect(marked.length).toBeLessThan(1000)
@@ -775,19 +775,19 @@ describe('results', () => {
       ])
     })
 
-    test('are not read where they are pictures', () => {
+    test('are not read if they are images', () => {
       const given = base64('image', 'image/png', encoded(LONG))
       const { turns, sent } = readLong(user(result([given])))
       expect(turns).toMatchObject([{ kind: 'result', texts: [] }])
       expect(sent(true).messages).toEqual([user(result([given]))])
     })
 
-    test('are said where they are documents of a user', () => {
+    test('are taken if they are documents of a user', () => {
       const given = base64('document', 'text/plain', encoded(LONG))
       expect(readLong(user(given)).turns).toEqual([byTool(LONG)])
     })
 
-    test('do not pass for names', () => {
+    test('are not accepted as names', () => {
       const long = `do_${SECRET}`.repeat(10_000)
       const named = user(result([{ type: 'tool_reference', tool_name: long }]))
       expect(() => readLong(named)).toThrow(Refused)
@@ -885,7 +885,7 @@ describe('limits', () => {
   })
   const answer = (content: Json): JsonObject => ({ type: 'tool_result', tool_use_id: 'a', content })
 
-  test('of tools that the provider runs', () => {
+  test('for tools that the provider runs', () => {
     expect(read({ tools: many(128, search) }).reading.hosted.length).toBe(128)
     const server = { type: 'url', name: 's', url: 'https://s.test' }
     const skill = { type: 'custom', skill_id: 's' }
@@ -902,26 +902,26 @@ describe('limits', () => {
     }
   })
 
-  test('of tools that are declared', () => {
+  test('for declared tools', () => {
     expect(read({ tools: many(4096, tool) }).reading.tools.size).toBe(4096)
     checkRefused({ tools: many(4097, tool) }, 'REQUEST_TOO_LARGE', 'tools')
     const browser = { type: 'browser_toolset_20260801' }
     checkRefused({ tools: [...many(4090, tool), browser] }, 'REQUEST_TOO_LARGE', 'tools')
     const messages = [user(added(tool(0)), added(tool(4096)))]
     checkRefused({ tools: many(4096, tool), messages }, 'REQUEST_TOO_LARGE', 'tools')
-    // What comes up again is not another one.
+    // A repeated definition does not count.
     expect(
       read({ tools: many(4096, tool), messages: [user(added(tool(7)), added(tool(7)))] }).reading.tools.size,
     ).toBe(4096)
   })
 
-  test('of messages', () => {
+  test('for messages', () => {
     const messages = many(20_000, () => ({ role: 'user', content: 'a' }))
     expect(turnsOf(messages).length).toBe(20_000)
     checkRefused({ messages: [...messages, ...messages.slice(0, 1)] }, 'REQUEST_TOO_LARGE', 'messages')
   })
 
-  test('of blocks, wherever they are', () => {
+  test('for blocks, wherever they are', () => {
     const blocks = many(100_000, () => text('a'))
     expect(turnsOf([user(...blocks)]).length).toBe(100_000)
     for (const more of [
@@ -939,7 +939,7 @@ describe('limits', () => {
     }
   })
 
-  test('of results', () => {
+  test('for results', () => {
     const results = many(10_000, () => answer('a'))
     expect(turnsOf([user(...results)]).length).toBe(10_000)
     checkRefused({ messages: [user(...results), user(answer('b'))] }, 'REQUEST_TOO_LARGE', 'messages')

@@ -1,19 +1,19 @@
-// Replies as the wire has them, a judge that rules by the names of tools, and the official clients behind both.
+// Replies in wire format, a judge that rules by tool name, and the official clients with both.
 
 import { canonicalize, isObject, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
 import { anthropicMessages } from '../../src/llm/anthropic/anthropic.ts'
 import type { Judge, ProposedCall, Ruling } from '../../src/llm/dialect.ts'
 import type { SseEvent } from '../../src/sse.ts'
 
-/** What must never leave: every denied call of the tests has it in its arguments. */
+/** Must never leave: every denied call of the tests has it in its arguments. */
 export const SECRET: string = 'rm-rf-the-moon'
 
-/** What is said in place of a refused call. */
+/** The text that replaces a denied call. */
 export function refusal(tool: string | undefined): string {
   return `[refused: ${tool ?? 'unknown'}]`
 }
 
-/** A judge that allows calls of these tools if their arguments are an object, and writes down what it was asked. */
+/** A judge that allows calls of these tools if their arguments are an object, and records its proposals. */
 export class ScriptedJudge implements Judge {
   readonly asked: ProposedCall[] = []
   readonly batches: number[] = []
@@ -56,7 +56,7 @@ function canonicalOf(args: string | JsonObject): string | undefined {
   }
 }
 
-/** A block as an upstream writes it into a stream: its events without their numbers. */
+/** A block as an upstream streams it: its events without numbers. */
 export interface Scripted {
   readonly start: JsonObject
   readonly deltas: readonly JsonObject[]
@@ -80,11 +80,11 @@ export const call = (id: string, name: string, ...pieces: readonly string[]): Sc
   deltas: pieces.map((partial_json) => ({ type: 'input_json_delta', partial_json })),
 })
 
-/** A call that the policies of most tests allow, in pieces, and not in canonical form. */
+/** A call that most tests allow, in pieces and not in canonical form. */
 export const weather = (id: string, city = 'Oslo'): Scripted =>
   call(id, 'weather', '', '{"ci', `ty": "${city}"}`)
 
-/** A call that no policy of the tests allows. */
+/** A call that no test allows. */
 export const bad = (id: string): Scripted => call(id, 'shell', '{"command":"', SECRET, '"}')
 
 export const start = (index: number, { start: content_block }: Scripted): JsonObject => ({
@@ -141,29 +141,29 @@ export const reply = (stopReason: string, ...events: readonly JsonObject[]): rea
 export const replyOf = (stopReason: string, ...blocks: readonly Scripted[]): readonly JsonObject[] =>
   reply(stopReason, ...blocks.flatMap((each, index) => block(index, each)))
 
-/** An event as it comes off the wire. */
+/** An event as it arrives on the wire. */
 export function sse(data: JsonObject, type: string = textIn(data, 'type')): SseEvent {
   return { type, data: new TextEncoder().encode(JSON.stringify(data)) }
 }
 
-/** A text in an object; empty if there is none. */
+/** A text member of an object; empty if there is none. */
 export function textIn(holder: JsonObject, name: string): string {
   const value = holder[name]
   return typeof value === 'string' ? value : ''
 }
 
-/** An object in an object; empty if there is none. */
+/** An object member of an object; empty if there is none. */
 export function objectIn(holder: JsonObject, name: string): JsonObject {
   const value = holder[name]
   return isObject(value) ? value : {}
 }
 
-/** The number of the block that an event is about. */
+/** The block number of an event. */
 export function indexIn({ index }: JsonObject): number {
   return typeof index === 'number' ? index : -1
 }
 
-/** What a client gets of these events. */
+/** The output for these events. */
 export async function rewritten(
   events: readonly JsonObject[],
   judge: Judge,
@@ -181,14 +181,14 @@ export function eventsIn(text: string): readonly JsonObject[] {
     .filter((event) => event !== '')
     .map((event) => {
       const [type, data] = event.split('\n')
-      // Sound: the tests fail at once if what is rewritten is anything else.
+      // Sound: the tests fail at once for other values.
       const parsed = JSON.parse((data ?? '').slice('data: '.length)) as JsonObject
       if (type !== `event: ${textIn(parsed, 'type')}`) throw new Error('an event has two types')
       return parsed
     })
 }
 
-/** A `fetch` that answers one scripted reply after the other, as a stream or whole, and keeps the requests. */
+/** A `fetch` that answers with scripted replies in order, streamed or whole, and keeps the requests. */
 export function upstream(judge: Judge, ...replies: readonly (readonly JsonObject[])[]): Upstream {
   const requests: JsonObject[] = []
   const sent: string[] = []
@@ -212,15 +212,15 @@ export function upstream(judge: Judge, ...replies: readonly (readonly JsonObject
   }
 }
 
-/** Stands where the provider would. */
+/** Replaces the provider. */
 export interface Upstream {
   readonly requests: readonly JsonObject[]
-  /** What went on to the client. */
+  /** The text that was forwarded to the client. */
   readonly sent: readonly string[]
   readonly fetch: (url: unknown, init?: RequestInit) => Promise<Response>
 }
 
-/** The reply that a script of events stands for, whole. */
+/** The whole reply for a script of events. */
 export function wholeOf(events: readonly JsonObject[]): JsonObject {
   let message: JsonObject = {}
   const content: Record<string, Json>[] = []
@@ -245,7 +245,7 @@ export function wholeOf(events: readonly JsonObject[]): JsonObject {
   return { ...message, content }
 }
 
-/** Where a reply was cut there is a text in place of the input: no provider does that, and nobody may run it. */
+/** A cut reply has a text in place of the input. No provider sends that, and it must never be run. */
 function readable(input: string): Json {
   try {
     return parseJson(input === '' ? '{}' : input)

@@ -1,4 +1,4 @@
-// Streams of Messages: what goes out, when, and in which order.
+// Streams of Messages: their output, its timing and its order.
 
 import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { describe, expect, test } from 'vitest'
@@ -34,7 +34,7 @@ import {
 
 const judge = (): ScriptedJudge => new ScriptedJudge('weather', 'anthropic/web_search')
 
-/** The blocks that the events of a stream stand for, in their order. Inputs are texts. */
+/** The blocks in the events of a stream, in order. Inputs are texts. */
 function blocksIn(text: string): readonly JsonObject[] {
   const blocks: Record<string, Json>[] = []
   const open = new Set<number>()
@@ -83,7 +83,7 @@ async function checkGarbled(...events: readonly JsonObject[]): Promise<void> {
   ).rejects.toThrow(Garbled)
   expect(text).not.toContain(SECRET)
   expect(rewriter.ended).toBe(false)
-  // It is over with it, whatever comes.
+  // It stays broken, whatever follows.
   expect(() => rewriter.take(sse(MESSAGE_STOP))).toThrow(Garbled)
 }
 
@@ -96,24 +96,24 @@ const called = (id: string, city = 'Oslo'): JsonObject => ({
 })
 
 describe('calls', () => {
-  test('an allowed call goes on with the canonical text of its arguments', () =>
+  test('an allowed call is forwarded with the canonical text of its arguments', () =>
     check(
       replyOf('tool_use', words('Let me see.'), weather('a')),
       [said('Let me see.'), called('a')],
       'tool_use',
     ))
 
-  test('a refused call becomes a text, and the agent is not told to run anything', () =>
+  test('a denied call becomes a text, and the stop reason changes', () =>
     check(replyOf('tool_use', words('Ha. '), bad('a')), [said('Ha. '), said(refusal('shell'))], 'end_turn'))
 
-  test('each of several calls is judged on its own', () =>
+  test('each of several calls is judged separately', () =>
     check(
       replyOf('tool_use', weather('a'), bad('b'), words('and'), weather('c', 'Rome')),
       [called('a'), said(refusal('shell')), said('and'), called('c', 'Rome')],
       'tool_use',
     ))
 
-  test('calls that are interleaved with words come out in the order in which they are whole', async () => {
+  test('calls interleaved with text leave in the order in which they are complete', async () => {
     const [a, b, c] = [words('one ', 'two'), weather('a'), bad('b')]
     const mixed = [start(0, b), start(1, c), start(2, a), ...deltas(1, c), ...deltas(2, a), stop(1), stop(2)]
     await check(
@@ -133,21 +133,21 @@ describe('calls', () => {
       'tool_use',
     ))
 
-  test('a call without arguments goes on when something follows it', async () => {
+  test('a call without arguments is forwarded when something follows it', async () => {
     const bare = call('a', 'weather', '')
     const expected = { type: 'tool_use', id: 'a', name: 'weather', input: '{}' }
     await check(replyOf('tool_use', bare), [expected], 'tool_use')
     await check(replyOf('max_tokens', bare, words('so')), [expected, said('so')], 'max_tokens')
   })
 
-  test('a call that was cut before its arguments is none', async () => {
+  test('a call that was cut before its arguments is denied', async () => {
     const cut = [said(refusal(undefined))]
     await check(replyOf('max_tokens', call('a', 'weather', '')), cut, 'max_tokens')
     await check(reply('max_tokens', start(0, call('a', 'weather'))), cut, 'max_tokens')
     await check(replyOf('refusal', call('a', 'weather')), cut, 'refusal')
   })
 
-  test('a call that was cut in its arguments is refused, stopped or not', async () => {
+  test('a call that was cut in its arguments is denied, stopped or not', async () => {
     const cut = call('a', 'weather', '{"city":"', SECRET)
     await check(replyOf('max_tokens', cut), [said(refusal('weather'))], 'max_tokens')
     await check(
@@ -161,7 +161,7 @@ describe('calls', () => {
     expect(ruling.asked).toMatchObject([{ tool: undefined, declared: undefined, args: '{"city": "Oslo"}' }])
   })
 
-  test('what is open at the end without a reason is closed, and none of it is a call', async () => {
+  test('open blocks are closed at an end without a reason, and open calls are denied', async () => {
     const events = [
       MESSAGE_START,
       start(0, words()),
@@ -175,7 +175,7 @@ describe('calls', () => {
     expect(eventsIn(text).at(-1)).toEqual({ type: 'message_stop' })
   })
 
-  test('a stream that just stops has not ended, and nothing that was held was given out', async () => {
+  test('a stream that just stops has not ended, and nothing held was sent', async () => {
     const { text, ended } = await rewritten(
       [MESSAGE_START, start(0, bad('a')), ...deltas(0, bad('a'))],
       judge(),
@@ -184,14 +184,14 @@ describe('calls', () => {
     expect(eventsIn(text).map(({ type }) => type)).toEqual(['message_start'])
   })
 
-  test('two calls of one id are not both calls', () =>
+  test('the second of two calls with one id is denied', () =>
     check(
       replyOf('tool_use', weather('a'), weather('a', SECRET)),
       [called('a'), said(refusal(undefined))],
       'tool_use',
     ))
 
-  test('a call without an id or a name that can be read is refused', async () => {
+  test('a call without a readable id or name is denied', async () => {
     const of = (more: JsonObject): Scripted => ({
       start: { type: 'tool_use', input: { a: SECRET }, ...more },
       deltas: [],
@@ -209,7 +209,7 @@ describe('calls', () => {
     }
   })
 
-  test('a call of a toolset is known by both of its names', async () => {
+  test('a call of a toolset has both names', async () => {
     const ruling = new ScriptedJudge('browser/navigate')
     const navigate = { type: 'tool_use', id: 'a', name: 'navigate', toolset_name: 'browser', input: {} }
     const script = { start: navigate, deltas: [{ type: 'input_json_delta', partial_json: '{"url":"x"}' }] }
@@ -222,14 +222,14 @@ describe('calls', () => {
     )
   })
 
-  test('who called goes on in short words, and other members do not', async () => {
+  test('the caller is forwarded in short words, other members are not', async () => {
     const base = { type: 'tool_use', id: 'a', name: 'weather', input: {} }
     const caller = { type: 'code_execution_20260120', tool_id: 'srvtoolu_1' }
     const script = { start: { ...base, caller: { ...caller, more: SECRET }, input_text: SECRET }, deltas: [] }
     await check(replyOf('tool_use', script), [{ ...base, caller, input: '{}' }], 'tool_use')
   })
 
-  test('what the judge does not rule on does not go on', async () => {
+  test('a call without a ruling is not forwarded', async () => {
     const none: Judge = { judge: () => Promise.resolve([]), ran: () => false }
     await expect(rewritten(replyOf('tool_use', weather('a')), none)).rejects.toThrow(Garbled)
     const all: Judge = {
@@ -242,8 +242,8 @@ describe('calls', () => {
   })
 })
 
-describe('time', () => {
-  test('words go out in the same turn, also while a call is held', () => {
+describe('timing', () => {
+  test('text leaves in the same turn, also while a call is held', () => {
     const rewriter = anthropicMessages.openStream(judge())
     const take = (event: JsonObject): unknown => rewriter.take(sse(event))
     take(MESSAGE_START)
@@ -260,13 +260,13 @@ describe('time', () => {
     expect(take(stop(0))).toBeInstanceOf(Promise)
   })
 
-  test('nothing is taken while a ruling is awaited', () => {
+  test('no event is taken while a ruling is awaited', () => {
     const rewriter = anthropicMessages.openStream(judge())
     for (const event of [MESSAGE_START, ...block(0, bad('a'))]) void rewriter.take(sse(event))
     expect(() => rewriter.take(sse(stop(0)))).toThrow(Garbled)
   })
 
-  test('nothing that comes after the end goes on', async () => {
+  test('no event after the end is forwarded', async () => {
     const rewriter = anthropicMessages.openStream(judge())
     for (const event of replyOf('end_turn', words('a'))) await rewriter.take(sse(event))
     expect(rewriter.take({ type: 'message', data: new TextEncoder().encode('[DONE]') })).toBe('')
@@ -275,11 +275,11 @@ describe('time', () => {
   })
 })
 
-describe('what goes on besides', () => {
-  test('known members only', async () => {
+describe('other members', () => {
+  test('are forwarded only if known', async () => {
     const mark = (_: string, value: Json): Json =>
       isObject(value) ? { ...value, extra: `${SECRET} and more` } : value
-    // Sound: what was an object is one still.
+    // Sound: an object stays an object.
     const marked = JSON.parse(JSON.stringify(replyOf('end_turn', words('a')), mark)) as readonly JsonObject[]
     await check(marked, [said('a')], 'end_turn')
   })
@@ -315,7 +315,7 @@ describe('what goes on besides', () => {
     ])
   })
 
-  test('deltas of words are built anew, to the byte', async () => {
+  test('deltas of text are rebuilt, to the byte', async () => {
     const at = (type: string, members: JsonObject): JsonObject => ({
       type: 'content_block_delta',
       index: 7,
@@ -340,7 +340,7 @@ describe('what goes on besides', () => {
     }
   })
 
-  test('an error goes on, cut short, and ends it', async () => {
+  test('an error is forwarded, shortened, and ends the stream', async () => {
     const error = {
       type: 'error',
       error: { type: 'overloaded_error', message: 'x'.repeat(900) },
@@ -358,7 +358,7 @@ describe('what goes on besides', () => {
     ])
   })
 
-  test('events that nobody knows are left out, unless they may hold a call', async () => {
+  test('unknown events are dropped, unless they may hold a call', async () => {
     const harmless = { type: 'billing', figures: { cost: 3, note: SECRET } }
     await check(reply('end_turn', harmless, ...block(0, words('a'))), [said('a')], 'end_turn')
     for (const odd of [
@@ -376,7 +376,7 @@ describe('what goes on besides', () => {
   })
 })
 
-describe('what the provider ran', () => {
+describe('items that the provider ran', () => {
   const search: Scripted = {
     start: { type: 'server_tool_use', id: 's', name: 'web_search', input: {}, extra: SECRET },
     deltas: [
@@ -396,7 +396,7 @@ describe('what the provider ran', () => {
     deltas: [],
   }
 
-  test('goes on if it was allowed, whole', async () => {
+  test('are forwarded whole if they were allowed', async () => {
     const ruling = judge()
     await check(
       replyOf('end_turn', search, result, words('so')),
@@ -418,14 +418,14 @@ describe('what the provider ran', () => {
     expect(ruling.asked).toEqual([])
   })
 
-  test('is replaced if it was not', async () => {
+  test('are replaced if they were not', async () => {
     const ruling = new ScriptedJudge()
     const unknown = said(refusal(undefined))
     await check(replyOf('end_turn', search, result), [unknown, unknown], 'end_turn', ruling)
     expect(ruling.asked).toMatchObject([{ tool: undefined }, { tool: undefined }])
   })
 
-  test('is replaced if its input is not whole, or its name is not known', async () => {
+  test('are replaced if their input is incomplete, or their name is unknown', async () => {
     const unknown = said(refusal(undefined))
     const half = { ...search, deltas: search.deltas.slice(0, 1) }
     await check(replyOf('max_tokens', half), [unknown], 'max_tokens')
@@ -436,7 +436,7 @@ describe('what the provider ran', () => {
     await check(replyOf('end_turn', odd), [unknown], 'end_turn')
   })
 
-  test('a block of an unknown kind is treated as a call, with whatever deltas it comes', () =>
+  test('a block of an unknown kind is treated as a call, with any deltas', () =>
     check(
       replyOf('tool_use', {
         start: { type: 'robot_use', input: { a: SECRET } },
@@ -450,7 +450,7 @@ describe('what the provider ran', () => {
     ))
 })
 
-describe('what is not the dialect', () => {
+describe('violations of the dialect', () => {
   const open = [MESSAGE_START, start(0, words('a'))]
   const delta = (index: Json, of: Json): JsonObject => ({ type: 'content_block_delta', index, delta: of })
   const input = { type: 'input_json_delta', partial_json: SECRET }
@@ -519,14 +519,14 @@ describe('what is not the dialect', () => {
     ],
   ])('%s', (_, events) => checkGarbled(...events))
 
-  test('an event that is no JSON object', () => {
+  test('an event that is not a JSON object', () => {
     for (const data of ['', '[]', '"a"', 'null', '{', '[DONE]', '{"type":"ping"}{}']) {
       const rewriter = anthropicMessages.openStream(judge())
       expect(() => rewriter.take({ type: 'message', data: new TextEncoder().encode(data) })).toThrow(Garbled)
     }
   })
 
-  test('an event that says that it is two things', () => {
+  test('an event with two types', () => {
     const rewriter = anthropicMessages.openStream(judge())
     expect(() => rewriter.take(sse(PING, 'content_block_start'))).toThrow(Garbled)
     expect(anthropicMessages.openStream(judge()).take(sse(PING, 'message'))).toContain('event: ping')
@@ -546,12 +546,12 @@ describe('what is not the dialect', () => {
     const full = (count: number): Scripted =>
       call('a', 'shell', ...Array.from({ length: count }, () => mebibyte))
     await checkGarbled(MESSAGE_START, start(0, full(4)), ...deltas(0, full(4)))
-    // What was judged is no longer held.
+    // A judged call is no longer held.
     const twice = [...block(0, full(3)), ...block(1, { ...full(3), start: { ...full(3).start, id: 'b' } })]
     await check(reply('tool_use', ...twice), [said(refusal('shell')), said(refusal('shell'))], 'end_turn')
   })
 
-  test('what is nested too deeply to be written', async () => {
+  test('too deep nesting', async () => {
     const depth = 200_000
     const text = `{"type":"content_block_start","index":0,"content_block":{"type":"mcp_tool_use","id":"a","name":"b","server_name":"c","input":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}}`
     const rewriter = anthropicMessages.openStream(new ScriptedJudge('anthropic/mcp'))
@@ -564,10 +564,10 @@ describe('what is not the dialect', () => {
   })
 })
 
-describe('whatever becomes of the events', () => {
+describe('for any sequence of events', () => {
   const events = replyOf('tool_use', words('a', 'b'), weather('w'), bad('x'), bad('y'), words('c'))
 
-  /** What goes out before the stream is found to be garbled, or has come to its end. */
+  /** The output before the stream turns out to be garbled, or ends. */
   async function leaves(mutated: readonly JsonObject[]): Promise<string> {
     const rewriter = anthropicMessages.openStream(judge())
     let text = ''
@@ -590,7 +590,7 @@ describe('whatever becomes of the events', () => {
     }
   }
 
-  test('nothing of a denied call leaves, and no call leaves that is not whole', async () => {
+  test('nothing of a denied call leaves, and no incomplete call leaves', async () => {
     let count = 0
     for (const mutated of mutations()) {
       const text = await leaves(mutated)

@@ -1,4 +1,4 @@
-// Bodies with pictures in them: what is read is the document that came, and what goes on is it too.
+// Bodies with images: the parsed value and the forwarded bytes equal the received document.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import fc from 'fast-check'
@@ -10,7 +10,7 @@ const LONG = 70_000
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 const textOf = (pieces: readonly Uint8Array[]): string => Buffer.concat(pieces).toString()
 
-/** A text that is long enough to be left where it is, and texts around the edge of that. */
+/** A text long enough to become a mark, and texts around that length. */
 const picture = fc
   .tuple(fc.constantFrom('A', 'b', '+', '/', '9', '_', '-'), fc.integer({ min: LONG, max: LONG + 3 }))
   .map(([letter, length]) => letter.repeat(length))
@@ -33,11 +33,11 @@ const document = fc.dictionary(
 )
 
 describe('a body', () => {
-  it('is read as it is, whatever is long in it', () => {
+  it('is read correctly, whatever is long in it', () => {
     fc.assert(
       fc.property(document, fc.boolean(), (made, spaced) => {
         const text = JSON.stringify(made, undefined, spaced ? 1 : 0)
-        // As any reader has it: a member called `__proto__` is none in an object literal.
+        // As any reader has it: in an object literal, `__proto__` is no member.
         const value = JSON.parse(text) as Json
         const body = readBody(bytesOf(text))
         expect(JSON.stringify(body.restored(body.value)) === JSON.stringify(value)).toBe(true)
@@ -48,10 +48,10 @@ describe('a body', () => {
     )
   })
 
-  it('that is changed goes on changed, with its pictures', () => {
+  it('that is changed is forwarded with the change and its images', () => {
     const image = 'A'.repeat(LONG)
     const body = readBody(bytesOf(JSON.stringify({ a: image, b: 'old', c: [image] })))
-    // Sound: the body is the reader's own.
+    // Sound: the body may be changed.
     const own = body.value as Record<string, Json>
     own.b = 'new'
     expect(own.a).not.toBe(image)
@@ -71,14 +71,14 @@ describe('a body', () => {
     expect(() => readBody(bytesOf(text))).toThrow(Refused)
   })
 
-  it('that is no UTF-8 is refused, beside a picture too', () => {
+  it('that is not UTF-8 is refused, also beside an image', () => {
     const text = bytesOf(`{"a":"${'A'.repeat(LONG)}","b":"x"}`)
     text[text.length - 3] = 0xff
     expect(() => readBody(text)).toThrow('not UTF-8')
     expect(() => readBody(Uint8Array.of(0x7b, 0xff, 0x7d))).toThrow(Refused)
   })
 
-  it('cannot have a mark of its own', () => {
+  it('cannot contain a mark', () => {
     const image = 'A'.repeat(LONG)
     const marks = ['tollgate-cut-0', 'tollgate-cut-000000000000000000000000-0']
     const body = readBody(bytesOf(JSON.stringify({ marks, image })))

@@ -1,4 +1,4 @@
-// No call gets by: every place of the table, through each dialect and through the gateway itself.
+// No call bypasses the judge: every place of the table, through each dialect and through the gateway.
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -37,7 +37,7 @@ const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
 const MARK = piecesOf(CANARY)
 const leaksIn = (text: string): string[] => leaksOf(text, MARK)
 
-/** Denies everything, and remembers what it was asked. */
+/** Denies everything, and records its proposals. */
 function denying(): Judge & { readonly asked: ProposedCall[] } {
   const asked: ProposedCall[] = []
   return {
@@ -79,7 +79,7 @@ async function take(row: Row, size = Infinity): Promise<Outcome> {
 
 /** As the gateway reads it: a text is the JSON on the wire. */
 function bodyOf(reply: Json): Json {
-  // Sound: what JSON.parse gives is JSON.
+  // Sound: JSON.parse returns JSON.
   return typeof reply === 'string' ? (JSON.parse(reply) as Json) : reply
 }
 
@@ -148,7 +148,7 @@ describe.each(NAMES)('every place of %s in which a call can appear', (name) => {
 describe('a judge that fails', () => {
   const rows = PLACES.filter(({ streamed, expect: expected }) => streamed && expected === 'denied')
 
-  it.each(NAMES)('lets no call of %s by, and no stream look whole', async (name) => {
+  it.each(NAMES)('forwards no call of %s, and leaves no stream looking whole', async (name) => {
     const failing: Judge = { judge: () => Promise.reject(new Error('broken')), ran: () => false }
     const own = rows.filter(({ dialect }) => dialect === name)
     const looksWhole: string[] = []
@@ -156,7 +156,7 @@ describe('a judge that fails', () => {
       const rewriter = DIALECTS[name].openStream(failing)
       let left = ''
       const write = (text: string): void => void (left += text)
-      // Sound: the rows are of streams.
+      // Sound: the rows are streams.
       const bytes = Buffer.from(wireOf(name, reply as readonly JsonObject[]))
       const pumped = pump(chunksOf(bytes, Infinity), rewriter, { write, drained: () => Promise.resolve() })
       await expect(pumped).rejects.toThrow('broken')
@@ -168,7 +168,7 @@ describe('a judge that fails', () => {
   })
 })
 
-// The types of the official clients, as texts: a kind of call that is new in them needs a row.
+// The types of the official clients, as source text. A new kind of call in them needs a row.
 
 const require = createRequire(import.meta.url)
 
@@ -218,7 +218,7 @@ const UNIONS = [
 ] as const
 
 describe('the official clients', () => {
-  it.each(UNIONS)('know no item of %s that has no row (%s, %s)', (dialect, file, union, words) => {
+  it.each(UNIONS)('have no item of %s without a row (%s, %s)', (dialect, file, union, words) => {
     const types = typesOf(declarations(file), union)
     const calls = types.filter((type) => !words.some((word) => word === type))
     expect(calls.length).toBeGreaterThan(1)
@@ -229,21 +229,21 @@ describe('the official clients', () => {
     }
   })
 
-  it('know no call that is taken for words', () => {
+  it('have no call that is taken for text', () => {
     const words: readonly string[] = UNIONS.flatMap(([, , , each]) => each)
     expect(words.filter((type) => /(call|use|approval_request)$/.test(type))).toEqual([])
     const rows = Object.keys({ ...ITEMS, ...BLOCKS })
     expect(rows.filter((type) => /(call|use|approval_request)$/.test(type)).length).toBeGreaterThan(12)
   })
 
-  it('know no event of a response that has no row', () => {
+  it('have no response event without a row', () => {
     const types = typesOf(declarations('openai:responses/responses'), 'ResponseStreamEvent')
     expect(types.length).toBeGreaterThan(40)
     expect(types.filter((type) => !(type in ITEM_EVENTS) && !OTHER_EVENTS.includes(type))).toEqual([])
   })
 })
 
-// The same through the gateway: what is around a reply must not hold it either.
+// The same through the gateway: the surroundings of a reply must not hold the canary either.
 
 const ROUTES: Readonly<Record<DialectName, string>> = {
   chat: '/openai/v1/chat/completions',
@@ -254,7 +254,7 @@ const ROUTES: Readonly<Record<DialectName, string>> = {
 const SCHEMA = { type: 'object', properties: { to: { type: 'string' } } }
 const TOLD = [{ role: 'user', content: 'Send it.' }]
 
-/** Declares `send_mail`, which the policy denies, and `write`, of which it does not know. */
+/** Declares `send_mail`, which the policy denies, and `write`, which it does not know. */
 function askedOf(dialect: DialectName, stream: boolean): JsonObject {
   const functions = ['send_mail', 'write'].map((name) => ({ name, parameters: SCHEMA }))
   if (dialect === 'chat') {
@@ -299,7 +299,7 @@ function stepOf(row: Row): Step {
   }
 }
 
-/** Those of which the gateway is to show that nothing around them holds the canary. */
+/** The rows that also run through the gateway. */
 const THROUGH: Readonly<Record<DialectName, readonly string[]>> = {
   chat: [
     'message.tool_calls[].function',
@@ -374,7 +374,7 @@ describe('through the gateway', () => {
     ),
   )
 
-  it('knows the rows that it takes', () => {
+  it('knows the selected rows', () => {
     for (const dialect of NAMES) {
       const places = PLACES.filter((row) => row.dialect === dialect).map(({ place }) => place)
       expect(THROUGH[dialect].filter((place) => !places.includes(place))).toEqual([])
@@ -390,7 +390,7 @@ describe('through the gateway', () => {
       expect(leaksIn(lines.join(''))).toEqual([])
       expect(status).toBe(row.expect === 'garbled' && !row.streamed ? 502 : 200)
       expect(isBroken).toBe(row.streamed && (row.expect === 'garbled' || row.expect === 'cut'))
-      // There is a receipt of what was denied, and of what could not be read.
+      // There is a receipt for each denial and each unreadable reply.
       const isOnRecord = row.expect === 'denied' || row.expect === 'garbled'
       expect(verdicts.length > 0).toBe(isOnRecord)
       expect(verdicts.filter((verdict) => verdict !== 'DENY')).toEqual([])
@@ -452,7 +452,7 @@ describe('through the gateway', () => {
     expect(text).toContain('[Tollgate]')
   })
 
-  it('leaves nothing of it in the log, nor in a receipt', async () => {
+  it('leaves no trace of it in the log or in a receipt', async () => {
     const receipts = await gate.receipts()
     expect(receipts.length).toBeGreaterThan(rows.length / 2)
     expect(receipts.filter((receipt) => leaksIn(JSON.stringify(receipt)).length > 0)).toEqual([])
@@ -460,7 +460,7 @@ describe('through the gateway', () => {
   })
 })
 
-/** What comes of an answer; the gateway breaks off the connection where a stream has come to no end. */
+/** The text of an answer. The gateway cuts the connection of an incomplete stream. */
 async function bodyThatMayBreak({ body }: Response): Promise<{ text: string; isBroken: boolean }> {
   const pieces: Uint8Array[] = []
   let isBroken = false

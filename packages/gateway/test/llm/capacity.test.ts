@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createCapacity } from '../../src/llm/capacity.ts'
 
-describe('room for requests', () => {
-  it('is for so many of one, and one that leaves makes room', () => {
+describe('the capacity for requests', () => {
+  it('is limited per owner, and is freed when a request ends', () => {
     const room = createCapacity(1000, 2)
     const first = room.enter('a', 1)
     room.enter('a', 1)
@@ -14,7 +14,7 @@ describe('room for requests', () => {
     expect(() => room.enter('a', 1)).toThrow('already in progress')
   })
 
-  it('gives nobody more than half of it', () => {
+  it('gives one owner at most half of it', () => {
     const room = createCapacity(1000, 100)
     room.enter('a', 400)
     expect(() => room.enter('a', 200)).toThrow('the gateway is busy')
@@ -23,14 +23,14 @@ describe('room for requests', () => {
     room.enter('c', 100)
   })
 
-  it('lets in what is large if nobody else is there', () => {
+  it('admits a large request if there is no other', () => {
     const room = createCapacity(1000, 100)
     room.enter('a', 5000).leave()
     room.enter('b', 5000)
     expect(() => room.enter('a', 1)).toThrow('the gateway is busy')
   })
 
-  it('goes by what a body turns out to be', () => {
+  it('uses the actual size of a body', () => {
     const room = createCapacity(1000, 100)
     const place = room.enter('a', 500)
     place.resize(10)

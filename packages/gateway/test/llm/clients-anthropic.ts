@@ -55,7 +55,7 @@ function toolRunner(settings: RunnerSettings): AgentClient['run'] {
       ),
       max_iterations: MOST_TURNS,
       stream,
-      // There is nothing to be eager about without a stream, and the client says so.
+      // Without a stream the client warns about this setting.
       ...(settings.runToolsEagerly === true && stream && { runToolsEagerly: true }),
       ...(settings.thread === false && { thread: false }),
     })
@@ -79,7 +79,7 @@ function textOf(content: readonly { type: string }[]): string {
 /** All loops on `@anthropic-ai/sdk`. */
 export const ANTHROPIC_CLIENTS: readonly AgentClient[] = [
   { name: '@anthropic-ai/sdk, Messages', dialect: 'anthropic', base: 'anthropicRoot', run: runMessages },
-  // As it comes, it lets the server hold the conversation.
+  // By default it lets the server hold the conversation.
   { name: '@anthropic-ai/sdk, toolRunner', dialect: 'anthropic', base: 'anthropicRoot', run: toolRunner({}) },
   {
     name: '@anthropic-ai/sdk, toolRunner without a thread, eager',

@@ -1,20 +1,20 @@
-// The matrix: every client, buffered and streamed, against a scripted upstream, by whatever way there is to it.
+// The matrix: every client, buffered and streamed, against a scripted upstream, directly or through a gateway.
 
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { CLIENTS, openToolbox, type AgentClient, type Outcome, type Ran } from './clients.ts'
 import { startUpstream, type Step, type Upstream } from './upstream.ts'
 
-/** An error, or what some clients give in its place: the event of a stream that says so. */
+/** An error, or the stream event that some clients return instead. */
 function expectError(error: unknown): void {
   if (!(error instanceof Error)) expect(inspect(error)).toMatch(/UPSTREAM_LOST|went away/)
 }
 
-/** A way to an upstream, as clients are told of it. */
+/** The base URLs of an upstream, for the clients. */
 export interface Door {
   /** The base URL for clients of OpenAI, with `/v1`. */
   readonly openai: string
-  /** The base URL for `@anthropic-ai/sdk`, which adds `/v1` by itself. */
+  /** The base URL for `@anthropic-ai/sdk`, which adds `/v1`. */
   readonly anthropicRoot: string
   /** The base URL for `@ai-sdk/anthropic`, with `/v1`. */
   readonly anthropicV1: string
@@ -24,12 +24,12 @@ export interface Door {
 
 export type Through = (upstream: Upstream) => Promise<Door>
 
-/** What came of running one client once. */
+/** The outcome of one run of a client. */
 interface Seen {
   readonly client: AgentClient
   readonly stream: boolean
   readonly outcome: Outcome | undefined
-  /** What the loop ended with if it did not come to its end. */
+  /** The error that ended the loop early. */
   readonly error: unknown
   readonly ran: readonly Ran[]
   readonly upstream: Upstream
@@ -40,9 +40,9 @@ interface Case {
   readonly title: string
   readonly steps: readonly Step[]
   readonly retries?: number
-  /** Both, unless it says otherwise. */
+  /** Both by default. */
   readonly modes?: readonly ('buffered' | 'streamed')[]
-  /** Whether most of it is waiting, so that all clients may wait together. */
+  /** Whether it mostly waits, so that all clients may run at once. */
   readonly waits?: boolean
   check(seen: Seen): void | Promise<void>
 }
@@ -73,7 +73,7 @@ const ALLOWED: readonly Case[] = [
     check: (seen) => expectDone(seen, [READ, READ_OTHER]),
   },
   {
-    title: 'parallel calls by turns',
+    title: 'interleaved parallel calls',
     modes: ['streamed'],
     steps: [{ text: 'Both.', calls: [READ, READ_OTHER], interleave: true }, DONE],
     check: (seen) => expectDone(seen, [READ, READ_OTHER]),
@@ -98,7 +98,7 @@ const ALLOWED: readonly Case[] = [
     check: (seen) => expectDone(seen, [READ]),
   },
   {
-    title: 'too many requests, then a reply: the client asks again by itself',
+    title: 'too many requests, then a reply: the client retries',
     retries: 1,
     waits: true,
     steps: [{ status: 429, retryAfterMs: 5 }, { calls: [READ] }, DONE],
@@ -129,7 +129,7 @@ const ALLOWED: readonly Case[] = [
   },
 ]
 
-/** Defines the cases in which every call is allowed. They hold with a gateway between, and without. */
+/** Defines the cases in which every call is allowed. They hold with and without a gateway. */
 export function allowedCases(through: Through): void {
   defineCases(through, ALLOWED)
 }
@@ -143,7 +143,7 @@ const UNGOVERNED: readonly Case[] = [
     check: (seen) => expectDone(seen, [READ, MAIL]),
   },
   {
-    // What is cut is completed by guessing, and run: one reason not to hand on such calls.
+    // The client completes cut arguments by guessing and runs them: one reason to withhold such calls.
     title: 'cut amid the arguments: some clients run what they make of them',
     steps: CUT,
     check({ client, stream, ran, upstream }) {
@@ -154,14 +154,14 @@ const UNGOVERNED: readonly Case[] = [
   },
 ]
 
-/** Defines the cases that show what happens where nobody judges. */
+/** Defines the cases that show the behaviour without a judge. */
 export function ungovernedCases(through: Through): void {
   defineCases(through, UNGOVERNED)
 }
 
 /**
- * Defines all cases of a gateway whose policy allows `read_note`, and denies `send_mail`. `refusal` is found in each text that
- * stands in place of a call, and nowhere else.
+ * Defines all cases of a gateway whose policy allows `read_note` and denies `send_mail`. `refusal` matches each text that
+ * replaces a call, and no other.
  */
 export function gatewayCases(through: Through, refusal: RegExp): void {
   allowedCases(through)
@@ -219,7 +219,7 @@ function mixedCases(refusal: RegExp): readonly Case[] {
   const check = (seen: Seen): void => {
     expectDone(seen, [READ])
     expectKept(seen)
-    // A client that only refers to what the provider has stored cannot tell it what it has not.
+    // A client that only refers to stored items cannot send an item that the provider has not stored.
     if (seen.client.name !== 'ai, @ai-sdk/openai') expect(saidTo(seen.upstream)).toMatch(refusal)
   }
   return [
@@ -235,7 +235,7 @@ function mixedCases(refusal: RegExp): readonly Case[] {
       check,
     },
     {
-      title: 'mixed, by turns',
+      title: 'mixed, interleaved',
       modes: ['streamed'],
       steps: [{ text: 'Both.', calls: [MAIL, READ], interleave: true }, DONE],
       check,
@@ -256,7 +256,7 @@ function cutCases(refusal: RegExp): readonly Case[] {
       steps: CUT,
       check(seen) {
         expect(seen.ran).toEqual([])
-        // One client takes every reply that was cut for an error, whatever it holds.
+        // One client treats every cut reply as an error.
         if (seen.error === undefined) expect(seen.outcome?.text).toMatch(refusal)
         else expect(nameOf(seen.error)).toBe('LengthFinishReasonError')
         expect(seen.upstream.requests).toHaveLength(1)
@@ -328,19 +328,19 @@ async function runOnce(client: AgentClient, { stream, retries, upstream, door }:
   }
 }
 
-/** The loop came to its end, exactly these tools ran, and their results came to the upstream. */
+/** The loop finished, exactly these tools ran, and their results reached the upstream. */
 function expectDone(seen: Seen, calls: readonly Ran[]): void {
   expect(seen.error).toBeUndefined()
   expect(seen.outcome?.text).toBe(LAST_WORD)
   expect(seen.outcome?.turns).toBe(2)
-  // A client may run what comes together in any order.
+  // A client may run simultaneous calls in any order.
   expect(sorted(seen.ran)).toEqual(sorted(calls.map(({ name, args }) => ({ name, args }))))
   expect(seen.upstream.left).toBe(0)
   expect(saidTo(seen.upstream)).toContain('milk, bread')
   expectSound(seen.upstream, seen.stream)
 }
 
-/** The upstream found nothing wrong with what it got, and was asked as the client was. */
+/** The upstream accepted every request, and the request was unchanged. */
 function expectSound(upstream: Upstream, stream: boolean): void {
   expect(upstream.requests.map(({ objection }) => objection).filter((one) => one !== undefined)).toEqual([])
   expect(upstream.requests.map(({ body }) => body.stream === true)).toEqual(
@@ -348,7 +348,7 @@ function expectSound(upstream: Upstream, stream: boolean): void {
   )
 }
 
-/** What the client must not have stayed away from it, and what the upstream must not have from that. */
+/** Secrets of each side did not reach the other. */
 function expectKept({ outcome, error, upstream, door }: Seen): void {
   expect(outcome?.text ?? '').not.toContain(ADDRESS)
   expect(inspect(error, { depth: 8 })).not.toContain(ADDRESS)
@@ -356,13 +356,13 @@ function expectKept({ outcome, error, upstream, door }: Seen): void {
     expect(objection).toBeUndefined()
     expect(text).not.toContain(MAIL_ID)
     expect(text).not.toContain(ADDRESS)
-    // The token of an agent is for the gateway, and a conversation that the provider holds is not seen by it.
+    // The token of an agent is for the gateway, and it cannot see a conversation that the provider holds.
     expect(JSON.stringify(headers)).not.toContain(door.key)
     expect(body).not.toHaveProperty('thread')
   }
 }
 
-/** All that the newest request says. */
+/** The whole text of the newest request. */
 function saidTo(upstream: Upstream): string {
   return JSON.stringify(upstream.requests.at(-1)?.body ?? {})
 }

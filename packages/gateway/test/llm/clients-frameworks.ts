@@ -33,7 +33,7 @@ async function runVercel(model: LanguageModel, { stream, tools, retries }: LoopO
     return { text, ran: tools.ran, turns: steps.length }
   }
   const result = streamText({ ...settings, onError: () => undefined })
-  // The SDK gives what goes wrong as a part of the stream.
+  // The SDK reports errors as a part of the stream.
   for await (const part of result.fullStream) if (part.type === 'error') throw part.error
   return { text: await result.text, ran: tools.ran, turns: (await result.steps).length }
 }
@@ -66,7 +66,7 @@ const VERCEL: readonly AgentClient[] = [
       runVercel(createOpenAI({ baseURL, apiKey }).chat(OPENAI_MODEL), options),
   },
   {
-    // As it comes, it lets the server store items, and refers to them.
+    // By default it lets the server store items, and refers to them.
     name: 'ai, @ai-sdk/openai',
     dialect: 'responses',
     base: 'openai',

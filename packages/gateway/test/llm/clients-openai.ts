@@ -42,7 +42,7 @@ async function runChatRunner(baseURL: string, apiKey: string, options: LoopOptio
       name,
       description,
       parameters: schema,
-      // Sound: what the schema asks for is an object.
+      // Sound: the schema requires an object.
       parse: (text: string) => JSON.parse(text) as object,
       function: (args: object) => options.tools.run(name, args),
     },
@@ -85,11 +85,11 @@ async function runResponses(baseURL: string, apiKey: string, options: LoopOption
   throw new Error('the loop does not end')
 }
 
-/** An item as the API takes it back. What the client has parsed is its own. */
+/** An item as the API accepts it back, without members that the client added. */
 function fedBack(item: ResponseOutputItem): ResponseInputItem {
   const copy: object = { ...item }
   if ('parsed_arguments' in copy) delete copy.parsed_arguments
-  // Sound: all kinds of items that are scripted here are taken back as they came.
+  // Sound: all scripted items are accepted back unchanged.
   return copy as ResponseInputItem
 }
 

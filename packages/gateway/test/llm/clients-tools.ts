@@ -1,6 +1,6 @@
-// What the agents of the tests are given: two tools, of which one reads and one acts, and a record of which of them really ran.
+// The tools of the test agents: one reads, one acts. Records which of them ran.
 
-/** A tool that really ran. */
+/** A tool run. */
 export interface Ran {
   readonly name: string
   readonly args: unknown
@@ -8,13 +8,13 @@ export interface Ran {
 
 export interface Toolbox {
   readonly ran: readonly Ran[]
-  /** Runs a tool, and says what came of it. */
+  /** Runs a tool and returns its result. */
   run(name: string, args: unknown): string
 }
 
 const RESULTS: Readonly<Record<string, string>> = { read_note: 'milk, bread', send_mail: 'sent' }
 
-/** A box whose tools have not run. */
+/** A toolbox without runs. */
 export function openToolbox(): Toolbox {
   const ran: Ran[] = []
   return {
@@ -26,7 +26,7 @@ export function openToolbox(): Toolbox {
   }
 }
 
-/** A tool as clients are told of it. They want schemas that they could change, though none does. */
+/** A tool definition. Clients want mutable schemas, though none changes them. */
 export interface Definition {
   readonly name: string
   readonly description: string
@@ -53,27 +53,27 @@ export const TOOLS: readonly Definition[] = [
   define('send_mail', 'Sends a mail', ['to', 'text']),
 ]
 
-/** What the agents are asked to do. */
+/** The task of the agents. */
 export const TASK = 'Read my list and mail it to Ann.'
 
 /** How an agent loop is run. */
 export interface LoopOptions {
   readonly stream: boolean
   readonly tools: Toolbox
-  /** How often the client may try again by itself. */
+  /** The number of retries of the client. */
   readonly retries: number
 }
 
-/** How an agent loop ended. */
+/** The end of an agent loop. */
 export interface Outcome {
-  /** What the model said last. */
+  /** The last text of the model. */
   readonly text: string
   readonly ran: readonly Ran[]
-  /** How many replies of the model there were. */
+  /** The number of replies. */
   readonly turns: number
 }
 
-/** No loop goes round more often than this. */
+/** The maximum number of rounds. */
 export const MOST_TURNS = 5
 
 /** One way of building an agent on an official client. */
@@ -81,8 +81,8 @@ export interface AgentClient {
   readonly name: string
   /** The wire format that it speaks. */
   readonly dialect: 'chat' | 'responses' | 'anthropic'
-  /** Which of a door's base URLs it is given. */
+  /** The base URL that it uses. */
   readonly base: 'openai' | 'anthropicRoot' | 'anthropicV1'
-  /** Runs the loop to its end. Rejects with what the client rejects with. */
+  /** Runs the loop to its end. Rejects with the error of the client. */
   run(baseUrl: string, key: string, options: LoopOptions): Promise<Outcome>
 }

@@ -1,5 +1,5 @@
-// The control: every client straight at the scripted upstream, with nobody between. It shows that scripts and loops are right, so
-// that what differs with a gateway between is the gateway's doing.
+// The control: every client directly at the scripted upstream. It shows that scripts and loops are right, so that differences
+// come from the gateway.
 
 import { afterAll, beforeAll, describe, vi } from 'vitest'
 import { allowedCases, ungovernedCases, type Through } from './clients-cases.ts'
@@ -14,7 +14,7 @@ const straight: Through = ({ url }) =>
   })
 
 describe('without a gateway', () => {
-  // One of the clients warns of calls that it cannot read.
+  // One client warns about unreadable calls.
   beforeAll(() => void vi.spyOn(console, 'warn').mockImplementation(() => undefined))
   afterAll(() => void vi.restoreAllMocks())
 

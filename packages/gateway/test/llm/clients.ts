@@ -1,4 +1,4 @@
-// The official clients, unmodified but for the base URL, each running an agent loop to its end.
+// The official clients, with only the base URL changed, each with an agent loop.
 
 import { ANTHROPIC_CLIENTS } from './clients-anthropic.ts'
 import { FRAMEWORK_CLIENTS } from './clients-frameworks.ts'
@@ -7,5 +7,5 @@ import type { AgentClient } from './clients-tools.ts'
 
 export { openToolbox, type AgentClient, type Outcome, type Ran } from './clients-tools.ts'
 
-/** Every client, in each way in which it is used. */
+/** Every client, in each mode of use. */
 export const CLIENTS: readonly AgentClient[] = [...OPENAI_CLIENTS, ...ANTHROPIC_CLIENTS, ...FRAMEWORK_CLIENTS]

@@ -1,4 +1,4 @@
-// `docs/llm.md` against the code: its configuration and its policy are read without a mistake.
+// Checks that the configuration and the policy in `docs/llm.md` are valid.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,13 +15,13 @@ const blocks = [...PAGE.matchAll(/^```yaml\n# (\S+)\n([\s\S]*?)^```$/gm)].map(([
 const data = mkdtempSync(join(tmpdir(), 'tollgate-docs-'))
 afterAll(() => rmSync(data, { recursive: true, force: true }))
 
-it('has a configuration that is one', () => {
+it('has a valid configuration', () => {
   const [{ text } = { text: '' }] = blocks.filter(({ file }) => file === 'tollgate.yaml')
   writeFileSync(join(data, 'tollgate.yaml'), `tollgate: 1\nledger: tollgate.local/x\n${text}`)
   expect(Object.keys(readConfig(data).llm)).toEqual(['openai', 'anthropic', 'body'])
 })
 
-it('has a policy that is one', () => {
+it('has a valid policy', () => {
   const [{ text } = { text: '' }] = blocks.filter(({ file }) => file === 'policy.yaml')
   const parsed = parsePolicy(text)
   expect(parsed.ok ? parsed.policy.rules.length : parsed.mistakes).toBe(3)

@@ -1,4 +1,4 @@
-// The LLM door on a real gateway: who gets in, what goes on, what is on the ledger.
+// The LLM door on a real gateway: authentication, forwarding and receipts.
 
 import { request } from 'node:http'
 import { gzipSync } from 'node:zlib'
@@ -41,7 +41,7 @@ interface Rig {
   readonly upstream: Upstream
 }
 
-/** A gateway of its own where something is to be different; else an agent of its own on a shared one. */
+/** A new gateway if the options differ, else a new agent on a shared one. */
 async function start(steps: readonly Step[], options?: Partial<LlmGateOptions>): Promise<Rig> {
   if (options) {
     const own = await fresh(steps, options)
@@ -63,7 +63,7 @@ async function start(steps: readonly Step[], options?: Partial<LlmGateOptions>):
   return { gate: await gate.as(`agent:a${agents++}`), upstream: view }
 }
 
-/** Asks for exactly this path; `fetch` would tidy it up. */
+/** Requests exactly this path. `fetch` would normalize it. */
 function bare(gate: LlmGate, method: string, path: string): Promise<{ status: number; text: string }> {
   const { hostname: host, port } = new URL(gate.url)
   const headers = { authorization: `Bearer ${gate.token}`, 'content-type': 'application/json' }
@@ -79,7 +79,7 @@ function bare(gate: LlmGate, method: string, path: string): Promise<{ status: nu
   })
 }
 
-/** All that came of an answer, and whether it broke off. */
+/** The whole answer, and whether it was cut. */
 async function untilBroken({ body }: Response): Promise<{ text: string; broke: boolean }> {
   const pieces: Uint8Array[] = []
   const all = (): string => Buffer.concat(pieces).toString()
@@ -106,7 +106,7 @@ async function jsonOf(response: Response): Promise<ChatReply> {
   return (await response.json()) as ChatReply
 }
 
-/** The conversation after a call of `read_note` was answered. */
+/** The conversation after the result of a `read_note` call. */
 function after(content: unknown, id = 'call_read'): object {
   const call = { id, type: 'function', function: { name: 'read_note', arguments: '{"name":"list"}' } }
   return {
@@ -119,8 +119,8 @@ function after(content: unknown, id = 'call_read'): object {
   }
 }
 
-describe('who gets in', () => {
-  it('refuses without a token, with an unknown one and with another role, in the words of each dialect', async () => {
+describe('authentication', () => {
+  it('refuses missing and unknown tokens and other roles, in the format of each dialect', async () => {
     const { gate, upstream } = await start([])
     const { token: admin } = await gate.running.gateway.tokens.issue(
       { role: 'admin', tenant: 'default', principal: 'user:olga' },
@@ -143,7 +143,7 @@ describe('who gets in', () => {
     expect(upstream.requests).toHaveLength(0)
   })
 
-  it('sends the key of the gateway on, and nothing of the token', async () => {
+  it('forwards the key of the gateway, and nothing of the token', async () => {
     const { gate, upstream } = await start([{ text: 'Hello.' }, { text: 'Hello.' }])
     await gate.post(CHAT, ASKED, { cookie: 'a=b', 'x-secret': 'c' })
     const body = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] }
@@ -158,7 +158,7 @@ describe('who gets in', () => {
     }
   })
 
-  it('lets the key of the client through only where that is configured; the token then has a header of its own', async () => {
+  it('forwards the key of the client only if configured; the token then has its own header', async () => {
     const { gate, upstream } = await start([{ text: 'Hello.' }], { model: { key: 'client' } })
     const refused = await gate.post(CHAT, ASKED)
     expect(refused.status).toBe(401)
@@ -169,7 +169,7 @@ describe('who gets in', () => {
     expect(JSON.stringify(upstream.requests[0]?.headers)).not.toContain(gate.token)
   })
 
-  it('says what to configure where there is no model server', async () => {
+  it('names the setting if no model server is configured', async () => {
     const { gate } = await start([], { llm: { anthropic: undefined } })
     const response = await gate.post('/anthropic/v1/messages', {}, { 'x-api-key': gate.token })
     expect(response.status).toBe(404)
@@ -177,7 +177,7 @@ describe('who gets in', () => {
   })
 })
 
-describe('what can be asked for', () => {
+describe('routes', () => {
   const refused = [
     ['POST', '/openai/v1/batches'],
     ['POST', '/openai/v1/responses/resp_1/cancel'],
@@ -209,7 +209,7 @@ describe('what can be asked for', () => {
     expect(upstream.requests).toHaveLength(0)
   })
 
-  it('hands on what cannot carry a call', async () => {
+  it('forwards requests that cannot carry a call', async () => {
     const { gate, upstream } = await start([])
     const headers = { authorization: `Bearer ${gate.token}` }
     const models = await fetch(`${gate.url}/openai/v1/models`, { headers })
@@ -232,7 +232,7 @@ describe('what can be asked for', () => {
 })
 
 describe('a proposed call', () => {
-  it('goes on if it is allowed, and the answer says where it is on record', async () => {
+  it('is forwarded if it is allowed, and the answer names its receipt', async () => {
     const { gate } = await start([{ text: 'Let me see.', calls: [READ] }])
     const response = await gate.post(CHAT, ASKED)
     const { choices } = await jsonOf(response)
@@ -249,7 +249,7 @@ describe('a proposed call', () => {
     expect(Number(size)).toBe(await gate.running.gateway.view.size())
   })
 
-  it('is replaced if it is refused, and no byte of its arguments leaves', async () => {
+  it('is replaced if it is denied, and no byte of its arguments leaves', async () => {
     const { gate } = await start([{ text: 'Let me see.', calls: [READ, MAIL] }])
     const response = await gate.post(CHAT, ASKED)
     const text = await response.text()
@@ -266,7 +266,7 @@ describe('a proposed call', () => {
   it.each([
     ['that the request does not declare', { ...ASKED, tools: TOOLS.slice(1) }, READ, 'DENY_TOOL_NOT_FOUND'],
     [
-      'whose arguments the request does not allow',
+      'with arguments that the request does not allow',
       ASKED,
       { ...READ, args: { path: 'x' } },
       'SCHEMA_VIOLATION',
@@ -291,7 +291,7 @@ describe('a proposed call', () => {
     expect((await gate.decisions()).map(({ verdict }) => verdict)).toEqual(['ALLOW', 'DENY'])
   })
 
-  it('that waits for a person passes when it is proposed again after the yes', async () => {
+  it('that is escalated is allowed when it is proposed again after the approval', async () => {
     const pay = { id: 'call_pay', name: 'pay', args: { to: 'bob' } }
     const { gate } = await start([{ calls: [pay] }, { calls: [{ ...pay, id: 'call_pay2' }] }])
     const first = await jsonOf(await gate.post(CHAT, ASKED))
@@ -307,7 +307,7 @@ describe('a proposed call', () => {
 })
 
 describe('the result of a call', () => {
-  it('closes its decision, once, however often the conversation is sent', async () => {
+  it('closes its decision once, however often the conversation is sent', async () => {
     const { gate } = await start([{ calls: [READ] }, { text: 'Milk.' }, { text: 'Milk.' }])
     await gate.post(CHAT, ASKED)
     await gate.post(CHAT, after('milk, bread'))
@@ -319,7 +319,7 @@ describe('the result of a call', () => {
     expect(decision).toBeDefined()
   })
 
-  it('closes nothing in another session, and for another principal', async () => {
+  it('closes nothing in another session or for another principal', async () => {
     const { gate } = await start([{ calls: [READ] }, { text: 'Milk.' }, { text: 'Milk.' }])
     await gate.post(CHAT, ASKED, { 'tollgate-session': 'one' })
     await gate.post(CHAT, after('milk'), { 'tollgate-session': 'two' })
@@ -328,7 +328,7 @@ describe('the result of a call', () => {
     expect(await gate.effects()).toHaveLength(1)
   })
 
-  it('is redacted or withheld before the model sees it, the same with every request', async () => {
+  it('is redacted or withheld before the model sees it, identically in every request', async () => {
     const policy = `
 tollgate: 1
 name: scanning
@@ -356,7 +356,7 @@ rules:
 })
 
 describe('tools that run at the provider', () => {
-  it('are judged with the request, and closed with what they did', async () => {
+  it('are judged with the request, and closed with their output', async () => {
     const { gate, upstream } = await start([{ text: 'It rains.' }])
     const response = await gate.post('/openai/v1/responses', {
       model: 'm',
@@ -370,7 +370,7 @@ describe('tools that run at the provider', () => {
     expect(await gate.effects()).toMatchObject([{ status: 'COMPLETED' }])
   })
 
-  it('refuse the whole request if one of them may not be used, or nobody knows it', async () => {
+  it('refuse the whole request if one of them is denied or unknown', async () => {
     const { gate, upstream } = await start([])
     for (const type of ['code_interpreter', 'teleport']) {
       const tools = [{ type: 'web_search' }, { type, container: { type: 'auto' } }]
@@ -390,8 +390,8 @@ describe('tools that run at the provider', () => {
   })
 })
 
-describe('what comes again', () => {
-  it('is answered as before, with one decision, whatever the model would say now', async () => {
+describe('a repeated request', () => {
+  it('gets the earlier answer, with one decision, whatever the model would answer now', async () => {
     const { gate, upstream } = await start([{ calls: [READ] }, { calls: [{ ...READ, id: 'call_new' }] }])
     const headers = { 'idempotency-key': 'k1' }
     const first = await gate.post(CHAT, ASKED, headers)
@@ -406,7 +406,7 @@ describe('what comes again', () => {
     expect(await unkeyed.text()).toContain('call_new')
   })
 
-  it('streamed, is answered as before', async () => {
+  it('gets the earlier stream', async () => {
     const { gate, upstream } = await start([{ calls: [READ] }])
     const headers = { 'idempotency-key': 'k1' }
     const asked = { ...ASKED, stream: true }
@@ -418,7 +418,7 @@ describe('what comes again', () => {
     expect(await gate.decisions()).toHaveLength(1)
   })
 
-  it('after a stream that broke off, makes no second decision for the same call', async () => {
+  it('after a cut stream, makes no second decision for the same call', async () => {
     const cut: Step = { calls: [READ], thenText: 'x'.repeat(4000), delayMs: 1, dieAfter: 3000 }
     const { gate } = await start([cut, { calls: [READ] }])
     const headers = { 'idempotency-key': 'k1' }
@@ -432,7 +432,7 @@ describe('what comes again', () => {
 })
 
 describe('an upstream that fails', () => {
-  it.each([429, 500, 503])('passes %i on with its meaning', async (status) => {
+  it.each([429, 500, 503])('has its status %i forwarded', async (status) => {
     const { gate } = await start([{ status, retryAfterMs: 1500 }])
     const response = await gate.post(CHAT, ASKED)
     expect(response.status).toBe(status)
@@ -441,7 +441,7 @@ describe('an upstream that fails', () => {
     expect((await jsonOf(response)).error?.message).toBeTruthy()
   })
 
-  it('does not show its key, nor blame the client for it', async () => {
+  it('has its key removed, and the client is not blamed for it', async () => {
     const { gate } = await start([{ status: 401 }])
     const response = await gate.post(CHAT, ASKED)
     expect(response.status).toBe(502)
@@ -450,7 +450,7 @@ describe('an upstream that fails', () => {
     expect(text).not.toContain(UPSTREAM_KEY.slice(0, 12))
   })
 
-  it('that cannot be reached is a 502, and hosted tools end as unknown', async () => {
+  it('that cannot be reached is a 502, and hosted tools end as UNKNOWN', async () => {
     const { gate, upstream } = await start([], {})
     await upstream.close()
     open.shift()
@@ -481,7 +481,7 @@ describe('an upstream that fails', () => {
     expect(await gate.decisions()).toMatchObject([{ verdict: 'DENY', reason_code: 'AMBIGUOUS_INPUT' }])
   })
 
-  it('that answers with a page, or streams where nobody asked for it, is an error', async () => {
+  it('that answers with a page, or with an unrequested stream, is an error', async () => {
     const page = { status: 200, headers: { 'content-type': 'text/html' }, body: '<p>hello' }
     const { gate } = await start([
       { raw: page },
@@ -492,7 +492,7 @@ describe('an upstream that fails', () => {
 })
 
 describe('a stream', () => {
-  it('ends with what is on record, as a comment', async () => {
+  it('ends with a comment that names its receipts', async () => {
     const { gate } = await start([{ text: 'Let me see.', calls: [READ, MAIL] }])
     const text = await (await gate.post(CHAT, { ...ASKED, stream: true })).text()
     expect(text).toMatch(
@@ -501,7 +501,7 @@ describe('a stream', () => {
     expect(text).not.toContain('attacker')
   })
 
-  it('lets text go out while it comes, before a call that follows it is complete', async () => {
+  it('forwards text as it arrives, before a later call is complete', async () => {
     const { gate } = await start([{ text: 'Let me see.', calls: [READ], delayMs: 60 }])
     const response = await gate.post(CHAT, { ...ASKED, stream: true })
     const reader = response.body?.getReader()
@@ -512,7 +512,7 @@ describe('a stream', () => {
     await reader?.cancel()
   })
 
-  it('that the client leaves is given up upstream too', async () => {
+  it('that the client leaves is aborted upstream too', async () => {
     const { gate, upstream } = await start([{ text: 'x'.repeat(4000), delayMs: 20 }])
     const leaving = new AbortController()
     const response = await fetch(`${gate.url}${CHAT}`, {
@@ -526,7 +526,7 @@ describe('a stream', () => {
     expect(await upstream.requests[0]?.ended).toBe('hung up')
   })
 
-  it('that dies in the middle of a call ends with an error, and nothing of the call', async () => {
+  it('that breaks in a call ends with an error, and without the call', async () => {
     const { gate } = await start([{ text: 'Let me see.', calls: [READ], dieAfter: 'arguments' }])
     const { text, broke } = await untilBroken(await gate.post(CHAT, { ...ASKED, stream: true }))
     expect(broke).toBe(true)
@@ -535,7 +535,7 @@ describe('a stream', () => {
     expect(text).not.toContain('[DONE]')
   })
 
-  it('that cannot be read ends with an error and a receipt', async () => {
+  it('that is unreadable ends with an error and a receipt', async () => {
     const raw = {
       status: 200,
       headers: { 'content-type': 'text/event-stream' },
@@ -549,8 +549,8 @@ describe('a stream', () => {
   })
 })
 
-describe('what is large or packed', () => {
-  it('takes a picture of several megabytes, and sends on exactly what came', async () => {
+describe('large and compressed bodies', () => {
+  it('with an image of several megabytes are forwarded unchanged', async () => {
     const { gate, upstream } = await start([{ text: 'A cat.' }])
     const url = `data:image/png;base64,${Buffer.alloc(6 << 20, 7).toString('base64')}`
     const content = [
@@ -563,7 +563,7 @@ describe('what is large or packed', () => {
     expect(upstream.requests[0]?.text === body).toBe(true)
   })
 
-  it('keeps pictures where they are when something else in the body changes', async () => {
+  it('keep their images when something else changes', async () => {
     const { gate, upstream } = await start([{ text: 'A cat.' }])
     const url = `data:image/png;base64,${Buffer.alloc(1 << 20, 7).toString('base64')}`
     const content = [
@@ -581,7 +581,7 @@ describe('what is large or packed', () => {
     expect(upstream.requests[0]?.body).toEqual({ ...rest, metadata: { a: 'b' } })
   })
 
-  it('refuses a body that is too large, packed or not', async () => {
+  it('that are too large are refused, compressed or not', async () => {
     const { gate, upstream } = await start([], { llm: { body: '1MiB' } })
     const large = JSON.stringify({ ...ASKED, user: 'x'.repeat(2 << 20) })
     expect((await gate.post(CHAT, large)).status).toBe(413)

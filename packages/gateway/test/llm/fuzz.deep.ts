@@ -6,9 +6,9 @@ import { fuzz, tellFailure } from './fuzz.ts'
 const STREAMS = 200_000
 const PARTS = 8
 
-describe('200,000 replies that are bent', () => {
+describe('200,000 mutated replies', () => {
   it.each(Array.from({ length: PARTS }, (_, part) => part))(
-    'let nothing of a denied call leave (part %i of 8)',
+    'leak nothing of a denied call (part %i of 8)',
     async () => {
       const seed = randomInt(2 ** 31)
       const { failures, ...counts } = await fuzz({ seed, streams: STREAMS / PARTS })

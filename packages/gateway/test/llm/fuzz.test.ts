@@ -1,4 +1,4 @@
-// A short run of the fuzzer, and proof that it finds what it looks for.
+// A short run of the fuzzer, and proof that it finds leaks.
 
 import { randomInt } from 'node:crypto'
 import process from 'node:process'
@@ -9,7 +9,7 @@ import { fuzz, leaksIn, SUBJECTS, tellFailure, type Subject } from './fuzz.ts'
 
 const STREAMS = 300
 
-describe('replies that are bent', () => {
+describe('mutated replies', () => {
   it.each([
     ['the same each time', 7],
     ['new each time', randomInt(2 ** 31)],
@@ -17,7 +17,7 @@ describe('replies that are bent', () => {
     process.stdout.write(`fuzzing replies: seed ${seed}\n`)
     const tally = await fuzz({ seed, streams: STREAMS })
     expect(tally.failures.map(tellFailure).join('\n\n')).toBe('')
-    // If most of them were given up, or no call went on, it would show nothing.
+    // A control: most replies finish, and some calls are forwarded.
     expect(tally.streams).toBe(STREAMS)
     expect(tally.ended).toBeGreaterThan(STREAMS / 5)
     expect(tally.garbled).toBeGreaterThan(STREAMS / 5)
@@ -27,8 +27,8 @@ describe('replies that are bent', () => {
   })
 })
 
-describe('replies that are not bent', () => {
-  it.each(SUBJECTS)('come to their end: $name', async (subject) => {
+describe('unchanged replies', () => {
+  it.each(SUBJECTS)('finish: $name', async (subject) => {
     const tally = await fuzz({ subjects: [subject], seed: 11, streams: 200, isBent: false })
     expect(tally).toMatchObject({ ended: 200, garbled: 0, cut: 0, failures: [] })
     expect(tally.released).toBeGreaterThan(60)
@@ -36,13 +36,13 @@ describe('replies that are not bent', () => {
   })
 })
 
-// Rewriters that are broken, each in its own way.
+// Rewriters with deliberate faults.
 
 type Broken = (dialect: Subject['dialect']) => Partial<Pick<Dialect, 'openStream' | 'governReply'>>
 
 const textOf = ({ data }: SseEvent): string => Buffer.from(data).toString()
 
-/** The rewriter of a dialect, with something done to what it gives. */
+/** The rewriter of a dialect with modified output. */
 function altered(
   dialect: Subject['dialect'],
   judge: Judge,
@@ -62,7 +62,7 @@ function altered(
   }
 }
 
-/** Asks only about what is denied anyway. */
+/** Judges only calls that are denied anyway. */
 const lenient = (judge: Judge): Judge => ({
   judge: (proposals) =>
     Promise.all(
@@ -93,7 +93,7 @@ const BROKEN: Readonly<Record<string, readonly [law: string, broken: Broken]>> =
   'passes whole replies on': [
     'a denied call left',
     () => ({
-      // Sound: the replies of the fuzzer are JSON; whether they are objects is what the dialect should have asked.
+      // Sound: replies of the fuzzer are JSON; whether they are objects is for the dialect to check.
       governReply: (reply) => Promise.resolve(reply as never),
     }),
   ],
@@ -167,8 +167,8 @@ const BROKEN: Readonly<Record<string, readonly [law: string, broken: Broken]>> =
   ],
 }
 
-describe('a dialect that', () => {
-  it.each(Object.entries(BROKEN))('%s is found out', async (_, [law, broken]) => {
+describe('a faulty dialect', () => {
+  it.each(Object.entries(BROKEN))('that %s is detected', async (_, [law, broken]) => {
     const most = law === 'a hang' ? 1 : 2
     for (const subject of SUBJECTS) {
       const dialect = { ...subject.dialect, ...broken(subject.dialect) }
@@ -181,7 +181,7 @@ describe('a dialect that', () => {
     }
   })
 
-  it('is broken is shown with little more than what is needed', async () => {
+  it('is reported with a small example', async () => {
     const [chat] = SUBJECTS
     if (!chat) throw new Error('there is no subject')
     const dialect = {
@@ -214,7 +214,7 @@ describe('a canary', () => {
     expect(leaksIn(text, mark)).not.toEqual([])
   })
 
-  it('is not found where it is not', () => {
+  it('is not found where there is none', () => {
     expect(leaksIn('data: {"a":"QX","b":"ZJ"}\n\n', mark)).toEqual([])
     expect(leaksIn('', mark)).toEqual([])
   })

@@ -1,4 +1,4 @@
-// Replies of models, bent in every way: whatever becomes of them, nothing of a denied call may leave.
+// Fuzzer for model replies: whatever the mutation, nothing of a denied call may leave.
 
 import { clearTimeout, setTimeout } from 'node:timers'
 import { canonicalize, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
@@ -14,13 +14,13 @@ import { createChatWire } from './upstream-chat.ts'
 import { createResponsesWire } from './upstream-responses.ts'
 import { isObject, objectsIn, textIn, type ScriptedCall, type Spoken, type Wire } from './upstream-script.ts'
 
-// Chance that can be had again.
+// Reproducible randomness.
 
-/** Gives numbers that look like chance, and are the same for the same seed. */
+/** A pseudo-random generator with a seed. */
 export interface Random {
-  /** A whole number from 0 up to, and without, `limit`. */
+  /** An integer from 0 to below `limit`. */
   below(limit: number): number
-  /** Whether something happens that does so once in so many times. */
+  /** True once in so many times. */
   once(times: number): boolean
   of<T>(list: readonly T[]): T
 }
@@ -40,33 +40,33 @@ export function createRandom(seed: number): Random {
     once: (times) => below(times) === 0,
     of<T>(list: readonly T[]): T {
       if (list.length === 0) throw new Error('there is nothing to choose from')
-      // Sound: it is one of the places that the list has.
+      // Sound: the index is within the list.
       return list[below(list.length)] as T
     },
   }
 }
 
-// What is looked for.
+// The canary.
 
 const LATIN = 'QXZJK'
 const GREEK = 'αβγδεζηθ'
-/** Stands in nothing that anybody says here but in the arguments of denied calls. Small, since a canary may leave in pieces. */
+/** Occurs only in the arguments of denied calls. Small, because a canary may leave in pieces. */
 const EXACT = /[QXZJK]{3}|[α-ω]|\\u03[bc]/u
 
-/** Any four letters of a canary that stand together. */
+/** Any four consecutive letters of a canary. */
 export function piecesOf(canary: string): RegExp {
   const pieces = Array.from({ length: canary.length - 3 }, (_, at) => canary.slice(at, at + 4))
   return new RegExp(pieces.join('|'))
 }
 
-/** Where a text holds it: as it stands, in the strings of its JSON, or in strings that follow each other in one place. */
+/** The place where a text holds it: as plain text, in JSON strings, or across consecutive strings of one place. */
 export function leaksIn(text: string, mark: RegExp): string[] {
   const found = mark.test(text) ? ['as it stands'] : []
   const strings = new Map<string, string>()
   const put = (path: string, each: string): void => void strings.set(path, (strings.get(path) ?? '') + each)
   for (const value of valuesIn(text)) {
     gather(value, '', put)
-    // Calls that come by turns: each by itself, too.
+    // Also searches interleaved calls one by one.
     gather(value, '#', put, (path, { index }) => (typeof index === 'number' ? `${path}#${index}` : path))
   }
   for (const [path, joined] of strings) if (mark.test(joined)) found.push(path)
@@ -81,7 +81,7 @@ function gather(
 ): void {
   if (typeof value === 'string') put(path, value)
   if (typeof value !== 'object' || value === null) return
-  // Sound: it is an object of JSON.
+  // Sound: it is a JSON object.
   const place = placeOf(path, value as Readonly<Record<string, unknown>>)
   for (const [name, member] of Object.entries(value)) {
     put('(names)', `${name}\n`)
@@ -106,12 +106,12 @@ function readable(text: string): unknown {
   }
 }
 
-// JSON that can be bent: members may come twice, and a value may be any text.
+// JSON that can be mutated: members may repeat, and a value may be any text.
 
 type Node = Leaf | List | Members
 interface Leaf {
   readonly kind: 'leaf'
-  /** As it stands in the JSON. */
+  /** The JSON text. */
   text: string
 }
 interface List {
@@ -123,7 +123,7 @@ interface Members {
   pairs: { name: string; value: Node }[]
 }
 
-/** An event as it will be on the wire. */
+/** An event on the wire. */
 interface Event {
   type: string | undefined
   data: Node
@@ -156,7 +156,7 @@ function objectsWithin(node: Node): Members[] {
   return [node, ...node.pairs.flatMap(({ value }) => objectsWithin(value))]
 }
 
-/** The objects that a call could be moved into. What the caller has written comes back as it is, and is no place for one. */
+/** The objects that a call could be moved into. Texts of the caller are returned unchanged, and are excluded. */
 function placesWithin(node: Node): Members[] {
   if (node.kind === 'leaf') return []
   if (node.kind === 'list') return node.items.flatMap(placesWithin)
@@ -166,15 +166,15 @@ function placesWithin(node: Node): Members[] {
 
 const isTainted = (node: Node): boolean => EXACT.test(textOf(node))
 
-// How replies are bent.
+// Mutations.
 
-/** Bends a reply, and says nothing of whether that makes sense. */
+/** Mutates a reply, whether or not the result makes sense. */
 type Mutation = (events: Event[], random: Random, pools: Pools) => void
 
-/** What a dialect calls things. */
+/** Member names of a dialect. */
 interface Pools {
   readonly types: readonly string[]
-  /** Those under which an argument would be what the model says: anybody may say anything. */
+  /** Excludes members whose value is plain text of the model. */
   readonly words: ReadonlySet<string>
   readonly reasons: readonly string[]
 }
@@ -193,7 +193,7 @@ function sitesIn(events: readonly Event[], fits: (pair: Site['pair']) => boolean
   )
 }
 
-/** A member that fits; more often than not one that has to do with a denied call. */
+/** A random member, mostly one of a denied call. */
 function siteOf(
   events: readonly Event[],
   random: Random,
@@ -205,7 +205,7 @@ function siteOf(
   return sites.length === 0 ? undefined : random.of(sites)
 }
 
-/** Members in which words of the model stand, or what an upstream says of itself: what is there was never a call. */
+/** Members with text of the model or of the upstream, which are never calls. */
 const HONEST = [
   'content',
   'text',
@@ -260,7 +260,7 @@ const NUMBERS = [
 ]
 const STRANGE = ['null', 'true', '""', '[]', '{}', '0', '"0"', '[null]', '"\\ud800"']
 const IDS = ['call_same', '', 'a'.repeat(600), 'fc_1', 'toolu_1', '\u0000']
-/** One of them is allowed, but not with what the canary is in. */
+/** One is allowed, but not with the canary. */
 const TOOLS = ['send_mail', 'wipe', 'read_note', '', 'mcp:x', 'a/b']
 
 const isName = (...names: readonly string[]): ((pair: Site['pair']) => boolean) => {
@@ -340,7 +340,7 @@ function wrapped(value: Json, name: string, member: Node): Node {
   return node
 }
 
-/** A value that holds a part of the arguments. */
+/** A value with a part of the arguments. */
 function argumentsIn(events: readonly Event[], random: Random): Node {
   const sites = sitesIn(events, ({ value }) => value.kind === 'leaf' && isTainted(value))
   return sites.length === 0 ? leaf('"none"') : copyOf(random.of(sites).pair.value)
@@ -487,7 +487,7 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
   },
 }
 
-// How they are put on the wire.
+// Serialization.
 
 type OnTheWire = (text: string, random: Random) => string
 
@@ -536,9 +536,9 @@ async function* bodyOf(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array>
   yield* chunks
 }
 
-// What is bent, and by whom it is judged.
+// Dialects and judges.
 
-/** A call that has left. */
+/** A forwarded call. */
 interface Called {
   readonly tool: string
   /** Canonical JSON. */
@@ -546,10 +546,10 @@ interface Called {
   readonly ref: string | undefined
 }
 
-/** What left, as a client of the dialect would read it. */
+/** The output, as a client of the dialect would read it. */
 interface Read {
   readonly calls: readonly Called[]
-  /** What a client could take for a call, and is none that was ruled on. */
+  /** Values that a client could take for a call, but that were not judged. */
   readonly strange: readonly string[]
 }
 
@@ -566,7 +566,7 @@ export interface Subject {
 const ALLOWED = ['read_note', 'list_notes']
 const DENIED = ['send_mail', 'wipe']
 
-/** Allows by the name of the tool what holds no canary, wherever it came from. */
+/** Allows by tool name everything without the canary. */
 class FuzzJudge implements Judge {
   readonly allowed: Called[] = []
   refused = 0
@@ -586,7 +586,7 @@ class FuzzJudge implements Judge {
       this.refused++
       return { allowed: false, text: 'Refused.', receipt: `rc-${this.refused}` }
     }
-    // A call that goes by the name of its function has no id on the wire.
+    // A call that is referred to by function name has no id on the wire.
     this.allowed.push({ tool, args: canonical, ref: ref?.startsWith('function:') === true ? undefined : ref })
     return { allowed: true, args: canonical }
   }
@@ -737,25 +737,25 @@ export const SUBJECTS: readonly Subject[] = [
   },
 ]
 
-// One reply.
+// Cases.
 
 interface Step {
   readonly name: string
   readonly seed: number
 }
 
-/** A reply, and all that is done to it: the same each time. */
+/** A reply and its mutations, reproducible. */
 interface Case {
   readonly seed: number
   readonly subject: Subject
   readonly isWhole: boolean
   readonly mutations: readonly Step[]
   readonly wires: readonly Step[]
-  /** Whether bytes are spoilt. */
+  /** Whether bytes are corrupted. */
   readonly isSpoilt: boolean
-  /** The most bytes that come at once. */
+  /** Largest chunk in bytes. */
   readonly chunk: number
-  /** Events that are left out in the end: what is not needed to show a fault. */
+  /** Events to leave out, found by minimizing. */
   readonly without: ReadonlySet<number>
 }
 
@@ -827,7 +827,7 @@ function eventsOf({ seed, subject, isWhole }: Case): Event[] {
       const type = /^event: (.*)$/m.exec(text)?.[1]
       const data = /^data: (.*)$/m.exec(text)?.[1] ?? ''
       const value = readable(data)
-      // Sound: what is readable is JSON.
+      // Sound: readable text is JSON.
       return { type, data: value === undefined ? leaf(data) : nodeOf(value as Json) }
     })
 }
@@ -848,7 +848,7 @@ function bytesOf(one: Case): Buffer {
   return one.isSpoilt ? spoilt(bytes, createRandom(one.seed)) : bytes
 }
 
-/** What became of a reply. */
+/** The outcome of a reply. */
 interface Outcome {
   readonly left: string
   readonly judge: FuzzJudge
@@ -865,9 +865,9 @@ async function take(one: Case, patience: number): Promise<Outcome> {
   const work = async (): Promise<void> => {
     if (one.isWhole) {
       const reply = readable(bytes.toString())
-      // The door gives up what is no JSON, before any dialect sees it.
+      // The door refuses text that is not JSON before the dialect sees it.
       if (reply === undefined) throw new Garbled('it is not JSON')
-      // Sound: what is readable is JSON.
+      // Sound: readable text is JSON.
       write(JSON.stringify(await dialect.governReply(reply as Json, judge)))
       return
     }
@@ -890,9 +890,9 @@ async function lateness(ended: Promise<void>, patience: number): Promise<boolean
   return isLate
 }
 
-// What must hold.
+// Invariants.
 
-/** What was wrong with what left. */
+/** The violation in the output. */
 export interface Violation {
   readonly law:
     | 'a denied call left'
@@ -920,7 +920,7 @@ function violationOf(one: Case, { left, judge, fault, isLate }: Outcome): Violat
   const unruled = withoutRuling(calls, judge.allowed)
   if (unruled.length + strange.length > 0)
     return { law: 'a call left without its ruling', what: [...unruled, ...strange].join('\n') }
-  // The control: a rewriter that lets nothing pass would leak nothing either.
+  // A control: a rewriter that forwards nothing would leak nothing either.
   const isBent = one.mutations.length + one.wires.length > 0 || one.isSpoilt
   const lost = isBent || fault !== undefined ? [] : withoutRuling(judge.allowed, calls)
   return lost.length === 0 ? undefined : { law: 'an allowed call did not arrive', what: lost.join('\n') }
@@ -943,7 +943,7 @@ function wholeIn(left: string): JsonObject[] | undefined {
   return isObject(value) ? [value] : undefined
 }
 
-/** The data of events; undefined if it is anything but whole events of JSON. */
+/** The data of events; undefined if the text is not whole events of JSON. */
 function streamIn(left: string): JsonObject[] | undefined {
   const events = left.split('\n\n')
   if (events.pop() !== '') return undefined
@@ -960,11 +960,11 @@ function streamIn(left: string): JsonObject[] | undefined {
   return values
 }
 
-/** One reply of which something left that should not have. */
+/** A reply that leaked. */
 export interface Failure extends Violation {
   readonly seed: number
   readonly dialect: string
-  /** What was done to it, as far as it is needed. */
+  /** The mutations that are needed. */
   readonly mutations: readonly string[]
   readonly reply: string
   readonly left: string
@@ -987,9 +987,9 @@ async function failureOf(one: Case, patience: number): Promise<Failure | undefin
 
 const MOST_TRIES = 300
 
-/** The same failure with as little as possible. */
+/** The same failure, minimized. */
 async function smallest(one: Case, failure: Failure, patience: number): Promise<Failure> {
-  // Each try would take all the time that there is.
+  // Each attempt would use up the time.
   if (failure.law === 'a hang') return failure
   let best = { one, failure }
   let tries = 0
@@ -1009,35 +1009,35 @@ async function smallest(one: Case, failure: Failure, patience: number): Promise<
   return best.failure
 }
 
-// Many replies.
+// Runs.
 
-/** What is fuzzed, and how long. */
+/** The subject and the limits. */
 export interface FuzzOptions {
   readonly subjects?: readonly Subject[]
   readonly seed: number
   readonly streams: number
-  /** Milliseconds that one reply may take. */
+  /** Time limit for one reply, in milliseconds. */
   readonly patience?: number
-  /** Whether replies are bent at all; they are, unless it says otherwise. */
+  /** Whether replies are mutated. True by default. */
   readonly isBent?: boolean
-  /** Failures after which it stops. */
+  /** The number of failures after which it stops. */
   readonly most?: number
 }
 
-/** What came of it. */
+/** The result. */
 export interface Tally {
   readonly streams: number
-  /** Replies that came to their end. */
+  /** Replies that finished. */
   readonly ended: number
   readonly garbled: number
   readonly cut: number
-  /** Calls that went on, and those that did not. */
+  /** Forwarded and denied calls. */
   readonly released: number
   readonly refused: number
   readonly failures: readonly Failure[]
 }
 
-/** Bends many replies, and looks at what leaves. */
+/** Mutates many replies and checks the output. */
 export async function fuzz(options: FuzzOptions): Promise<Tally> {
   const { subjects = SUBJECTS, seed, streams, isBent = true, patience = 20_000, most = 3 } = options
   const failures: Failure[] = []
@@ -1062,7 +1062,7 @@ export async function fuzz(options: FuzzOptions): Promise<Tally> {
 
 const MOST_SHOWN = 6000
 
-/** A failure for whoever has to find its cause. */
+/** A failure, formatted for debugging. */
 export function tellFailure(failure: Failure): string {
   const { law, what, seed, dialect, mutations, reply, left } = failure
   return [

@@ -1,4 +1,4 @@
-// A gateway as the command runs it, in front of a model server, for tests: real configuration, real door, real ledger.
+// A complete gateway in front of a model server, for tests: real configuration, door and ledger.
 
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { silent, type Log } from '../../src/log.ts'
 import { serve, type Served } from '../../src/serve.ts'
 import { activate, newFolder } from '../gateway-rig.ts'
 
-/** Lets notes be read; mail is refused, and a payment waits for a person. */
+/** Allows reading notes, denies mail, and escalates a payment. */
 export const POLICY = `
 tollgate: 1
 name: models
@@ -30,33 +30,31 @@ rules:
   - { id: mail, deny: "send_mail", because: mail stays here }
 `
 
-/** The key that the gateway has for the model server. */
+/** The gateway's key for the model server. */
 export const UPSTREAM_KEY = 'sk-upstream-0123456789abcdef'
 
-/** What a gate is opened with. */
 export interface LlmGateOptions {
-  /** Of the model server, without a path. */
+  /** The base URL of the model server, without a path. */
   readonly upstream: string
   readonly policy?: string
   readonly log?: Log
-  /** More of what the configuration says of each model server. */
+  /** Further settings of each model server. */
   readonly model?: Readonly<Record<string, unknown>>
-  /** More of what it says of the door. */
+  /** Further settings of the door. */
   readonly llm?: Readonly<Record<string, unknown>>
-  /** A data directory that has been used before. */
+  /** The data directory of an earlier gateway. */
   readonly data?: string
 }
 
-/** A gateway that runs in front of a model server. */
 export interface LlmGate {
   readonly url: string
   readonly data: string
-  /** Of `agent:peer`. */
+  /** The token of `agent:peer`. */
   readonly token: string
   readonly running: RunningGateway
-  /** The same gateway for another agent, of whom there is nothing on the ledger yet. */
+  /** The same gateway for another agent without receipts. */
   as(principal: string): Promise<LlmGate>
-  /** Asks the gateway, with the token where clients of OpenAI put their key. */
+  /** Sends a request, with the token as the key of an OpenAI client. */
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>
   receipts(): Promise<readonly Receipt[]>
   decisions(): Promise<readonly Decision[]>
@@ -64,7 +62,7 @@ export interface LlmGate {
   close(): Promise<void>
 }
 
-/** Opens one. */
+/** Opens a gateway. */
 export async function openLlmGate(options: LlmGateOptions): Promise<LlmGate> {
   const { upstream, policy = POLICY, log = silent, model = {}, llm = {} } = options
   const data = options.data ?? join(newFolder(), 'data')
@@ -123,7 +121,7 @@ async function gateFor(running: RunningGateway, data: string, principal: string)
   }
 }
 
-/** A door of its own to another model server, for an agent of its own, on the gateway that is there. */
+/** Another model server and agent on the same gateway. */
 export async function openDoorTo(
   { running: { gateway } }: LlmGate,
   upstream: string,

@@ -1,4 +1,4 @@
-// The LLM door against those who mean harm: agents, model servers, and both at once.
+// The LLM door against hostile agents and model servers.
 
 import { request } from 'node:http'
 import { gzipSync } from 'node:zlib'
@@ -27,7 +27,7 @@ afterAll(async () => {
   await upstream.close()
 })
 
-/** An agent of its own, whose requests are answered so. */
+/** A new agent, with scripted answers. */
 function agent(...steps: readonly Step[]): Promise<LlmGate> {
   upstream.script(...steps)
   return shared.as(`agent:h${agents++}`)
@@ -41,18 +41,18 @@ const events = (...data: readonly unknown[]): string =>
 const named = (...data: readonly { type: string }[]): string =>
   data.map((each) => `event: ${each.type}\ndata: ${JSON.stringify(each)}\n\n`).join('')
 
-/** All that came, also if it broke off. */
+/** The whole answer, also if it was cut. */
 async function read(response: Response): Promise<string> {
   const pieces: Uint8Array[] = []
   try {
     for await (const piece of response.body ?? []) pieces.push(piece)
   } catch {
-    // It broke off; what came before counts.
+    // The connection was cut. The text before counts.
   }
   return Buffer.concat(pieces).toString()
 }
 
-describe('what a provider says that it ran', () => {
+describe('the items that a provider claims to have run', () => {
   const search = (title: string): string =>
     named(
       { type: 'message_start', message: MESSAGE } as { type: string },
@@ -110,7 +110,7 @@ describe('what a provider says that it ran', () => {
     expect(await gate.effects()).toMatchObject([{ status: 'COMPLETED' }])
   })
 
-  it('is unknown if the provider then fails', async () => {
+  it('are UNKNOWN if the provider then fails', async () => {
     const failure = named(
       { type: 'message_start', message: MESSAGE } as { type: string },
       {
@@ -124,10 +124,10 @@ describe('what a provider says that it ran', () => {
   })
 })
 
-describe('a key to ask again with', () => {
+describe('an idempotency key', () => {
   const headers = { 'idempotency-key': 'k' }
 
-  it('brings no call back after a freeze', async () => {
+  it('does not return a call after a freeze', async () => {
     const gate = await agent({ calls: [READ] })
     expect(await read(await gate.post(CHAT, ASKED, headers))).toContain('call_read')
     const { kernel } = gate.running.gateway
@@ -140,7 +140,7 @@ describe('a key to ask again with', () => {
     expect(again).toContain('AGENT_KILLED')
   })
 
-  it('brings no call back that was run already', async () => {
+  it('does not return a call that was already run', async () => {
     const gate = await agent({ calls: [READ] }, { text: 'Milk.' })
     await read(await gate.post(CHAT, ASKED, headers))
     const call = {
@@ -160,7 +160,7 @@ describe('a key to ask again with', () => {
     expect(await again.text()).toContain('have been run or have expired')
   })
 
-  it('is for a reply, not for a failure of the model server', async () => {
+  it('keeps a reply, not a failure of the model server', async () => {
     const failure = raw(STREAM, events({ error: { message: 'Overloaded', type: 'server_error' } }, '[DONE]'))
     const gate = await agent(failure, { text: 'Hello.' })
     const asked = { ...ASKED, stream: true }
@@ -168,7 +168,7 @@ describe('a key to ask again with', () => {
     expect(await read(await gate.post(CHAT, asked, headers))).toContain('Hel')
   })
 
-  it('does not make one decision of several calls', async () => {
+  it('does not merge several calls into one decision', async () => {
     const choice = (index: number): object => ({
       index,
       finish_reason: 'function_call',
@@ -235,12 +235,12 @@ describe('the key of the gateway', () => {
   })
 })
 
-describe('a reply that cannot be read', () => {
+describe('an unreadable reply', () => {
   it.each([
     ['JSON in place of a stream', true, raw(JSON_TYPE, '{}')],
     ['a page in place of JSON', false, raw({ 'content-type': 'text/html' }, '<p>')],
     ['more values than any JSON may hold', false, raw(JSON_TYPE, `{"choices":[${'[],'.repeat(250_000)}0]}`)],
-    ['an encoding that nobody knows', false, raw({ ...JSON_TYPE, 'content-encoding': 'zstd' }, 'x')],
+    ['an unknown encoding', false, raw({ ...JSON_TYPE, 'content-encoding': 'zstd' }, 'x')],
     ['what is not packed as it says', false, raw({ ...JSON_TYPE, 'content-encoding': 'gzip' }, 'x')],
     ['a status that means nothing here', false, raw(JSON_TYPE, '{}', 201)],
   ])('leaves a receipt: %s', async (_, stream, step) => {
@@ -253,7 +253,7 @@ describe('a reply that cannot be read', () => {
   })
 })
 
-describe('a stream that just ends, as if that were all of it', () => {
+describe('a stream that just ends', () => {
   const piece = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' }
   const call = {
     index: 0,
@@ -265,7 +265,7 @@ describe('a stream that just ends, as if that were all of it', () => {
   it.each([
     ['amid its words', { content: 'Let me' }],
     ['behind a call that looks complete', { tool_calls: [call] }],
-  ])('is told to have been cut: %s', async (_, delta) => {
+  ])('is reported as cut: %s', async (_, delta) => {
     const gate = await agent(
       raw(STREAM, events({ ...piece, choices: [{ index: 0, delta, finish_reason: null }] })),
     )
@@ -276,7 +276,7 @@ describe('a stream that just ends, as if that were all of it', () => {
   })
 })
 
-describe('ids that come again', () => {
+describe('repeated ids', () => {
   const said = (content: string): object => {
     const call = {
       id: 'call_read',
@@ -290,7 +290,7 @@ describe('ids that come again', () => {
     return { ...ASKED, messages: [...ASKED.messages, ...answered] }
   }
 
-  it('close each its own call, also if tools say the same again', async () => {
+  it('close the right call, also if tools give the same result', async () => {
     const gate = await agent({ calls: [READ] }, { calls: [READ] }, { text: 'Milk.' })
     await read(await gate.post(CHAT, ASKED))
     await read(await gate.post(CHAT, said('milk')))
@@ -307,8 +307,8 @@ describe('ids that come again', () => {
   })
 })
 
-describe('what one agent may take', () => {
-  it('has a bound on the parts of a body, packed or not', async () => {
+describe('the resources of one agent', () => {
+  it('are limited by the number of values in a body, compressed or not', async () => {
     const gate = await agent()
     const body = JSON.stringify({ ...ASKED, metadata: { x: Array.from({ length: 300_000 }, () => 0) } })
     expect((await gate.post(CHAT, body)).status).toBe(413)
@@ -320,7 +320,7 @@ describe('what one agent may take', () => {
     expect(packed.status).toBe(413)
   })
 
-  it('leaves room for others, whatever it does not say of the length of its bodies', async () => {
+  it('leave capacity for others, even without declared lengths', async () => {
     const held = await agent()
     const { hostname: host, port } = new URL(held.url)
     const headers = { ...JSON_TYPE, authorization: `Bearer ${held.token}`, 'transfer-encoding': 'chunked' }
@@ -337,7 +337,7 @@ describe('what one agent may take', () => {
     for (const each of open) each.destroy()
   })
 
-  it('does not reach servers by having tokens counted', async () => {
+  it('do not reach servers through token counting', async () => {
     const gate = await agent()
     const before = upstream.requests.length
     const mcp_servers = [{ type: 'url', name: 'e', url: 'https://evil.example/?d=secret' }]
@@ -348,12 +348,12 @@ describe('what one agent may take', () => {
   })
 })
 
-it('has the headers of a stream go out before its first word', async () => {
+it('the headers of a stream are sent before its first text', async () => {
   const gate = await agent({ text: 'Hello there, this takes a while.', delayMs: 300 })
   const start = performance.now()
   const response = await gate.post(CHAT, { ...ASKED, stream: true })
   const headersAfter = performance.now() - start
   await read(response)
-  // Not a measure of speed: it is beside what the rest of the very same stream has taken.
+  // Not a speed test: it compares with the rest of the same stream.
   expect(headersAfter).toBeLessThan((performance.now() - start) / 2)
 })

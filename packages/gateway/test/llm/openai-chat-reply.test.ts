@@ -1,4 +1,4 @@
-// Whole replies of Chat Completions: every place where a call can stand, and what goes on of the rest.
+// Whole replies of Chat Completions: every place of a call, and what is forwarded besides.
 
 import { createOpenAI } from '@ai-sdk/openai'
 import { ChatOpenAI } from '@langchain/openai'
@@ -28,7 +28,7 @@ function assistant(more: JsonObject): JsonObject {
 const govern = (value: Json, judge: Judge): Promise<JsonObject> => openaiChat.governReply(value, judge)
 
 describe('a call in a reply', () => {
-  test('that is allowed goes on with what was judged in place of what the model wrote', async () => {
+  test('that is allowed is forwarded with the judged arguments', async () => {
     const judge = judgeThatAllows('read')
     const governed = await govern(
       reply(assistant({ tool_calls: [called('read', '{ "b": 1.0, "a": "x" }')] })),
@@ -40,12 +40,12 @@ describe('a call in a reply', () => {
     ])
   })
 
-  test('that is refused becomes words, and nobody waits for it', async () => {
+  test('that is denied becomes text, and the finish reason changes', async () => {
     const governed = await govern(reply(assistant({ tool_calls: [called('wipe', ARGS)] })), judgeThatAllows())
     expect(governed).toEqual(reply(assistant({ content: refusal('wipe') }), 'stop'))
   })
 
-  test('that is refused among others leaves alone, and what was said stays', async () => {
+  test('that is denied is removed alone, and the text stays', async () => {
     const judge = judgeThatAllows('read', 'list')
     const tool_calls = [
       called('read', '{}'),
@@ -67,7 +67,7 @@ describe('a call in a reply', () => {
     ])
   })
 
-  test('a free text goes on as it was judged', async () => {
+  test('with free text is forwarded as judged', async () => {
     const judge = judgeThatAllows('shell')
     const custom = { id: 'c1', type: 'custom', custom: { name: 'shell', input: 'ls -l "x"\n' } }
     const message = assistant({ tool_calls: [custom] })
@@ -77,14 +77,14 @@ describe('a call in a reply', () => {
     ])
   })
 
-  test('a free text that is refused becomes words', async () => {
+  test('with free text that is denied becomes text', async () => {
     const custom = { id: 'c1', type: 'custom', custom: { name: 'shell', input: SECRET } }
     const governed = await govern(reply(assistant({ tool_calls: [custom] })), judgeThatAllows())
     expect(governed).toEqual(reply(assistant({ content: refusal('shell') }), 'stop'))
   })
 
   test.each<[Json]>([['length'], ['content_filter'], [null]])(
-    'a free text of a reply that ended with %j may be half, and is refused',
+    'with free text is denied in a reply that ended with %j, because it may be incomplete',
     async (finish) => {
       const judge = judgeThatAllows('shell')
       const custom = { id: 'c1', type: 'custom', custom: { name: 'shell', input: `rm -rf /${SECRET}` } }
@@ -94,13 +94,13 @@ describe('a call in a reply', () => {
     },
   )
 
-  test('of which only a part has come is refused, and the reason of the end stays', async () => {
+  test('that is incomplete is denied, and the finish reason stays', async () => {
     const half = called('read', `{"path":"${SECRET}`)
     const governed = await govern(reply(assistant({ tool_calls: [half] }), 'length'), judgeThatAllows('read'))
     expect(governed).toEqual(reply(assistant({ content: refusal('read') }), 'length'))
   })
 
-  test('in the legacy member is judged alike', async () => {
+  test('in `function_call` is judged alike', async () => {
     const judge = judgeThatAllows('read')
     const allowed = assistant({ function_call: { name: 'read', arguments: ' {}' } })
     expect(await govern(reply(allowed, 'function_call'), judge)).toEqual(
@@ -115,7 +115,7 @@ describe('a call in a reply', () => {
     )
   })
 
-  test('in the legacy member of several choices has no name to be found by', async () => {
+  test('in `function_call` of several choices has no reference', async () => {
     const judge = judgeThatAllows('read')
     const choice = (index: number, more: JsonObject): JsonObject => ({
       index,
@@ -140,7 +140,7 @@ describe('a call in a reply', () => {
     expect(governed).toEqual(reply(assistant({ tool_calls: [called('read', '{}', 'c1')] })))
   })
 
-  test('without an id goes on without one', async () => {
+  test('without an id is forwarded without one', async () => {
     const entry = { type: 'function', function: { name: 'read', arguments: '{}' } }
     const judge = judgeThatAllows('read')
     const governed = await govern(reply(assistant({ tool_calls: [entry] })), judge)
@@ -173,13 +173,13 @@ describe('a call in a reply', () => {
     expect(judge.asked[0]?.[0]).toMatchObject({ tool: undefined, declared: undefined })
   })
 
-  test('with legacy arguments that are no text is refused', async () => {
+  test('with `function_call` arguments that are no string is denied', async () => {
     const message = assistant({ function_call: { name: 'read', arguments: { a: SECRET } } })
     const governed = await govern(reply(message, 'function_call'), judgeThatAllows('read'))
     expect(governed).toEqual(reply(assistant({ content: refusal() }), 'stop'))
   })
 
-  test('that has no name goes nowhere even if somebody allows it', async () => {
+  test('without a name is not forwarded even if it is allowed', async () => {
     const careless: Judge = {
       judge: (proposals) => Promise.resolve(proposals.map(() => ({ allowed: true, args: '{}' }))),
       ran: () => true,
@@ -194,13 +194,13 @@ describe('a call in a reply', () => {
     await expect(govern(reply(assistant({ tool_calls: [custom] })), careless)).rejects.toThrow(Garbled)
   })
 
-  test('that was not judged goes nowhere', async () => {
+  test('without a ruling is not forwarded', async () => {
     const silent: Judge = { judge: () => Promise.resolve([]), ran: () => true }
     const message = assistant({ tool_calls: [called('read', ARGS)] })
     await expect(govern(reply(message), silent)).rejects.toThrow(Garbled)
   })
 
-  test('each choice is on its own', async () => {
+  test('of each choice is separate', async () => {
     const choice = (index: number, name: string): JsonObject => ({
       index,
       message: assistant({ content: `choice ${index}`, tool_calls: [called(name, '{}')] }),
@@ -221,13 +221,13 @@ describe('a call in a reply', () => {
     expect(judge.asked).toHaveLength(1)
   })
 
-  test('a reason that waits for calls where there are none is none', async () => {
+  test('a finish reason for calls is adjusted if there are none', async () => {
     const governed = await govern(reply(assistant({ content: 'hi', tool_calls: [] })), judgeThatAllows())
     expect(governed).toEqual(reply(assistant({ content: 'hi' }), 'stop'))
   })
 })
 
-describe('a call at a place that is not known', () => {
+describe('a call at an unknown place', () => {
   const hidden = [called('read', ARGS)]
 
   test.each<[string, JsonObject]>([
@@ -264,7 +264,7 @@ describe('a call at a place that is not known', () => {
     expect(governed).toMatchObject({ object: 'chat.completion', choices: [{ message: { content: 'hi' } }] })
   })
 
-  test('is refused if it is a part of the content', async () => {
+  test('is denied if it is a part of the content', async () => {
     const judge = judgeThatAllows('read')
     const content = [
       { type: 'text', text: 'one', extra: SECRET },
@@ -302,7 +302,7 @@ describe('a call at a place that is not known', () => {
     ])
   })
 
-  test('is refused if the content is nothing else', async () => {
+  test('is denied if the content holds nothing else', async () => {
     const governed = await govern(
       reply(assistant({ content: [], tool_calls: [called('wipe', ARGS)] })),
       judgeThatAllows(),
@@ -311,8 +311,8 @@ describe('a call at a place that is not known', () => {
   })
 })
 
-describe('what is no call', () => {
-  test('goes on if it is known', async () => {
+describe('other members', () => {
+  test('are forwarded if known', async () => {
     const value = replyOf(
       [
         {
@@ -335,12 +335,12 @@ describe('what is no call', () => {
     expect(await govern(value, judgeThatAllows())).toEqual(value)
   })
 
-  test('speaks as the assistant, whoever it says it is', async () => {
+  test('have the role of the assistant', async () => {
     const governed = await govern(reply({ role: 'tool', content: 'hi' }, 'stop'), judgeThatAllows())
     expect(governed).toEqual(reply({ role: 'assistant', content: 'hi' }, 'stop'))
   })
 
-  test('cites only what a search has found that was allowed', async () => {
+  test('have citations only of an allowed search', async () => {
     const citation = { start_index: 0, end_index: 2, url: 'https://x.test', title: 'X' }
     const annotations = [
       { type: 'url_citation', url_citation: { ...citation, arguments: SECRET } },
@@ -376,7 +376,7 @@ describe('what is no call', () => {
   })
 })
 
-describe('a reply that is not the dialect', () => {
+describe('a violation of the dialect', () => {
   const choice = { index: 0, message: assistant({ content: 'hi' }), finish_reason: 'stop' }
   const many = Array.from({ length: 257 }, (_, at) => called('read', '{}', `c${at}`))
 
@@ -417,13 +417,13 @@ describe('a reply that is not the dialect', () => {
     expect(judge.asked).toEqual([])
   })
 
-  test('as many calls as there may be are judged', async () => {
+  test('the maximum number of calls is judged', async () => {
     const governed = await govern(reply(assistant({ tool_calls: many.slice(1) })), judgeThatAllows('read'))
     expect(governed).toEqual(reply(assistant({ tool_calls: many.slice(1) })))
   })
 })
 
-describe('the clients take what goes on', () => {
+describe('the clients accept the output', () => {
   const mixed = reply(
     assistant({ content: 'Let me see.', tool_calls: [called('read', '{"path":"a"}'), called('wipe', ARGS)] }),
   )

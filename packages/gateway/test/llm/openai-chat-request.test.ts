@@ -1,4 +1,4 @@
-// Requests of Chat Completions: what they declare, what was said in them, and what is refused.
+// Requests of Chat Completions: tools, texts and results, and refusals.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { describe, expect, test } from 'vitest'
@@ -27,14 +27,14 @@ function resultsOf(body: JsonObject): readonly Result[] {
   return read(body).turns.filter((turn) => turn.kind === 'result')
 }
 
-/** The one result of a request. */
+/** The single result of a request. */
 function resultOf(body: JsonObject): Result {
   const [result, ...more] = resultsOf(body)
   if (!result || more.length > 0) throw new Error('not one result')
   return result
 }
 
-/** How the door gives texts of a body back. */
+/** Restores texts of a body, like the door. */
 function restoredBy(body: ReadBody): Restored {
   return (text) => {
     const restored = body.restored(text)
@@ -86,7 +86,7 @@ describe('parameters', () => {
   })
 
   test.each(['top_k', 'min_p', 'repetition_penalty', 'reasoning', 'guided_json', 'thinking', 'safe_prompt'])(
-    'of compatible servers that only shape words are known: %s',
+    'of compatible servers that only shape text are known: %s',
     (name) => {
       expect(read({ [name]: 1 }).stream).toBe(false)
     },
@@ -110,20 +110,20 @@ describe('parameters', () => {
     '__proto__',
   ])('that are not known are refused: %s', (name) => {
     const body: unknown = JSON.parse(`{"model":"m","messages":[],${JSON.stringify(name)}:{}}`)
-    // Sound: what was parsed is an object.
+    // Sound: a parsed object is an object.
     expect(() => openaiChat.readRequest(body as JsonObject, new Set())).toThrow(
       expect.objectContaining({ status: 400, code: 'ROUTE_NOT_GOVERNED', param: name }),
     )
   })
 
-  test('that are not known pass if the configuration names them', () => {
+  test('that are unknown are allowed if configured', () => {
     expect(read({ plugins: [] }, 'plugins').stream).toBe(false)
     expect(() => read({ plugins: [], models: [] }, 'plugins')).toThrow(
       expect.objectContaining({ param: 'models' }),
     )
   })
 
-  test('with a name that is no word are refused without showing it', () => {
+  test('with a strange name are refused without quoting it', () => {
     const error = refusalOf({ 'evil\nname': 1 })
     expect(error).toMatchObject({ code: 'ROUTE_NOT_GOVERNED', param: undefined })
     expect(error.message).not.toContain('evil')
@@ -144,7 +144,7 @@ describe('parameters', () => {
 })
 
 describe('tools', () => {
-  test('are declared by the names that a reply uses', () => {
+  test('are declared by the names in a reply', () => {
     const parameters = { type: 'object', properties: { path: { type: 'string' } } }
     const { tools, hosted } = read({
       tools: [
@@ -195,7 +195,7 @@ describe('tools', () => {
     ['', undefined],
     [7, undefined],
     [undefined, undefined],
-  ])('of the type %j are nobody’s here', (type, tool) => {
+  ])('of the type %j are unknown', (type, tool) => {
     const entry = {
       ...(type === undefined ? {} : { type }),
       function: { name: 'f' },
@@ -206,7 +206,7 @@ describe('tools', () => {
     expect(tools.size).toBe(0)
   })
 
-  test('a search that the provider runs is a tool of its own', () => {
+  test('include a search that the provider runs', () => {
     const options = {
       search_context_size: 'low',
       user_location: { type: 'approximate', approximate: { city: 'Bern' } },
@@ -239,12 +239,12 @@ describe('tools', () => {
     'compound-beta-mini',
     'Compound',
     ' sonar',
-  ])('a model that searches by itself is one too: %s', (model) => {
+  ])('include a search for the model %s', (model) => {
     expect(read({ model }).hosted).toEqual([{ tool: 'openai/web_search', args: {}, known: true }])
     expect(read({ model, web_search_options: {} }).hosted).toHaveLength(1)
   })
 
-  test('other models are not', () => {
+  test('do not include a search for other models', () => {
     expect(read({ model: 'research-previewer' }).hosted).toEqual([])
     expect(read({ model: 'acme/supersonar' }).hosted).toEqual([])
     expect(read({ model: 'a/b:nitro' }).hosted).toEqual([])
@@ -252,7 +252,7 @@ describe('tools', () => {
     expect(searchesWeb(undefined)).toBe(false)
   })
 
-  test('one of the models that stand in for the first is enough', () => {
+  test('include a search if one fallback model searches', () => {
     expect(read({ models: ['a/b', 'a/b:online'] }, 'models').hosted).toHaveLength(1)
     expect(read({ models: ['a/b', null] }, 'models').hosted).toEqual([])
   })
@@ -284,7 +284,7 @@ describe('tools', () => {
 })
 
 describe('messages', () => {
-  test('are read in their order, each with who has said it', () => {
+  test('are read in order, each with its channel', () => {
     const { turns } = read({
       messages: [
         { role: 'system', content: 'be kind' },
@@ -376,11 +376,11 @@ describe('files', () => {
     ['base64 of a text', base64(NOTE)],
     ['base64 in lines', `${base64(NOTE).slice(0, 8)}\r\n${base64(NOTE).slice(8)}\n`],
     ['a text as it is', NOTE],
-  ])('that are %s are read as what a tool has said', (_what, data) => {
+  ])('that are %s count as tool output', (_what, data) => {
     expect(saidIn(data)).toEqual([{ kind: 'said', channel: 'TOOL_OUTPUT', text: NOTE }])
   })
 
-  test('that are drawings in XML are texts, also with bytes that are none', () => {
+  test('that are SVG are text, also with invalid bytes', () => {
     expect(saidIn(`data:image/svg+xml;base64,${base64('<svg/>')}`)).toMatchObject([{ text: '<svg/>' }])
     expect(saidIn('data:text/plain;base64,YWL/')).toMatchObject([{ text: 'ab\uFFFD' }])
     expect(saidIn('data:text/plain,a%ZZ')).toMatchObject([{ text: 'a%ZZ' }])
@@ -422,7 +422,7 @@ describe('results', () => {
   }
   const answer = (id: string, content: Json): JsonObject => ({ role: 'tool', tool_call_id: id, content })
 
-  test('name the call they answer, and the tool if the request has the call', () => {
+  test('name their call, and their tool if the request has the call', () => {
     const results = resultsOf({
       messages: [
         answer('c1', 'early'),
@@ -440,7 +440,7 @@ describe('results', () => {
     ])
   })
 
-  test('of a legacy function are those of the call of that name', () => {
+  test('of a `function_call` refer to it by name', () => {
     const result = resultOf({ messages: [{ role: 'function', name: 'old', content: 'done' }] })
     expect(result).toMatchObject({ ref: 'function:old', tool: 'old', content: 'done', texts: ['done'] })
   })
@@ -451,7 +451,7 @@ describe('results', () => {
     ['too long', 'x'.repeat(129)],
     ['no text', { a: 1 }],
     ['null', null],
-  ])('with a name that is %s go on without it', (_what, name) => {
+  ])('with a name that is %s are forwarded without it', (_what, name) => {
     const messages = [
       { role: 'function', name, content: 'done' },
       { ...answer('c1', 'x'), name },
@@ -465,7 +465,7 @@ describe('results', () => {
     expect(messages).toEqual([{ role: 'function', content: 'done' }, answer('c1', 'x')])
   })
 
-  test('go on without members that nobody has read', () => {
+  test('lose members that were not read', () => {
     const text = { type: 'text', text: 'one' }
     const picture = {
       type: 'image_url',
@@ -497,7 +497,7 @@ describe('results', () => {
     ])
   })
 
-  test('in which all is known stay as they are', () => {
+  test('stay unchanged if everything is known', () => {
     const cached = {
       cache_control: { ttl: '1h', type: 'ephemeral' },
       prompt_cache_breakpoint: { mode: 'explicit' },
@@ -517,14 +517,14 @@ describe('results', () => {
     expect(turns.map((turn) => turn.kind === 'result' && turn.texts)).toEqual([['one'], ['https://x/y'], []])
   })
 
-  test('what was taken out stays out after a rewriting', () => {
+  test('keep removed members removed after rewriting', () => {
     const messages = [answer('c1', [{ type: 'text', text: 'one', hidden: 'hidden' }])]
     const result = resultOf({ messages })
     result.rewrite(['1'])
     expect(messages).toEqual([answer('c1', [{ type: 'text', text: '1' }])])
   })
 
-  test('a long picture stays where it is', () => {
+  test('keep a long image in place', () => {
     const url = `data:image/png;base64,${'iVBO'.repeat(20_000)}`
     const messages = [answer('c1', [{ type: 'image_url', image_url: { url }, alt: 'hidden' }])]
     const body = readBody(Buffer.from(JSON.stringify({ model: 'm', messages })))
@@ -536,7 +536,7 @@ describe('results', () => {
     })
   })
 
-  test('a long text that is called a picture does not go on', () => {
+  test('with a long text that claims to be an image are refused', () => {
     const url = `data:text/plain;base64,${'aGlkZGVu'.repeat(20_000)}`
     const messages = [answer('c1', [{ type: 'image_url', image_url: { url } }])]
     const body = readBody(Buffer.from(JSON.stringify({ model: 'm', messages })))
@@ -545,7 +545,7 @@ describe('results', () => {
     )
   })
 
-  test('a link to a picture is read, and is a text if it was rewritten', () => {
+  test('have links to images read, and forwarded as text if rewritten', () => {
     const messages = [answer('c1', [{ type: 'image_url', image_url: { url: 'https://x/?q=secret' } }])]
     const result = resultOf({ messages })
     expect(result.texts).toEqual(['https://x/?q=secret'])
@@ -573,7 +573,7 @@ describe('results', () => {
     expect(error.message).not.toContain('hidden')
   })
 
-  test('a text is rewritten in place', () => {
+  test('have a text rewritten in place', () => {
     const messages = [calls, answer('c1', 'secret')]
     const result = resultOf({ messages })
     expect(result.content).toBe('secret')
@@ -581,7 +581,7 @@ describe('results', () => {
     expect(messages[1]).toEqual(answer('c1', '[cut]'))
   })
 
-  test('parts are rewritten in place, and pictures stay', () => {
+  test('have parts rewritten in place, and images kept', () => {
     const picture = { type: 'image_url', image_url: { url: 'https://x/y.png' } }
     const messages = [
       answer('c1', [
@@ -600,7 +600,7 @@ describe('results', () => {
     ])
   })
 
-  test('a rewriting with another number of texts changes nothing', () => {
+  test('refuse rewriting with another number of texts', () => {
     const messages = [answer('c1', 'one')]
     const result = resultOf({ messages })
     expect(() => result.rewrite([])).toThrow(RangeError)
@@ -624,7 +624,7 @@ describe('results', () => {
     expect(messages).toEqual([answer('c1', 'withheld by Tollgate')])
   })
 
-  test('with no content have no texts', () => {
+  test('without content have no texts', () => {
     const result = resultOf({ messages: [{ role: 'tool', tool_call_id: 'c1' }] })
     expect(result).toMatchObject({ content: null, texts: [] })
     result.rewrite([])

@@ -1,20 +1,20 @@
-// A judge by a script, and streams of Chat Completions as an upstream would send them.
+// A scripted judge, and streams of Chat Completions as an upstream sends them.
 
 import { canonicalize, isObject, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
 import type { Judge, ProposedCall, Ruling } from '../../src/llm/dialect.ts'
 import { openaiChat } from '../../src/llm/openai-chat/openai-chat.ts'
 
-/** What is in the arguments of calls that are refused, and must be in nothing that leaves. */
+/** The canary in the arguments of denied calls. It must never leave. */
 export const SECRET = 'zq7-never-leaves'
 
-/** A judge that remembers what it was asked. */
+/** A judge that records its proposals. */
 export interface ScriptedJudge extends Judge {
-  /** What each asking held. */
+  /** The proposals of each request. */
   readonly asked: (readonly ProposedCall[])[]
   readonly noted: (readonly [tool: string, item: JsonObject])[]
 }
 
-/** Allows the tools that are named, if their arguments are JSON; refuses all others, with a text that names them. */
+/** Allows the named tools if their arguments are JSON. Denies all others with a text that names them. */
 export function judgeThatAllows(...tools: readonly string[]): ScriptedJudge {
   const asked: (readonly ProposedCall[])[] = []
   const noted: (readonly [string, JsonObject])[] = []
@@ -42,7 +42,7 @@ function rule({ tool, args }: ProposedCall, tools: readonly string[]): Ruling {
   }
 }
 
-/** What stands for a refused call. */
+/** The text that replaces a denied call. */
 export function refusal(tool?: string): string {
   return `Tollgate refused ${tool ?? 'what has no name'}.`
 }
@@ -70,16 +70,16 @@ export function piece(index: number, args: string, start?: { name: string; id?: 
   return { tool_calls: [{ index, ...opening, function: { ...name, arguments: args } }] }
 }
 
-/** What becomes of a stream. */
+/** The output of a stream. */
 export interface Rewritten {
-  /** What each event has become. */
+  /** The output for each event. */
   readonly parts: readonly string[]
   readonly text: string
   readonly chunks: readonly JsonObject[]
   readonly ended: boolean
 }
 
-/** Sends events through: objects as JSON, texts as they are. */
+/** Sends events through the rewriter: objects as JSON, texts as they are. */
 export async function rewrite(events: readonly (JsonObject | string)[], judge: Judge): Promise<Rewritten> {
   const rewriter = openaiChat.openStream(judge)
   const parts: string[] = []
@@ -88,13 +88,13 @@ export async function rewrite(events: readonly (JsonObject | string)[], judge: J
   return { parts, text, chunks: chunksIn(text), ended: rewriter.ended }
 }
 
-/** An event as the reader of streams gives it. */
+/** An event as the SSE reader returns it. */
 export function eventOf(event: JsonObject | string): { type: string; data: Uint8Array } {
   const text = typeof event === 'string' ? event : JSON.stringify(event)
   return { type: 'message', data: new TextEncoder().encode(text) }
 }
 
-/** The chunks of a text of events. @throws if it is anything but whole events with JSON or `[DONE]`. */
+/** The chunks in a text of events. @throws if it is not whole events with JSON or `[DONE]`. */
 export function chunksIn(text: string): readonly JsonObject[] {
   const events = text.split('\n\n')
   if (events.pop() !== '') throw new Error('an event has not ended')
@@ -102,14 +102,14 @@ export function chunksIn(text: string): readonly JsonObject[] {
     if (!event.startsWith('data: ') || event.includes('\n')) throw new Error('not an event of one line')
     const data = event.slice('data: '.length)
     if (data === '[DONE]') return []
-    // Sound: whatever `JSON.parse` makes is JSON.
+    // Sound: `JSON.parse` returns JSON.
     const value = JSON.parse(data) as Json
     if (!isObject(value)) throw new Error('not an object')
     return [value]
   })
 }
 
-/** A client's `fetch` that answers with these texts, one after the other, and remembers what it was sent. */
+/** A `fetch` that answers with these texts in order, and records its requests. */
 export function scriptedFetch(type: 'stream' | 'whole', ...answers: readonly string[]): ScriptedFetch {
   const sent: unknown[] = []
   const left = [...answers]
@@ -119,7 +119,7 @@ export function scriptedFetch(type: 'stream' | 'whole', ...answers: readonly str
     fetch: (_input, init) => {
       sent.push(typeof init?.body === 'string' ? JSON.parse(init.body) : undefined)
       const answer = left.shift()
-      if (answer === undefined) return Promise.reject(new Error('nobody has expected this request'))
+      if (answer === undefined) return Promise.reject(new Error('unexpected request'))
       return Promise.resolve(new Response(answer, { headers: { 'content-type': contentType } }))
     },
   }

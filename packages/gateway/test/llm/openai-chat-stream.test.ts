@@ -1,4 +1,4 @@
-// Streams of Chat Completions: words go on at once, calls when they were judged, and the clients take what has become of them.
+// Streams of Chat Completions: text is forwarded at once, calls after judgement, and the clients accept the output.
 
 import { createOpenAI } from '@ai-sdk/openai'
 import { ChatOpenAI } from '@langchain/openai'
@@ -30,7 +30,7 @@ const ROLE = chunk({ role: 'assistant', content: null })
 const ARGS = JSON.stringify({ path: SECRET })
 const END = chunk({}, 'tool_calls')
 
-/** A chunk with a whole call, as it goes on. */
+/** A chunk with a whole call, as forwarded. */
 function whole(index: number, entry: JsonObject): JsonObject {
   return chunk({ tool_calls: [{ index, ...entry }] })
 }
@@ -47,8 +47,8 @@ async function faultOf(
   return undefined
 }
 
-describe('words', () => {
-  test('go on in the same moment, as they came', () => {
+describe('text', () => {
+  test('is forwarded at once, unchanged', () => {
     const rewriter = openaiChat.openStream(judgeThatAllows())
     const said = [
       chunk({ role: 'assistant', content: '' }),
@@ -71,7 +71,7 @@ describe('words', () => {
     expect(rewriter.ended).toBe(true)
   })
 
-  test('flow while a call is held, also from the same chunk', () => {
+  test('is forwarded while a call is held, also from the same chunk', () => {
     const rewriter = openaiChat.openStream(judgeThatAllows())
     expect(rewriter.take(eventOf(chunk({ content: 'a', ...piece(0, ARGS, { name: 'wipe' }) })))).toBe(
       `data: ${JSON.stringify(chunk({ content: 'a' }))}\n\n`,
@@ -83,13 +83,13 @@ describe('words', () => {
     expect(rewriter.ended).toBe(false)
   })
 
-  test('that are none do not tell how long a call is that is held', async () => {
+  test('that is empty does not reveal the length of a held call', async () => {
     const delta = { content: '', reasoning_content: null, ...piece(0, SECRET, { name: 'wipe' }) }
     const { parts } = await rewrite([chunk(delta), chunk(delta)], judgeThatAllows())
     expect(parts).toEqual(['', ''])
   })
 
-  test('keep their probabilities, and calls have none', async () => {
+  test('keeps its log probabilities, and calls have none', async () => {
     const token = (text: string): JsonObject => ({ token: text, logprob: -1, bytes: null, top_logprobs: [] })
     const said = chunk({ content: 'hi' }, null, { logprobs: { content: [token('hi')], refusal: null } })
     const { chunks, text } = await rewrite(
@@ -108,7 +108,7 @@ describe('words', () => {
     expect(text).not.toContain(SECRET)
   })
 
-  test('speak as the assistant, and carry nothing that is not known', async () => {
+  test('has the role of the assistant, and no unknown members', async () => {
     const { chunks } = await rewrite(
       [
         chunkOf(
@@ -129,14 +129,14 @@ describe('words', () => {
     expect(chunks).toEqual([chunk({ role: 'assistant', content: 'x' })])
   })
 
-  test('that cite a search go on only if the search was allowed', async () => {
+  test('with citations is forwarded only if the search was allowed', async () => {
     const citation = { type: 'url_citation', url_citation: { url: 'https://x.test', title: 'X' } }
     const event = chunk({ content: 'x', annotations: [citation] })
     expect((await rewrite([event], judgeThatAllows('openai/web_search'))).chunks).toEqual([event])
     expect((await rewrite([event], judgeThatAllows())).chunks).toEqual([chunk({ content: 'x' })])
   })
 
-  test('need no other words: usage goes on', async () => {
+  test('is not needed for usage', async () => {
     const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
     const events = [chunk({ content: 'x' }), chunk({}, 'stop'), chunkOf([], { usage })]
     expect((await rewrite([...events, DONE], judgeThatAllows())).chunks).toEqual(events)
@@ -148,7 +148,7 @@ describe('words', () => {
     ])
   })
 
-  test('may follow the end of their choice, as a last count does', async () => {
+  test('may follow the end of its choice, such as usage', async () => {
     const usage = { total_tokens: 3 }
     const late = chunkOf([{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }], {
       usage,
@@ -163,7 +163,7 @@ describe('words', () => {
 })
 
 describe('calls', () => {
-  test('that are allowed go on whole, with what was judged', async () => {
+  test('that are allowed are forwarded whole, as judged', async () => {
     const judge = judgeThatAllows('read')
     const { chunks, parts } = await rewrite(
       [
@@ -182,7 +182,7 @@ describe('calls', () => {
     ])
   })
 
-  test('carry the signature that their model wants back, if it is one, and only if they are allowed', async () => {
+  test('keep a valid signature, and only if they are allowed', async () => {
     const signed = (signature: Json, name: string): JsonObject => {
       const google = { thought_signature: signature, more: SECRET }
       return chunk({
@@ -197,7 +197,7 @@ describe('calls', () => {
     for (const odd of ['', 'a b', 7, null]) expect(await sent(odd)).not.toContain('extra_content')
   })
 
-  test('that are refused become words, and nobody waits for them', async () => {
+  test('that are denied become text, and the finish reason changes', async () => {
     const { chunks } = await rewrite(
       [ROLE, chunk(piece(0, ARGS, { name: 'wipe' })), END, DONE],
       judgeThatAllows(),
@@ -205,7 +205,7 @@ describe('calls', () => {
     expect(chunks).toEqual([ROLE, chunk({ content: refusal('wipe') }), chunk({}, 'stop')])
   })
 
-  test('that are refused after an empty text begin at once', async () => {
+  test('that are denied after an empty text begin without a separator', async () => {
     const opening = chunk({ role: 'assistant', content: '' })
     const { chunks } = await rewrite(
       [opening, chunk(piece(0, ARGS, { name: 'wipe' })), END],
@@ -214,7 +214,7 @@ describe('calls', () => {
     expect(chunks).toEqual([opening, chunk({ content: refusal('wipe') }), chunk({}, 'stop')])
   })
 
-  test('that are refused after words stand apart from them', async () => {
+  test('that are denied after text have a separator', async () => {
     const { chunks } = await rewrite(
       [
         chunk({ content: 'Well.' }),
@@ -232,7 +232,7 @@ describe('calls', () => {
     ])
   })
 
-  test('come in any order and are judged at once, and those left are counted anew', async () => {
+  test('may arrive in any order, are judged together, and are numbered again', async () => {
     const judge = judgeThatAllows('read', 'list')
     const { chunks } = await rewrite(
       [
@@ -257,7 +257,7 @@ describe('calls', () => {
     ])
   })
 
-  test('may come with the end, and with words, and with what was used', async () => {
+  test('may come with the end, with text and with usage', async () => {
     const usage = { total_tokens: 3 }
     const last = {
       index: 0,
@@ -272,7 +272,7 @@ describe('calls', () => {
     ])
   })
 
-  test('in the legacy member are judged alike', async () => {
+  test('in `function_call` are judged alike', async () => {
     const events = (name: string): JsonObject[] => [
       chunk({ role: 'assistant', function_call: { name, arguments: '' } }),
       chunk({ function_call: { arguments: '{ "a":' } }),
@@ -291,7 +291,7 @@ describe('calls', () => {
     ])
   })
 
-  test('in the legacy member of several choices have no name to be found by', async () => {
+  test('in `function_call` of several choices have no reference', async () => {
     const read = (index: number, finish: string | null): JsonObject => ({
       index,
       delta: { function_call: { name: 'read', arguments: '{}' } },
@@ -308,14 +308,14 @@ describe('calls', () => {
     }
     expect(await refsOf([read(0, 'function_call'), read(1, 'function_call')])).toEqual([undefined, undefined])
     expect(await refsOf([read(0, null)], [read(1, null)], [end(0)], [end(1)])).toEqual([undefined, undefined])
-    // Nobody knew of the second when the first was judged.
+    // The second was not known when the first was judged.
     expect(await refsOf([read(0, 'function_call')], [read(1, 'function_call')])).toEqual([
       'function:read',
       undefined,
     ])
   })
 
-  test('with a free text go on as it was judged', async () => {
+  test('with free text are forwarded as judged', async () => {
     const judge = judgeThatAllows('shell')
     const { chunks } = await rewrite(
       [
@@ -336,7 +336,7 @@ describe('calls', () => {
   })
 
   test.each(['length', 'content_filter', 'error'])(
-    'with a free text that may be half are refused: %s',
+    'with free text that may be incomplete are denied: %s',
     async (reason) => {
       const entry = {
         index: 0,
@@ -352,7 +352,7 @@ describe('calls', () => {
     },
   )
 
-  test('that are cut by the length are refused, and the reason stays', async () => {
+  test('that are cut by length are denied, and the finish reason stays', async () => {
     const { chunks } = await rewrite(
       [chunk(piece(0, `{"path":"${SECRET}`, { name: 'read' })), chunk({}, 'length')],
       judgeThatAllows('read'),
@@ -360,7 +360,7 @@ describe('calls', () => {
     expect(chunks).toEqual([chunk({ content: refusal('read') }), chunk({}, 'length')])
   })
 
-  test('whose stream just stops were never given out', async () => {
+  test('whose stream just stops are never sent', async () => {
     const { text, ended } = await rewrite(
       [ROLE, chunk(piece(0, ARGS, { name: 'read' }))],
       judgeThatAllows('read'),
@@ -369,7 +369,7 @@ describe('calls', () => {
     expect(text).toBe(`data: ${JSON.stringify(ROLE)}\n\n`)
   })
 
-  test('may have a name in pieces, an id that comes late or again, and no type', async () => {
+  test('may have a name in pieces, a late or repeated id, and no type', async () => {
     const { chunks } = await rewrite(
       [
         chunk({ tool_calls: [{ index: 0, id: null, type: '', function: { name: 're' } }] }),
@@ -416,12 +416,12 @@ describe('calls', () => {
     expect(judge.asked[0]).toMatchObject([{ tool: undefined, declared: undefined, ref: 'c' }])
   })
 
-  test('that have no name are refused', async () => {
+  test('without a name are denied', async () => {
     const { chunks } = await rewrite([chunk(piece(0, ARGS)), END], judgeThatAllows('read'))
     expect(chunks).toEqual([chunk({ content: refusal() }), chunk({}, 'stop')])
   })
 
-  test('in parts of the content are refused, and the parts that are known go on', async () => {
+  test('in parts of the content are denied, and known parts are forwarded', async () => {
     const judge = judgeThatAllows('read')
     const { chunks } = await rewrite(
       [
@@ -445,7 +445,7 @@ describe('calls', () => {
     expect(judge.asked[0]?.map((proposal) => proposal.ref)).toEqual(['t', undefined])
   })
 
-  test('of several choices do not touch each other', async () => {
+  test('of several choices are separate', async () => {
     const judge = judgeThatAllows('read')
     const of = (index: number, delta: Json, finish: string | null = null): JsonObject => ({
       index,
@@ -490,12 +490,12 @@ describe('calls', () => {
     )
   })
 
-  test('a reason that is said twice is adjusted twice', async () => {
+  test('a repeated finish reason is adjusted each time', async () => {
     const { chunks } = await rewrite([chunk(piece(0, ARGS, { name: 'wipe' })), END, END], judgeThatAllows())
     expect(chunks.slice(-2)).toEqual([chunk({}, 'stop'), chunk({}, 'stop')])
   })
 
-  test('nothing goes on before the ruling is there', async () => {
+  test('nothing is forwarded before the ruling', async () => {
     let settle: (rulings: Ruling[]) => void = () => undefined
     const slow: Judge = { judge: () => new Promise((resolve) => (settle = resolve)), ran: () => false }
     const rewriter = openaiChat.openStream(slow)
@@ -506,7 +506,7 @@ describe('calls', () => {
     expect(await last).not.toContain(SECRET)
   })
 
-  test('that were not judged go nowhere', async () => {
+  test('without a ruling are not forwarded', async () => {
     const silent: Judge = { judge: () => Promise.resolve([]), ran: () => true }
     const careless: Judge = {
       judge: (proposals) => Promise.resolve(proposals.map(() => ({ allowed: true, args: '{}' }))),
@@ -519,7 +519,7 @@ describe('calls', () => {
   })
 })
 
-describe('however a stream is cut into pieces', () => {
+describe('for every order of the pieces', () => {
   const NAMES = ['read', 'list', 'wipe', 'drop'] as const
   const call = fc.record({
     name: fc.constantFrom(...NAMES),
@@ -528,12 +528,12 @@ describe('however a stream is cut into pieces', () => {
   })
   const script = fc.record({
     calls: fc.array(call, { minLength: 1, maxLength: 5 }),
-    // Whose turn it is; none of the calls if there is no such: then there are words.
+    // The next call to continue; without one, text.
     turns: fc.array(fc.nat({ max: 6 }), { maxLength: 40 }),
     endsWithPiece: fc.boolean(),
   })
 
-  test('the same goes on, and nothing of what is refused', async () => {
+  test('the output is the same, without denied calls', async () => {
     await fc.assert(
       fc.asyncProperty(script, async ({ calls, turns, endsWithPiece }) => {
         const queues = calls.map(({ name, args, cuts }, index) => {
@@ -571,7 +571,7 @@ function toolCallsIn(choice: Json): readonly Json[] {
 }
 
 describe('an error in a stream', () => {
-  test('goes on in its known members, cut, and ends it', async () => {
+  test('is forwarded with its known members, shortened, and ends the stream', async () => {
     const error = {
       message: 'x'.repeat(600),
       type: 'server_error',
@@ -597,14 +597,14 @@ describe('an error in a stream', () => {
     expect(ended).toBe(true)
   })
 
-  test('that is null is none', async () => {
+  test('that is null is ignored', async () => {
     const { chunks, ended } = await rewrite([{ ...chunk({ content: 'x' }), error: null }], judgeThatAllows())
     expect(chunks).toEqual([chunk({ content: 'x' })])
     expect(ended).toBe(false)
   })
 })
 
-describe('a stream that is not the dialect', () => {
+describe('a violation of the dialect', () => {
   const start = chunk(piece(0, ARGS, { name: 'read' }))
   const pieces = (count: number): JsonObject[] =>
     Array.from({ length: count }, (_, choice) =>
@@ -673,16 +673,16 @@ describe('a stream that is not the dialect', () => {
     expect(String(error)).not.toContain(SECRET)
   })
 
-  test('as many calls as there may be are held', async () => {
+  test('the maximum number of calls is held', async () => {
     expect(await faultOf(pieces(256))).toBeUndefined()
   })
 
-  test('an event of nothing but white space is nothing', async () => {
+  test('an event of white space is ignored', async () => {
     expect((await rewrite([' \n', chunk({}, 'stop'), DONE, ' '], judgeThatAllows())).chunks).toHaveLength(1)
   })
 })
 
-/** What a client must have in the end. */
+/** The expected result of a client. */
 interface Scene {
   readonly name: string
   readonly events: readonly (JsonObject | string)[]
@@ -787,7 +787,7 @@ function listOf(value: Json | undefined): readonly Json[] {
   return value
 }
 
-describe.each(SCENES)('the clients take a stream: $name', ({ events, content, calls, finish }) => {
+describe.each(SCENES)('the clients accept a stream: $name', ({ events, content, calls, finish }) => {
   let text = ''
   beforeAll(async () => {
     text = (await rewrite(events, judgeThatAllows('read', 'list'))).text
@@ -875,13 +875,13 @@ describe.each(SCENES)('the clients take a stream: $name', ({ events, content, ca
 function callsOf(calls: readonly OpenAI.ChatCompletionMessageToolCall[] = []): Scene['calls'] {
   return calls.map((call) => {
     if (call.type !== 'function') throw new Error('not a function')
-    // Sound: the scenes have arguments that are objects.
+    // Sound: the arguments in these cases are objects.
     const args = JSON.parse(call.function.arguments) as JsonObject
     return { id: call.id, name: call.function.name, args }
   })
 }
 
-test('the official runner goes on with what was allowed, and is told of the rest', async () => {
+test('the official runner runs the allowed calls, and sees the denials', async () => {
   const scene = SCENES.find(({ name }) => name === 'mixed, after words')
   const { text } = await rewrite(scene?.events ?? [], judgeThatAllows('read'))
   const { text: done } = await rewrite(
@@ -917,7 +917,7 @@ test('the official runner goes on with what was allowed, and is told of the rest
   })
 })
 
-test('the official client is told of an error in a stream', async () => {
+test('the official client reports an error in a stream', async () => {
   const { text } = await rewrite(
     [ROLE, { error: { message: 'overloaded', code: 'busy' } }],
     judgeThatAllows(),
@@ -928,7 +928,7 @@ test('the official client is told of an error in a stream', async () => {
   await expect(stream.finalMessage()).rejects.toThrow('overloaded')
 })
 
-describe('chunks of words only', () => {
+describe('chunks with text only', () => {
   const head = { id: 'chatcmpl-1', created: 1, model: 'm', service_tier: null, system_fingerprint: 'fp' }
   const entry = { index: 0, delta: { content: 'x' }, finish_reason: null }
 
@@ -945,7 +945,7 @@ describe('chunks of words only', () => {
     ['with a usage that is none', { choices: [entry], usage: SECRET }],
     ['with members that are not known', { choices: [{ ...entry, x: SECRET }], x: SECRET }],
   ])('leave as they would with anything else: %s', async (_what, one) => {
-    // Sound: the entries of the table have one choice with a delta.
+    // Sound: the table has one choice with a delta.
     const [choice] = one.choices as [{ delta: JsonObject }]
     const longer = { ...one, choices: [{ ...choice, delta: { ...choice.delta, unknown: SECRET } }] }
     const short = await rewrite([one, one], judgeThatAllows())
@@ -991,7 +991,7 @@ describe('chunks of words only', () => {
     ])
   })
 
-  test('let a refusal stand apart from them', async () => {
+  test('separate a later denial', async () => {
     const events = [chunk({ content: 'x' }), chunk(piece(0, '{}', { name: 'wipe' })), chunk({}, 'tool_calls')]
     const { chunks } = await rewrite(events, judgeThatAllows())
     expect(chunks[1]).toEqual(chunk({ content: `\n\n${refusal('wipe')}` }))

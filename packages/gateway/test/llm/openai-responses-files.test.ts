@@ -1,4 +1,4 @@
-// Requests for responses: files and pictures in what tools have answered and users have said, members that nobody knows, and limits.
+// Requests of Responses: files and images in results and user messages, unknown members, and limits.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { describe, expect, test } from 'vitest'
@@ -88,7 +88,7 @@ describe('files in results', () => {
     )
   })
 
-  test('that came in lines are read whole', () => {
+  test('with line breaks are read whole', () => {
     const lines = base64('a long text in base64').replaceAll(/.{8}/g, '$&\r\n')
     expect(resultIn(read({ input: [outputOf(file(`data:text/plain;base64,${lines}`))] })).texts).toEqual([
       'a long text in base64',
@@ -110,7 +110,7 @@ describe('files in results', () => {
     expect(item).toEqual(before)
   })
 
-  test('of any size are read, and go on in full where nothing is rewritten', () => {
+  test('of any size are read, and forwarded in full if nothing is rewritten', () => {
     const long = `${SECRET} `.repeat(10_000)
     const picture = `data:image/png;base64,${'A'.repeat(100_000)}`
     const asked = {
@@ -133,7 +133,7 @@ describe('files in results', () => {
     expect(written).toEqual(expected)
   })
 
-  test('that hide text behind a size are refused like any other', () => {
+  test('that hide text behind their size are refused like any other', () => {
     const odd = `data:text/plain;base64,${'A'.repeat(100_000)}`
     const body = readBody(Buffer.from(JSON.stringify({ model: 'm', input: [outputOf(image(odd))] })))
     expect(() => readRequest(body.value, NONE, restoring(body))).toThrow(Refused)
@@ -146,7 +146,7 @@ describe('files in results', () => {
     'text that is not UTF-8': file(dataUrl('text/plain', Uint8Array.of(0xff, 0xfe, 0x41, 0))),
     'text in another alphabet': file(dataUrl('text/plain;charset=utf-7', SECRET)),
     'what is no base64': file(`data:text/plain;base64,${base64(SECRET)}!`),
-    'base64 that goes on behind its end': file(`data:text/plain;base64,YQ==${base64(SECRET)}`),
+    'base64 that continues after its end': file(`data:text/plain;base64,YQ==${base64(SECRET)}`),
     'text as such that is broken': file(`data:text/plain,${SECRET}%`),
     'bare words': file(`${SECRET} and more`),
     'bare text': file(`${SECRET}, and more`),
@@ -158,7 +158,7 @@ describe('files in results', () => {
     'a picture in a file': image(`file:///${SECRET}`),
     'a picture that is an object': image({ url: SECRET }),
   }
-  test.each(Object.entries(REFUSED))('or pictures that cannot be read are refused: %s', (_, part) => {
+  test.each(Object.entries(REFUSED))('that are unreadable are refused: %s', (_, part) => {
     const refused = refusalOf({ input: [outputOf(part)] })
     expect(refused).toMatchObject({ status: 400, code: 'AMBIGUOUS_INPUT', param: 'input' })
     expect(refused.message).toMatch(/; send /)
@@ -166,8 +166,8 @@ describe('files in results', () => {
   })
 })
 
-describe('pictures in results', () => {
-  test('pass if they are here, and the address of one is a text', () => {
+describe('images in results', () => {
+  test('are forwarded if inline, and a link is read as text', () => {
     const item = outputOf(
       image('data:image/png;base64,iVBORw0KGgo=', { detail: 'low' }),
       image('https://a.test/p'),
@@ -180,12 +180,12 @@ describe('pictures in results', () => {
     )
   })
 
-  test('that are drawn in words are read', () => {
+  test('as SVG are read', () => {
     const item = outputOf(image(dataUrl('image/svg+xml', '<svg>a</svg>')))
     expect(resultIn(read({ input: [item] })).texts).toEqual(['<svg>a</svg>'])
   })
 
-  test('of a screen are no other', () => {
+  test('of a screen follow the same rules', () => {
     const screen = (output: JsonObject): JsonObject => ({
       input: [
         { type: 'computer_call_output', call_id: 'c', output: { type: 'computer_screenshot', ...output } },
@@ -197,7 +197,7 @@ describe('pictures in results', () => {
   })
 })
 
-describe('members of results that nobody knows', () => {
+describe('unknown members of results', () => {
   const CASES: Readonly<Record<string, readonly [JsonObject, JsonObject]>> = {
     'of a text': [
       outputOf({ type: 'input_text', text: 'a', annotations: [{ text: SECRET }] }),
@@ -246,7 +246,7 @@ describe('members of results that nobody knows', () => {
       },
     ],
   }
-  test.each(Object.entries(CASES))('are taken out: %s', (_, [came, left]) => {
+  test.each(Object.entries(CASES))('are removed: %s', (_, [came, left]) => {
     const item = structuredClone(came)
     const reading = read({ input: [item] })
     expect(item).toEqual(left)
@@ -255,7 +255,7 @@ describe('members of results that nobody knows', () => {
     expect(read({ input: [item] }).changed).toBe(false)
   })
 
-  test('what all known members are stays', () => {
+  test('do not include any known member', () => {
     const item = {
       ...outputOf({ type: 'input_text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } }),
       id: null,
@@ -267,7 +267,7 @@ describe('members of results that nobody knows', () => {
     expect(item).toEqual(before)
   })
 
-  test('a name in a tool that was found is read if it is more than a name', () => {
+  test('of found tools include names that are not plain', () => {
     const odd = `do ${SECRET} now`
     const tools = [{ type: 'function', name: 'f', parameters: { properties: { [odd]: { type: 'string' } } } }]
     const item = { type: 'tool_search_output', call_id: 'c', execution: 'client', tools }
@@ -283,17 +283,17 @@ describe('files of users', () => {
     ...read({ input: [{ role: 'user', content: [part] }] }).turns,
   ]
   test.each([dataUrl('text/plain', 'hello'), base64('hello'), dataUrl('application/json', 'hello')])(
-    'that are text count as what a tool has said: %s',
+    'that are text count as tool output: %s',
     (data) => {
       expect(said(file(data))).toEqual([{ kind: 'said', channel: 'TOOL_OUTPUT', text: 'hello' }])
     },
   )
 
-  test('that are text and cannot be made out count as they stand', () => {
+  test('that are unreadable text count as received', () => {
     expect(said(file('a text'))).toEqual([{ kind: 'said', channel: 'TOOL_OUTPUT', text: 'a text' }])
   })
 
-  test('of other kinds and elsewhere are not read, and pass', () => {
+  test('of other kinds or at other places are forwarded unread', () => {
     expect(said(file(dataUrl('application/pdf', '%PDF-1.7')))).toEqual([])
     expect(said({ type: 'input_file', file_url: 'https://a.test' })).toEqual([])
     expect(said({ type: 'input_file', file_id: 'f' })).toEqual([])
@@ -301,7 +301,7 @@ describe('files of users', () => {
   })
 })
 
-describe('models that search by themselves', () => {
+describe('models that search the web', () => {
   test.each(['gpt-4o-search-preview', 'openai/gpt-4o:online', 'perplexity/sonar', 'GPT-5-Search-API'])(
     '%s',
     (model) => {
@@ -311,11 +311,11 @@ describe('models that search by themselves', () => {
     },
   )
 
-  test('and no others', () => {
+  test('do not include others', () => {
     expect(read({ model: 'gpt-5', input: 'hi' }).hosted).toEqual([])
   })
 
-  test('or those to fall back on', () => {
+  test('include fallback models', () => {
     const body = { model: 'gpt-5', models: ['gpt-5', 'x:online'], input: 'hi' }
     expect(readRequest(body, new Set(['models'])).hosted).toMatchObject([{ tool: 'openai/web_search' }])
   })
@@ -340,7 +340,7 @@ describe('limits', () => {
       { tools: many(129, () => ({ type: 'web_search' })) },
       'tools',
     ],
-    'tools that nobody knows': [
+    'unknown tools': [
       { tools: many(128, () => ({ type: 'odd' })) },
       { tools: many(129, () => ({ type: 'odd' })) },
       'tools',
@@ -361,18 +361,18 @@ describe('limits', () => {
     expect(refused.message).toContain('; leave out ')
   })
 
-  test('a result of very many texts is read and rewritten in one go', () => {
+  test('a result with very many texts is read and rewritten in linear time', () => {
     const words = Array.from({ length: 1_000_000 }, () => 'a')
     const tools = [{ type: 'function', name: 'f', parameters: { enum: words } }]
     const found = resultIn(read({ input: [{ type: 'tool_search_output', execution: 'client', tools }] }))
     const began = performance.now()
     found.rewrite(found.texts)
-    // Taking each text off the front of a list takes minutes.
+    // Quadratic time would take minutes.
     expect(performance.now() - began).toBeLessThan(30_000)
     expect(found.texts).toHaveLength(1_000_002)
   })
 
-  test('very many results can be withheld, each with its note behind it', () => {
+  test('very many results can be withheld, each with its note', () => {
     const input: Json[] = many(10_000, (index) => ({
       type: 'tool_search_output',
       call_id: `c${index}`,

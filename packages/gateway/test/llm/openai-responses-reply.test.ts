@@ -1,4 +1,4 @@
-// Responses that come whole.
+// Whole replies of Responses.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { generateText, jsonSchema, tool } from 'ai'
@@ -166,14 +166,14 @@ const CALLS: Readonly<Record<string, CallCase>> = {
 describe.each(Object.entries(CALLS))(
   '%s',
   (_, { item, tool: name, declared = name, ref = 'call_fc_1', args, passed }) => {
-    test('goes on with its arguments in canonical form if it is allowed', async () => {
+    test('is forwarded with canonical arguments if it is allowed', async () => {
       const judge = judgeBy({ allow: [name] })
       const { output } = await openaiResponses.governReply(reply([item]), judge)
       expect(judge.asked).toMatchObject([{ tool: name, declared, ref, args }])
       expect(output).toEqual([passed ?? item])
     })
 
-    test('is replaced by a message in its place if it is refused', async () => {
+    test('is replaced by a message if it is denied', async () => {
       const texts = [message('before', 'msg_a'), item, message('behind', 'msg_b')]
       const whole = await governed(texts, {})
       expect(whole.output).toEqual([message('before', 'msg_a'), refusal('rc-1'), message('behind', 'msg_b')])
@@ -187,7 +187,7 @@ describe.each(Object.entries(CALLS))(
       expect(output).toEqual([refusal('rc-1')])
     })
 
-    test('names no tool if nothing refers to it', async () => {
+    test('names no tool without a reference', async () => {
       const rest = Object.fromEntries(Object.entries(item).filter(([member]) => !member.endsWith('id')))
       const judge = judgeBy({ allow: [name] })
       await openaiResponses.governReply(reply([rest]), judge)
@@ -196,7 +196,7 @@ describe.each(Object.entries(CALLS))(
   },
 )
 
-describe('calls that are not what their kind has', () => {
+describe('invalid calls', () => {
   const BAD: Readonly<Record<string, JsonObject>> = {
     'arguments that are no text': { ...functionCall('pay', ''), arguments: { a: SECRET } },
     'a name that is no text': { ...functionCall('pay', SECRET), name: 7 },
@@ -222,7 +222,7 @@ describe('calls that are not what their kind has', () => {
       call_id: 'c',
       action: { type: 'wait', actions: [{ type: 'type', text: SECRET }] },
     },
-    'a text that goes on being written': {
+    'a text that is still being written': {
       type: 'custom_tool_call',
       id: 'c',
       call_id: 'c',
@@ -239,13 +239,13 @@ describe('calls that are not what their kind has', () => {
     expect(JSON.stringify(result)).not.toContain(SECRET)
   })
 
-  test('a function with the name of a server is not declared by it', async () => {
+  test('a function with the name of a server is not declared by the server', async () => {
     const judge = judgeBy({})
     await openaiResponses.governReply(reply([functionCall('mcp:github', '{}')]), judge)
     expect(judge.asked).toMatchObject([{ tool: 'mcp:github', declared: undefined }])
   })
 
-  test('the last call of a response that ran out of words is cut', async () => {
+  test('the last call of an incomplete response is cut', async () => {
     const call = { type: 'custom_tool_call', id: 'c', call_id: 'c', name: 'sql', input: `drop ${SECRET}` }
     const script = { allow: ['sql'] }
     const cut = await governed([call], script, { status: 'incomplete' })
@@ -258,7 +258,7 @@ describe('calls that are not what their kind has', () => {
   })
 })
 
-describe('what the provider ran', () => {
+describe('items that the provider ran', () => {
   const RAN: Readonly<Record<string, JsonObject>> = {
     'openai/web_search': {
       id: 'ws_1',
@@ -364,7 +364,7 @@ describe('what the provider ran', () => {
     [item, ...(MORE[name] ?? [])].map((each) => [name, each.type, each] as const),
   )
 
-  test.each(cases)('%s, as %s, goes on if it was allowed with the request', async (name, _, item) => {
+  test.each(cases)('%s, as %s, is forwarded if it was allowed with the request', async (name, _, item) => {
     const judge = judgeBy({ hosted: [name] })
     const odd = { ...item, unknown: SECRET }
     const { output } = await openaiResponses.governReply(reply([odd]), judge)
@@ -373,7 +373,7 @@ describe('what the provider ran', () => {
     expect(judge.asked).toEqual([])
   })
 
-  test.each(cases)('%s, as %s, is refused if it was not', async (_, type, item) => {
+  test.each(cases)('%s, as %s, is denied if it was not', async (_, type, item) => {
     const judge = judgeBy({})
     const { output } = await openaiResponses.governReply(reply([{ ...item, status: SECRET }]), judge)
     expect(output).toEqual([refusal('rc-1')])
@@ -381,7 +381,7 @@ describe('what the provider ran', () => {
     expect(type).toBeDefined()
   })
 
-  test('a shell that does not say where it runs is for the agent to run', async () => {
+  test('a shell call without an environment is for the agent', async () => {
     const call = {
       id: 's',
       type: 'shell_call',
@@ -396,7 +396,7 @@ describe('what the provider ran', () => {
   })
 })
 
-describe('what is not known', () => {
+describe('unknown items', () => {
   const ODD: Readonly<Record<string, JsonObject>> = {
     'an item of a new kind': { type: 'teleport_call', call_id: 'c', target: SECRET },
     'an item without a type': { call_id: 'c', name: 'pay', arguments: SECRET },
@@ -409,7 +409,7 @@ describe('what is not known', () => {
       summary: [{ type: 'call', text: SECRET }],
     },
   }
-  test.each(Object.entries(ODD))('%s becomes a refusal', async (_, item) => {
+  test.each(Object.entries(ODD))('%s becomes a denial', async (_, item) => {
     const judge = judgeBy({ allow: ['pay'] })
     const result = await openaiResponses.governReply(reply([item]), judge)
     expect(result.output).toEqual([refusal('rc-1')])
@@ -417,7 +417,7 @@ describe('what is not known', () => {
     expect(JSON.stringify(result)).not.toContain(SECRET)
   })
 
-  test('a part of a new kind becomes a refusal within its message', async () => {
+  test('a part of an unknown kind becomes a denial within its message', async () => {
     const item = {
       ...message('hello'),
       content: [
@@ -438,7 +438,7 @@ describe('what is not known', () => {
     expect(JSON.stringify(result)).not.toContain(SECRET)
   })
 
-  test('members that are not known do not go on, wherever they are', async () => {
+  test('unknown members are dropped, wherever they are', async () => {
     const annotation = { type: 'url_citation', url: 'u', title: 't', start_index: 0, end_index: 1 }
     const item = {
       ...message('hi'),
@@ -485,7 +485,7 @@ describe('what is not known', () => {
     })
   })
 
-  test('log probabilities of the words of a message stay', async () => {
+  test('log probabilities of text stay', async () => {
     const token = { token: 'hi', logprob: -1, bytes: [104, 105], top_logprobs: [] }
     const item = {
       ...message('hi'),
@@ -495,8 +495,8 @@ describe('what is not known', () => {
   })
 })
 
-describe('words', () => {
-  test('messages, refusals, reasoning and compactions go on as they are', async () => {
+describe('text', () => {
+  test('messages, refusals, reasoning and compactions are forwarded unchanged', async () => {
     const items = [
       { ...message('a'), phase: 'commentary' },
       {
@@ -523,14 +523,14 @@ describe('words', () => {
     expect(judge.asked).toEqual([])
   })
 
-  test('the ids of all items that go out are told', async () => {
+  test('the ids of all forwarded items are reported', async () => {
     const ids: string[] = []
     const items = [message('a', 'msg_7'), functionCall('pay', '{}', 'fc_7'), functionCall('no', '{}', 'fc_8')]
     await openaiResponses.governReply(reply(items), judgeBy({ allow: ['pay'] }), (id) => ids.push(id))
     expect(ids).toEqual(['msg_7', 'fc_7', 'msg_tollgate_rc-2'])
   })
 
-  test('without a receipt a refusal has an id of its own', async () => {
+  test('a denial without a receipt has its own id', async () => {
     const judge: Judge = {
       judge: (all) => Promise.resolve(all.map(() => ({ allowed: false, text: 'no', receipt: undefined }))),
       ran: () => false,
@@ -540,7 +540,7 @@ describe('words', () => {
   })
 })
 
-describe('what is no response', () => {
+describe('an invalid response', () => {
   const many = (count: number): Json[] =>
     Array.from({ length: count }, (_, at) => functionCall('a', '{}', `f${at}`))
   const BAD: Readonly<Record<string, Json>> = {
@@ -562,13 +562,13 @@ describe('what is no response', () => {
     )
   })
 
-  test('a judge that answers too little lets nothing on', async () => {
+  test('a judge with too few rulings forwards nothing', async () => {
     const judge: Judge = { judge: () => Promise.resolve([]), ran: () => true }
     const work = openaiResponses.governReply(reply([functionCall('a', '{}')]), judge)
     await expect(work).rejects.toBeInstanceOf(Garbled)
   })
 
-  test('a judge that allows what nobody knows lets nothing on', async () => {
+  test('a judge that allows an unknown item forwards nothing', async () => {
     const judge: Judge = {
       judge: (all) => Promise.resolve(all.map(() => ({ allowed: true, args: '{}' }))),
       ran: () => false,
@@ -579,7 +579,7 @@ describe('what is no response', () => {
   })
 })
 
-describe('the official clients accept what goes on', () => {
+describe('the official clients accept the output', () => {
   const items = [
     { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'e' },
     message('I look.'),

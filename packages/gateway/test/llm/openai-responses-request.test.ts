@@ -1,4 +1,4 @@
-// Requests for responses: what is read of them, what is refused, and what becomes of results in them.
+// Requests of Responses: their reading, refusals, and results.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { generateText, jsonSchema, stepCountIs, tool } from 'ai'
@@ -51,7 +51,7 @@ function resultOf(input: Json): Result {
 }
 
 describe('parameters', () => {
-  test('all that the official types have are known', () => {
+  test('of the official types are known', () => {
     const body = {
       input: 'hi',
       instructions: null,
@@ -103,13 +103,13 @@ describe('parameters', () => {
     expect(text).toContain(param === 'background' ? 'background' : `\`${param}\``)
   })
 
-  test('a name that cannot be shown is not', () => {
+  test('with a strange name are not quoted', () => {
     const { message: text, param } = refusalOf({ [`x ${SECRET}`]: 1 })
     expect(text).not.toContain(SECRET)
     expect(param).toBeUndefined()
   })
 
-  test('the configuration can make further ones known, but never those that hide calls', () => {
+  test('can be configured, except those that hide calls', () => {
     expect(read({ plugins: [] }, new Set(['plugins'])).stream).toBe(false)
     expect(() => read({ previous_response_id: 'r' }, new Set(['previous_response_id']))).toThrow(Refused)
   })
@@ -128,7 +128,7 @@ describe('parameters', () => {
 })
 
 describe('tools', () => {
-  test('that the agent runs are declared under the names of their calls', () => {
+  test('of the agent are declared under the names of their calls', () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } } }
     const { tools, hosted } = read({
       tools: [
@@ -166,7 +166,7 @@ describe('tools', () => {
     expect(hosted).toEqual([])
   })
 
-  test('that run at the provider are told with their settings and without secrets', () => {
+  test('of the provider are listed with settings and without secrets', () => {
     const { hosted, tools } = read({
       tools: [
         { type: 'web_search', filters: { allowed_domains: ['a.test'] } },
@@ -238,7 +238,7 @@ describe('tools', () => {
     expect(JSON.stringify(hosted)).not.toContain(SECRET)
   })
 
-  test('of a kind that nobody knows are told as such', () => {
+  test('of an unknown kind are listed as unknown', () => {
     const { hosted } = read({
       tools: [
         { type: 'teleport', target: SECRET },
@@ -287,7 +287,7 @@ describe('tools', () => {
     expect(refusalOf({ tools })).toMatchObject({ status: 400, code: 'AMBIGUOUS_INPUT', param: 'tools' })
   })
 
-  test('that an item brings along are declared and told like any other', () => {
+  test('in an item are declared like any other', () => {
     const { tools, hosted } = read({
       input: [
         { type: 'additional_tools', role: 'developer', tools: [named('a'), { type: 'web_search' }] },
@@ -303,7 +303,7 @@ describe('tools', () => {
     expect(hosted).toMatchObject([{ tool: 'openai/web_search' }, { tool: 'openai/teleport', known: false }])
   })
 
-  test('that an item brings under a name that is taken are refused, unless the provider found them', () => {
+  test('in an item under a used name are refused, unless the provider found them', () => {
     const found = (execution: string): JsonObject => ({
       tools: [{ type: 'function', name: 'a', parameters: { type: 'object' } }],
       input: [{ type: 'tool_search_output', execution, call_id: null, tools: [named('a')] }],
@@ -316,8 +316,8 @@ describe('tools', () => {
   })
 })
 
-describe('what was said', () => {
-  test('by users and developers is theirs, and what the model said is left out', () => {
+describe('texts', () => {
+  test('of users and developers are theirs, and those of the model are ignored', () => {
     const { turns } = read({
       instructions: 'be good',
       input: [
@@ -344,7 +344,7 @@ describe('what was said', () => {
     expect(read({ input: 'hi' }).turns).toEqual([{ kind: 'said', channel: 'USER', text: 'hi' }])
   })
 
-  test('by what the provider ran earlier is the output of a tool', () => {
+  test('of earlier provider items count as tool output', () => {
     const { turns } = read({
       input: [
         {
@@ -382,7 +382,7 @@ describe('what was said', () => {
   const BAD: Readonly<Record<string, readonly [Json, string]>> = {
     'an input that is a number': [7, 'AMBIGUOUS_INPUT'],
     'an item that is no object': [['x'], 'AMBIGUOUS_INPUT'],
-    'a message of nobody': [[{ type: 'message', content: SECRET }], 'AMBIGUOUS_INPUT'],
+    'a message without a role': [[{ type: 'message', content: SECRET }], 'AMBIGUOUS_INPUT'],
     'a message of a tool': [[{ role: 'tool', content: SECRET }], 'AMBIGUOUS_INPUT'],
     'a type that is no text': [[{ type: 7 }], 'AMBIGUOUS_INPUT'],
     'an item of a new kind': [[{ type: 'teleport_output', output: SECRET }], 'ROUTE_NOT_GOVERNED'],
@@ -399,30 +399,30 @@ describe('what was said', () => {
     expect(refused.message).not.toContain(SECRET)
   })
 
-  test('instructions that are no text are refused', () => {
+  test('in `instructions` must be strings', () => {
     expect(refusalOf({ instructions: [{ role: 'user' }] })).toMatchObject({ code: 'AMBIGUOUS_INPUT' })
   })
 
-  test('an update of the effort passes', () => {
+  test('of an effort update are allowed', () => {
     const input = [{ type: 'configuration_update', reasoning: { effort: 'low' } }]
     expect(read({ input }).turns).toEqual([])
   })
 })
 
 describe('references', () => {
-  test('to items at the provider are told, with and without a type', () => {
+  test('to items at the provider are listed, with and without a type', () => {
     const input = [{ type: 'item_reference', id: 'rs_1' }, { id: 'fc_1' }, { type: null, id: 'msg_1' }]
     expect(read({ input })).toMatchObject({ references: ['rs_1', 'fc_1', 'msg_1'], changed: false })
   })
 
-  test('to messages of ours become those messages, for nobody else knows them', () => {
+  test('to messages of the gateway become those messages, because the provider does not know them', () => {
     const input = [{ type: 'item_reference', id: 'msg_tollgate_rc-7' }]
     expect(read({ input })).toMatchObject({ references: [], changed: true })
     const text = 'A tool call was denied by Tollgate. Receipt: rc-7'
     expect(input).toEqual([{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }])
   })
 
-  test('messages of ours that are sent back lose their ids', () => {
+  test('in returned messages of the gateway are removed', () => {
     const input = [message('x', 'msg_tollgate_rc-7'), message('y', 'msg_1')]
     expect(read({ input }).changed).toBe(true)
     expect(input).toMatchObject([{ role: 'assistant', content: [{ text: 'x' }] }, { id: 'msg_1' }])
@@ -455,7 +455,7 @@ describe('approvals', () => {
   const isKnown = (names: ReadonlySet<string>, input: Json): boolean =>
     read({ input }).references.every((name) => names.has(name))
 
-  test('need the very call that was handed out', async () => {
+  test('need the exact call that was issued', async () => {
     const names = await handedOut({ allow: ['github/push'] })
     expect(isKnown(names, [answer(true)])).toBe(true)
     expect(isKnown(names, [proposed, answer(true)])).toBe(true)
@@ -469,13 +469,13 @@ describe('approvals', () => {
     expect(isKnown(names, [proposed, answer('yes', 'mcpr_2')])).toBe(false)
   })
 
-  test('cannot be of a call that was refused', async () => {
+  test('of a denied call are refused', async () => {
     const names = await handedOut({})
     expect(isKnown(names, [proposed, answer(true)])).toBe(false)
     expect(isKnown(names, [answer(true)])).toBe(false)
   })
 
-  /** What a door does: all must have been handed out, and what is spent is so no more. */
+  /** Like the door: every name must have been issued, and a used one is removed. */
   function door(names: ReadonlySet<string>): (input: Json) => boolean {
     const left = new Set(names)
     return (input) => {
@@ -513,7 +513,7 @@ describe('approvals', () => {
     expect([isLetOn(once), isLetOn(twice), isLetOn(once)]).toEqual([true, false, false])
   })
 
-  test('whose call has run are not used anew by the conversation that tells of it', async () => {
+  test('whose call has run are not used again by a later conversation', async () => {
     const isLetOn = door(await handedOut({ allow: ['github/push'] }))
     const told = [proposed, answer(true), ran, message('done')]
     expect([isLetOn([proposed, answer(true)]), isLetOn(told), isLetOn(told)]).toEqual([true, true, true])
@@ -521,14 +521,14 @@ describe('approvals', () => {
     expect(isLetOn([{ ...proposed, name: 'drop' }, answer(true), ran])).toBe(false)
   })
 
-  test('of one call cannot come twice in a request', () => {
+  test('of one call cannot be repeated in a request', () => {
     for (const second of [true, false]) {
       const refused = refusalOf({ input: [proposed, answer(true), answer(second)] })
       expect(refused).toMatchObject({ status: 400, code: 'AMBIGUOUS_INPUT', param: 'input' })
     }
   })
 
-  test('that say no need nothing', () => {
+  test('that deny need nothing', () => {
     expect(read({ input: [proposed, answer(false)] }).spends).toEqual([])
     expect(read({ input: [proposed, answer(false)] }).references).toEqual([])
     expect(read({ input: [proposed] }).references).toEqual([])
@@ -700,7 +700,7 @@ describe('results', () => {
         expect(resultOf([structuredClone(item)]).tool).toBeUndefined()
       })
 
-      test('can be rewritten in place, and what came stays what it was', () => {
+      test('can be rewritten in place, and the received content is unchanged', () => {
         const input = fresh()
         const result = resultOf(input)
         const before = structuredClone(result.content)
@@ -709,7 +709,7 @@ describe('results', () => {
         expect(result.content).toEqual(before)
       })
 
-      test('can be withheld, and nothing of them is left', () => {
+      test('can be withheld completely', () => {
         const input = fresh()
         resultOf(input).withhold(note)
         expect(input).toEqual([made, ...withheld, message('behind')])
@@ -721,7 +721,7 @@ describe('results', () => {
     },
   )
 
-  test('say whether they failed, where the dialect does', () => {
+  test('report failure, if the dialect does', () => {
     const shell = (outcome: JsonObject): boolean =>
       resultOf([{ type: 'shell_call_output', call_id: 'c', output: [{ stdout: '', stderr: '', outcome }] }])
         .failed
@@ -774,7 +774,7 @@ describe('results', () => {
       output: { type: 'text', text: SECRET },
     },
   }
-  test.each(Object.entries(HIDING))('that may hide a text are refused: %s', (_, item) => {
+  test.each(Object.entries(HIDING))('that may hide text are refused: %s', (_, item) => {
     const refused = refusalOf({ input: [item] })
     expect(refused).toMatchObject({ status: 400, code: 'AMBIGUOUS_INPUT', param: 'input' })
     expect(refused.message).not.toContain(SECRET)
@@ -782,7 +782,7 @@ describe('results', () => {
 })
 
 describe('a loop of the AI SDK', () => {
-  test('sends back what can be read, with references that were handed out and messages of ours', async () => {
+  test('sends back readable items, with issued references and messages of the gateway', async () => {
     const bodies: JsonObject[] = []
     const ids = new Set<string>()
     const judge = judgeBy({ allow: ['weather'] })

@@ -1,4 +1,4 @@
-// What the tests of the Responses dialect share: a judge with a script, an upstream with one, and the official clients around them.
+// Shared by the tests of the Responses dialect: a scripted judge, a scripted upstream and the official clients.
 
 import { createOpenAI } from '@ai-sdk/openai'
 import { ChatOpenAI } from '@langchain/openai'
@@ -8,7 +8,7 @@ import type { Judge, ProposedCall, Rewriter, Ruling } from '../../src/llm/dialec
 import { openaiResponses } from '../../src/llm/openai-responses/openai-responses.ts'
 import { createSseReader } from '../../src/sse.ts'
 
-/** A judge that allows the tools it is told, and remembers what it was asked. */
+/** A judge that allows the given tools, and records its proposals. */
 export interface ScriptedJudge extends Judge {
   readonly asked: readonly ProposedCall[]
   readonly ranItems: readonly (readonly [string, JsonObject])[]
@@ -21,7 +21,7 @@ export interface JudgeScript {
   readonly hosted?: readonly string[]
 }
 
-/** What no output may hold: it is in the arguments of every call that is to be refused. */
+/** Must never leave: every denied call has it in its arguments. */
 export const SECRET: string = 'SeCrEt-ArGuMeNt'
 
 export function judgeBy({ allow = [], hosted = [] }: JudgeScript = {}): ScriptedJudge {
@@ -41,7 +41,7 @@ export function judgeBy({ allow = [], hosted = [] }: JudgeScript = {}): Scripted
   return {
     asked,
     ranItems,
-    // Later than at once, as a ledger is.
+    // Asynchronous, like a ledger.
     judge: (proposals) => new Promise((resolve) => setImmediate(() => resolve(proposals.map(rule)))),
     ran(tool, item) {
       ranItems.push([tool, item])
@@ -113,7 +113,7 @@ export function refusal(receipt: string): JsonObject {
   }
 }
 
-/** Writes the events of an upstream, numbered as they come. */
+/** Writes the events of an upstream, numbered in order. */
 export type Event = JsonObject & { readonly type: string }
 
 export function created(): Event[] {
@@ -193,7 +193,7 @@ export interface Rewritten {
   readonly ids: readonly string[]
 }
 
-/** Takes events through the rewriter, one after the other. */
+/** Passes events through the rewriter in order. */
 export async function rewrite(events: readonly Event[], judge: Judge): Promise<Rewritten> {
   const ids: string[] = []
   const rewriter = openaiResponses.openStream(judge, (id) => ids.push(id))

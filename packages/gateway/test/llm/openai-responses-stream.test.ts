@@ -1,4 +1,4 @@
-// Responses that come as a stream.
+// Streamed replies of Responses.
 
 import type { AIMessageChunk } from '@langchain/core/messages'
 import type { Json, JsonObject } from '@tollgate/evidence'
@@ -127,7 +127,7 @@ const CASES = Object.entries(STREAMS)
 const inputSchema = jsonSchema<JsonObject>({ type: 'object', additionalProperties: true })
 
 describe.each(CASES)('a stream that is %s', (_, { events, text, calls, status = 'completed' }) => {
-  test('is well formed: numbers and places follow each other, and nothing refused leaves', async () => {
+  test('is well formed: numbers and places are consecutive, and nothing denied leaves', async () => {
     const { text: out, events: told, rewriter, ids } = await rewrite(events, judgeBy(ALLOW))
     expect(out).not.toContain(SECRET)
     expect(out).not.toContain('obfuscation')
@@ -143,7 +143,7 @@ describe.each(CASES)('a stream that is %s', (_, { events, text, calls, status = 
     expect(ids).toEqual(added.map(({ item }) => (item as JsonObject).id))
   })
 
-  test('is accepted by the accumulator of openai', async () => {
+  test('is accepted by the openai accumulator', async () => {
     const { text: out } = await rewrite(events, judgeBy(ALLOW))
     const stream = officialClient(streaming(out)).responses.stream({ model: 'm', input: 'hi' })
     const deltas: string[] = []
@@ -157,7 +157,7 @@ describe.each(CASES)('a stream that is %s', (_, { events, text, calls, status = 
     expect(final.usage?.total_tokens).toBe(15)
   })
 
-  test('is accepted by the accumulator of openai also without its last event', async () => {
+  test('is accepted by the openai accumulator also without its last event', async () => {
     const { events: told, text: out } = await rewrite(events, judgeBy(ALLOW))
     const final = told.at(-1)?.response as JsonObject
     const cut = out.slice(0, out.lastIndexOf('event: '))
@@ -206,8 +206,8 @@ describe.each(CASES)('a stream that is %s', (_, { events, text, calls, status = 
   })
 })
 
-describe('while a stream comes', () => {
-  test('words go on at once, also while a call is held, and a call only when it is judged', async () => {
+describe('a stream in progress', () => {
+  test('forwards text at once, also while a call is held, and a call only after judgement', async () => {
     const rewriter = openaiResponses.openStream(judgeBy(ALLOW))
     const take = (event: Event): string | Promise<string> =>
       rewriter.take(bytesOf({ ...event, sequence_number: 7 }))
@@ -234,7 +234,7 @@ describe('while a stream comes', () => {
     expect(rewriter.ended).toBe(true)
   })
 
-  test('a refused call is told of as a message', async () => {
+  test('shows a denied call as a message', async () => {
     const { events } = await rewrite([...created(), ...callOf(0, PAY), completed([PAY])], judgeBy())
     const at = { item_id: 'msg_tollgate_rc-1', output_index: 0, content_index: 0 }
     const part = { type: 'output_text', text: denial('rc-1'), annotations: [], logprobs: [] }
@@ -253,14 +253,14 @@ describe('while a stream comes', () => {
     ])
   })
 
-  test('a stream that just stops has given out nothing that was held', async () => {
+  test('that just stops has sent nothing held', async () => {
     const events = [...created(), ...callOf(0, WEATHER).slice(0, -1)]
     const { events: told, rewriter } = await rewrite(events, judgeBy(ALLOW))
     expect(told.map(({ type }) => type)).toEqual(['response.created', 'response.in_progress'])
     expect(rewriter.ended).toBe(false)
   })
 
-  test('words, thoughts, refusals and citations go on', async () => {
+  test('forwards text, reasoning, refusals and citations', async () => {
     const reasoning = {
       id: 'rs_1',
       type: 'reasoning',
@@ -336,7 +336,7 @@ describe('while a stream comes', () => {
     expect(await result.text).toBe('noI look.')
   })
 
-  test('words whose item has not ended are in the last event under the id they had', async () => {
+  test('has unfinished text in the last event, under its earlier id', async () => {
     const open = messageEvents(0, TEXT, ['I look.']).slice(0, 3)
     const { events } = await rewrite([...created(), ...open, completed([TEXT])], judgeBy())
     expect(events.at(-1)).toMatchObject({ response: { output: [TEXT] } })
@@ -344,7 +344,7 @@ describe('while a stream comes', () => {
     expect(without.at(-1)).toMatchObject({ response: { output: [{ id: 'msg_1', status: 'incomplete' }] } })
   })
 
-  test('custom tools and tools of the dialect are told of so that the clients understand', async () => {
+  test('writes custom and built-in tools so that the clients understand them', async () => {
     const custom = {
       id: 'ctc_1',
       type: 'custom_tool_call',
@@ -415,7 +415,7 @@ function textIn(item: JsonObject, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-describe('what the provider ran', () => {
+describe('items that the provider ran', () => {
   const search = {
     id: 'ws_1',
     type: 'web_search_call',
@@ -466,7 +466,7 @@ describe('what the provider ran', () => {
     'openai/file_search',
   ]
 
-  test('goes on, told anew, if it was allowed with the request', async () => {
+  test('are written out if they were allowed with the request', async () => {
     const judge = judgeBy({ hosted })
     const { text } = await rewrite(events, judge)
     expect(judge.ranItems.map(([name]) => name)).toEqual(hosted)
@@ -491,7 +491,7 @@ describe('what the provider ran', () => {
     expect(parts.filter(({ type }) => type === 'tool-error')).toEqual([])
   })
 
-  test('is refused if it was not, and none of its events go on', async () => {
+  test('are denied if they were not, without any of their events', async () => {
     const { text, events: told } = await rewrite(events, judgeBy())
     expect(text).not.toMatch(/_call"|_call\.|print|aGk=/)
     expect(told.at(-1)).toMatchObject({
@@ -499,7 +499,7 @@ describe('what the provider ran', () => {
     })
   })
 
-  test('a server that failed is told of as failed', async () => {
+  test('of a failed server are reported as failed', async () => {
     const failed = { ...mcp, status: 'failed', output: null, error: 'no' }
     const script = [...created(), ...wholeEvents(0, failed), completed([failed])]
     const { events: told } = await rewrite(script, judgeBy({ hosted }))
@@ -508,8 +508,8 @@ describe('what the provider ran', () => {
   })
 })
 
-describe('what is not known', () => {
-  test('an item of a new kind is held and refused', async () => {
+describe('unknown items and events', () => {
+  test('an item of an unknown kind is held and denied', async () => {
     const odd = { id: 'x_1', type: 'teleport_call', call_id: 'c', target: SECRET }
     const piece = {
       type: 'response.teleport_call_target.delta',
@@ -526,7 +526,7 @@ describe('what is not known', () => {
     expect(judge.asked).toMatchObject([{ tool: undefined, ref: 'c' }])
   })
 
-  test('a part of a new kind is refused within its message, and its events stay behind', async () => {
+  test('a part of an unknown kind is denied within its message, without its events', async () => {
     const part = { type: 'tool_use', input: SECRET }
     const item = {
       ...TEXT,
@@ -555,14 +555,14 @@ describe('what is not known', () => {
     expect((await stream.finalResponse()).output_text).toBe(`${denial('rc-1')}hi`)
   })
 
-  test('an event of a new kind stays behind', async () => {
+  test('an event of an unknown kind is dropped', async () => {
     const odd = { type: 'response.mood.changed', mood: SECRET }
     const { text, events } = await rewrite([...created(), odd, completed([])], judgeBy())
     expect(text).not.toContain(SECRET)
     expect(events).toHaveLength(3)
   })
 
-  test('a sign of life is a comment, and the mark of other dialects means nothing', async () => {
+  test('a keep-alive becomes a comment, and `[DONE]` is ignored', async () => {
     const rewriter = openaiResponses.openStream(judgeBy())
     expect(await rewriter.take(bytesOf({ type: 'keepalive', sequence_number: 1 }))).toBe(':\n\n')
     expect(await rewriter.take({ type: 'message', data: Buffer.from('[DONE]') })).toBe('')
@@ -571,7 +571,7 @@ describe('what is not known', () => {
 })
 
 describe('errors', () => {
-  test('go on with their known texts, cut short, and end the stream', async () => {
+  test('are forwarded with known members, shortened, and end the stream', async () => {
     const error = { type: 'error', code: 'c', message: 'm'.repeat(900), param: null, extra: SECRET }
     const { events, rewriter, text } = await rewrite(
       [...created(), ...callOf(0, PAY).slice(0, 4), error],
@@ -588,7 +588,7 @@ describe('errors', () => {
     expect(rewriter.ended).toBe(true)
   })
 
-  test('within an error go on within it, so that the official client throws', async () => {
+  test('inside an `error` member stay inside it, so that the official client throws', async () => {
     const nested = {
       type: 'error',
       error: { type: 't', code: 'quota', message: 'none left', param: null, x: SECRET },
@@ -606,7 +606,7 @@ describe('errors', () => {
     await expect(read()).rejects.toThrow('none left')
   })
 
-  test('may be followed by a response that has failed, whose calls are refused', async () => {
+  test('may be followed by a failed response, whose calls are denied', async () => {
     const failed = {
       ...completed([PAY], { status: 'failed', error: { code: 'server_error', message: 'oops' } }),
       type: 'response.failed',
@@ -629,7 +629,7 @@ describe('errors', () => {
 })
 
 describe('a call that was cut', () => {
-  test('names no tool, though its text is whole JSON or any text', async () => {
+  test('names no tool, even if its text is whole JSON', async () => {
     const custom = {
       id: 'ctc_1',
       type: 'custom_tool_call',
@@ -653,14 +653,14 @@ describe('a call that was cut', () => {
     expect(told.at(-1)).toMatchObject({ response: { output: [refusal('rc-1'), refusal('rc-2')] } })
   })
 
-  test('is refused if its end says that it is not whole', async () => {
+  test('is denied if its end says that it is incomplete', async () => {
     const cut = { ...WEATHER, status: 'incomplete' }
     const { events } = await rewrite([...created(), ...callOf(0, cut), completed([cut])], judgeBy(ALLOW))
     expect(events.at(-1)).toMatchObject({ response: { output: [refusal('rc-1')] } })
   })
 })
 
-describe('what is no stream of a response', () => {
+describe('an invalid stream', () => {
   const added = (index: Json, item: Json): Event => ({
     type: 'response.output_item.added',
     output_index: index,
@@ -757,7 +757,7 @@ describe('what is no stream of a response', () => {
     expect(() => rewriter.take({ type: 'message', data: Buffer.from(data) })).toThrow(Garbled)
   })
 
-  test('a fault never repeats what it is about', async () => {
+  test('a fault never quotes content', async () => {
     for (const events of Object.values(BAD)) {
       const fault: unknown = await rewrite(events, judgeBy()).catch((caught: unknown) => caught)
       expect(String(fault)).not.toMatch(/Bern|SeCrEt|teleport|weather/)
@@ -765,12 +765,12 @@ describe('what is no stream of a response', () => {
   })
 })
 
-describe('however a stream is broken', () => {
+describe('for every broken stream', () => {
   const all = CASES.flatMap(([, { events }]) => events)
   const shuffled = fc.array(fc.nat(all.length - 1), { minLength: 1, maxLength: 40 })
   const places = fc.array(fc.option(fc.nat(3), { nil: undefined }), { minLength: 40, maxLength: 40 })
 
-  test('no argument of a refused call leaves, and what leaves is well formed', async () => {
+  test('no argument of a denied call leaves, and the output is well formed', async () => {
     let accepted = 0
     await fc.assert(
       fc.asyncProperty(
@@ -806,7 +806,7 @@ describe('however a stream is broken', () => {
     expect(accepted).toBeGreaterThan(0)
   })
 
-  test('a stream in which any one event is missing or comes twice gives out nothing that is refused', async () => {
+  test('a missing or repeated event leaks nothing', async () => {
     for (const [, { events }] of CASES) {
       for (const [at, event] of events.entries()) {
         for (const broken of [events.toSpliced(at, 1), events.toSpliced(at, 0, event)]) {
@@ -824,7 +824,7 @@ describe('however a stream is broken', () => {
   })
 })
 
-describe('the bytes of words', () => {
+describe('the bytes of text events', () => {
   const ID = 'msg_"1\\\n'
   const DELTA = 'Grüß "x"\n\r\u2028\\ \ud800'
   const taken = (more: JsonObject, bytes = (data: Uint8Array): Uint8Array => data): string => {
@@ -852,12 +852,12 @@ describe('the bytes of words', () => {
     },
   )
 
-  test('are the same with probabilities', () => {
+  test('are the same with log probabilities', () => {
     const token = { token: DELTA, logprob: -1, bytes: null }
     expect(taken({ logprobs: [token] })).toBe(expected([{ ...token, top_logprobs: [] }]))
   })
 
-  test('are the same from a plain array, from the middle of one, and behind a mark', () => {
+  test('are the same from any kind of byte array, and after a byte order mark', () => {
     const within = (data: Uint8Array): Uint8Array => {
       const around = new Uint8Array(data.length + 5)
       around.set(data, 3)

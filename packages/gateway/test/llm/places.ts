@@ -1,24 +1,23 @@
-// Every place of the three dialects in which a call can appear, or what looks like one, and what must become of it there.
+// Every place of the three dialects where a call or something like one can appear, and the required handling.
 
 import { randomInt } from 'node:crypto'
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { formatSse } from '../../src/sse.ts'
 
-/** The dialects, as the table names them. */
 export type DialectName = 'chat' | 'responses' | 'messages'
 
 /**
- * `denied`: it is proposed, and the canary does not leave. `left out`: the canary does not leave, and the rest does. `garbled`: the
- * reply is given up. `cut`: it stops before its end. `words`: the place holds any text, and no client takes it for a call.
+ * `denied`: it is proposed, and the canary does not leave. `left out`: the canary does not leave, and the rest does. `garbled`:
+ * the reply is refused. `cut`: it stops before its end. `words`: the place holds any text, and no client takes it for a call.
  */
 export type Expectation = 'denied' | 'left out' | 'garbled' | 'cut' | 'words'
 
-/** One place. A streamed reply is a list of events, whole ones or the text that is on the wire. */
+/** One place. A streamed reply is a list of events, or of texts on the wire. */
 export type Row = {
   readonly dialect: DialectName
   readonly place: string
   readonly expect: Expectation
-  /** The type of item, block, call or event that it is about. */
+  /** The type of item, block, call or event. */
   readonly covers?: string | undefined
 } & (
   | { readonly streamed: false; readonly reply: Json }
@@ -27,18 +26,18 @@ export type Row = {
 
 const LETTERS = 'QXZJK'
 
-/** Letters that stand together in nothing that anybody says: any four of them are a leak. */
+/** Letters that occur nowhere else: any four in a row are a leak. */
 export const CANARY: string = Array.from({ length: 24 }, () => LETTERS[randomInt(LETTERS.length)]).join('')
-/** Arguments with the canary in them, as a value and as the model writes it. */
+/** Arguments with the canary, as a value and as the model writes them. */
 export const INPUT: JsonObject = { to: CANARY }
 export const ARGS: string = JSON.stringify(INPUT)
 
-/** Puts a member in a text of JSON twice: readers differ in which of the two they take. */
+/** Repeats a member in a JSON text. Readers differ in which of the two they use. */
 function twice(value: Json, first: string, second: string): string {
   return JSON.stringify(value).replace(JSON.stringify(first), second)
 }
 
-/** What each character of a text is on its own. */
+/** The JSON escape of each character. */
 const letters = (text: string): string[] => text.split('')
 const tokens = (text: string): JsonObject[] =>
   letters(text).map((token) => ({ token, logprob: -0.1, bytes: null, top_logprobs: [] }))
@@ -61,7 +60,7 @@ const customCall = (more: JsonObject = {}): JsonObject => ({
   ...more,
 })
 
-/** What some models want back with their calls. */
+/** The signature that some models want back with their calls. */
 const SIGNED: JsonObject = { google: { thought_signature: CANARY, arguments: ARGS }, note: CANARY }
 
 const saying = (message: JsonObject, more: JsonObject = {}): JsonObject => ({
@@ -268,7 +267,7 @@ const WORDS = chunk({ content: 'Well.' })
 const FINISH = chunk({}, { finish_reason: 'tool_calls' })
 
 type Streamed = readonly (JsonObject | string)[]
-/** A whole stream around chunks that hold a call. */
+/** A whole stream around chunks with a call. */
 const around = (...chunks: Streamed): Streamed => [ROLE, ...chunks, FINISH, DONE]
 const piece = (entry: Json): JsonObject => chunk({ tool_calls: [entry] })
 const args = (text: string, index = 0): JsonObject => piece({ index, function: { arguments: text } })
@@ -384,7 +383,7 @@ const CHAT_STREAMED: readonly (readonly [
     around(piece({ index: 0, ...functionCall({}, { name: ARGS }) })),
   ],
   [
-    'delta.tool_calls[] of two calls by turns',
+    'delta.tool_calls[] of two interleaved calls',
     'denied',
     around(opening(), opening({}, 1), ...letters(ARGS).flatMap((each) => [args(each), args(each, 1)])),
   ],
@@ -479,7 +478,7 @@ const CHAT_STREAMED: readonly (readonly [
     [ROLE, CALL, chunk({}, { finish_reason: 'stop' }), DONE],
   ],
   [
-    'delta of a call, and words of a finish that nobody knows',
+    'delta of a call, and an unknown finish reason',
     'denied',
     [ROLE, CALL, chunk({}, { finish_reason: 'so_be_it' }), DONE],
   ],
@@ -587,7 +586,7 @@ const CHAT_STREAMED: readonly (readonly [
 
 // Responses.
 
-/** One item for each type, with the canary where the item has its arguments or its results. */
+/** One item for each type, with the canary in its arguments or results. */
 export const ITEMS: Readonly<Record<string, JsonObject>> = {
   function_call: { id: 'fc_1', call_id: 'call_1', name: 'send_mail', arguments: ARGS, status: 'completed' },
   custom_tool_call: { id: 'ctc_1', call_id: 'call_1', name: 'write', input: CANARY, status: 'completed' },
@@ -665,14 +664,14 @@ export const ITEMS: Readonly<Record<string, JsonObject>> = {
     status: 'completed',
   },
   apply_patch_call_output: { id: 'apo_1', call_id: 'call_1', output: CANARY, status: 'completed' },
-  // Nobody knows these.
+  // Unknown types.
   browse_call: { id: 'bc_1', call_id: 'call_1', arguments: ARGS, action: INPUT, status: 'completed' },
   item_reference: { id: CANARY, arguments: ARGS },
   Function_Call: { id: 'fc_1', call_id: 'call_1', name: 'send_mail', arguments: ARGS },
   constructor: { id: 'fc_1', call_id: 'call_1', name: 'send_mail', arguments: ARGS },
 }
 
-/** Further forms that items of a type have. */
+/** Further forms of items. */
 const FORMS: readonly (readonly [place: string, item: JsonObject, streamed?: Expectation])[] = [
   [
     'shell_call in a container',
@@ -754,7 +753,7 @@ const response = (output: Json, more: JsonObject = {}): JsonObject => ({
   ...more,
 })
 
-/** What a response has around its items. */
+/** The members of a response besides its items. */
 const AROUND: readonly (readonly [place: string, expect: Expectation, members: JsonObject])[] = [
   ['tool_calls', 'left out', { tool_calls: [functionCall()] }],
   [
@@ -791,7 +790,7 @@ const AROUND: readonly (readonly [place: string, expect: Expectation, members: J
   ],
   ['object', 'left out', { object: CANARY }],
   ['error.message', 'words', { error: { code: 'server_error', message: CANARY } }],
-  // It says again what the caller has written.
+  // It repeats text of the caller.
   ['metadata', 'words', { metadata: { note: ARGS } }],
 ]
 
@@ -936,7 +935,7 @@ const MESSAGE = [
   event('response.content_part.done', { ...inMessage, part: text('Well.') }),
   done(message()),
 ]
-/** A stream with words in it, and something among them. */
+/** A stream with text, and something in between. */
 const among = (...events: Streamed): Streamed => [
   CREATED,
   OPEN,
@@ -948,7 +947,7 @@ const among = (...events: Streamed): Streamed => [
 ]
 const alone = (...events: Streamed): Streamed => [CREATED, ...events, COMPLETED]
 
-/** What the events of a stream are made of: the canary is in each of these at once. */
+/** The members of stream events: the canary is in all of them at once. */
 const EVERYTHING: JsonObject = {
   delta: ARGS,
   arguments: ARGS,
@@ -962,7 +961,7 @@ const EVERYTHING: JsonObject = {
   annotation: { type: 'url_citation', url: ARGS, title: ARGS },
 }
 
-/** Every event of a stream that belongs to an item; for a call that is held, and for one that nobody has announced. */
+/** Every stream event of an item: for a held call, and for an unannounced one. */
 export const ITEM_EVENTS: Readonly<Record<string, readonly [held: Expectation, unannounced: Expectation]>> = {
   'response.function_call_arguments.delta': ['denied', 'garbled'],
   'response.function_call_arguments.done': ['denied', 'garbled'],
@@ -1008,12 +1007,12 @@ export const ITEM_EVENTS: Readonly<Record<string, readonly [held: Expectation, u
   'response.reasoning_summary_part.done': ['garbled', 'garbled'],
   'response.reasoning_summary_text.delta': ['garbled', 'garbled'],
   'response.reasoning_summary_text.done': ['garbled', 'garbled'],
-  // Nobody knows these.
+  // Unknown types.
   'response.browse_call_arguments.delta': ['denied', 'garbled'],
   'tool_call.delta': ['denied', 'garbled'],
 }
 
-/** The events of a stream that are about items as a whole, or about the response: they have rows of their own. */
+/** Events about whole items or the response. They have their own rows. */
 export const OTHER_EVENTS: readonly string[] = [
   'response.created',
   'response.in_progress',
@@ -1098,7 +1097,7 @@ const RESPONSES_STREAMED: readonly (readonly [
   ],
   ['function_call_arguments, a letter at a time', 'denied', alone(ADDED, ...PIECES, PIECES_DONE, DONE_ITEM)],
   [
-    'function_call_arguments of two calls by turns',
+    'function_call_arguments of two interleaved calls',
     'denied',
     [
       CREATED,
@@ -1431,7 +1430,7 @@ const RESPONSES_STREAMED: readonly (readonly [
 
 // Messages.
 
-/** One block for each type, with the canary where the block has its arguments or its results. */
+/** One block for each type, with the canary in its arguments or results. */
 export const BLOCKS: Readonly<Record<string, JsonObject>> = {
   tool_use: { id: 'toolu_1', name: 'send_mail', input: INPUT },
   server_tool_use: { id: 'srvtoolu_1', name: 'web_search', input: INPUT },
@@ -1471,7 +1470,7 @@ export const BLOCKS: Readonly<Record<string, JsonObject>> = {
   },
   advisor_tool_result: { tool_use_id: 's', content: { type: 'advisor_result', text: CANARY } },
   container_upload: { file_id: CANARY },
-  // Nobody knows these.
+  // Unknown types.
   browser_use: { id: 'toolu_1', name: 'send_mail', input: INPUT, text: CANARY },
   tool_call: { ...functionCall() },
   Tool_Use: { id: 'toolu_1', name: 'send_mail', input: INPUT },
@@ -1611,7 +1610,7 @@ const stop = (index = 0): JsonObject => ({ type: 'content_block_stop', index })
 const json = (partial_json: Json, index = 0): JsonObject =>
   change({ type: 'input_json_delta', partial_json }, index)
 const within = (...events: Streamed): Streamed => [START, ...events, ENDING, STOP]
-/** Something in the midst of a text. */
+/** Something in the middle of a text. */
 const amid = (...events: Streamed): Streamed =>
   within(start({ type: 'text', text: '' }), change({ type: 'text_delta', text: 'Well.' }), ...events, stop())
 
@@ -1642,7 +1641,7 @@ const MESSAGES_STREAMED: readonly (readonly [
   ),
   ['input_json_delta, at once', 'denied', within(start(EMPTY), json(ARGS), stop())],
   [
-    'input_json_delta of two blocks by turns',
+    'input_json_delta of two interleaved blocks',
     'denied',
     within(
       start(EMPTY),
@@ -1700,7 +1699,7 @@ const MESSAGES_STREAMED: readonly (readonly [
     amid(change({ type: 'citations_delta', citation: { type: 'call', cited_text: ARGS } })),
   ],
   [
-    'deltas of a block that nobody knows',
+    'deltas of an unknown block',
     'denied',
     within(start({ type: 'browser_use' }), json(ARGS), change({ type: 'text_delta', text: ARGS }), stop()),
   ],
@@ -1853,7 +1852,7 @@ export const PLACES: readonly Row[] = [
   ...streamed('messages', MESSAGES_STREAMED),
 ]
 
-/** What stands on the wire for the events of a row. */
+/** The wire text of a row's events. */
 export function wireOf(dialect: DialectName, events: Streamed): string {
   return events.map((each) => (typeof each === 'string' ? each : eventText(dialect, each))).join('')
 }

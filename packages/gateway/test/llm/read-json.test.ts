@@ -3,7 +3,7 @@ import { MAX_VALUES } from '@tollgate/evidence'
 import { readJson } from '../../src/llm/read-json.ts'
 
 describe('JSON of a provider', () => {
-  it('is read with the numbers and names that providers write', () => {
+  it('is read with any spelling of numbers and names', () => {
     expect(readJson('{"a":-0.0,"a":12345678901234567890}')).toEqual({ a: 12345678901234567890 })
   })
 
@@ -15,7 +15,7 @@ describe('JSON of a provider', () => {
     expect(() => readJson(`[${each.repeat(MAX_VALUES)}0]`)).toThrow('too many values')
   })
 
-  it('may be long where its values are few', () => {
+  it('may be long if it has few values', () => {
     const text = '\\",['.repeat(MAX_VALUES)
     expect(readJson(`["${text}"]`)).toEqual(['",['.repeat(MAX_VALUES)])
   })

@@ -1,4 +1,4 @@
-// A scope at the LLM door: the header counts from a host's token alone, and from nobody else is it passed over.
+// A scope at the LLM door: the header counts only from a `host` token, and is refused from any other.
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openLlmGate, type LlmGate } from './gate.ts'
@@ -41,7 +41,7 @@ async function errorOf(response: Response): Promise<string> {
   return JSON.stringify(await response.json())
 }
 
-it('an agent’s scope is refused, and nothing goes on', async () => {
+it('an agent’s scope is refused, and nothing is forwarded', async () => {
   const before = upstream.requests.length
   const response = await gate.post(CHAT, ASKED, { 'tollgate-scope': ENCODED, 'tollgate-session': 's1' })
   expect(response.status).toBe(403)
@@ -49,7 +49,7 @@ it('an agent’s scope is refused, and nothing goes on', async () => {
   expect(upstream.requests.length).toBe(before)
 })
 
-it('what is no scope is refused, also from a host', async () => {
+it('an invalid scope is refused, also from a host', async () => {
   for (const header of ['{', '[]', '!!', '{"sink":[]}', Buffer.from('nonsense').toString('base64url')]) {
     const response = await gate.post(CHAT, ASKED, { authorization: host, 'tollgate-scope': header })
     expect(response.status).toBe(400)
@@ -57,7 +57,7 @@ it('what is no scope is refused, also from a host', async () => {
   expect(await gate.decisions()).toEqual([])
 })
 
-it('a host’s scope holds for the calls of its session, whoever comes with them', async () => {
+it('a host’s scope applies to the calls of its session, from any caller', async () => {
   upstream.script({ calls: [EVE] }, { calls: [EVE] })
   const headers = { authorization: host, 'tollgate-scope': ENCODED, 'tollgate-session': 's2' }
   await (await gate.post(CHAT, ASKED, headers)).text()
@@ -68,6 +68,6 @@ it('a host’s scope holds for the calls of its session, whoever comes with them
     'TASK_SCOPE_EXCEEDED',
   ])
   expect(new Set(decisions.map(({ scope_hash }) => scope_hash)).size).toBe(1)
-  // The header is the gateway's own, and stays here.
+  // The header belongs to the gateway and is not forwarded.
   expect(JSON.stringify(upstream.requests)).not.toContain('tollgate-scope')
 })

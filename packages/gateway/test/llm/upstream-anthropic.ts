@@ -1,4 +1,4 @@
-// Messages on the wire, as Anthropic sends it, with the conversations that it holds.
+// Messages on the wire, as Anthropic sends them, with stored conversations.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { formatSse } from '../../src/sse.ts'
@@ -42,7 +42,7 @@ const END_USAGE: JsonObject = {
   server_tool_use: null,
 }
 
-/** A block as it will be, and what is written of it piece by piece. */
+/** A finished block, and its pieces. */
 interface Block {
   readonly whole: JsonObject
   readonly begun: JsonObject
@@ -65,7 +65,7 @@ export function createAnthropicWire(): Wire {
 
   function begun(asked: JsonObject, content: readonly JsonObject[]): JsonObject {
     const id = makeId('msg_01', 22)
-    // A conversation that it holds goes on from the id of this reply.
+    // A stored conversation continues from the id of this reply.
     if (isObject(asked.thread)) held.set(id, [...conversation(asked, held), { role: 'assistant', content }])
     return {
       model: textIn(asked.model),
@@ -137,7 +137,7 @@ function thinkingBlock(thinking: string): Block {
 
 function textBlock(text: string): Block {
   return {
-    // Without citations the member is not there at all, whatever the types of the SDK say.
+    // Without citations the member is missing, despite the types of the SDK.
     whole: { type: 'text', text },
     begun: { type: 'text', text: '' },
     deltas: tokens(text).map((piece) => ({ type: 'text_delta', text: piece })),
@@ -154,15 +154,15 @@ function callBlock(call: ScriptedCall, id: string): Block {
   }
 }
 
-/** What can be read of arguments that were cut: the members that are whole. */
+/** The readable part of cut arguments: the complete members. */
 function readable(text: string): Json {
   for (let end = text.length; end > 0; end--) {
     for (const close of ['', '}']) {
       try {
-        // Sound: what JSON.parse gives of a text is JSON.
+        // Sound: JSON.parse returns JSON.
         return JSON.parse(text.slice(0, end) + close) as Json
       } catch {
-        // Shorter, then.
+        // Tries a shorter text.
       }
     }
   }
@@ -217,7 +217,7 @@ function objected(message: string, request_id: string, error_code?: string): Fai
   return { status: 400, headers: {}, body: { type: 'error', error, request_id } }
 }
 
-/** All messages of a conversation, also those that were not sent again. */
+/** All messages of a conversation, including stored ones. */
 function conversation(
   asked: JsonObject,
   held: ReadonlyMap<string, readonly JsonObject[]>,

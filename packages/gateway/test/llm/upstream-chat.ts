@@ -1,4 +1,4 @@
-// Chat Completions on the wire, as OpenAI and those who are compatible with it send it.
+// Chat Completions on the wire, as OpenAI and compatible servers send them.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { formatSse } from '../../src/sse.ts'
@@ -137,7 +137,7 @@ function deltasOf(call: ScriptedCall & { id: string }, index: number): JsonObjec
 }
 
 function holdsArguments(delta: JsonObject): boolean {
-  // The first delta of a call gives its name, and no arguments yet.
+  // The first delta of a call has its name and no arguments.
   const written = JSON.stringify(delta)
   return ('tool_calls' in delta || 'function_call' in delta) && !written.includes('"name"')
 }
@@ -157,7 +157,7 @@ function isOn(value: Json | undefined, member: string): boolean {
   return objectsIn([value ?? null])[0]?.[member] === true
 }
 
-/** A conversation in which calls and results do not belong together is refused. */
+/** Refuses a conversation whose calls and results do not match. */
 function objection(asked: JsonObject): Failure | undefined {
   let open = new Set<string>()
   const messages = objectsIn(asked.messages)
@@ -181,7 +181,7 @@ function unanswered(open: ReadonlySet<string>): Failure {
   return objected(400, what, 'messages')
 }
 
-/** A request that OpenAI finds fault with. */
+/** A request that OpenAI refuses. */
 export function objected(
   status: number,
   message: string,
@@ -232,13 +232,13 @@ const FAILURES: Readonly<Record<number, JsonObject>> = {
   },
 }
 
-/** An error as OpenAI words it. */
+/** An error in the wording of OpenAI. */
 export function openaiFailure({ status, retryAfterMs }: Failing): Failure {
   const error = FAILURES[status] ?? { message: 'Failed.', type: 'api_error', param: null, code: null }
   return { status, headers: retryHeaders(retryAfterMs), body: { error } }
 }
 
-/** When to come again. */
+/** The retry headers. */
 export function retryHeaders(retryAfterMs: number | undefined): Record<string, string> {
   if (retryAfterMs === undefined) return {}
   return { 'retry-after': String(Math.ceil(retryAfterMs / 1000)), 'retry-after-ms': String(retryAfterMs) }

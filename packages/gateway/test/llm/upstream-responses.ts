@@ -1,4 +1,4 @@
-// Responses on the wire, as OpenAI sends it, with items that it stores.
+// Responses on the wire, as OpenAI sends them, with stored items.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { formatSse } from '../../src/sse.ts'
@@ -97,7 +97,7 @@ function callItem(call: ScriptedCall, makeId: (prefix: string, length: number) =
     : { id: makeId('fc_', 48), type: 'function_call', status, arguments: written(call), call_id, name }
 }
 
-/** A response that has just begun. Much of it says again what was asked. */
+/** A response at its start. Much of it repeats the request. */
 function response(asked: JsonObject, id: string): JsonObject {
   return {
     id,
@@ -167,7 +167,7 @@ function eventsOf(item: JsonObject, output_index: number): Event[] {
   ]
 }
 
-/** An item as it is when nothing of it has been written. */
+/** An item before any of its content. */
 function beginning(item: JsonObject): JsonObject {
   const status = 'in_progress'
   switch (kindOf(item)) {
@@ -249,7 +249,7 @@ function partEvents(part: JsonObject, place: JsonObject): Event[] {
   ]
 }
 
-/** Characters that make events of different texts alike in length. */
+/** Padding, so that events have equal lengths. */
 function obfuscation(at: number): string {
   return 'tR8sW2kZbVq4'.slice(at % 5)
 }
@@ -261,7 +261,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
   custom_tool_call: 'ctc',
 }
 
-/** Items that nobody made, and calls and results that do not belong together, are refused. */
+/** Refuses unknown items, and calls and results that do not match. */
 function objection(asked: JsonObject, stored: ReadonlyMap<string, JsonObject>): Failure | undefined {
   const given = typeof asked.input === 'string' ? [] : objectsIn(asked.input)
   const items: JsonObject[] = []
@@ -302,7 +302,7 @@ function unpaired(items: readonly JsonObject[]): Failure | undefined {
   return objected(400, `No tool call found for function call output with call_id ${orphan}.`, 'input')
 }
 
-/** A thought goes with what came of it. */
+/** Reasoning must be followed by its item. */
 function lonely(items: readonly JsonObject[]): Failure | undefined {
   const at = items.findIndex((item, here) => {
     const next = items[here + 1]

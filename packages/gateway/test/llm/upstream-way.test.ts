@@ -1,4 +1,4 @@
-// The way to a model server: through a proxy, packed, late, or not at all.
+// The connection to a model server: through a proxy, compressed, slow, or failing.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -29,7 +29,7 @@ async function serverFor(
     server.closeAllConnections()
     server.close()
   })
-  // Sound: a server that listens on a port has an address with one.
+  // Sound: a listening server has an address with a port.
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
@@ -55,7 +55,7 @@ async function textIn({ body }: UpstreamReply): Promise<string> {
 }
 
 describe('a model server', () => {
-  it('is asked through the proxy of the environment, unless it is named as one that needs none', async () => {
+  it('is reached through the proxy of the environment, unless it is excluded', async () => {
     const url = await serverFor((request, response) => response.end(`path ${request.url}`))
     const asked: string[] = []
     const tunnel = createServer()
@@ -95,7 +95,7 @@ describe('a model server', () => {
     expect(await textIn(await ask(upstreamTo(url)))).toBe('hello')
   })
 
-  it('that packs in a way nobody knows, or lies about it, is not read', async () => {
+  it('with an unknown or wrong content encoding is not read', async () => {
     const url = await serverFor((request, response) => {
       response.writeHead(200, { 'content-encoding': String(request.headers['x-as']) })
       response.end('hello')
@@ -113,7 +113,7 @@ describe('a model server', () => {
     }
   })
 
-  it('that does not begin in time, or stops in between, is late', async () => {
+  it('that does not begin in time, or pauses too long, times out', async () => {
     const url = await serverFor((request, response) => {
       if (request.url === '/v1/x') return
       response.writeHead(200)
@@ -126,7 +126,7 @@ describe('a model server', () => {
     await expect(textIn(reply)).rejects.toMatchObject({ status: 504 })
   })
 
-  it('that goes away, or is not there, is told apart from one that is late', async () => {
+  it('that disconnects or does not exist is distinguished from a slow one', async () => {
     const url = await serverFor((_, response) => {
       response.writeHead(200)
       response.write('half', () => response.destroy())
@@ -135,7 +135,7 @@ describe('a model server', () => {
     await expect(ask(upstreamTo('http://127.0.0.1:1'))).rejects.toThrow(LlmUpstreamFault)
   })
 
-  it('is given up with who asked', async () => {
+  it('is aborted when the client disconnects', async () => {
     let gone = false
     const url = await serverFor((_, response) => {
       response.on('close', () => (gone = true))
@@ -148,7 +148,7 @@ describe('a model server', () => {
     await vi.waitFor(() => expect(gone).toBe(true))
   })
 
-  it('that points elsewhere is not followed', async () => {
+  it('that redirects is not followed', async () => {
     const url = await serverFor((_, response) =>
       response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
     )

@@ -1,4 +1,4 @@
-// The scripted upstream by itself: forms that no agent loop uses, what it records, and what it refuses as real providers do.
+// Tests of the scripted upstream: rare forms, records, and refusals like those of real providers.
 
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
@@ -28,7 +28,7 @@ const asked = { model: 'gpt-4.1', messages: [{ role: 'user' as const, content: '
 const LEGACY: Step = { calls: [{ name: 'read_note', args: { name: 'list' }, form: 'legacy' }] }
 const CUSTOM: Step = { calls: [{ id: 'call_1', name: 'run_code', args: 'print("ß")', form: 'custom' }] }
 
-describe('forms that the clients take', () => {
+describe('formats of the clients', () => {
   it('gives a legacy function call, buffered and streamed', async () => {
     const { openai } = await start(LEGACY, LEGACY)
     const whole = await openai.chat.completions.create(asked)
@@ -64,7 +64,7 @@ describe('forms that the clients take', () => {
     }
   })
 
-  it('gives usage at the end of a stream only to who asks for it, and logprobs of words', async () => {
+  it('sends usage at the end of a stream only on request, and logprobs of text', async () => {
     const { openai } = await start({ text: 'Hello you' }, { text: 'Hello you' })
     const plain = await openai.chat.completions.stream({ ...asked, logprobs: true }).finalChatCompletion()
     expect(plain.usage).toBeUndefined()
@@ -81,8 +81,8 @@ function customInput(call: object): string {
   return isInput && typeof custom.input === 'string' ? custom.input : ''
 }
 
-describe('what it records', () => {
-  it('has the path, headers and body of a request, and that all was sent', async () => {
+describe('its records', () => {
+  it('have the path, headers and body of a request, and that everything was sent', async () => {
     const { upstream, openai } = await start({ text: 'Hello' })
     await openai.chat.completions.create(asked)
     const [request] = upstream.requests
@@ -96,7 +96,7 @@ describe('what it records', () => {
     expect(await request?.ended).toBe('sent')
   })
 
-  it('sees when a client hangs up amid a stream', async () => {
+  it('show when a client disconnects during a stream', async () => {
     const { upstream, openai } = await start({ text: 'word '.repeat(500), delayMs: 5 })
     const before = performance.now()
     const stream = await openai.chat.completions.create({ ...asked, stream: true })
@@ -105,7 +105,7 @@ describe('what it records', () => {
     expect(upstream.requests[0]?.hungUpAt).toBeGreaterThan(before)
   })
 
-  it('dies after exactly so many bytes', async () => {
+  it('show a socket that ends after exactly so many bytes', async () => {
     const { upstream } = await start({ text: 'Hello', dieAfter: 7 })
     const response = await fetch(`${upstream.url}/v1/chat/completions`, {
       method: 'POST',
@@ -117,7 +117,7 @@ describe('what it records', () => {
     expect(await upstream.requests[0]?.ended).toBe('died')
   })
 
-  it('sends raw bytes as they are', async () => {
+  it('keep raw bytes unchanged', async () => {
     const raw = { status: 218, headers: { 'content-type': 'text/odd' }, body: Buffer.of(0, 255, 10) }
     const { upstream } = await start({ raw })
     const response = await fetch(`${upstream.url}/v1/responses`, { method: 'POST', body: '{}' })
@@ -125,7 +125,7 @@ describe('what it records', () => {
     expect([...new Uint8Array(await response.arrayBuffer())]).toEqual([0, 255, 10])
   })
 
-  it('answers what holds no call without a script, and nothing beyond its script', async () => {
+  it('show answers without calls outside the script, and nothing beyond the script', async () => {
     const { upstream, openai, anthropic } = await start()
     expect((await openai.models.list()).data[0]?.id).toBe('gpt-4.1')
     expect((await anthropic.models.list()).data[0]?.id).toBe('claude-opus-5')
@@ -141,14 +141,14 @@ describe('what it records', () => {
 })
 
 describe('errors of providers', () => {
-  it.each([401, 429, 500, 503])('answers %i in the words of OpenAI', async (status) => {
+  it.each([401, 429, 500, 503])('answers %i in the format of OpenAI', async (status) => {
     const { openai } = await start({ status, retryAfterMs: 2500 })
     const error: unknown = await openai.chat.completions.create(asked).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(OpenAI.APIError)
     expect(error).toMatchObject({ status, error: { type: expect.any(String) as string, param: null } })
   })
 
-  it.each([401, 429, 500, 529])('answers %i in the words of Anthropic', async (status) => {
+  it.each([401, 429, 500, 529])('answers %i in the format of Anthropic', async (status) => {
     const { upstream, anthropic } = await start(
       { status, retryAfterMs: 2500 },
       { status, retryAfterMs: 2500 },
@@ -165,7 +165,7 @@ describe('errors of providers', () => {
   })
 })
 
-describe('conversations that do not hold together', () => {
+describe('inconsistent conversations', () => {
   const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'read_note', arguments: '{}' }
   const output = { type: 'function_call_output', call_id: 'call_1', output: 'milk' }
   const toolCall = { id: 'call_1', type: 'function', function: { name: 'read_note', arguments: '{}' } }
@@ -192,12 +192,7 @@ describe('conversations that do not hold together', () => {
     ],
     ['a call without its output', 'responses', { input: [call] }, 'No tool output found'],
     ['an output without its call', 'responses', { input: [output] }, 'No tool call found'],
-    [
-      'an item that nobody made',
-      'responses',
-      { input: [{ type: 'item_reference', id: 'msg_1' }] },
-      'not found',
-    ],
+    ['an unknown item', 'responses', { input: [{ type: 'item_reference', id: 'msg_1' }] }, 'not found'],
     [
       'an id of another kind',
       'responses',
@@ -230,7 +225,7 @@ describe('conversations that do not hold together', () => {
     ],
     ['no end', 'messages', { messages: [user] }, 'max_tokens'],
     [
-      'a thread that nobody began',
+      'an unknown thread',
       'messages',
       { max_tokens: 1, messages: [user], thread: { type: 'continue', previous_message_id: 'msg_1' } },
       'No thread was found',

@@ -1,5 +1,5 @@
-// A model provider that answers by a script: a real server by HTTP that speaks all three dialects and remembers what it got. Like
-// the real ones it refuses conversations that do not hold together.
+// A scripted model provider: a real HTTP server with all three dialects that records its requests. Like real providers it
+// refuses inconsistent conversations.
 
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -25,7 +25,7 @@ import {
 
 export type { ScriptedCall, Step } from './upstream-script.ts'
 
-/** How an exchange came to its end: all was sent, the client hung up before, or the script let the socket die. */
+/** The end of an exchange: everything was sent, the client disconnected before, or the script ended the socket. */
 export type Ending = 'sent' | 'hung up' | 'died'
 
 /** A request that it got. */
@@ -35,20 +35,20 @@ export interface Recorded {
   readonly headers: IncomingHttpHeaders
   /** An empty object if there was none. */
   readonly body: JsonObject
-  /** As it came. */
+  /** As received. */
   readonly text: string
-  /** What was found wrong with it, as the client was told. */
+  /** The error that the client got. */
   readonly objection: string | undefined
   readonly ended: Promise<Ending>
-  /** When the client hung up, by `performance.now()`; undefined if it did not. */
+  /** When the client disconnected, by `performance.now()`; undefined if it did not. */
   readonly hungUpAt: number | undefined
 }
 
 export interface Upstream {
-  /** Without a path: the dialects are under `/v1`. */
+  /** The base URL without a path. The dialects are under `/v1`. */
   readonly url: string
   readonly requests: readonly Recorded[]
-  /** How many replies of the script nobody has asked for. */
+  /** The number of unused replies in the script. */
   readonly left: number
   /** Adds replies, one for each request. */
   script(...steps: readonly Step[]): void
@@ -90,13 +90,13 @@ export async function startUpstream(...script: readonly Step[]): Promise<Upstrea
 
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => {
-      // A fault of the script itself: nobody should take it for an answer.
+      // A fault of the script. It must not look like an answer.
       response.destroy(error instanceof Error ? error : new Error(String(error)))
     })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  // Sound: a server that listens on a port has an address with one.
+  // Sound: a listening server has an address with a port.
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,
@@ -113,7 +113,7 @@ export async function startUpstream(...script: readonly Step[]): Promise<Upstrea
   }
 }
 
-// A client that asks again after this would hide that it asked once too often.
+// Prevents a retry, which would hide a superfluous request.
 const NOTHING_LEFT: Step = {
   raw: {
     status: 400,
@@ -124,7 +124,7 @@ const NOTHING_LEFT: Step = {
 
 async function record(request: IncomingMessage, response: ServerResponse): Promise<Exchange['recorded']> {
   const chunks: Buffer[] = []
-  // Sound: without an encoding, a request gives its body as buffers.
+  // Sound: without an encoding, a request yields buffers.
   for await (const chunk of request) chunks.push(chunk as Buffer)
   const text = Buffer.concat(chunks).toString()
   const { method: verb = '', headers } = request
@@ -181,7 +181,7 @@ function sendReply({ response, wire, recorded }: Exchange, step: Spoken & Sendin
   return sendJson(response, body, { status: 200, headers: wire.headers(), sending })
 }
 
-/** Where the arguments of the first call are half written. They stand there as a text, or as a value. */
+/** Half of the arguments of the first call, which are a text or a value. */
 function midstOf(text: string, { calls = [] }: Spoken): number {
   for (const call of calls) {
     for (const spelled of [JSON.stringify(written(call)), written(call)]) {
@@ -226,7 +226,7 @@ async function sendStream({ response, wire, recorded }: Exchange, step: Spoken &
   await write(response, pieces, { ...step, ...(dieAfter !== undefined && { dieAfter }) })
 }
 
-/** Where half of the events that carry arguments are out. */
+/** Half of the events that carry arguments. */
 function midst(frames: readonly Frame[], pieces: readonly Buffer[]): number {
   const carrying = [...frames.keys()].filter((at) => frames[at]?.args === true)
   const middle = carrying[Math.floor(carrying.length / 2)]
@@ -269,7 +269,7 @@ async function write(response: ServerResponse, pieces: readonly Buffer[], sendin
     return
   }
   dying.add(response)
-  // What was written should come to the client before its connection breaks.
+  // Written data should reach the client before the connection ends.
   await pause(20)
   response.socket?.destroy()
 }
@@ -281,7 +281,7 @@ function inChunks(pieces: readonly Buffer[], { chunks = 'events' }: Sending): re
   return chunks === 'whole' ? [whole] : Array.from(whole, (byte) => Buffer.of(byte))
 }
 
-/** What cannot hold a call, and is answered without a script. */
+/** Requests that cannot hold a call are answered without a script. */
 function sendFixed({ verb, path, headers, body }: Recorded, response: ServerResponse): void {
   const answer = FIXED[`${verb} ${path}`]?.(body, headers)
   response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' })

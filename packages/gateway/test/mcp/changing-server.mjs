@@ -1,6 +1,6 @@
-// A server that is what a file says, at every moment: `node mcp-changing-server.mjs FILE`, where FILE holds
-// `{instructions?, tools: […]}`. A change of the file is told as a change of the tools, and FILE.told then has its
-// text. Each call is a line in FILE.calls.
+// A server that follows a file: `node mcp-changing-server.mjs FILE`, where FILE holds `{instructions?, tools: […]}`. It reports
+// a change of the file as a change of its tools, and then writes the text of the file to FILE.told. Each call is a line in
+// FILE.calls.
 
 import { appendFileSync, readFileSync, watchFile, writeFileSync } from 'node:fs'
 import process from 'node:process'

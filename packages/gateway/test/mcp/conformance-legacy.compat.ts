@@ -1,4 +1,4 @@
-// The conformance suite against a server of the old era alone.
+// The conformance suite against a legacy server.
 
 import { testConformance } from './conformance.ts'
 import { startSubject } from './peers.ts'

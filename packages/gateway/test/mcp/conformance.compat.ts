@@ -1,4 +1,4 @@
-// The conformance suite against the everything server, and against one that has all that the suite looks for in both eras.
+// The conformance suite against the everything server, and against a server that has all features of both protocols.
 
 import { expect, test } from 'vitest'
 import { EXCEPTIONS, testConformance } from './conformance.ts'
@@ -11,7 +11,7 @@ testConformance({
   least: { total: 180, passed: 160 },
 })
 
-test('every exception is for something that is compared, and has a reason', () => {
+test('every exception is for a compared check and has a reason', () => {
   expect(Object.keys(EXCEPTIONS)).toEqual(['everything', 'subject'])
   for (const reasons of Object.values(EXCEPTIONS)) {
     for (const reason of Object.values(reasons)) expect(reason.length).toBeGreaterThan(40)

@@ -1,5 +1,5 @@
-// The official conformance suite against a server directly, and against the gateway in front of it: what passes there must pass
-// here. What does not is in `conformance-exceptions.json`, with its reason.
+// Runs the official conformance suite against a server directly and through the gateway. A check that passes directly must pass
+// through the gateway. Exceptions are in `conformance-exceptions.json`, with reasons.
 
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -17,15 +17,15 @@ const newest = process.env.TOLLGATE_NEWEST_NODE
 const suite = fileURLToPath(
   new URL('../../../../compat/node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url),
 )
-/** What is not as it is directly, by target and then by `scenario:check`, with the reason. */
+/** Checks that differ through the gateway, by target and then by `scenario:check`, with the reason. */
 export const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = JSON.parse(
   readFileSync(new URL('./conformance-exceptions.json', import.meta.url), 'utf8'),
 ) as Readonly<Record<string, Readonly<Record<string, string>>>>
 
-/** What the suite found, by `scenario:check`; of a check that was made more than once, the worst. */
+/** The results of the suite, by `scenario:check`. For a repeated check, the worst result. */
 type Findings = ReadonlyMap<string, string>
 
-// The best first. `INFO` says that something optional is done in another of the permitted ways.
+// Best first. `INFO` means that an optional feature uses another permitted way.
 const STATUSES = ['SUCCESS', 'INFO', 'SKIPPED', 'WARNING', 'FAILURE']
 const worse = (a: string, b: string): string => (STATUSES.indexOf(a) < STATUSES.indexOf(b) ? b : a)
 
@@ -34,17 +34,17 @@ async function conformance(url: string): Promise<Findings> {
   const folder = newFolder()
   const args = [suite, 'server', '--url', url, '--suite', 'all', '-o', folder, '--timeout', '10000']
   const said = await new Promise<string>((resolve) => {
-    // It exits with 1 where anything failed; what did is in its files.
+    // It exits with 1 if anything failed. The failures are in its files.
     execFile(newest ?? '', args, { cwd: folder, maxBuffer: 1 << 26 }, (_fault, ...out) =>
       resolve(out.join('\n')),
     )
   })
-  if (!said.includes('=== SUMMARY ===')) throw new Error(`the suite has broken off: ${said.slice(-2000)}`)
+  if (!said.includes('=== SUMMARY ===')) throw new Error(`the suite ended early: ${said.slice(-2000)}`)
   const found = new Map<string, string>()
   for (const name of readdirSync(folder)) {
     const scenario = /^server-(.*)-\d{4}-\d\d-\d\dT/.exec(name)?.[1] ?? name
     const file = join(folder, name, 'checks.json')
-    // A scenario that breaks off leaves none: then nothing of it has passed.
+    // A scenario that aborts leaves no file: then none of its checks has passed.
     const checks = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Check[]) : []
     for (const { id, status } of checks) {
       const key = `${scenario}:${id}`
@@ -59,7 +59,7 @@ interface Check {
   readonly status: string
 }
 
-/** The suite sends no token: this adds one, and changes nothing else. */
+/** The suite sends no token, so this proxy adds one. It changes nothing else. */
 function startRelay(target: string, token: string): Promise<Server> {
   const { hostname, port, pathname } = new URL(target)
   const relay = createServer((incoming, outgoing) => {
@@ -82,7 +82,7 @@ function startRelay(target: string, token: string): Promise<Server> {
 const passes = (findings: Findings): string[] =>
   [...findings].filter(([, status]) => status === 'SUCCESS').map(([key]) => key)
 
-/** What is lost on the way through the gateway: lost without an exception, and exceptions for what is not lost. */
+/** Checks that fail through the gateway without an exception, and exceptions that are not needed. */
 function compare(
   { direct, through }: Pair,
   exceptions: Readonly<Record<string, string>>,
@@ -99,13 +99,13 @@ interface Pair {
   readonly through: Findings
 }
 
-/** Runs the suite against both. Most of the time it waits for what does not come, so both at once take little longer. */
+/** Runs the suite against both at once, because it mostly waits. */
 async function runBoth(server: string, gateway: string): Promise<Pair> {
   const [direct, through] = await Promise.all([conformance(server), conformance(gateway)])
   return { direct, through }
 }
 
-/** The better of two runs: some checks wait for half a second, and on a busy machine something may come later. */
+/** The better of two runs, because some checks depend on timing. */
 function better(a: Findings, b: Findings): Findings {
   const best = new Map(b)
   for (const [key, status] of a) {
@@ -115,14 +115,14 @@ function better(a: Findings, b: Findings): Findings {
   return best
 }
 
-/** What is looked at: its name in the exceptions, how it is started, and how much the suite finds in it at least. */
+/** A target: its name in the exceptions, how to start it, and the least number of findings. */
 export interface Target {
   readonly name: string
   readonly start: () => Promise<Started>
   readonly least: { readonly total: number; readonly passed: number }
 }
 
-/** Tests that what passes directly passes through the gateway. */
+/** Tests that every check that passes directly passes through the gateway. */
 export function testConformance({ name, start, least }: Target): void {
   describe.skipIf(newest === undefined)(`the conformance suite and ${name}`, () => {
     let server: Started
@@ -156,16 +156,16 @@ export function testConformance({ name, start, least }: Target): void {
       await server.stop()
     })
 
-    test('are worth comparing: much passes directly', () => {
+    test('find enough to compare', () => {
       expect(pair.direct.size).toBeGreaterThan(least.total)
       expect(passes(pair.direct).length).toBeGreaterThan(least.passed)
     })
 
-    test('what passes directly passes through the gateway, but for the exceptions', () => {
+    test('every check that passes directly passes through the gateway, except the exceptions', () => {
       expect(compare(pair, exceptions).unexpected).toEqual([])
     })
 
-    test('no exception has become needless', () => {
+    test('every exception is still needed', () => {
       expect(compare(pair, exceptions).needless).toEqual([])
     })
   })

@@ -8,7 +8,7 @@ import { at, ECHO, modernMeta, gateForTest, plainServer, type Gate } from './rig
 
 const CALL = { name: 'echo', arguments: { text: 'hello' } }
 
-/** Kinds and verdicts of all receipts after the tools were approved. */
+/** Kinds and verdicts of all receipts after the approval of the tools. */
 async function trail(gate: Gate): Promise<readonly string[]> {
   const receipts = await gate.receipts()
   return receipts.flatMap((receipt) => {
@@ -24,7 +24,7 @@ function textIn(answer: JsonObject): string {
 }
 
 describe('a legacy client', () => {
-  test('gets the answer of the server, and the ledger has decision and effect before', async () => {
+  test('gets the answer of the server after decision and effect are on the ledger', async () => {
     const gate = await gateForTest()
     await gate.approve()
     const client = await gate.legacy()
@@ -35,7 +35,7 @@ describe('a legacy client', () => {
     expect(decision).toMatchObject({ door: 'mcp', assurance: 'enforced', principal: 'agent:a' })
   })
 
-  test('agrees on a revision: its own if it is spoken, else the newest with a handshake', async () => {
+  test('negotiates a revision: its own if it is supported, else the newest with a handshake', async () => {
     const gate = await gateForTest()
     for (const [asked, got] of [
       ['2025-03-26', '2025-03-26'],
@@ -50,7 +50,7 @@ describe('a legacy client', () => {
     }
   })
 
-  test('begins with `initialize`, once', async () => {
+  test('sends `initialize` first, and once', async () => {
     const gate = await gateForTest()
     const client = gate.client()
     expect(at(await client.request('tools/list'), 'error', 'code')).toBe(-32600)
@@ -73,7 +73,7 @@ describe('a legacy client', () => {
     expect(at(second, 'error', 'code')).toBe(-32600)
   })
 
-  test('may begin again after `initialize` could not be answered, also as one that can do more', async () => {
+  test('may repeat a failed `initialize`, also with more capabilities', async () => {
     const gate = await gateForTest()
     const client = gate.client()
     expect(at(await client.request('initialize', {}), 'error', 'code')).toBe(-32602)
@@ -89,7 +89,7 @@ describe('a legacy client', () => {
     expect(gate.server.clients.at(-1)?.capabilities).toEqual({ sampling: {} })
   })
 
-  test('is told of progress under its own token, and of log messages', async () => {
+  test('gets progress under its own token, and log messages', async () => {
     const server = plainServer()
     server.answer = (_method, _params, exchange) => {
       exchange.onProgress?.({ progress: 1, total: 2 })
@@ -109,7 +109,7 @@ describe('a legacy client', () => {
     expect(at(came[0], 'params')).toEqual({ progress: 1, total: 2, progressToken: 'mine' })
   })
 
-  test('cancels: the server is told, and nothing is answered', async () => {
+  test('can cancel: the server gets the cancellation and the client gets no answer', async () => {
     const server = plainServer()
     server.answer = (_method, _params, { signal }) =>
       new Promise((_, reject) => {
@@ -125,7 +125,7 @@ describe('a legacy client', () => {
     expect(await trail(gate)).toEqual(['ALLOW plain/echo RULE_ALLOWED', 'UNKNOWN full'])
   })
 
-  test('is asked by the server, on the record, and only for what it can do', async () => {
+  test('gets questions of the server within its capabilities, and they are recorded', async () => {
     const server = plainServer()
     server.answer = async (_method, _params, exchange) => {
       const got = await exchange.onAsk?.('elicitation/create', { message: 'Name?', requestedSchema: {} })
@@ -163,7 +163,7 @@ describe('a modern client', () => {
     _meta: modernMeta(capabilities),
   })
 
-  test('needs no handshake, and its results say what they are', async () => {
+  test('needs no handshake, and its results have a type', async () => {
     const gate = await gateForTest()
     await gate.approve()
     const client = gate.client()
@@ -183,7 +183,7 @@ describe('a modern client', () => {
     })
   })
 
-  test('is refused in another revision, or without what every request has', async () => {
+  test('is refused with another revision, or without the required members', async () => {
     const gate = await gateForTest()
     const client = gate.client()
     const old = { _meta: { ...modernMeta(), 'io.modelcontextprotocol/protocolVersion': '2031-01-01' } }
@@ -195,7 +195,7 @@ describe('a modern client', () => {
     expect(at(await client.request('tools/list', half), 'error', 'code')).toBe(-32602)
   })
 
-  test('is asked in rounds, as one call with one decision and one effect', async () => {
+  test('gets questions in rounds, as one call with one decision and one effect', async () => {
     const server = plainServer()
     server.answer = async (_method, _params, exchange) => {
       const first = await exchange.onAsk?.('elicitation/create', { message: 'Name?' })
@@ -233,7 +233,7 @@ describe('a modern client', () => {
     expect((await trail(gate)).filter((line) => line.includes('plain/echo'))).toHaveLength(1)
   })
 
-  test('goes on only with its own request', async () => {
+  test('can continue only its own request', async () => {
     const server = plainServer()
     server.answer = async (_method, _params, exchange) => {
       await exchange.onAsk?.('elicitation/create', { message: 'Name?' })
@@ -258,7 +258,7 @@ describe('a modern client', () => {
     expect(server.reached).toHaveLength(1)
   })
 
-  test('listens until it cancels, and is told under the id of its request', async () => {
+  test('listens until it cancels, and gets notifications under the id of its request', async () => {
     const gate = await gateForTest()
     await gate.approve()
     const client = gate.client()
@@ -289,7 +289,7 @@ describe('a modern client', () => {
 })
 
 describe('quarantine', () => {
-  test('shows nothing that an unapproved server says, and a call waits for a person', async () => {
+  test('shows no text of an unapproved server, and its calls are escalated', async () => {
     const gate = await gateForTest()
     const client = await gate.legacy()
     const listed = await client.request('tools/list')
@@ -308,7 +308,7 @@ describe('quarantine', () => {
     expect(gate.server.reached).toEqual([])
   })
 
-  test('keeps the instructions of a server until a person has approved them', async () => {
+  test('hides the instructions of a server until a person approves them', async () => {
     const gate = await gateForTest()
     const hello = { protocolVersion: '2025-11-25', capabilities: {} }
     expect(at(await gate.client().request('initialize', hello), 'result', 'instructions')).toBeUndefined()
@@ -318,7 +318,7 @@ describe('quarantine', () => {
     expect(at(await gate.client().request('initialize', hello), 'result', 'instructions')).toBeUndefined()
   })
 
-  test('blocks a definition that has changed in any part, for this client', async () => {
+  test('blocks a changed definition, for this client', async () => {
     const gate = await gateForTest()
     await gate.approve()
     const client = await gate.legacy()
@@ -341,7 +341,7 @@ describe('quarantine', () => {
     expect(gate.server.reached).toEqual([])
   })
 
-  test('a tool that another client is offered unchanged does not pass for this one', async () => {
+  test('blocks a tool that only another client is offered unchanged', async () => {
     const gate = await gateForTest()
     await gate.approve()
     const client = await gate.legacy()
@@ -358,7 +358,7 @@ describe('quarantine', () => {
     expect(at(await other.request('tools/call', CALL), 'result', 'answered')).toBe('tools/call')
   })
 
-  test('wishes for HTTP headers stay between the gateway and the server', async () => {
+  test('hides the `x-mcp-header` marks of a server', async () => {
     const server = plainServer()
     const properties = { region: { type: 'string', 'x-mcp-header': 'Region' } }
     server.tools = [{ name: 'echo', inputSchema: { type: 'object', properties } }]
@@ -371,7 +371,7 @@ describe('quarantine', () => {
     })
   })
 
-  test('servers are met before any client comes, so that a person can look at them', async () => {
+  test('asks servers for their tools before any client connects', async () => {
     const gate = await gateForTest()
     const { catalogue } = gate.gateway.kernel
     expect(catalogue.names()).toEqual([])
@@ -381,7 +381,7 @@ describe('quarantine', () => {
     expect(gate.server.reached).toEqual([])
   })
 
-  test('clients are told when a person approves something', async () => {
+  test('tells clients about a new approval', async () => {
     const gate = await gateForTest()
     const client = await gate.legacy()
     await client.request('tools/list')
@@ -392,8 +392,8 @@ describe('quarantine', () => {
   })
 })
 
-describe('what does not pass', () => {
-  test('a denied call says why, what to do and where it is on record, and no value of the arguments', async () => {
+describe('denied and withheld', () => {
+  test('a denial has the reason, the next step and the receipt, but no value of the arguments', async () => {
     const gate = await gateForTest()
     await gate.approve()
     const client = await gate.legacy()
@@ -458,7 +458,7 @@ describe('what does not pass', () => {
     })
   })
 
-  test('a call whose server goes away has no result, and its effect is unknown', async () => {
+  test('a call whose server disappears has no result and an UNKNOWN effect', async () => {
     const server = plainServer()
     server.answer = () => Promise.reject(new UpstreamFault('LOST', 'gone'))
     const gate = await gateForTest(server)
@@ -472,7 +472,7 @@ describe('what does not pass', () => {
     expect(await trail(gate)).toEqual(['ALLOW plain/echo RULE_ALLOWED', 'UNKNOWN full'])
   })
 
-  test('an answer that cannot be read is committed to and withheld', async () => {
+  test('an unreadable answer is hashed and withheld', async () => {
     const server = plainServer()
     server.answer = () =>
       Promise.reject(
@@ -486,7 +486,7 @@ describe('what does not pass', () => {
     expect(await trail(gate)).toEqual(['ALLOW plain/echo RULE_ALLOWED', 'COMPLETED withheld'])
   })
 
-  test('an error of the server is passed on, and counts as failed', async () => {
+  test('an error of the server is forwarded and counts as FAILED', async () => {
     const server = plainServer()
     server.answer = () =>
       Promise.resolve({ ok: false, error: { code: -32050, message: 'no', data: { a: 1 } } })
@@ -503,7 +503,7 @@ describe('what does not pass', () => {
 })
 
 describe('several servers as one', () => {
-  test('tools are listed page by page under the names of their servers, and called by them', async () => {
+  test('tools are listed page by page with the prefix of their server, and called by that name', async () => {
     const second = plainServer()
     const gate = await gateForTest(plainServer(), second)
     const client = await gate.legacy({}, { kind: 'all' })

@@ -1,4 +1,4 @@
-// A freeze that comes in the middle: what a server says by itself is not told, and a server is stopped once no allowed call uses it.
+// Freezes during a conversation: notifications of servers stop, and a server is stopped when no allowed call uses it.
 
 import type { JsonObject } from '@tollgate/evidence'
 import { setFreeze } from '@tollgate/kernel/admin'
@@ -18,7 +18,7 @@ const ORDERS = [
 const freeze = (gate: Gate, order: (typeof ORDERS)[number], frozen = true): Promise<unknown> =>
   setFreeze(gate.gateway.kernel, { ...order, frozen, by: 'user:olga' })
 
-/** A server whose calls end when they are told to. */
+/** A server whose calls end on request. */
 function waitingServer(): { server: ReturnType<typeof plainServer>; began: Promise<void>; end: () => void } {
   const server = plainServer()
   let [begin, end] = [(): void => undefined, (): void => undefined]
@@ -32,7 +32,7 @@ function waitingServer(): { server: ReturnType<typeof plainServer>; began: Promi
   return { server, began, end: () => end() }
 }
 
-/** What a server says by itself, and that a client is told otherwise. */
+/** Notifications of a server that belong to no request. */
 const SAID: Readonly<Record<string, JsonObject>> = {
   'notifications/message': { level: 'info', data: 'x' },
   'notifications/resources/updated': { uri: URI },
@@ -41,8 +41,8 @@ const SAID: Readonly<Record<string, JsonObject>> = {
   'notifications/prompts/list_changed': {},
 }
 
-test('every notification that a client is told outside of its requests has a row', () => {
-  // Progress belongs to a call, and the end of a question to a question.
+test('every notification to a client outside its requests has a row', () => {
+  // Progress belongs to a call, and the completion of a question to a question.
   const inside = ['notifications/progress', 'notifications/elicitation/complete']
   const told = Object.entries(SERVER_NOTIFICATIONS).flatMap(([name, { then }]) =>
     then === 'answered' && !inside.includes(name) ? [name] : [],
@@ -51,7 +51,7 @@ test('every notification that a client is told outside of its requests has a row
 })
 
 describe.each(ORDERS)('while frozen by $scope', (order) => {
-  test('what a server says by itself is told before the freeze, and not after it', async () => {
+  test('notifications of a server are forwarded before the freeze, and not after it', async () => {
     const gate = await gateForTest()
     await gate.approve()
     const client = await gate.legacy()
@@ -67,7 +67,7 @@ describe.each(ORDERS)('while frozen by $scope', (order) => {
     expect(heard()).toEqual([])
   })
 
-  test('an allowed call ends, nothing else reaches its server, and then the server is stopped', async () => {
+  test('an allowed call finishes, nothing else reaches its server, and then the server stops', async () => {
     const { server, began, end } = waitingServer()
     const gate = await gateForTest(server)
     await gate.approve()
@@ -88,7 +88,7 @@ describe.each(ORDERS)('while frozen by $scope', (order) => {
     expect(server.reached.filter(({ method }) => method.includes('roots'))).toHaveLength(1)
   })
 
-  test('a client that began to listen before is not taken on, and no server is asked for it', async () => {
+  test('a client that was about to listen is refused, and no server is asked for it', async () => {
     const gate = await gateForTest()
     await gate.approve()
     let go = (): void => undefined

@@ -1,4 +1,4 @@
-// A gateway as the command runs it, with MCP servers behind it, for tests: real configuration, real doors, real ledger.
+// A complete gateway with MCP servers, for tests: real configuration, doors and ledger.
 
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,12 +12,12 @@ import { silent, type Log } from '../../src/log.ts'
 import { activate, newFolder } from '../gateway-rig.ts'
 import { connectPeer, type Place } from './peers.ts'
 
-/** A server as the configuration names it. */
+/** A server as in the configuration. */
 export type ServerEntry =
   | { readonly command: readonly string[]; readonly env?: Readonly<Record<string, string>> }
   | { readonly url: string }
 
-/** Lets everything pass that is pinned, but for what tells secrets; asks about one tool. */
+/** Allows every pinned tool except those that reveal secrets; escalates one tool. */
 export const POLICY = `
 tollgate: 1
 name: peers
@@ -36,29 +36,28 @@ export interface Recorded {
   readonly effects: readonly Effect[]
 }
 
-/** A gateway that runs. */
 export interface Gate {
   readonly url: string
   readonly data: string
-  /** Of `agent:peer`. */
+  /** The token of `agent:peer`. */
   readonly token: string
   readonly running: RunningGateway
-  /** Where a client finds one of the servers, or all of them. */
+  /** The URL of one server, or of all of them. */
   place(server?: string): Place
-  /** Where a client finds a server that the wrapping command starts. */
+  /** The address of a server that the wrapping command starts. */
   wrapped(name: string, command: readonly string[], env?: Record<string, string>): Place
-  /** Meets a server, so that what it offers is known. */
+  /** Asks a server for its offer. */
   meet(server: string): Promise<void>
-  /** Pins everything of a server that is offered now, as a person would. */
+  /** Pins everything that a server offers now, as a person would. */
   pin(server: string): Promise<void>
-  /** What was decided about a tool, oldest first, each with what came of it. */
+  /** The decisions about a tool, oldest first, each with its effect. */
   record(tool: string): Promise<readonly Recorded[]>
   close(): Promise<void>
 }
 
 const COMMAND = fileURLToPath(new URL('../../bin/tollgate.mjs', import.meta.url))
 
-/** Opens a gateway with these servers, in a new data directory or in one that was closed. */
+/** Opens a gateway with these servers, in a new data directory or an earlier one. */
 export async function openGate(
   servers: Readonly<Record<string, ServerEntry>>,
   { data = join(newFolder(), 'data'), policy = POLICY, log = silent }: GateOptions = {},
@@ -107,7 +106,7 @@ export async function openGate(
 }
 
 interface GateOptions {
-  /** A data directory that has been used before. */
+  /** The data directory of an earlier gateway. */
   readonly data?: string
   readonly policy?: string
   readonly log?: Log
@@ -127,7 +126,7 @@ async function recordOf({ gateway: { view } }: RunningGateway, tool: string): Pr
   )
 }
 
-/** The servers as the configuration file has them: JSON is YAML. */
+/** The servers in the format of the configuration file. JSON is valid YAML. */
 function serversText(servers: Readonly<Record<string, ServerEntry>>): string {
   return Object.keys(servers).length === 0 ? '' : `\nmcp: ${JSON.stringify({ servers })}\n`
 }

@@ -1,11 +1,10 @@
-// A server by HTTP that does whatever a test wants, by the name of the tool that is called. It remembers what it got.
+// A scriptable HTTP server: the name of the called tool selects its behaviour. It records every request.
 
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { JsonObject } from '@tollgate/evidence'
 import { formatSse } from '../../src/sse.ts'
 
-/** A request that it got. */
 export interface Got {
   readonly verb: string
   readonly path: string
@@ -14,26 +13,24 @@ export interface Got {
   readonly response: ServerResponse
 }
 
-/** How it answers. */
 export interface StandInOptions {
   readonly protocol: 'modern' | 'legacy'
   readonly version?: string
   readonly capabilities?: JsonObject
-  /** Answers the modern question; else as its era would. */
+  /** Answers the modern greeting. By default it answers as its protocol requires. */
   readonly onDiscover?: (got: Got) => void
   readonly onInitialize?: (got: Got) => void
-  /** What tools do. */
+  /** The tools by name. */
   readonly tools?: Readonly<Record<string, (got: Got, say: Say) => void>>
   /** Answers any other request. */
   onOther?(got: Got): void
-  /** Whether there is a stream for what belongs to no request. */
+  /** Whether there is a stream for messages that belong to no request. */
   readonly aside?: boolean
 }
 
-/** Ways of answering. */
 export interface Say {
   json(message: JsonObject, status?: number, type?: string): void
-  /** Begins a stream, and gives what writes an event on it. */
+  /** Begins a stream and returns the function that writes an event. */
   stream(): (message: JsonObject) => void
   done(text?: string): void
   text(text: string): JsonObject
@@ -42,17 +39,17 @@ export interface Say {
 export interface HttpStandIn {
   readonly url: string
   readonly got: readonly Got[]
-  /** Ids of sessions that it knows. */
+  /** Ids of known sessions. */
   readonly sessions: Set<string>
-  /** Resolves with a request that fits, when there is one. */
+  /** Resolves with the first request that fits. */
   gotten(fits: (got: Got) => boolean): Promise<Got>
-  /** The stream for what belongs to no request. */
+  /** The stream for messages that belong to no request. */
   asides(): readonly ServerResponse[]
 }
 
 const open = new Set<() => Promise<void>>()
 
-/** Ends whatever a test left open. */
+/** Closes everything that a test left open. */
 export async function closeStandIns(): Promise<void> {
   await Promise.all([...open].map((close) => close()))
   open.clear()
@@ -73,7 +70,7 @@ export async function startHttp(options: StandInOptions): Promise<HttpStandIn> {
         verb: request.method ?? '',
         path: request.url ?? '',
         headers: request.headers,
-        // Sound: what the gateway sends is an object.
+        // Sound: the gateway sends objects.
         message: (body === '' ? {} : JSON.parse(body)) as JsonObject,
         response,
       }

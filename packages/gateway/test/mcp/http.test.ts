@@ -1,4 +1,4 @@
-// The HTTP door of MCP on a real socket, with conversations that do what a test tells them.
+// The HTTP door of MCP on a real socket, with scripted conversations.
 
 import { createConnection, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -25,14 +25,14 @@ interface Rig extends StandInMcp, Pick<ApiRig, 'tokens' | 'token'> {
     headers?: Record<string, string>,
     path?: string,
   ): Promise<Response>
-  /** A modern request, with the headers that belong to it. */
+  /** A modern request with its headers. */
   modern(
     method: string,
     params?: object,
     headers?: Record<string, string>,
     more?: ModernOptions,
   ): Promise<Response>
-  /** Begins a session, and answers with its id. */
+  /** Begins a session and returns its id. */
   initialize(person?: Person): Promise<string>
   close(): Promise<void>
 }
@@ -111,7 +111,7 @@ async function rpc(response: Response): Promise<Rpc> {
   return JSON.parse(await response.text()) as Rpc
 }
 
-/** The messages of a stream, as they come. */
+/** The messages of a stream, in order. */
 async function* events(response: Response): AsyncGenerator<Record<string, unknown>> {
   let text = ''
   const decoder = new TextDecoder()
@@ -133,8 +133,8 @@ async function all(response: Response): Promise<Record<string, unknown>[]> {
 
 const ECHO = { jsonrpc: '2.0', id: 7, method: 'echo', params: {} }
 
-describe('who may come in', () => {
-  it('challenges whoever has no token, before anything of the body is read', async () => {
+describe('authentication', () => {
+  it('challenges a request without a token before its body is read', async () => {
     const rig = await openRig()
     const socket = await connectTo(rig)
     socket.write(
@@ -146,7 +146,7 @@ describe('who may come in', () => {
     socket.destroy()
   })
 
-  it('refuses unknown tokens, and every role but that of an agent', async () => {
+  it('refuses unknown tokens, and every role but `agent`', async () => {
     const rig = await openRig()
     const unknown = await rig.post(undefined, ECHO, { authorization: `Bearer tg_agent_${'x'.repeat(43)}` })
     expect(unknown.status).toBe(401)
@@ -156,7 +156,7 @@ describe('who may come in', () => {
     expect(rig.begun).toEqual([])
   })
 
-  it('leaves other paths to the API, and knows only servers that there are', async () => {
+  it('leaves other paths to the API, and knows only configured servers', async () => {
     const rig = await openRig()
     expect((await fetch(`${rig.url}/healthz`)).status).toBe(200)
     expect((await rig.post('agent', ECHO, {}, '/mcp/Files')).status).toBe(404)
@@ -167,13 +167,13 @@ describe('who may come in', () => {
     expect(rig.begun.map(({ scope }) => scope)).toEqual([{ kind: 'server', name: 'files' }])
   })
 
-  it('refuses pages of other origins, before the door is asked', async () => {
+  it('refuses other origins before it asks the door', async () => {
     const rig = await openRig()
     expect((await rig.post('agent', ECHO, { origin: 'http://evil.example' })).status).toBe(403)
   })
 })
 
-describe('what a body must be', () => {
+describe('the body', () => {
   it.each([
     ['another media type', { 'content-type': 'text/plain' }, 415],
     ['an encoding', { 'content-encoding': 'gzip' }, 415],
@@ -187,7 +187,7 @@ describe('what a body must be', () => {
     expect((await rig.post('agent', ECHO, headers)).status).toBe(status)
   })
 
-  it('has an end', async () => {
+  it('has a limit', async () => {
     const rig = await openRig({ body: 2000 })
     const response = await rig.post('agent', { ...ECHO, params: { text: 'x'.repeat(3000) } })
     expect(response.status).toBe(413)
@@ -206,7 +206,7 @@ describe('what a body must be', () => {
     expect(rig.begun[0]?.taken).toMatchObject([{ kind: 'unreadable' }])
   })
 
-  it('knows no other method than POST, GET and DELETE', async () => {
+  it('accepts only POST, GET and DELETE', async () => {
     const rig = await openRig()
     const headers = { authorization: `Bearer ${rig.token('agent')}` }
     const response = await fetch(`${rig.url}/mcp`, { method: 'PUT', headers })
@@ -215,7 +215,7 @@ describe('what a body must be', () => {
 })
 
 describe('requests without a session', () => {
-  it('answers with one object, and with the id of the client', async () => {
+  it('are answered with one object and the id of the client', async () => {
     const rig = await openRig()
     const response = await rig.modern('echo', { a: 1 })
     expect(response.status).toBe(200)
@@ -224,7 +224,7 @@ describe('requests without a session', () => {
     expect(await rpc(response)).toMatchObject({ id: 1, result: { method: 'echo', params: { a: 1 } } })
   })
 
-  it('keeps apart two requests with the same id, and keeps one conversation for a principal', async () => {
+  it('are kept apart if their ids are equal, and share one conversation per principal', async () => {
     const rig = await openRig()
     const answers = [rig.modern('hold'), rig.modern('hold')]
     const [first, second] = await rig.until(() => {
@@ -247,7 +247,7 @@ describe('requests without a session', () => {
     ])
   })
 
-  it('never hands over an answer that was meant for another request', async () => {
+  it('never return the answer to another request', async () => {
     const rig = await openRig()
     const answer = rig.modern('hold')
     const held = await rig.until(() => rig.begun[0]?.held[0])
@@ -256,7 +256,7 @@ describe('requests without a session', () => {
     expect({ id, result, code: error?.code }).toEqual({ id: 1, result: undefined, code: -32603 })
   })
 
-  it('answers with a stream if something comes first', async () => {
+  it('are answered with a stream if another message comes first', async () => {
     const rig = await openRig()
     const response = await rig.modern('tell')
     expect(response.status).toBe(200)
@@ -268,7 +268,7 @@ describe('requests without a session', () => {
     expect(await all(response)).toMatchObject([{ method: 'notifications/progress' }, { id: 1, result: {} }])
   })
 
-  it('answers with a stream if nothing comes for a while, and keeps it alive', async () => {
+  it('are answered with a stream after a while, with heartbeats', async () => {
     const rig = await openRig({ patience: 10, heartbeat: 20 })
     const response = await rig.modern('hold')
     expect(response.headers.get('content-type')).toBe('text/event-stream')
@@ -283,7 +283,7 @@ describe('requests without a session', () => {
     expect(text).toMatch(/data: \{"id":1,"jsonrpc":"2.0","result":\{\}\}\n\n$/)
   })
 
-  it('says in the status what is wrong with a request', async () => {
+  it('have a status that fits the error', async () => {
     const rig = await openRig()
     const unknown = await rig.modern('nothing')
     expect([unknown.status, (await rpc(unknown)).error?.code]).toEqual([404, -32601])
@@ -291,7 +291,7 @@ describe('requests without a session', () => {
     expect([wrong.status, (await rpc(wrong)).error?.code]).toEqual([200, -32602])
   })
 
-  it('answers also if the conversation breaks', async () => {
+  it('are answered even if the conversation fails', async () => {
     const rig = await openRig()
     expect((await rpc(await rig.modern('break'))).error).toEqual({
       code: -32603,
@@ -299,7 +299,7 @@ describe('requests without a session', () => {
     })
   })
 
-  it('takes notifications and lets them be, and has no answers to take', async () => {
+  it('accept and ignore notifications, and refuse answers', async () => {
     const rig = await openRig()
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'http-1' } }
     const taken = await rig.post('agent', cancel, { 'mcp-protocol-version': VERSION })
@@ -309,7 +309,7 @@ describe('requests without a session', () => {
     expect(rig.begun).toEqual([])
   })
 
-  it('cancels when the client hangs up, before and after the stream has begun', async () => {
+  it('are cancelled when the client disconnects, before and after the stream begins', async () => {
     const rig = await openRig({ patience: 30 })
     for (const waits of [false, true]) {
       const abort = new AbortController()
@@ -323,7 +323,7 @@ describe('requests without a session', () => {
     }
   })
 
-  it('names the request of the client to one that listens', async () => {
+  it("keep the client's id in notifications", async () => {
     const rig = await openRig()
     const response = rig.modern('subscriptions/listen', {}, {}, { id: 42 })
     const { id, out } = await rig.until(() => rig.begun[0]?.held[0])
@@ -336,7 +336,7 @@ describe('requests without a session', () => {
     await stream.return(undefined)
   })
 
-  it('closes what nobody has asked for a while, and begins anew', async () => {
+  it('close an idle conversation and begin another', async () => {
     const rig = await openRig({ conversationIdle: 60 })
     const held = rig.modern('hold')
     const { id, out } = await rig.until(() => rig.begun[0]?.held[0])
@@ -350,7 +350,7 @@ describe('requests without a session', () => {
   })
 })
 
-describe('headers beside the body', () => {
+describe('MCP headers', () => {
   const call = (name: string): object => ({ name, arguments: {} })
 
   it.each<[string, object, Record<string, string>, number]>([
@@ -371,7 +371,7 @@ describe('headers beside the body', () => {
     expect(rig.begun).toEqual([])
   })
 
-  it('a missing one is refused', async () => {
+  it('are required', async () => {
     const rig = await openRig()
     const body = { jsonrpc: '2.0', id: 1, method: 'echo', params: { _meta: META } }
     const none = await rig.post('agent', body)
@@ -380,7 +380,7 @@ describe('headers beside the body', () => {
     expect([noMethod.status, (await rpc(noMethod)).error?.code]).toEqual([400, -32020])
   })
 
-  it('a revision that is not spoken is told which ones are', async () => {
+  it('with an unsupported revision get the list of supported ones', async () => {
     const rig = await openRig()
     const _meta = { ...META, 'io.modelcontextprotocol/protocolVersion': '2027-01-01' }
     const response = await rig.modern('echo', { _meta }, { 'mcp-protocol-version': '2027-01-01' })
@@ -391,7 +391,7 @@ describe('headers beside the body', () => {
     })
   })
 
-  it('a name may be written in base64', async () => {
+  it('may be in base64', async () => {
     const rig = await openRig()
     const plain = await rig.modern('tools/call', call('a/b'), { 'mcp-name': 'a/b' })
     expect(plain.status).toBe(200)
@@ -402,7 +402,7 @@ describe('headers beside the body', () => {
     expect((await rig.modern('resources/read', uri, { 'mcp-name': 'file:///b' })).status).toBe(400)
   })
 
-  it('one that comes twice is refused', async () => {
+  it('must not be repeated', async () => {
     const rig = await openRig()
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'echo', params: { _meta: META } })
     for (const name of ['Mcp-Method: echo', 'Mcp-Session-Id: a', `MCP-Protocol-Version: ${VERSION}`]) {
@@ -445,7 +445,7 @@ describe('sessions', () => {
     expect(rig.begun.map(({ taken }) => taken.length)).toEqual([2, 1])
   })
 
-  it('are needed, are to be known, and belong to one principal, tenant and path', async () => {
+  it('are required, must be known, and belong to one principal, tenant and path', async () => {
     const rig = await openRig()
     const session = await rig.initialize()
     const ask = async (person: Person, headers: Record<string, string>, path?: string) =>
@@ -458,7 +458,7 @@ describe('sessions', () => {
     expect(await ask('agent', { 'mcp-session-id': session })).toBe(200)
   })
 
-  it('are none if their beginning fails', async () => {
+  it('do not exist if `initialize` fails', async () => {
     const rig = await openRig()
     const response = await rig.post('agent', asked('initialize', { fail: true }))
     expect([response.status, response.headers.get('mcp-session-id')]).toEqual([200, null])
@@ -503,13 +503,13 @@ describe('sessions', () => {
     expect(await ask('yesterday')).toBe(400)
   })
 
-  it('answer errors of the protocol with 200', async () => {
+  it('answer protocol errors with 200', async () => {
     const rig = await openRig()
     const response = await rig.post('agent', asked('nothing'), { 'mcp-session-id': await rig.initialize() })
     expect([response.status, (await rpc(response)).error?.code]).toEqual([200, -32601])
   })
 
-  it('have one stream for what belongs to no request', async () => {
+  it('have one stream for messages that belong to no request', async () => {
     const rig = await openRig()
     const session = await rig.initialize()
     const abort = new AbortController()
@@ -524,7 +524,7 @@ describe('sessions', () => {
     await again.body?.cancel()
   })
 
-  it('refuse streams to those without a session, or of a revision that has none', async () => {
+  it('refuse streams without a session, or for a revision without sessions', async () => {
     const rig = await openRig()
     const session = await rig.initialize()
     expect((await listen(rig, 'x')).status).toBe(404)
@@ -535,7 +535,7 @@ describe('sessions', () => {
     expect((await fetch(`${rig.url}/mcp`, { headers })).status).toBe(400)
   })
 
-  it('go on when a connection is lost, as that is no wish to cancel', async () => {
+  it('continue after a lost connection, because that does not cancel', async () => {
     const rig = await openRig({ patience: 10 })
     const session = await rig.initialize()
     const response = await rig.post('agent', asked('hold'), { 'mcp-session-id': session })
@@ -545,7 +545,7 @@ describe('sessions', () => {
     expect(rig.begun[0]?.abandoned).toEqual([])
   })
 
-  it('end when they are ended', async () => {
+  it('end on DELETE', async () => {
     const rig = await openRig()
     const session = await rig.initialize()
     const end = (person: Person) =>
@@ -560,7 +560,7 @@ describe('sessions', () => {
     expect((await end('agent')).status).toBe(404)
   })
 
-  it('end when they are idle, and not while something is open', async () => {
+  it('end when idle, but not while a request is open', async () => {
     const rig = await openRig({ sessionIdle: 60, patience: 10 })
     const session = await rig.initialize()
     const response = await rig.post('agent', asked('hold'), { 'mcp-session-id': session })
@@ -574,7 +574,7 @@ describe('sessions', () => {
     await rig.until(() => rig.begun[0]?.closed)
   })
 
-  it('give way, the oldest idle one first, and only to their own principal', async () => {
+  it('are evicted, the oldest idle one first, only for their own principal', async () => {
     const rig = await openRig({ sessions: 2, sessionsInAll: 3, patience: 10 })
     const [busy, idle] = [await rig.initialize(), await rig.initialize()]
     await rig.post('agent', asked('hold'), { 'mcp-session-id': busy })
@@ -589,7 +589,7 @@ describe('sessions', () => {
 })
 
 describe('streams', () => {
-  it('end soon after their token is revoked, and what was asked is cancelled', async () => {
+  it('end soon after their token is revoked, and their requests are cancelled', async () => {
     const rig = await openRig({ patience: 10 })
     const { token, info } = await rig.tokens.issue(
       { role: 'agent', tenant: 'default', principal: 'agent:brief' },
@@ -609,7 +609,7 @@ describe('streams', () => {
     expect((await rig.post(undefined, ECHO, { ...bearer, ...session })).status).toBe(401)
   })
 
-  it('are not begun with a token that was revoked while the body came', async () => {
+  it('do not begin with a token that was revoked while the body arrived', async () => {
     const rig = await openRig()
     const { token, info } = await rig.tokens.issue(
       { role: 'agent', tenant: 'default', principal: 'agent:brief' },
@@ -626,7 +626,7 @@ describe('streams', () => {
       'Expect: 100-continue',
     ]
     socket.write(`${lines.join('\r\n')}\r\n\r\n`)
-    // It is known who asks, and the body is awaited.
+    // The caller is authenticated, and the body is awaited.
     expect(await firstOf(socket)).toMatch(/^HTTP\/1\.1 100 /)
     await rig.tokens.revoke(info.hash, 'test')
     const answer = firstOf(socket)
@@ -636,7 +636,7 @@ describe('streams', () => {
     socket.destroy()
   })
 
-  it('an answer that has not begun is refused when the token is revoked', async () => {
+  it('are refused when the token is revoked before the answer begins', async () => {
     const rig = await openRig()
     const { token, info } = await rig.tokens.issue(
       { role: 'agent', tenant: 'default', principal: 'agent:brief' },
@@ -648,7 +648,7 @@ describe('streams', () => {
     expect((await answer).status).toBe(401)
   })
 
-  it('are not more than a principal may have', async () => {
+  it('are limited per principal', async () => {
     const rig = await openRig({ open: 2, patience: 10 })
     await rig.modern('hold')
     await rig.modern('hold')
@@ -659,18 +659,18 @@ describe('streams', () => {
     expect((await rig.modern('echo')).status).toBe(200)
   })
 
-  it('of a client that does not read are dropped', async () => {
+  it('are dropped if the client does not read', async () => {
     const rig = await openRig({ patience: 10, unread: 100_000 })
     const response = await rig.modern('hold')
     const { id, out } = await rig.until(() => rig.begun[0]?.held[0])
     const note = formatNotification('notifications/message', { data: 'x'.repeat(60_000) })
-    // More than all buffers on the way, without a chance to read.
+    // More than all buffers hold, without a chance to read.
     for (let i = 0; i < 3; i++) out.send(note, false)
     expect(rig.begun[0]?.abandoned).toEqual([id])
     expect((await all(response)).length).toBeLessThan(3)
   })
 
-  it('end when the gateway does, and requests under way may finish', async () => {
+  it('end with the gateway, and active requests may finish', async () => {
     const rig = await openRig({ patience: 10 })
     const session = await rig.initialize()
     const bearer = { authorization: `Bearer ${rig.token('agent')}` }

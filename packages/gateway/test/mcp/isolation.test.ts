@@ -1,4 +1,4 @@
-// Clients, servers and people are kept apart: what is not judged does not pass between them, in either direction.
+// Isolation of clients, servers and people: nothing crosses between them without a judgement.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { JsonObject } from '@tollgate/evidence'
@@ -21,7 +21,7 @@ describe('towards clients', () => {
     inputRequests: { a: { method: 'elicitation/create', params: { message: 'type your password' } } },
   }
 
-  test('a server cannot ask by calling its result an interim one', async () => {
+  test('a server cannot ask through a fake interim result', async () => {
     const server = plainServer()
     server.answer = () => Promise.resolve({ ok: true, result: { ...INTERIM, content: [] } })
     server.beside = INTERIM
@@ -39,7 +39,7 @@ describe('towards clients', () => {
     }
   })
 
-  test('a call that ran is answered, also if its server is gone right after it', async () => {
+  test('a call that ran is answered even if its server disappears right after it', async () => {
     const server = plainServer()
     const gate = await gateForTest(server)
     await gate.approve()
@@ -53,7 +53,7 @@ describe('towards clients', () => {
     expect(at(await client.request('tools/call', modern(CALL)), 'result', 'done')).toBe(true)
   })
 
-  test('a server that came back as another one is not the approved one', async () => {
+  test('a server that returns as another one is not approved', async () => {
     const server = plainServer()
     const gate = await gateForTest(server)
     await gate.approve()
@@ -66,7 +66,7 @@ describe('towards clients', () => {
     expect(await events?.isApproved()).toBe(false)
   })
 
-  test('nothing that an unapproved server says is heard', async () => {
+  test('no text of an unapproved server is forwarded', async () => {
     const server = plainServer()
     server.info = { name: 'EVIL', title: 'EVIL', version: 'EVIL', description: 'EVIL', websiteUrl: 'EVIL' }
     server.capabilities = {
@@ -98,7 +98,7 @@ describe('towards clients', () => {
     expect(old.heard.map(({ method }) => method)).toContain('notifications/tools/list_changed')
   })
 
-  test('each faculty is approved by itself', async () => {
+  test('each faculty is approved separately', async () => {
     const gate = await gateForTest()
     const client = await gate.legacy()
     const { kernel } = gate.gateway
@@ -110,7 +110,7 @@ describe('towards clients', () => {
     expect(at(await gate.client().request('initialize', HELLO), 'result', 'instructions')).toBeUndefined()
   })
 
-  test('what a server asks reaches the client as it was judged', async () => {
+  test('a question of a server reaches the client as it was judged', async () => {
     const server = plainServer()
     server.answer = async (_method, _params, exchange) => {
       await exchange.onAsk?.('elicitation/create', { message: 'Name?', _meta: { hidden: 'EVIL' } })
@@ -122,7 +122,7 @@ describe('towards clients', () => {
     expect(at(answer, 'result', 'inputRequests', 'ask-0', 'params')).toEqual({ message: 'Name?' })
   })
 
-  test('one server of several that never says hello does not keep the others waiting', async () => {
+  test('one silent server does not delay the others', async () => {
     const second = plainServer()
     second.slow = new Promise(() => undefined)
     const gate = await gateForTest(plainServer(), second)
@@ -132,7 +132,7 @@ describe('towards clients', () => {
     expect(at(await client.request('tools/call', modern(params)), 'result', 'answered')).toBe('tools/call')
   })
 
-  test('a definition that is too large hides itself and no other', async () => {
+  test('an oversized definition is hidden, and no other', async () => {
     const server = plainServer()
     server.tools = [{ name: 'huge', description: 'x'.repeat(5 << 20) }, ECHO]
     const gate = await gateForTest(server)
@@ -143,7 +143,7 @@ describe('towards clients', () => {
 })
 
 describe('towards servers', () => {
-  test('no text of a client reaches a server beside what was judged', async () => {
+  test('no text of a client reaches a server except judged arguments', async () => {
     const server = plainServer()
     const gate = await gateForTest(server)
     await gate.approve()
@@ -166,7 +166,7 @@ describe('towards servers', () => {
     expect(server.clients.at(-1)?.capabilities).toEqual({ elicitation: {} })
   })
 
-  test('a cursor that the server gave out goes back to it', async () => {
+  test('a cursor of the server is returned to it', async () => {
     const server = plainServer()
     server.beside = { nextCursor: 'page-2' }
     server.answer = (_method, params) =>
@@ -178,7 +178,7 @@ describe('towards servers', () => {
     expect(server.reached.at(-1)).toEqual({ method: 'tools/list', params: { cursor: 'page-2' } })
   })
 
-  test('completion is governed: frozen, it does not pass', async () => {
+  test('completion is governed: a frozen client cannot use it', async () => {
     const gate = await gateForTest()
     await gate.approve()
     const client = await gate.legacy()
@@ -198,13 +198,13 @@ describe('towards servers', () => {
     expect(gate.server.reached).toHaveLength(before)
   })
 
-  test('a call is for the connection that offered the tool, and for no other', async () => {
+  test('a call is sent only on the connection that offered the tool', async () => {
     const gate = await gateForTest()
     await gate.approve()
     const client = await gate.legacy()
     await client.request('tools/call', CALL)
     const before = gate.server.reached.length
-    // Started anew, with other tools, and nothing has been said of it yet.
+    // Restarted with other tools, before any notification.
     gate.server.incarnation++
     gate.server.tools = [{ ...ECHO, description: 'changed' }]
     const answer = await client.request('tools/call', CALL)
@@ -212,13 +212,13 @@ describe('towards servers', () => {
     expect(gate.server.reached).toHaveLength(before)
   })
 
-  test('a call that was judged before a change is not sent after it', async () => {
+  test('a call judged before a change is not sent after it', async () => {
     const gate = await gateForTest()
     await gate.approve()
     const client = await gate.legacy()
     await client.request('tools/call', CALL)
     const before = gate.server.reached.length
-    // The decision has just been written, and nothing has been sent yet.
+    // The decision is written, and nothing has been sent.
     const stop = gate.gateway.watch(() => {
       stop()
       gate.server.tools = [{ ...ECHO, description: 'changed' }]
@@ -229,7 +229,7 @@ describe('towards servers', () => {
     expect(gate.server.reached).toHaveLength(before)
   })
 
-  test('a call that was judged before a change is sent if its own tool is as it was', async () => {
+  test('a call judged before a change is sent if its own tool is unchanged', async () => {
     const gate = await gateForTest()
     await gate.approve()
     const client = await gate.legacy()
@@ -242,7 +242,7 @@ describe('towards servers', () => {
     expect(at(await client.request('tools/call', CALL), 'result', 'answered')).toBe('tools/call')
   })
 
-  test('an old listing that comes late does not undo a newer one', async () => {
+  test('an outdated list that arrives late does not replace a newer one', async () => {
     const gate = await gateForTest()
     await gate.approve()
     const client = await gate.legacy()
@@ -251,7 +251,7 @@ describe('towards servers', () => {
     gate.server.tools = [{ ...ECHO, description: 'changed' }]
     const events = gate.server.events.at(-1)
     gate.server.onList = () => {
-      // The answer is the old one; the change is told before it arrives.
+      // The answer is outdated; the change is reported before it arrives.
       gate.server.onList = undefined
       events?.onNotification('notifications/tools/list_changed', {})
       return [ECHO]
@@ -264,7 +264,7 @@ describe('towards servers', () => {
     expect(gate.server.reached).toHaveLength(before)
   })
 
-  test('a resource is watched at the server that has it, if a person has approved that one', async () => {
+  test('a resource is subscribed at its server, if that server is approved', async () => {
     const [plain, second] = [plainServer(), plainServer()]
     const lists = (uri: string) => (): Promise<{ ok: true; result: JsonObject }> =>
       Promise.resolve({ ok: true, result: { resources: [{ uri, name: uri }], resourceTemplates: [] } })
@@ -319,7 +319,7 @@ describe('towards servers', () => {
 })
 
 describe('among clients', () => {
-  test('what one client can do does not end what another has under way', async () => {
+  test('the capabilities of one client do not end requests of another', async () => {
     const server = plainServer()
     let go = (): void => undefined
     const held = new Promise<void>((resolve) => (go = resolve))
@@ -343,7 +343,7 @@ describe('among clients', () => {
     expect(server.clients.length).toBeLessThan(20)
   })
 
-  test('an unreadable line before `initialize` does not settle what the client can do', async () => {
+  test('an unreadable line before `initialize` does not fix the capabilities of the client', async () => {
     const gate = await gateForTest()
     const client = gate.client()
     await client.send('{')

@@ -16,7 +16,7 @@ function read(
 }
 
 describe('lines', () => {
-  it('are cut where they end, however they come', () => {
+  it('are split at newlines, in any chunking', () => {
     const text = 'one\ntwo\r\n\nthrée\n'
     const whole = read(100, text).lines
     expect(whole).toEqual(['one', 'two\r', '', 'thrée'])
@@ -26,17 +26,17 @@ describe('lines', () => {
     expect(read(100, ...Array.from(text)).lines).toEqual(whole)
   })
 
-  it('that have not ended are no lines', () => {
+  it('without a newline are dropped', () => {
     expect(read(100, 'one\ntw', 'o')).toEqual({ lines: ['one'], overflows: 0, pending: 3 })
   })
 
-  it('may be as long as the limit, and no longer', () => {
+  it('may be as long as the limit, but not longer', () => {
     expect(read(4, 'four\nfo', 'ur\n').lines).toEqual(['four', 'four'])
     expect(read(4, 'four\nfiv', 'es\nnext\n')).toMatchObject({ lines: ['four'], overflows: 1 })
     expect(read(4, 'endless'.repeat(10), 'more', '\nnext\n')).toMatchObject({ lines: [], overflows: 1 })
   })
 
-  it('end when the one who reads them says so', () => {
+  it('stop when the reader stops', () => {
     const lines: string[] = []
     const reader = createLineReader(100, {
       onLine: (line) => {

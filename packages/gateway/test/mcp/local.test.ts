@@ -1,4 +1,4 @@
-// The local socket of a gateway: where it is, who may join, and what goes over it.
+// The local socket of a gateway: its path, who may join, and its messages.
 
 import {
   chmodSync,
@@ -33,9 +33,9 @@ interface Rig extends StandInMcp {
   readonly data: string
   readonly door: LocalDoor
   readonly log: string[]
-  /** Connects, sends lines as they are, and gives what comes back, line by line. */
+  /** Connects, sends lines and returns the lines that come back. */
   connect(...lines: readonly string[]): Promise<Caller>
-  /** Connects and is let in. */
+  /** Connects and joins. */
   join(more?: Partial<Join>): Promise<Caller>
 }
 
@@ -117,8 +117,8 @@ const ask = (id: number, method: string, params: object = {}): object => ({
   params,
 })
 
-describe('how much is read of a program', () => {
-  it('nothing more while its principal is in debt, whatever the program sends, and others are read', async () => {
+describe('reading from a program', () => {
+  it('stops while its principal is in debt, and continues for others', async () => {
     const charged: string[] = []
     const budget: Budget = {
       ...createBudget(),
@@ -139,7 +139,7 @@ describe('how much is read of a program', () => {
     expect(charged.filter((who) => who === 'agent:ci')).toHaveLength(1)
   })
 
-  it('the rest once the debt is paid, and nothing is lost', async () => {
+  it('continues when the debt is paid, without loss', async () => {
     const waits = [0.001, 0.001, 0]
     const budget: Budget = { ...createBudget(), charge: () => waits.shift() ?? 0 }
     const rig = await openRig({}, newFolder(), budget)
@@ -148,7 +148,7 @@ describe('how much is read of a program', () => {
     for (const id of [1, 2, 3]) expect(await caller.next()).toContain(`"id":${id}`)
   })
 
-  it('is charged by the length of its lines, and more for what cannot be read', async () => {
+  it('is charged by length, and more for unreadable lines', async () => {
     const book: string[] = []
     const budget: Budget = {
       ...createBudget(),
@@ -169,8 +169,8 @@ describe('how much is read of a program', () => {
   })
 })
 
-describe('where the socket is', () => {
-  it('is in the data directory, or in a folder of the user if that has too long a name', () => {
+describe('the socket', () => {
+  it('is in the data directory, or in a folder of the user if the path is too long', () => {
     expect(socketPath('/data/gate')).toBe('/data/gate/gateway.sock')
     const long = socketPath(`/${'x'.repeat(120)}`)
     expect(dirname(long)).toBe(join(tmpdir(), `tollgate-${process.getuid?.() ?? 0}`))
@@ -178,7 +178,7 @@ describe('where the socket is', () => {
     expect(Buffer.byteLength(socketPath(`/${'ü'.repeat(60)}`))).toBeLessThan(100)
   })
 
-  it('is for the user alone, and leaves nothing beside it', async () => {
+  it('belongs to the user alone, without leftovers', async () => {
     const { data, door } = await openRig()
     expect(lstatSync(door.path).mode & 0o777).toBe(0o600)
     expect(readdirSync(data)).toEqual(['gateway.sock'])
@@ -186,7 +186,7 @@ describe('where the socket is', () => {
     expect(readdirSync(data)).toEqual([])
   })
 
-  it('works under the longest and under too long a name', async () => {
+  it('works with the longest path and with longer ones', async () => {
     const folder = newFolder()
     for (const length of [100 - '/gateway.sock'.length - folder.length - 1, 150]) {
       const data = join(folder, 'y'.repeat(length))
@@ -198,13 +198,13 @@ describe('where the socket is', () => {
     }
   })
 
-  it('replaces a socket on which nobody listens, and no other', async () => {
+  it('replaces an abandoned socket, and no other', async () => {
     const data = newFolder()
     const first = await openRig({}, data)
     await expect(openRig({}, data)).rejects.toMatchObject({ code: 'LISTEN_REFUSED' })
     await first.join()
     await first.door.close()
-    // A server that ends in this way leaves its socket behind.
+    // A server that ends this way leaves its socket behind.
     const left = createServer()
     const path = socketPath(data)
     await new Promise<void>((resolve) => left.listen(join(data, 's'), resolve))
@@ -214,7 +214,7 @@ describe('where the socket is', () => {
     await (await openRig({}, data)).join()
   })
 
-  it('is refused where it is no socket, or others could have made it', async () => {
+  it('is refused if it is no socket, or if others could have made it', async () => {
     const data = newFolder()
     writeFileSync(socketPath(data), 'mine')
     await expect(openRig({}, data)).rejects.toMatchObject({ code: 'LISTEN_REFUSED' })
@@ -230,7 +230,7 @@ describe('where the socket is', () => {
   })
 })
 
-describe('who joins', () => {
+describe('a joining program', () => {
   const INITIALIZE: Request = { kind: 'request', id: 9, method: 'initialize', params: { a: 1 } }
 
   it('is read as it was written', () => {
@@ -290,7 +290,7 @@ describe('who joins', () => {
     expect(rig.begun).toEqual([])
   })
 
-  it('is dropped when its token is no longer in force', async () => {
+  it('is dropped when its token is revoked', async () => {
     const rig = await openRig()
     TOKENS.brief = { role: 'agent', tenant: 'default', principal: 'agent:brief', groups: [] }
     const caller = await rig.join({ token: 'brief' })
@@ -303,7 +303,7 @@ describe('who joins', () => {
     expect(rig.begun[0]?.taken).toHaveLength(1)
   })
 
-  it('has little time for the first line, and none for a second before the answer', async () => {
+  it('has little time for the first line, and must wait for the answer', async () => {
     const rig = await openRig({ deadline: 30 })
     expect(await (await rig.connect()).next()).toBeUndefined()
     const hasty = await rig.connect(`${formatJoin(JOIN)}\n${JSON.stringify(ask(1, 'echo'))}`)
@@ -316,7 +316,7 @@ describe('who joins', () => {
     ])
   })
 
-  it('goes on from where it was, without being told again', async () => {
+  it('resumes an earlier connection without another answer', async () => {
     const rig = await openRig()
     const caller = await rig.join({ initialize: INITIALIZE })
     expect(rig.begun[0]?.taken).toMatchObject([
@@ -327,7 +327,7 @@ describe('who joins', () => {
     expect(JSON.parse((await caller.next()) ?? '')).toMatchObject({ id: 1, result: { method: 'echo' } })
   })
 
-  it('is told if that cannot be', async () => {
+  it('is refused if resuming fails', async () => {
     const rig = await openRig()
     const initialize = { ...INITIALIZE, params: { fail: true } }
     const caller = await rig.connect(formatJoin({ ...JOIN, initialize }))
@@ -335,7 +335,7 @@ describe('who joins', () => {
     await rig.until(() => rig.begun[0]?.closed)
   })
 
-  it('is one of a number', async () => {
+  it('is limited in number', async () => {
     const rig = await openRig({ connections: 1 })
     const first = await rig.join()
     const second = await rig.connect(formatJoin(JOIN))
@@ -346,8 +346,8 @@ describe('who joins', () => {
   })
 })
 
-describe('what goes over it', () => {
-  it('is a message a line, both ways', async () => {
+describe('the connection', () => {
+  it('carries one message per line, both ways', async () => {
     const rig = await openRig()
     const caller = await rig.join()
     caller.send(ask(1, 'tell', { text: 'line\nbreak' }))
@@ -362,7 +362,7 @@ describe('what goes over it', () => {
     })
   })
 
-  it('is what the server writes to its standard error, behind a sign', async () => {
+  it('carries standard error of the server, with a prefix', async () => {
     const rig = await openRig()
     const caller = await rig.join()
     const scope = rig.begun[0]?.scope
@@ -370,7 +370,7 @@ describe('what goes over it', () => {
     expect(await caller.next()).toBe(`!${JSON.stringify('oh\n{"jsonrpc":"2.0"}\n')}`)
   })
 
-  it('is answered if it cannot be read, and ends if it has no end', async () => {
+  it('answers unreadable lines, and ends at one that is too long', async () => {
     const rig = await openRig()
     const caller = await rig.join()
     caller.send('garbage')
@@ -380,7 +380,7 @@ describe('what goes over it', () => {
     await rig.until(() => rig.begun[0]?.closed)
   })
 
-  it('is nothing if it is half a line', async () => {
+  it('ignores half a line', async () => {
     const rig = await openRig()
     const caller = await rig.join()
     caller.socket.end(JSON.stringify(ask(1, 'echo')))
@@ -389,7 +389,7 @@ describe('what goes over it', () => {
     expect(rig.begun[0]?.taken).toEqual([])
   })
 
-  it('is answered before the end, by who has nothing more to ask', async () => {
+  it('answers before it ends, even if the program sends no more', async () => {
     const rig = await openRig()
     const caller = await rig.join()
     caller.send(ask(1, 'hold'))
@@ -402,7 +402,7 @@ describe('what goes over it', () => {
     await rig.until(() => rig.begun[0]?.closed)
   })
 
-  it('is not more than may be under way', async () => {
+  it('limits the active requests', async () => {
     const rig = await openRig({ requests: 1 })
     const caller = await rig.join()
     caller.send(ask(1, 'hold'))
@@ -415,14 +415,14 @@ describe('what goes over it', () => {
     expect(await caller.next()).toContain('"id":3')
   })
 
-  it('is answered also if the conversation breaks', async () => {
+  it('answers even if the conversation fails', async () => {
     const rig = await openRig()
     const caller = await rig.join()
     caller.send(ask(1, 'break'))
     expect(JSON.parse((await caller.next()) ?? '')).toMatchObject({ id: 1, error: { code: -32603 } })
   })
 
-  it('is lost on who does not read', async () => {
+  it('ends if the program does not read', async () => {
     const rig = await openRig({ unread: 1 << 20 })
     const caller = await rig.join()
     caller.socket.pause()
@@ -434,7 +434,7 @@ describe('what goes over it', () => {
 })
 
 describe('the end of a gateway', () => {
-  it('lets what is under way finish, takes nothing new, and says goodbye', async () => {
+  it('waits for active requests, takes no new ones, and says goodbye', async () => {
     const rig = await openRig({ grace: 5000 })
     const caller = await rig.join()
     caller.send(ask(1, 'hold'))
@@ -453,7 +453,7 @@ describe('the end of a gateway', () => {
     expect(rig.begun[0]?.closed).toBe(true)
   })
 
-  it('waits for nobody forever', async () => {
+  it('has a time limit', async () => {
     const rig = await openRig({ grace: 20 })
     const caller = await rig.join()
     caller.send(ask(1, 'hold'))

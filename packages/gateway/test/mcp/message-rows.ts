@@ -1,17 +1,17 @@
-// Every message of the protocol, in all revisions that are spoken and in both directions, and what becomes of it. A message that is
-// not here is refused. `methods.test.ts` compares these tables with the schemas of the official SDKs and with what happens.
+// Every message of the protocol in all supported revisions and both directions, and its handling. A message without a row is
+// refused. `methods.test.ts` compares these tables with the schemas of the official SDKs and with the behaviour.
 
 /**
- * What becomes of a message. `governed`: it takes the road, with a decision and a receipt. `answered`: we answer it or act on it
- * ourselves, in our own words. `refused`: it is answered with an error or, if it is a notification, dropped.
+ * The handling of a message. `governed`: it is judged, with a decision and a receipt. `answered`: the gateway answers it or
+ * acts on it itself. `refused`: it is answered with an error; a notification is dropped.
  */
 type Handling = 'governed' | 'answered' | 'refused'
 
 /**
- * What becomes of a field. `judged`: it is part of what the policy decides on, of what inspection reads, or of a definition that a
- * person has approved. `rewritten`: only words of the protocol or our own words go on. `bounded`: it goes on as far as its form and
- * length allow, and without what the scanner finds in it. `dropped`: it does not go on, or the message is refused for it.
- * `recorded`: it is forwarded unread; the effect's receipt has the hash of it.
+ * The handling of a field. `judged`: the policy, inspection or a person decides on it. `rewritten`: only words of the protocol
+ * or of the gateway are forwarded. `bounded`: it is forwarded within limits of form and length, without findings. `dropped`: it
+ * is not forwarded, or the message is refused. `recorded`: it is forwarded without inspection; the receipt of the effect has
+ * its hash.
  */
 export type FieldHandling = 'judged' | 'rewritten' | 'bounded' | 'dropped' | 'recorded'
 
@@ -19,12 +19,12 @@ type MethodFields = Readonly<Record<string, FieldHandling>>
 
 type Table = Readonly<Record<string, MethodRow>>
 
-/** What becomes of a message and its fields. */
+/** The handling of a message and its fields. */
 interface MethodRow {
   readonly then: Handling
   /** Members of `params`. */
   readonly params: MethodFields
-  /** Members of the result, on its way back. */
+  /** Members of the result. */
   readonly result?: MethodFields
 }
 
@@ -71,7 +71,7 @@ export const CLIENT_REQUESTS: Table = {
     params: { _meta: 'dropped', uri: 'judged' },
     result: ONLY_META,
   },
-  // The resources in it are judged one by one, as `resources/subscribe`.
+  // Each resource in it is judged as `resources/subscribe`.
   'subscriptions/listen': {
     then: 'answered',
     params: { _meta: 'dropped', notifications: 'judged' },
@@ -135,7 +135,7 @@ export const CLIENT_REQUESTS: Table = {
   'tasks/list': { then: 'refused', params: { _meta: 'dropped', cursor: 'dropped' } },
 }
 
-/** Requests of servers. Their parameters are the server's words; the results are the client's, and the receipt commits to them. */
+/** Requests of servers. The server writes the parameters, the client writes the results, and the receipt has their hash. */
 export const SERVER_REQUESTS: Table = {
   'sampling/createMessage': {
     then: 'governed',
@@ -254,7 +254,7 @@ export const SERVER_NOTIFICATIONS: Table = {
   'notifications/tasks/status': TASK_STATUS,
 }
 
-/** What becomes of the parts of what a server offers, where its own words are listed. What is not here is dropped. */
+/** The handling of the members of listed items. Members without a row are dropped. */
 export const OFFERED: Readonly<Record<string, MethodFields>> = {
   prompts: {
     name: 'bounded',
@@ -285,7 +285,7 @@ export const OFFERED: Readonly<Record<string, MethodFields>> = {
     icons: 'dropped',
     _meta: 'dropped',
   },
-  // A tool that a person has approved is listed as it was approved. Of any other only the name, if nothing is found in it.
+  // An approved tool is listed as it was approved. Of another tool only the name is listed, if it has no findings.
   tools: {
     name: 'bounded',
     title: 'judged',
@@ -299,7 +299,7 @@ export const OFFERED: Readonly<Record<string, MethodFields>> = {
   },
 }
 
-/** Keys of a request's `_meta`, and of the headers that say the same. */
+/** Keys of a request's `_meta`, and the matching headers. */
 export const CLIENT_META: MethodFields = {
   traceparent: 'bounded',
   tracestate: 'dropped',
@@ -313,7 +313,7 @@ export const CLIENT_META: MethodFields = {
   'io.modelcontextprotocol/related-task': 'dropped',
 }
 
-/** The row of a message; undefined if the protocol has none of this name. */
+/** The row of a message; undefined if there is none. */
 export function rowOf(table: Table, method: string): MethodRow | undefined {
   return Object.hasOwn(table, method) ? table[method] : undefined
 }

@@ -1,6 +1,5 @@
-// A server of the 2026-07-28 revision alone, on the official SDK, with something of everything: `node mcp-modern-server.mjs stdio`
-// or `… http`, which prints its address. Each run of a tool is a line in the file that COUNTER names, each message over HTTP one
-// in the file that TAP names.
+// A server of the 2026-07-28 revision, built on the official SDK, with every feature: `node mcp-modern-server.mjs stdio` or `…
+// http`, which prints its address. COUNTER names a file with one line per tool run, TAP a file with one line per HTTP message.
 
 import { appendFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -26,7 +25,7 @@ const PIXEL =
 const PAGE = 2
 const MEMOS = ['one', 'two', 'three', 'four', 'five']
 
-// What has been added while it runs; with HTTP every request gets a server of its own.
+// State added at run time. With HTTP every request gets its own server.
 let grown = false
 let handler
 
@@ -59,7 +58,7 @@ async function tellProgress({ mcpReq }, progress) {
   const progressToken = mcpReq._meta?.progressToken
   if (progressToken === undefined) return
   await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...progress } })
-  // The client has it before whatever comes next.
+  // The client gets it before the next message.
   await sleep(20)
 }
 
@@ -124,7 +123,7 @@ function addTools(server) {
   tool('hang', { description: 'Ends when it is cancelled' }, async (ctx) => {
     const { signal } = ctx.mcpReq
     await tellProgress(ctx, { progress: 0 })
-    // Something must be under way, or the process ends.
+    // Keeps the process alive.
     const alive = setInterval(() => undefined, 1000)
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
     clearInterval(alive)
@@ -213,7 +212,7 @@ function addResources(server) {
   server.registerResource('pixel', 'pixel:///white', { mimeType: 'image/png' }, (uri) => ({
     contents: [{ uri: uri.href, mimeType: 'image/png', blob: PIXEL }],
   }))
-  // In pages, which the SDK does not do by itself.
+  // Pagination, which the SDK does not provide.
   server.server.setRequestHandler('resources/list', ({ params }) => {
     const from = Number(params?.cursor ?? 0)
     const resources = MEMOS.slice(from, from + PAGE).map((name) => ({ uri: `memo:///${name}`, name }))

@@ -1,4 +1,4 @@
-// Servers and tools as a person names them, also where there are more than can be listed.
+// Names of servers and tools on the command line, also beyond what a list holds.
 
 import { definitionOf } from '@tollgate/kernel/admin'
 import { describe, expect, test } from 'vitest'
@@ -12,7 +12,7 @@ function offer(rig: ApiRig, server: string, count: number): void {
   for (let i = 0; i < count; i++) rig.kernel.catalogue.offer(`${server}/t${i}`, definition)
 }
 
-/** A way to the API that notes what is asked. */
+/** An API client that records its requests. */
 function connected(rig: ApiRig, asked: string[]): Connection {
   return {
     local: undefined,
@@ -31,7 +31,7 @@ async function check(rig: ApiRig, name: string, asked: string[] = []): Promise<N
 }
 
 describe('a name', () => {
-  test('of what is listed is found without asking again', async () => {
+  test('of a listed tool is found without another request', async () => {
     const rig = await createApiRig()
     offer(rig, 'fs', 3)
     const asked: string[] = []
@@ -40,7 +40,7 @@ describe('a name', () => {
     expect((await check(rig, 'fs')).tools).toHaveLength(3)
   })
 
-  test('of a tool beyond the listing is found', async () => {
+  test('of a tool beyond the list is found', async () => {
     const rig = await createApiRig()
     offer(rig, 'flood', 6000)
     const listed = (await check(rig, 'flood')).tools.map(({ tool }) => tool)
@@ -50,7 +50,7 @@ describe('a name', () => {
     expect(tools.map(({ tool }) => tool)).toEqual(['flood/t999'])
   })
 
-  test('of a server with more than its share is asked for alone', async () => {
+  test('of a server with too many tools is requested separately', async () => {
     const rig = await createApiRig()
     offer(rig, 'flood', 6000)
     offer(rig, 'small', 3)
@@ -59,7 +59,7 @@ describe('a name', () => {
     expect(server.more).toBe(6000 - MOST_LISTED)
   })
 
-  test('of a server beyond the listing is found', async () => {
+  test('of a server beyond the list is found', async () => {
     const rig = await createApiRig()
     for (let i = 0; i <= MOST_SERVERS; i++) offer(rig, `s${i}`, 1)
     offer(rig, 'z', 2)
@@ -67,7 +67,7 @@ describe('a name', () => {
     expect([server.server, server.tools.length, isServer]).toEqual(['z', 2, true])
   })
 
-  test('of nothing is refused, with what may have been meant', async () => {
+  test('of nothing is refused, with suggestions', async () => {
     const rig = await createApiRig()
     offer(rig, 'fs', 2)
     await expect(check(rig, 'fs/t9')).rejects.toThrow('no server or tool `fs/t9`')

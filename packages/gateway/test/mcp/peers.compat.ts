@@ -1,5 +1,5 @@
-// Official clients, official servers, the gateway between them: whatever is allowed is answered as without it, and whatever is
-// not never leaves it.
+// Official clients and servers with the gateway between them: an allowed call is answered as without the gateway, and a denied
+// one never reaches the server.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,13 +29,13 @@ const PIXEL =
 let work: string
 let gate: Gate
 const started: Started[] = []
-/** What each server shows without a gateway. */
+/** The results of each server without a gateway. */
 const direct = new Map<ServerName, Promise<Record<string, unknown>>>()
 
 const folder = (): string => join(work, 'files')
 const tap = (name: string): string => join(work, `${name}.tap`)
 const counter = (name: string): string => join(work, `${name}.count`)
-/** The command of a server with its surroundings, and what writes down all that it gets. */
+/** The command of a server, with a tap that records its input. */
 const commandOf = (name: ServerName): readonly string[] =>
   tapped(tap(name), [...COMMANDS[name], ...(name === 'filesystem' ? [folder()] : [])])
 const envOf = (name: ServerName, where: string): Record<string, string> => ({
@@ -71,7 +71,7 @@ afterAll(async () => {
   await Promise.all(started.map((each) => each.stop()))
 })
 
-/** Plays the script of a server at some place with some client. */
+/** Runs the script of a server at an address with a client. */
 async function playAt(kind: Kind, place: Place, script: ServerName): Promise<Record<string, unknown>> {
   const peer = await connectPeer(kind, place)
   try {
@@ -81,7 +81,7 @@ async function playAt(kind: Kind, place: Place, script: ServerName): Promise<Rec
   }
 }
 
-/** What a server shows without a gateway, to the newest client that can speak with it. */
+/** The results of a server without a gateway, for the newest client it supports. */
 function directly(script: ServerName): Promise<Record<string, unknown>> {
   const command = [...COMMANDS[script], ...(script === 'filesystem' ? [folder()] : [])]
   const kind = script === 'modern' ? 'v2 modern' : 'v1'
@@ -92,7 +92,7 @@ function directly(script: ServerName): Promise<Record<string, unknown>> {
 
 const turns = new Map<string, Promise<unknown>>()
 
-/** One after the other: clients of one server over HTTP may share what it remembers. */
+/** Sequential, because clients of one HTTP server may share its state. */
 function inTurn<T>(server: string, run: () => Promise<T>): Promise<T> {
   const turn = (turns.get(server) ?? Promise.resolve()).then(run)
   turns.set(
@@ -102,14 +102,14 @@ function inTurn<T>(server: string, run: () => Promise<T>): Promise<T> {
   return turn
 }
 
-/** What an era does not have is not compared. */
+/** Steps that one protocol lacks are not compared. */
 function shared(saw: Record<string, unknown>, expected: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(expected).filter(([step]) => step in saw))
 }
 
 const SERVERS: readonly ServerName[] = ['everything', 'filesystem', 'memory', 'modern']
 
-describe('what is allowed is answered as without a gateway', () => {
+describe('an allowed call is answered as without a gateway', () => {
   const overHttp: readonly (readonly [string, ServerName])[] = [
     ...SERVERS.map((name) => [name, name] as const),
     ['everything-http', 'everything'],
@@ -142,7 +142,7 @@ describe('what is allowed is answered as without a gateway', () => {
     }
   })
 
-  test('servers get the arguments, and nothing that is the gateway’s or only for it', async () => {
+  test('servers get the arguments, and nothing that belongs to the gateway', async () => {
     const peer = await connectPeer('v1', gate.place('everything'))
     const _meta = { 'dev.tollgate/session': 'handle-of-a-session', 'example.com/other': 'word-for-nobody' }
     await peer.ask('tools/call', { name: 'echo', arguments: { message: 'word-for-all' }, _meta })
@@ -154,7 +154,7 @@ describe('what is allowed is answered as without a gateway', () => {
     }
   })
 
-  test('every call that ran has its decision and its effect, and ran once', async () => {
+  test('every call that ran has a decision and an effect, and ran once', async () => {
     const record = await gate.record('modern-http/echo')
     expect(record.map(({ decision }) => decision.verdict)).toEqual(KINDS.map(() => 'ALLOW'))
     expect(record.flatMap(({ effects }) => effects.map(({ status }) => status))).toEqual(
@@ -166,7 +166,7 @@ describe('what is allowed is answered as without a gateway', () => {
 })
 
 describe('all servers in one', () => {
-  test.each(KINDS)('have their names before those of their tools, for client %s', async (kind) => {
+  test.each(KINDS)('have a prefix before the names of their tools, for client %s', async (kind) => {
     const peer = await connectPeer(kind, gate.place())
     try {
       const tools = await all(peer.ask.bind(peer), 'tools/list', 'tools')
@@ -190,7 +190,7 @@ describe('all servers in one', () => {
       })
       const resources = await all(peer.ask.bind(peer), 'resources/list', 'resources')
       expect(resources.map(({ uri }) => uri)).toEqual(expect.arrayContaining(['memo:///five']))
-      // Two of the servers have it: nobody guesses which one is meant.
+      // Two servers have it, so the request is refused.
       expect(await peer.ask('resources/read', { uri: 'memo:///five' })).toMatchObject({
         error: { code: -32602 },
       })
@@ -215,8 +215,8 @@ async function all(
   }
 }
 
-describe('what is not allowed does not reach the server', () => {
-  /** How many calls of a tool have reached its server. */
+describe('a denied call does not reach the server', () => {
+  /** The number of calls of a tool that reached its server. */
   const reached = (name: string): number =>
     seen(tap('everything'), 'tools/call').filter((message) => {
       const { params } = message as { params?: { name?: unknown } }
@@ -248,7 +248,7 @@ describe('what is not allowed does not reach the server', () => {
 
   type Call = (name: string, args?: object) => Promise<Answer>
 
-  /** What the policy denies is denied, each time with a receipt, and none of it is sent. */
+  /** A denied call is denied each time with a receipt, and never sent. */
   async function denied(call: Call): Promise<void> {
     const before = (await gate.record('everything/get-env')).length
     const answer = await call('get-env')
@@ -260,7 +260,7 @@ describe('what is not allowed does not reach the server', () => {
     expect(reached('get-env')).toBe(0)
   }
 
-  /** What a person must be asked about waits for one, and passes once. */
+  /** An escalated call waits for a person, and runs once after approval. */
   async function escalated(call: Call): Promise<void> {
     const name = 'toggle-simulated-logging'
     const sent = reached(name)
@@ -278,7 +278,7 @@ describe('what is not allowed does not reach the server', () => {
     })
     expect(await call(name)).not.toMatchObject({ isError: true })
     expect(reached(name)).toBe(sent + 1)
-    // It was for one call.
+    // The approval was for one call.
     expect(decisionIn(await call(name))).toMatchObject({ verdict: 'ESCALATE' })
     expect(reached(name)).toBe(sent + 1)
     const record = (await gate.record(`everything/${name}`)).slice(before)
@@ -289,7 +289,7 @@ describe('what is not allowed does not reach the server', () => {
     ])
   }
 
-  /** Arguments that do not fit the pinned schema are not sent, and not repeated to anybody. */
+  /** Arguments that do not fit the pinned schema are not sent, and not quoted. */
   async function unfitting(call: Call): Promise<void> {
     const sent = reached('get-sum')
     const answer = await call('get-sum', { a: 'a-secret-word', b: 2 })
@@ -299,14 +299,14 @@ describe('what is not allowed does not reach the server', () => {
   }
 })
 
-/** What a result says of the decision, for programs. */
+/** The decision in a result, for programs. */
 function decisionIn(answer: Answer): Record<string, unknown> {
   const { _meta } = answer as { _meta?: Record<string, unknown> }
   return { ...(_meta?.['dev.tollgate/decision'] as object | undefined) }
 }
 
-describe('a server that nobody has looked at', () => {
-  test('is listed as blocked, tells nothing of itself, and is not called', async () => {
+describe('an unapproved server', () => {
+  test('is listed as blocked, shows no text, and is not called', async () => {
     const path = join(work, 'unseen.tap')
     const command = tapped(path, COMMANDS.everything)
     const peer = await connectPeer('v1', gate.wrapped('unseen', command))
@@ -335,7 +335,7 @@ describe('a server that nobody has looked at', () => {
   })
 })
 
-describe('what is governed beside tools', () => {
+describe('faculties', () => {
   const policy = POLICY.replace(
     'rules:',
     'rules:\n  - { id: faculties, deny: "modern:*", because: tools are enough }',
@@ -350,17 +350,17 @@ describe('what is governed beside tools', () => {
 
   afterAll(() => strict.close())
 
-  test.each(KINDS)('is neither sent nor asked if the policy denies it, for client %s', async (kind) => {
+  test.each(KINDS)('are neither sent nor asked if the policy denies them, for client %s', async (kind) => {
     const peer = await connectPeer(kind, strict.place('modern'))
     let session = 0
-    // Each in a session of its own: denials make a session risky.
+    // Each in its own session, because denials raise the risk of a session.
     const ask = (method: string, params: object): Promise<Answer> =>
       peer.ask(method, { ...params, _meta: { 'dev.tollgate/session': `${kind} ${++session}` } })
     try {
       expect(await ask('resources/read', { uri: 'memo:///one' })).toMatchObject({ error: { code: 403 } })
       const greet = { name: 'greet', arguments: { whom: 'Ada' } }
       expect(await ask('prompts/get', greet)).toMatchObject({ error: { code: 403 } })
-      // A server can be told that the user declines, but not that the model does.
+      // A server can be told that the user declined, but not that the model did.
       const declined = await ask('tools/call', { name: 'ask', arguments: {} })
       expect(declined).toMatchObject({ content: [{ text: '{"declined":true}' }] })
       const failed = await ask('tools/call', { name: 'sample', arguments: {} })

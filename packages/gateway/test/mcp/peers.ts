@@ -1,4 +1,4 @@
-// Real peers: the official clients, one way to use all of them, and the official servers with how they are started.
+// The official clients behind one interface, and the official servers with their commands.
 
 import { readFileSync } from 'node:fs'
 import { spawn, type ChildProcess } from 'node:child_process'
@@ -16,52 +16,50 @@ import {
   ResultSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 
-/** An official client: the SDK's first line, or its second in one of the two eras. */
+/** An official client: SDK version 1, or version 2 with either protocol. */
 export type Kind = 'v1' | 'v2 legacy' | 'v2 modern'
 /** All of them. */
 export const KINDS: readonly Kind[] = ['v1', 'v2 legacy', 'v2 modern']
 
-/** Where a client finds its server. */
+/** The address of a server, for a client. */
 export type Place =
   | { readonly command: string; readonly args: readonly string[]; readonly env?: Record<string, string> }
   | { readonly url: string; readonly headers?: Record<string, string> }
 
-/** Something a server told or asked. */
+/** A notification or request of a server. */
 export interface Said {
   readonly method: string
   readonly params: unknown
 }
 
-/** What came of a request. */
+/** The outcome of a request. */
 export type Answer = Record<string, unknown>
 
-/** A connected client, whichever it is. */
 export interface Peer {
   readonly kind: Kind
-  /** Who the server says it is. */
+  /** The server's description of itself. */
   readonly server: { capabilities: unknown; info: unknown; instructions: unknown }
   /** Every notification, in order. */
   readonly told: readonly Said[]
   /** Every request of the server. */
   readonly asked: readonly Said[]
-  /** Sends a request. An error of the protocol is an answer too: `{error: {code, message}}`. */
+  /** Sends a request. A protocol error is an answer too: `{error: {code, message}}`. */
   ask(method: string, params?: object, options?: AskOptions): Promise<Answer>
-  /** Waits for a notification that fits; it may have come before. */
+  /** Waits for a fitting notification, which may have arrived before. */
   hears(method: string, fits?: (params: Record<string, unknown>) => boolean): Promise<void>
-  /** Asks to be told of changes, in the way of its era. */
+  /** Subscribes to changes, in the way of its protocol. */
   watch(uris: readonly string[]): Promise<void>
   close(): Promise<void>
 }
 
-/** How a request is sent. */
 export interface AskOptions {
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: unknown) => void
 }
 
-/** What a client can do for servers, and what it then says. */
+/** The capabilities of a client, and its answers. */
 const CAPABILITIES = { sampling: {}, elicitation: { form: {} }, roots: { listChanged: true } }
-// In the order that canonical JSON has: servers that write down what they were answered then write the same.
+// In canonical order, so that servers that print the answers print the same.
 const REPLIES: Readonly<Record<string, Record<string, unknown>>> = {
   'elicitation/create': { action: 'accept', content: { check: true, integer: 7, name: 'Ada' } },
   'sampling/createMessage': {
@@ -102,7 +100,7 @@ async function connectOld(place: Place): Promise<Peer> {
     'url' in place
       ? new OldHttp(new URL(place.url), { requestInit: { headers: place.headers ?? {} } })
       : new OldStdio({ ...place, args: [...place.args], stderr: 'ignore' })
-  // Sound: the SDK's own transports; its types are not made for exact optional properties.
+  // Sound: transports of the SDK, whose types do not support exact optional properties.
   await client.connect(transport, { timeout: TIMEOUT })
   return {
     kind: 'v1',
@@ -153,7 +151,7 @@ async function connectNew(kind: Kind, place: Place): Promise<Peer> {
     },
     ask: (method, params = {}, { signal, onProgress } = {}) =>
       answerOf(
-        // Sound: every method that the tests use is one of the protocol.
+        // Sound: the tests use only methods of the protocol.
         client.request(
           { method: method as 'tools/call', params: params as never },
           {
@@ -177,7 +175,7 @@ async function connectNew(kind: Kind, place: Place): Promise<Peer> {
   }
 }
 
-/** What a client hears, and what it says to servers that ask. */
+/** The messages a client receives, and its answers to servers. */
 function listening(): {
   record: Pick<Peer, 'told' | 'asked' | 'hears'>
   hear(said: { method: string; params?: unknown }): void
@@ -204,7 +202,7 @@ function listening(): {
     },
     reply({ method, params }) {
       asked.push({ method, params })
-      // Sound: each method's own reply; what kind it must be, only the SDK's types know.
+      // Sound: each method gets its own reply; only the SDK knows the types.
       return structuredClone(REPLIES[method]) as never
     },
   }
@@ -222,7 +220,7 @@ async function answerOf(request: Promise<unknown>): Promise<Answer> {
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const file = (name: string): string => `${root}node_modules/@modelcontextprotocol/${name}`
 
-/** The command of a server that is started for each client: program and arguments. */
+/** The command of a server that is started for each client. */
 export const COMMANDS: Readonly<
   Record<'everything' | 'filesystem' | 'memory' | 'modern', readonly string[]>
 > = {
@@ -232,7 +230,7 @@ export const COMMANDS: Readonly<
   modern: [process.execPath, fileURLToPath(new URL('./modern-server.mjs', import.meta.url)), 'stdio'],
 }
 
-/** What writes down all that a server is sent. */
+/** A tap that records the input of a server. */
 export function tapped(tap: string, command: readonly string[]): readonly string[] {
   return [process.execPath, fileURLToPath(new URL('./tap.mjs', import.meta.url)), tap, ...command]
 }
@@ -251,7 +249,7 @@ export function seen(tap: string, method?: string): readonly Record<string, unkn
   try {
     text = readFileSync(tap, 'utf8')
   } catch {
-    // Nothing has ever been sent.
+    // Nothing has been sent.
   }
   const messages = text
     .split('\n')
@@ -260,7 +258,6 @@ export function seen(tap: string, method?: string): readonly Record<string, unkn
   return method === undefined ? messages : messages.filter((message) => message.method === method)
 }
 
-/** A server with HTTP that has been started. */
 export interface Started {
   readonly url: string
   stop(): Promise<void>
@@ -288,7 +285,7 @@ export async function startModern(env: Record<string, string>): Promise<Started>
   return { url, stop: () => stopped(child) }
 }
 
-/** Starts the server that the conformance suite finds everything in. */
+/** Starts the server that has every feature of the conformance suite. */
 export async function startSubject(eras: 'both' | 'legacy'): Promise<Started> {
   const script = fileURLToPath(new URL('./subject-server.mjs', import.meta.url))
   const child = spawn(process.execPath, [script, eras], {
@@ -299,7 +296,7 @@ export async function startSubject(eras: 'both' | 'legacy'): Promise<Started> {
   return { url, stop: () => stopped(child) }
 }
 
-/** Waits until a process has said something; answers with the first group. */
+/** Waits for an output of a process and returns its first group. */
 export function said(child: ChildProcess, stream: 'stdout' | 'stderr', what: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''
@@ -321,7 +318,7 @@ export function stopped(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL')
   })
 }
 
-/** A port that was free a moment ago. */
+/** A free port. */
 function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {

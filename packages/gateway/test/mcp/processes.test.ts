@@ -1,4 +1,5 @@
-// Processes that join the local socket and name no session: each has an id in receipts, and all have the memory of their principal.
+// Processes on the local socket without a named session: each has an id in receipts, and all share the state of their
+// principal.
 
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
@@ -37,7 +38,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
-/** What the gateway answers to one request of a process that joins for it alone. */
+/** The answer to one request of a process that joins only for it. */
 async function once(gate: Gate, method: string, params: object, more: Partial<Join> = {}): Promise<string> {
   let link: WrapLink | undefined
   try {
@@ -72,14 +73,14 @@ async function open(policy = POLICY): Promise<Gate> {
 const LOOKUP = { name: 'lookup', arguments: { id: '7' } }
 const post = (text: string) => ({ name: 'post', arguments: { url: 'https://api.example/notes', text } })
 
-/** What was decided about all calls, oldest first. */
+/** The decisions about all calls, oldest first. */
 async function decisions(gate: Gate) {
   const all = [...(await gate.record('crm/lookup')), ...(await gate.record('crm/post'))]
   return all.map(({ decision }) => decision).sort((a, b) => a.seq - b.seq)
 }
 
 describe('a client that joins as a new process before every call', () => {
-  it('is asked about labelled data that drips to one sink within six calls, as if it had never left', async () => {
+  it('is escalated for labelled data in small parts to one sink within six calls, as if it had stayed', async () => {
     const gate = await open()
     for (let i = 0; i < 3; i++) {
       await once(gate, 'tools/call', LOOKUP)
@@ -96,7 +97,7 @@ describe('a client that joins as a new process before every call', () => {
     for (const id of ids) expect(id).toMatch(/^mcp:[0-9a-f]{32}$/)
   })
 
-  it('may do what a person has approved, once, and the ledger holds', async () => {
+  it('may run an approved call once, and the ledger verifies', async () => {
     const gate = await open(POLICY.replace('rules: [', 'rules: [{ id: ask, require: "crm/post" }, '))
     await once(gate, 'tools/call', post('hello'))
     const [asked] = await gate.record('crm/post')
@@ -113,7 +114,7 @@ describe('a client that joins as a new process before every call', () => {
 })
 
 describe('a value that one process has read', () => {
-  it('is known in the next: sending it is met with its label', async () => {
+  it('keeps its label in the next process', async () => {
     const gate = await open(POLICY.replace('deny: [secret]', 'deny: [personal]'))
     await once(gate, 'tools/call', LOOKUP)
     await once(gate, 'tools/call', post('please see 1234-0000'))
@@ -125,7 +126,7 @@ describe('a value that one process has read', () => {
 })
 
 describe('the session of a process', () => {
-  it('is its own word in `_meta`, else the id that it joins with, also when it joins again', async () => {
+  it('is the one in `_meta`, else the id it joins with, also when it joins again', async () => {
     const gate = await open()
     const process = randomBytes(16).toString('hex')
     for (let i = 0; i < 2; i++) await once(gate, 'tools/call', LOOKUP, { process })

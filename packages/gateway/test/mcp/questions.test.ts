@@ -1,4 +1,4 @@
-// What a server asks its client while it does a call: it is the server's word and the server's account, never the agent's.
+// Questions of a server to its client during a call. They are charged to the server, never to the agent.
 
 import type { Decision, JsonObject } from '@tollgate/evidence'
 import { setFreeze, type FreezeOrder } from '@tollgate/kernel/admin'
@@ -19,7 +19,7 @@ const POLICY = MCP_POLICY.replace(
 ).concat('gates: { taint: { provenance: { untrusted: deny } } }\n')
 const DENYING = POLICY.replace('allow: "plain:*"', 'deny: "plain:*"')
 
-/** A gate whose server asks this often in each call of `echo`; what it was told is written down. */
+/** A gate whose server asks this often in each call of `echo`, and records the answers. */
 async function asking(times: number, method: string, policy: string): Promise<[Gate, unknown[]]> {
   const server = plainServer()
   const told: unknown[] = []
@@ -49,7 +49,7 @@ async function decisionsOf(gate: Gate): Promise<readonly Decision[]> {
 
 const answerer = ({ id }: JsonObject): JsonObject => ({ jsonrpc: '2.0', id: id ?? null, result: {} })
 
-describe.each(ASKED)('what a server writes into %s', (method) => {
+describe.each(ASKED)('text that a server writes into %s', (method) => {
   test.each([
     ['allowed', POLICY],
     ['denied', DENYING],
@@ -75,7 +75,7 @@ describe.each(ASKED)('what a server writes into %s', (method) => {
   })
 })
 
-test('a value that only the agent has named passes: the denial above is for where it came from', async () => {
+test('a value that only the agent named is allowed: the denial above is due to its origin', async () => {
   const [gate] = await asking(0, 'elicitation/create', POLICY)
   const client = await gate.legacy(CAN)
   const answer = await client.request('tools/call', MAIL)
@@ -111,10 +111,10 @@ describe('a server that asks 1,010 times', () => {
     ])
   })
 
-  test('over many calls is frozen itself, and the agent works on', async () => {
+  test('over many calls is frozen, and the agent continues', async () => {
     const [gate] = await asking(MAX_QUESTIONS, 'elicitation/create', DENYING)
     const client = await gate.legacy(CAN)
-    // As `open` makes it, but for a quota that is used up sooner.
+    // Like `open`, with a smaller quota.
     const quota = { calls: 2 * MAX_QUESTIONS, period: 3_600_000 }
     Object.assign(gate.gateway.kernel, { quota })
     for (let i = 0; i < 4; i++) {
@@ -129,7 +129,7 @@ describe('a server that asks 1,010 times', () => {
   })
 })
 
-test('a modern client is asked as often as a legacy one, and no more', async () => {
+test('a modern client gets as many questions as a legacy one, and no more', async () => {
   const [gate, told] = await asking(MAX_QUESTIONS + 1, 'elicitation/create', POLICY)
   const client = gate.client()
   let params: JsonObject = { ...CALL, _meta: modernMeta({ elicitation: {} }) }

@@ -1,4 +1,4 @@
-// A conversation in this process with a server that is a plain object: what reached the server is written down.
+// A conversation in this process with a server that is a plain object and records its input.
 
 import { parseReceipt, type Json, type JsonObject, type Receipt } from '@tollgate/evidence'
 import { pinTool } from '@tollgate/kernel/admin'
@@ -19,7 +19,7 @@ import {
 import type { Gateway } from '../../src/open.ts'
 import { activate, createSite } from '../gateway-rig.ts'
 
-/** What reached a server. */
+/** The messages that reached a server. */
 export interface Reached {
   readonly method: string
   readonly params: JsonObject
@@ -31,25 +31,25 @@ export interface PlainServer {
   tools: JsonObject[]
   /** Answers a listing instead of `tools`. */
   onList: (() => JsonObject[]) | undefined
-  /** What it says beside its tools when it lists them. */
+  /** Members beside the tools in a list result. */
   beside: JsonObject
   capabilities: JsonObject
   instructions: string | undefined
   protocol: 'modern' | 'legacy'
-  /** Answers what is no listing of tools. */
+  /** Answers requests other than tool lists. */
   answer: (method: string, params: JsonObject, exchange: Exchange) => Promise<UpstreamAnswer>
-  /** What it says of itself. */
+  /** Its description of itself. */
   info: JsonObject
-  /** Which connection it is; another one means that it was started anew. */
+  /** The connection number. A new one means a restart. */
   incarnation: number
-  /** Says hello only after this. */
+  /** Delays the greeting. */
   slow: Promise<void>
-  /** What it was told that somebody wants to hear, newest last. */
+  /** The subscriptions it received, newest last. */
   readonly wanted: WantedChanges[]
-  /** What it was told of its client, newest last. */
+  /** The client identities it received, newest last. */
   readonly clients: ClientHello[]
   readonly events: UpstreamEvents[]
-  /** How many connections to it were closed. */
+  /** The number of closed connections. */
   closed: number
 }
 
@@ -141,16 +141,16 @@ rules:
   - { id: faculties, allow: "plain:*" }
 `
 
-/** A client of a conversation: sends texts, and hears what comes back. */
+/** A client of a conversation: sends messages and collects the replies. */
 export interface Client {
   readonly conversation: Conversation
-  /** Sends a text; everything that came back for it, read. */
+  /** Sends a text. Returns all parsed messages that came back for it. */
   send(text: string): Promise<readonly JsonObject[]>
   /** Sends a request; its answer. */
   request(method: string, params?: JsonObject): Promise<JsonObject>
-  /** What came that belongs to no request. */
+  /** Messages that belong to no request. */
   readonly heard: JsonObject[]
-  /** Answers what the server asks; nothing if not set. */
+  /** Answers questions of the server, if set. */
   onAsk: ((asked: JsonObject) => JsonObject | Promise<JsonObject>) | undefined
 }
 
@@ -160,9 +160,9 @@ export interface Gate {
   readonly mcp: Mcp
   readonly server: PlainServer
   client(scope?: Scope, principal?: string): Client
-  /** A client that has said `initialize`. */
+  /** A client after `initialize`. */
   legacy(capabilities?: JsonObject, scope?: Scope): Promise<Client>
-  /** Approves all that is offered. */
+  /** Approves everything that is offered. */
   approve(): Promise<void>
   receipts(): Promise<readonly Receipt[]>
   close(): Promise<void>
@@ -224,7 +224,7 @@ export async function openGate(server: PlainServer = plainServer(), second = pla
   }
 }
 
-/** The same, closed again when the test has ended. */
+/** The same, closed after the test. */
 export async function gateForTest(...servers: Parameters<typeof openGate>): Promise<Gate> {
   const gate = await openGate(...servers)
   onTestFinished(() => gate.close())
@@ -273,10 +273,10 @@ export function modernMeta(capabilities: JsonObject = {}, more: JsonObject = {})
   }
 }
 
-/** A member of an answer, by its path. */
+/** The value at a path of an answer. */
 export function at(value: Json | undefined, ...path: readonly (string | number)[]): Json | undefined {
   return path.reduce<Json | undefined>(
-    // Sound: what is no object or list has no members.
+    // Sound: other values have no members.
     (inner, name) => (inner as Readonly<Record<string, Json>> | null | undefined)?.[name],
     value,
   )

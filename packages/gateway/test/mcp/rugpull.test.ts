@@ -1,4 +1,4 @@
-// Servers that change after a person has looked at them: what was approved stays approved, and nothing else is.
+// Servers that change after approval: approved definitions stay approved, and nothing else is.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ const READ: Tool = {
 }
 const LIST: Tool = { name: 'list', description: 'Lists the notes.', inputSchema: { type: 'object' } }
 
-/** Every way in which a definition can change without its name changing. */
+/** Every way a definition can change under the same name. */
 const CHANGES: readonly (readonly [string, Tool, RegExp])[] = [
   [
     'its description alone',
@@ -52,7 +52,7 @@ const CHANGES: readonly (readonly [string, Tool, RegExp])[] = [
     { ...READ, inputSchema: { type: 'object', properties: { id: {} } } },
     /additionalProperties/,
   ],
-  ['what it says of its results', { ...READ, outputSchema: { type: 'object' } }, /outputSchema/],
+  ['its description of results', { ...READ, outputSchema: { type: 'object' } }, /outputSchema/],
   [
     'its annotations',
     { ...READ, annotations: { readOnlyHint: false, destructiveHint: true } },
@@ -70,18 +70,18 @@ let file: string
 
 const fileOf = (name: string): string => join(work, `${name}.json`)
 
-/** Which server the test is about from now on. */
+/** Selects the server of the test. */
 function take(name: string): void {
   server = name
   file = fileOf(name)
 }
 
-/** Makes the server offer this. */
+/** Changes the offer of the server. */
 function offer(tools: readonly Tool[], more: object = {}): void {
   writeFileSync(file, JSON.stringify({ ...more, tools }))
 }
 
-/** Waits until the server has told of its newest change. */
+/** Waits until the server has reported its newest change. */
 async function told(): Promise<void> {
   await vi.waitFor(
     () => expect(readFileSync(`${file}.told`, 'utf8')).toBe(readFileSync(file, 'utf8')),
@@ -89,12 +89,12 @@ async function told(): Promise<void> {
   )
 }
 
-/** What has reached the server. */
+/** The calls that reached the server. */
 function calls(): readonly string[] {
   try {
     return readFileSync(`${file}.calls`, 'utf8').trim().split('\n')
   } catch {
-    // Nobody has ever called it.
+    // It was never called.
     return []
   }
 }
@@ -108,7 +108,7 @@ async function withPeer<T>(kind: Kind, use: (peer: Peer) => Promise<T>, of: Gate
   }
 }
 
-/** Approves everything the server offers now. */
+/** Approves everything that the server offers now. */
 async function approve(peer: Peer, of: Gate = gate): Promise<void> {
   await peer.ask('tools/list')
   await of.pin(server)
@@ -127,7 +127,7 @@ async function listed(peer: Peer, name: string): Promise<Record<string, unknown>
   return tools.find((tool) => tool.name === name)
 }
 
-/** What a person who looks after the gateway is shown of a tool. */
+/** The view of a tool for an operator. */
 async function lookAt(tool: string): Promise<Record<string, unknown>> {
   const name = encodeURIComponent(`${server}/${tool}`)
   const answer = await fetch(`${gate.url}/v1/tools/definition?tool=${name}`, {
@@ -136,7 +136,7 @@ async function lookAt(tool: string): Promise<Record<string, unknown>> {
   return { status: answer.status, ...((await answer.json()) as object) }
 }
 
-/** A gateway in front of servers for this many tests. */
+/** A gateway in front of servers, shared by several tests. */
 function open(count: number, options: { data?: string } = {}): Promise<Gate> {
   const names = Array.from({ length: count }, (_, i) => `notes-${i + 1}`)
   return openGate(
@@ -162,9 +162,9 @@ afterAll(() => gate.close())
 
 const ran = (name: string): object => ({ content: [{ text: `ran ${name}` }] })
 
-describe('a tool that has changed after it was approved', () => {
+describe('a tool that changed after approval', () => {
   test.each(CHANGES)(
-    'in %s is blocked, shown with its difference, and can be approved anew',
+    'in %s is blocked, shown with its difference, and can be approved again',
     async (_, changed, difference) => {
       await withPeer('v1', async (peer) => {
         await approve(peer)
@@ -178,7 +178,7 @@ describe('a tool that has changed after it was approved', () => {
         })
         expect(reasonIn(await call(peer, 'read', { id: 1 }))).toBe('TOOL_DEFINITION_CHANGED')
         expect(calls()).toHaveLength(1)
-        // Its neighbour is as it was.
+        // The other tool is unchanged.
         expect(await call(peer, 'list')).toMatchObject(ran('list'))
         const definition = await lookAt('read')
         expect(definition).toMatchObject({ status: 200, state: 'changed' })
@@ -191,26 +191,23 @@ describe('a tool that has changed after it was approved', () => {
     },
   )
 
-  test.each(KINDS)(
-    'is blocked for client %s although that does not ask for the tools again',
-    async (kind) => {
-      await withPeer(kind, async (peer) => {
-        await approve(peer)
-        await peer.watch([])
-        expect(await call(peer, 'read', { id: 2 })).toMatchObject(ran('read'))
-        offer([{ ...READ, description: 'Reads a note, and more.' }, LIST])
-        await told()
-        // What the server has told goes before what it answers now.
-        expect(await call(peer, 'list')).toMatchObject(ran('list'))
-        expect(reasonIn(await call(peer, 'read', { id: 2 }))).toBe('TOOL_DEFINITION_CHANGED')
-        expect(JSON.stringify(await listed(peer, 'read'))).not.toContain('and more')
-        await peer.hears('notifications/tools/list_changed')
-      })
-      expect(calls()).toHaveLength(2)
-    },
-  )
+  test.each(KINDS)('is blocked for client %s, even without another list request', async (kind) => {
+    await withPeer(kind, async (peer) => {
+      await approve(peer)
+      await peer.watch([])
+      expect(await call(peer, 'read', { id: 2 })).toMatchObject(ran('read'))
+      offer([{ ...READ, description: 'Reads a note, and more.' }, LIST])
+      await told()
+      // The notification of the server arrives before its next answer.
+      expect(await call(peer, 'list')).toMatchObject(ran('list'))
+      expect(reasonIn(await call(peer, 'read', { id: 2 }))).toBe('TOOL_DEFINITION_CHANGED')
+      expect(JSON.stringify(await listed(peer, 'read'))).not.toContain('and more')
+      await peer.hears('notifications/tools/list_changed')
+    })
+    expect(calls()).toHaveLength(2)
+  })
 
-  test('while its server was not running is blocked, and runs again once it is what it was', async () => {
+  test('while its server was stopped is blocked, and runs again once it is restored', async () => {
     await withPeer('v1', (peer) => approve(peer))
     offer([{ ...READ, description: 'Something else.' }])
     await withPeer('v1', async (peer) => {
@@ -224,8 +221,8 @@ describe('a tool that has changed after it was approved', () => {
   })
 })
 
-describe('a tool that was not there', () => {
-  test('waits for a person, and its neighbours do not', async () => {
+describe('a new tool', () => {
+  test('waits for approval, and the others do not', async () => {
     await withPeer('v1', async (peer) => {
       await approve(peer)
       offer([
@@ -240,7 +237,7 @@ describe('a tool that was not there', () => {
     expect(calls()).toHaveLength(1)
   })
 
-  test('is not approved by the approval of one that has its name on another server', async () => {
+  test('is not approved by the approval of the same name on another server', async () => {
     const first = server
     await withPeer('v1', (peer) => approve(peer))
     turn += 1
@@ -259,8 +256,8 @@ describe('a tool that was not there', () => {
   })
 })
 
-describe('a server that says something else of itself', () => {
-  test('is not heard until a person approves it, and its approved tools run', async () => {
+describe('a server that changes its description', () => {
+  test('is hidden until a person approves it, and its approved tools run', async () => {
     const instructions = (): Promise<unknown> =>
       withPeer('v1', (peer) => Promise.resolve(peer.server.instructions))
     offer([READ, LIST], { instructions: 'Be careful.' })
@@ -277,7 +274,7 @@ describe('a server that says something else of itself', () => {
 })
 
 describe('after a restart of the gateway', () => {
-  test('what was approved is approved, and what has changed since is not', async () => {
+  test('approved definitions are approved, and changed ones are not', async () => {
     take('notes-1')
     offer([READ, LIST])
     const first = await open(1)

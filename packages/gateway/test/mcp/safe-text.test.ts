@@ -1,4 +1,4 @@
-// Orders that a server writes as a name, or cuts into pieces: a model reads them as words, so they are found as words.
+// Instructions hidden in names or split into pieces. A model reads them as words, so the scanner must find them.
 
 import { describe, expect, test } from 'vitest'
 import { offeredItem } from '../../src/mcp/offered.ts'
@@ -14,8 +14,8 @@ const SPELLINGS: readonly (readonly [string, string])[] = [
   ['words that begin with a capital', WORDS.map(capital).join('')],
 ]
 
-describe.each(SPELLINGS)('an order as %s', (_, name) => {
-  test('is no name of a prompt, an argument, a resource or a template', () => {
+describe.each(SPELLINGS)('an instruction as %s', (_, name) => {
+  test('is refused as the name of a prompt, argument, resource or template', () => {
     expect(offeredItem('prompts', { name })).toBeUndefined()
     expect(offeredItem('prompts', { name: 'p', arguments: [{ name }] })).toEqual({ name: 'p', arguments: [] })
     expect(offeredItem('resources', { name, uri: 'a://b' })).toBeUndefined()
@@ -23,7 +23,7 @@ describe.each(SPELLINGS)('an order as %s', (_, name) => {
     expect(offeredItem('resourceTemplates', { name: 't', uriTemplate: `a://${name}/{b}` })).toBeUndefined()
   })
 
-  test('is told in no description, log message or progress', () => {
+  test('is removed from descriptions, log messages and progress', () => {
     const told = [
       offeredItem('prompts', { name: 'p', title: name, description: name }),
       safeMessage({ level: 'info', logger: name, data: { [name]: name } }, undefined),
@@ -34,9 +34,9 @@ describe.each(SPELLINGS)('an order as %s', (_, name) => {
   })
 })
 
-test('a tool that no person has approved is not listed if its name is an order', async () => {
+test('an unapproved tool is not listed if its name is an instruction', async () => {
   const server = plainServer()
-  // The name of a tool has no colon.
+  // Tool names have no colon.
   const names = SPELLINGS.map(([, name]) => name).filter((name) => !name.includes(':'))
   server.tools = ['echo', ...names].map((name) => ({ name, inputSchema: { type: 'object' } }))
   const gate = await gateForTest(server)
@@ -44,13 +44,13 @@ test('a tool that no person has approved is not listed if its name is an order',
   expect(at(answer, 'result', 'tools')).toMatchObject([{ name: 'echo' }])
 })
 
-test('an order that is cut into the values of a message is not told', () => {
+test('an instruction that is split into several values is removed', () => {
   expect(safeJson(WORDS)).toMatch(/^\[removed by Tollgate: /)
   expect(safeJson({ a: WORDS.slice(0, 3).join(' '), b: WORDS.slice(3).join(' ') })).toMatch(/^\[removed/)
 })
 
 test.each(['send_email_to_user', 'delete_all_files', 'getSystemPrompt', 'file:///docs/how-to-send-data.md'])(
-  'an ordinary name such as `%s` is told',
+  'an ordinary name such as `%s` is forwarded',
   (name) => {
     expect(offeredItem('prompts', { name })).toEqual({ name })
     expect(offeredItem('resources', { name, uri: name })).toEqual({ name, uri: name })
@@ -58,7 +58,7 @@ test.each(['send_email_to_user', 'delete_all_files', 'getSystemPrompt', 'file://
   },
 )
 
-test('log messages of a server are told once a person has approved it, and not before', async () => {
+test('log messages of a server are forwarded only after approval', async () => {
   const gate = await gateForTest()
   const said = { level: 'info', data: 'hello' }
   const early = await gate.legacy()
@@ -70,7 +70,7 @@ test('log messages of a server are told once a person has approved it, and not b
   expect(client.heard).toMatchObject([{ method: 'notifications/message', params: said }])
 })
 
-test('a call that never stops telling is not told on for ever', async () => {
+test('messages during a call are rate limited', async () => {
   const server = plainServer()
   server.answer = (_method, _params, exchange) => {
     for (let i = 0; i < 1500; i++) exchange.onMessage?.({ level: 'info', data: 'x' })

@@ -1,4 +1,4 @@
-// Scanning a client's configuration: reading it, asking servers, and what is told of both. Servers are stand-ins here.
+// Scanning a client's configuration: reading it, asking the servers, and the report. Servers are stand-ins.
 
 import type { JsonObject } from '@tollgate/evidence'
 import { describe, expect, test } from 'vitest'
@@ -34,7 +34,7 @@ describe('a configuration', () => {
     ])
   })
 
-  test('may have comments and commas too many, but not in texts', () => {
+  test('may have comments and trailing commas, but not in strings', () => {
     const text = '{ // a\n "a": "//, ]", /* b */ "b": [1, 2, /* , */ ], "c": "\\",}", }'
     expect(JSON.parse(plainJson(text))).toEqual({ a: '//, ]', b: [1, 2], c: '",}' })
   })
@@ -55,7 +55,7 @@ describe('a configuration', () => {
     },
   )
 
-  test('gives every server a name of its own', () => {
+  test('gives every server a unique name', () => {
     const text = JSON.stringify({
       servers: { 'a b': {}, 'A B': {}, 日本: {}, '---': {}, ['x'.repeat(60)]: {} },
     })
@@ -64,7 +64,7 @@ describe('a configuration', () => {
     for (const name of names) expect(name).toMatch(/^[a-z0-9][a-z0-9_-]{0,31}$/)
   })
 
-  test('passes on what programs need, what it says itself, and nothing of ours', () => {
+  test('forwards needed and configured variables, and none of the gateway', () => {
     const { address } = read({ command: 'x', env: { A: '${GIVEN}', B: '${env:GIVEN}', C: '${NO:-else}' } })
     expect(address).toMatchObject({
       env: { PATH: '/bin', HOME: '/home/x', A: 'value', B: 'value', C: 'else' },
@@ -72,14 +72,14 @@ describe('a configuration', () => {
     expect(JSON.stringify(address)).not.toContain('tg_secret')
   })
 
-  test('that leaves a value open says which', () => {
+  test('with an open placeholder names it', () => {
     const { findings } = read({ command: 'x', args: ['${input:key}'] })
     expect(findings).toMatchObject([
       { code: 'VALUE_MISSING', severity: 'low', message: '`${input:key}` is not set' },
     ])
   })
 
-  test('does not have what is switched off started', () => {
+  test('skips disabled servers', () => {
     expect(read({ command: 'x', disabled: true })).toMatchObject({ address: undefined, isOff: true })
   })
 
@@ -110,13 +110,13 @@ describe('a configuration', () => {
     { url: 'https://x.example', headers: { Authorization: 'Bearer hunter2hunter2' } },
     { url: 'https://x:hunter2hunter2@x.example' },
   ]
-  test.each(secrets)('%j holds a secret, which is not repeated', (entry) => {
+  test.each(secrets)('%j holds a secret, which is not quoted', (entry) => {
     const { findings } = read(entry)
     expect(findings).toMatchObject([{ code: 'SECRET_IN_FILE', severity: 'medium' }])
     expect(JSON.stringify(findings)).not.toContain('hunter2')
   })
 
-  test('that takes its secrets from elsewhere is fine', () => {
+  test('with secrets from the environment is fine', () => {
     expect(codes({ command: 'x', env: { API_KEY: '${GIVEN}', KEYBOARD: 'qwerty' } })).toEqual([])
   })
 })
@@ -141,7 +141,7 @@ describe('a package', () => {
     'bunx server',
     'npm exec server',
   ]
-  test.each(open)('is left open by `%s`', (line) => {
+  test.each(open)('is not pinned by `%s`', (line) => {
     const [command = '', ...args] = line.split(' ')
     expect(packageFindings([command], args)).toHaveLength(1)
   })
@@ -159,7 +159,7 @@ describe('a package', () => {
     'npx',
     '',
   ]
-  test.each(exact)('is fixed, or none, in `%s`', (line) => {
+  test.each(exact)('is pinned, or absent, in `%s`', (line) => {
     const [command = '', ...args] = line.split(' ')
     expect(packageFindings([command], args)).toEqual([])
   })
@@ -173,7 +173,7 @@ interface StandIn {
   closed: number
 }
 
-/** A server that answers as it is told. */
+/** A scripted server. */
 function standIn(answer: Answer, hello: Partial<Upstream> = {}): StandIn {
   const self: StandIn = {
     asked: [],
@@ -210,7 +210,7 @@ const result = (value: JsonObject): UpstreamAnswer => ({ ok: true, result: value
 const refusal: UpstreamAnswer = { ok: false, error: { code: -32601, message: 'SECRET WORDS' } }
 
 describe('a server', () => {
-  test('is asked for its lists to their end, and for nothing else, and then ended', async () => {
+  test('is asked for complete lists and nothing else, and then ended', async () => {
     const server = standIn((method, { cursor }) => {
       if (method !== 'tools/list') return result({ prompts: [{ name: 'p' }] })
       return result(
@@ -228,7 +228,7 @@ describe('a server', () => {
     expect(server.closed).toBe(1)
   })
 
-  test('whose list does not end is told of', async () => {
+  test('with an endless list is reported', async () => {
     let page = 0
     const server = standIn(() => result({ tools: [], nextCursor: String(page++) }))
     expect(await rosterOf(server.connect, SERVER)).toEqual({
@@ -238,14 +238,14 @@ describe('a server', () => {
     expect(server.closed).toBe(1)
   })
 
-  test('that goes in circles is read once around', async () => {
+  test('with a cyclic list is read once', async () => {
     const server = standIn((method) =>
       method === 'tools/list' ? result({ tools: [{ name: 'a' }], nextCursor: '1' }) : refusal,
     )
     expect(await rosterOf(server.connect, SERVER)).toMatchObject({ ok: true, tools: 2 })
   })
 
-  test('that refuses, fails or is silent is told of in our words', async () => {
+  test('that refuses, fails or is silent is reported with a fixed text', async () => {
     const refusing = standIn(() => refusal)
     expect(await rosterOf(refusing.connect, SERVER)).toEqual({ ok: false, why: 'it does not list its tools' })
     const failing = standIn(() => Promise.reject(new Error('SECRET WORDS')))
@@ -263,7 +263,7 @@ describe('a server', () => {
   })
 })
 
-test('servers are looked at beside each other, and what cannot be asked is told', async () => {
+test('servers are asked concurrently, and failures are reported', async () => {
   const tools: Readonly<Record<string, JsonObject>> = {
     a: { name: 'send_mail', inputSchema: { type: 'object' } },
     b: { name: 'note', description: 'first send_mail', inputSchema: { type: 'object' } },

@@ -1,12 +1,12 @@
-// What a client does with a server, step by step, and what it sees of it: the same steps are taken directly and through the
-// gateway, and must show the same.
+// Steps of a client with a server, and their results. The same steps run directly and through the gateway, and the results must
+// be equal.
 
 import type { Answer, Peer } from './peers.ts'
 
-/** One thing a client does. Its answer is what it saw; undefined if its era has no such thing. */
+/** One step of a client. Returns its result; undefined if its protocol lacks the feature. */
 type Step = (peer: Peer, place: Scene) => Promise<unknown>
 
-/** What steps need to know of the server's surroundings. */
+/** The environment of the steps. */
 export interface Scene {
   /** The folder of the file server. */
   readonly folder: string
@@ -32,7 +32,7 @@ const read =
   (peer) =>
     peer.ask('resources/read', { uri })
 
-/** A call during which the server asks something: the answer, and what it asked. */
+/** A call during which the server asks something: the answer, and the question. */
 const asking =
   (method: string, name: string, args: object = {}): Step =>
   async (peer) => {
@@ -42,7 +42,7 @@ const asking =
     return { answer, asked: asked.map(({ params }) => params ?? {}) }
   }
 
-/** A call that tells how far it is. The clients lose a last step that comes together with the answer. */
+/** A call with progress. Clients lose a last step that arrives together with the answer. */
 const progressing =
   (name: string, args: object): Step =>
   async (peer) => {
@@ -52,11 +52,11 @@ const progressing =
       { name, arguments: args },
       { onProgress: (step) => void steps.push(step) },
     )
-    // The newest client counts rounds as progress: a server may ask something that has nothing to do with the call.
+    // The newest client counts rounds as progress, because a server may ask unrelated questions.
     return { answer, steps: steps.filter((step) => !JSON.stringify(step).includes('Fulfilling')).slice(0, 2) }
   }
 
-/** A call that is cancelled once the server has told that it is at it. */
+/** A call that is cancelled after its first progress. */
 const cancelling =
   (name: string, args: object): Step =>
   async (peer) => {
@@ -67,7 +67,7 @@ const cancelling =
   }
 
 const everything: Readonly<Record<string, Step>> = {
-  // First, or the server asks for them by itself while another step is under way.
+  // First, because the server may otherwise ask for them during another step.
   roots: call('get-roots-list'),
   tools: list('tools/list'),
   resources: list('resources/list'),
@@ -80,7 +80,7 @@ const everything: Readonly<Record<string, Step>> = {
   annotated: call('get-annotated-message', { messageType: 'error', includeImage: true }),
   links: call('get-resource-links', { count: 4 }),
   embedded: call('get-resource-reference', { resourceType: 'Blob', resourceId: 2 }),
-  // Long enough that on a busy machine the second step does not come together with the answer.
+  // Long enough that on a busy machine the second step does not arrive with the answer.
   progress: progressing('trigger-long-running-operation', { duration: 0.5, steps: 3 }),
   sampling: asking('sampling/createMessage', 'trigger-sampling-request', { prompt: 'hello', maxTokens: 5 }),
   elicitation: asking('elicitation/create', 'trigger-elicitation-request'),
@@ -226,7 +226,7 @@ export const SCRIPTS: Readonly<Record<ServerName, Readonly<Record<string, Step>>
   modern,
 }
 
-/** Takes every step of a script, and answers with what was seen, by step. */
+/** Runs every step of a script and returns the results by step. */
 export async function play(peer: Peer, script: ServerName, scene: Scene): Promise<Record<string, unknown>> {
   const saw: Record<string, unknown> = {}
   for (const [name, step] of Object.entries(SCRIPTS[script])) {
@@ -237,11 +237,11 @@ export async function play(peer: Peer, script: ServerName, scene: Scene): Promis
   return saw
 }
 
-// What an era adds to every result; and what only the old one has, to say whether a tool runs as a task.
+// Members that a protocol adds to every result, and a legacy member about tasks.
 const ENVELOPE = new Set(['resultType', 'ttlMs', 'cacheScope', 'execution'])
 const OURS = /^(?:dev\.tollgate\/|io\.modelcontextprotocol\/(?:serverInfo|subscriptionId)$)/
 
-/** A value without what an era adds, without what the gateway adds, and without the time of day. */
+/** A value without members of the protocol or the gateway, and without times. */
 function plain(value: unknown): unknown {
   if (typeof value === 'string') return plainText(value)
   if (Array.isArray(value)) return value.map(plain)
@@ -254,7 +254,7 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(members)
 }
 
-/** A text without the time of day; one that is JSON, as what it says: servers write down what they were answered. */
+/** A text without times; JSON is compared as a value. */
 function plainText(text: string): unknown {
   if (/^\{.*\}$/s.test(text)) return plain(JSON.parse(text))
   const decoded = /^[A-Za-z0-9+/]{40,}={0,2}$/.test(text)

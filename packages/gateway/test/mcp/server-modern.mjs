@@ -1,4 +1,4 @@
-// A server of the modern era alone, made with the protocol's own library: by lines, or by HTTP on a port that it prints.
+// A modern server, built on the official library: over stdio, or over HTTP on a port that it prints.
 
 import { createServer } from 'node:http'
 import process from 'node:process'

@@ -1,5 +1,5 @@
-// Messages that two readers could read differently, or that hide a call. None reaches the server unless the ledger has a decision
-// that allows exactly what arrived there.
+// Ambiguous messages, and messages that hide a call. None reaches the server without a decision that allows exactly the
+// received arguments.
 
 import { canonicalize, sha256Hex } from '@tollgate/evidence'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -98,7 +98,7 @@ const CASES: readonly (readonly [string, string])[] = [
   ['params called __proto__', call('{"name":"echo","arguments":{"text":"a"},"__proto__":{"name":"other"}}')],
   ['params that are a list', call('["echo",{"text":"a"}]')],
   ['a task', call('{"name":"echo","arguments":{"text":"a"},"task":{"ttl":1000}}')],
-  ['a member that nobody knows', call('{"name":"echo","arguments":{"text":"a"},"target":"other"}')],
+  ['an unknown member', call('{"name":"echo","arguments":{"text":"a"},"target":"other"}')],
   ['`_meta` that is a list', call('{"name":"echo","arguments":{"text":"a"},"_meta":[]}')],
   ['`_meta` twice', call('{"name":"echo","arguments":{"text":"a"},"_meta":{},"_meta":{}}')],
   [
@@ -128,7 +128,7 @@ const CASES: readonly (readonly [string, string])[] = [
     ),
   ],
   [
-    'answers to questions that nobody asked',
+    'answers to unasked questions',
     call(`{"name":"echo","arguments":{"text":"a"},"inputResponses":{"ask-0":{}},"_meta":{${MODERN}}}`),
   ],
   [
@@ -179,7 +179,7 @@ const CASES: readonly (readonly [string, string])[] = [
   ['arguments that are too large', echo(`{"text":"${'a'.repeat((1 << 20) + 1)}"}`)],
 ]
 
-/** Everything that reached the server, against what the ledger allowed. */
+/** Compares everything that reached the server with the allowed calls of the ledger. */
 async function expectJudged(): Promise<void> {
   const allowed = (await gate.receipts()).flatMap((receipt) =>
     receipt.kind === 'decision' && receipt.verdict === 'ALLOW'
@@ -193,7 +193,7 @@ async function expectJudged(): Promise<void> {
   expect(reached).toEqual(allowed)
 }
 
-/** A call that is allowed: without it the cases would pass as well if everything were denied. */
+/** A control: an allowed call. Without it the cases would also pass if everything were denied. */
 async function expectAllowed(): Promise<void> {
   const before = gate.server.reached.length
   const [answer] = await client.send(echo('{"text":"control \u00e9"}'))
@@ -204,7 +204,7 @@ async function expectAllowed(): Promise<void> {
   expect(reached).toEqual([['tools/call', '{"arguments":{"text":"control é"},"name":"echo"}']])
 }
 
-test('the client and its tool are not denied as such: a plain call reaches the server, byte for byte', async () => {
+test('the client and its tool are allowed: a plain call reaches the server, byte for byte', async () => {
   await expectAllowed()
   await expectJudged()
 })
@@ -215,7 +215,7 @@ describe('does not reach the server', () => {
     const before = gate.server.reached.length
     const came = await client.send(text)
     expect(gate.server.reached).toHaveLength(before)
-    // Who waits for an answer gets one; it is an error, or says that it was not allowed.
+    // A request gets an answer: an error or a denial.
     for (const answer of came)
       expect(answer.error !== undefined || at(answer, 'result', 'isError') === true).toBe(true)
     await expectJudged()
@@ -230,7 +230,7 @@ describe('does not reach the server', () => {
     await expectJudged()
   })
 
-  test('a call with the id of one that is under way', async () => {
+  test('a call with the id of an active one', async () => {
     let go = (): void => undefined
     const held = new Promise<void>((resolve) => (go = resolve))
     const { answer } = gate.server
@@ -250,8 +250,8 @@ describe('does not reach the server', () => {
   })
 })
 
-describe('reaches the server as it was judged', () => {
-  test('with keys in canonical order, and nothing of `_meta` but what belongs to tracing', async () => {
+describe('reaches the server as judged', () => {
+  test('with keys in canonical order, and only the trace of `_meta`', async () => {
     const trace = '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01'
     const meta = `{"traceparent":"${trace}","tracestate":"a=\\u0000","com.example/arguments":{"text":"b"},"progressToken":1}`
     await client.send(call(`{"_meta":${meta},"arguments":{"text":"a"},"name":"echo"}`))
@@ -263,7 +263,7 @@ describe('reaches the server as it was judged', () => {
     await expectJudged()
   })
 
-  test('also if the same call comes twice: each is judged and each is on record', async () => {
+  test('also if the same call comes twice: each is judged and recorded', async () => {
     const before = gate.server.reached.length
     await client.send(echo('{"text":"same"}'))
     await client.send(echo('{"text":"same"}'))
@@ -272,7 +272,7 @@ describe('reaches the server as it was judged', () => {
   })
 })
 
-test('what could not be read is on the record as refused', async () => {
+test('unreadable messages are recorded as refused', async () => {
   const before = (await gate.receipts()).length
   await client.send(call('{"name":"echo","name":"other"}'))
   const added = (await gate.receipts()).slice(before)

@@ -1,4 +1,4 @@
-// Conversations that do what a test tells them, in place of real ones with servers behind them.
+// Scripted conversations in place of real ones with servers.
 
 import { canonicalize, type JsonObject } from '@tollgate/evidence'
 import type { Conversation, Out } from '../../src/mcp/conversation.ts'
@@ -13,13 +13,13 @@ import {
   type Unreadable,
 } from '../../src/mcp/message.ts'
 
-/** A request that waits for the test to say something. */
+/** A request that waits for the test. */
 export interface Held {
   readonly id: RequestId
   readonly out: Out
 }
 
-/** A conversation, as seen from the test. */
+/** A conversation, as the test sees it. */
 export interface StandIn {
   readonly principal: string
   readonly scope: Scope
@@ -31,15 +31,15 @@ export interface StandIn {
   readonly held: Held[]
 }
 
-/** The door, and every conversation that was begun, oldest first. */
+/** The door, and every conversation, oldest first. */
 export interface StandInMcp {
   readonly mcp: Mcp
   readonly begun: StandIn[]
-  /** Waits until something is so. */
+  /** Waits for a condition. */
   until<T>(what: () => T | undefined | false): Promise<T>
 }
 
-/** Makes one that knows these servers. */
+/** Creates a door with these servers. */
 export function createStandIn(servers: readonly string[] = ['files']): StandInMcp {
   const begun: StandIn[] = []
   const listeners = new Set<() => void>()
@@ -111,7 +111,7 @@ function actOn(conversation: StandIn, stir: () => void): Conversation & { toolsC
   }
 }
 
-/** `hold` waits for the test, `tell` says something first, `nothing` is not known; all else is told what it asked. */
+/** `hold` waits for the test, `tell` sends a message first, `nothing` is unknown; every other request is echoed. */
 function act(conversation: StandIn, id: RequestId, method: string, params: JsonObject, out: Out): void {
   const fail = (code: number): void => {
     const error = { code, message: 'no' }

@@ -32,10 +32,10 @@ function start(how: JsonObject = {}, options: Parameters<typeof connectTo>[1] = 
 }
 
 const heardBy = async (server: UpstreamRig): Promise<readonly JsonObject[]> =>
-  // Sound: the stand-in answers with all messages it got.
+  // Sound: the stand-in returns all messages it received.
   JSON.parse(await server.call('heard')) as JsonObject[]
 
-/** Whether a process runs. One that has ended may stay in the list until somebody asks after it. */
+/** Whether a process runs. An ended one may stay listed until it is collected. */
 function isAlive(pid: number): boolean {
   try {
     return !/\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
@@ -53,7 +53,7 @@ function isListed(pid: number): boolean {
 }
 
 describe('a process', () => {
-  it('is started when it is needed, once for all who ask, and not before', async () => {
+  it('is started on first use, once for all requests', async () => {
     const server = start()
     const [first, second] = await Promise.all([server.hello(), server.hello()])
     expect(first).toEqual({
@@ -82,7 +82,7 @@ describe('a process', () => {
     expect(JSON.parse(await start().call('env'))).toEqual({ ONLY: 'this' })
   })
 
-  it('that cannot be started cannot be reached', async () => {
+  it('that cannot be started is unreachable', async () => {
     const server = connectTo({ transport: 'stdio', command: '/no/such/thing', args: [], env: {} })
     const fault = await faultOf(server.hello())
     expect(fault.code).toBe('UNREACHABLE')
@@ -91,23 +91,23 @@ describe('a process', () => {
     expect(server.incarnation).toBe(0)
   })
 
-  it('that says nothing cannot be reached', async () => {
+  it('that stays silent is unreachable', async () => {
     const server = start({ mute: true }, { times: { hello: 600 } })
     expect((await faultOf(server.hello())).code).toBe('UNREACHABLE')
   })
 
-  it('that is not there in time for a request gets none', async () => {
+  it('that is not ready in time gets no request', async () => {
     const server = start({ mute: true }, { times: { patience: 100 } })
     expect((await faultOf(server.call('echo'))).code).toBe('UNREACHABLE')
   })
 
-  it('that says nothing to the modern question is asked the legacy one', async () => {
+  it('that ignores the modern greeting gets the legacy one', async () => {
     const server = start({ protocol: 'silent' }, { times: { silence: 100 } })
     expect((await server.hello()).protocol).toBe('legacy')
     expect(await server.call('echo')).toBe('{}')
   })
 
-  it('that ends at the modern question is asked the legacy one at the next try', async () => {
+  it('that exits at the modern greeting gets the legacy one at the next start', async () => {
     const server = start({ dieOnProbe: true })
     expect((await faultOf(server.hello())).code).toBe('UNREACHABLE')
     expect((await server.hello()).protocol).toBe('legacy')
@@ -124,14 +124,14 @@ describe('a process', () => {
     },
   )
 
-  it('that names only revisions of the handshake is spoken with in them', async () => {
+  it('that names only legacy revisions gets the handshake', async () => {
     expect((await start({ supported: ['2025-11-25'] }).hello()).protocol).toBe('legacy')
     expect((await faultOf(start({ supported: ['2031-01-01'] }).hello())).code).toBe('UNREACHABLE')
   })
 })
 
 describe('a process that misbehaves', () => {
-  it('loses what is under way when it ends, and is started again by the next request', async () => {
+  it('fails its active requests when it ends, and is restarted by the next request', async () => {
     const server = start()
     const before = await server.call('pid')
     const [hung, crashed] = await Promise.all([faultOf(server.call('hang')), faultOf(server.call('crash'))])
@@ -140,7 +140,7 @@ describe('a process that misbehaves', () => {
     expect(await server.call('pid')).not.toBe(before)
   })
 
-  it('gets a request that is for one process alone in that one, or not at all', async () => {
+  it('gets a request for one incarnation in that one, or not at all', async () => {
     const server = start()
     const meant = { only: 1 }
     expect((await faultOf(server.call('pid', {}, { only: 0 }))).code).toBe('UNREACHABLE')
@@ -150,7 +150,7 @@ describe('a process that misbehaves', () => {
     expect([server.incarnation, await server.call('pid', {}, meant)]).toEqual([1, pid])
     expect((await faultOf(server.call('crash', {}, meant))).code).toBe('LOST')
     expect((await faultOf(server.call('pid', {}, meant))).code).toBe('UNREACHABLE')
-    // Nothing was started by that.
+    // Nothing was started.
     expect(server.incarnation).toBe(1)
     const next = await server.call('pid')
     expect(server.incarnation).toBe(2)
@@ -162,7 +162,7 @@ describe('a process that misbehaves', () => {
     expect((await faultOf(server.call('pid', {}, { only: 2 }))).code).toBe('UNREACHABLE')
   })
 
-  it('is not started again and again without a pause', async () => {
+  it('is not restarted in a loop', async () => {
     const server = start({}, { times: { backOff: 400 } })
     expect((await faultOf(server.call('crash'))).code).toBe('LOST')
     expect((await faultOf(server.call('crash'))).code).toBe('LOST')
@@ -171,12 +171,12 @@ describe('a process that misbehaves', () => {
     expect(server.downs()).toBe(2)
   })
 
-  it('is started again at once after it has been well for a while', async () => {
+  it('is restarted at once after it has run well', async () => {
     const server = start({}, { times: { well: 0 } })
     for (let i = 0; i < 3; i++) expect((await faultOf(server.call('crash'))).code).toBe('LOST')
   })
 
-  it('is heard out when it ends after its answer', async () => {
+  it('is read to its end after it exits', async () => {
     const answer = await start().request('tools/call', { name: 'last' })
     expect(answer).toEqual({ ok: true, result: { last: true } })
   })
@@ -185,19 +185,19 @@ describe('a process that misbehaves', () => {
     expect((await faultOf(start().call('half'))).code).toBe('LOST')
   })
 
-  it('may print what is no message, and is not helped by it', async () => {
+  it('may print garbage, without effect', async () => {
     const server = start()
     expect(await server.call('garbage')).toBe('done')
     expect(server.logged.join()).toContain('unreadable messages')
   })
 
-  it('is given up when it prints too much of that', async () => {
+  it('is ended after too much garbage', async () => {
     const server = start()
     expect((await faultOf(server.call('flood'))).code).toBe('GARBLED')
     expect(server.downs()).toBe(1)
   })
 
-  it('is given up, with all that is under way, at a line that is too long', async () => {
+  it('is ended, with its active requests, at a line that is too long', async () => {
     const server = start({}, { maxMessage: 65_536 })
     const faults = await Promise.all([faultOf(server.call('hang')), faultOf(server.call('oversize'))])
     expect(faults.map(({ code }) => code)).toEqual(['GARBLED', 'GARBLED'])
@@ -220,7 +220,7 @@ describe('a process that misbehaves', () => {
     },
   )
 
-  it('says nothing in the name of the gateway', async () => {
+  it('cannot use the keys of the gateway', async () => {
     const server = start()
     expect(await server.request('tools/call', { name: 'forge' })).toEqual({
       ok: true,
@@ -232,32 +232,32 @@ describe('a process that misbehaves', () => {
     })
   })
 
-  it('is heard once when it answers twice', async () => {
+  it('has one answer counted if it sends two', async () => {
     const server = start()
     expect(await server.call('twice')).toBe('first')
     expect(await server.call('echo')).toBe('{}')
     expect(server.logged.join()).toContain('an answer without a request')
   })
 
-  it('is not heard when it answers under another id', async () => {
+  it('is ignored if it answers under another id', async () => {
     expect(await start().call('wrong')).toBe('to you')
   })
 
-  it('is given up when it closes its output and lives on', async () => {
+  it('is ended when it closes its output', async () => {
     const server = start()
     const pid = Number(await server.call('pid'))
     expect((await faultOf(server.call('mute'))).code).toBe('LOST')
     await expect.poll(() => isAlive(pid)).toBe(false)
   })
 
-  it('is given up when it closes its input and lives on', async () => {
+  it('is ended when it closes its input', async () => {
     const server = start()
     expect(await server.call('unplug')).toBe('done')
     expect((await faultOf(server.call('echo'))).code).toBe('LOST')
     expect(server.downs()).toBe(1)
   })
 
-  it('is given up when it does not read its input', async () => {
+  it('is ended when it does not read its input', async () => {
     const server = start({}, { maxQueue: 1 << 20 })
     const deaf = faultOf(server.call('deaf'))
     const rest = Array.from({ length: 8 }, () => faultOf(server.call('echo', { text: 'x'.repeat(300_000) })))
@@ -266,14 +266,14 @@ describe('a process that misbehaves', () => {
     expect(codes.every((code) => code === 'LOST' || code === 'UNREACHABLE')).toBe(true)
   })
 
-  it('fails a request it does not answer in time, and is told', async () => {
+  it('gets a cancellation if it does not answer in time', async () => {
     const server = start({}, { times: { patience: 600 } })
     await server.hello()
     expect((await faultOf(server.call('hang'))).code).toBe('SILENT')
     expect((await heardBy(server)).map(({ method }) => method)).toContain('notifications/cancelled')
   })
 
-  it('never has to wait for its errors to be read, and they are not all handed on', async () => {
+  it('never blocks on standard error, of which a part is forwarded', async () => {
     const server = start()
     expect(await server.call('shout')).toBe('done')
     expect(server.stderr()).toMatch(/^e+$/)
@@ -282,7 +282,7 @@ describe('a process that misbehaves', () => {
 })
 
 describe('the end of a process', () => {
-  it('is begun by closing its input', async () => {
+  it('begins with closing its input', async () => {
     const server = start({}, { times: { grace: 30_000 } })
     const pid = Number(await server.call('pid'))
     const hung = faultOf(server.call('hang'))
@@ -294,14 +294,14 @@ describe('the end of a process', () => {
     expect(server.downs()).toBe(0)
   })
 
-  it('is made if it does not want to', async () => {
+  it('is forced if needed', async () => {
     const server = start()
     const pid = Number(await server.call('stubborn'))
     await server.close()
     expect(isAlive(pid)).toBe(false)
   })
 
-  it('is the end of what it has started', async () => {
+  it('also ends the processes it started', async () => {
     const server = start()
     const pid = Number(await server.call('family'))
     expect(isAlive(pid)).toBe(true)
@@ -309,7 +309,7 @@ describe('the end of a process', () => {
     await expect.poll(() => isAlive(pid)).toBe(false)
   })
 
-  it('of its own accord is the end of what it has started', async () => {
+  it('after its own exit, also ends the processes it started', async () => {
     const server = start()
     const pid = Number(await server.call('family'))
     await faultOf(server.call('crash'))
@@ -318,7 +318,7 @@ describe('the end of a process', () => {
 })
 
 describe('a legacy request', () => {
-  it('keeps the `_meta` it has, and adds a progress token of ours only if progress is wanted', async () => {
+  it('keeps the `_meta` it has, and adds a progress token only if progress is wanted', async () => {
     const server = start()
     const progress: JsonObject[] = []
     const params = { name: 'progress', arguments: {}, _meta: { traceparent: 't', progressToken: 'theirs' } }
@@ -331,7 +331,7 @@ describe('a legacy request', () => {
     expect(metas.slice(3, 6)).toEqual([{ traceparent: 't', progressToken: 3 }, { traceparent: 't' }, 'none'])
   })
 
-  it('that is cancelled tells the server, and is not sent if it was cancelled before', async () => {
+  it('that is cancelled is cancelled at the server, and not sent if it was cancelled before', async () => {
     const server = start()
     const early = new AbortController()
     const unsent = faultOf(server.call('crash', {}, { signal: early.signal }))
@@ -352,7 +352,7 @@ describe('a legacy request', () => {
     })
   })
 
-  it('brings questions of the server to the oldest request that can be asked', async () => {
+  it('takes questions of the server to the oldest request that can be asked', async () => {
     const server = start()
     const asked: string[] = []
     const first = server.call(
@@ -382,7 +382,7 @@ describe('a legacy request', () => {
     await first
   })
 
-  it('refuses a question of the server that could be for either of two who can be asked', async () => {
+  it('refuses a question that may belong to either of two clients', async () => {
     const server = start()
     const asked: string[] = []
     const exchange = (who: string, asker: string): Exchange => ({
@@ -400,7 +400,7 @@ describe('a legacy request', () => {
     expect(await answer(exchange('second', 'b'))).toBe(-32603)
     expect(await answer({ onAsk: () => Promise.reject(new Error('never')) })).toBe(-32603)
     expect(asked).toEqual([])
-    // Who cannot be asked is not in the way.
+    // A request that cannot be asked does not matter.
     expect(await answer({ asker: 'b' })).toEqual({ who: 'first' })
     expect(await answer(exchange('second', 'a'))).toEqual({ who: 'first' })
     stop.abort()
@@ -408,12 +408,12 @@ describe('a legacy request', () => {
     expect(await answer(exchange('second', 'b'))).toEqual({ who: 'second' })
   })
 
-  it('refuses questions of the server where nobody can be asked', async () => {
+  it('refuses questions if no client can be asked', async () => {
     const answers: unknown = JSON.parse(await start().call('asks', { methods: ['sampling/createMessage'] }))
     expect(answers).toEqual({ 'q-sampling/createMessage': -32603, 'q-list': -32602 })
   })
 
-  it('lets through no notification that the protocol does not have', async () => {
+  it('forwards no unknown notification', async () => {
     const server = start()
     await server.call('notes')
     expect(server.told).toEqual([
@@ -423,7 +423,7 @@ describe('a legacy request', () => {
     ])
   })
 
-  it('subscribes to what is new and unsubscribes from what is gone, where the server can', async () => {
+  it('subscribes to new URIs and unsubscribes from old ones, if the server supports it', async () => {
     const wanted = { tools: true, prompts: true, resources: true }
     for (const subscribe of [true, false]) {
       const server = start({ capabilities: { resources: { subscribe } } })
@@ -462,12 +462,12 @@ describe('a legacy request', () => {
     await expect.poll(subscribed).toBe(times)
   })
 
-  it('passes on what the client tells, if the protocol has it', async () => {
+  it('forwards known notifications of the client', async () => {
     const server = start()
     server.notify('notifications/roots/list_changed', {})
     await server.hello()
     server.notify('notifications/roots/list_changed', {})
-    // On purpose: what the compiler refuses is refused without it as well.
+    // On purpose: refused at run time too, not only by the compiler.
     server.notify('notifications/rm_rf' as 'notifications/roots/list_changed', {})
     const methods = (await heardBy(server)).map(({ method }) => method)
     expect(methods.filter((each) => textFor(each).startsWith('notifications/'))).toEqual([
@@ -481,7 +481,7 @@ describe('a modern request', () => {
   const modern = (options: Parameters<typeof connectTo>[1] = {}): UpstreamRig =>
     start({ protocol: 'modern' }, options)
 
-  it('says who asks, every time', async () => {
+  it('names its sender every time', async () => {
     const server = modern()
     await server.request(
       'tools/call',
@@ -500,7 +500,7 @@ describe('a modern request', () => {
     })
   })
 
-  it('brings what the server needs, all at once, with its state', async () => {
+  it('brings all answers at once, with the state', async () => {
     const server = modern()
     const given = {
       inputRequests: {
@@ -526,7 +526,7 @@ describe('a modern request', () => {
     })
   })
 
-  it('is given up with an answer where the client cannot be asked', async () => {
+  it('gets an error answer if the client cannot be asked', async () => {
     const server = modern()
     const given = { inputRequests: { a: { method: 'elicitation/create' } } }
     expect(await server.call('input', given)).toBe('-32603 the client cannot be asked')
@@ -556,14 +556,14 @@ describe('a modern request', () => {
     expect([fault.code, fault.bytes, asked]).toEqual(['GARBLED', undefined, 0])
   })
 
-  it('asks the client nothing where the protocol has no questions', async () => {
+  it('asks the client nothing in methods without questions', async () => {
     const server = modern()
     const onAsk = (): Promise<JsonObject> => Promise.reject(new Error('never'))
     const fault = await faultOf(server.request('resources/templates/list', {}, { onAsk }))
     expect([fault.code, fault.bytes]).toEqual(['GARBLED', undefined])
   })
 
-  it('whose first message was sent is lost with the server, and the rest goes to no other', async () => {
+  it('is lost with its server after the first message, and continues nowhere else', async () => {
     const server = modern()
     expect((await faultOf(server.call('die asked', {}, {}))).code).toBe('LOST')
     const onAsk = async (): Promise<JsonObject> => {
@@ -574,7 +574,7 @@ describe('a modern request', () => {
     expect(server.incarnation).toBe(2)
   })
 
-  it('is given up when the server never has enough, and when its result is of no known kind', async () => {
+  it('fails if the server asks forever, or sends an unknown type of result', async () => {
     const server = modern()
     const endless = await faultOf(server.call('endless'))
     expect([endless.code, endless.bytes]).toEqual(['GARBLED', undefined])
@@ -585,7 +585,7 @@ describe('a modern request', () => {
     expect(Buffer.from(odd.bytes ?? []).toString()).toBe('{"resultType":"odd"}')
   })
 
-  it('that is cancelled while the client is asked ends at once', async () => {
+  it('that is cancelled during a question ends at once', async () => {
     const server = modern()
     const stop = new AbortController()
     const onAsk = (): Promise<JsonObject> => {
@@ -598,13 +598,13 @@ describe('a modern request', () => {
     )
   })
 
-  it('lets through no notification that this era does not have', async () => {
+  it('forwards no notification that the modern protocol lacks', async () => {
     const server = modern()
     await server.call('notes')
     expect(server.told).toEqual([{ method: 'notifications/message', params: { level: 'info', data: 'hi' } }])
   })
 
-  it('has questions of the server refused', async () => {
+  it('refuses legacy questions of the server', async () => {
     const text = await modern().call(
       'asks',
       { methods: ['elicitation/create', 'ping'] },
@@ -615,7 +615,7 @@ describe('a modern request', () => {
     expect(JSON.parse(text)).toEqual({ 'q-elicitation/create': -32601, 'q-ping': {}, 'q-list': -32602 })
   })
 
-  it('listens with one request, which is replaced when the wish changes', async () => {
+  it('listens with one request, which is replaced when the subscription changes', async () => {
     const server = modern()
     const none = { tools: false, prompts: false, resources: false, uris: [] }
     server.listen({ ...none, tools: true })
@@ -639,7 +639,7 @@ describe('a modern request', () => {
 })
 
 describe('the real servers', () => {
-  it('of the legacy era are spoken with', async () => {
+  it('with the legacy protocol work', async () => {
     const server = connectTo({
       transport: 'stdio',
       command: process.execPath,
@@ -687,7 +687,7 @@ describe('the real servers', () => {
     ])
   })
 
-  it('of the modern era are spoken with', async () => {
+  it('with the modern protocol work', async () => {
     const server = connectTo({
       transport: 'stdio',
       command: process.execPath,

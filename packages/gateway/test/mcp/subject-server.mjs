@@ -1,5 +1,5 @@
-// A server that has what the conformance suite looks for, on the official SDK, in both eras at one address:
-// `node mcp-subject-server.mjs both` or `… legacy`. It prints its address.
+// A server with every feature of the conformance suite, on the official SDK, with both protocols at one address: `node
+// mcp-subject-server.mjs both` or `… legacy`. It prints its address.
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -86,7 +86,7 @@ function addAnswering(server) {
   )
 }
 
-/** Tools that tell something while they work. */
+/** Tools that send notifications while they run. */
 function addTelling(server) {
   const telling = (name, run) =>
     server.registerTool(name, { description: `Tells, for ${name}` }, async (ctx) => {
@@ -122,7 +122,7 @@ const sample = (prompt, maxTokens = 100) =>
     maxTokens,
   })
 
-/** Tools that ask one thing, which in the old era is a request of the server. */
+/** Tools that ask one question; in the legacy protocol that is a request of the server. */
 function addAsking(server) {
   const asking = (name, properties, request, answer) =>
     server.registerTool(
@@ -178,7 +178,7 @@ function choices() {
   }
 }
 
-/** Tools of the new era, which ask in rounds. */
+/** Tools of the modern protocol, which ask in rounds. */
 function addRounds(server) {
   const rounds = (name, run) =>
     server.registerTool(`test_input_required_result_${name}`, { description: `Asks, for ${name}` }, (ctx) =>
@@ -290,7 +290,7 @@ function addPrompts(server) {
   })
 }
 
-/** The old era has sessions, each with a server of its own. */
+/** The legacy protocol has sessions, each with its own server. */
 const sessions = new Map()
 
 async function legacy(request) {

@@ -1,5 +1,5 @@
-// Between a gateway and a server: `node mcp-tap.mjs FILE COMMAND ARGS…` runs the server and writes down every byte it is sent,
-// before it is sent. What is not in the file has not reached the server.
+// A tap between a gateway and a server: `node mcp-tap.mjs FILE COMMAND ARGS…` runs the server and records every byte before it
+// is sent. Bytes that are not in the file have not reached the server.
 
 import { spawn } from 'node:child_process'
 import { appendFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ process.stdin.on('data', (chunk) => {
   child.stdin.write(chunk)
 })
 process.stdin.on('end', () => child.stdin.end())
-// It has ended first: what comes after cannot reach it, and is written down all the same.
+// The server ended first. Later bytes cannot reach it, but are recorded.
 child.stdin.on('error', () => undefined)
 child.on('error', () => process.exit(127))
 child.on('exit', (code) => process.exit(code ?? 1))

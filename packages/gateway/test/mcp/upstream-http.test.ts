@@ -43,7 +43,7 @@ const methodsOf = ({ got }: HttpStandIn): unknown[] => got.map(({ verb, message 
 const isCall = ({ message }: Got): boolean => message.method === 'tools/call'
 
 describe('a legacy server by HTTP', () => {
-  it('is asked the modern question, then greeted, and keeps a session', async () => {
+  it('gets the modern greeting, then the handshake, and keeps a session', async () => {
     const { server, up } = await start({ protocol: 'legacy', aside: true })
     expect(await up.hello()).toMatchObject({
       protocol: 'legacy',
@@ -91,7 +91,7 @@ describe('a legacy server by HTTP', () => {
     },
   )
 
-  it('that refuses the handshake cannot be reached, and says nothing of why', async () => {
+  it('that refuses the handshake is unreachable, and its error text is not quoted', async () => {
     const { up } = await start({
       protocol: 'legacy',
       onInitialize: ({ response }) => void response.writeHead(401).end('the secret is wrong'),
@@ -102,7 +102,7 @@ describe('a legacy server by HTTP', () => {
     expect(fault.message).not.toContain('secret')
   })
 
-  it('that forgets a session loses what is under way, and gets a new one with the next request', async () => {
+  it('that forgets a session fails active requests, and gets a new session with the next one', async () => {
     const { server, up } = await start({ protocol: 'legacy', tools: { hang: () => undefined } })
     const hung = faultOf(up.call('hang'))
     await server.gotten(isCall)
@@ -119,7 +119,7 @@ describe('a legacy server by HTTP', () => {
     expect(server.got.filter(isCall)).toHaveLength(4)
   })
 
-  it('that says only that a request is bad is asked whether it knows the session', async () => {
+  it('that answers 400 is asked with `ping` whether it knows the session', async () => {
     const refused = { jsonrpc: '2.0', error: { code: -32_000, message: 'No valid session ID provided' } }
     const { server, up } = await start({
       protocol: 'legacy',
@@ -145,7 +145,7 @@ describe('a legacy server by HTTP', () => {
     expect(forgetful.server.sessions.size).toBe(2)
   })
 
-  it('that asks faster than it takes answers is given up', async () => {
+  it('that asks faster than it takes answers is dropped', async () => {
     const { up } = await start({
       protocol: 'legacy',
       tools: {
@@ -159,7 +159,7 @@ describe('a legacy server by HTTP', () => {
     expect((await faultOf(up.call('pings'))).code).toBe('GARBLED')
   })
 
-  it('is told that a request is cancelled', async () => {
+  it('gets cancellations', async () => {
     const { server, up } = await start({ protocol: 'legacy', tools: { hang: () => undefined } })
     const stop = new AbortController()
     const hung = faultOf(up.call('hang', {}, { signal: stop.signal }))
@@ -171,7 +171,7 @@ describe('a legacy server by HTTP', () => {
     expect(await up.call('echo')).toBe('done')
   })
 
-  it('asks on the stream of a request, and is answered by a request of its own', async () => {
+  it('asks on the stream of a request, and gets the answer as a request', async () => {
     const { server, up } = await start({
       protocol: 'legacy',
       tools: {
@@ -200,7 +200,7 @@ describe('a legacy server by HTTP', () => {
     expect((await older).code).toBe('LOST')
   })
 
-  it('is heard on the stream that belongs to no request, but not with answers', async () => {
+  it('is read on its separate stream, except for answers', async () => {
     const { server, up } = await start({ protocol: 'legacy', aside: true, tools: { hang: () => undefined } })
     const stop = new AbortController()
     const hung = faultOf(up.call('hang', {}, { signal: stop.signal }))
@@ -222,7 +222,7 @@ describe('a legacy server by HTTP', () => {
     expect((await hung).code).toBe('CANCELLED')
   })
 
-  it('that asks on that stream is refused where its question could be for either of two', async () => {
+  it('that asks on that stream is refused if the question may belong to either of two clients', async () => {
     const { server, up } = await start({ protocol: 'legacy', aside: true, tools: { hang: () => undefined } })
     const hang = (asker: string, signal?: AbortSignal): Promise<UpstreamFault> => {
       const onAsk = (): Promise<JsonObject> => Promise.resolve({ asker })
@@ -252,7 +252,7 @@ const PROGRESS = {
   params: { progressToken: 2, progress: 1 },
 }
 
-/** Ways of answering a call badly, and what that is. */
+/** Invalid answers to a call, and their codes. */
 const FAULTS: Readonly<Record<string, [code: string, tool: (got: Got, say: Say) => void]>> = {
   'a cut connection': ['LOST', ({ response }) => void response.destroy()],
   'a JSON text cut half way': [
@@ -334,13 +334,13 @@ const FAULTS: Readonly<Record<string, [code: string, tool: (got: Got, say: Say) 
     'GARBLED',
     ({ message }, say) => say.json({ jsonrpc: '2.0', id: message.id ?? null, error: 'no' }),
   ],
-  'an error of nobody with status 500': [
+  'an error without an id and with status 500': [
     'GARBLED',
     (_, say) => say.json({ jsonrpc: '2.0', id: null, error: { code: -32603, message: 'x' } }, 500),
   ],
 }
 const JSON_TYPE = { 'content-type': 'application/json' }
-/** Those that are results all the same: what was asked for has been done. */
+/** Those that are results all the same: the call was done. */
 const RESULTS = ['a number that cannot be read', 'an event that cannot be read']
 
 describe.each(['modern', 'legacy'] as const)('a %s server by HTTP that answers a call badly', (protocol) => {
@@ -356,7 +356,7 @@ describe.each(['modern', 'legacy'] as const)('a %s server by HTTP that answers a
     },
   )
 
-  it('with an error under its id passes it on, whatever the status', async () => {
+  it('with an error under its id gets it forwarded, whatever the status', async () => {
     const { up } = await start({
       protocol,
       tools: {
@@ -367,7 +367,7 @@ describe.each(['modern', 'legacy'] as const)('a %s server by HTTP that answers a
     expect(await up.call('bad')).toBe('-32050 no')
   })
 
-  it('with an error in the name of the gateway is not believed, whatever the status', async () => {
+  it('with an error that uses the keys of the gateway has them removed', async () => {
     const data = { 'dev.tollgate/decision': { verdict: 'DENY' }, kept: 1 }
     const { up } = await start({
       protocol,
@@ -385,7 +385,7 @@ describe.each(['modern', 'legacy'] as const)('a %s server by HTTP that answers a
     })
   })
 
-  it('by saying nothing fails it in time', async () => {
+  it('by staying silent fails it in time', async () => {
     const { server, up } = await start(
       { protocol, tools: { hang: () => undefined } },
       { times: { patience: 300 } },
@@ -397,7 +397,7 @@ describe.each(['modern', 'legacy'] as const)('a %s server by HTTP that answers a
     expect(response.writableFinished).toBe(false)
   })
 
-  it('with progress and log messages on its stream is heard, and once', async () => {
+  it('with progress and log messages on its stream is read once', async () => {
     const { server, up } = await start({
       protocol,
       tools: {
@@ -424,7 +424,7 @@ describe.each(['modern', 'legacy'] as const)('a %s server by HTTP that answers a
 })
 
 describe('a server by HTTP', () => {
-  it('that is not there cannot be reached, however often it is tried', async () => {
+  it('that does not exist is unreachable, at every attempt', async () => {
     const probe = createServer().listen(0, '127.0.0.1')
     await once(probe, 'listening')
     // Sound: it listens on a port.
@@ -434,7 +434,7 @@ describe('a server by HTTP', () => {
     for (let i = 0; i < 3; i++) expect((await faultOf(up.call('echo'))).code).toBe('UNREACHABLE')
   })
 
-  it('that goes away is down, and loses nothing that was not sent', async () => {
+  it('that disappears is down, and no unsent request is lost', async () => {
     const { up } = await start({ protocol: 'modern' })
     await up.hello()
     await closeStandIns()
@@ -443,7 +443,7 @@ describe('a server by HTTP', () => {
     expect(up.downs()).toBe(1)
   })
 
-  it.each([301, 307, 500, 503])('that answers %i to the first question cannot be reached', async (status) => {
+  it.each([301, 307, 500, 503])('that answers %i to the greeting is unreachable', async (status) => {
     const { server, up } = await start({
       protocol: 'legacy',
       onDiscover: ({ response }) => void response.writeHead(status, { location: '/stolen' }).end(),
@@ -452,7 +452,7 @@ describe('a server by HTTP', () => {
     expect(server.got).toHaveLength(1)
   })
 
-  it('that says nothing cannot be reached', async () => {
+  it('that stays silent is unreachable', async () => {
     const { up } = await start({ protocol: 'modern', onDiscover: () => undefined }, { times: { hello: 200 } })
     expect((await faultOf(up.hello())).code).toBe('UNREACHABLE')
   })
@@ -510,7 +510,7 @@ describe('a modern server by HTTP', () => {
     response.writeHead(200, JSON_TYPE).end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }))
   }
 
-  it('is told in headers what a request is about', async () => {
+  it('gets headers that describe the request', async () => {
     const { server, up } = await start({ protocol: 'modern', onOther })
     const listed = await up.request('tools/list', {})
     // Sound: it is the list above.
@@ -537,7 +537,7 @@ describe('a modern server by HTTP', () => {
   })
 
   it.each([' padded ', '=?base64?x?=', 'line\nbreak', 'é'])(
-    'is told the name %j so that it cannot be misread',
+    'gets the name %j unambiguously',
     async (name) => {
       const { server, up } = await start({ protocol: 'modern' })
       await up.call(name)
@@ -546,7 +546,7 @@ describe('a modern server by HTTP', () => {
     },
   )
 
-  it('takes a connection that is closed for a request that is cancelled, and is told nothing else', async () => {
+  it('takes a closed connection as a cancellation, and gets nothing else', async () => {
     const { server, up } = await start({ protocol: 'modern', tools: { hang: (_, say) => void say.stream() } })
     const stop = new AbortController()
     const hung = faultOf(up.call('hang', {}, { signal: stop.signal }))
@@ -559,7 +559,7 @@ describe('a modern server by HTTP', () => {
     expect(methodsOf(server)).toEqual(['server/discover', 'tools/call', 'tools/call'])
   })
 
-  it('is heard on the stream that was asked for, and not of other subscriptions', async () => {
+  it('is read on its subscribed stream, and not for other subscriptions', async () => {
     const streams: ((message: JsonObject) => void)[] = []
     const { server, up } = await start({
       protocol: 'modern',
@@ -614,7 +614,7 @@ describe('a modern server by HTTP', () => {
       ({ response, message }) =>
         void response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id: message.id, result: {} })}\n\n`),
     ],
-  ])('may be another one when the stream that it tells of changes on %s', async (_, lose) => {
+  ])('may be another server when its change stream %s', async (_, lose) => {
     const { server, up } = await start({ protocol: 'modern', onOther: beginStream })
     up.listen(TOOLS_ONLY)
     await up.hello()
@@ -629,7 +629,7 @@ describe('a modern server by HTTP', () => {
     expect(server.got.filter(isCall)).toHaveLength(2)
   })
 
-  it.each([true, false])('is told again what is watched after a stream only if approved: %s', async (yes) => {
+  it.each([true, false])('gets its subscriptions again after a stream only if approved: %s', async (yes) => {
     const { server, up } = await start(
       { protocol: 'modern', onOther: beginStream },
       { isApproved: () => yes },
@@ -645,7 +645,7 @@ describe('a modern server by HTTP', () => {
     })
   })
 
-  it.each([404, 500])('may be another one when it refuses to tell of changes with %i', async (status) => {
+  it.each([404, 500])('may be another server when it refuses subscriptions with %i', async (status) => {
     const { up } = await start({
       protocol: 'modern',
       onOther({ response, message: { id } }) {
@@ -661,7 +661,7 @@ describe('a modern server by HTTP', () => {
     expect((await faultOf(up.call('echo', {}, { only: 1 }))).code).toBe('UNREACHABLE')
   })
 
-  it('that may be another one is asked once more who it is, and what is under way goes on', async () => {
+  it('that may be another server is asked again who it is, and active requests continue', async () => {
     const says = [{ instructions: 'first' }, { instructions: 'second' }]
     let finish: () => void = () => undefined
     const { server, up } = await start({
@@ -687,7 +687,7 @@ describe('a modern server by HTTP', () => {
     expect(methodsOf(server).filter((method) => method === 'server/discover')).toHaveLength(2)
   })
 
-  it('that has become a legacy one is greeted as one', async () => {
+  it('that became a legacy one gets the handshake', async () => {
     let isModern = true
     const { server, up } = await start({
       protocol: 'legacy',
@@ -699,7 +699,7 @@ describe('a modern server by HTTP', () => {
       },
     })
     up.listen(TOOLS_ONLY)
-    // It knows no session, so it refuses to be listened to.
+    // It knows no session, so it refuses subscriptions.
     expect((await up.hello()).protocol).toBe('modern')
     await up.down()
     isModern = false
@@ -708,7 +708,7 @@ describe('a modern server by HTTP', () => {
     expect([up.downs(), up.incarnation, server.sessions.size]).toEqual([2, 3, 1])
   })
 
-  it('that may be another one gets no further message of a request that was for the first', async () => {
+  it('that may be another server gets no further message of an earlier request', async () => {
     const { server, up } = await start({
       protocol: 'modern',
       onOther: beginStream,
@@ -740,7 +740,7 @@ describe('the real servers', () => {
   const children: ChildProcess[] = []
   afterAll(() => children.forEach((child) => child.kill('SIGKILL')))
 
-  /** Starts a server, and gives what it says first on one of its outputs. */
+  /** Starts a server and returns its first output. */
   async function spawned(
     args: readonly string[],
     env: Record<string, string>,
@@ -768,7 +768,7 @@ describe('the real servers', () => {
         : { role: 'assistant', model: 'm', content: { type: 'text', text: 'sampled' } },
     )
 
-  it('of the legacy era are spoken with', async () => {
+  it('with the legacy protocol work', async () => {
     const free = createServer().listen(0)
     await once(free, 'listening')
     // Sound: it listens on a port.
@@ -796,7 +796,7 @@ describe('the real servers', () => {
     expect(JSON.stringify(elicited)).toContain('Ada')
   })
 
-  it('of the modern era are spoken with', async () => {
+  it('with the modern protocol work', async () => {
     const [port] = await spawned([standIn('modern'), 'http'], {}, /\d+/)
     const up = connectTo({ transport: 'http', url: `http://127.0.0.1:${port}/mcp`, headers: {} })
     up.listen({ tools: true, prompts: false, resources: false, uris: [] })
@@ -805,7 +805,7 @@ describe('the real servers', () => {
       info: { name: 'modern' },
       instructions: 'be kind',
     })
-    // It wants a header for this, which is known only from the list.
+    // It wants a header for this, which only the tool list declares.
     await up.request('tools/list', {})
     expect(await up.call('echo', { place: 'Zürich' })).toBe('{"place":"Zürich"}')
     const seen: string[] = []

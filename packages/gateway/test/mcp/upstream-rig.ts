@@ -1,4 +1,4 @@
-// Connections to stand-in servers, and what became of them.
+// Connections to stand-in servers, with a record of their events.
 
 import { fileURLToPath } from 'node:url'
 import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
@@ -28,11 +28,11 @@ export interface UpstreamRig extends Upstream {
   readonly told: readonly Told[]
   readonly logged: readonly string[]
   readonly stderr: () => string
-  /** How often it was down. */
+  /** How often it went down. */
   readonly downs: () => number
-  /** Resolves when it is down for the nth time. */
+  /** Resolves when it goes down for the nth time. */
   down(times?: number): Promise<void>
-  /** Resolves when something of this method has been told. */
+  /** Resolves when a notification of this method has arrived. */
   toldOf(method: string): Promise<Told>
   /** The text a tool answers with. */
   call(tool: string, given?: JsonObject, exchange?: Parameters<Upstream['request']>[2]): Promise<string>
@@ -40,7 +40,7 @@ export interface UpstreamRig extends Upstream {
 
 const open = new Set<Upstream>()
 
-/** Closes whatever a test left open. */
+/** Closes everything that a test left open. */
 export async function closeUpstreams(): Promise<void> {
   await Promise.all([...open].map((each) => each.close()))
   open.clear()
@@ -123,7 +123,7 @@ export function connectTo(
   }
 }
 
-/** The text of an answer; of an error its code and message. */
+/** The text of an answer; for an error its code and message. */
 export function textOf(answer: UpstreamAnswer): string {
   if (!answer.ok) return `${answer.error.code} ${answer.error.message}`
   const { content } = answer.result
@@ -131,7 +131,7 @@ export function textOf(answer: UpstreamAnswer): string {
   return typeof text === 'string' ? text : ''
 }
 
-/** The code that a request fails with, and what could not be read. */
+/** The fault of a request. */
 export async function faultOf(promise: Promise<unknown>): Promise<UpstreamFault> {
   const fault: unknown = await promise.then(
     (value) => new Error(`nothing failed: ${JSON.stringify(value)}`),
@@ -146,7 +146,7 @@ export function textFor(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : JSON.stringify(value)
 }
 
-/** What is at a path in a value. */
+/** The value at a path. */
 export function dig(value: Json | undefined, ...path: readonly string[]): Json | undefined {
   return path.reduce((inner, key) => (isObject(inner) ? inner[key] : undefined), value)
 }

@@ -18,9 +18,9 @@ const COMMAND = fileURLToPath(new URL('../../bin/tollgate.mjs', import.meta.url)
 /** A client's view of the wrapper. */
 interface Wrapped {
   send(message: object | string): void
-  /** The next message; what is none fails. */
+  /** The next message. Fails on anything else. */
   next(): Promise<Record<string, unknown>>
-  /** Waits until standard error has it. */
+  /** Waits for a text on standard error. */
   says(pattern: RegExp): Promise<void>
   readonly stderr: () => string
   kill(signal: NodeJS.Signals): void
@@ -35,7 +35,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
-// One user has one home: the key of the kept calls is in it.
+// One home per user: it holds the key of the kept calls.
 const home = newFolder()
 
 function run(args: readonly string[], env: Record<string, string> = {}): Wrapped {
@@ -149,7 +149,7 @@ describe('with a gateway', () => {
     return { ...standIn, door }
   }
 
-  it('brings the server with its command, directory and environment, and nothing of the gateway’s own', async () => {
+  it('starts the server with its command, directory and environment, and nothing of the gateway', async () => {
     const rig = await openDoor(newFolder())
     const data = join(rig.door.path, '..')
     const wrapped = run(['mcp', '--data', data, '--name', 'mine', '--', 'prog', '--flag', ''], {
@@ -173,7 +173,7 @@ describe('with a gateway', () => {
     await rig.until(() => rig.begun[0]?.closed)
   })
 
-  it('writes what the server says beside the protocol to standard error', async () => {
+  it('forwards standard error of the server', async () => {
     const data = newFolder()
     const rig = await openDoor(data)
     const wrapped = wrap(data, ['prog'])
@@ -186,7 +186,7 @@ describe('with a gateway', () => {
     expect(await wrapped.exit).toBe(0)
   })
 
-  it('answers garbage, and makes nothing of half a line at the end', async () => {
+  it('answers garbage, and ignores half a line at the end', async () => {
     const data = newFolder()
     const rig = await openDoor(data)
     const wrapped = wrap(data, ['prog'])
@@ -204,7 +204,7 @@ describe('with a gateway', () => {
     expect(rig.begun[0]?.taken.map(({ kind }) => kind)).toEqual(['request', 'unreadable', 'unreadable'])
   })
 
-  it('answers what is under way before it goes', async () => {
+  it('answers active requests before it ends', async () => {
     const data = newFolder()
     const rig = await openDoor(data)
     const wrapped = wrap(data, ['prog'])
@@ -216,7 +216,7 @@ describe('with a gateway', () => {
     expect(await wrapped.exit).toBe(0)
   })
 
-  it('says what is not known when the gateway stops, starts none, and goes on with the next', async () => {
+  it('reports unknown outcomes when the gateway stops, starts none, and continues with the next', async () => {
     const data = newFolder()
     const first = await openDoor(data)
     const wrapped = wrap(data, ['prog'])
@@ -249,7 +249,7 @@ describe('with a gateway', () => {
     expect(await wrapped.exit).toBe(0)
   })
 
-  it('is called in one way', async () => {
+  it('has one form of invocation', async () => {
     const data = newFolder()
     const none = run(['mcp', '--data', data, '--'])
     expect(await none.exit).not.toBe(0)
@@ -259,7 +259,7 @@ describe('with a gateway', () => {
   })
 })
 
-// Knows the methods it must, and says one thing on standard error.
+// Knows the required methods, and writes once to standard error.
 const SERVER = `
 import { createInterface } from 'node:readline'
 process.stderr.write('the server is up\\n')
@@ -277,7 +277,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 `
 
 describe('without a gateway', () => {
-  /** Process ids of the gateways that were started, in order. */
+  /** Process ids of the started gateways, in order. */
   function started(data: string): number[] {
     const log = existsSync(join(data, 'gateway.log')) ? readFileSync(join(data, 'gateway.log'), 'utf8') : ''
     return [...log.matchAll(/listening on \S+, process (\d+)$/gm)].map(([, pid]) => Number(pid))
@@ -308,7 +308,7 @@ describe('without a gateway', () => {
     return { data, server }
   }
 
-  it('starts one, on any port, and only one for two that begin at once; one that is killed comes back', async () => {
+  it('starts one gateway on any port, even for two clients at once, and again after it was killed', async () => {
     const { data, server } = prepare()
     const blocker = createServer()
     await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
@@ -343,7 +343,7 @@ describe('without a gateway', () => {
     expect(await one.exit).toBe(0)
   })
 
-  it('makes what is missing, also for two that begin at once', async () => {
+  it('creates missing files, even for two clients at once', async () => {
     const { data, server } = prepare()
     const both = [wrap(data, ['node', server]), wrap(data, ['node', server])]
     for (const each of both) each.send(request(0, 'initialize', INITIALIZE))
@@ -353,7 +353,7 @@ describe('without a gateway', () => {
     expect(await Promise.all(both.map(({ exit }) => exit))).toEqual([0, 0])
   })
 
-  it('answers everything if none can be started, and says why', async () => {
+  it('answers every request if none can be started, with the reason', async () => {
     const { data } = prepare()
     mkdirSync(data, { mode: 0o700 })
     writeFileSync(join(data, 'tollgate.yaml'), 'tollgate: 7\n')
