@@ -1,14 +1,14 @@
 import { deny, type Gate } from './gate.ts'
 
-/** Objects to a call from an environment, tenant or workspace that the policy is not for. What is not said fits nothing. */
+/** Objects to a call from an environment, tenant or workspace that the policy is not for. A missing name matches no list. */
 export const context: Gate = {
   name: 'context',
   standing({ context: { environments, tenants, workspaces } }) {
     return environments.length + tenants.length + workspaces.length > 0 ? 'active' : 'not configured'
   },
   check({ tenant, context: said, misplaced }, { policy: { context: policy } }) {
-    if (misplaced) return deny('CONTEXT_MISMATCH', 'the call says it comes from elsewhere')
-    // A call may name its tenant; it cannot choose another than its credential's.
+    if (misplaced) return deny('CONTEXT_MISMATCH', 'the call names a context that is not its own')
+    // A call can name only the tenant of its credential.
     if (said.tenant !== undefined && said.tenant !== tenant) return deny('CONTEXT_MISMATCH', '`tenant`')
     if (outside(policy.tenants, tenant)) return deny('CONTEXT_MISMATCH', '`tenant`')
     if (outside(policy.environments, said.environment)) return deny('CONTEXT_MISMATCH', '`environment`')

@@ -1,5 +1,5 @@
-// The interfaces behind which detection code works: one for each gate that finds out more than it checks. The road and the ledger know
-// these and the table in `index.ts`, and no implementation. A detector that throws makes its gate fail, and the call is denied.
+// The interfaces of the detection code behind the gates. The pipeline and the ledger depend on these and on the table in `index.ts`,
+// never on an implementation. If a detector throws, its gate fails and the call is denied.
 
 import type { Browser, Json, ReasonCode, Tier } from '@tollgate/evidence'
 import type { FreezeView } from '../admin/freezes.ts'
@@ -28,7 +28,7 @@ import type { ReadText } from './texts.ts'
 import type { TrustSettings } from './trust/settings.ts'
 import type { TrustState } from './trust/trust.ts'
 
-/** Every detector, by what it is asked about. */
+/** All detectors, by topic. */
 export interface Detectors {
   readonly freeze: FreezeDetector
   readonly schema: SchemaDetector
@@ -45,67 +45,68 @@ export interface Detectors {
   readonly compliance: ComplianceDetector
 }
 
-/** Whether a freeze concerns a call. */
+/** Checks whether a freeze applies to a call. */
 interface FreezeDetector {
   reason(freezes: FreezeView, intent: Intent): ReasonCode | undefined
 }
 
-/** Schemas of arguments. */
+/** Compiles schemas of arguments. */
 interface SchemaDetector {
   /** @throws KernelError `SCHEMA_REFUSED`. */
   compile(schema: Json): ArgumentsSchema
 }
 
-/** The page that a browser call is on. */
+/** Describes the page of a browser call. */
 interface BrowserDetector {
   page(intent: Intent, facts: PageFacts): Browser | undefined
   input(browser: BrowserCall | undefined, observation: Observation | undefined): PageInput
   bound(browser: BrowserCall, observation: Observation | undefined): unknown[]
-  /** Whether an approval that showed one page holds for another. */
+  /** Whether an approval of one page also covers another. */
   covers(asked: Browser | null, now: Browser | undefined): boolean
 }
 
-/** Where the data of a call would go. */
+/** Finds the destinations of a call. */
 interface EgressDetector {
   destinations(intent: Intent, snapshot: Snapshot): readonly Destination[]
-  standing(destinations: readonly Destination[], snapshot: Snapshot): 'inside' | 'ask' | 'outside'
-  /** Whether the policy names every one of the hosts itself. */
+  status(destinations: readonly Destination[], snapshot: Snapshot): 'inside' | 'ask' | 'outside'
+  /** Whether the policy names every hostname exactly, without `*`. */
   isNamed(destinations: readonly Destination[], snapshot: Snapshot): boolean
 }
 
-/** Texts, each read once for all gates. */
+/** Reads each text once for all gates. */
 interface TextDetector {
   read(value: Json): readonly ReadText[]
   readOne(text: string): ReadText
   /** The texts from tools and pages that came with a call. */
   readUntrusted(intent: Intent): readonly ReadText[]
-  /** Codes of findings, each once, in order. */
+  /** Codes of the findings, sorted and without duplicates. */
   codes(texts: readonly ReadText[]): readonly string[]
 }
 
-/** Where data comes from, and what a session remembers of it. */
+/** Tracks where the data of a session comes from. */
 interface TaintDetector {
   readonly none: Provenance
   text(provenance: Provenance): string
   /** @throws KernelError `STATE_MALFORMED`. */
   parse(text: string): Provenance
-  hear(before: Provenance, key: () => string, heard: readonly SeenValues[]): Provenance
-  /** What a session hears with a call, in its order. */
+  addSeen(before: Provenance, key: () => string, seen: readonly SeenValues[]): Provenance
+  /** The values that arrive with a call, in order. */
   seenWith(intent: Intent, snapshot: Snapshot): readonly SeenValues[]
-  /** What a session hears of an answer that was not inspected. */
+  /** The values of a result that was not inspected. */
   seenUnread(returns: readonly string[]): readonly SeenValues[]
-  /** What a session remembers once a call is decided. */
+  /** The provenance of the session after the decision. */
   seenAfter(intent: Intent, snapshot: Snapshot, approved: boolean): Provenance | undefined
-  /** Whether a text holds a value that untrusted text named first. */
+  /** Whether a text contains a value that untrusted text introduced. */
   relays(text: ReadText, snapshot: Snapshot): boolean
+  /** Whether the session has a message of its user. */
   voiced(provenance: Provenance): boolean
   flow(intent: Intent, snapshot: Snapshot): Flow
   inspect(content: Json, of: Inspecting): Inspection
   hash(key: string, value: Spoken | Hashed): string
-  readonly mostHeard: number
+  readonly maxSeen: number
 }
 
-/** Delegations, from the one that a call names up to its root. */
+/** Follows delegations from the one that a call names up to its root. */
 interface DelegationDetector {
   chain(
     delegations: Delegations,
@@ -115,37 +116,37 @@ interface DelegationDetector {
   root(chain: readonly RegisteredDelegation[]): string | undefined
 }
 
-/** How risky a session becomes, call by call. */
+/** Measures the risk of a session, call by call. */
 interface RiskDetector {
   readonly noMemory: RiskMemory
   readonly noLeak: Leak
-  readonly noWatch: RiskHistory
-  historyText(watch: RiskHistory): string
+  readonly noHistory: RiskHistory
+  historyText(history: RiskHistory): string
   scoreText(score: number): string
   counted(intent: Intent, snapshot: Snapshot): RiskTurn
   uncounted(turn: RiskTurn, snapshot: Snapshot): RiskTurn
   assess(intent: Intent, snapshot: Snapshot): Assessment
   facts(intent: Intent, snapshot: Snapshot): RiskFacts | undefined
-  /** The turn's part in the memory of risk; where that cannot be worked out, the memory as it was. */
+  /** The risk memory after this turn; unchanged if it cannot be computed. */
   turnAfter(snapshot: Snapshot, request: ApprovalRequest | undefined, isServers: boolean): RiskTurn
-  /** The sum after a call; a person who agreed to it halves what was before. */
+  /** The sum after a call. An approval halves the sum from before the call. */
   leakAfter(settled: Settled, before: Leak, counted: Leak, snapshot: Snapshot): Leak
-  historyAfter(watch: RiskHistory, intent: Intent, snapshot: Snapshot, settled: Settled): RiskHistory
+  historyAfter(history: RiskHistory, intent: Intent, snapshot: Snapshot, settled: Settled): RiskHistory
   suspectAfter(since: number, snapshot: Snapshot, settled: Settled): number
   denialsAfter(denials: number, settled: Settled): number
-  /** Whether people were asked too much to be asked once more. */
+  /** Whether people received too many approval requests to get another one. */
   isApprovalFatigue(tool: string, snapshot: Snapshot): boolean
 }
 
-/** How far principals are trusted. */
+/** Computes the trust score of principals. */
 interface TrustDetector {
   readonly new: TrustState
   text(state: Pick<TrustState, 'score'>): string
   parse(text: string): number
   at(state: TrustState, time: number, halfLife: number): number
-  /** After a decision; undefined if that changes nothing. */
+  /** The trust after a decision; undefined if unchanged. */
   afterDecision(snapshot: Snapshot, settled: Settled): TrustState | undefined
-  /** After an effect; undefined if that changes nothing. */
+  /** The trust after an effect; undefined if unchanged. */
   afterEffect(
     before: TrustState,
     status: Outcome['status'],
@@ -154,31 +155,31 @@ interface TrustDetector {
   ): TrustState | undefined
 }
 
-/** Tiers of principals. */
+/** Determines the tier of a principal. */
 interface PrivilegeDetector {
   tier(principal: string, snapshot: Snapshot): Tier
-  /** The elevation that an approval brings. */
+  /** The elevation that an approval grants. */
   elevationBy(settled: Settled, snapshot: Snapshot): Elevation | undefined
 }
 
-/** The scope of a session. */
+/** Writes and widens the scope of a session. */
 interface ScopeDetector {
   text(scope: HeldScope): string
   hash(scope: HeldScope): string
-  /** The scope once a person has widened it by this call. */
+  /** The scope if a person widened it for this call; otherwise undefined. */
   widenedBy(settled: Settled, intent: Intent, snapshot: Snapshot): HeldScope | undefined
 }
 
-/** How a call is taken from the limits that a record keeps. */
+/** Deducts a call from the limits of a record. */
 export type Spend = (record: 'session' | 'principal' | 'tenant', before: Allowances) => Allowances
 
-/** Limits by time. */
+/** Applies rates, bursts and budgets. */
 interface LimitDetector {
   spending(intent: Intent, snapshot: Snapshot, settled: Settled): Spend
 }
 
-/** Compliance rules. */
+/** Finds the compliance rules of a call. */
 interface ComplianceDetector {
-  /** Ids of the rules that apply to a call. */
+  /** The ids of the rules that apply to a call. */
   applied(intent: Intent, snapshot: Snapshot): readonly string[]
 }

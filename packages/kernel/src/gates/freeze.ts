@@ -1,4 +1,4 @@
-// The gate that a freeze closes.
+// Denies calls while a freeze applies.
 
 import type { Intent } from '../road/capture.ts'
 import type { FreezeView } from '../admin/freezes.ts'
@@ -15,7 +15,7 @@ export const freeze: Gate = {
   },
 }
 
-/** Why this call is frozen; undefined if it is not. */
+/** The reason why this call is frozen; undefined if it is not. */
 export function freezeReason(freezes: FreezeView, intent: Intent): ReasonCode | undefined {
   if (freezes.all()) return 'SYSTEM_FROZEN'
   if (freezes.principal(intent)) return 'AGENT_KILLED'

@@ -1,4 +1,4 @@
-// What a gate is: a pure check that may object. No gate can allow.
+// The interface of a gate: a pure check that can object. A gate never allows.
 
 import type { ReasonCode, LadderStep } from '@tollgate/evidence'
 import type { Intent } from '../road/capture.ts'
@@ -6,37 +6,37 @@ import type { Policy } from '../policy/parse/parse.ts'
 import type { Snapshot } from '../road/snapshot.ts'
 import type { Settled } from '../road/settle.ts'
 
-/** A gate's word against a call. */
+/** The answer of a gate that denies or escalates a call. */
 export interface Objection {
   readonly verdict: 'DENY' | 'ESCALATE'
   readonly reason: ReasonCode
-  /** For the caller: what exactly, without any value of the arguments. Never part of a receipt. */
+  /** Details for the caller. Contains no argument values and is never part of a receipt. */
   readonly detail?: string
   /**
-   * What a person is asked about, where the reason alone does not say it: what was approved for one thing is no answer to
-   * another. Never a value of the arguments.
+   * The subject of the approval, if the reason alone does not identify it. An approval of one subject does not cover another.
+   * Contains no argument values.
    */
   readonly about?: string
 }
 
-/** How a rung stands under a policy. */
+/** Whether a policy configures a step. */
 export type Standing = 'active' | 'not configured'
 
-/** One rung of the ladder that can only object. */
+/** A step of the ladder that can only object. */
 export interface Gate {
   readonly name: Exclude<LadderStep, 'capture' | 'policy'>
-  /** How the rung stands. A gate that is not configured is asked all the same, and has nothing to say. */
+  /** Whether the policy configures the gate. A gate that is not configured still runs, but does not object. */
   standing(policy: Policy): Standing
-  /** Objects, or is silent. May throw: then the call is denied. */
+  /** Returns the objection, if there is one. If it throws, the call is denied. */
   check(intent: Intent, snapshot: Snapshot): Objection | undefined
 }
 
-/** An objection that ends it. */
+/** An objection that denies the call. */
 export function deny(reason: ReasonCode, detail?: string): Objection {
   return detail === undefined ? { verdict: 'DENY', reason } : { verdict: 'DENY', reason, detail }
 }
 
-/** An objection that a person may lift. */
+/** An objection that a person can override. */
 export function escalate(reason: ReasonCode, detail?: string, about?: string): Objection {
   return {
     verdict: 'ESCALATE',
@@ -46,10 +46,10 @@ export function escalate(reason: ReasonCode, detail?: string, about?: string): O
   }
 }
 
-/** How a rung stands that needs no configuration. */
+/** The status of a gate that needs no configuration. */
 export const always = (): Standing => 'active'
 
-/** A question of a server that does not pass: it says nothing of who would have been asked, and costs them nothing. */
-export function isNotOurs({ author }: Intent, { verdict }: Settled): boolean {
+/** Whether this is a question of a server that was not allowed. It does not change the state of the principal that it was meant for. */
+export function isRejectedQuestion({ author }: Intent, { verdict }: Settled): boolean {
   return author !== undefined && verdict !== 'ALLOW'
 }

@@ -1,6 +1,6 @@
 import { always, deny, type Gate } from './gate.ts'
 
-/** Objects to a call whose credential belongs to nobody, or to somebody else than the call names. */
+/** Objects to a call without a known principal, and to a call that claims another principal than its credential's. */
 export const identity: Gate = {
   name: 'identity',
   standing: always,

@@ -1,6 +1,6 @@
-// The table of gates: the rungs that object, in the order of the ladder (`policy` has its place among them in `guardian.ts`), and the
-// detectors behind them. It is a constant of the program: nothing registers itself at run time. A gate is one file, or one folder with
-// its settings, its state and its machinery; what several gates read of a text is in `text/` and `texts.ts`.
+// The table of gates in the order of the ladder, and the detectors behind them. `guardian.ts` runs `policy` between the two lists.
+// The table is constant: nothing registers at run time. A gate is one file, or one folder with its settings and state. Code that
+// several gates use to read texts is in `text/` and `texts.ts`.
 
 import { boundPage, browserOf, coversPage, pageInputOf } from './browser/page.ts'
 import { browser } from './browser/gate.ts'
@@ -22,7 +22,7 @@ import { trust } from './trust/gate.ts'
 import { appliedIds } from './compliance/compliance.ts'
 import { chainOf, rootDelegator } from './delegation/delegations.ts'
 import type { Detectors } from './detectors.ts'
-import { destinationsOf, standingOf, isNamed } from './egress/destinations.ts'
+import { destinationsOf, egressStatus, isNamed } from './egress/destinations.ts'
 import { tierOf, elevationBy } from './privilege/tier.ts'
 import { compileSchema } from './schema/schema.ts'
 import { widenedBy } from './scope/holds.ts'
@@ -44,7 +44,7 @@ import { flowOf } from './taint/flow.ts'
 import { readUntrusted, seenWith, seenUnread, relays } from './taint/seen-values.ts'
 import { inspect } from './taint/inspect.ts'
 import { isVoiced } from './taint/named.ts'
-import { hear, MAX_SEEN } from './taint/provenance.ts'
+import { addSeen, MAX_SEEN } from './taint/provenance.ts'
 import { provenanceText, readProvenance } from './taint/record.ts'
 import { NO_PROVENANCE, hashOf } from './taint/remembered.ts'
 import { spendingOf } from './temporal/spend.ts'
@@ -52,7 +52,7 @@ import { readTexts, readText, codesIn } from './texts.ts'
 import { nextTrust, trustAfter } from './trust/next.ts'
 import { NEW_TRUST, readTrust, trustText, trustAt } from './trust/trust.ts'
 
-/** Before the policy is asked. */
+/** The gates that run before the policy. */
 export const BEFORE_POLICY: readonly Gate[] = [
   freeze,
   schema,
@@ -69,23 +69,23 @@ export const BEFORE_POLICY: readonly Gate[] = [
   scope,
 ]
 
-/** After the policy has spoken. */
+/** The gates that run after the policy. */
 export const AFTER_POLICY: readonly Gate[] = [temporal, compliance]
 
 export { freeze } from './freeze.ts'
 
-/** What the road and the ledger may ask of detection code. */
+/** The detection code that the pipeline and the ledger use. */
 export const DETECTORS: Detectors = {
   freeze: { reason: freezeReason },
   schema: { compile: compileSchema },
   browser: { page: browserOf, input: pageInputOf, bound: boundPage, covers: coversPage },
-  egress: { destinations: destinationsOf, standing: standingOf, isNamed },
+  egress: { destinations: destinationsOf, status: egressStatus, isNamed },
   texts: { read: readTexts, readOne: (text) => readText('', text), readUntrusted, codes: codesIn },
   taint: {
     none: NO_PROVENANCE,
     text: provenanceText,
     parse: readProvenance,
-    hear,
+    addSeen,
     seenWith,
     seenUnread,
     seenAfter,
@@ -94,13 +94,13 @@ export const DETECTORS: Detectors = {
     flow: flowOf,
     inspect,
     hash: hashOf,
-    mostHeard: MAX_SEEN,
+    maxSeen: MAX_SEEN,
   },
   delegation: { chain: chainOf, root: rootDelegator },
   risk: {
     noMemory: NO_MEMORY,
     noLeak: EMPTY_LEAK,
-    noWatch: NO_HISTORY,
+    noHistory: NO_HISTORY,
     historyText,
     scoreText: decimal,
     counted: turnOf,

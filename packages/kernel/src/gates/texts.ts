@@ -1,5 +1,4 @@
-// What the texts of a call or of an answer hold: signs of an attack, values that can be recognised again, and classes of
-// data by their shape. Every text is looked at once.
+// Reads the texts of a call or a result once: threat findings, recognisable values, and data classes by shape.
 
 import type { Json } from '@tollgate/evidence'
 import { labelsIn, MOST_IDS, nationalIdsIn, type NationalId } from '../text/personal.ts'
@@ -9,18 +8,18 @@ import { MAX_FINDINGS } from './threat/report.ts'
 import { scanWhole } from './threat/scan.ts'
 import { walk, type Pictures } from '../text/walk.ts'
 
-/** A text at its place, and what it holds. */
+/** A text with its path and everything found in it. */
 export interface ReadText {
-  /** Names joined by dots, as declared paths are written; items of lists have the path of their list. */
+  /** Member names joined by dots, as in declared paths. List items have the path of their list. */
   readonly path: string
   readonly text: string
   readonly findings: readonly ThreatFinding[]
-  /** What it says to who decodes it. */
+  /** Texts that appear after decoding. */
   readonly hidden: readonly string[]
   readonly values: readonly Value[]
-  /** Where data of a class stands, by its shape. */
+  /** Labelled parts, recognised by shape. */
   readonly marks: readonly Mark[]
-  /** It may hold more than is listed. */
+  /** Whether a list was cut: the text may contain more. */
   readonly cut: boolean
 }
 
@@ -31,22 +30,21 @@ interface Mark {
   readonly end: number
 }
 
-// More than the arguments of a call can hold. Finding them costs little; looking each up does not, see `flow.ts`.
-const MOST_VALUES = 1 << 17
+// More than the arguments of a call can contain. Finding values is cheap; looking them up is not, see `flow.ts`.
+const MAX_VALUES = 1 << 17
 
-// One word: a mode, a tag, a first name. There is nothing to find in it.
+// A single word, such as a mode or a tag, contains nothing to find.
 const ONE_WORD = /^[A-Za-z]{1,16}$/
 
-/** Reads a text. */
+/** Scans one text for findings, values and labels. */
 export function readText(path: string, text: string): ReadText {
   if (ONE_WORD.test(text))
     return { path, text, findings: [], hidden: [], values: [], marks: NO_MARKS, cut: false }
   const { findings, hidden } = scanWhole(text)
-  const values = valuesIn(text, MOST_VALUES)
+  const values = valuesIn(text, MAX_VALUES)
   const ids = hasDigits(text) ? nationalIdsIn(text) : []
   const marks = marksIn(findings, values, ids)
-  const cut =
-    values.length >= MOST_VALUES || ids.length >= MOST_IDS || isFull(findings) || isTooLong(findings)
+  const cut = values.length >= MAX_VALUES || ids.length >= MOST_IDS || isFull(findings) || isTooLong(findings)
   return { path, text, findings, hidden, values, marks, cut }
 }
 
@@ -56,7 +54,7 @@ function isTooLong(findings: readonly ThreatFinding[]): boolean {
   return findings.some(({ code }) => code === 'TOO_LONG')
 }
 
-/** Whether of some class as many were found as are listed at most. */
+/** Whether the findings of some class reached their maximum. */
 function isFull(findings: readonly ThreatFinding[]): boolean {
   if (findings.length < MAX_FINDINGS) return false
   return THREAT_CLASSES.some(
@@ -80,8 +78,8 @@ function marksIn(
   return marks.length === 0 ? NO_MARKS : marks
 }
 
-// No national id has fewer; other scripts have digits of their own.
-const FEWEST_DIGITS = 6
+// Every national id has at least this many digits. Characters beyond ASCII count, because other scripts have their own digits.
+const MIN_DIGITS = 6
 const DIGIT = /[0-9\u0080-\uffff]/
 
 function hasDigits(text: string): boolean {
@@ -90,19 +88,19 @@ function hasDigits(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
     if ((code >= 0x30 && code <= 0x39) || code > 0x7f) digits++
-    if (digits === FEWEST_DIGITS) return true
+    if (digits === MIN_DIGITS) return true
   }
   return false
 }
 
-/** Reads every text in a value, names of members too, and large numbers as they are written. */
+/** Reads every text in a value, including member names and large numbers as written. */
 export function readTexts(value: Json, pictures: Pictures = 'read'): readonly ReadText[] {
   const found: ReadText[] = []
   walk(value, '', pictures, (path, text) => found.push(readText(path, text)))
   return found
 }
 
-/** The codes of what was found in texts, each once, in order. */
+/** The codes of all findings, sorted and without duplicates. */
 export function codesIn(texts: readonly ReadText[]): readonly string[] {
   return codesOf(texts.flatMap(({ findings }) => findings))
 }

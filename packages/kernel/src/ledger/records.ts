@@ -128,7 +128,7 @@ export function principalFrom(text: string): PrincipalState {
   const known = JSON.parse(text) as PrincipalState
   const { watch } = known
   // Sound: what an older version has not written is not there, whatever the type says.
-  const whole = (watch as RiskHistory | undefined) && { watch: { ...DETECTORS.risk.noWatch, ...watch } }
+  const whole = (watch as RiskHistory | undefined) && { watch: { ...DETECTORS.risk.noHistory, ...watch } }
   return { ...NEW_PRINCIPAL, ...known, ...whole }
 }
 

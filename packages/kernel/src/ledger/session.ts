@@ -84,7 +84,7 @@ export const NEW_SESSION: SessionState = {
 export const NEW_PRINCIPAL: PrincipalState = {
   leak: DETECTORS.risk.noLeak,
   source: 0,
-  watch: DETECTORS.risk.noWatch,
+  watch: DETECTORS.risk.noHistory,
   limits: NO_LIMITS,
   broken: false,
 }
@@ -158,7 +158,7 @@ function sessionText(session: SessionState): string {
 
 function principalText({ leak, source, watch, limits, broken }: PrincipalState): string {
   // Most principals have none.
-  const watched = watch === DETECTORS.risk.noWatch ? '' : `,"watch":${DETECTORS.risk.historyText(watch)}`
+  const watched = watch === DETECTORS.risk.noHistory ? '' : `,"watch":${DETECTORS.risk.historyText(watch)}`
   return `{"broken":${broken},"leak":${leakText(leak)},"limits":${limitsText(limits)},"source":${source}${watched}}`
 }
 

@@ -14,7 +14,7 @@ import {
 } from '@tollgate/evidence'
 import { answerName, requestName, type Answer, type ApprovalRequest } from '../admin/approvals.ts'
 import { definitionOf, type Catalogue, type Pinned } from '../admin/catalogue.ts'
-import { DELEGATIONS, takeUpDelegation } from '../gates/delegation/records.ts'
+import { DELEGATIONS, restoreDelegation } from '../gates/delegation/records.ts'
 import { KernelError } from '../error.ts'
 import { GENESIS } from '../ledger/genesis.ts'
 import type { Kernel } from '../kernel.ts'
@@ -57,7 +57,7 @@ export async function takeUp(kernel: Kernel, time: number): Promise<void> {
   for (const stored of await allOf(kernel, 'pin\n', 'anchors')) takeUpPin(kernel, stored)
   for (const stored of await allOf(kernel, 'policy\n', 'anchors')) takeUpPolicy(kernel, stored)
   for (const stored of await allOf(kernel, DELEGATIONS, 'anchors'))
-    await takeUpDelegation(kernel, stored, time)
+    await restoreDelegation(kernel, stored, time)
 }
 
 interface Found {

@@ -136,7 +136,7 @@ function leftBy(
   // Sound: under this name only such records are kept, and it was asked for.
   const before = turn.read(provenanceName(opening, opening.session)) as KeptProvenance
   const data = changedData(before, () =>
-    DETECTORS.taint.hear(before.value, () => toHex(kernel.host.salt()), heard),
+    DETECTORS.taint.addSeen(before.value, () => toHex(kernel.host.salt()), heard),
   )
   return { data, key: (data ?? before).value.key, trust }
 }

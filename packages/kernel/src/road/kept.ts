@@ -269,12 +269,12 @@ function hashedUnder(
   key: string,
   { origin, labels, values, cut = false, words = false }: SeenValues,
 ): KeptEffect['heard'][number] {
-  const taken = key === '' ? [] : values.slice(0, DETECTORS.taint.mostHeard)
+  const taken = key === '' ? [] : values.slice(0, DETECTORS.taint.maxSeen)
   return {
     origin,
     labels,
     values: taken.map((value) => ({ hash: DETECTORS.taint.hash(key, value) })),
-    cut: cut || values.length > DETECTORS.taint.mostHeard,
+    cut: cut || values.length > DETECTORS.taint.maxSeen,
     ...(words && { words }),
   }
 }

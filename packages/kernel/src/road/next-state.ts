@@ -18,7 +18,7 @@ import type { Snapshot } from './snapshot.ts'
 import type { RiskTurn } from '../gates/session-risk/turn.ts'
 import { changedData, type ChangedData } from '../ledger/records.ts'
 import type { TrustState } from '../gates/trust/trust.ts'
-import { isNotOurs } from '../gates/gate.ts'
+import { isRejectedQuestion } from '../gates/gate.ts'
 import type { Spend } from '../gates/detectors.ts'
 import { DETECTORS } from '../gates/index.ts'
 
@@ -37,7 +37,11 @@ export interface Left {
 export function foldIn(intent: Intent, snapshot: Snapshot, settled: Settled, before: State): Left {
   const { time } = snapshot
   // Only what still waits, or is used up now, was counted when it was first sent.
-  const turn = DETECTORS.risk.turnAfter(snapshot, settled.waits ?? settled.uses, isNotOurs(intent, settled))
+  const turn = DETECTORS.risk.turnAfter(
+    snapshot,
+    settled.waits ?? settled.uses,
+    isRejectedQuestion(intent, settled),
+  )
   const { session, principal, tenant, lineage } = before
   const source = turn.source && settled.verdict === 'ALLOW'
   const spend = DETECTORS.limits.spending(intent, snapshot, settled)
@@ -86,7 +90,7 @@ function nextSession(before: SessionState, now: SessionTurn, snapshot: Snapshot)
     seq: before.seq + 1,
     risk: settled.uses ? { ...risk, turns: risk.turns + 1, leak } : turn.risk,
     source: before.source || source,
-    suspect: isNotOurs(intent, settled)
+    suspect: isRejectedQuestion(intent, settled)
       ? before.suspect
       : DETECTORS.risk.suspectAfter(before.suspect, snapshot, settled),
     denials:

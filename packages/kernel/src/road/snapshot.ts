@@ -156,7 +156,7 @@ class LazySnapshot implements Snapshot {
   }
 
   egress(): 'inside' | 'ask' | 'outside' {
-    return (this.#egress ??= DETECTORS.egress.standing(this.destinations(), this))
+    return (this.#egress ??= DETECTORS.egress.status(this.destinations(), this))
   }
 
   turn(): RiskTurn {
@@ -212,7 +212,7 @@ class LazySnapshot implements Snapshot {
 
   provenance(): Provenance | undefined {
     if (!this.data) return undefined
-    return (this.#provenance ??= DETECTORS.taint.hear(
+    return (this.#provenance ??= DETECTORS.taint.addSeen(
       this.data.value,
       this.key,
       DETECTORS.taint.seenWith(this.#intent, this),

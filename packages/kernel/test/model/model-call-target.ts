@@ -1,4 +1,4 @@
-// Whom a call aims at and who has named that, in the model. Shares nothing but types with the kernel.
+// The targets of a call and their origins, in the model. Shares only types with the kernel.
 
 import type { EffectClass } from '@tollgate/evidence'
 import type { TargetOrigin } from '../../src/gates/session-risk/call-target.ts'
@@ -8,7 +8,7 @@ import type { TextFacts } from './model-texts.ts'
 import type { ModelTool } from './model-policy.ts'
 import type { ModelCall } from './model-world.ts'
 
-const SILENT = [
+const STOP_WORDS = [
   'a',
   'an',
   'the',
@@ -27,14 +27,14 @@ const SILENT = [
   'is',
 ]
 
-/** The words of a text, as names are compared. */
+/** The words of a text, normalised for comparison. */
 function tokens(text: string): readonly string[] {
   const spread = text.normalize('NFKC').replace(/(\p{Ll})(\p{Lu})/gu, '$1_$2')
   const words = spread.toLowerCase().split(/[^\p{L}\p{M}\p{N}_]+/u)
-  return words.filter((word) => word !== '' && !SILENT.includes(word))
+  return words.filter((word) => word !== '' && !STOP_WORDS.includes(word))
 }
 
-/** What is asked for by the verbs that are in texts. Where there is a dollar, there is money. */
+/** The actions that the verbs of the texts request. */
 const VERBS: Readonly<Record<string, readonly string[]>> = {
   send: ['send'],
   tell: ['send'],
@@ -43,12 +43,12 @@ const VERBS: Readonly<Record<string, readonly string[]>> = {
   pay: ['pay'],
 }
 
-/** What is remembered of the first words of a user. */
+/** The names that a session keeps of the first user message. A `$` counts as a request to pay. */
 export function namesOf({ text, values, words: said }: TextFacts): readonly string[] {
   const words = tokens(text)
-  const deeds = [...said.flatMap((word) => VERBS[word] ?? []), ...(text.includes('$') ? ['pay'] : [])]
+  const actions = [...said.flatMap((word) => VERBS[word] ?? []), ...(text.includes('$') ? ['pay'] : [])]
   const parts = words.flatMap((word) => (word.includes('_') ? word.split('_') : []))
-  return ['', ...values, ...words, ...parts, ...deeds.map((deed) => `to ${deed}`)].map(
+  return ['', ...values, ...words, ...parts, ...actions.map((action) => `to ${action}`)].map(
     (name) => `name ${name}`,
   )
 }
@@ -65,7 +65,7 @@ function isNamed(data: Data, token: string): boolean {
   return isName(data, token) || (parts.length > 1 && parts.every((part) => isName(data, part)))
 }
 
-/** Whether half of the words of a text, or more, are such. */
+/** Whether the predicate is true for at least half of the words. */
 function mostly(text: string, holds: (token: string) => boolean): boolean {
   const words = text.length > 400 ? [] : tokens(text)
   return words.length > 0 && words.length <= 16 && words.filter(holds).length >= words.length / 2
@@ -76,45 +76,45 @@ function said(data: Data, words: readonly string[]): boolean {
   return words.length > 0 && [...words, ...pairs].every((each) => isPhrase(data, each))
 }
 
-/** From the best to the worst. */
+/** From the most to the least trusted. */
 const ORDER: readonly TargetOrigin[] = [
   'named',
-  'beside',
+  'context',
   'inside',
   'returned',
-  'loose',
+  'record',
   'claimed',
-  'told',
-  'nobody',
+  'text',
+  'unknown',
 ]
 const worse = (a: TargetOrigin, b: TargetOrigin): TargetOrigin =>
   ORDER.indexOf(a) > ORDER.indexOf(b) ? a : b
 
-function standingOf(value: string, data: Data, internal: readonly string[]): TargetOrigin {
+function originOf(value: string, data: Data, internal: readonly string[]): TargetOrigin {
   if (isName(data, value)) return 'named'
   if (internal.some((host) => value.endsWith(`@${host}`))) return 'inside'
   const origin = data.values.get(value)?.origin ?? 'said'
   if (origin === 'output') return 'returned'
-  if (origin !== 'said') return 'told'
+  if (origin !== 'said') return 'text'
   if (isPhrase(data, value.toLowerCase())) return 'claimed'
-  return value.startsWith('ord-') ? 'loose' : 'nobody'
+  return value.startsWith('ord-') ? 'record' : 'unknown'
 }
 
-function standingInWords({ text, words }: TextFacts, data: Data): TargetOrigin {
+function originInWords({ text, words }: TextFacts, data: Data): TargetOrigin {
   if (mostly(text, (token) => isNamed(data, token))) return 'named'
   if (data.values.get(fieldName(text))?.origin === 'output') return 'returned'
-  return mostly(text, (token) => isPhrase(data, token)) || said(data, words) ? 'claimed' : 'nobody'
+  return mostly(text, (token) => isPhrase(data, token)) || said(data, words) ? 'claimed' : 'unknown'
 }
 
-/** What a call aims at. */
-export interface ModelAim {
-  readonly standing: TargetOrigin
+/** The targets of a call, summarised. */
+export interface ModelTarget {
+  readonly origin: TargetOrigin
   readonly unnamed: readonly string[]
-  /** It was written down before because it stood somewhere. */
+  /** An earlier call copied it from tool output. */
   readonly stored: boolean
 }
 
-/** The texts that say what a call is about. */
+/** The texts that contain targets. */
 export function targetsIn({ texts }: ModelCall, tool: ModelTool | undefined): readonly TextFacts[] {
   const declared = tool && tool.sinks.length > 0 ? tool.sinks : tool && !tool.offline ? ['to'] : []
   if (declared.length > 0) {
@@ -127,7 +127,7 @@ export function targetsIn({ texts }: ModelCall, tool: ModelTool | undefined): re
   })
 }
 
-/** What a call writes down that stood somewhere; of what stood there as data, no numbers of records, and nothing it acts on. */
+/** The values that a call copies from tool output. Separate values count only if they are neither record numbers nor at a sink. */
 export function copiedIn({ texts }: ModelCall, tool: ModelTool | undefined, data: Data): readonly string[] {
   if (!isVoiced(data)) return []
   return texts.flatMap(({ path, facts }) =>
@@ -139,7 +139,7 @@ export function copiedIn({ texts }: ModelCall, tool: ModelTool | undefined, data
   )
 }
 
-/** What a person agrees to with a call, by name. */
+/** The names that a person approves with a call. */
 export function vouchedFor(call: ModelCall, tool: ModelTool | undefined): readonly string[] {
   const names = targetsIn(call, tool).flatMap(({ text, values }) =>
     values.length > 0 ? values : tokens(text),
@@ -153,36 +153,37 @@ export function callTargetOf(
   data: Data,
   internal: readonly string[],
   stored: readonly string[],
-): ModelAim | undefined {
+): ModelTarget | undefined {
   const targets = targetsIn(call, tool)
   const [first] = targets
   if (!first) return undefined
   const values = targets.flatMap((each) => each.values)
-  const plain = values.map((value) => standingOf(value, data, internal))
+  const plain = values.map((value) => originOf(value, data, internal))
   const kept = values.map(
     (value, i) => stored.includes(value) && !['named', 'inside', 'claimed'].includes(plain[i] ?? ''),
   )
-  const standings = plain.map((each, i) => (kept[i] ? 'nobody' : each))
-  const standing = standings.reduce(worse, 'named')
-  const unnamed = values.filter((_, i) => standings[i] !== 'named')
+  const origins = plain.map((each, i) => (kept[i] ? 'unknown' : each))
+  const origin = origins.reduce(worse, 'named')
+  const unnamed = values.filter((_, i) => origins[i] !== 'named')
   const inWords = targets.filter((each) => each.values.length === 0)
   if (first.values.length > 0) {
-    const whole = inWords.every((each) => standingInWords(each, data) === 'named')
+    const whole = inWords.every((each) => originInWords(each, data) === 'named')
     return {
-      standing: standing === 'named' && !whole ? 'beside' : standing,
+      origin: origin === 'named' && !whole ? 'context' : origin,
       unnamed,
       stored: kept.includes(true),
     }
   }
-  const told = standingInWords(first, data)
+  const firstInWords = originInWords(first, data)
   const counts =
-    values.length > 0 && (told === 'named' || ORDER.indexOf(standing) >= ORDER.indexOf('returned'))
-  if (counts) return { standing, unnamed, stored: kept.includes(true) }
-  const beside = told !== 'named' && told !== 'claimed' && isBeside(first.text, call, data)
-  return { standing: beside ? 'beside' : told, unnamed: [], stored: false }
+    values.length > 0 && (firstInWords === 'named' || ORDER.indexOf(origin) >= ORDER.indexOf('returned'))
+  if (counts) return { origin, unnamed, stored: kept.includes(true) }
+  const isContext =
+    firstInWords !== 'named' && firstInWords !== 'claimed' && isFromContext(first.text, call, data)
+  return { origin: isContext ? 'context' : firstInWords, unnamed: [], stored: false }
 }
 
-function isBeside(text: string, { texts }: ModelCall, data: Data): boolean {
+function isFromContext(text: string, { texts }: ModelCall, data: Data): boolean {
   if (mostly(text.replaceAll('_', ' '), (token) => isName(data, token))) return true
   if (!/^\p{L}{1,16}$/u.test(text)) return false
   return texts.some(({ facts: { text: other, values } }) => {
@@ -191,7 +192,7 @@ function isBeside(text: string, { texts }: ModelCall, data: Data): boolean {
   })
 }
 
-/** What is known of a call in a session whose user has said something. */
+/** The facts of a call in a session with a user message. */
 export interface ModelFacts {
   readonly unnamed: readonly string[]
   readonly strange: boolean
@@ -205,11 +206,11 @@ interface Around {
   readonly goes: boolean
   /** Data leaves. */
   readonly outward: boolean
-  /** Something sensitive was read before. */
+  /** Sensitive data was read before. */
   readonly sensitive: boolean
-  /** Nothing is done in the session until somebody agrees. */
-  readonly held: boolean
-  /** There was something to be seen in other sessions. */
+  /** Side effects of the session need an approval. */
+  readonly suspect: boolean
+  /** A call in another session needed an approval. */
   readonly wary: boolean
   readonly data: Data
 }
@@ -220,51 +221,53 @@ const ACTION_WORDS: Readonly<Partial<Record<EffectClass, readonly string[]>>> = 
   admin: ['admin', 'change', 'invite', 'make', 'delete'],
 }
 const SENT: Readonly<Partial<Record<TargetOrigin, readonly [number, number]>>> = {
-  loose: [0, 60],
+  record: [0, 60],
   claimed: [60, 200],
-  told: [150, 300],
-  nobody: [150, 350],
+  text: [150, 300],
+  unknown: [150, 350],
 }
-const CHANGED = { inside: 200, loose: 200, claimed: 200, told: 250, nobody: 300 }
+const CHANGED = { inside: 200, record: 200, claimed: 200, text: 250, unknown: 300 }
 const DONE: Readonly<Partial<Record<EffectClass, Readonly<Partial<Record<TargetOrigin, number>>>>>> = {
-  execute: { told: 120, nobody: 120 },
-  pay: { claimed: 200, told: 60, nobody: 350 },
+  execute: { text: 120, unknown: 120 },
+  pay: { claimed: 200, text: 60, unknown: 350 },
   delete: CHANGED,
   admin: CHANGED,
 }
 
-/** The facts of a call that aims at this, or at nothing. */
-export function factsOf(aim: ModelAim | undefined, around: Around): ModelFacts | undefined {
-  const { effect, acts, goes, outward, sensitive, held, wary, data } = around
+/** The facts of a call with or without a target. */
+export function factsOf(target: ModelTarget | undefined, around: Around): ModelFacts | undefined {
+  const { effect, acts, goes, outward, sensitive, suspect, wary, data } = around
   if (effect === 'read' && !goes) return undefined
-  const deeds = ACTION_WORDS[effect]
-  const matters = deeds !== undefined || outward
+  const actions = ACTION_WORDS[effect]
+  const matters = actions !== undefined || outward
   const axes = (exfiltration: number, privilege: number): Axes => ({
     exfiltration: exfiltration * 1000,
     privilege: privilege * 1000,
     compliance: 0,
   })
-  if (!aim) return held && acts ? { unnamed: [], strange: true, grave: true, axes: axes(0, 0) } : undefined
-  const { standing } = aim
+  if (!target)
+    return suspect && acts ? { unnamed: [], strange: true, grave: true, axes: axes(0, 0) } : undefined
+  const { origin } = target
   const bad: readonly TargetOrigin[] =
     effect === 'pay'
-      ? ['claimed', 'nobody']
+      ? ['claimed', 'unknown']
       : effect === 'delete' || effect === 'admin'
-        ? ['inside', 'loose', 'claimed', 'told', 'nobody']
-        : ['claimed', 'told', 'nobody']
-  const unnamed = bad.includes(standing)
-  const unheardOf = standing === 'returned' && deeds?.every((deed) => !isName(data, `to ${deed}`)) === true
-  const doubtful = matters && standing !== 'named' && standing !== 'beside' && (wary || unheardOf)
-  const unasked = !unnamed && (held ? acts || outward : doubtful)
-  const after = outward && (sensitive || aim.stored)
-  const sent = outward && effect !== 'pay' ? (SENT[standing]?.[after ? 1 : 0] ?? 0) : 0
+        ? ['inside', 'record', 'claimed', 'text', 'unknown']
+        : ['claimed', 'text', 'unknown']
+  const unnamed = bad.includes(origin)
+  const unrequested =
+    origin === 'returned' && actions?.every((action) => !isName(data, `to ${action}`)) === true
+  const doubtful = matters && origin !== 'named' && origin !== 'context' && (wary || unrequested)
+  const unasked = !unnamed && (suspect ? acts || outward : doubtful)
+  const after = outward && (sensitive || target.stored)
+  const sent = outward && effect !== 'pay' ? (SENT[origin]?.[after ? 1 : 0] ?? 0) : 0
   return {
-    unnamed: aim.unnamed,
-    strange: ['loose', 'claimed', 'told', 'nobody'].includes(standing),
+    unnamed: target.unnamed,
+    strange: ['record', 'claimed', 'text', 'unknown'].includes(origin),
     grave:
-      ((after || (aim.stored && effect === 'execute')) && unnamed && effect !== 'pay') ||
-      (unnamed && deeds !== undefined) ||
+      ((after || (target.stored && effect === 'execute')) && unnamed && effect !== 'pay') ||
+      (unnamed && actions !== undefined) ||
       unasked,
-    axes: axes(sent, unasked && matters ? 150 : (DONE[effect]?.[standing] ?? 0)),
+    axes: axes(sent, unasked && matters ? 150 : (DONE[effect]?.[origin] ?? 0)),
   }
 }

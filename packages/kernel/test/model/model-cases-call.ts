@@ -10,11 +10,11 @@ import { WORDS } from './model-world.ts'
 import type { CallSpec, Page, SourceSpec, Word } from './model-world.ts'
 
 const HOSTS = ['ok.test', 'ok.test', 'ok.test', 'ask.test', 'bad.test', 'far.test'] as const
-/** Every text there is. */
+/** All text names. */
 // Sound: the names are the table's own keys.
 export const TEXT_NAMES: readonly TextName[] = Object.keys(TEXTS) as TextName[]
 
-/** A call, whatever comes of it. */
+/** Any call. */
 export function makeCall(random: Random): CallSpec {
   const principal = random.chance(3) ? undefined : random.pick(PRINCIPALS)
   const tool = random.chance(2) ? 'no/such' : random.pick(TOOLS)
@@ -46,7 +46,7 @@ export function makeCall(random: Random): CallSpec {
   }
 }
 
-// The sum of the list takes more than three places.
+// Some amounts need more than three decimal places.
 const AMOUNTS = [0, 1, 1.5, 0.0001, 2.3456, 16.1, 1.001, -1, 'much', [1, 0.25], [0.0001, 0.0001], []] as const
 
 function makeTexts(random: Random): Pick<CallSpec, 'body' | 'memo' | 'amount' | 'sources'> {
@@ -98,7 +98,7 @@ function textsOf({
   }
 }
 
-/** A call that most rungs have nothing against. */
+/** A call that most gates do not object to. */
 export function tame(random: Random, call: CallSpec): CallSpec {
   return {
     tenant: call.tenant,
@@ -138,7 +138,7 @@ const REPLACEABLE: readonly LadderStep[] = [
   'compliance',
 ]
 
-/** Rungs that are replaced. */
+/** Replaced steps. */
 export function makeReplaced(random: Random): CallSpec['replaced'] {
   if (random.chance(8)) return { policy: 'throws' }
   const words = [
@@ -148,5 +148,5 @@ export function makeReplaced(random: Random): CallSpec['replaced'] {
     { verdict: 'ESCALATE', reason: 'TAINT_APPROVAL_REQUIRED' },
   ] as const
   const some = Array.from({ length: 1 + random.int(2) }, () => [random.pick(REPLACEABLE), random.pick(words)])
-  return Object.fromEntries(some) as CallSpec['replaced'] // Sound: the names are rungs.
+  return Object.fromEntries(some) as CallSpec['replaced'] // Sound: the names are steps.
 }

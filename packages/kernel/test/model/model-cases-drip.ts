@@ -1,5 +1,4 @@
-// Stories of data that leaves drop by drop in the worlds of the comparison. Without them a person hardly ever agrees to a sink: in none of
-// 80,000 calls was such a sink used again.
+// Makes stories of data that leaves in small parts. Without them an approved sink is never used again, even in 80,000 random calls.
 
 import { SESSIONS } from './model-names.ts'
 import type { ModelTool } from './model-policy.ts'
@@ -10,7 +9,7 @@ const HOUR = 3_600_000
 const WEEK = 7 * 24 * HOUR
 const SINKS = [[], [], ['ok.test'], ['ok.test', 'ask.test']] as const
 
-/** The tool that reads labelled data and lets something out. */
+/** A tool that reads labelled data and sends data. */
 export function drippingTool(random: Random): ModelTool {
   return {
     name: 'mail/send',
@@ -25,7 +24,7 @@ export function drippingTool(random: Random): ModelTool {
   }
 }
 
-/** Something goes to the same few sinks until a person is asked; the person mostly agrees, and more goes there. */
+/** Calls send data to the same few sinks until one is escalated. A person usually approves it, and more calls follow. */
 export function dripStory(random: Random, some: CallSpec): readonly Event[] {
   const call = (): CallSpec => ({
     ...{ ...some, tool: 'mail/send', sources: [], n: random.int(90) },
@@ -44,7 +43,7 @@ export function dripStory(random: Random, some: CallSpec): readonly Event[] {
     ...random.maybe(15, (): Event => wait(HOUR, HOUR + 1, WEEK - 1, WEEK, WEEK + 1)),
     sent(call()),
     sent(call()),
-    // People who are asked too often are not asked again.
+    // Waits, because too many requests stop further requests.
     wait(HOUR, 8 * HOUR, 8 * HOUR, WEEK / 2, WEEK),
   ]
 }

@@ -1,4 +1,4 @@
-// Single events in the worlds of the comparison.
+// Makes single events for the worlds of the comparison.
 
 import { EFFECT_CLASSES } from '@tollgate/evidence'
 import { makeReplaced } from './model-cases-call.ts'
@@ -8,7 +8,7 @@ import type { Random } from './model-random.ts'
 import type { CallSpec, Event, Lost, Reply } from './model-world.ts'
 
 const DAY = 86_400_000
-/** Who answers. */
+/** The people who answer requests. */
 export const PEOPLE: readonly Pick<Reply, 'approver' | 'groups'>[] = [
   { approver: 'user:olga', groups: ['ops'] },
   { approver: 'user:olga', groups: ['ops'] },
@@ -18,20 +18,20 @@ export const PEOPLE: readonly Pick<Reply, 'approver' | 'groups'>[] = [
   { approver: 'agent:a', groups: ['ops'] },
   { approver: 'ops', groups: [] },
 ]
-// Whole half-lives, expiries and refills, and one millisecond to either side of them.
+// Exact half-lives, expiries and refills, and one millisecond more or less.
 export const WAITS = [
   1, 7, 333, 500, 999, 1000, 1001, 30_000, 59_999, 60_000, 60_001, 899_999, 900_000, 900_001, 1_800_000,
   3_600_000, 86_400_000, 86_401_000, 86_401_001, 86_460_000, 87_300_000, 87_300_001,
 ]
 
-/** Who and what there is in a world. */
+/** The policies and calls of a world. */
 export interface Cast {
   readonly stumbles: boolean
   readonly policies: readonly ModelPolicy[]
   readonly calls: readonly CallSpec[]
 }
 
-/** A policy comes into force. */
+/** A policy is activated. */
 export function activation(random: Random, { policies }: Cast): Extract<Event, { do: 'activate' }> {
   return {
     do: 'activate',
@@ -40,7 +40,7 @@ export function activation(random: Random, { policies }: Cast): Extract<Event, {
   }
 }
 
-/** Somebody calls. */
+/** A call. */
 export function callOf(random: Random, { stumbles }: Cast, call: CallSpec, approval?: number): Event {
   const claim = approval ?? (random.chance(4) ? random.int(4) - 1 : undefined)
   return {
@@ -55,20 +55,20 @@ export function callOf(random: Random, { stumbles }: Cast, call: CallSpec, appro
   }
 }
 
-/** Now and then another call, or the same on a page of which the Sentinel says something else. */
+/** Sometimes another call, or the same call on a page with another risk. */
 function varied(random: Random, { n, page }: CallSpec): Pick<CallSpec, 'n' | 'page'> {
   const other = random.chance(92) ? undefined : random.int(3)
   if (other === undefined) return { n }
   return page ? { n, page: { ...page, risk: [0, 12, 70][other] ?? 0 } } : { n: other }
 }
 
-/** Time goes by. */
+/** Time passes. */
 export function waitOf(random: Random, { stumbles }: Cast): Event {
   if (stumbles) return { do: 'wait', ms: random.pick(WAITS.filter((ms) => ms < DAY / 100)) }
   return { do: 'wait', ms: random.chance(75) ? random.pick(WAITS) : random.int(3 * DAY) }
 }
 
-/** Time goes by, maybe. */
+/** Time may pass. */
 export function maybeWait(random: Random, cast: Cast, percent = 35): readonly Event[] {
   return random.chance(percent) ? [waitOf(random, cast)] : []
 }
@@ -79,7 +79,7 @@ export function answerOf(random: Random, request: number, tenant: string): Event
   return { do: 'answer', tenant, request, granted: random.chance(85), ...widen, ...random.pick(PEOPLE) }
 }
 
-/** After a restart the policy is activated again: the model's policies have no text that could be read. */
+/** After a restart the policy is activated again, because the model's policies have no text to load. */
 export function restartStory(
   random: Random,
   cast: Cast,
@@ -96,7 +96,7 @@ export function restartStory(
   return [restart, ...between, { ...activation(random, cast), ...(random.chance(85) && { tenants: BOTH }) }]
 }
 
-/** Whose session a call belongs to. */
+/** The session of a call. */
 export function whoseIs({
   tenant,
   principal,
@@ -107,7 +107,7 @@ export function whoseIs({
   return { tenant, principal, session }
 }
 
-/** The session of a call is given a scope. */
+/** The session of a call gets a scope. */
 export function scoping(random: Random, call: CallSpec): Event {
   return {
     do: 'scope',
@@ -122,7 +122,7 @@ export function scoping(random: Random, call: CallSpec): Event {
   }
 }
 
-/** The session of a call is ended for good. */
+/** The session of a call is closed. */
 export function closing(call: CallSpec): Event {
   return { do: 'close', whose: whoseIs(call) }
 }

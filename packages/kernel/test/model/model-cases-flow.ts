@@ -1,4 +1,4 @@
-// Stories of data and of delegations in the worlds of the comparison.
+// Makes stories of data and of delegations for the worlds of the comparison.
 
 import { tame, TEXT_NAMES } from './model-cases-call.ts'
 import {
@@ -18,10 +18,10 @@ import type { CallSpec, DelegationSpec, Event, Lost } from './model-world.ts'
 
 const DAY = 86_400_000
 
-/** A tool answers something, maybe more comes along, and the session goes on with what it has read. */
+/** A tool returns a text, and later calls of the session use it. */
 export function dataStory(random: Random, cast: Cast): readonly Event[] {
   const some = random.pick(cast.calls)
-  // Mostly a session in which nothing was said yet.
+  // Usually a new session.
   const session_id = random.chance(80) ? `d${random.int(20)}` : (some.session_id ?? 's1')
   const first = { ...tame(random, some), session_id }
   const spoken = random.pick(TEXT_NAMES)
@@ -54,14 +54,22 @@ export function dataStory(random: Random, cast: Cast): readonly Event[] {
   ]
 }
 
-/** Texts in which somebody wants something. */
-const TELLING: readonly TextName[] = ['told', 'wanted', 'quiet', 'outside', 'hotel', 'hotel', 'hostileMail']
+/** Texts that mention or request something. */
+const REQUESTS: readonly TextName[] = [
+  'mentioned',
+  'wanted',
+  'quiet',
+  'outside',
+  'hotel',
+  'hotel',
+  'hostileMail',
+]
 
-/** A tool answers, maybe the user says something too, and the session acts on it, with nothing else in its arguments. */
+/** A tool returns a text, the user may send a message, and the session acts on it with nothing else in its arguments. */
 export function readingStory(random: Random, cast: Cast): readonly Event[] {
   const session_id = `r${random.int(6)}`
   const some: CallSpec = { ...random.pick(cast.calls), body: 'plain', memo: 'plain' }
-  const spoken = random.pick(random.chance(70) ? TELLING : TEXT_NAMES)
+  const spoken = random.pick(random.chance(70) ? REQUESTS : TEXT_NAMES)
   const acting = (): CallSpec => {
     const text = random.chance(85) ? relatedTo(random, spoken) : random.pick(TEXT_NAMES)
     const said = random.maybe(15, () => ({ channel: 'USER', text: relatedTo(random, spoken) }) as const)
@@ -75,7 +83,7 @@ export function readingStory(random: Random, cast: Cast): readonly Event[] {
   ]
 }
 
-/** A text that names a value that is in the other, if there is one; or else a word. */
+/** A text that shares a value with another text, or a word if that has no value. */
 function relatedTo(random: Random, name: TextName): TextName {
   const { values, words } = factsOf(name)
   const shares = (each: TextFacts): boolean =>
@@ -86,7 +94,7 @@ function relatedTo(random: Random, name: TextName): TextName {
   return random.pick(related.length > 0 ? related : TEXT_NAMES)
 }
 
-/** Something comes of an allowed call. */
+/** An effect of an allowed call. */
 export function effectOf(random: Random, call: number): Event {
   const status = random.pick([
     'COMPLETED',
@@ -107,7 +115,7 @@ export function effectOf(random: Random, call: number): Event {
   }
 }
 
-/** Somebody delegates, maybe through others; the delegate acts, something changes, it acts again. */
+/** A principal delegates, perhaps through another one. The delegate acts, something changes, and it acts again. */
 export function delegationStory(random: Random, cast: Cast): readonly Event[] {
   const some = random.pick(cast.calls)
   const delegate = random.pick(PRINCIPALS)
@@ -162,7 +170,7 @@ function makeGrant(
   }
 }
 
-/** What can befall a delegation. */
+/** An event that can invalidate a delegation. */
 function setback(random: Random, cast: Cast, call: CallSpec): readonly Event[] {
   const { tenant } = call
   const target = { scope: 'principal', tenant, target: 'agent:boss' } as const

@@ -1,6 +1,6 @@
 // Makes policies for the worlds of the comparison.
 
-import { makeRungs } from './model-cases-rungs.ts'
+import { makeGates } from './model-cases-gates.ts'
 import { DELEGATORS, DOORS, EFFECTS, LABELS, TIERS, TOOL_GLOBS, TOOLS } from './model-names.ts'
 import type { ModelCondition, ModelPolicy, ModelPrincipal, ModelRule, ModelTool } from './model-policy.ts'
 import type { Random } from './model-random.ts'
@@ -8,21 +8,21 @@ import type { Random } from './model-random.ts'
 const DAY = 86_400_000
 const HOUR = 3_600_000
 const EXPIRIES = [1000, 60_000, 900_000] as const
-// Half of them can be met exactly: a harmless call of an `admin` tool adds 24,000, a password that is sent 46,000, data that
-// is sent outside 56,000.
+// Half of them can be reached exactly: a harmless call of an `admin` tool adds 24,000, sending a password 46,000, sending data outside
+// 56,000.
 const THRESHOLDS = [
   24_000, 46_000, 48_000, 56_000, 72_000, 92_000, 112_000, 138_000, 200_000, 380_000, 380_000, 380_000,
   700_000, 700_000, 1_000_000, 1_000_000, 1_000_000, 1_000_000,
 ]
-/** A rule for everybody. */
-export const ANYBODY = { principals: [], sessions: [], doors: [] } as const
+/** A rule for all callers. */
+export const ANY_CALLER = { principals: [], sessions: [], doors: [] } as const
 
 /** A policy. */
 export function makePolicy(random: Random): ModelPolicy {
   return random.chance(65) ? makeMild(random) : makeStrict(random)
 }
 
-/** Anything goes, so that much is denied by many rungs. */
+/** A random policy, under which many gates deny. */
 function makeStrict(random: Random): ModelPolicy {
   return {
     context: {
@@ -39,13 +39,13 @@ function makeStrict(random: Random): ModelPolicy {
       deny: random.chance(80) ? ['bad.test'] : [],
     },
     risk: makeRisk(random, THRESHOLDS),
-    ...makeRungs(random, 30),
+    ...makeGates(random, 30),
   }
 }
 
-/** Most calls pass, and most of the optional rungs are not there: what is denied or asked, a few of them deny or ask. */
+/** A policy that allows most calls and has few of the optional gates. */
 function makeMild(random: Random): ModelPolicy {
-  const all: ModelRule = { ...makeRule(random), id: 'all', tools: ['*'], ...ANYBODY, when: undefined }
+  const all: ModelRule = { ...makeRule(random), id: 'all', tools: ['*'], ...ANY_CALLER, when: undefined }
   return {
     context: { environments: [], tenants: [], workspaces: [] },
     principals: makePrincipals(random),
@@ -57,12 +57,12 @@ function makeMild(random: Random): ModelPolicy {
       deny: [],
     },
     risk: makeRisk(random, random.chance(75) ? [1_000_000] : THRESHOLDS),
-    ...makeRungs(random, 18),
+    ...makeGates(random, 18),
   }
 }
 
 function makeRules(random: Random, most: number): readonly ModelRule[] {
-  const forAll = (): ModelRule => ({ ...makeRule(random), tools: ['*'], ...ANYBODY, when: undefined })
+  const forAll = (): ModelRule => ({ ...makeRule(random), tools: ['*'], ...ANY_CALLER, when: undefined })
   const asking = random.maybe(12, (): ModelRule => ({ ...forAll(), action: 'require' }))
   const rules = [...asking, ...random.list(most, () => makeRule(random)), ...random.maybe(30, forAll)]
   return rules.map((rule, i) => ({ ...rule, id: `r${i}` }))
@@ -87,7 +87,7 @@ function makePrincipals(random: Random): readonly ModelPrincipal[] {
     key,
     delegateOnly: random.chance(name === 'agent:boss' ? 3 : 4),
   })
-  // Nobody else has the key of a pattern.
+  // A pattern has no key.
   const patterns = random.maybe(25, () => entry(random.pick(['agent:*', '*b']), undefined))
   const own = random
     .some(94, DELEGATORS)
@@ -115,7 +115,7 @@ function makeTools(random: Random, known: number): readonly ModelTool[] {
   }))
 }
 
-/** A rule, still without its name. */
+/** A rule without an id. */
 export function makeRule(random: Random): ModelRule {
   const action = random.pick(['allow', 'allow', 'allow', 'allow', 'deny', 'require', 'require'] as const)
   return {

@@ -1,4 +1,4 @@
-// What happens in the worlds of the comparison: single events, and a few that belong together.
+// Makes single events and stories for the worlds of the comparison.
 
 import { tame } from './model-cases-call.ts'
 import {
@@ -18,7 +18,7 @@ import { SESSIONS, TENANTS, TOOLS } from './model-names.ts'
 import type { Random } from './model-random.ts'
 import type { CallSpec, Event, FreezeTarget } from './model-world.ts'
 
-/** What happens next: one event, or a few that belong together. */
+/** The next event or story. */
 export function happening(random: Random, cast: Cast): readonly Event[] {
   const kind = random.int(100)
   if (kind < 16) return [callOf(random, cast, random.pick(cast.calls))]
@@ -38,7 +38,7 @@ export function happening(random: Random, cast: Cast): readonly Event[] {
   return catalogueStory(random, cast)
 }
 
-/** The same call several times, maybe in several sessions: what risk and rates are made for. */
+/** The same call several times, perhaps in several sessions, to reach risk thresholds and rates. */
 function burst(random: Random, cast: Cast): readonly Event[] {
   const call = random.pick(cast.calls)
   const waits = random.chance(30)
@@ -49,7 +49,7 @@ function burst(random: Random, cast: Cast): readonly Event[] {
   ]).flat()
 }
 
-/** Somebody asks, somebody answers, the call comes again, and once more. */
+/** A call is escalated, a person answers, and the call is repeated. */
 function approvalStory(random: Random, cast: Cast): readonly Event[] {
   const some = random.pick(cast.calls)
   const call = { ...(random.chance(85) ? tame(random, some) : some), n: random.int(90) }
@@ -71,7 +71,7 @@ function approvalStory(random: Random, cast: Cast): readonly Event[] {
   ]
 }
 
-/** A session is opened for something; somebody asks for more, and maybe gets it for as long as the session lasts. */
+/** A session gets a scope, a call is outside it, and a person may widen the scope. */
 function scopeStory(random: Random, cast: Cast): readonly Event[] {
   const some = random.pick(cast.calls)
   const tamed = random.chance(85) ? tame(random, some) : some
@@ -90,7 +90,7 @@ function scopeStory(random: Random, cast: Cast): readonly Event[] {
   ]
 }
 
-/** One or two things are frozen for a while. */
+/** One or two targets are frozen for some time. */
 function freezeStory(random: Random, cast: Cast): readonly Event[] {
   const call = random.pick(cast.calls)
   const targets = [freezeTarget(random, call), ...random.maybe(40, () => freezeTarget(random, call))]
@@ -102,7 +102,7 @@ function freezeStory(random: Random, cast: Cast): readonly Event[] {
   return [...set(true, 85), ...during, ...set(false, 80)]
 }
 
-/** Observe mode is on for a while, and maybe switched off before its end. */
+/** Observe mode is on for some time, and perhaps switched off before its end. */
 function observeStory(random: Random, cast: Cast): readonly Event[] {
   const some = random.pick(cast.calls)
   const call = random.chance(80) ? tame(random, some) : some
@@ -136,7 +136,7 @@ function freezeTarget(random: Random, call: CallSpec): FreezeTarget {
   ])
 }
 
-/** A server offers a tool, somebody pins it or not, the server offers another. */
+/** A server offers a tool, a person may pin it, and the server offers another version. */
 function catalogueStory(random: Random, cast: Cast): readonly Event[] {
   const tool = random.pick(TOOLS)
   const call = { ...random.pick(cast.calls), tool }

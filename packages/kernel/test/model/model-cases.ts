@@ -1,11 +1,11 @@
-// Makes worlds for the model and the kernel to be compared in, each from a seed.
+// Makes the worlds of the comparison, each from a seed.
 
 import { makeCall, tame } from './model-cases-call.ts'
-import { ANYBODY, makePolicy, makeRule } from './model-cases-policy.ts'
+import { ANY_CALLER, makePolicy, makeRule } from './model-cases-policy.ts'
 import { dripStory, drippingTool } from './model-cases-drip.ts'
 import { PEOPLE } from './model-cases-event.ts'
 import { readingStory } from './model-cases-flow.ts'
-import { makeTaint } from './model-cases-rungs.ts'
+import { makeTaint } from './model-cases-gates.ts'
 import { happening } from './model-cases-story.ts'
 import { BOTH } from './model-names.ts'
 import type { ModelPolicy, ModelRule } from './model-policy.ts'
@@ -15,15 +15,15 @@ import type { Event, World } from './model-world.ts'
 
 const PLENTY: Pace = { calls: 1000, period: 3_600_000 }
 
-/** A world of its own for each seed. */
+/** The world of a seed. */
 export function makeWorld(seed: number): World {
   const random = new Random(seed)
   const kind = random.int(400)
   if (kind === 0) return makeCrowd(random)
   if (kind <= 6) return makeDrips(random)
   if (random.int(40) === 0) return makeReaders(random)
-  // A clock that stumbles is only tried where every turn leaves a receipt: after a restart, or while a flood is only
-  // counted, the ledger has looked at the clock without writing it down.
+  // A late clock is tried only if every turn leaves a receipt. After a restart, or during a flood, the ledger reads the clock without
+  // recording it.
   const stumbles = random.chance(15)
   const policies = Array.from({ length: 1 + random.int(3) }, () => makePolicy(random))
   const calls = Array.from({ length: 2 + random.int(5) }, () => {
@@ -42,11 +42,11 @@ export function makeWorld(seed: number): World {
   }
 }
 
-/** A policy under which nothing but taint and session risk has anything against a call. */
+/** A policy under which only taint and session risk object. */
 function makeCalm(random: Random): ModelPolicy {
   const policy = { ...makePolicy(random), limits: [], hours: [], scoped: false, compliance: undefined }
   const silent = { threat: undefined, trust: undefined, privilege: undefined } as const
-  const rule: ModelRule = { ...makeRule(random), id: 'r0', action: 'allow', tools: ['*'], ...ANYBODY }
+  const rule: ModelRule = { ...makeRule(random), id: 'r0', action: 'allow', tools: ['*'], ...ANY_CALLER }
   const tools = policy.tools.map((tool) => ({ ...tool, browser: false }))
   const { provenance } = makeTaint(random)
   return {
@@ -66,7 +66,7 @@ function calmWorld(policy: ModelPolicy, stories: readonly (readonly Event[])[]):
   return { quota: PLENTY, remembered: 10_000, salted: false, policies: [policy], events }
 }
 
-/** Sessions that act on what they have read. */
+/** Sessions that act on texts they have read. */
 function makeReaders(random: Random): World {
   const policy = makeCalm(random)
   const calls = Array.from({ length: 4 }, () => tame(random, makeCall(random)))
@@ -77,7 +77,7 @@ function makeReaders(random: Random): World {
   )
 }
 
-/** Sessions of one principal that let something out again and again, and whose user's words are not known. */
+/** Sessions of one principal without a user message that send data again and again. */
 function makeDrips(random: Random): World {
   const policy = { ...makeCalm(random), tools: [drippingTool(random)] }
   const call = tame(random, makeCall(random))
@@ -87,12 +87,12 @@ function makeDrips(random: Random): World {
   )
 }
 
-/** Somebody asks for more than people can look at. */
+/** A principal opens more requests than the limit. */
 function makeCrowd(random: Random): World {
   const call = { ...tame(random, makeCall(random)), tool: 'fs/read' }
   const asks = (from: number, to: number): Event[] =>
     Array.from({ length: to - from }, (_, i) => ({ do: 'call', call: { ...call, n: from + i }, behind: 0 }))
-  const rule = { ...makeRule(random), id: 'r0', action: 'require', tools: ['*'], ...ANYBODY } as const
+  const rule = { ...makeRule(random), id: 'r0', action: 'require', tools: ['*'], ...ANY_CALLER } as const
   const policy = { ...makePolicy(random), rules: [{ ...rule, when: undefined }], limits: [], hours: [] }
   const tools = policy.tools
     .slice(0, 1)

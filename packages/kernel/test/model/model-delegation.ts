@@ -1,4 +1,4 @@
-// Delegations in the model. Shares nothing but types with the kernel.
+// Delegations in the model. Shares only types with the kernel.
 
 import type { EffectClass } from '@tollgate/evidence'
 import { fits, matches } from './model-glob.ts'
@@ -15,17 +15,17 @@ export interface Grant {
   readonly session: string | undefined
   readonly until: number
   readonly depth: number
-  /** -1 for one that never was. */
+  /** -1 for one that does not exist. */
   readonly parent: number | undefined
   readonly key: number
   readonly planted: boolean
   readonly revoked: boolean
 }
 
-/** All that are known, by number. */
+/** All delegations, by number. */
 export type Grants = ReadonlyMap<number, Grant>
 
-/** A delegation and those above it; undefined if one is missing, is another tenant's, or they are more than nine. */
+/** A delegation and its ancestors; undefined if one is missing or of another tenant, or if there are more than nine. */
 export function chainOf(
   grants: Grants,
   tenant: string,
@@ -39,14 +39,14 @@ export function chainOf(
   return above && [grant, ...above]
 }
 
-/** What a chain is held against. */
+/** The facts that a chain is checked against. */
 interface Held {
   readonly policy: ModelPolicy
   readonly time: number
   readonly frozen: (principal: string) => boolean
 }
 
-/** Whether this principal can act under this chain now, whatever it does. */
+/** Whether a principal can act under this chain now. */
 export function holds(
   chain: readonly Grant[] | undefined,
   principal: string | undefined,
@@ -65,7 +65,7 @@ export function holds(
   return valid && joined && !isDelegateOnly(policy, root.delegator)
 }
 
-/** Whether a call lies within every link. */
+/** Whether every link grants a call. */
 export function covers(
   chain: readonly Grant[],
   call: { readonly tool: string; readonly session: string; readonly id: string },
@@ -81,7 +81,7 @@ export function covers(
 
 const DAY = 86_400_000
 
-/** Whether a delegation may be registered: signed with the key of the policy, not over, and narrower than its parent. */
+/** Whether a delegation may be registered: signed with the key in the policy, not expired, and narrower than its parent. */
 export function mayRegister(grant: Grant, grants: Grants, policy: ModelPolicy, time: number): boolean {
   const { tenant, delegator, delegate, until, parent } = grant
   if (keyOf(policy, delegator) !== grant.key || until <= time || until > time + 366 * DAY) return false
@@ -107,7 +107,7 @@ function keyOf({ principals }: ModelPolicy, principal: string): number | undefin
   return principals.find(({ name }) => name === principal)?.key
 }
 
-/** The entry with exactly this name says so, or else any that fits. */
+/** The entry with exactly this name decides, otherwise any that matches. */
 export function isDelegateOnly({ principals }: ModelPolicy, principal: string): boolean {
   const own = principals.find(({ name }) => name === principal)
   return own?.delegateOnly ?? principals.some((each) => each.delegateOnly && matches(each.name, principal))

@@ -1,14 +1,14 @@
-// What comes of allowed calls, in the model: trust moves, and the session remembers what came back.
+// The effects of allowed calls, in the model: they change trust and the data of the session.
 
 import { ownerOf, sessionOf, type Memory, type Opening } from './model-memory.ts'
-import { hear, lookThrough, NO_DATA, remembers, same, type Utterance } from './model-taint.ts'
+import { addSeen, inspect, NO_DATA, remembers, same, type SeenData } from './model-taint.ts'
 import { factsOf } from './model-texts.ts'
 import { matches } from './model-glob.ts'
 import { moved, NEW_TRUST, trustText } from './model-trust.ts'
 import type { ModelPolicy, ModelTool } from './model-policy.ts'
 import type { EffectSpec } from './model-world.ts'
 
-/** What a receipt says of an effect. */
+/** The receipt's description of an effect. */
 export interface ModelEffect {
   readonly status: EffectSpec['status']
   readonly late: boolean
@@ -25,12 +25,12 @@ const OUTCOMES = {
   CANCELLED: undefined,
 } as const
 
-/** The entry of exactly this name, or else the first that fits. */
+/** The entry with exactly this name, otherwise the first that matches. */
 export function toolOf({ tools }: ModelPolicy, tool: string): ModelTool | undefined {
   return tools.find(({ name }) => name === tool) ?? tools.find(({ name }) => matches(name, tool))
 }
 
-/** What came of a call, if there is one that waits for it; undefined if not. */
+/** Ends a call that waits for its effect; undefined if there is none. */
 export function endCall(
   memory: Memory,
   number: number,
@@ -41,36 +41,36 @@ export function endCall(
   const time = Math.max(memory.time, clock)
   if (opening?.assurance === 'enforced' && opening.state !== 'open') return undefined
   const isReport = opening?.assurance !== 'enforced'
-  // Nobody reports that it does not know.
+  // Callers can only report COMPLETED and FAILED.
   if (isReport && spec.status !== 'COMPLETED' && spec.status !== 'FAILED') return undefined
-  // Who looks for one that is not open has had a turn.
+  // The lookup of a call that is not open takes a turn of the ledger.
   if (opening?.state !== 'open') memory.time = time
   if (!opening || opening.state === 'closed' || (isReport && spec.stranger)) return undefined
   memory.time = time
   const expired = opening.state === 'open' && opening.until < time
-  if (expired) record(memory, opening, NOBODY_KNOWS, false)
+  if (expired) record(memory, opening, UNKNOWN_OUTCOME, false)
   memory.openings[number] = { ...opening, state: 'closed' }
   return record(memory, opening, spec, expired || opening.state === 'late')
 }
 
-type Came = Pick<EffectSpec, 'status' | 'texts'>
-const NOBODY_KNOWS: Came = { status: 'UNKNOWN' }
+type Outcome = Pick<EffectSpec, 'status' | 'texts'>
+const UNKNOWN_OUTCOME: Outcome = { status: 'UNKNOWN' }
 
-function record(memory: Memory, opening: Opening, { status, texts }: Came, late: boolean): ModelEffect {
+function record(memory: Memory, opening: Opening, { status, texts }: Outcome, late: boolean): ModelEffect {
   const policy = memory.policyFor(opening.whose.tenant)
   const returns = toolOf(policy, opening.tool)?.returns ?? []
   const said = status === 'COMPLETED' || status === 'FAILED' ? texts : undefined
-  const looked = said && lookThrough(said.map(factsOf), policy, returns)
-  // What the tool says of all its answers counts, whatever was seen of this one; what was called off never came.
-  const blindly: readonly Utterance[] = [{ origin: 'output', labels: returns, values: [] }]
-  remember(memory, opening, status === 'CANCELLED' ? [] : [...blindly, ...(looked?.heard ?? [])])
-  const { delivery = 'full', labels = [], findings = [] } = looked ?? {}
+  const inspected = said && inspect(said.map(factsOf), policy, returns)
+  // Declared labels count for every result, inspected or not. A cancelled call has no result.
+  const declared: readonly SeenData[] = [{ origin: 'output', labels: returns, values: [] }]
+  remember(memory, opening, status === 'CANCELLED' ? [] : [...declared, ...(inspected?.seen ?? [])])
+  const { delivery = 'full', labels = [], findings = [] } = inspected ?? {}
   return { status, late, delivery, labels, findings, trust: moveTrust(memory, opening, status) }
 }
 
-function remember(memory: Memory, { whose }: Opening, heard: readonly Utterance[]): void {
+function remember(memory: Memory, { whose }: Opening, seen: readonly SeenData[]): void {
   const before = memory.data.get(sessionOf(whose)) ?? NO_DATA
-  const after = heard.reduce(hear, before)
+  const after = seen.reduce(addSeen, before)
   const counts = remembers(memory.policyFor(whose.tenant)) && !before.broken
   if (counts && !same(before, after)) memory.data.set(sessionOf(whose), after)
 }
@@ -83,17 +83,17 @@ function moveTrust(memory: Memory, { whose }: Opening, status: EffectSpec['statu
   return after && trustText(after)
 }
 
-/** Advised calls that nobody spoke of in time are closed as unknown, by the host's clock. */
+/** Closes advised calls without a report as unknown when they expire by the clock. */
 export function closeExpired(memory: Memory, clock: number): void {
   for (const [number, opening] of memory.openings.entries()) {
     if (opening.state !== 'open' || opening.until >= clock) continue
     memory.time = Math.max(memory.time, clock)
     memory.openings[number] = { ...opening, state: 'late' }
-    record(memory, opening, NOBODY_KNOWS, false)
+    record(memory, opening, UNKNOWN_OUTCOME, false)
   }
 }
 
-/** After a restart: what the gateway itself ran is lost, what others run may still be reported. */
+/** After a restart, enforced calls are lost. Advised calls can still be reported. */
 export function recover(memory: Memory, clock: number): void {
   const time = Math.max(memory.time, clock)
   for (const [number, opening] of memory.openings.entries()) {

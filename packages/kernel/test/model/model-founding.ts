@@ -1,4 +1,4 @@
-// What every world of the comparison begins with: a founded ledger, and keys to delegate with.
+// The start of every world: a founded ledger, and keys for delegations.
 
 import type { SigningKey } from '@tollgate/evidence'
 import { foundingBatch } from '../../src/ledger/genesis.ts'
@@ -7,7 +7,7 @@ import type { Keys } from './model-kernel-policy.ts'
 import { DELEGATORS } from './model-names.ts'
 import { fixedKey, ORIGIN, START, WRITER } from '../rig.ts'
 
-/** What every world begins with. */
+/** The start of every world. */
 export interface Founding {
   readonly batch: Batch
   readonly key: string

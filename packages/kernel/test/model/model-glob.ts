@@ -1,6 +1,6 @@
 // Patterns in the model.
 
-/** Whether a name fits a pattern in which `*` stands for anything. */
+/** Whether a name matches a pattern. `*` matches any characters. */
 export function matches(pattern: string, name: string): boolean {
   if (pattern === '' || (name === '' && !pattern.startsWith('*'))) return name === pattern
   if (!pattern.startsWith('*'))
@@ -8,7 +8,7 @@ export function matches(pattern: string, name: string): boolean {
   return matches(pattern.slice(1), name) || (name !== '' && matches(pattern, name.slice(1)))
 }
 
-/** Whether a name fits one of them; no patterns fit everything. */
+/** Whether a name matches one of the patterns. An empty list matches everything. */
 export function fits(patterns: readonly string[], name = '(nobody)'): boolean {
   return patterns.length === 0 || patterns.some((pattern) => matches(pattern, name))
 }

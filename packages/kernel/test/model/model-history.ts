@@ -1,26 +1,26 @@
-// What is watched over all sessions of a principal, in the model. Shares nothing but types with the kernel.
+// The risk history of a principal, in the model. Shares only types with the kernel.
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-export interface ModelWatch {
+export interface ModelHistory {
   readonly latch: number
   readonly grave: number
-  /** Answers in thousandths, by a quick and by a slow clock, as of a time. */
+  /** Answers in thousandths as of `at`, with a quick and a slow decay. */
   readonly quick: number
   readonly slow: number
   readonly at: number
   readonly refused: readonly { tool: string; args: string; count: number; at: number }[]
   readonly paid: readonly { to: string; sum: number; at: number }[]
-  /** What was to be written down because it stood somewhere. */
+  /** The values that calls copied from tool output. */
   readonly stored: readonly string[]
-  /** How often each sink got something after labelled data was read; forgiven once a person has agreed. */
+  /** The number of sends to each sink after labelled data was read; `forgiven` after an approval. */
   readonly sent: readonly { to: string; count: number | 'forgiven'; at: number }[]
-  /** When data with a label was there, by the hour, in a session without words. */
+  /** The last time, to the hour, that a session without a user message had labelled data. */
   readonly labelledAt: number
 }
-export const NO_HISTORY: ModelWatch = {
+export const NO_HISTORY: ModelHistory = {
   latch: 0,
   grave: 0,
   quick: 0,
@@ -36,111 +36,119 @@ export const NO_HISTORY: ModelWatch = {
 const left = (level: number, elapsed: number, pace: number): number =>
   Math.max(0, level - Number((BigInt(elapsed) * 1000n) / BigInt(pace)))
 
-function answered(watch: ModelWatch, time: number): ModelWatch {
-  const elapsed = time - watch.at
-  const [quick, slow] = [left(watch.quick, elapsed, 4 * MINUTE), left(watch.slow, elapsed, 8 * HOUR)]
-  return { ...watch, quick: quick + 1000, slow: slow + 1000, at: time }
+function answered(history: ModelHistory, time: number): ModelHistory {
+  const elapsed = time - history.at
+  const [quick, slow] = [left(history.quick, elapsed, 4 * MINUTE), left(history.slow, elapsed, 8 * HOUR)]
+  return { ...history, quick: quick + 1000, slow: slow + 1000, at: time }
 }
 
-function refused(watch: ModelWatch, tool: string, args: string, time: number): ModelWatch {
-  const known = watch.refused.find((each) => each.tool === tool)
-  if (known?.args === args && time - known.at <= HOUR) return watch
+function refused(history: ModelHistory, tool: string, args: string, time: number): ModelHistory {
+  const known = history.refused.find((each) => each.tool === tool)
+  if (known?.args === args && time - known.at <= HOUR) return history
   const next = { tool, args, count: Math.min(9, (known?.count ?? 0) + 1), at: time }
-  const all = [...watch.refused.filter((each) => each.tool !== tool), next]
-  return { ...answered(watch, time), refused: all.slice(-8) }
+  const all = [...history.refused.filter((each) => each.tool !== tool), next]
+  return { ...answered(history, time), refused: all.slice(-8) }
 }
 
-/** A decision that is watched. */
-export interface Watched {
+/** The facts of a decision that change the history. */
+export interface DecisionFacts {
   readonly reason: string
   readonly passed: boolean
   readonly approved: boolean
-  /** It is something that a person should see. */
+  /** The call alone needs an approval. */
   readonly grave: boolean
   readonly tool: string
   readonly args: string
   readonly time: number
-  /** Whom money went to that the user had not named, and how much in thousandths. */
+  /** Payees that the user had not named, and the amount in thousandths. */
   readonly paidTo: readonly string[]
   readonly cost: number
-  /** What it writes down that stood somewhere. */
+  /** The values that it copies from tool output. */
   readonly copied: readonly string[]
-  /** Where labelled data may go with it. */
+  /** The sinks that may receive labelled data. */
   readonly drips: readonly string[]
-  /** The approval was asked for because of the session's risk, too. */
+  /** The approval also covered the session risk. */
   readonly vouched: boolean
-  /** It was there, or comes with this call. */
+  /** The session has labelled data, or gets some from this call. */
   readonly labelled: boolean
 }
 
-/** Whether a sink has got something twice within a week. */
-export function isOften({ sent }: ModelWatch, to: string, time: number): boolean {
+/** Whether a sink received data twice within a week. */
+export function isOften({ sent }: ModelHistory, to: string, time: number): boolean {
   const fresh = sent.filter(({ at }) => time - at <= 7 * DAY)
   const known = fresh.find((each) => each.to === to)
   return known ? known.count !== 'forgiven' && known.count >= 2 : fresh.length === 24
 }
 
-/** Whether a person has agreed to a sink within a week. */
-export function isForgiven({ sent }: ModelWatch, to: string, time: number): boolean {
+/** Whether a person approved a sink within a week. */
+export function isForgiven({ sent }: ModelHistory, to: string, time: number): boolean {
   return sent.some((each) => each.to === to && each.count === 'forgiven' && time - each.at <= 7 * DAY)
 }
 
-function sentOn(before: ModelWatch, { passed, vouched, labelled, drips, time }: Watched): ModelWatch {
+function sentOn(
+  before: ModelHistory,
+  { passed, vouched, labelled, drips, time }: DecisionFacts,
+): ModelHistory {
   if (!passed) return before
   const isNews = labelled && time - before.labelledAt > HOUR
-  const watch = isNews ? { ...before, labelledAt: time } : before
-  let { sent } = watch
+  const history = isNews ? { ...before, labelledAt: time } : before
+  let { sent } = history
   for (const to of drips) {
     const known = sent.find((each) => each.to === to && time - each.at <= 7 * DAY)?.count ?? 0
     if (known === 'forgiven' && !vouched) continue
     const count = vouched || known === 'forgiven' ? 'forgiven' : Math.min(9, known + 1)
     sent = [...sent.filter((each) => each.to !== to), { to, count, at: time } as const].slice(-24)
   }
-  return sent === watch.sent ? watch : { ...watch, sent }
+  return sent === history.sent ? history : { ...history, sent }
 }
 
-export function watched(watch: ModelWatch, now: Watched): ModelWatch {
+export function nextHistory(history: ModelHistory, now: DecisionFacts): ModelHistory {
   const { passed, time, paidTo, cost, copied } = now
-  const heard = sentOn(heardOf(watch, now), now)
+  const next = sentOn(historyOfVerdict(history, now), now)
   if (copied.length > 0) {
-    const fresh = [...new Set(copied)].filter((each) => !heard.stored.includes(each))
-    return fresh.length === 0 ? heard : { ...heard, stored: [...heard.stored, ...fresh].slice(-32) }
+    const fresh = [...new Set(copied)].filter((each) => !next.stored.includes(each))
+    return fresh.length === 0 ? next : { ...next, stored: [...next.stored, ...fresh].slice(-32) }
   }
-  if (!passed || cost === 0 || paidTo.length === 0) return heard
-  let { paid } = heard
+  if (!passed || cost === 0 || paidTo.length === 0) return next
+  let { paid } = next
   for (const to of paidTo) {
-    const before = paidBefore(heard, to, time) ?? 0
+    const before = paidBefore(next, to, time) ?? 0
     paid = [...paid.filter((each) => each.to !== to), { to, sum: before + cost, at: time }].slice(-24)
   }
-  return { ...heard, paid }
+  return { ...next, paid }
 }
 
-function heardOf(
-  watch: ModelWatch,
-  { reason, passed, approved, grave, tool, args, time }: Watched,
-): ModelWatch {
-  if (reason === 'APPROVAL_REFUSED') return refused(watch, tool, args, time)
-  if (reason === 'SESSION_RISK_MEMORY_DENY') return { ...watch, latch: time }
-  if (!passed) return grave ? { ...watch, grave: time } : watch
-  return approved ? { ...answered(watch, time), grave: 0 } : watch
+function historyOfVerdict(
+  history: ModelHistory,
+  { reason, passed, approved, grave, tool, args, time }: DecisionFacts,
+): ModelHistory {
+  if (reason === 'APPROVAL_REFUSED') return refused(history, tool, args, time)
+  if (reason === 'SESSION_RISK_MEMORY_DENY') return { ...history, latch: time }
+  if (!passed) return grave ? { ...history, grave: time } : history
+  return approved ? { ...answered(history, time), grave: 0 } : history
 }
 
-/** What was paid to somebody in the last week. */
-export function paidBefore({ paid }: ModelWatch, to: string, time: number): number | undefined {
+/** The payments to a payee in the last week. */
+export function paidBefore({ paid }: ModelHistory, to: string, time: number): number | undefined {
   return paid.find((each) => each.to === to && time - each.at <= 7 * DAY)?.sum
 }
 
-export function isLatched({ latch }: ModelWatch, time: number): boolean {
+export function isLatched({ latch }: ModelHistory, time: number): boolean {
   return latch > 0 && time - latch <= 3 * DAY
 }
 
-/** Whether people have been asked too much to be asked once more. */
-export function isApprovalFatigue(watch: ModelWatch, tool: string, strange: boolean, time: number): boolean {
-  const elapsed = time - watch.at
-  const [quick, slow] = [left(watch.quick, elapsed, 4 * MINUTE), left(watch.slow, elapsed, 8 * HOUR)]
+/** Whether people received too many requests to get another one. */
+export function isApprovalFatigue(
+  history: ModelHistory,
+  tool: string,
+  strange: boolean,
+  time: number,
+): boolean {
+  const elapsed = time - history.at
+  const [quick, slow] = [left(history.quick, elapsed, 4 * MINUTE), left(history.slow, elapsed, 8 * HOUR)]
   if (quick >= 4500 || (strange && slow >= 4000)) return true
-  if (isLatched(watch, time) && (strange || quick >= 2000)) return true
-  const no = watch.refused.find((each) => each.tool === tool)
+  if (isLatched(history, time) && (strange || quick >= 2000)) return true
+  const no = history.refused.find((each) => each.tool === tool)
   if (!no) return false
   return strange ? time - no.at <= 3 * DAY : no.count >= 2 && time - no.at <= 15 * MINUTE
 }

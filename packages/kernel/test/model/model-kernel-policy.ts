@@ -1,4 +1,4 @@
-// Real policies for the comparison, made from a world's data.
+// Makes the kernel's policies from the data of a world.
 
 import { sha256Hex, type SigningKey } from '@tollgate/evidence'
 import { parseHostPattern, type HostPattern } from '../../src/destinations/pattern.ts'
@@ -23,7 +23,7 @@ import type { CallSpec } from './model-world.ts'
 /** The keys of a principal, by number. */
 export type Keys = (principal: string, number: number) => SigningKey
 
-/** What the arguments hold, for the fakes below to look at. */
+/** The members of the arguments that the fakes below read. */
 interface Args {
   readonly form: CallSpec['form']
   readonly answers: CallSpec['answers']
@@ -46,7 +46,7 @@ function patternOf(host: string): HostPattern {
   return pattern
 }
 
-/** The kernel's policy. Its text says nothing: conditions and schemas are told by the arguments how to answer. */
+/** The kernel's policy. Its text is a placeholder: the arguments of a call determine the results of conditions and schemas. */
 export function policyOf(policy: ModelPolicy, number: number, keys: Keys): Policy {
   const text = `model policy ${number}`
   const { taint, compliance } = policy
@@ -121,7 +121,7 @@ function complianceOf({ jurisdictions, rules }: ModelCompliance): ComplianceSett
 
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
 
-/** Written as a policy writes them, and read as such. */
+/** Writes the hours as in a policy, and parses them. */
 function windowsOf({ days, from, to, offset }: ModelHours): Hours {
   const clock = (minutes: number): string =>
     `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`

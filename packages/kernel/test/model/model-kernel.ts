@@ -1,4 +1,4 @@
-// The kernel's side of the comparison: real calls and rungs made from a world's data, and what the model is told.
+// Makes real calls and steps for the kernel, and the facts for the model, from the data of a world.
 
 import { sha256Hex, type EffectClass } from '@tollgate/evidence'
 import type { ToolCall } from '../../src/road/capture.ts'
@@ -12,10 +12,10 @@ import { factsOf, recipient } from './model-texts.ts'
 import { WORDS } from './model-world.ts'
 import type { CallSpec, ModelCall, Page, PlacedText } from './model-world.ts'
 
-// Numbers have no text in which anything could be found.
+// Numbers contain no text to scan.
 const PAD = Array<number>(4000).fill(0.1234567890123456)
 
-/** Some calls have arguments that are too long to be shown. */
+/** Some calls have arguments that are too long to show to a person. */
 function isLong(n: number, word: CallSpec['word']): boolean {
   return n === 2 && word === 'hello'
 }
@@ -40,14 +40,14 @@ function argsOf(spec: CallSpec): unknown {
 
 const HASH = sha256Hex('a page')
 
-/** What the Sentinel has found on a page: something to record, to ask about or to deny. */
+/** The findings of the Sentinel on a page: to record, to escalate or to deny. */
 function findingsOf({ risk }: Page, word: CallSpec['word']): readonly string[] {
   if (risk === 12) return ['NOTED']
   if (risk === 70 && word !== 'hello') return ['NOTED', 'STRANGE']
   return risk === 0 && word === 'password' ? ['BAD'] : []
 }
 
-/** The call as the kernel gets it. */
+/** The call for the kernel. */
 export function toolCallOf(
   spec: CallSpec,
   approval: string | undefined,
@@ -88,7 +88,7 @@ export function toolCallOf(
   }
 }
 
-/** What the model is told: facts that the kernel has to find out for itself, and the axes, from the kernel's own table. */
+/** The call for the model: the facts that the kernel must find, and the axes from the kernel's table. */
 export function modelCallOf(
   spec: CallSpec,
   approval: number | undefined,
@@ -136,7 +136,7 @@ export function modelCallOf(
   }
 }
 
-/** The texts of the arguments in which there is something to find, in their order. */
+/** The texts of the arguments that contain something to find, in order. */
 function textsOf({ hosts, body, memo }: CallSpec): readonly PlacedText[] {
   return [
     ...hosts.map((host) => ({ path: 'to', facts: recipient(host) })),
@@ -170,35 +170,32 @@ function pageSays(
     : undefined
 }
 
-/**
- * The kernel with some rungs replaced; everything else is the same kernel's. Its first rung also says the score of risk
- * that it sees, to the last digit: a receipt has only four places of it.
- */
+/** The kernel with some steps replaced. Its first step also reports the exact risk score, because a receipt has only four places. */
 export function withReplaced(
   kernel: Kernel,
   replaced: CallSpec['replaced'],
   see: (score: number) => void,
 ): Kernel {
-  const ladder = LADDER.map((rung): Rungs[number] => {
-    const said = replaced[rung.name]
-    if (said === undefined) return rung.name === 'freeze' ? seeing(rung, see) : rung
+  const ladder = LADDER.map((step): Ladder[number] => {
+    const said = replaced[step.name]
+    if (said === undefined) return step.name === 'freeze' ? seeing(step, see) : step
     const check = (): Objection => {
-      if (said === 'throws') throw new Error('the rung breaks')
+      if (said === 'throws') throw new Error('the step fails')
       return said
     }
-    return { ...rung, check }
+    return { ...step, check }
   })
   return { ...kernel, ladder }
 }
 
-type Rungs = typeof LADDER
+type Ladder = typeof LADDER
 
-function seeing(rung: Gate, see: (score: number) => void): Gate {
+function seeing(gate: Gate, see: (score: number) => void): Gate {
   return {
-    ...rung,
+    ...gate,
     check(intent, snapshot) {
       see(snapshot.assessment().score)
-      return rung.check(intent, snapshot)
+      return gate.check(intent, snapshot)
     },
   }
 }

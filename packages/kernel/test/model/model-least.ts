@@ -1,9 +1,8 @@
-// How often things must come up in a comparison of the kernel with the model.
+// The minimum coverage of a comparison of the kernel with the model.
 
 import type { ReasonCode } from '@tollgate/evidence'
 
-// How often each reason must come up at least, among 20,000 calls, for the comparison to say anything about it. A store that fails is not
-// compared here, nor how many bytes a call takes in it: see `storage.test.ts`.
+// The minimum number of each reason in 20,000 calls. Failing stores and storage quotas are not compared here, see `storage.test.ts`.
 type Compared = Exclude<ReasonCode, 'LEDGER_UNAVAILABLE' | 'STORAGE_QUOTA_EXCEEDED'>
 const LEAST: Readonly<Record<Compared, number>> = {
   RULE_ALLOWED: 100,
@@ -62,7 +61,7 @@ const LEAST: Readonly<Record<Compared, number>> = {
   GATE_FAILED: 10,
   STATE_MISMATCH: 40,
 }
-// What else must come up, so that the rules behind it are compared at all.
+// The minimum number of other observations, so that their rules are compared.
 const ALSO: Readonly<Record<string, number>> = {
   labels: 100,
   findings: 100,
@@ -98,7 +97,7 @@ const ALSO: Readonly<Record<string, number>> = {
   'agreed sink': 40,
 }
 
-/** What came up too rarely among so many calls. */
+/** The observations that were too rare in this number of calls. */
 export function tooRare(seen: ReadonlyMap<string, number>, cases: number): readonly string[] {
   const least = [
     ...Object.entries(LEAST).map(([code, n]) => [`reason ${code}`, n] as const),

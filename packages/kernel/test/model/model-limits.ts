@@ -1,26 +1,26 @@
-// Limits and hours in the model. Shares nothing but types with the kernel.
+// Limits and hours in the model. Shares only types with the kernel.
 
 import { matches } from './model-glob.ts'
 import type { ModelHours, ModelLimit, ModelPolicy } from './model-policy.ts'
 import { fill, take, type Bucket } from './model-risk.ts'
 import type { Amount } from './model-world.ts'
 
-/** What is left of each limit, by its name. */
+/** The remaining amount of each limit, by its name. */
 export type Buckets = ReadonlyMap<string, Bucket>
 export const FULL: Buckets = new Map()
 
-/** Another pace is another limit; so is another tool for those that go by tool. */
+/** A changed amount or period is another limit. Limits by tool have one name per tool. */
 function nameOf({ kind, of, then, scope, calls, period, name }: ModelLimit, tool: string): string {
   return JSON.stringify([kind, of, then, scope, calls, period, name, scope === 'tool' ? tool : ''])
 }
 
-/** A budget is whole again when its period, counted from 1970, begins anew. */
+/** A budget resets with each period, counted from 1970. */
 function budget({ calls, period }: ModelLimit, bucket: Bucket | undefined, time: number): Bucket {
   const begin = time - (time % period)
   return bucket?.at === begin ? bucket : { left: calls, at: begin }
 }
 
-/** Whether so much more is too much. */
+/** Whether an amount exceeds the limit. */
 export function isOver(
   limit: ModelLimit,
   buckets: Buckets,
@@ -33,7 +33,7 @@ export function isOver(
   return fill(limit, bucket, time).left < amount * limit.period
 }
 
-/** What is left after a call: bursts count every one, rates and budgets those that pass. The same if nothing is taken. */
+/** The buckets after a call. Bursts count every call, rates and budgets only allowed ones. The same map if nothing changed. */
 export function spend(
   limits: readonly ModelLimit[],
   buckets: Buckets,
@@ -48,7 +48,7 @@ export function spend(
   let next = buckets
   for (const limit of limits) {
     const counts = matches(limit.tools, tool) && (passed || limit.kind === 'burst')
-    // What cannot be read takes all there is.
+    // An unreadable cost uses the whole budget.
     const amount = limit.of === 'calls' ? 1 : (cost ?? limit.calls)
     if (!counts || amount === 0) continue
     const name = nameOf(limit, tool)
@@ -61,7 +61,7 @@ export function spend(
   return next
 }
 
-/** What a call costs in thousandths, rounded up; undefined if nobody can tell. */
+/** The cost of a call in thousandths, rounded up; undefined if it cannot be read. */
 export function costOf(cost: number | 'amount' | undefined, amount: Amount | undefined): number | undefined {
   if (cost === undefined) return 0
   if (cost !== 'amount') return thousandths(cost)
@@ -71,7 +71,7 @@ export function costOf(cost: number | 'amount' | undefined, amount: Amount | und
   return costs.reduce((sum, each) => (sum === undefined || each === undefined ? undefined : sum + each), 0)
 }
 
-/** By its digits, as they are written. */
+/** Computed from the decimal digits. */
 function thousandths(amount: number): number | undefined {
   if (amount < 0) return undefined
   const [whole = '', places = ''] = String(amount).split('.')
@@ -81,7 +81,7 @@ function thousandths(amount: number): number | undefined {
 
 const MINUTE = 60_000
 
-/** Whether it is open, by the day and the minute that it is there. */
+/** Whether it is open, by local day and minute. */
 export function isOpen({ days, from, to, offset }: ModelHours, time: number): boolean {
   const there = new Date(time + offset * MINUTE)
   const today = (there.getUTCDay() + 6) % 7
@@ -91,7 +91,7 @@ export function isOpen({ days, from, to, offset }: ModelHours, time: number): bo
   return (isToday && minute >= from) || (wasYesterday && minute < to)
 }
 
-/** Whether some limits of a policy are shared by all principals of a tenant. */
+/** Whether all principals of a tenant share some limits. */
 export function sharesLimits({ limits }: ModelPolicy): boolean {
   return limits.some(({ scope }) => scope === 'tool' || scope === 'tenant')
 }

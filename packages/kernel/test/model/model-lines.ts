@@ -1,4 +1,4 @@
-// One line for each thing that model and kernel must agree on.
+// Writes decisions and effects of model and kernel as comparable lines.
 
 import type { Authorization } from '../../src/road/enforce.ts'
 import type { ModelEffect } from './model-effects.ts'
@@ -6,7 +6,7 @@ import type { PlainStore } from './model-store.ts'
 import type { CallSpec } from './model-world.ts'
 import type { ModelDecision } from './model.ts'
 
-/** What a line of a decision says. */
+/** The parts of the line of a decision. */
 export const LEGEND =
   '(verdict, reason, rung, rule, risk, window, seq, request; labels, findings, compliance, trust, elevation, scope, asks)'
 
@@ -16,7 +16,7 @@ function lineOf(parts: readonly (string | number | undefined)[]): string {
 
 const listed = (names: readonly string[] = []): string => names.join(',') || '-'
 
-/** What the model has decided. */
+/** The line of a decision of the model. */
 export function modelLine(decision: ModelDecision): string {
   const { verdict, reason, rung, rule, score, window, seq, request, found, asks } = decision
   const places = score === undefined ? undefined : String(Math.floor(score / 100)).padStart(5, '0')
@@ -36,7 +36,7 @@ export function modelLine(decision: ModelDecision): string {
   return lineOf([verdict, reason, rung, rule?.id, decimal, window, seq, request, ...more])
 }
 
-/** What the kernel has decided, as it is told and as its receipt says; `request` is the request's number in the model. */
+/** The line of a decision of the kernel, from its answer and its receipt. `request` is the number in the model. */
 export function kernelLine(
   { decided, permit }: Authorization,
   assurance: CallSpec['assurance'],
@@ -44,9 +44,9 @@ export function kernelLine(
   request: number | undefined,
 ): string {
   const { verdict, reason, rung, rule, receipt } = decided
-  // Who is only advised gets no permit, because the gateway does not run its tool.
+  // An advised call gets no permit, because the gateway does not run its tool.
   if ((verdict === 'ALLOW' && assurance === 'enforced') !== (permit !== undefined))
-    return 'a permit without an ALLOW, or the other way round'
+    return 'a permit without an ALLOW, or an ALLOW without a permit'
   const empty = [
     undefined,
     undefined,
@@ -62,7 +62,8 @@ export function kernelLine(
   ]
   if (receipt === undefined) return lineOf([verdict, reason, rung, rule, ...empty])
   const written = lineOf([decision?.verdict, decision?.reason_code, decision?.rung, decision?.rule])
-  if (written !== lineOf([verdict, reason, rung, rule])) return `told ${verdict} ${reason}, wrote ${written}`
+  if (written !== lineOf([verdict, reason, rung, rule]))
+    return `answered ${verdict} ${reason}, recorded ${written}`
   const { trajectory_risk_score: score, risk_accumulation_window: window, session } = decision ?? {}
   const { labels, findings, compliance, trust, elevation, asks, scope_hash, next_scope_hash } = decision ?? {}
   const scope = scopeWord(scope_hash !== undefined, next_scope_hash !== undefined)
@@ -75,18 +76,18 @@ function scopeWord(scoped = false, widened = false): string {
   return `${scoped ? 'scoped' : 'free'}${widened ? ' widened' : ''}`
 }
 
-/** What came of a call, in the model. */
+/** The line of an effect in the model. */
 export function effectLine({ status, late, delivery, labels, findings, trust }: ModelEffect): string {
   return lineOf([status, String(late), delivery, listed(labels), listed(findings), trust])
 }
 
-/** What the newest receipt of an effect says. */
+/** The line of the newest effect of the kernel. */
 export function kernelEffectLine({ effect }: PlainStore): string {
   const { status, late = false, delivery, labels, findings, trust } = effect ?? {}
   return lineOf([status, String(late), delivery, listed(labels), listed(findings), trust])
 }
 
-/** What a decision shows of the rules, for the coverage. */
+/** The observations in a decision, for the coverage. */
 export function seenIn({ verdict, reason, rung, found, asks = [] }: ModelDecision): readonly string[] {
   const { labels = [], findings = [], compliance = [], trust, raised, broken = [], widened } = found ?? {}
   const asked = found?.asked === true

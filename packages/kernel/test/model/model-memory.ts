@@ -1,4 +1,4 @@
-// Everything that the model remembers between calls, and what becomes of it when a kernel is started again.
+// The memory of the model between calls and across restarts.
 
 import type { ModelPolicy } from './model-policy.ts'
 import type { Grant } from './model-delegation.ts'
@@ -8,7 +8,7 @@ import type { ModelScope } from './model-scope.ts'
 import { NO_DATA, type Data } from './model-taint.ts'
 import type { Raised, Trust } from './model-trust.ts'
 import { NO_HISTORY } from './model-history.ts'
-import type { SeenValues } from './model-risk-terms.ts'
+import type { LadderResult } from './model-results.ts'
 import type { Lost, Seen } from './model-world.ts'
 
 export const NOBODY = '(nobody)'
@@ -20,13 +20,13 @@ export interface SessionMemory {
   readonly average: number
   readonly leak: Leak
   readonly sensitive: boolean
-  /** When it last did what a person should have seen. */
+  /** The time of the last call that needed an approval. */
   readonly suspect: number
   readonly denials: number
   readonly limits: Buckets
   readonly raised: Raised | undefined
   readonly scope: ModelScope | undefined
-  /** There is a record of it that could be lost. */
+  /** A record exists that can be lost. */
   readonly kept: boolean
   readonly broken: boolean
 }
@@ -44,11 +44,17 @@ export const NEW_SESSION: SessionMemory = {
   kept: false,
   broken: false,
 }
-export const NEW_PRINCIPAL = { leak: NO_LEAK, sensitiveAt: 0, watch: NO_HISTORY, limits: FULL, broken: false }
+export const NEW_PRINCIPAL = {
+  leak: NO_LEAK,
+  sensitiveAt: 0,
+  history: NO_HISTORY,
+  limits: FULL,
+  broken: false,
+}
 export const NEW_TENANT = { limits: FULL, broken: false }
 
-/** What a person is asked, and maybe what was answered. */
-export interface Request extends Pick<SeenValues, 'reason' | 'rung' | 'rule' | 'asks'> {
+/** A request for an approval, with its answer if there is one. */
+export interface Request extends Pick<LadderResult, 'reason' | 'rung' | 'rule' | 'asks'> {
   readonly owner: string
   readonly tenant: string
   readonly principal: string
@@ -60,7 +66,7 @@ export interface Request extends Pick<SeenValues, 'reason' | 'rung' | 'rule' | '
   readonly answer?: { readonly granted: boolean; readonly widen: boolean; readonly until: number }
 }
 
-/** A call that was allowed. `late`: it was closed as unknown, and one word more may follow. */
+/** An allowed call. `late`: it was closed as unknown, and a late report may follow. */
 export interface Opening {
   readonly whose: Whose
   readonly tool: string
@@ -73,24 +79,24 @@ type Whose = Omit<Lost, 'kind'>
 
 export const ownerOf = ({ tenant, principal }: Pick<Whose, 'tenant' | 'principal'>): string =>
   `principal ${tenant} ${principal ?? NOBODY}`
-/** An id that a gateway has made has the memory of its principal. */
+/** A generated session id uses the memory of its principal. */
 export const remembered = (session: string, principal: string | undefined): string =>
   session.startsWith('mcp:') ? (principal ?? NOBODY) : session
 export const sessionOf = (whose: Whose): string =>
   `${ownerOf(whose)} ${remembered(whose.session, whose.principal)}`
 
-/** Everything that is remembered. A record that was never written is in no map, and cannot be lost. */
+/** The whole memory. A record that was never written is in no map, and cannot be lost. */
 export class Memory {
   readonly nothing: ModelPolicy
   readonly quota: Pace
   /** By tenant. */
   readonly policies = new Map<string, ModelPolicy>()
-  /** Of the newest turn: it never goes back. */
+  /** The time of the newest turn. It never moves backwards. */
   time = 0
   readonly offers = new Map<string, string>()
   readonly pins = new Map<string, string>()
   readonly frozen = new Set<string>()
-  /** Since and until when observe mode is on, by what it is on for. */
+  /** The start and end of observe mode, by its target. */
   readonly observed = new Map<string, { readonly since: number; readonly until: number }>()
   readonly flooding = new Set<string>()
   readonly denials = new Map<string, Bucket>()
@@ -100,12 +106,12 @@ export class Memory {
   readonly tenants = new Map<string, typeof NEW_TENANT>()
   readonly trust = new Map<string, Trust>()
   readonly grants = new Map<number, Grant>()
-  /** By number. One that was used up is gone. */
+  /** By number. A used request is removed. */
   readonly requests: (Request | undefined)[] = []
   /** By number. */
   readonly openings: Opening[] = []
 
-  /** `nothing` is what holds where there is no policy. */
+  /** `nothing` is the policy of tenants without one. */
   constructor(nothing: ModelPolicy, quota: Pace) {
     this.nothing = nothing
     this.quota = quota
@@ -115,7 +121,7 @@ export class Memory {
     return this.policies.get(tenant) ?? this.nothing
   }
 
-  /** What servers offer and what was left of quotas is not kept. Whoever's record was lost is broken from now on. */
+  /** Forgets offers and quotas, which are not stored. The owner of a lost record is broken from now on. */
   restart(lost: Lost | undefined, delegation: number | undefined, written: number): void {
     this.policies.clear()
     this.offers.clear()
@@ -142,7 +148,7 @@ export class Memory {
     if (there) there()
   }
 
-  /** Ends a session for good: what was remembered of it goes, and nothing is missing. Whether there was one. */
+  /** Closes a session and removes its records. Returns whether it existed. */
   close(whose: Whose, clock: number): boolean {
     this.time = Math.max(this.time, clock)
     const { seq, scope } = this.sessions.get(sessionOf(whose)) ?? NEW_SESSION

@@ -1,4 +1,4 @@
-// The kernel and the model side by side: whatever happens, happens to both.
+// Applies every event to both the kernel and the model.
 
 import type { DelegationStatement } from '@tollgate/evidence'
 import { activatePolicy, pinTool, setFreeze, unpinTool } from '../../src/admin/administer.ts'
@@ -15,7 +15,7 @@ import { sessionName } from '../../src/ledger/records.ts'
 import { closeSessions } from '../../src/ledger/retention.ts'
 import { setScope } from '../../src/admin/scopes.ts'
 import { parseScope } from '../../src/gates/scope/parse.ts'
-import { endIn, handIn, NO_ID, recordName, succeeds, type Allowed } from './model-deeds.ts'
+import { endCallIn, submitDelegation, NO_ID, recordName, succeeds, type Allowed } from './model-actions.ts'
 import { founding } from './model-founding.ts'
 import { policyOf, type Keys } from './model-kernel-policy.ts'
 import { modelCallOf, toolCallOf, withReplaced } from './model-kernel.ts'
@@ -36,7 +36,7 @@ import type {
 import { Model } from './model.ts'
 import { ORIGIN, START, WRITER } from '../rig.ts'
 
-/** What each of the two says; `seen` names what else came up, for the coverage. */
+/** The answers of both. `seen` has the observations for the coverage. */
 export interface Answers {
   readonly kernel: string
   readonly model: string
@@ -45,14 +45,14 @@ export interface Answers {
 
 const SAME: Answers = { kernel: '', model: '' }
 
-/** The two of them, side by side. */
+/** A kernel and a model in the same world. */
 export class Pair {
   readonly #model: Model
   readonly #world: World
   readonly #options: KernelOptions
   readonly #store: PlainStore
   readonly #policies: readonly Policy[]
-  /** Ids of requests, delegations and allowed calls, by the number that they have in the model. */
+  /** The ids of requests, delegations and allowed calls, by their number in the model. */
   readonly #requests: string[] = []
   readonly #delegations: { readonly id: string; readonly tenant: string }[] = []
   readonly #allowed: Allowed[] = []
@@ -69,7 +69,7 @@ export class Pair {
     this.#model.memory.time = START
   }
 
-  /** Opens both; calls are kept if they are to be decided again. */
+  /** Opens both. `keep` stores the calls for a replay. */
   static async open(world: World, keep = false): Promise<Pair> {
     const { batch, key, keys } = await founding()
     const store = createPlainStore(batch)
@@ -95,7 +95,7 @@ export class Pair {
 
   now: number = START
 
-  /** What the kernel has recorded and kept. */
+  /** The receipts and stored calls of the kernel. */
   history(): ReturnType<PlainStore['history']> & { readonly policies: ReadonlyMap<string, Policy> } {
     return {
       ...this.#store.history(),
@@ -103,7 +103,7 @@ export class Pair {
     }
   }
 
-  /** Lets something happen to both, and answers with what each made of it. */
+  /** Applies an event to both, and returns the answer of each. */
   async meet(event: Event): Promise<Answers> {
     this.now = this.#clock
     switch (event.do) {
@@ -188,7 +188,7 @@ export class Pair {
 
   async #activate(number: number, tenants: readonly string[]): Promise<Answers> {
     const [policy, real] = [this.#world.policies[number], this.#policies[number]]
-    if (!policy || !real) throw new Error('there is no such policy in this world')
+    if (!policy || !real) throw new Error('this world has no such policy')
     for (const tenant of tenants) {
       this.#model.memory.policies.set(tenant, policy)
       await activatePolicy(this.#kernel, real, 'user:olga', tenant)
@@ -244,14 +244,14 @@ export class Pair {
       nonce: `n${number}`,
     }
     const signer = (await founding()).keys(delegator, key)
-    const { id, done } = await handIn(this.#kernel, { statement, key: signer, planted })
+    const { id, done } = await submitDelegation(this.#kernel, { statement, key: signer, planted })
     this.#delegations.push({ id, tenant })
     return { model: String(may), kernel: done, seen: [`delegation ${planted ? 'planted' : done}`] }
   }
 
   async #revoke(tenant: string, counted: number): Promise<Answers> {
     const number = this.#delegations.length - 1 - counted
-    // What was planted has no receipt that would outlive a restart; nor could its revocation.
+    // A planted delegation has no receipt, so its revocation would not survive a restart.
     if (this.#model.memory.grants.get(number)?.planted) return SAME
     const id = this.#delegations[number]?.id ?? NO_ID
     return {
@@ -263,7 +263,7 @@ export class Pair {
   async #effect(spec: EffectSpec): Promise<Answers> {
     const number = this.#allowed.length - 1 - spec.call
     const effect = this.#model.effect(number, spec, this.now)
-    const done = await succeeds(endIn(this.#kernel, this.#allowed[number], spec))
+    const done = await succeeds(endCallIn(this.#kernel, this.#allowed[number], spec))
     const kernel = done === 'true' ? kernelEffectLine(this.#store) : done
     const seen = effect ? [`effect ${effect.status}`, `delivery ${effect.delivery}`] : []
     return {

@@ -1,4 +1,4 @@
-// The policies of the comparison, as plain data: patterns are texts, and nothing has to be parsed.
+// The policies of the comparison as plain data. Patterns are texts and need no parser.
 
 import type { Door, EffectClass, Tier } from '@tollgate/evidence'
 import type { Action, PolicyContext } from '../../src/policy/parse/parse.ts'
@@ -22,7 +22,7 @@ export interface ModelRule {
   readonly expires: number
 }
 
-/** The number of a condition that the call answers; or: risk or trust are at least so much, a label is there, the tier is it. */
+/** The number of a condition that the call answers; or a minimum of risk or trust, a label, or a tier. */
 export type ModelCondition =
   | { readonly answer: number }
   | { readonly risk: number }
@@ -39,21 +39,21 @@ export interface ModelTool {
   readonly sinks: readonly string[]
   readonly returns: readonly string[]
   readonly takes: readonly { readonly path: string; readonly labels: readonly string[] }[]
-  /** Units, or the argument that says them. */
+  /** Units, or the argument that contains them. */
   readonly cost: number | 'amount' | undefined
 }
 
 export interface ModelPrincipal {
   readonly name: string
   readonly tier: Tier
-  /** Which of its keys the policy knows. */
+  /** The number of the key in the policy. */
   readonly key: number | undefined
   readonly delegateOnly: boolean
 }
 
 export type ModelLimit = Omit<Limit, 'tools'> & { readonly tools: string }
 
-/** Days from 0 for Monday, minutes of the day, minutes from UTC. What ends before it begins goes on into the next day. */
+/** Days from 0 for Monday, minutes of the day, minutes from UTC. A window that ends before it begins continues on the next day. */
 export interface ModelHours {
   readonly tools: string
   readonly days: readonly number[]

@@ -1,4 +1,4 @@
-// Random numbers for worlds.
+// Random choices for worlds.
 
 /** Random numbers that are the same for the same seed (mulberry32). */
 export class Random {
@@ -22,16 +22,16 @@ export class Random {
   }
 
   pick<T>(list: readonly T[]): T {
-    // Sound: the place is within the list, and no list here is empty.
+    // Sound: the index is within the list, and no list here is empty.
     return list[this.int(list.length)] as T
   }
 
-  /** `value`, or nothing. */
+  /** A list with the value, or an empty list. */
   maybe<T>(percent: number, value: () => T): readonly T[] {
     return this.chance(percent) ? [value()] : []
   }
 
-  /** Each with that chance. */
+  /** The items, each picked with this chance. */
   some<T>(percent: number, list: readonly T[]): readonly T[] {
     return list.filter(() => this.chance(percent))
   }

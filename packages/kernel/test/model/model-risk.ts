@@ -1,33 +1,33 @@
-// The arithmetic of the model: risk and rates. Shares nothing but types with the kernel.
+// The arithmetic of risk and rates in the model. Shares only types with the kernel.
 
 import type { Axes, RiskSettings } from '../../src/gates/session-risk/risk.ts'
 
 const ONE = 1_000_000
 
-/** A sum that leaks with time. */
+/** A sum that decays with time. */
 export interface Leak {
   readonly sum: number
   readonly at: number
   readonly turns: number
 }
-/** So many calls in so many milliseconds. */
+/** A number of calls per period in milliseconds. */
 export interface Pace {
   readonly calls: number
   readonly period: number
 }
-/** What is left of a pace, in calls × milliseconds, so that nothing is rounded. */
+/** The rest of a pace, in calls × milliseconds to avoid rounding. */
 export interface Bucket {
   readonly left: number
   readonly at: number
 }
 
-/** a × b / c, rounded down; also below zero, where BigInt alone would round up. */
+/** a × b / c, rounded down, also below zero. */
 function share(a: number, b: number, c: number): number {
   const product = BigInt(a) * BigInt(b)
   return Number(product / BigInt(c)) - (product % BigInt(c) < 0n ? 1 : 0)
 }
 
-/** What is left of a sum: halved every half-life, and in a straight line to the next half between. */
+/** The sum at a time: halved every half-life, linear in between. */
 function leftOf({ sum, at }: Leak, time: number, halfLife: number): number {
   let elapsed = time - at
   for (; elapsed >= halfLife && sum > 0; elapsed -= halfLife) sum = share(sum, 1, 2)
@@ -41,12 +41,12 @@ function grow(leak: Leak, signal: number, time: number, halfLife: number): Leak 
   return { sum: Math.min(ONE, left + added), at: time, turns: left === 0 ? 1 : leak.turns + 1 }
 }
 
-/** Halved, because a person vouched for it. */
+/** The sum after an approval: halved. */
 export function ease(leak: Leak, time: number, halfLife: number): Leak {
   return { ...leak, sum: share(leftOf(leak, time, halfLife), 1, 2), at: time }
 }
 
-/** The worst axis, and half of what the others show. */
+/** The highest axis plus half of the others. */
 export function signalOf({ exfiltration, privilege, compliance }: Axes): number {
   const worst = Math.max(exfiltration, privilege, compliance)
   return Math.min(ONE, worst + share(exfiltration + privilege + compliance - worst, 1, 2))
@@ -57,23 +57,23 @@ interface Remembered {
   readonly leak: Leak
 }
 
-/** What one more turn comes to. */
+/** The result of one more turn. */
 export interface Weighed {
   readonly average: number
   readonly own: Leak
-  /** The sums of the principal, and of whom it works for if it does. */
+  /** The sums of the principal, and of its first delegator if there is one. */
   readonly carried: readonly Leak[]
   readonly score: number
   readonly tooRisky: boolean
 }
 
-/** In a session whose id was made, all that its principal did counts. */
+/** In a session with a generated id, the risk of the principal counts in full. */
 export const riskOf = (
   { id }: { readonly id: string },
   { risk }: { readonly risk: RiskSettings },
 ): RiskSettings => (id.startsWith('mcp:') ? { ...risk, carry: ONE } : risk)
 
-/** Session and carried sums with one more turn counted in, unless there is none to count, and what they amount to. */
+/** The session and carried sums after one more turn (if `axes` is given), and their score. */
 export function weigh(
   session: Remembered,
   leaks: readonly Leak[],
@@ -94,13 +94,13 @@ export function weigh(
   return { average, own, carried, score: Math.max(ownScore, ...inherited), tooRisky }
 }
 
-/** A bucket that fills up evenly; without a past it is full. */
+/** A bucket that refills evenly. A new bucket is full. */
 export function fill({ calls, period }: Pace, bucket: Bucket | undefined, time: number): Bucket {
   const full = calls * period
   return { left: bucket ? Math.min(full, bucket.left + (time - bucket.at) * calls) : full, at: time }
 }
 
-/** A bucket that one call was taken from. */
+/** The bucket after one call. */
 export function take(pace: Pace, bucket: Bucket | undefined, time: number): Bucket {
   return { left: Math.max(0, fill(pace, bucket, time).left - pace.period), at: time }
 }

@@ -1,4 +1,4 @@
-// Drives the kernel and the model through the same worlds, and stops at the first thing that they do differently.
+// Runs the kernel and the model through the same worlds, and stops at the first difference.
 
 import { canonicalize } from '@tollgate/evidence'
 import { makeWorld } from './model-cases.ts'
@@ -7,14 +7,14 @@ import { Pair } from './model-pair.ts'
 import { Random } from './model-random.ts'
 import type { Event, World } from './model-world.ts'
 
-/** Where the two part: after which events, and what each says. */
+/** The first difference: the events up to it, and both answers. */
 interface Difference {
   readonly events: readonly Event[]
   readonly kernel: string
   readonly model: string
 }
 
-/** Runs a world. `met` hears what came up. */
+/** Runs a world. Calls `met` with the observations of each event. */
 async function runWorld(
   world: World,
   met: (seen: readonly string[], isCall: boolean) => void,
@@ -28,7 +28,7 @@ async function runWorld(
   return undefined
 }
 
-/** The same difference with as few events as can be, leaving out one after the other. */
+/** The same difference with fewer events: removes one event after the other. */
 async function shrink(world: World, found: Difference): Promise<Difference> {
   let smallest = found
   for (let i = smallest.events.length - 2; i >= 0; i--) {
@@ -39,16 +39,16 @@ async function shrink(world: World, found: Difference): Promise<Difference> {
   return smallest
 }
 
-/** What came of a run. */
+/** The result of a run. */
 export interface Run {
   readonly cases: number
-  /** How often each thing came up, such as `reason RULE_ALLOWED`; only where no rung was replaced. */
+  /** The number of each observation, such as `reason RULE_ALLOWED`, in calls without replaced steps. */
   readonly seen: ReadonlyMap<string, number>
-  /** A difference in words, if there was one. */
+  /** The description of a difference, if there is one. */
   readonly difference: string | undefined
 }
 
-/** Compares model and kernel in at least so many cases; each call is one. */
+/** Compares model and kernel in at least this number of calls. */
 export async function compare(cases: number, seed: number): Promise<Run> {
   const counts = new Map<string, number>()
   const seeds = new Random(seed)
@@ -60,12 +60,13 @@ export async function compare(cases: number, seed: number): Promise<Run> {
   while (done < cases) {
     const world = makeWorld(seeds.int(2 ** 32))
     const found = await runWorld(world, met)
-    if (found) return { cases: done, seen: counts, difference: tell(world, await shrink(world, found), seed) }
+    if (found)
+      return { cases: done, seen: counts, difference: describe(world, await shrink(world, found), seed) }
   }
   return { cases: done, seen: counts, difference: undefined }
 }
 
-function tell(world: World, { events, kernel, model }: Difference, seed: number): string {
+function describe(world: World, { events, kernel, model }: Difference, seed: number): string {
   const used = new Set(events.map((event) => (event.do === 'activate' ? event.policy : -1)))
   const { quota, remembered, salted } = world
   return [
@@ -81,7 +82,7 @@ function tell(world: World, { events, kernel, model }: Difference, seed: number)
   ].join('\n')
 }
 
-/** The seed that was asked for, if one was. */
+/** The seed in `TOLLGATE_SEED`, if it is set. */
 export function seedFromOutside(): number | undefined {
   const seed = process.env.TOLLGATE_SEED
   return seed === undefined ? undefined : Number(seed)

@@ -1,24 +1,24 @@
-// The scope of a session, in the model: classes of effects, tools, a time. What values a call acts on takes a parser, and
-// what was looked up a scanner: both are shown by vectors and tests of their own.
+// The scope of a session in the model: effect classes, tools and time. Sinks and `looked_up` need a parser and a scanner; separate
+// vectors and tests cover them.
 
 import type { EffectClass } from '@tollgate/evidence'
 import { matches } from './model-glob.ts'
-import { ask, type Word } from './model-risk-terms.ts'
-import type { Scene } from './model.ts'
+import { ask, type StepResult } from './model-results.ts'
+import type { State } from './model.ts'
 
-/** What a session was opened for. */
+/** The scope of a session. */
 export interface ModelScope {
   readonly effects: readonly EffectClass[] | undefined
   readonly tools: readonly string[] | undefined
   readonly until: number | undefined
-  /** Tools that people have added. */
+  /** The tools that people added. */
   readonly also: readonly string[]
 }
 
-/** Asks about what is outside. */
-export function askScope(scene: Scene): Word | undefined {
-  const { policy, session, call, effect, acts, time } = scene
-  if (!acts && !goesOut(scene)) return undefined
+/** Escalates calls outside the scope. */
+export function askScope(state: State): StepResult | undefined {
+  const { policy, session, call, effect, acts, time } = state
+  if (!acts && !goesOut(state)) return undefined
   const { scope } = session
   if (!scope) return policy.scoped ? ask('TASK_SCOPE_EXCEEDED', 'none') : undefined
   const { effects, tools, until, also } = scope
@@ -31,8 +31,8 @@ export function askScope(scene: Scene): Word | undefined {
   return ask('TASK_SCOPE_EXCEEDED', wrong.join(' '))
 }
 
-/** Whether a read asks a stranger for something. An address in some text is only mentioned. */
-function goesOut({ call, tool }: Scene): boolean {
+/** Whether a read contacts a destination. An address in a text does not count. */
+function goesOut({ call, tool }: State): boolean {
   return call.pages.length > 0 || (call.hosts.length > 0 && tool?.offline === false)
 }
 
@@ -52,7 +52,7 @@ export function isNarrower(next: ModelScope, before: ModelScope): boolean {
   )
 }
 
-/** Whether both were given as the same. */
+/** Whether two scopes are equal, apart from additions. */
 export function isSame(a: ModelScope, b: ModelScope): boolean {
   const text = ({ effects, tools, until }: ModelScope): string =>
     JSON.stringify([effects && [...effects].sort(), tools && [...tools].sort(), until ?? null])

@@ -1,4 +1,4 @@
-// A store for the comparison: in memory, without signatures, and able to lose records.
+// A store for the comparison: in memory, without signatures, and with records that can be lost.
 
 import type { ChainHead, Decision, Effect, Encoded } from '@tollgate/evidence'
 import { keptName } from '../../src/road/kept.ts'
@@ -12,7 +12,7 @@ export interface PlainStore extends Store {
   /** The newest effect. */
   readonly effect: Effect | undefined
   lose(name: string): void
-  /** Everything that was written, with what was kept beside it, and the texts by hash. */
+  /** All receipts with their stored calls, and the texts by hash. */
   history(): { readonly entries: readonly TraceEntry[]; readonly texts: ReadonlyMap<string, string> }
 }
 

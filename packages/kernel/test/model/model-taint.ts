@@ -1,5 +1,4 @@
-// Where data comes from, in the model: what a session remembers, what flows, what is found. Shares nothing but types with
-// the kernel.
+// The origins and labels of data in the model. Shares only types with the kernel.
 
 import type { Origin } from '../../src/gates/taint/remembered.ts'
 import { isVoiced, namesOf } from './model-call-target.ts'
@@ -7,7 +6,7 @@ import type { ModelPolicy, ModelTool } from './model-policy.ts'
 import type { TextFacts } from './model-texts.ts'
 import type { ModelCall, PlacedText } from './model-world.ts'
 
-/** What is remembered of a session's data. */
+/** The data of a session. */
 export interface Data {
   readonly values: ReadonlyMap<string, { readonly origin: Origin; readonly labels: readonly string[] }>
   readonly labels: readonly string[]
@@ -15,19 +14,19 @@ export interface Data {
 }
 export const NO_DATA: Data = { values: new Map(), labels: [], broken: false }
 
-/** Something that was said or came back. */
-export interface Utterance {
+/** Values that were said or returned. */
+export interface SeenData {
   readonly origin: Origin
   readonly labels: readonly string[]
   readonly values: readonly string[]
 }
 
-/** Each once, in order. */
+/** Sorted and without duplicates. */
 export function sorted(names: readonly string[]): readonly string[] {
   return [...new Set(names)].sort()
 }
 
-/** What becomes of an origin that is not `said` once the value is seen again: in which row and column both stand. */
+/** The origin of a value that is seen again, by its first and its new origin. */
 const AGAIN: Readonly<Record<Named, Readonly<Record<Named, Origin>>>> = {
   output: { output: 'output', prose: 'output', ordered: 'output', flagged: 'ordered' },
   prose: { output: 'output', prose: 'prose', ordered: 'prose', flagged: 'ordered' },
@@ -36,8 +35,8 @@ const AGAIN: Readonly<Record<Named, Readonly<Record<Named, Origin>>>> = {
 }
 type Named = Exclude<Origin, 'said'>
 
-/** What is said first stays said, and saying changes nothing of what tools have named. */
-export function hear(data: Data, { origin, labels, values }: Utterance): Data {
+/** Adds values. A value that was said first stays `said`, and saying a tool's value does not change it. */
+export function addSeen(data: Data, { origin, labels, values }: SeenData): Data {
   const next = new Map(data.values)
   for (const value of values) {
     const known = next.get(value) ?? { origin, labels: [] }
@@ -50,13 +49,13 @@ export function hear(data: Data, { origin, labels, values }: Utterance): Data {
   return { ...data, values: next, labels: sorted([...data.labels, ...labels]) }
 }
 
-/** Words as they are remembered: each, its root, and each with the next one. */
+/** The stored forms of words: each word, its root, and each pair. */
 function phrases(words: readonly string[]): readonly string[] {
   const pairs = words.slice(1).map((word, i) => `${words[i]} ${word}`)
   return [...words, ...words.map((word) => `${word.slice(0, 5)}~`), ...pairs].map((each) => `words ${each}`)
 }
 
-/** Whether two of them say the same. */
+/** Whether both have the same contents. */
 export function same(a: Data, b: Data): boolean {
   const written = ({ values, labels }: Data): string => JSON.stringify([[...values], labels])
   return written(a) === written(b)
@@ -64,17 +63,17 @@ export function same(a: Data, b: Data): boolean {
 
 const ORIGINS = { plain: 'output', prose: 'prose', ordered: 'ordered' } as const
 
-/** What is heard in a text that nobody vouches for. */
-export function utterances(facts: TextFacts, more: readonly string[]): Utterance[] {
+/** The values of an untrusted text. */
+export function dataIn(facts: TextFacts, more: readonly string[]): SeenData[] {
   const { values, stand, passage, labels: shapes } = facts
   const labels = [...more, ...shapes]
-  const each = values.map((value, i): Utterance => {
+  const each = values.map((value, i): SeenData => {
     const own = [...more, ...(facts.carried[i] ?? [])]
     if (passage?.holds.includes(i)) return { origin: 'flagged', labels: [...own, 'flagged'], values: [value] }
     return { origin: ORIGINS[stand[i] ?? 'plain'], labels: own, values: [value] }
   })
-  // Labels are heard without a value as well; and what is flagged, last.
-  const all: Utterance[] = [
+  // Labels are also added without a value. Flagged values come last.
+  const all: SeenData[] = [
     { origin: 'output', labels, values: [] },
     ...each.filter(({ origin }) => origin !== 'flagged'),
     ...each.filter(({ origin }) => origin === 'flagged'),
@@ -83,58 +82,58 @@ export function utterances(facts: TextFacts, more: readonly string[]): Utterance
   return [...all, { origin: 'flagged', labels: [...labels, 'flagged'], values: phrases(passage.words) }]
 }
 
-/** What is heard in a server's question: running text at best, and no field. */
-export function questions(facts: TextFacts): Utterance[] {
+/** The values of a server's question: at best running text, and no fields. */
+export function dataInQuestion(facts: TextFacts): SeenData[] {
   const fields = new Set(fieldsOf(facts))
-  return utterances(facts, []).map((each) => ({
+  return dataIn(facts, []).map((each) => ({
     ...each,
     origin: each.origin === 'output' ? 'prose' : each.origin,
     values: each.values.filter((value) => !fields.has(value)),
   }))
 }
 
-/** What a text is remembered by that a tool returned by itself: here all texts are one field, if they are short. */
+/** The field of a text. In the comparison, every short text is one field. */
 export function fieldsOf({ text }: Pick<TextFacts, 'text'>): readonly string[] {
   const isField = text.length <= 48 && /[a-z_]/i.test(text) && !text.includes('@')
   return isField ? [fieldName(text.replace(/^\w+: /, ''))] : []
 }
 
-/** As it is remembered: without marks around it. */
+/** The stored form of a field, without surrounding punctuation. */
 export function fieldName(text: string): string {
   return `field ${text.replace(/^[("[{]+|[)"\]},]+$/g, '').toLowerCase()}`
 }
 
-/** What a call brings along, heard in its order; a page's text is a page's. */
-export function hearSources(data: Data, { sources, door }: ModelCall): Data {
+/** Adds the sources of a call in order. Texts at the browser door get the label `page`. */
+export function addSources(data: Data, { sources, door }: ModelCall): Data {
   const page = door === 'browser' ? ['page'] : []
-  // Only the first words of a session name anything.
+  // Only the first user message of a session names targets.
   const first = isVoiced(data) ? -1 : sources.findIndex(({ said }) => said)
-  const heard = sources.flatMap(({ said, facts }, i): Utterance[] => {
-    if (!said) return utterances(facts, page)
+  const seen = sources.flatMap(({ said, facts }, i): SeenData[] => {
+    if (!said) return dataIn(facts, page)
     const names = i === first ? namesOf(facts) : []
     return [{ origin: 'said', labels: [], values: [...facts.values, ...phrases(facts.words), ...names] }]
   })
-  return heard.reduce(hear, data)
+  return seen.reduce(addSeen, data)
 }
 
-/** Whether the policy has a use for where data comes from, and for what stands in texts. */
+/** Whether the policy uses the origins and contents of data. */
 export function remembers({ taint, threat, compliance }: ModelPolicy): boolean {
   return taint !== undefined || threat !== undefined || compliance !== undefined
 }
 
-/** Whether the policy has answers looked through. */
-function looksInto({ taint, threat, compliance }: ModelPolicy): boolean {
+/** Whether the policy inspects results. */
+function inspects({ taint, threat, compliance }: ModelPolicy): boolean {
   return taint !== undefined || threat !== undefined || compliance !== undefined
 }
 
-/** What flows in a call. */
+/** The labels and origins of the data in a call. */
 export interface Flow {
   readonly labels: readonly string[]
-  /** Whether there is a value of each kind, and words of a passage. */
+  /** Whether the call has a value of each origin, and words of a flagged passage. */
   readonly from: Readonly<Record<'output' | 'ordered' | 'flagged' | 'spelled', boolean>>
 }
 
-/** `data` with what the call brings along; undefined where nothing is remembered. */
+/** `data` includes the sources of the call; undefined if the policy keeps no data. */
 export function flowOf(
   call: ModelCall,
   policy: ModelPolicy,
@@ -143,7 +142,7 @@ export function flowOf(
 ): Flow {
   const texts = remembers(policy) ? call.texts : []
   const seen = (value: string) => data?.values.get(value)
-  // What was said first is the speaker's own, whatever output repeats it.
+  // A value that was said first has no labels, even if output repeats it.
   const carried = (value: string) => (seen(value)?.origin === 'said' ? [] : (seen(value)?.labels ?? []))
   const takes = tool?.takes.filter(({ path }) => path === '*' || call.members.includes(path)) ?? []
   const labels = sorted([
@@ -156,7 +155,7 @@ export function flowOf(
     !tool || tool.sinks.length === 0 || tool.sinks.includes(path)
   const holding = (...origins: readonly Origin[]): readonly PlacedText[] =>
     texts.filter(({ facts }) => facts.values.some((value) => origins.includes(seen(value)?.origin ?? 'said')))
-  // Numbers of records are spoken of everywhere.
+  // Running text often mentions the numbers of records.
   const told = texts.filter(({ facts }) =>
     facts.values.some((value) => seen(value)?.origin === 'prose' && !value.startsWith('ord-')),
   )
@@ -173,7 +172,7 @@ export function flowOf(
   return { labels, from: { ...from, spelled: spelled && !own } }
 }
 
-/** Whether a passage has all the words of a text in their order, and what was said has not. */
+/** Whether a flagged passage has all words of a text in order, and the user has not said them. */
 function isSpelled({ words }: TextFacts, isSink: boolean, data: Data | undefined): boolean {
   if (!data || words.length > 16 || words.length < (isSink ? 1 : 3)) return false
   if (words.length === 1 && words.join().length < 4) return false
@@ -182,22 +181,22 @@ function isSpelled({ words }: TextFacts, isSink: boolean, data: Data | undefined
   return origins.every((each) => each === 'flagged' || each === 'said') && origins.includes('flagged')
 }
 
-/** What was found in an answer, and how much of it is handed on. */
-export interface Looked {
+/** The findings in a result, and how it is delivered. */
+export interface Inspected {
   readonly labels: readonly string[]
   readonly findings: readonly string[]
-  readonly heard: readonly Utterance[]
+  readonly seen: readonly SeenData[]
   readonly delivery: 'full' | 'redacted' | 'withheld'
 }
 
-/** Looks through an answer of a tool that says of all its answers that they carry `returns`. */
-export function lookThrough(
+/** Inspects the result of a tool whose results have the declared labels `returns`. */
+export function inspect(
   texts: readonly TextFacts[],
   policy: ModelPolicy,
   returns: readonly string[],
-): Looked {
-  if (!looksInto(policy)) return { labels: [], findings: [], heard: [], delivery: 'full' }
-  const heard = texts.flatMap((facts) => utterances(facts, returns))
+): Inspected {
+  if (!inspects(policy)) return { labels: [], findings: [], seen: [], delivery: 'full' }
+  const seen = texts.flatMap((facts) => dataIn(facts, returns))
   const findings = texts.flatMap((facts) => facts.findings)
   const attacks = findings.filter((each) => each.class !== 'secret')
   const byLabel = policy.taint?.results ?? {}
@@ -210,9 +209,9 @@ export function lookThrough(
   ]
   const withheld = done.includes('withhold') || returns.some((label) => byLabel[label] !== undefined)
   return {
-    labels: sorted([...returns, ...heard.flatMap(({ labels }) => labels)]),
+    labels: sorted([...returns, ...seen.flatMap(({ labels }) => labels)]),
     findings: sorted(findings.map(({ code }) => code)),
-    heard,
+    seen,
     delivery: withheld ? 'withheld' : done.includes('redact') ? 'redacted' : 'full',
   }
 }

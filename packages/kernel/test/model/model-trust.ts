@@ -1,4 +1,4 @@
-// Trust and tiers in the model. Shares nothing but types with the kernel.
+// Trust and tiers in the model. Shares only types with the kernel.
 
 import type { ReasonCode, Tier, Verdict } from '@tollgate/evidence'
 import type { TrustOutcome, TrustSettings } from '../../src/gates/trust/settings.ts'
@@ -13,12 +13,12 @@ export interface Trust {
 
 const POINT = 10_000n
 const MIDDLE = 500n * POINT
-const MOST = 1000n * POINT
+const MAX_SCORE = 1000n * POINT
 
-/** Who is new stands in the middle. */
+/** A new principal has a score of 500. */
 export const NEW_TRUST: Trust = { score: MIDDLE, at: 0 }
 
-/** Half of the way back to the middle in each half-life; between, a straight line, second by second. */
+/** The distance to 500 halves in each half-life, linear by the second in between. */
 export function trustAt({ score, at }: Trust, time: number, halfLife: number): bigint {
   let distance = score < MIDDLE ? MIDDLE - score : score - MIDDLE
   let elapsed = time - at
@@ -28,7 +28,7 @@ export function trustAt({ score, at }: Trust, time: number, halfLife: number): b
   return score < MIDDLE ? MIDDLE - distance : MIDDLE + distance
 }
 
-/** Whether the score is so many points at least. */
+/** Whether the score is at least this number of points. */
 export function reachesTrust(
   trust: Trust,
   time: number,
@@ -38,7 +38,7 @@ export function reachesTrust(
   return trustAt(trust, time, halfLife) >= BigInt(points) * POINT
 }
 
-/** One more outcome counted in; undefined if it changes nothing. */
+/** The trust after an outcome; undefined if unchanged. */
 export function moved(
   trust: Trust,
   outcome: TrustOutcome | undefined,
@@ -48,10 +48,10 @@ export function moved(
   const delta = outcome === undefined ? 0 : settings.deltas[outcome]
   if (delta === 0) return undefined
   const score = trustAt(trust, time, settings.halfLife) + BigInt(delta) * POINT
-  return { score: score < 0n ? 0n : score > MOST ? MOST : score, at: time }
+  return { score: score < 0n ? 0n : score > MAX_SCORE ? MAX_SCORE : score, at: time }
 }
 
-/** As receipts write it. */
+/** The score in the format of receipts. */
 export function trustText({ score }: Trust): string {
   return String(score)
     .padStart(5, '0')
@@ -60,37 +60,34 @@ export function trustText({ score }: Trust): string {
 
 const HOSTILE =
   /INJECTION_DETECTED|OBFUSCATION|COMMAND_ATTACK|TAINTED_DATA|UNTRUSTED_VALUE|ISOLATION|DELEGATION_SCOPE/
-// Somebody else closed the road, or something failed, or it is only not the time.
-const NOTHING_SAID =
+// Denials that have nothing to do with the behaviour of the principal.
+const NEUTRAL =
   /FROZEN|KILLED|NO_POLICY|DEFINITION_CHANGED|TRUST_INSUFFICIENT|RISK_MEMORY|RATE|BUDGET|HOURS|TIMEOUT|TOO_LARGE|GATE_FAILED|MISMATCH/
 
-/** What a decision says of its principal. A context that does not fit is its fault; a state that does not is not. */
+/** The outcome of a decision. `CONTEXT_MISMATCH` counts, `STATE_MISMATCH` does not. */
 export function outcomeOf(verdict: Verdict, reason: ReasonCode): TrustOutcome | undefined {
   if (verdict === 'ESCALATE' || reason === 'RULE_ALLOWED' || reason === 'OBSERVE_MODE_ALLOWED')
     return undefined
   if (reason === 'APPROVAL_GRANTED') return 'approved'
   if (reason === 'APPROVAL_REFUSED') return 'refused'
   if (HOSTILE.test(reason)) return 'hostile'
-  return NOTHING_SAID.test(reason) && reason !== 'CONTEXT_MISMATCH' ? undefined : 'denied'
+  return NEUTRAL.test(reason) && reason !== 'CONTEXT_MISMATCH' ? undefined : 'denied'
 }
 
 const ORDER: readonly Tier[] = ['observer', 'standard', 'elevated', 'admin']
 
-/** Whether a tier is at least another. */
+/** Whether a tier is at least the needed one. */
 export function reachesTier(tier: Tier, needed: Tier): boolean {
   return ORDER.indexOf(tier) >= ORDER.indexOf(needed)
 }
 
-/** A tier that a person has given a session for a time. */
+/** An elevation of a session. */
 export interface Raised {
   readonly tier: Tier
   readonly until: number
 }
 
-/**
- * The lowest of all who are party to the call, unless a person has given the session more and that still lasts: as far as the
- * policy lets a person go now.
- */
+/** The lowest tier of all parties of the call, or a valid elevation of the session up to the limit of the current policy. */
 export function tierOf(
   policy: ModelPolicy,
   parties: readonly string[],
@@ -108,7 +105,7 @@ function lowest(tiers: readonly Tier[]): Tier {
   return ORDER.find((tier) => tiers.includes(tier)) ?? 'observer'
 }
 
-/** The first entry that fits says it. */
+/** The tier of the first matching entry. */
 function declaredTier({ principals }: ModelPolicy, principal: string): Tier {
   return principals.find(({ name }) => matches(name, principal))?.tier ?? 'observer'
 }

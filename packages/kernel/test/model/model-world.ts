@@ -1,4 +1,4 @@
-// What the comparison of model and kernel speaks of: worlds as plain data, and what the model is told about a call.
+// The data of the comparison: worlds, and the facts of a call that the model gets.
 
 import type { Door, EffectClass, LadderStep } from '@tollgate/evidence'
 import type { Context } from '../../src/road/capture.ts'
@@ -9,7 +9,7 @@ import type { ModelPolicy } from './model-policy.ts'
 import type { Pace } from './model-risk.ts'
 import type { TextFacts, TextName } from './model-texts.ts'
 
-/** What a call says, as data: the real call and what the model is told are both made from it. */
+/** A call as data. Both the real call and the facts for the model are made from it. */
 export interface CallSpec {
   readonly tenant: string
   readonly principal: string | undefined
@@ -18,11 +18,11 @@ export interface CallSpec {
   readonly delegation_session_id?: string
   readonly door: Door
   readonly assurance: 'enforced' | 'advised'
-  /** Who wrote the arguments, if the principal did not. */
+  /** The author of the arguments, if it is not the principal. */
   readonly author?: string
   readonly tool: string
   readonly form: 'fits' | 'misfits' | 'breaks the check' | 'no object' | 'unreadable'
-  /** Tells calls apart that are otherwise alike. */
+  /** Distinguishes calls that are otherwise equal. */
   readonly n: number
   readonly word: Word
   readonly hosts: readonly string[]
@@ -30,27 +30,27 @@ export interface CallSpec {
   readonly memo?: TextName
   readonly amount?: Amount
   readonly sources: readonly SourceSpec[]
-  /** How each condition of the policy answers. */
+  /** The result of each condition of the policy. */
   readonly answers: readonly (boolean | 'throws')[]
   readonly context: Context
   readonly page?: Page
-  /** The request it relies on, counted from the newest; -1 for one that never was. */
+  /** The request that it refers to, counted from the newest; -1 for one that does not exist. */
   readonly approval?: number
-  /** The delegation it is made under, counted from the newest; -1 for one that never was. */
+  /** The delegation that it uses, counted from the newest; -1 for one that does not exist. */
   readonly delegation?: number
-  /** Rungs that are replaced by one that says this, whatever it is asked. */
+  /** Steps that are replaced by a fixed answer. */
   readonly replaced: Partial<Record<LadderStep, 'throws' | Objection>>
 }
 
 export type Amount = number | string | readonly number[]
 
-/** A text that led to a call, and who is said to have said it. */
+/** A text that led to a call, and its claimed source. */
 export interface SourceSpec {
   readonly channel: 'USER' | 'TOOL_OUTPUT'
   readonly text: TextName
 }
 
-/** What a browser call brings. Without a host its page cannot be read; without a risk the Sentinel is silent. */
+/** The page of a browser call. Without `host` the page is unreadable; without `risk` the Sentinel reports nothing. */
 export interface Page {
   readonly host?: string
   readonly risk?: number
@@ -58,20 +58,20 @@ export interface Page {
   readonly acts: boolean
 }
 
-/** What an approver sees of a page. */
+/** The part of a page that an approver sees. */
 export interface Seen {
   readonly risk: number | undefined
   readonly findings: readonly string[]
   readonly planned: boolean
 }
 
-/** A text of the arguments, at its place. */
+/** A text of the arguments with its path. */
 export interface PlacedText {
   readonly path: string
   readonly facts: TextFacts
 }
 
-/** What the model is told about a call. */
+/** The facts of a call that the model gets. */
 export interface ModelCall extends Pick<
   CallSpec,
   | 'tenant'
@@ -87,42 +87,42 @@ export interface ModelCall extends Pick<
 > {
   readonly claimed: string | undefined
   readonly author: string | undefined
-  /** The session whose memory it has. */
+  /** The session whose memory it uses. */
   readonly session: string
-  /** As its receipt names it. */
+  /** The session in its receipt. */
   readonly id: string
   readonly args: string
-  /** They are longer than a person can be shown. */
+  /** The arguments are too long to show to a person. */
   readonly long: boolean
-  /** Names of its arguments. */
+  /** The names of its arguments. */
   readonly members: readonly string[]
-  /** Its texts in which there is something to find. */
+  /** Its texts that contain something to find. */
   readonly texts: readonly PlacedText[]
   readonly sources: readonly { readonly said: boolean; readonly facts: TextFacts }[]
   readonly amount: Amount | undefined
-  /** Number of the request that it relies on. */
+  /** The number of the request that it refers to. */
   readonly approval: number | undefined
-  /** Number of the delegation that it is made under. */
+  /** The number of the delegation that it uses. */
   readonly delegation: number | undefined
-  /** Where the page is that it acts on. */
+  /** The hostname of its page. */
   readonly pages: readonly string[]
-  /** What the Sentinel says of the page, and whether there is a plan. */
+  /** The report of the Sentinel, and whether there is a plan. */
   readonly seen: Seen | undefined
-  /** It says of itself that it has a side effect. */
+  /** The call claims to have a side effect. */
   readonly acts: boolean | undefined
-  /** What the browser rung says. */
+  /** The answer of the browser gate. */
   readonly page: (
     effect: EffectClass,
     browser: boolean | undefined,
     declared: readonly string[],
   ) => Objection | undefined
-  /** It is about credentials or persons. */
+  /** It contains words about credentials or personal data. */
   readonly sensitive: boolean
-  /** How risky its words look beside these facts; in a session whose user has spoken, beside what the facts weigh. */
+  /** The risk axes of its words and these facts. With a user message, the weighed facts decide. */
   readonly axes: (facts: Facts, voiced: boolean, weighed: Axes | undefined) => Axes
 }
 
-/** Whose record: a session's, with what is remembered of its data; a principal's; or a tenant's. */
+/** The record that is lost: of a session, of its data, of a principal or of a tenant. */
 export interface Lost {
   readonly kind: 'session' | 'provenance' | 'principal' | 'tenant'
   readonly tenant: string
@@ -140,7 +140,7 @@ export interface Reply {
   readonly groups: readonly string[]
 }
 
-/** What a delegator signs. `planted`: it is put into the kernel unchecked, and gone with the next restart. */
+/** A delegation to sign. `planted`: it is added to the kernel unchecked, and is gone after the next restart. */
 export interface DelegationSpec {
   readonly tenant: string
   readonly delegator: string
@@ -148,28 +148,28 @@ export interface DelegationSpec {
   readonly tools: readonly string[]
   readonly effects?: readonly EffectClass[]
   readonly session?: string
-  /** Milliseconds from now to its last. */
+  /** Milliseconds until it expires. */
   readonly lasts: number
   readonly depth: number
-  /** What it hangs from, counted from the newest; -1 for one that never was. */
+  /** Its parent, counted from the newest; -1 for one that does not exist. */
   readonly parent?: number
-  /** Which of its keys the delegator signs with. */
+  /** The number of the delegator's key that signs it. */
   readonly key: number
   readonly planted: boolean
 }
 
-/** What came of an allowed call. Without texts nobody looks into what came back. */
+/** The effect of an allowed call. Without texts the result is not inspected. */
 export interface EffectSpec {
-  /** Which call, counted from the newest that was allowed. */
+  /** The call, counted from the newest allowed one. */
   readonly call: number
   readonly status: 'COMPLETED' | 'FAILED' | 'UNKNOWN' | 'CANCELLED'
   readonly texts?: readonly TextName[]
-  /** Somebody else than its caller says so. */
+  /** Another principal reports it. */
   readonly stranger: boolean
 }
 
 export type Event =
-  /** `behind`: the host's clock is that much late, for this call only. */
+  /** `behind`: the clock is late by this amount, for this call only. */
   | { readonly do: 'call'; readonly call: CallSpec; readonly behind: number }
   | { readonly do: 'wait'; readonly ms: number }
   /** `request` is counted from the newest. */
@@ -177,7 +177,7 @@ export type Event =
   | { readonly do: 'freeze'; readonly frozen: boolean; readonly target: FreezeTarget }
   | ({ readonly do: 'observe' } & ObserveSpec)
   | { readonly do: 'activate'; readonly policy: number; readonly tenants: readonly string[] }
-  /** `delegation`: the record of this one is lost, counted from the newest. */
+  /** `delegation`: the record of this delegation is lost, counted from the newest. */
   | { readonly do: 'restart'; readonly lost?: Lost; readonly delegation?: number }
   | { readonly do: 'offer'; readonly tool: string; readonly version: string }
   | { readonly do: 'withdraw' | 'pin' | 'unpin'; readonly tool: string }
@@ -187,13 +187,13 @@ export type Event =
   | { readonly do: 'close'; readonly whose: Omit<Lost, 'kind'> }
   | ({ readonly do: 'scope' } & ScopeSpec)
 
-/** What a session is for, as a host or an operator says. */
+/** The scope of a session, set by a host application or an operator. */
 export interface ScopeSpec {
   readonly whose: Omit<Lost, 'kind'>
   readonly host: boolean
   readonly effects: readonly EffectClass[] | undefined
   readonly tools: readonly string[] | undefined
-  /** Milliseconds from now to its last. */
+  /** Milliseconds until it expires. */
   readonly lasts: number | undefined
 }
 
@@ -219,7 +219,7 @@ export interface World {
   readonly events: readonly Event[]
 }
 
-/** Words of the arguments, by the topics that they speak of. */
+/** Words of the arguments and their topics. */
 export const WORDS = {
   hello: [],
   password: ['credentials'],

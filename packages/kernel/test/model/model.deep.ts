@@ -5,7 +5,7 @@ import { compare, seedFromOutside } from './model-run.ts'
 it.each([
   [20_000, 1],
   [1_000_000, 2],
-])('decides %i calls as the model does, for every reason there is', async (cases, seed) => {
+])('decides %i calls like the model, with every reason', async (cases, seed) => {
   const run = await compare(cases, seedFromOutside() ?? seed)
   expect(run.difference).toBeUndefined()
   expect(run.cases).toBeGreaterThanOrEqual(cases)

@@ -1,4 +1,4 @@
-// The kernel against a second, naive evaluator: in every generated case both must say the same.
+// Compares the kernel with a second, naive evaluator in generated cases.
 
 import { expect, it } from 'vitest'
 import { readText } from '../../src/gates/texts.ts'
@@ -23,13 +23,13 @@ async function check(cases: number, seed: number): Promise<Run> {
   return run
 }
 
-it('decides 4,000 calls as the model does, for nearly every reason there is', async () => {
+it('decides 4,000 calls like the model, with nearly every reason', async () => {
   const { seen } = await check(4000, seedFromOutside() ?? 1)
-  // So few calls miss some of the hundred things by chance; the whole run, `model.deep.ts`, may miss none.
+  // This number of calls misses some of the hundred observations by chance. The full run, `model.deep.ts`, must not miss any.
   expect(tooRare(seen, 4000).length).toBeLessThanOrEqual(5)
 })
 
-it('decides 1,000 calls that are new each time as the model does', async () => {
+it('decides 1,000 calls with a new seed like the model', async () => {
   await check(1000, seedFromOutside() ?? Date.now() % 2 ** 32)
 })
 
@@ -68,7 +68,7 @@ it.each([
   ...['ok.test', 'ask.test', 'bad.test', 'far.test'].map(recipient),
   ...words,
   ...names.map((text): TextFacts => ({ ...NOTHING, text, words: text.split(' '), topics: [] })),
-])('finds in $text what the model is told', (facts: TextFacts) => {
+])('finds in $text the facts of the model', (facts: TextFacts) => {
   expect(factsIn(facts.text)).toEqual(facts)
   expect(returnedIn(facts.text).map(({ field }) => `field ${field.text}`)).toEqual(fieldsOf(facts))
 })

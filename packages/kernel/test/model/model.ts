@@ -1,5 +1,5 @@
-// The rules of the kernel a second time, as naively as they can be written. Only types are shared with it: globs go by
-// recursion, fractions by BigInt, state is plain maps. What takes a parser or a library is told as a fact of the call.
+// A second, naive implementation of the kernel's rules. It shares only types with the kernel: globs use recursion, fractions use BigInt,
+// state is in plain maps. Facts that need a parser or a library are given with the call.
 
 import type { ReasonCode } from '@tollgate/evidence'
 import { chainOf, mayRegister, type Grant } from './model-delegation.ts'
@@ -19,16 +19,16 @@ import {
 } from './model-memory.ts'
 import type { ModelPolicy, ModelTool } from './model-policy.ts'
 import { fill, riskOf, take, weigh, type Pace } from './model-risk.ts'
-import { targetsOf } from './model-rungs-data.ts'
+import { targetsOf } from './model-steps-data.ts'
 import { isNarrower, isSame } from './model-scope.ts'
 import { callTargetOf, factsOf, isVoiced } from './model-call-target.ts'
 import { isApprovalFatigue } from './model-history.ts'
-import { flowOf, hearSources, NO_DATA, remembers } from './model-taint.ts'
+import { flowOf, addSources, NO_DATA, remembers } from './model-taint.ts'
 import { NEW_TRUST, tierOf } from './model-trust.ts'
-import { deny, type SeenValues, type Settled } from './model-risk-terms.ts'
+import { deny, type LadderResult, type Settled } from './model-results.ts'
 import type { EffectSpec, Lost, ModelCall, ObserveSpec, Reply, ScopeSpec, Seen } from './model-world.ts'
 
-/** What was decided, and what its receipt says. */
+/** A decision and the contents of its receipt. */
 export type ModelDecision = Settled & { seq?: number; score?: number; window?: number; found?: Found }
 
 const FIFTEEN_MINUTES = 900_000
@@ -37,35 +37,35 @@ const MINUTE = 60_000
 const WEEK = 7 * DAY
 const HOUR = 60 * MINUTE
 
-/** Who answers for a denial: who wrote the arguments. */
+/** The principal that is charged for a denial: the author of the arguments. */
 const chargedTo = ({ tenant, principal, author }: ModelCall): string =>
   ownerOf({ tenant, principal: author ?? principal })
 
-/** What there is to know about a call. */
-export type Scene = ReturnType<Model['look']>
+/** Everything known about a call. */
+export type State = ReturnType<Model['look']>
 
 const endOf = ({ answer, until }: Request): number => answer?.until ?? until
-/** Whose answer a rule asks for. */
+/** The identity of a question to a person. */
 const askedOf = ({
   reason,
   rung,
   rule,
   asks,
-}: Pick<SeenValues, 'reason' | 'rung' | 'rule' | 'asks'>): string =>
+}: Pick<LadderResult, 'reason' | 'rung' | 'rule' | 'asks'>): string =>
   JSON.stringify([reason, rung, rule?.id, rule?.approvers ?? [], asks])
 
-/** What a person is shown of a page: of a browser tool's call that brings none, that there is none. */
+/** The page that an approver sees. A call of a browser tool without a page has an empty one. */
 const pageOf = ({ seen }: ModelCall, tool: ModelTool | undefined): Seen | undefined =>
   seen ?? (tool?.browser ? { risk: undefined, findings: [], planned: false } : undefined)
 
-/** Whether a yes to a page is one to the same page as it is now: no more risk, and nothing new found. */
+/** Whether an approval of a page covers the current page: no higher risk, and no new finding. */
 const covers = (asked: Seen | undefined, now: Seen | undefined): boolean =>
   (now === undefined) === (asked === undefined) &&
   (now?.risk ?? 101) <= (asked?.risk ?? 101) &&
   (now?.risk === undefined) === (asked?.risk === undefined) &&
   (now?.findings ?? []).every((each) => asked?.findings.includes(each))
 
-/** The newest request about a call: on the page as it is, else on one that covers it. */
+/** The newest request for a call: with the same page, otherwise with one that covers it. */
 const newestFor = (
   requests: readonly (Request | undefined)[],
   binding: string,
@@ -77,11 +77,11 @@ const newestFor = (
   return exact === -1 ? requests.findLastIndex((each) => mine(each) && covers(each.seen, now)) : exact
 }
 
-/** The model: what it remembers, and what it makes of what happens. */
+/** The model: its memory, and its answers to events. */
 export class Model {
   readonly memory: Memory
 
-  /** `nothing` is what holds where there is no policy. */
+  /** `nothing` is the policy of tenants without one. */
   constructor(nothing: ModelPolicy, quota: Pace) {
     this.memory = new Memory(nothing, quota)
   }
@@ -96,17 +96,17 @@ export class Model {
     if (spent && frozen.has('all')) return { ...deny('SYSTEM_FROZEN'), rung: 'freeze' }
     closeExpired(memory, clock)
     memory.time = time
-    const scene = this.look(call, clock)
-    const settled = this.#settle(scene, climb(scene))
-    const found = fold(memory, scene, settled)
+    const state = this.look(call, clock)
+    const settled = this.#settle(state, climb(state))
+    const found = fold(memory, state, settled)
     if (settled.verdict === 'DENY' || settled.again) this.#countDenial(owner)
     if (settled.verdict === 'ALLOW') this.#open(call)
-    const { session, score, policy } = scene
+    const { session, score, policy } = state
     const window = Math.min(session.turns + 1, policy.risk.window)
     return { ...settled, seq: session.seq, score, window, found }
   }
 
-  /** What there is to know about a call, its own turn counted in. */
+  /** Everything known about a call, including its own turn. */
   look(call: ModelCall, clock: number) {
     const { memory } = this
     const { time } = memory
@@ -122,13 +122,13 @@ export class Model {
     const lately = principal.sensitiveAt > 0 && time - principal.sensitiveAt <= policy.risk.halfLife
     const [declared, effect] = [tool !== undefined, tool?.effect ?? 'admin']
     const facts = { declared, effect, outside, leaves: hosts.length > 0, denials: session.denials }
-    const data = records.remembered && hearSources(records.remembered, call)
+    const data = records.remembered && addSources(records.remembered, call)
     const says = tool && !tool.offline && call.hosts.length > 0
     const targets = targetsOf(hosts, says === true || call.pages.length > 0, tool?.offline === true, effect)
     const acts = effect !== 'read' || call.acts === true
     const answers = lineage ?? principal
-    const held = session.suspect > 0 && time - session.suspect <= WEEK
-    const { grave } = answers.watch
+    const suspect = session.suspect > 0 && time - session.suspect <= WEEK
+    const { grave } = answers.history
     const wary = grave > 0 && time - grave <= HOUR
     const recently = [principal.sensitiveAt, lineage?.sensitiveAt ?? 0].some(
       (at) => at > 0 && time - at <= WEEK,
@@ -138,17 +138,17 @@ export class Model {
     const internal = policy.taint?.internal ?? []
     const seen =
       voiced && data
-        ? factsOf(callTargetOf(call, tool, data, internal, answers.watch.stored), {
-            ...{ effect, acts, held, wary, data, goes: hosts.length > 0 },
+        ? factsOf(callTargetOf(call, tool, data, internal, answers.history.stored), {
+            ...{ effect, acts, suspect, wary, data, goes: hosts.length > 0 },
             outward: targets.some((host) => !internal.includes(host)),
             sensitive: session.sensitive || recently || holdsData,
           })
         : undefined
-    const isWatched = data && !voiced && effect !== 'read' && effect !== 'pay'
-    const { labelledAt } = answers.watch
+    const canDrip = data && !voiced && effect !== 'read' && effect !== 'pay'
+    const { labelledAt } = answers.history
     const elsewhere = labelledAt > 0 && time - labelledAt <= WEEK
     const drips =
-      isWatched && (session.sensitive || recently || holdsData || elsewhere)
+      canDrip && (session.sensitive || recently || holdsData || elsewhere)
         ? [...new Set(targets.filter((host) => !internal.includes(host)))]
             .slice(0, 8)
             .map((host) => (host === '(anywhere)' ? `${host} ${call.tool}` : host))
@@ -169,7 +169,7 @@ export class Model {
       call.author,
     ]
     const binding = JSON.stringify([sessionOf(call), call.tool, effect, pinned ?? offered, call.args, from])
-    // A person has been asked about this very call: its turn was counted then.
+    // If a person was asked about exactly this call, its turn is already counted.
     const page = pageOf(call, tool)
     const asked = memory.requests[newestFor(memory.requests, binding, page)]
     const counted = asked && time <= endOf(asked) && asked.answer?.granted !== false
@@ -191,12 +191,12 @@ export class Model {
     }
   }
 
-  /** What is remembered of those that a call rests on, and which of it was once lost. */
+  /** The records that a call depends on, and which of them were lost. */
   #recordsOf(call: ModelCall, policy: ModelPolicy) {
     const { sessions, principals, tenants, data, grants } = this.memory
     const { tenant: name, delegation } = call
     const chain = delegation === undefined ? undefined : chainOf(grants, name, delegation)
-    // Whoever names somebody else's delegation, or one that has ended, does not weigh on its delegator.
+    // Another principal's delegation, or an expired one, does not add risk to its delegator.
     const ended = chain?.some(({ revoked, until }) => revoked || until < this.memory.time)
     const own = chain?.[0] !== undefined && chain[0].delegate === call.principal && !ended
     const root = own ? chain.at(-1)?.delegator : undefined
@@ -224,35 +224,35 @@ export class Model {
       : undefined
   }
 
-  /** An approval lifts an ESCALATE if it is for exactly this call and rule, and holds now. */
-  #settle(scene: Scene, heard: SeenValues): Settled {
-    const { call, time, binding, page } = scene
-    if (heard.verdict !== 'ESCALATE') return heard
-    if (call.long) return { ...heard, ...deny('APPROVAL_TOO_LARGE') }
+  /** An approval overrides an ESCALATE if it is for exactly this call and rule, and is valid now. */
+  #settle(state: State, result: LadderResult): Settled {
+    const { call, time, binding, page } = state
+    if (result.verdict !== 'ESCALATE') return result
+    if (call.long) return { ...result, ...deny('APPROVAL_TOO_LARGE') }
     const { requests } = this.memory
     const claims = call.approval !== undefined
     const number = call.approval ?? newestFor(requests, binding, page)
     const request = requests[number]
     const fits =
-      request?.binding === binding && covers(request.seen, page) && askedOf(request) === askedOf(heard)
-    const invalid = { ...heard, ...deny('APPROVAL_INVALID') }
-    if (!fits) return claims ? invalid : this.#ask(scene, heard)
+      request?.binding === binding && covers(request.seen, page) && askedOf(request) === askedOf(result)
+    const invalid = { ...result, ...deny('APPROVAL_INVALID') }
+    if (!fits) return claims ? invalid : this.#ask(state, result)
     const { answer } = request
     const late = time > endOf(request)
-    if (late && !claims) return this.#ask(scene, heard)
+    if (late && !claims) return this.#ask(state, result)
     if (late && answer) return invalid
     if (late && time > endOf(request) + DAY) return invalid
-    if (late) return { ...heard, ...deny('APPROVAL_TIMEOUT') }
-    if (!answer) return { ...heard, request: number, again: true }
-    if (!answer.granted) return { ...heard, ...deny('APPROVAL_REFUSED') }
+    if (late) return { ...result, ...deny('APPROVAL_TIMEOUT') }
+    if (!answer) return { ...result, request: number, again: true }
+    if (!answer.granted) return { ...result, ...deny('APPROVAL_REFUSED') }
     requests[number] = undefined
-    const passed = { ...heard, verdict: 'ALLOW', reason: 'APPROVAL_GRANTED', approved: true } as const
+    const passed = { ...result, verdict: 'ALLOW', reason: 'APPROVAL_GRANTED', approved: true } as const
     return answer.widen ? { ...passed, widen: true } : passed
   }
 
-  #ask({ call, binding, answers, seen, page }: Scene, heard: SeenValues): Settled {
-    if (isApprovalFatigue(answers.watch, call.tool, seen?.strange === true, this.memory.time)) {
-      return { ...heard, ...deny('SESSION_RISK_MEMORY_DENY'), rung: 'session-risk' }
+  #ask({ call, binding, answers, seen, page }: State, result: LadderResult): Settled {
+    if (isApprovalFatigue(answers.history, call.tool, seen?.strange === true, this.memory.time)) {
+      return { ...result, ...deny('SESSION_RISK_MEMORY_DENY'), rung: 'session-risk' }
     }
     const [owner, { tenant, principal = NOBODY }] = [chargedTo(call), call]
     const { requests, time } = this.memory
@@ -260,14 +260,14 @@ export class Model {
     const mine = requests.filter(
       (each) => each?.owner === owner && !each.answer && (time <= each.until || recent(each)),
     )
-    if (mine.length >= 100) return { ...heard, ...deny('RATE_EXCEEDED') }
-    const until = time + (heard.rule?.expires ?? FIFTEEN_MINUTES)
+    if (mine.length >= 100) return { ...result, ...deny('RATE_EXCEEDED') }
+    const until = time + (result.rule?.expires ?? FIFTEEN_MINUTES)
     const { delegation } = call
     const length = requests.push({
-      ...heard,
+      ...result,
       ...{ owner, tenant, principal, binding, delegation, seen: page, opened: time, until },
     })
-    return { ...heard, request: length - 1 }
+    return { ...result, request: length - 1 }
   }
 
   #open({ tenant, principal, session, tool, assurance }: ModelCall): void {
@@ -281,7 +281,7 @@ export class Model {
     })
   }
 
-  /** Who is denied or asks again too often is frozen, and no longer recorded. */
+  /** A principal with too many denials or repeated requests is frozen, and its calls are no longer recorded. */
   #countDenial(owner: string): void {
     const { quota, denials, frozen, flooding, time } = this.memory
     const bucket = take(quota, denials.get(owner), time)
@@ -291,7 +291,7 @@ export class Model {
     flooding.add(owner)
   }
 
-  /** A clock that has gone back behind the beginning says nothing about how long it has been. */
+  /** If the clock is before the start of observe mode, its end cannot be known, so the mode is off. */
   #isObserved({ tenant, door, principal }: ModelCall, time: number, clock: number): boolean {
     const { observed } = this.memory
     return [`door ${tenant} ${door}`, `principal ${tenant} ${principal}`].some((name) => {
@@ -314,7 +314,7 @@ export class Model {
     if (!frozen && memory.flooding.delete(name)) memory.denials.delete(name)
   }
 
-  /** Whether this person may give this answer now; then it holds as long as the question could wait. */
+  /** Whether this person may give this answer now. An answer is valid as long as the request could wait. */
   answer(
     { tenant, request: number, granted, widen = false, approver, groups }: Reply,
     clock: number,
@@ -336,7 +336,7 @@ export class Model {
     return true
   }
 
-  /** Whether a session could be given a scope. */
+  /** Whether the scope of a session was set. */
   open({ whose, host, lasts, effects, tools }: ScopeSpec, clock: number): boolean {
     const { memory } = this
     const session = memory.sessions.get(sessionOf(whose)) ?? NEW_SESSION
@@ -350,7 +350,7 @@ export class Model {
     return true
   }
 
-  /** Whether a delegation is taken in. One that is planted always is. Those that have ended are forgotten then. */
+  /** Whether a delegation is accepted. A planted one always is. Expired ones are removed at the same time. */
   delegate(grant: Grant, clock: number): boolean {
     const { memory } = this
     const time = Math.max(memory.time, clock)
@@ -364,7 +364,7 @@ export class Model {
     return true
   }
 
-  /** Whether a delegation could be revoked. */
+  /** Whether a delegation was revoked. */
   revoke(tenant: string, number: number, clock: number): boolean {
     const { memory } = this
     const grant = memory.grants.get(number)

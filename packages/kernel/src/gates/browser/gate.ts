@@ -8,11 +8,11 @@ import type { Snapshot } from '../../road/snapshot.ts'
 import { deny, escalate, type Gate, type Objection } from '../gate.ts'
 
 /**
- * The deterministic guard behind a browser agent. In this order: a URL that cannot be read, a domain out of scope, a
- * Sentinel that objects or says nothing readable before a side effect, a side effect without a planner reference; then it asks
- * about findings that a person should see.
+ * Checks the calls of browser agents. In this order it denies an unreadable URL, a domain that is not allowed, a side effect without a
+ * complete and acceptable Sentinel observation, and a side effect without a planner reference. Then it escalates findings that a person
+ * should see.
  *
- * What the agent says can only raise the bar: a browser tool has a side effect unless the catalogue says it reads.
+ * Statements of the agent can only make the check stricter: a browser tool has a side effect unless the catalogue declares it `read`.
  */
 export const browser: Gate = {
   name: 'browser',
@@ -20,11 +20,11 @@ export const browser: Gate = {
   check(intent, snapshot) {
     const expected = intent.door === 'browser' || snapshot.tool?.declared?.browser === true
     if (intent.browser === undefined && !expected) return undefined
-    return checkCall(intent.browser ?? NOTHING_SAID, snapshot)
+    return checkCall(intent.browser ?? EMPTY_CALL, snapshot)
   },
 }
 
-const NOTHING_SAID: BrowserCall = {
+const EMPTY_CALL: BrowserCall = {
   observation: undefined,
   observation_id: undefined,
   planner_ref: undefined,
@@ -38,7 +38,7 @@ function checkCall(call: BrowserCall, snapshot: Snapshot): Objection | undefined
   const page = readHttpUrl(observation?.url ?? '')
   const target = call.destination === undefined ? page : readHttpUrl(call.destination)
   if (!page || !target) return deny('COGNITIVE_FIREWALL_INVALID_URL')
-  // What the tool's declaration says of its arguments counts like what the call says of itself.
+  // Destinations in declared arguments count like the destination that the call states.
   const declared = snapshot.destinations().filter(({ from }) => from === 'declared')
   if (![page, target, ...declared].every((each) => inScope(each, settings))) {
     return deny('COGNITIVE_FIREWALL_DOMAIN_DENY')
@@ -52,7 +52,7 @@ function checkCall(call: BrowserCall, snapshot: Snapshot): Objection | undefined
   return escalate('COGNITIVE_FIREWALL_APPROVAL_REQUIRED', found.escalate.join(', '))
 }
 
-/** The findings by what the policy says of each; what no row names counts as `*`. */
+/** The findings by the action that the policy has for them. Findings without a row get the action of `*`. */
 function answersTo(
   findings: readonly string[],
   settings: GateSettings['browser'],
@@ -66,7 +66,7 @@ function inScope(target: Target, { domains }: GateSettings['browser']): boolean 
   return domains.some((pattern) => matchesHost(pattern, target))
 }
 
-/** Whether the Sentinel has said everything it must, and no more risk than is allowed. */
+/** Whether the observation of the Sentinel is complete and its risk is within the limit. */
 function isTrusted({ observation, observed }: Snapshot, settings: GateSettings['browser']): boolean {
   if (!observation || (settings.observation === 'sentinel' && observed !== 'sentinel')) return false
   const { dom_hash, visual_text_hash, sentinel_risk, sentinel_findings } = observation

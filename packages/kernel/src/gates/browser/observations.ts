@@ -1,23 +1,23 @@
-// What Sentinels have posted themselves: each observation serves one call, for ten seconds, on its own page.
+// Keeps the observations that Sentinels posted. Each is valid for one call, for ten seconds, on its own page.
 
 import { sha256Hex } from '@tollgate/evidence'
 import type { Intent } from '../../road/capture.ts'
 import type { Observation } from '../../road/observation.ts'
 
-/** The observations that wait for their call. They are inputs of a decision, not state: a restart forgets them. */
+/** The observations that wait for their call. They are inputs of decisions, not state, and do not survive a restart. */
 export interface Observations {
-  /** Keeps an observation of a tenant's Sentinel, and answers with the id that a call refers to it by. */
+  /** Keeps an observation of a tenant's Sentinel and returns the id that a call uses to refer to it. */
   post(tenant: string, observation: Observation, time: number): string
-  /** The observation that a call refers to, which is then used up; undefined if there is none that fits. */
+  /** Removes and returns the observation that a call refers to; undefined if none matches. */
   take(intent: Intent, time: number): Observation | undefined
-  /** The same, and it is still there afterwards. */
+  /** Like `take`, but does not remove the observation. */
   peek(intent: Intent, time: number): Observation | undefined
 }
 
 const TEN_SECONDS = 10_000
 const MAX_WAITING = 10_000
 
-/** No observation has been posted. */
+/** Creates an empty store. */
 export function createObservations(): Observations {
   const waiting = new Map<string, WaitingObservation>()
   let posted = 0
@@ -25,7 +25,7 @@ export function createObservations(): Observations {
     post(tenant, observation, time) {
       const id = sha256Hex(JSON.stringify([tenant, time, posted++, observation]))
       waiting.set(id, { tenant, observation, time })
-      // The oldest goes first; whoever floods loses what nobody will use any more.
+      // Over the limit, the oldest observation is dropped.
       const [oldest] = waiting.keys()
       if (waiting.size > MAX_WAITING && oldest !== undefined) waiting.delete(oldest)
       return id
@@ -60,7 +60,7 @@ function fitting(
   { browser }: Intent,
   time: number,
 ): Observation | undefined {
-  // Also one from the future is not of this moment.
+  // An observation from the future is not current either.
   const fresh = Math.abs(time - posted) <= TEN_SECONDS
   return fresh && browser?.observation?.url === observation.url ? observation : undefined
 }

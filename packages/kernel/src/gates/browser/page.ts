@@ -1,4 +1,4 @@
-// The page of a browser call: what its receipt says of it, what a person is shown, and which page a yes to it covers.
+// Describes the page of a browser call: for its receipt, for the approver, and to decide which pages an approval covers.
 
 import { canonicalize, sha256Hex, type Browser } from '@tollgate/evidence'
 import type { BrowserCall, Intent } from '../../road/capture.ts'
@@ -6,20 +6,20 @@ import type { Observation } from '../../road/observation.ts'
 import type { KnownTool } from '../../admin/catalogue.ts'
 import { readHttpUrl } from '../../destinations/url.ts'
 
-/** What is known of a page besides the call. */
+/** The facts about a page besides the call. */
 export interface PageFacts {
   readonly observation: Observation | undefined
   readonly tool: KnownTool | undefined
 }
 
-/** What an approver is shown of a page and no receipt holds: where it is, and where the action goes. */
+/** The parts of a page that an approver sees but no receipt contains: its URL and the destination of the action. */
 export interface PageInput {
   readonly url: string | null
   readonly destination: string | null
   readonly side_effect: boolean | null
 }
 
-/** What the receipt says of a browser call: risk, hashes and references, never a page's text or a whole URL. */
+/** The receipt's description of a browser call: risk, hashes and references, never the text of a page or a complete URL. */
 export function browserOf(intent: Intent, facts: PageFacts): Browser | undefined {
   const { browser, door } = intent
   const { observation, tool } = facts
@@ -38,7 +38,7 @@ export function browserOf(intent: Intent, facts: PageFacts): Browser | undefined
   return { ...shown, seen_hash: seenHash(shown, pageInputOf(browser, observation)) }
 }
 
-/** What an approver is shown of the page, beside what the receipt says. */
+/** The parts of the page that an approver sees in addition to the receipt. */
 export function pageInputOf(
   browser: BrowserCall | undefined,
   observation: Observation | undefined,
@@ -50,7 +50,7 @@ export function pageInputOf(
   }
 }
 
-/** The hash of all that a person is shown of a page. */
+/** The hash of everything that an approver sees of a page. */
 function seenHash(shown: Browser, { url, destination, side_effect }: PageInput): string {
   const { dom_hash, visual_text_hash, planner_ref, sentinel_risk, sentinel_findings } = shown
   return sha256Hex(
@@ -67,11 +67,11 @@ function seenHash(shown: Browser, { url, destination, side_effect }: PageInput):
   )
 }
 
-/** Reads back what an approver is shown of a page; undefined if it is lost, or is not what was asked about. */
+/** Reads the stored `PageInput` of a request; undefined if it is lost or does not match the hash in the receipt. */
 export function readPageInput(page: Browser, record: string | undefined): PageInput | undefined {
   if (record === undefined) return undefined
   try {
-    // Sound: whatever else it may be, it does not have the hash.
+    // Sound: any other value fails the comparison of hashes.
     const input = JSON.parse(record) as PageInput
     return seenHash(page, input) === page.seen_hash ? input : undefined
   } catch {
@@ -80,8 +80,8 @@ export function readPageInput(page: Browser, record: string | undefined): PageIn
 }
 
 /**
- * The parts of a page that must be the same for an approval to hold: where it is, what it shows, and the plan. A risk or findings
- * that cannot be read are never taken for those that could.
+ * The parts of a page that an approval is bound to: its URL, its content and the plan. For risk and findings only their presence is
+ * bound, so a missing value never matches a present one.
  */
 export function boundPage(browser: BrowserCall, observation: Observation | undefined): unknown[] {
   return [
@@ -96,7 +96,7 @@ export function boundPage(browser: BrowserCall, observation: Observation | undef
   ]
 }
 
-/** Whether a yes to one page covers another look at it: the same page and plan, no more risk, and no other finding. */
+/** Whether an approval of one page covers a later observation of it: same page and plan, no higher risk, no new finding. */
 export function coversPage(asked: Browser | null, now: Browser | undefined): boolean {
   if (!asked || !now) return asked === null && now === undefined
   const same =
@@ -108,5 +108,5 @@ export function coversPage(asked: Browser | null, now: Browser | undefined): boo
   return same && found && (now.sentinel_risk ?? UNKNOWN_RISK) <= (asked.sentinel_risk ?? UNKNOWN_RISK)
 }
 
-// Worse than the worst.
+// Above the highest possible risk.
 const UNKNOWN_RISK = 101

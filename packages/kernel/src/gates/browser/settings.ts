@@ -1,4 +1,4 @@
-// The settings of the browser rung: `gates.browser` in a policy file.
+// Reads `gates.browser`: the pages that browser agents may use, and the limits on Sentinel observations.
 
 import type { HostPattern } from '../../destinations/pattern.ts'
 import type { Place, Reader } from '../../policy/reader/read.ts'
@@ -6,37 +6,37 @@ import { readHosts } from '../../policy/reader/hosts.ts'
 import { about, between, HOSTS, keysOf, mapping, record, words } from '../../policy/reader/schema.ts'
 import type { GateSection } from '../../policy/reader/section.ts'
 
-/** What is done about a finding of the Sentinel before a side effect; in the receipt it is in any case. */
+/** The actions on a finding of the Sentinel before a side effect. The receipt records every finding. */
 const FINDING_ANSWERS = ['deny', 'escalate', 'record'] as const
-/** What is done about a finding of the Sentinel before a side effect. */
+/** The action on a finding of the Sentinel before a side effect. */
 export type FindingAnswer = (typeof FINDING_ANSWERS)[number]
 
-/** The settings of the browser rung. */
+/** The settings of the browser gate. */
 export interface BrowserSettings {
   readonly domains: readonly HostPattern[]
   readonly maxSentinelRisk: number
-  /** `sentinel`: only observations that the Sentinel posted itself count. */
+  /** `sentinel`: only observations that the Sentinel posted directly count. */
   readonly observation: 'any' | 'sentinel'
-  /** What is done about each finding. */
+  /** The action on each finding. */
   readonly findings: ReadonlyMap<string, FindingAnswer>
-  /** What is done about findings that have no row: the row `*`. */
+  /** The action on findings without a row: the row `*`. */
   readonly otherFindings: FindingAnswer
 }
 
 const SCHEMA = record(
   'Browser agents',
-  'Where a browser agent may be, and what its Sentinel may say of the page.',
+  'The pages that a browser agent may use, and the limits on what its Sentinel reports.',
   {
-    domains: about('Pages that browser calls may be on. Without one every browser call is denied.', HOSTS),
-    'max-sentinel-risk': about('The highest risk of a page, from 0 to 100.', between(0, 100, 70)),
+    domains: about('The hostnames of allowed pages. Without an entry, every browser call is denied.', HOSTS),
+    'max-sentinel-risk': about('The highest allowed risk of a page, from 0 to 100.', between(0, 100, 70)),
     observation: about(
-      '`sentinel`: only what the Sentinel itself has posted counts.',
+      '`sentinel`: only observations that the Sentinel posted directly count.',
       words(['any', 'sentinel'], 'any'),
     ),
     findings: {
       ...mapping(
         'Findings',
-        'What is done about findings of the Sentinel before a side effect, by code; `*` for those that have no row, `escalate` if left out.',
+        'The action on findings of the Sentinel before a side effect, by code. `*` is for all other codes; its default is `escalate`.',
         words(FINDING_ANSWERS),
         { type: 'string', pattern: '^(?:[A-Z][A-Z0-9_]{0,63}|\\*)$' },
       ),
@@ -75,7 +75,7 @@ function readFindings(reader: Reader, place: Place): ReadonlyMap<string, Finding
   const found = new Map<string, FindingAnswer>()
   for (const { name, key, value } of reader.entries(place, '`findings`')) {
     if (name !== ANY && !FINDING.test(name)) {
-      reader.note(key, 'a finding is a code such as `HIDDEN_TEXT`, or `"*"` for all that have no row')
+      reader.note(key, 'a finding must be a code such as `HIDDEN_TEXT`, or `"*"` for all other codes')
     }
     const answer = reader.word(value, `\`${name.slice(0, 64)}\``, FINDING_ANSWERS)
     if (answer) found.set(name, answer)

@@ -1,4 +1,4 @@
-// Which compliance rules apply to a call: by the class of its data, by what it does, and by where the data would go.
+// Finds the compliance rules that apply to a call by its labels, tool, effect class and destinations.
 
 import type { Intent } from '../../road/capture.ts'
 import type { Target } from '../../destinations/destination.ts'
@@ -7,15 +7,14 @@ import { targetsOf } from '../../destinations/targets.ts'
 import type { ComplianceRule, ComplianceSettings } from './settings.ts'
 import type { Snapshot } from '../../road/snapshot.ts'
 
-/** What a rule looks at besides the name of the tool. */
 type Seen = Pick<Snapshot, 'policy' | 'effect' | 'tool' | 'labels' | 'destinations'>
 
-/** The ids of the rules that apply to a call, the strongest first. */
+/** The ids of the rules that apply to a call, strictest first. */
 export function appliedIds(intent: Pick<Intent, 'tool'>, snapshot: Seen): readonly string[] {
   return appliedRules(intent, snapshot).map(({ id }) => id)
 }
 
-/** The rules that apply to a call, the strongest first. */
+/** The rules that apply to a call, strictest first. */
 export function appliedRules({ tool }: Pick<Intent, 'tool'>, snapshot: Seen): readonly ComplianceRule[] {
   const { compliance } = snapshot.policy.gates
   if (!compliance) return []
@@ -47,7 +46,7 @@ function goesThere(
   return some(inside, true) && some(outside, false)
 }
 
-/** A host that nobody placed lies nowhere, nor does one that cannot be read. */
+/** A hostname without a jurisdiction, or one that cannot be read, is in none of the places. */
 function liesIn(places: readonly string[], target: Target, { jurisdictions }: ComplianceSettings): boolean {
   return jurisdictions.some(
     ({ name, hosts }) => places.includes(name) && hosts.some((pattern) => matchesHost(pattern, target)),

@@ -2,18 +2,18 @@ import { appliedRules } from './compliance.ts'
 import type { ComplianceRule } from './settings.ts'
 import { deny, escalate, type Gate } from '../gate.ts'
 
-/** Objects if a rule about the class of the data and where it goes does. The strongest rule that applies counts. */
+/** Objects if a compliance rule that applies denies or escalates. The strictest rule decides. */
 export const compliance: Gate = {
   name: 'compliance',
   standing: ({ gates }) => (gates.compliance ? 'active' : 'not configured'),
   check(intent, snapshot) {
     const rules = appliedRules(intent, snapshot)
-    const [strongest] = rules
-    switch (strongest?.then) {
+    const [strictest] = rules
+    switch (strictest?.then) {
       case 'deny':
-        return deny('COMPLIANCE_VIOLATION', detailOf(strongest))
+        return deny('COMPLIANCE_VIOLATION', detailOf(strictest))
       case 'ask':
-        return escalate('COMPLIANCE_APPROVAL_REQUIRED', detailOf(strongest), idsOf(rules))
+        return escalate('COMPLIANCE_APPROVAL_REQUIRED', detailOf(strictest), idsOf(rules))
       case 'allow':
       case undefined:
         return undefined
@@ -25,7 +25,6 @@ function detailOf({ id, because }: ComplianceRule): string {
   return because === undefined ? `\`${id}\`` : `\`${id}\`: ${because}`
 }
 
-/** The rules that ask. */
 function idsOf(rules: readonly ComplianceRule[]): string {
   return rules.flatMap(({ id, then }) => (then === 'ask' ? [id] : [])).join(' ')
 }

@@ -1,4 +1,4 @@
-// `gates.compliance`: which classes of data may be handled how and where.
+// Reads `gates.compliance`: rules on how and where labelled data may be used.
 
 import { EFFECT_CLASSES, type EffectClass } from '@tollgate/evidence/core'
 import type { HostPattern } from '../../destinations/pattern.ts'
@@ -25,72 +25,72 @@ import {
 } from '../../policy/reader/schema.ts'
 import type { GateSection } from '../../policy/reader/section.ts'
 
-/** Hosts that lie in one place, as far as the law is concerned. */
+/** The hostnames of one jurisdiction. */
 interface Jurisdiction {
   readonly name: string
   readonly hosts: readonly HostPattern[]
 }
 
-/** One rule. An empty list means any. */
+/** A rule. An empty list matches everything. */
 export interface ComplianceRule {
   readonly id: string
-  /** The call carries data with one of these labels. */
+  /** The call contains data with one of these labels. */
   readonly labels: readonly string[]
   readonly tools: readonly Glob[]
   readonly effects: readonly EffectClass[]
-  /** Some destination lies in one of these jurisdictions. */
+  /** At least one destination is in one of these jurisdictions. */
   readonly inside: readonly string[]
-  /** Some destination lies in none of these jurisdictions. */
+  /** At least one destination is in none of these jurisdictions. */
   readonly outside: readonly string[]
-  /** `allow` only notes that the rule applied. */
+  /** `allow` only records that the rule applied. */
   readonly then: 'allow' | 'ask' | 'deny'
   readonly because: string | undefined
 }
 
-/** The settings of the compliance rung. */
+/** The settings of the compliance gate. */
 export interface ComplianceSettings {
   readonly jurisdictions: readonly Jurisdiction[]
   readonly rules: readonly ComplianceRule[]
 }
 
-const MOST_RULES = 200
-const MOST_JURISDICTIONS = 100
-const MOST_NAMES = 200
-const MOST_HOSTS = 1000
+const MAX_RULES = 200
+const MAX_JURISDICTIONS = 100
+const MAX_NAMES = 200
+const MAX_HOSTS = 1000
 
 const ANSWERS = ['allow', 'ask', 'deny'] as const
-const PLACES = oneOrMore(TEXT, { minItems: 1, maxItems: MOST_NAMES })
+const PLACES = oneOrMore(TEXT, { minItems: 1, maxItems: MAX_NAMES })
 
 const RULE = record(
   'Compliance rule',
-  'One rule; what is left out means any.',
+  'A rule. A member that is left out matches everything.',
   {
-    id: about('Its name, which stands in receipts.', RULE_ID),
+    id: about('The name of the rule in receipts.', RULE_ID),
     labels: about(
-      'The call carries data with one of these labels.',
+      'The call contains data with one of these labels.',
       oneOrMore(LABEL, { minItems: 1, uniqueItems: true }),
     ),
-    tools: about('The tools it is for.', NAMES),
-    effects: about('The classes of effect it is for.', oneOrMore(EFFECT)),
-    inside: about('Some destination lies in one of these jurisdictions.', PLACES),
-    outside: about('Some destination lies in none of these jurisdictions.', PLACES),
-    then: about('What is done; `allow` only notes that the rule applied.', words(ANSWERS)),
-    because: about('Why, for whoever is denied.', REASON),
+    tools: about('The tools that the rule is for.', NAMES),
+    effects: about('The effect classes that the rule is for.', oneOrMore(EFFECT)),
+    inside: about('At least one destination is in one of these jurisdictions.', PLACES),
+    outside: about('At least one destination is in none of these jurisdictions.', PLACES),
+    then: about('The action of the rule. `allow` only records that the rule applied.', words(ANSWERS)),
+    because: about('The reason that the caller sees.', REASON),
   },
   { required: ['id', 'then'] },
 )
 
 const SCHEMA = record(
   'Compliance',
-  'Which classes of data may be handled how and where.',
+  'Rules on how and where labelled data may be used.',
   {
     jurisdictions: {
-      ...mapping('Jurisdictions', 'Hosts that lie in one place, by the name of the place.', HOSTS, NAME),
-      maxProperties: MOST_JURISDICTIONS,
+      ...mapping('Jurisdictions', 'The hostnames of each jurisdiction, by its name.', HOSTS, NAME),
+      maxProperties: MAX_JURISDICTIONS,
     },
-    rules: about('The rules. All that apply count, the strongest decides.', {
+    rules: about('The rules. The strictest rule that applies decides.', {
       type: 'array',
-      maxItems: MOST_RULES,
+      maxItems: MAX_RULES,
       items: RULE,
     }),
   },
@@ -103,26 +103,26 @@ export const complianceSettings: GateSection<ComplianceSettings | undefined> = {
   read: (reader, place) => place && readCompliance(reader, place),
   schema: SCHEMA,
   quoted: { texts: ['rules.tools'] },
-  // The order of rules counts: the first of the strongest is the one that receipts name.
+  // The order of rules matters: receipts name the first of the strictest rules.
   calls: { of: (compliance) => [compliance, JSON.stringify(compliance.rules)] },
   remembersData: true,
 }
 
-/** Reads `compliance`. */
 export function readCompliance(reader: Reader, place: Place): ComplianceSettings {
   const fields = reader.fields(place, keysOf(SCHEMA))
   const jurisdictions = fields?.jurisdictions ? readJurisdictions(reader, fields.jurisdictions) : []
-  if (fields && !fields.rules) reader.note(place, '`compliance` has no `rules`; add one, or remove it')
+  if (fields && !fields.rules)
+    reader.note(place, '`compliance` has no `rules`; add a rule, or remove `compliance`')
   const known = new Set(jurisdictions.map(({ name }) => name))
   return { jurisdictions, rules: fields?.rules ? readRules(reader, fields.rules, known) : [] }
 }
 
 function readJurisdictions(reader: Reader, place: Place): readonly Jurisdiction[] {
   const entries = reader.entries(place, '`jurisdictions`')
-  if (entries.length > MOST_JURISDICTIONS) {
-    reader.note(place, `more than ${MOST_JURISDICTIONS} jurisdictions; join some of them`)
+  if (entries.length > MAX_JURISDICTIONS) {
+    reader.note(place, `more than ${MAX_JURISDICTIONS} jurisdictions; join some of them`)
   }
-  return entries.slice(0, MOST_JURISDICTIONS).map(({ name, key, value }) => {
+  return entries.slice(0, MAX_JURISDICTIONS).map(({ name, key, value }) => {
     checkName(reader, key, name, 'the name of a jurisdiction')
     return { name, hosts: readJurisdictionHosts(reader, value) }
   })
@@ -130,18 +130,18 @@ function readJurisdictions(reader: Reader, place: Place): readonly Jurisdiction[
 
 function readJurisdictionHosts(reader: Reader, place: Place): readonly HostPattern[] {
   if (reader.isEmptyList(place))
-    reader.note(place, 'a jurisdiction needs a host; write for example `*.example.com`')
-  const hosts = readHosts(reader, place, 'a host')
-  if (hosts.length > MOST_HOSTS) reader.note(place, `more than ${MOST_HOSTS} hosts; use \`*\` in their names`)
-  // A host lies where it lies, whatever the port.
-  return hosts.slice(0, MOST_HOSTS).map((pattern) => ({ ...pattern, port: pattern.port ?? '*' }))
+    reader.note(place, 'a jurisdiction needs a hostname; write for example `*.example.com`')
+  const hosts = readHosts(reader, place, 'a hostname')
+  if (hosts.length > MAX_HOSTS) reader.note(place, `more than ${MAX_HOSTS} hostnames; use \`*\` in them`)
+  // The port does not change the jurisdiction.
+  return hosts.slice(0, MAX_HOSTS).map((pattern) => ({ ...pattern, port: pattern.port ?? '*' }))
 }
 
 function readRules(reader: Reader, place: Place, known: ReadonlySet<string>): readonly ComplianceRule[] {
   const items = reader.items(place, '`rules`')
-  if (items.length > MOST_RULES) reader.note(place, `more than ${MOST_RULES} rules; join some of them`)
+  if (items.length > MAX_RULES) reader.note(place, `more than ${MAX_RULES} rules; join some of them`)
   const seen = new Set<string>()
-  return items.slice(0, MOST_RULES).flatMap((item) => {
+  return items.slice(0, MAX_RULES).flatMap((item) => {
     const fields = reader.fields(item, keysOf(RULE))
     return fields ? [readRule(reader, item, fields, { known, seen })] : []
   })
@@ -150,9 +150,9 @@ function readRules(reader: Reader, place: Place, known: ReadonlySet<string>): re
 type ComplianceFields = Partial<Record<keyof typeof RULE.properties, Place>>
 
 interface RuleNames {
-  /** Jurisdictions of the policy. */
+  /** The jurisdictions of the policy. */
   readonly known: ReadonlySet<string>
-  /** Ids of the rules so far. */
+  /** The ids of the rules read so far. */
   readonly seen: Set<string>
 }
 
@@ -178,7 +178,7 @@ function readRule(
 }
 
 function readId(reader: Reader, item: Place, place: Place | undefined, seen: Set<string>): string {
-  if (!place) reader.note(item, 'the rule has no `id`; receipts name the rules that applied, so give it one')
+  if (!place) reader.note(item, 'the rule has no `id`; add one, because receipts name the rules that applied')
   const id = (place && reader.text(place, '`id`')) ?? ''
   if (!place || id === '') return ''
   checkId(reader, place, id, seen)
@@ -194,7 +194,7 @@ function readTools(reader: Reader, place: Place | undefined): readonly Glob[] {
 
 function readEffects(reader: Reader, place: Place | undefined): readonly EffectClass[] {
   return namesIn(reader, place, '`effects`').flatMap(({ place: at }) => {
-    const effect = reader.word(at, 'a class of effect', EFFECT_CLASSES)
+    const effect = reader.word(at, 'an effect class', EFFECT_CLASSES)
     return effect === undefined ? [] : [effect]
   })
 }
@@ -207,21 +207,21 @@ function readPlaces(
 ): readonly string[] {
   return namesIn(reader, place, field).map(({ text, place: at }) => {
     if (!known.has(text)) {
-      reader.note(at, `\`${text.slice(0, 60)}\` is no jurisdiction here; add it under \`jurisdictions\``)
+      reader.note(at, `\`${text.slice(0, 60)}\` is not a known jurisdiction; add it under \`jurisdictions\``)
     }
     return text
   })
 }
 
-/** The texts of a list that is left out for any. An empty one would say none and mean any. */
+/** The texts of an optional list. An empty list is refused, because it would match everything and look as if it matched nothing. */
 function namesIn(reader: Reader, place: Place | undefined, field: string): ReturnType<Reader['texts']> {
   if (!place) return []
   if (reader.isEmptyList(place)) refuseEmpty(reader, place, field)
   const texts = reader.texts(place, field)
-  if (texts.length > MOST_NAMES) reader.note(place, `${field} has more than ${MOST_NAMES} names; use fewer`)
-  return texts.slice(0, MOST_NAMES)
+  if (texts.length > MAX_NAMES) reader.note(place, `${field} has more than ${MAX_NAMES} names; use fewer`)
+  return texts.slice(0, MAX_NAMES)
 }
 
 function refuseEmpty(reader: Reader, place: Place, field: string): void {
-  reader.note(place, `${field} is an empty list; leave it out for any`)
+  reader.note(place, `${field} is an empty list; leave it out to match everything`)
 }

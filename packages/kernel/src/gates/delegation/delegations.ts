@@ -1,5 +1,5 @@
-// The delegations that a kernel knows, the chains they form, and what a chain says of a call. A chain only ever takes away:
-// each link must hold at the time of the call, and the call must lie within every one of them.
+// Keeps the registered delegations and checks calls against their chains. A chain only restricts: every link must be valid at the time
+// of the call, and every link must grant the call.
 
 import type { DelegationStatement, EffectClass, OpenedDelegation, PublicKey } from '@tollgate/evidence'
 import type { Appended } from '../../ledger/ledger.ts'
@@ -7,21 +7,21 @@ import { glob, type Glob } from '../../policy/glob.ts'
 import type { Policy } from '../../policy/parse/parse.ts'
 import { rememberedAs } from '../../names.ts'
 
-/** A delegation that was registered with this ledger. */
+/** A delegation that is registered with this ledger. */
 export interface RegisteredDelegation {
   /** SHA-256 of the signed statement. */
   readonly id: string
-  /** Id of the newest receipt on it. */
+  /** The id of its newest receipt. */
   readonly receipt: string
-  /** Clock of that receipt. */
+  /** The clock of that receipt. */
   readonly clock: number
   readonly tenant: string
   readonly statement: DelegationStatement
   /** The tools of the statement, as patterns. */
   readonly tools: readonly Glob[]
-  /** The last moment it holds, in milliseconds. */
+  /** The last millisecond at which it is valid. */
   readonly until: number
-  /** Id of the key that signed it. */
+  /** The id of the key that signed it. */
   readonly keyId: string
   readonly revoked: boolean
 }
@@ -29,17 +29,17 @@ export interface RegisteredDelegation {
 /** The delegations of a kernel. */
 export interface Delegations {
   add(delegation: RegisteredDelegation): void
-  /** Marks one as revoked, by this receipt. What hangs below it falls with it, by the chain. */
+  /** Marks a delegation as revoked by this receipt. All delegations below it become invalid, too. */
   revoke(tenant: string, id: string, receipt: Appended): void
-  /** Forgets one: only one that has expired may be. */
+  /** Removes a delegation. It must have expired. */
   forget(delegation: RegisteredDelegation): void
   get(tenant: string, id: string): RegisteredDelegation | undefined
-  /** All that are known of a tenant, those with the oldest receipt first. */
+  /** All delegations of a tenant, oldest receipt first. */
   list(tenant: string): readonly RegisteredDelegation[]
   readonly size: number
 }
 
-/** No delegation is known. */
+/** Creates an empty store. */
 export function createDelegations(): Delegations {
   const byTenant = new Map<string, Map<string, RegisteredDelegation>>()
   const of = (tenant: string): Map<string, RegisteredDelegation> => {
@@ -62,7 +62,7 @@ export function createDelegations(): Delegations {
   }
 }
 
-/** An opened delegation as it is kept. */
+/** The stored form of an opened delegation. */
 export function registered(
   { id, statement, keyId }: Omit<OpenedDelegation, 'envelope'>,
   receipt: Appended,
@@ -81,15 +81,15 @@ export function registered(
   }
 }
 
-/** The newest receipt on a delegation, as a cause of another. */
+/** The newest receipt of a delegation, as a cause of another receipt. */
 export function receiptOn({ receipt, clock }: RegisteredDelegation): Appended {
   return { id: receipt, clock }
 }
 
-/** Most links of a chain: a first delegation of the greatest depth, and as many below it. */
+/** The maximum length of a chain: a first delegation of depth 8, and 8 below it. */
 const MAX_LINKS = 9
 
-/** A delegation and all that it hangs from, the first one last; undefined if a link is missing or there are too many. */
+/** A delegation and its ancestors, root last; undefined if a link is missing or there are too many. */
 export function chainOf(
   delegations: Pick<Delegations, 'get'>,
   tenant: string,
@@ -106,12 +106,12 @@ export function chainOf(
   return chain
 }
 
-/** In whose name a chain acts: who gave its first delegation. An empty chain acts for nobody. */
+/** The first delegator of a chain; undefined if the chain is empty. */
 export function rootDelegator(chain: readonly RegisteredDelegation[]): string | undefined {
   return chain.at(-1)?.statement.delegator
 }
 
-/** What a chain is held against. */
+/** The facts of a call that are checked against a chain. */
 export interface DelegatedCall {
   readonly principal: string | undefined
   readonly tool: string
@@ -120,22 +120,22 @@ export interface DelegatedCall {
   readonly time: number
 }
 
-/** What is known now of those on a chain, whatever it was when they signed. */
+/** The current state of the principals on a chain, not the state at the time of signing. */
 interface Parties {
   readonly frozen: (principal: string) => boolean
-  /** Id of the key that the policy registers for a principal. */
+  /** The id of the key that the policy registers for a principal. */
   keyIdOf(principal: string): string | undefined
-  /** Whether a principal acts only for others. */
+  /** Whether a principal may act only under a delegation. */
   delegateOnly(principal: string): boolean
 }
 
-/** Why a chain does not carry a call. */
+/** The reason why a chain does not grant a call. */
 interface DelegationProblem {
   readonly code: 'DELEGATION_INVALID' | 'DELEGATION_SCOPE_VIOLATION'
   readonly detail: string
 }
 
-/** What is wrong with a call under this chain; undefined if nothing is. */
+/** The problem of a call under this chain; undefined if the chain grants it. */
 export function problemOf(
   chain: readonly RegisteredDelegation[],
   call: DelegatedCall,
@@ -150,7 +150,7 @@ export function problemOf(
   return undefined
 }
 
-/** Why this principal cannot act under this chain at this time, whatever it does; undefined if it can. */
+/** The reason why a principal cannot act under this chain at this time; undefined if it can. */
 export function invalidity(
   chain: readonly RegisteredDelegation[],
   { principal, time }: Pick<DelegatedCall, 'principal' | 'time'>,
@@ -165,7 +165,7 @@ export function invalidity(
     if (problem !== undefined) return problem
     if (!follows(link, chain[i + 1])) return 'a link of the delegation does not follow from the one above it'
   }
-  return parties.delegateOnly(root) ? 'its first delegator acts only under a delegation' : undefined
+  return parties.delegateOnly(root) ? 'the first delegator may act only under a delegation' : undefined
 }
 
 function problemOfLink(
@@ -180,7 +180,7 @@ function problemOfLink(
   return parties.frozen(delegator) ? 'a delegator is frozen' : undefined
 }
 
-/** Whether a link hangs from the one above it; the last one must hang from nothing. */
+/** Whether a link follows from the one above it. The root must have no parent. */
 function follows(
   { tenant, statement }: RegisteredDelegation,
   above: RegisteredDelegation | undefined,
@@ -199,27 +199,26 @@ function outsideOf(
   { statement: { effects, session }, tools }: RegisteredDelegation,
   call: DelegatedCall,
 ): string | undefined {
-  if (!tools.some((each) => each.matches(call.tool))) return 'the tool is not among those delegated'
-  if (effects && !effects.includes(call.effect))
-    return `\`${call.effect}\` is not among the effects delegated`
+  if (!tools.some((each) => each.matches(call.tool))) return 'the tool is not delegated'
+  if (effects && !effects.includes(call.effect)) return `the effect class \`${call.effect}\` is not delegated`
   return session === undefined || session === call.session || session === rememberedAs(call)
     ? undefined
-    : 'it was delegated for another session'
+    : 'the delegation is for another session'
 }
 
-/** In what a statement goes beyond the delegation it hangs from; undefined if it only narrows it. */
+/** The member in which a statement grants more than its parent; undefined if it only narrows. */
 export function wideningOf(statement: DelegationStatement, parent: RegisteredDelegation): string | undefined {
   const { until, depth, tools, effects, session } = statement
   const { effects: allowed, session: only } = parent.statement
   if (!(Date.parse(until) <= parent.until)) return '`until`'
   if (depth >= parent.statement.depth) return '`depth`'
-  // A pattern whose text fits another pattern fits nothing that the other does not: its `*` falls into one of the other's.
+  // If one pattern matches the text of another, the other matches nothing more.
   if (!tools.every((tool) => parent.tools.some((each) => each.matches(tool)))) return '`tools`'
   if (allowed && !effects?.every((effect) => allowed.includes(effect))) return '`effects`'
   return only === undefined || only === session ? undefined : '`session`'
 }
 
-/** What a policy says of those on a chain. Who is frozen, others know. */
+/** The state of principals according to a policy and to freezes. */
 export function partiesIn(policy: Policy, frozen: Parties['frozen']): Parties {
   return {
     frozen,
@@ -233,7 +232,7 @@ export function keyIn({ principals }: Policy, principal: string): PublicKey | un
   return principals.find(({ name }) => name.exact && name.source === principal)?.key
 }
 
-/** Whether a principal acts only for others: the entry of exactly this name says so, or else any pattern that fits it. */
+/** Whether a principal may act only under a delegation. An entry with exactly this name decides, otherwise any matching pattern. */
 export function isDelegateOnly({ principals }: Policy, principal: string): boolean {
   let found = false
   for (const { name, delegateOnly } of principals) {

@@ -2,8 +2,8 @@ import { isDelegateOnly, partiesIn, problemOf } from './delegations.ts'
 import { deny, type Gate } from '../gate.ts'
 
 /**
- * Objects to a call beyond what its delegation grants, under one that does not hold, and to a principal that acts only for
- * others when it acts under none. A delegation that is named is checked, also where it would not be needed.
+ * Objects to a call that its delegation does not grant, to an invalid delegation, and to a delegate-only principal without a
+ * delegation. A named delegation is checked even if none is needed.
  */
 export const delegation: Gate = {
   name: 'delegation',
@@ -16,10 +16,10 @@ export const delegation: Gate = {
     const { policy, freezes, effect, time } = snapshot
     if (intent.delegation === undefined) {
       return principal !== undefined && isDelegateOnly(policy, principal)
-        ? deny('DELEGATION_INVALID', 'this principal acts only under a delegation')
+        ? deny('DELEGATION_INVALID', 'this principal may act only under a delegation')
         : undefined
     }
-    // Who is frozen is known by tenant and name alone.
+    // A freeze of a principal depends only on its tenant and name.
     const parties = partiesIn(policy, (each) => freezes.principal({ ...intent, principal: each }))
     const problem = problemOf(snapshot.chain ?? [], { principal, tool, effect, session, time }, parties)
     return problem && deny(problem.code, problem.detail)

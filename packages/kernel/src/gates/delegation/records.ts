@@ -1,5 +1,4 @@
-// Delegations at rest: what is stored of one, and how it is taken up again. A record is believed only as far as the ledger
-// and the delegator's signature say the same.
+// Stores delegations and restores them. A restored record must match both the ledger and the delegator's signature.
 
 import {
   importPublicKey,
@@ -13,32 +12,32 @@ import {
 } from '@tollgate/evidence'
 import { registered, type Delegations } from './delegations.ts'
 
-/** What the names of all delegations begin with. */
+/** The prefix of the names of all delegations. */
 export const DELEGATIONS = 'delegation\n'
 
-/** The name of a delegation's private record, and of what its newest receipt anchors. */
+/** The name of a delegation's private record, which its newest receipt anchors. */
 export function delegationName(tenant: string, id: string): string {
   return `${DELEGATIONS}${tenant}\n${id}`
 }
 
-/** The private record of a delegation: its envelope, and in a second line the key that it was signed with. */
+/** The private record of a delegation: its envelope, and on a second line its public key. */
 export function delegationText(envelope: string, key: PublicKey): string {
   return `${envelope}\n${toBase64(key.bytes)}`
 }
 
-/** What a store has of a delegation. */
+/** The stored parts of a delegation. */
 interface FoundDelegation {
   readonly record: string | undefined
   readonly anchor: JsonObject | undefined
-  /** Id of the receipt that is the anchor. */
+  /** The id of the anchor receipt. */
   readonly id: string
 }
 
 /**
- * Takes up a delegation from what a store has of it, unless it has ended by `time`, the ledger's. One whose record is lost, or
- * is not the one that the receipt names, counts as revoked: it is kept, so that what hangs below it falls too.
+ * Restores a delegation, unless it has expired at `time`, the time of the ledger. If its record is lost or does not match the receipt,
+ * it is kept as revoked, so that all delegations below it are invalid, too.
  */
-export async function takeUpDelegation(
+export async function restoreDelegation(
   { delegations }: { readonly delegations: Delegations },
   { record, anchor, id }: FoundDelegation,
   time: number,
@@ -52,7 +51,7 @@ export async function takeUpDelegation(
   delegations.add(registered(opened ?? stubOf(receipt), newest, receipt.op === 'revoke' || !opened))
 }
 
-/** The delegation in a record, if it is the receipt's. Its signature is checked again: the key's id is in no hash. */
+/** The delegation in a record, if it matches the receipt. The signature is checked again, because no hash covers the key's id. */
 async function reopen(
   record: string | undefined,
   { delegation_hash, tenant, ledger }: Delegation,
@@ -64,12 +63,12 @@ async function reopen(
     const same = opened.id === delegation_hash && statement.tenant === tenant && statement.ledger === ledger
     return same ? opened : undefined
   } catch {
-    // Damaged, however it came about: as good as lost.
+    // A damaged record counts as lost.
     return undefined
   }
 }
 
-/** What is left of a delegation whose record is lost: who it was between, and what it hung from. It grants nothing. */
+/** A placeholder for a delegation whose record is lost, made from its receipt. It grants nothing. */
 function stubOf(receipt: Delegation): Omit<OpenedDelegation, 'envelope'> {
   const { delegation_hash: id, ledger, tenant, delegator, delegate, expires, parent = null } = receipt
   const statement: DelegationStatement = {

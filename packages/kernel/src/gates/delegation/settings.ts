@@ -1,15 +1,15 @@
-// The rung `delegation` has no settings of its own.
+// Rejects `gates.delegation`: the delegation gate is configured under `principals`.
 
 import type { GateSection } from '../../policy/reader/section.ts'
 
-/** `gates.delegation`: whoever looks for it here learns where it is configured. */
+/** `gates.delegation`: always an error that says where to configure it. */
 export const delegationSettings: GateSection<undefined> = {
   name: 'delegation',
   read(reader, place) {
     if (!place) return
     reader.note(
       place,
-      'the rung `delegation` is configured under `principals`: `key` for who may delegate, `delegate-only` for who may only act for others; remove it here',
+      'remove it; the gate `delegation` is configured under `principals`: `key` for those who may delegate, `delegate-only` for those who may act only under a delegation',
     )
   },
 }

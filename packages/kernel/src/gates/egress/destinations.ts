@@ -1,4 +1,4 @@
-// The destinations of a call, and how they compare with the hosts that the policy names.
+// Finds the destinations of a call and compares them with the policy.
 
 import type { Destination } from '../../destinations/destination.ts'
 import { destinationsIn } from '../../destinations/find.ts'
@@ -16,12 +16,12 @@ export function destinationsOf(
   // A browser call goes to the page it is on, and to the destination it names.
   const pages = [browser?.destination, observation?.url].filter((page) => page !== undefined)
   if (pages.length === 0) return found
-  // What is empty could not be read, and must not count as absent.
+  // An empty page could not be read. It becomes an unreadable destination, not a missing one.
   return [...found, ...destinationsIn({ pages: pages.map((page) => (page === '' ? 0 : page)) }, ['pages'])]
 }
 
-/** How destinations stand under `gates.egress`: the worst of them counts. */
-export function standingOf(
+/** The status of destinations under `gates.egress`. The worst destination decides. */
+export function egressStatus(
   destinations: readonly Destination[],
   { policy }: Pick<Snapshot, 'policy'>,
 ): 'inside' | 'ask' | 'outside' {
@@ -38,7 +38,7 @@ export function standingOf(
   return worst
 }
 
-/** Whether the policy names each of these hosts itself: a `*` names none. */
+/** Whether the policy names every hostname exactly. A `*` names none. */
 export function isNamed(destinations: readonly Destination[], { policy }: Pick<Snapshot, 'policy'>): boolean {
   const named = policy.gates.egress.allow.filter(({ hosts }) => hosts.kind === 'exactly')
   return destinations.every((to) => named.some((pattern) => matchesHost(pattern, to)))

@@ -1,6 +1,6 @@
 import { always, deny, escalate, type Gate } from '../gate.ts'
 
-/** Objects to any destination that is not allowed. No list, or an empty one, allows none. */
+/** Objects to any destination that is not allowed. A missing or empty list allows none. */
 export const egress: Gate = {
   name: 'egress',
   standing: always,

@@ -1,4 +1,4 @@
-// `gates.egress`: where data may go.
+// Reads `gates.egress`: the allowed destinations.
 
 import type { HostPattern } from '../../destinations/pattern.ts'
 import { readHosts } from '../../policy/reader/hosts.ts'
@@ -6,7 +6,7 @@ import { isWithin } from '../../policy/reader/meaning.ts'
 import { about, HOSTS, keysOf, record } from '../../policy/reader/schema.ts'
 import type { GateSection } from '../../policy/reader/section.ts'
 
-/** The settings of the egress rung. */
+/** The settings of the egress gate. */
 export interface EgressSettings {
   readonly allow: readonly HostPattern[]
   readonly ask: readonly HostPattern[]
@@ -15,11 +15,11 @@ export interface EgressSettings {
 
 const SCHEMA = record(
   'Where data may go',
-  'What no list names is denied. `deny` counts first, then `allow`, then `ask`.',
+  'A destination in no list is denied. `deny` is checked first, then `allow`, then `ask`.',
   {
-    allow: about('Hosts that data may go to.', HOSTS),
-    ask: about('Hosts for which a person is asked.', HOSTS),
-    deny: about('Hosts that data never goes to.', HOSTS),
+    allow: about('Hostnames that calls may send data to.', HOSTS),
+    ask: about('Hostnames that need an approval.', HOSTS),
+    deny: about('Hostnames that are always denied.', HOSTS),
   },
 )
 
@@ -29,9 +29,9 @@ export const egressSettings: GateSection<EgressSettings> = {
   read(reader, place) {
     const fields = place && reader.fields(place, keysOf(SCHEMA))
     return {
-      allow: readHosts(reader, fields?.allow, 'a host'),
-      ask: readHosts(reader, fields?.ask, 'a host'),
-      deny: readHosts(reader, fields?.deny, 'a host'),
+      allow: readHosts(reader, fields?.allow, 'a hostname'),
+      ask: readHosts(reader, fields?.ask, 'a hostname'),
+      deny: readHosts(reader, fields?.deny, 'a hostname'),
     }
   },
   schema: SCHEMA,

@@ -1,10 +1,7 @@
 import { TIERS, type Tier } from '@tollgate/evidence/core'
 import { deny, escalate, type Gate } from '../gate.ts'
 
-/**
- * Objects if the principal's tier is too low for this class of effect. Where the policy lets a person raise the session
- * that far, one is asked.
- */
+/** Objects if the principal's tier is too low for the effect class. Escalates if the policy allows elevation to the needed tier. */
 export const privilege: Gate = {
   name: 'privilege',
   standing: ({ gates }) => (gates.privilege ? 'active' : 'not configured'),

@@ -1,4 +1,4 @@
-// `gates.privilege`: which tier each class of effect needs, and how far a person may raise one.
+// Reads `gates.privilege`: the tier that each effect class needs, and how far an approval can raise a session.
 
 import { TIERS, EFFECT_CLASSES, type EffectClass, type Tier } from '@tollgate/evidence/core'
 import type { Place, Reader } from '../../policy/reader/read.ts'
@@ -6,16 +6,15 @@ import { about, DURATION, each, keysOf, record, TIER } from '../../policy/reader
 import type { GateSection } from '../../policy/reader/section.ts'
 import { readEnumMap } from '../../policy/reader/enum-map.ts'
 
-/** The settings of the privilege rung. */
+/** The settings of the privilege gate. */
 export interface PrivilegeSettings {
   readonly needs: Readonly<Record<EffectClass, Tier>>
-  /** How far a person may raise a session, and for how many milliseconds; undefined for not at all. */
+  /** The highest tier of an elevated session and its duration in milliseconds; undefined if elevation is not allowed. */
   readonly elevation: { readonly upTo: Tier; readonly lasts: number } | undefined
 }
 
 const DAY = 86_400_000
 
-/** What each class of effect needs where the policy says nothing. */
 const DEFAULT_NEEDS: PrivilegeSettings['needs'] = {
   read: 'observer',
   write: 'standard',
@@ -28,18 +27,18 @@ const DEFAULT_NEEDS: PrivilegeSettings['needs'] = {
 
 const ELEVATION = record(
   'Elevation',
-  'How far a person may raise a session, and for how long.',
-  { 'up-to': about('The highest tier.', TIER), for: about('How long, at most a day.', DURATION) },
+  'The tier that a person can raise a session to, and for how long.',
+  { 'up-to': about('The highest tier.', TIER), for: about('The duration, at most one day.', DURATION) },
   { required: ['up-to', 'for'] },
 )
 
 const SCHEMA = record(
   'Privilege',
-  'Which tier each class of effect needs, and how far a person may raise one.',
+  'The tier that each effect class needs, and the tier that a person can raise a session to.',
   {
     needs: record(
       'Needs',
-      'The tier that each class of effect needs.',
+      'The tier that each effect class needs.',
       each(EFFECT_CLASSES, (effect) => about(`The tier that \`${effect}\` needs.`, TIER)),
     ),
     elevation: ELEVATION,
@@ -52,11 +51,11 @@ export const privilegeSettings: GateSection<PrivilegeSettings | undefined> = {
   read: (reader, place) => place && readPrivilege(reader, place),
   schema: SCHEMA,
   calls: { of: ({ needs }) => needs },
-  // In a list, so that none is something too.
+  // In a list, so that a missing elevation counts as a value.
   history: { of: ({ elevation }) => [elevation] },
 }
 
-/** Reads `privilege`; what is not said has its default. */
+/** Reads `privilege`. Missing members get their defaults. */
 export function readPrivilege(reader: Reader, place: Place): PrivilegeSettings {
   const fields = reader.fields(place, keysOf(SCHEMA))
   return {
@@ -70,7 +69,10 @@ function readElevation(reader: Reader, place: Place | undefined): PrivilegeSetti
   if (!fields) return undefined
   const { 'up-to': upTo, for: lasts } = fields
   if (!upTo || !lasts) {
-    reader.note(place, '`elevation` needs both; write for example `{ up-to: elevated, for: 15m }`')
+    reader.note(
+      place,
+      '`elevation` needs `up-to` and `for`; write for example `{ up-to: elevated, for: 15m }`',
+    )
     return undefined
   }
   const tier = reader.word(upTo, '`up-to`', TIERS)

@@ -3,10 +3,10 @@ import { excessOf } from './holds.ts'
 import { shownPath } from '../../text/walk.ts'
 import { always, escalate, type Gate } from '../gate.ts'
 
-/** Objects to side effects outside of the scope that the session was opened with. It does not read words: it compares values. */
+/** Escalates side effects outside the scope that the session was opened with. It compares values and does not interpret text. */
 export const scope: Gate = {
   name: 'scope',
-  // Whether a session has a scope is not the policy's to say: one that has is held to it.
+  // A session with a scope is always checked against it, whatever the policy says.
   standing: always,
   check(intent, snapshot) {
     const { scope: held } = snapshot.session
@@ -20,9 +20,9 @@ export const scope: Gate = {
     if (!excess) return undefined
     const { parts, at } = excess
     const where = at === undefined || at === '' ? '' : ` of \`${shownPath(at)}\``
-    const detail = parts.map((part) => (part === 'sink' ? `the value${where}` : TOLD[part])).join(', ')
-    return escalate('TASK_SCOPE_EXCEEDED', `outside of the scope: ${detail}`, parts.join(' '))
+    const detail = parts.map((part) => (part === 'sink' ? `the value${where}` : PART_TEXT[part])).join(', ')
+    return escalate('TASK_SCOPE_EXCEEDED', `outside the scope: ${detail}`, parts.join(' '))
   },
 }
 
-const TOLD = { until: 'its time', effect: 'the class of effect', tool: 'the tool' } as const
+const PART_TEXT = { until: 'the time limit', effect: 'the effect class', tool: 'the tool' } as const

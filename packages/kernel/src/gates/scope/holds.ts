@@ -1,4 +1,4 @@
-// Whether a call is inside of its session's scope.
+// Checks whether a call is inside the scope of its session.
 
 import { glob, type Glob } from '../../policy/glob.ts'
 import type { Intent } from '../../road/capture.ts'
@@ -6,31 +6,31 @@ import type { Settled } from '../../road/settle.ts'
 import type { Snapshot } from '../../road/snapshot.ts'
 import { valuesIn } from '../../text/values.ts'
 import { notLookedUp, type LookingUp } from './looked-up.ts'
-import { MOST_WIDENINGS, type HeldScope, type Scope, type Widening } from './scope.ts'
+import { MAX_WIDENINGS, type HeldScope, type Scope, type Widening } from './scope.ts'
 import { isActing, sinksOf, spelt, type Acting, type Sink } from './sinks.ts'
 
-/** What a call is held against a scope by. */
+/** The facts of a call that are compared with a scope. */
 type Held = Acting & LookingUp & Pick<Snapshot, 'time'>
-/** The call itself, as far as a scope is about it. */
+/** The part of a call that a scope limits. */
 type ScopedCall = Pick<Intent, 'tool' | 'args'>
-/** A scope, with what people have added to it. */
+/** A scope with the additions of people. */
 type OwnScope = Scope & Pick<HeldScope, 'also'>
 
-/** What of a call is outside. */
+/** The parts of a call that are outside the scope. */
 interface Excess {
   readonly parts: readonly ('until' | 'effect' | 'tool' | 'sink')[]
-  /** Path of the first sink that is outside. */
+  /** The path of the first sink outside the scope. */
   readonly at: string | undefined
 }
 
-/** What of a call is outside of a scope; undefined if it is inside, as every call without a side effect is. */
+/** The parts of a call outside the scope; undefined if it is inside. Calls that act on nothing are always inside. */
 export function excessOf(scope: OwnScope, call: ScopedCall, held: Held): Excess | undefined {
   if (!isActing(held)) return undefined
   if (scope.until !== undefined && held.time > Date.parse(scope.until))
     return { parts: ['until'], at: undefined }
   const [effect, tool] = [allowsEffect(scope, held), allowsTool(scope, call, held)]
   const unnamed = unnamedIn(scope, call, held)
-  // A tool that a person has added was added with what it may act on, and with nothing else.
+  // A tool that a person added may act only on the sinks added with it.
   const looksUp = scope.looked_up === true && effect && tool
   const outside = looksUp ? notLookedUp(unnamed, held) : unnamed
   const parts: Excess['parts'] = [
@@ -42,26 +42,26 @@ export function excessOf(scope: OwnScope, call: ScopedCall, held: Held): Excess 
   return { parts, at: outside[0]?.path }
 }
 
-/** Whether a call is inside of a scope. */
+/** Whether a call is inside a scope. */
 export function isInside(scope: OwnScope, call: ScopedCall, held: Held): boolean {
   return excessOf(scope, call, held) === undefined
 }
 
-/** The scope with a call added to it; the very same if no more can be added. */
+/** The scope with a call added to it; the same scope if no more can be added. */
 function widened(scope: HeldScope, call: ScopedCall, held: Held): HeldScope {
   const { also = [] } = scope
-  if (also.length >= MOST_WIDENINGS) return scope
+  if (also.length >= MAX_WIDENINGS) return scope
   const sinks = [...new Set(unnamedIn(scope, call, held).map(({ names }) => names[0] ?? ''))].sort()
   return { ...scope, also: [...also, { tool: call.tool, sinks }] }
 }
 
-/** What a call acts on that the scope does not name. */
+/** The sinks of a call that the scope does not name. */
 function unnamedIn(scope: Scope, { args }: ScopedCall, held: Held): readonly Sink[] {
   const { sinks } = compiled(scope)
   return sinks ? sinksOf(args, held).filter((sink) => !sinks.has(sink)) : []
 }
 
-/** A read that asks a stranger is no effect of its own: where it may go is said by the sinks, unless these are not limited. */
+/** A read that contacts a destination needs no effect class if the scope limits the sinks: then the sinks decide. */
 function allowsEffect({ effects, sinks }: Scope, { effect, sideEffect }: Held): boolean {
   if (effects === undefined || effects.includes(effect)) return true
   return !sideEffect && sinks !== undefined
@@ -72,7 +72,7 @@ function allowsTool(scope: Scope, { tool }: ScopedCall, { sideEffect }: Held): b
   return tools === undefined || !sideEffect || tools.some((pattern) => pattern.matches(tool))
 }
 
-/** Whether a person has added this tool, with every sink that the scope itself does not have. */
+/** Whether a person added this tool with every sink that is outside the scope. */
 function isAdded({ also = [] }: OwnScope, tool: string, outside: readonly Sink[]): boolean {
   const has = ({ sinks }: Widening, { names: [name = ''] }: Sink): boolean => sinks.includes(name)
   return also.some((added) => added.tool === tool && outside.every((sink) => has(added, sink)))
@@ -94,7 +94,7 @@ function compiled(scope: Scope): Compiled {
   return own
 }
 
-/** Sinks that are allowed: most by their name, some by a pattern. */
+/** The allowed sinks, as names and patterns. */
 class SinkSet {
   readonly #names = new Set<string>()
   readonly #patterns: Glob[] = []
@@ -111,14 +111,14 @@ class SinkSet {
   }
 }
 
-/** How a sink may be spelt: as it is, and as the value that it is. */
+/** The spellings of a sink: as written, and as the normal form of its value. */
 function namesOf(sink: string): readonly string[] {
   const [value] = valuesIn(sink)
   const isWhole = value?.start === 0 && value.end === sink.length
   return isWhole ? [spelt(sink), spelt(value.text)] : [spelt(sink)]
 }
 
-/** Whether a scope allows nothing that another one does not. Where that cannot be told from the patterns, it does not hold. */
+/** Whether a scope allows nothing that another one does not. False if the patterns do not show it. */
 export function isNarrower(next: Scope, before: Scope): boolean {
   return (
     isSubset(next.effects, before.effects, (effect, all) => all.includes(effect)) &&
@@ -129,7 +129,7 @@ export function isNarrower(next: Scope, before: Scope): boolean {
   )
 }
 
-/** A pattern that another one matches as it is written allows nothing that the other does not. */
+/** If one pattern matches the text of another, the other allows nothing more. */
 function isAmong(sink: string, all: readonly string[]): boolean {
   return all.some((each) => each === sink || glob(spelt(each)).matches(spelt(sink)))
 }
@@ -143,7 +143,7 @@ function isSubset<T>(
   return next?.every((each) => has(each, before)) ?? false
 }
 
-/** The scope once a person has widened it by this call; undefined if nobody has. */
+/** The scope if a person widened it for this call; otherwise undefined. */
 export function widenedBy({ uses }: Settled, intent: Intent, snapshot: Snapshot): HeldScope | undefined {
   if (uses?.answer?.widen !== true) return undefined
   const { scope } = snapshot.session

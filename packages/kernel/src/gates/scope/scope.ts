@@ -1,4 +1,4 @@
-// The scope of a task: what a session was opened for. Outside of it side effects are asked about, whatever the words say.
+// Defines the scope of a session. Side effects outside it are escalated.
 
 import {
   canonicalize,
@@ -8,36 +8,36 @@ import {
   type ScopeSource,
 } from '@tollgate/evidence'
 
-/** What a session was opened for. What is left out is not limited; an empty list allows none. */
+/** The effect classes, tools and sinks that a session was opened for. A missing member is not limited; an empty list allows nothing. */
 export interface Scope {
   readonly effects?: readonly EffectClass[]
-  /** Names of tools, `*` for any characters. */
+  /** Tool names. `*` matches any characters. */
   readonly tools?: readonly string[]
-  /** Where side effects may go: addresses, hosts, accounts, paths, names; `*` for any characters. */
+  /** Allowed targets: addresses, hostnames, accounts, paths, names. `*` matches any characters. */
   readonly sinks?: readonly string[]
-  /** A tool of the scope may also act on what the session has looked up as data, see `looked-up.ts`. */
+  /** Tools of the scope may also act on values that the session looked up as data, see `looked-up.ts`. */
   readonly looked_up?: true
-  /** RFC 3339; from then on every side effect is outside. */
+  /** RFC 3339. Later side effects are outside the scope. */
   readonly until?: string
-  /** Where it comes from. */
+  /** The party that stated the scope. */
   readonly by: ScopeSource
 }
 
-/** What a person has added to a scope: one tool, with what it may act on. */
+/** An addition of a person to a scope: one tool with its sinks. */
 export interface Widening {
   readonly tool: string
   readonly sinks: readonly string[]
 }
 
-/** A scope as it is remembered. */
+/** A scope as it is stored. */
 export interface HeldScope extends Scope {
   readonly also?: readonly Widening[]
-  /** 64 hexadecimal digits: nobody can guess sinks from the hash that receipts have. */
+  /** 64 hexadecimal digits. They prevent guessing sinks from the hash in receipts. */
   readonly salt: string
 }
 
-/** Most additions to one scope. */
-export const MOST_WIDENINGS: number = 256
+/** The maximum number of additions to one scope. */
+export const MAX_WIDENINGS: number = 256
 
 interface Written {
   readonly text: string
@@ -46,7 +46,7 @@ interface Written {
 
 const known = new WeakMap<HeldScope, Written>()
 
-/** Every decision of the session writes it, and few change it. */
+/** Cached, because every decision of the session writes the scope. */
 function written(scope: HeldScope): Written {
   let own = known.get(scope)
   if (!own) {
@@ -62,12 +62,12 @@ export function scopeText(scope: HeldScope): string {
   return written(scope).text
 }
 
-/** The hash that receipts have of a scope. */
+/** The hash of a scope in receipts. */
 export function scopeHash(scope: HeldScope): string {
   return written(scope).hash
 }
 
-/** What a receipt may tell of a scope. */
+/** The parts of a scope that a receipt may contain. */
 export function shownScope({
   effects,
   tools,
@@ -88,7 +88,7 @@ export function shownScope({
   }
 }
 
-/** The scope as it was given: without what people have added, and without its salt. */
+/** The scope as given, without additions and salt. */
 export function givenScope({ effects, tools, sinks, looked_up, until, by }: Scope): Scope {
   return {
     ...(effects && { effects }),
@@ -100,7 +100,7 @@ export function givenScope({ effects, tools, sinks, looked_up, until, by }: Scop
   }
 }
 
-/** Whether two scopes were given as the same. */
+/** Whether two scopes are equal, apart from additions and salt. */
 export function isSameScope(a: Scope, b: Scope): boolean {
   return canonicalize(givenScope(a)) === canonicalize(givenScope(b))
 }

@@ -1,19 +1,19 @@
-// `gates.scope`: whether every session must have a scope.
+// Reads `gates.scope`: whether every session must have a scope.
 
 import { about, keysOf, record, TRUE_OR_FALSE } from '../../policy/reader/schema.ts'
 import type { GateSection } from '../../policy/reader/section.ts'
 
-/** The settings of the scope rung. */
+/** The settings of the scope gate. */
 export interface ScopeSettings {
-  /** Side effects of a session without a scope are asked about. */
+  /** Side effects of a session without a scope are escalated. */
   readonly required: boolean
 }
 
 const SCHEMA = record(
   'Scopes of tasks',
-  'Whether every session must be opened with a scope. One that was is held to it, whatever stands here.',
+  'Whether every session must be opened with a scope. A session with a scope is always checked against it.',
   {
-    required: about('Side effects of a session without a scope are asked about.', TRUE_OR_FALSE),
+    required: about('Side effects of a session without a scope are escalated.', TRUE_OR_FALSE),
   },
 )
 

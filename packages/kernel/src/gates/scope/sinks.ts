@@ -1,4 +1,4 @@
-// What a call acts on: the values that must be in its session's scope. Whoever is told of one is told by its path alone.
+// Finds the sinks of a call: the values that must be in the scope of its session. Messages name a sink by its path only.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import type { Destination } from '../../destinations/find.ts'
@@ -6,24 +6,24 @@ import type { Snapshot } from '../../road/snapshot.ts'
 import { hostValue, MOST_VALUES, valuesIn, type Value } from '../../text/values.ts'
 import { walk } from '../../text/walk.ts'
 
-/** One value that a call acts on. */
+/** A value that a call acts on. */
 export interface Sink {
-  /** Path of the argument; empty for a page. */
+  /** The path of the argument; empty for a page. */
   readonly path: string
-  /** Its spellings: it is in a scope if one of them is. */
+  /** Its spellings. The sink is in a scope if one of them is. */
   readonly names: readonly string[]
-  /** The host that it stands for. */
+  /** The hostname of the sink. */
   readonly host: string | undefined
-  /** What can be recognised of it; nothing in a name. */
+  /** The recognisable values in it; none in a plain name. */
   readonly values: readonly Pick<Value, 'kind' | 'text'>[]
 }
 
-/** What is known of a call that its sinks are found by. */
+/** The facts of a call that determine its sinks. */
 export type Acting = Pick<Snapshot, 'effect' | 'sideEffect' | 'tool' | 'destinations'>
 
 /**
- * The sinks of a call: what stands in the arguments that the policy declares as such. Where it declares none, every address, host,
- * account and the like in any argument. And wherever data would go.
+ * The sinks of a call: the values of the arguments that the policy declares as sinks. Without a declaration, every address, hostname,
+ * account and similar value in any argument. In both cases also the destinations of the call.
  */
 export function sinksOf(args: Json, snapshot: Acting): readonly Sink[] {
   const declared = snapshot.tool?.declared?.sinks ?? []
@@ -34,12 +34,12 @@ export function sinksOf(args: Json, snapshot: Acting): readonly Sink[] {
   return [...found, ...targetsOf(snapshot, declared, found)]
 }
 
-/** Whether a call can have a sink outside: it has a side effect, or a read asks a stranger's address for something. */
+/** Whether a call can have sinks outside a scope: it has a side effect, or it is a read that contacts a destination. */
 export function isActing(snapshot: Acting): boolean {
   return snapshot.sideEffect || goingTo(snapshot).length > 0
 }
 
-/** Where data of the call goes. An e-mail address that a read only mentions is looked up, not written to. */
+/** The destinations of the call. An e-mail address that a read only mentions is not a destination. */
 function goingTo(snapshot: Acting): readonly Destination[] {
   const all = snapshot.destinations()
   return snapshot.sideEffect
@@ -47,7 +47,7 @@ function goingTo(snapshot: Acting): readonly Destination[] {
     : all.filter(({ scheme, from }) => scheme !== 'mailto' || from === 'declared')
 }
 
-/** Destinations that no other sink stands for. Where sinks are declared, an address in some other text is content. */
+/** The destinations that no other sink covers. If sinks are declared, addresses in other texts are content. */
 function targetsOf(snapshot: Acting, declared: readonly string[], found: readonly Sink[]): readonly Sink[] {
   const hosts = new Set(found.map(({ host }) => host))
   return goingTo(snapshot).flatMap(({ host, at, from }) => {
@@ -57,7 +57,7 @@ function targetsOf(snapshot: Acting, declared: readonly string[], found: readonl
   })
 }
 
-/** The path of a JSON pointer, without the places in lists. */
+/** The dotted path of a JSON pointer, without list indices. */
 function dotted(pointer: string): string {
   const parts = pointer.split('/').slice(1)
   return parts.filter((part) => !/^[0-9]{1,16}$/.test(part)).join('.')
@@ -68,7 +68,6 @@ function isUnder(path: string, declared: string): boolean {
   return path === plain || path.startsWith(`${plain}.`)
 }
 
-/** Every recognisable value in the arguments. */
 function valuesOf(args: Json): readonly Sink[] {
   const sinks: Sink[] = []
   walk(args, '', 'read', (path, text) => {
@@ -79,7 +78,7 @@ function valuesOf(args: Json): readonly Sink[] {
   return sinks
 }
 
-/** Whether there may be more than are listed: then the text is in a scope as a whole, or not at all. */
+/** Whether the list of values may be cut. Then the whole text must be in the scope. */
 function isCut(values: readonly Value[]): boolean {
   return values.length >= MOST_VALUES
 }
@@ -112,22 +111,22 @@ function gather(value: Json, path: string, sinks: Sink[]): void {
       sinks.push(...sinksIn(path, valuesIn(name)))
       gather(value[name] ?? null, path, sinks)
     }
-  } else if (saysSomething(value)) sinks.push(...sinksOfText(path, String(value)))
+  } else if (canBeTarget(value)) sinks.push(...sinksOfText(path, String(value)))
 }
 
 const SMALL = /^[+-]?[0-9]{1,7}(?:[.,][0-9]{1,9})?$/
 const DAY = /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9:.]{4,15}(?:Z|[+-][0-9:]{4,6})?)?$/
 
-/** Whether a scalar can name anybody or anything outside. An amount, a place in a list, a day or a yes cannot. */
-function saysSomething(value: string | number | boolean): boolean {
+/** Whether a scalar can name a target. An amount, an index, a date or a boolean cannot. */
+function canBeTarget(value: string | number | boolean): boolean {
   if (typeof value === 'boolean') return false
   const text = String(value).trim()
   return text !== '' && !SMALL.test(text) && !DAY.test(text)
 }
 
 /**
- * The sinks that one text names: every value in it that is recognised; and the text as a whole, unless it is nothing but those,
- * with the names of people beside their addresses.
+ * The sinks in one text: every recognised value, and the whole text unless it consists only of these values. Names of people next to
+ * their e-mail addresses are ignored.
  */
 function sinksOfText(path: string, text: string): readonly Sink[] {
   const values = valuesIn(text)
@@ -136,17 +135,17 @@ function sinksOfText(path: string, text: string): readonly Sink[] {
   const isList = rest === '' || (values.some(({ kind }) => kind === 'email') && !HAS_DIGIT.test(rest))
   if (found.length > 0 && isList && !isCut(values)) return found
   const [only] = found
-  // A path or a name with an address inside is in a scope as a whole, or not at all.
+  // A path or name that contains an address must be in the scope as a whole.
   const whole = wholeOf(path, text, values, only?.host)
   return only && found.length > 1 ? [...found, whole] : [whole]
 }
 
 const HAS_DIGIT = /[0-9]/
 const NO_LETTER = /[^\p{L}\p{N}]/gu
-// A URL that is nothing but its host has the host for its value.
+// The value of a URL without a path is its hostname.
 const SCHEME = /https?:\/\/$/iu
 
-/** The letters and digits of a text that belong to none of its values. */
+/** The letters and digits of a text outside its values. */
 function restOf(text: string, values: readonly Value[]): string {
   let rest = ''
   let at = 0
@@ -157,14 +156,14 @@ function restOf(text: string, values: readonly Value[]): string {
   return (rest + text.slice(at)).replace(NO_LETTER, '')
 }
 
-/** The values of a text as sinks. One that stands inside of another, as a host in its URL, is another spelling of it. */
+/** The values of a text as sinks. A value inside another, such as the hostname in a URL, is another spelling of it. */
 function sinksIn(path: string, values: readonly Value[]): readonly Sink[] {
   const sinks: (Sink & { readonly values: Value[]; readonly end: number })[] = []
   for (const value of values) {
     const { kind, text, start, end } = value
     const last = sinks.at(-1)
     if (last && start < last.end) {
-      // Of a URL in a URL only the outer one is gone to.
+      // If a URL contains a URL, only the outer one is a destination.
       const own = kind === 'host' && last.host === undefined
       last.values.push(value)
       sinks[sinks.length - 1] = {
@@ -184,7 +183,7 @@ function hostIn(kind: Value['kind'], text: string): string | undefined {
 
 const SPACES = /\s+/gu
 
-/** One spelling for a name, an address or a pattern: case, width and spaces do not count. */
+/** The normal form of a name, address or pattern. Case, width and extra spaces do not matter. */
 export function spelt(text: string): string {
   const plain = text.normalize('NFKC').toLowerCase().replace(SPACES, ' ').trim()
   return plain.length > 1 && (plain.startsWith('#') || plain.startsWith('@')) ? plain.slice(1) : plain

@@ -1,4 +1,4 @@
-// What a call aims at, and who has named it: the user, a tool, a text, or nobody.
+// Finds the targets of a call and where each target comes from: the user, a tool's data, a tool's text, or unknown.
 
 import type { Intent } from '../../road/capture.ts'
 import { NOBODY } from '../../names.ts'
@@ -13,107 +13,111 @@ import { hashOf, lookUp, type Provenance, type Spoken } from '../taint/remembere
 import { hostValue, type Value } from '../../text/values.ts'
 
 /**
- * Who has named a target, from the best to the worst: the user's first words; not it, but what the call says beside it; it is
- * the company's own; a tool returned it as a
- * value by itself; nobody, but it is a number of some record; later words of the user, as the caller has it; running text of a
- * tool; nobody.
+ * The origin of a target, from the most to the least trusted:
+ * - `named`: the first message of the user names it;
+ * - `context`: that message names another argument of the call;
+ * - `inside`: it is an internal hostname;
+ * - `returned`: a tool returned it as a separate value;
+ * - `record`: unknown, but it is the number of a record;
+ * - `claimed`: the caller claims that a later message of the user names it;
+ * - `text`: running text of a tool contains it;
+ * - `unknown`: none of these.
  */
 export type TargetOrigin =
   | 'named'
-  | 'beside'
+  | 'context'
   | 'inside'
   | 'returned'
-  | 'loose'
+  | 'record'
   | 'claimed'
-  | 'told'
-  | 'nobody'
+  | 'text'
+  | 'unknown'
 
 const BY_TRUST: readonly TargetOrigin[] = [
   'named',
-  'beside',
+  'context',
   'inside',
   'returned',
-  'loose',
+  'record',
   'claimed',
-  'told',
-  'nobody',
+  'text',
+  'unknown',
 ]
 
-/** What a call aims at. */
+/** The targets of a call, summarised. */
 export interface CallTarget {
-  /** The worst of its targets. */
-  readonly standing: TargetOrigin
-  /** That one is a page or a host, and not somebody's address. */
+  /** The least trusted origin of its targets. */
+  readonly origin: TargetOrigin
+  /** Whether that target is a page or a hostname. */
   readonly web: boolean
   /** Keyed hashes of the targets that the user has not named. */
   readonly unnamed: readonly string[]
-  /** Nobody has named it, and it was written down before because it stood somewhere. */
+  /** The user has not named it, and an earlier call copied it from a tool's output. */
   readonly stored?: true
 }
 
-/** A text that says whom or what a call is about. */
+/** A text that contains a target of a call. */
 interface TargetText {
   readonly text: string
   readonly values: readonly Value[]
 }
 
-// More targets than any honest call has are not looked up one by one.
+// A call with more targets is not traced target by target.
 const MAX_TARGETS = 32
-const MOST_TOKENS = 16
-const LONGEST = 400
+const MAX_TOKENS = 16
+const MAX_TEXT_LENGTH = 400
 
-/** What a call aims at; undefined where no words of the user are known, or it has no target. */
+/** The targets of a call; undefined if the session has no known user message or the call has no target. */
 export function callTargetOf(intent: Intent, snapshot: Snapshot): CallTarget | undefined {
   const provenance = snapshot.provenance()
   const targets = targetsIn(snapshot)
   const [first] = targets
   if (!provenance || !first) return undefined
   const values = targets.flatMap((target) => target.values)
-  if (snapshot.effect === 'admin' && targets.some(({ text }) => isOneself(text, intent, snapshot))) {
-    return { standing: 'nobody', web: false, unnamed: [] }
+  if (snapshot.effect === 'admin' && targets.some(({ text }) => isCaller(text, intent, snapshot))) {
+    return { origin: 'unknown', web: false, unnamed: [] }
   }
-  const aim = values.length > 0 ? callTargetAt(values, provenance, snapshot) : undefined
-  if (aim && first.values.length > 0) return isWhole(targets, provenance) ? aim : lesser(aim)
-  const told = standingInWords(first.text, provenance)
-  if (aim && (told === 'named' || rankOf(aim.standing) >= rankOf('returned'))) return aim
-  const isKnown = told === 'named' || told === 'claimed' || !isBeside(first.text, provenance, snapshot)
-  return { standing: isKnown ? told : 'beside', web: false, unnamed: [] }
+  const target = values.length > 0 ? callTargetAt(values, provenance, snapshot) : undefined
+  if (target && first.values.length > 0) return isWhole(targets, provenance) ? target : lesser(target)
+  const inWords = originInWords(first.text, provenance)
+  if (target && (inWords === 'named' || rankOf(target.origin) >= rankOf('returned'))) return target
+  const isKnown =
+    inWords === 'named' || inWords === 'claimed' || !isFromContext(first.text, provenance, snapshot)
+  return { origin: isKnown ? inWords : 'context', web: false, unnamed: [] }
 }
 
 const ONE_WORD = /^\p{L}{1,16}$/u
 
-/** Whether a text says what to do rather than to what, or the half of it, and another argument has what the user has named. */
-function isBeside(text: string, provenance: Provenance, snapshot: Snapshot): boolean {
+/** Whether the user named half of the text, or the text is a single word and the user named another argument. */
+function isFromContext(text: string, provenance: Provenance, snapshot: Snapshot): boolean {
   const isHalf = isMostly(text.replaceAll('_', ' '), (token) => isName(provenance, token))
   if (!isHalf && !ONE_WORD.test(text)) return false
-  return isHalf || snapshot.texts().some((each) => isNamedBeside(each, provenance))
+  return isHalf || snapshot.texts().some((each) => isNamedArgument(each, provenance))
 }
 
-/** Whether whatever else the call is about was named in words, too. */
+/** Whether the user also named every target that has no recognisable value. */
 function isWhole(targets: readonly TargetText[], provenance: Provenance): boolean {
-  return targets.every(
-    ({ text, values }) => values.length > 0 || standingInWords(text, provenance) === 'named',
-  )
+  return targets.every(({ text, values }) => values.length > 0 || originInWords(text, provenance) === 'named')
 }
 
-function lesser(aim: CallTarget): CallTarget {
-  return aim.standing === 'named' ? { ...aim, standing: 'beside' } : aim
+function lesser(target: CallTarget): CallTarget {
+  return target.origin === 'named' ? { ...target, origin: 'context' } : target
 }
 
 const SMALL = /^[+-]?[0-9]{1,7}(?:[.,][0-9]{1,9})?$/
 
-/** The texts that say whom or what a call is about, in the order in which the policy declares them. */
+/** The texts that contain targets, in the order in which the policy declares them. */
 function targetsIn(snapshot: Snapshot): readonly TargetText[] {
   const { sinks = [], destinations = [] } = snapshot.tool?.declared ?? {}
   const declared = sinks.length > 0 ? sinks : destinations === 'none' ? [] : destinations
   const staysHere = destinations === 'none'
   const texts = snapshot.texts()
-  // Nobody has said which arguments matter: then only what cannot be anything but a target.
+  // Without a declaration, only values that are certainly targets count.
   if (declared.length === 0) return texts.flatMap(targetAnywhere)
   return declared.flatMap((sink) =>
     texts.flatMap(({ path, text, values }) => {
       if (!isSink(path, [sink]) || SMALL.test(text)) return []
-      // Where nothing goes out, `table.column` is no host.
+      // If the tool sends no data, `table.column` is not a hostname.
       return [{ text, values: outerOf(staysHere ? values.filter(({ kind }) => kind !== 'host') : values) }]
     }),
   )
@@ -124,39 +128,39 @@ function targetAnywhere({ text, values }: ReadText): readonly TargetText[] {
   return clear.length === 0 ? [] : [{ text, values: clear }]
 }
 
-/** Whether the call is about whoever makes it. */
-function isOneself(text: string, { principal = NOBODY }: Intent, { chain = [] }: Snapshot): boolean {
+/** Whether the target is the caller or one of its delegators. */
+function isCaller(text: string, { principal = NOBODY }: Intent, { chain = [] }: Snapshot): boolean {
   return text === principal || chain.some(({ statement }) => statement.delegator === text)
 }
 
 function callTargetAt(values: readonly Value[], provenance: Provenance, snapshot: Snapshot): CallTarget {
-  if (values.length > MAX_TARGETS) return { standing: 'nobody', web: true, unnamed: [] }
-  let [standing, web, stored]: [TargetOrigin, boolean, boolean] = ['named', false, false]
+  if (values.length > MAX_TARGETS) return { origin: 'unknown', web: true, unnamed: [] }
+  let [origin, web, stored]: [TargetOrigin, boolean, boolean] = ['named', false, false]
   const unnamed: string[] = []
   for (const value of values) {
-    const known = standingOf(value, provenance, snapshot)
+    const known = originOf(value, provenance, snapshot)
     const isStored = FOUND.has(known) && wasStored(value, provenance, snapshot)
-    // What the agent wrote down itself is not better known for being read back.
-    const own = isStored ? 'nobody' : known
+    // Reading back a value that the agent stored does not make it trusted.
+    const own = isStored ? 'unknown' : known
     stored ||= isStored
     if (own !== 'named') unnamed.push(hashOf(keyFor(snapshot, provenance), value))
-    if (rankOf(own) < rankOf(standing)) continue
-    web = isWeb(value) || (web && own === standing)
-    standing = own
+    if (rankOf(own) < rankOf(origin)) continue
+    web = isWeb(value) || (web && own === origin)
+    origin = own
   }
-  return { standing, web, unnamed, ...(stored && { stored }) }
+  return { origin, web, unnamed, ...(stored && { stored }) }
 }
 
-/** Standings of what stood somewhere, or of what nobody knows where it stood. */
-const FOUND: ReadonlySet<TargetOrigin> = new Set(['returned', 'told', 'loose', 'nobody'])
+/** Origins of targets that a tool returned, or whose source is unknown. */
+const FOUND: ReadonlySet<TargetOrigin> = new Set(['returned', 'text', 'record', 'unknown'])
 
-/** The key under which the targets of whoever answers for the call are remembered: that of the first session that had one. */
+/** The key for hashes of targets in the risk history of the responsible principal: that of its first session with a key. */
 export function keyFor({ lineage, principal }: Snapshot, provenance: Provenance | undefined): string {
   const known = (lineage ?? principal).watch.key
   return known === '' ? (provenance?.key ?? '') : known
 }
 
-/** What a person has agreed to with a call: its targets, as names. */
+/** The targets that a person approved with a call, as names. */
 export function vouchedFor(snapshot: Snapshot): readonly Spoken[] {
   if (!snapshot.voiced()) return []
   const names = targetsIn(snapshot).flatMap(({ text, values }) =>
@@ -165,23 +169,23 @@ export function vouchedFor(snapshot: Snapshot): readonly Spoken[] {
   return names.slice(0, MAX_TARGETS).map((text) => ({ kind: 'name', text }))
 }
 
-function rankOf(standing: TargetOrigin): number {
-  return BY_TRUST.indexOf(standing)
+function rankOf(origin: TargetOrigin): number {
+  return BY_TRUST.indexOf(origin)
 }
 
 function isWeb({ kind }: Value): boolean {
   return kind === 'url' || kind === 'host'
 }
 
-function standingOf(value: Value, provenance: Provenance, snapshot: Snapshot): TargetOrigin {
+function originOf(value: Value, provenance: Provenance, snapshot: Snapshot): TargetOrigin {
   if (isName(provenance, value.text)) return 'named'
   if (isInside(value, snapshot)) return 'inside'
   const { origin } = lookUp(provenance, value)
   if (origin === 'output') return 'returned'
-  if (origin !== 'said' && origin !== 'unknown') return 'told'
-  // What an agent says itself is no phrase of anybody: only the user's words are.
+  if (origin !== 'said' && origin !== 'unknown') return 'text'
+  // Phrases are kept from the user only, never from the agent.
   if (isClaimed(piecesOf(wordsIn(value.text)), provenance)) return 'claimed'
-  return value.kind === 'id' ? 'loose' : 'nobody'
+  return value.kind === 'id' ? 'record' : 'unknown'
 }
 
 function wasStored(value: Value, provenance: Provenance, snapshot: Snapshot): boolean {
@@ -192,9 +196,9 @@ function wasStored(value: Value, provenance: Provenance, snapshot: Snapshot): bo
   return stored.includes(hashOf(key, value)) || (host !== '' && stored.includes(hashOf(key, hostValue(host))))
 }
 
-const MOST_STORED = 32
+const MAX_STORED = 32
 
-/** What a call writes down that stood somewhere and that the user has not named: keyed hashes. */
+/** Keyed hashes of the values that a call copies from tool output and that the user has not named. */
 export function copiedIn(snapshot: Snapshot): readonly string[] {
   const provenance = snapshot.voiced() ? snapshot.provenance() : undefined
   if (!provenance) return []
@@ -202,16 +206,16 @@ export function copiedIn(snapshot: Snapshot): readonly string[] {
   const copied = snapshot.texts().flatMap(({ path, values }) => {
     const isAct = sinks.length > 0 && isSink(path, sinks)
     return outerOf(values)
-      .slice(0, MOST_STORED)
+      .slice(0, MAX_STORED)
       .filter((value) => isCopied(value, isAct, provenance))
   })
-  return copied.slice(0, MOST_STORED).map((value) => hashOf(keyFor(snapshot, provenance), value))
+  return copied.slice(0, MAX_STORED).map((value) => hashOf(keyFor(snapshot, provenance), value))
 }
 
 function isCopied(value: Value, isAct: boolean, provenance: Provenance): boolean {
   if (isName(provenance, value.text)) return false
   const { origin } = lookUp(provenance, value)
-  // Data that a call acts on is judged with that call; and records are noted by their numbers in all honest work.
+  // The call itself is judged on the data it acts on. Ordinary work often copies the numbers of records.
   if (origin === 'output') return !isAct && value.kind !== 'id'
   return origin !== 'said' && origin !== 'unknown'
 }
@@ -234,24 +238,25 @@ function hostOf(kind: Value['kind'], text: string): string {
   return kind === 'url' || kind === 'host' ? (AUTHORITY.exec(text)?.[1] ?? '') : ''
 }
 
-/** Who has named a target that is told in words: whoever has said half of them. */
-function standingInWords(text: string, provenance: Provenance): TargetOrigin {
+/** The origin of a target without recognisable values. The source that contains half of its words counts. */
+function originInWords(text: string, provenance: Provenance): TargetOrigin {
   if (isMostly(text, (token) => isNamedToken(provenance, token))) return 'named'
   const later = (token: string): boolean => isClaimed([{ kind: 'phrase', text: token }], provenance)
   const isSaidLater =
-    isMostly(text, later) || isClaimed(piecesOf(wordsIn(text.slice(0, LONGEST))), provenance)
-  if (text.length <= LONGEST && lookUp(provenance, fieldOf(text)).origin === 'output') return 'returned'
-  return isSaidLater ? 'claimed' : 'nobody'
+    isMostly(text, later) || isClaimed(piecesOf(wordsIn(text.slice(0, MAX_TEXT_LENGTH))), provenance)
+  if (text.length <= MAX_TEXT_LENGTH && lookUp(provenance, fieldOf(text)).origin === 'output')
+    return 'returned'
+  return isSaidLater ? 'claimed' : 'unknown'
 }
 
-function isNamedBeside({ text, values }: ReadText, provenance: Provenance): boolean {
+function isNamedArgument({ text, values }: ReadText, provenance: Provenance): boolean {
   if (text.length > 64 || text.includes(' ')) return false
   if (values.some((value) => isName(provenance, value.text))) return true
   return isMostly(text, (token) => isNamedToken(provenance, token))
 }
 
 function isMostly(text: string, isSaid: (token: string) => boolean): boolean {
-  const tokens = text.length > LONGEST ? [] : tokensOf(text)
-  if (tokens.length === 0 || tokens.length > MOST_TOKENS) return false
+  const tokens = text.length > MAX_TEXT_LENGTH ? [] : tokensOf(text)
+  if (tokens.length === 0 || tokens.length > MAX_TOKENS) return false
   return tokens.filter(isSaid).length * 2 >= tokens.length
 }

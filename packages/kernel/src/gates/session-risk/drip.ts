@@ -1,46 +1,46 @@
-// Data that leaves drop by drop, where nobody knows what the user has said: after labelled data was read, the same sink gets
-// something again and again. Each call alone is one that the policy allows.
+// Detects data that leaves in small parts: after labelled data was read, the same sink receives data again and again. It covers
+// sessions without a known user message. The policy allows each of these calls alone.
 
 import type { Intent } from '../../road/capture.ts'
 import { targetsOf } from '../../destinations/targets.ts'
 import { matchesHost } from '../../destinations/pattern.ts'
-import { holdsData, isOfData, wasSensitive } from './facts.ts'
+import { holdsData, isDataLabel, wasSensitive } from './facts.ts'
 import { isSentOften, wasLabelled, type RiskHistory } from './history.ts'
 import type { Snapshot } from '../../road/snapshot.ts'
 
-const MOST_SINKS = 8
+const MAX_SINKS = 8
 
 /**
- * Where data goes that may hold what was read under a label: hosts that are not internal, or the tool itself where it names none.
- * Nowhere in a session whose user's words are known: there, who has named a target counts for more.
+ * The sinks that may receive labelled data: hostnames that are not internal, or the tool if it names none. Empty in a session with a
+ * known user message, because the origin of the targets is checked there instead.
  */
 export function drippingTo(intent: Intent, snapshot: Snapshot): readonly string[] {
-  return sinksOf(intent, snapshot).slice(0, MOST_SINKS)
+  return sinksOf(intent, snapshot).slice(0, MAX_SINKS)
 }
 
 function sinksOf({ tool }: Intent, snapshot: Snapshot): readonly string[] {
   const { effect, data, policy } = snapshot
-  // To look something up is everyday work, and money takes no data along.
+  // Reading is ordinary work, and a payment carries no data.
   if (!data || effect === 'read' || effect === 'pay' || snapshot.voiced()) return []
-  // A client may name another session for every call: what one of them has read counts in all.
+  // A client can use a new session for every call, so labelled data counts across sessions.
   if (!wasSensitive(snapshot) && !wasLabelled(historyOf(snapshot), snapshot.time)) return []
   const internal = policy.gates.taint?.internal ?? []
   const outside = targetsOf(snapshot).filter((each) => !internal.some((host) => matchesHost(host, each)))
   return [...new Set(outside.map(({ host }) => (host === '' ? `\n${tool}` : host)))]
 }
 
-/** Whether a person should see that it is the same sink again. */
+/** Whether the call needs an approval because a sink has already received data several times. */
 export function isDripping(intent: Intent, snapshot: Snapshot): boolean {
   const sinks = sinksOf(intent, snapshot)
-  // Of more than are counted, one could get something every time.
-  if (sinks.length > MOST_SINKS) return true
+  // With more sinks than are counted, an uncounted one could receive data every time.
+  if (sinks.length > MAX_SINKS) return true
   return sinks.some((to) => isSentOften(historyOf(snapshot), to, snapshot.time))
 }
 
-/** Whether a session without words has data with a label, or gets some by a call that passes. */
+/** Whether a session without a known user message has labelled data, or gets some from this call. */
 export function bringsLabelled(snapshot: Snapshot): boolean {
   if (!snapshot.data || snapshot.voiced()) return false
-  return (snapshot.tool?.declared?.returns ?? []).some(isOfData) || holdsData(snapshot)
+  return (snapshot.tool?.declared?.returns ?? []).some(isDataLabel) || holdsData(snapshot)
 }
 
 function historyOf({ lineage, principal }: Snapshot): RiskHistory {

@@ -1,113 +1,113 @@
-// What a call is, as facts: whom it aims at and who has named that, what it does to it, and what was read before.
+// Collects the facts that session risk is based on: the target and its origin, the effect class, and data read before.
 
 import type { EffectClass } from '@tollgate/evidence'
 import type { Intent } from '../../road/capture.ts'
 import { leaves } from '../taint/flow.ts'
 import { callTargetOf, type CallTarget, type TargetOrigin } from './call-target.ts'
 import type { Axes } from './risk.ts'
-import { isWary, LASTING } from './history.ts'
+import { isWary, RETENTION } from './history.ts'
 import type { RequestedAction } from '../../text/prompt-words.ts'
 import type { Snapshot } from '../../road/snapshot.ts'
 import { isAskedFor } from '../taint/named.ts'
 
-/** What is known of a call in a session whose user has said something. */
+/** The facts of a call in a session with a known user message. */
 export interface RiskFacts {
-  readonly aim: CallTarget | undefined
-  /** Nobody but the agent, or a text, knows of its target. */
+  readonly target: CallTarget | undefined
+  /** Only the agent or a text mentions its target. */
   readonly strange: boolean
-  /** Its target was named by nobody whose word counts for what the call does. */
+  /** The origin of its target is not trusted enough for its effect class. */
   readonly unnamed: boolean
-  /** By itself it is something that a person should see. */
+  /** The call alone needs an approval. */
   readonly grave: boolean
   readonly axes: Axes
 }
 
-/** What a deed on a target of each standing comes to. A third is the most: a person is asked long before anything is denied. */
+/** The risk of an action by the origin of its target. At most about a third, so that approvals come long before denials. */
 type Weights = Readonly<Record<TargetOrigin, number>>
 
 const NOTHING: Weights = {
   named: 0,
-  beside: 0,
+  context: 0,
   inside: 0,
   returned: 0,
-  loose: 0,
+  record: 0,
   claimed: 0,
-  told: 0,
-  nobody: 0,
+  text: 0,
+  unknown: 0,
 }
-const SENT: Weights = { ...NOTHING, claimed: 60_000, told: 150_000, nobody: 150_000 }
-const SENT_AFTER: Weights = { ...NOTHING, loose: 60_000, claimed: 200_000, told: 300_000, nobody: 350_000 }
+const SENT: Weights = { ...NOTHING, claimed: 60_000, text: 150_000, unknown: 150_000 }
+const SENT_AFTER: Weights = { ...NOTHING, record: 60_000, claimed: 200_000, text: 300_000, unknown: 350_000 }
 const FETCHED = 300_000
 const CHANGED: Weights = {
   ...NOTHING,
   inside: 200_000,
-  loose: 200_000,
+  record: 200_000,
   claimed: 200_000,
-  told: 250_000,
-  nobody: 300_000,
+  text: 250_000,
+  unknown: 300_000,
 }
 const DONE: Readonly<Record<EffectClass, Weights>> = {
   read: NOTHING,
   send: NOTHING,
   write: NOTHING,
-  execute: { ...NOTHING, told: 120_000, nobody: 120_000 },
-  pay: { ...NOTHING, claimed: 200_000, told: 60_000, nobody: 350_000 },
+  execute: { ...NOTHING, text: 120_000, unknown: 120_000 },
+  pay: { ...NOTHING, claimed: 200_000, text: 60_000, unknown: 350_000 },
   delete: CHANGED,
   admin: CHANGED,
 }
-/** What was not to be done at all, or is done in a session that was asked about before. */
+/** The risk of an action that the user did not ask for, or in a suspect session. */
 const UNASKED = 150_000
 
-/** Standings that a deed of consequence cannot rest on. */
+/** The origins that are not trusted enough for each effect class. */
 const UNNAMED: Readonly<Record<EffectClass, ReadonlySet<TargetOrigin>>> = {
-  read: new Set(['claimed', 'told', 'nobody']),
-  write: new Set(['claimed', 'told', 'nobody']),
-  execute: new Set(['claimed', 'told', 'nobody']),
-  send: new Set(['claimed', 'told', 'nobody']),
-  // To pay what a bill says is what bills are for; whether its text may say so is for the rung `taint`.
-  pay: new Set(['claimed', 'nobody']),
-  delete: new Set(['inside', 'loose', 'claimed', 'told', 'nobody']),
-  admin: new Set(['inside', 'loose', 'claimed', 'told', 'nobody']),
+  read: new Set(['claimed', 'text', 'unknown']),
+  write: new Set(['claimed', 'text', 'unknown']),
+  execute: new Set(['claimed', 'text', 'unknown']),
+  send: new Set(['claimed', 'text', 'unknown']),
+  // Paying what a bill says is ordinary. The `taint` gate decides whether the text of the bill may name the payee.
+  pay: new Set(['claimed', 'unknown']),
+  delete: new Set(['inside', 'record', 'claimed', 'text', 'unknown']),
+  admin: new Set(['inside', 'record', 'claimed', 'text', 'unknown']),
 }
 
-/** What a user asks for who asks for such an effect. */
+/** The requested actions that cover each effect class. */
 const ASKING: Readonly<Partial<Record<EffectClass, readonly RequestedAction[]>>> = {
   pay: ['pay', 'change', 'send'],
   delete: ['delete', 'change'],
   admin: ['admin', 'change', 'invite', 'make', 'delete'],
 }
 
-/** The facts of a call; undefined where it has no target, or does nothing. */
+/** The facts of a call; undefined if it has no target, or only reads and sends no data. */
 export function factsOf(intent: Intent, snapshot: Snapshot): RiskFacts | undefined {
   const { effect } = snapshot
   if (effect === 'read' && snapshot.destinations().length === 0) return undefined
-  const aim = callTargetOf(intent, snapshot)
-  if (!aim) return isHeld(snapshot) && snapshot.sideEffect ? AIMLESS : undefined
-  const { standing, web } = aim
+  const target = callTargetOf(intent, snapshot)
+  if (!target) return isSuspect(snapshot) && snapshot.sideEffect ? WITHOUT_TARGET : undefined
+  const { origin, web } = target
   const outward = leaves(snapshot)
-  const after = outward && (aim.stored === true || wasSensitive(snapshot))
-  // To run what was written down is to act on it, wherever it reaches.
-  const isCarried = after || (aim.stored === true && effect === 'execute')
-  const fetched = after && standing === 'returned' && web
-  // Money takes no data along.
-  const sent = !outward || effect === 'pay' ? 0 : fetched ? FETCHED : (after ? SENT_AFTER : SENT)[standing]
-  const unnamed = UNNAMED[effect].has(standing)
-  const unasked = !unnamed && isUnasked(standing, outward, snapshot)
-  const counts = unasked && isOfConsequence(snapshot, outward)
+  const after = outward && (target.stored === true || wasSensitive(snapshot))
+  // Running a stored value acts on it, even if no data leaves.
+  const isCarried = after || (target.stored === true && effect === 'execute')
+  const fetched = after && origin === 'returned' && web
+  // A payment carries no data.
+  const sent = !outward || effect === 'pay' ? 0 : fetched ? FETCHED : (after ? SENT_AFTER : SENT)[origin]
+  const unnamed = UNNAMED[effect].has(origin)
+  const unasked = !unnamed && isUnasked(origin, outward, snapshot)
+  const counts = unasked && isConsequential(snapshot, outward)
   return {
-    aim,
-    strange: STRANGE.has(standing),
+    target,
+    strange: STRANGE.has(origin),
     unnamed: unnamed || unasked,
     grave: (isCarried && unnamed && effect !== 'pay') || fetched || (unnamed && effect in ASKING) || unasked,
-    axes: { exfiltration: sent, privilege: counts ? UNASKED : DONE[effect][standing], compliance: 0 },
+    axes: { exfiltration: sent, privilege: counts ? UNASKED : DONE[effect][origin], compliance: 0 },
   }
 }
 
-const STRANGE: ReadonlySet<TargetOrigin> = new Set(['loose', 'claimed', 'told', 'nobody'])
+const STRANGE: ReadonlySet<TargetOrigin> = new Set(['record', 'claimed', 'text', 'unknown'])
 
-/** In a session that is held, whatever it is. */
-const AIMLESS: RiskFacts = {
-  aim: undefined,
+/** A side effect without a target in a suspect session. */
+const WITHOUT_TARGET: RiskFacts = {
+  target: undefined,
   strange: true,
   unnamed: true,
   grave: true,
@@ -115,45 +115,45 @@ const AIMLESS: RiskFacts = {
 }
 
 /**
- * Whether a deed is none that the user has asked for: it is on something that a tool has returned, and the user's words ask for no
- * such deed; or somebody should have seen before what its principal did, and it is on something that the user has not named; or what
- * its session did: then nothing is done in it until a person agrees.
+ * Whether the user did not ask for the action. This is so in three cases. The session is suspect: then every side effect needs an
+ * approval. The principal is suspect and the user has not named the target. A tool returned the target and the user message does not
+ * request such an action.
  */
-function isUnasked(standing: TargetOrigin, outward: boolean, snapshot: Snapshot): boolean {
-  if (isHeld(snapshot)) return snapshot.sideEffect || outward
-  if (!isOfConsequence(snapshot, outward) || standing === 'named' || standing === 'beside') return false
+function isUnasked(origin: TargetOrigin, outward: boolean, snapshot: Snapshot): boolean {
+  if (isSuspect(snapshot)) return snapshot.sideEffect || outward
+  if (!isConsequential(snapshot, outward) || origin === 'named' || origin === 'context') return false
   if (isWary((snapshot.lineage ?? snapshot.principal).watch, snapshot.time)) return true
-  const deeds = ASKING[snapshot.effect]
+  const actions = ASKING[snapshot.effect]
   const provenance = snapshot.provenance()
-  return standing === 'returned' && !!deeds && !!provenance && !isAskedFor(provenance, deeds)
+  return origin === 'returned' && !!actions && !!provenance && !isAskedFor(provenance, actions)
 }
 
-/** Whether a call matters by its effect, or by where it goes. */
-function isOfConsequence({ effect }: Snapshot, outward: boolean): boolean {
+/** Whether a call matters because of its effect class or because data leaves. */
+function isConsequential({ effect }: Snapshot, outward: boolean): boolean {
   return effect in ASKING || outward
 }
 
-/** Whether a person should have seen something of the session before, and has not agreed to anything since. */
-function isHeld({ session, time }: Snapshot): boolean {
-  return session.suspect > 0 && time - session.suspect <= LASTING
+/** Whether an earlier call of the session needed an approval, and no approval was granted since. */
+function isSuspect({ session, time }: Snapshot): boolean {
+  return session.suspect > 0 && time - session.suspect <= RETENTION
 }
 
-/** Labels that say how a text came in, and not what is in it. */
+/** Labels that describe how a text arrived, not its contents. */
 const NO_DATA: ReadonlySet<string> = new Set(['flagged', 'page'])
 
-/** Whether something sensitive was read: in the session, or lately by its principal or along the delegation. */
+/** Whether the session, or recently its principal or a delegator, read sensitive data. */
 export function wasSensitive(snapshot: Snapshot): boolean {
   const { session, principal, lineage, time } = snapshot
-  const lately = (at: number): boolean => at > 0 && time - at <= LASTING
+  const lately = (at: number): boolean => at > 0 && time - at <= RETENTION
   return session.source || lately(principal.source) || lately(lineage?.source ?? 0) || holdsData(snapshot)
 }
 
-/** Whether outputs of the session carried a class of data. */
+/** Whether outputs of the session carried a data label. */
 export function holdsData(snapshot: Snapshot): boolean {
-  return (snapshot.provenance()?.labels ?? []).some(isOfData)
+  return (snapshot.provenance()?.labels ?? []).some(isDataLabel)
 }
 
-/** Whether a label says what is in a text. */
-export function isOfData(label: string): boolean {
+/** Whether a label describes the contents of a text. */
+export function isDataLabel(label: string): boolean {
   return !NO_DATA.has(label)
 }

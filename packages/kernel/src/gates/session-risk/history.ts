@@ -1,9 +1,9 @@
-// What is watched over all sessions of whoever answers for a call: how often people were asked lately, what they refused, what was
-// paid to whom, what was written down because it stood somewhere, and when risk last denied something. Bounded, and whole numbers only.
+// The risk history of a principal across its sessions: recent approvals and denials by people, payments, stored values, sends, and
+// the last denial for risk. Bounded in size; integers only.
 
 import { sha256Hex } from '@tollgate/evidence/core'
 
-/** What was paid to a target that the user had not named. */
+/** Payments to a target that the user had not named. */
 interface Paid {
   /** A keyed hash of the target. */
   readonly to: string
@@ -13,45 +13,45 @@ interface Paid {
   readonly at: number
 }
 
-/** A sink that got something after labelled data was read, in sessions whose user's words are not known. */
+/** A sink that received data after labelled data was read, in sessions without a known user message. */
 interface Sent {
   /** A hash of the sink. */
   readonly to: string
-  /** How often; -1 once a person has agreed to it. */
+  /** The number of sends; -1 after an approval. */
   readonly count: number
   readonly at: number
 }
 
-/** A no that people have said to a tool. */
+/** Denials by people for one tool. */
 interface Refusal {
   /** A hash of the tool's name. */
   readonly tool: string
-  /** A hash of the last call that was refused. */
+  /** A hash of the last call that a person denied. */
   readonly call: string
   readonly count: number
   readonly at: number
 }
 
-/** What is watched. */
+/** The risk history of a principal. */
 export interface RiskHistory {
-  /** When risk last denied something; 0 for never. */
+  /** The time of the last denial for risk; 0 for never. */
   readonly latch: number
-  /** When it last did something that a person should see, in any session; 0 for never, or once a person has agreed. */
+  /** The time of the last call that needed an approval, in any session; 0 for never, or after an approval. */
   readonly grave: number
-  /** Answers of people: how many lately, in thousandths, by two clocks; as of `at`. */
+  /** Recent answers of people, in thousandths, as of `at`. `quick` and `slow` decay at different rates. */
   readonly answers: { readonly quick: number; readonly slow: number; readonly at: number }
   readonly refused: readonly Refusal[]
-  /** The key of the hashes; empty as long as there is none. */
+  /** The key of the hashes; empty until one is needed. */
   readonly key: string
   readonly paid: readonly Paid[]
-  /** Keyed hashes of what was to be written down because it stood somewhere: being read back makes nobody's word of it. */
+  /** Keyed hashes of values that calls copied from tool output. Reading them back does not make them trusted. */
   readonly stored: readonly string[]
   readonly sent: readonly Sent[]
-  /** When a session whose user's words are not known last had data with a label; 0 for never. */
+  /** The last time that a session without a known user message had labelled data; 0 for never. */
   readonly labelled: number
 }
 
-/** Nothing was seen yet. */
+/** The history of a new principal. */
 export const NO_HISTORY: RiskHistory = {
   latch: 0,
   grave: 0,
@@ -67,57 +67,57 @@ export const NO_HISTORY: RiskHistory = {
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-/** How long facts about a principal are held against it. */
-export const LASTING: number = 7 * DAY
-const LATCHED = 3 * DAY
-const MOST_PAID = 24
-const MOST_REFUSED = 8
-const MOST_STORED = 32
-const MOST_SENT = 24
-// The third time a person is asked.
-const OFTEN = 2
-// An answer every four minutes is the pace of a person who reads; three a day can be surprises.
+/** How long facts about a principal count. */
+export const RETENTION: number = 7 * DAY
+const LATCH_DURATION = 3 * DAY
+const MAX_PAID = 24
+const MAX_REFUSED = 8
+const MAX_STORED = 32
+const MAX_SENT = 24
+// The third send needs an approval.
+const MAX_UNSEEN_SENDS = 2
+// A person who reads each request answers about every four minutes. About three unexpected requests a day are normal.
 const QUICK_PACE = 4 * MINUTE
 const SLOW_PACE = 8 * HOUR
 const TOO_QUICK = 4500
 const RATHER_QUICK = 2000
 const TOO_MANY = 4000
-const SOON = 15 * MINUTE
+const REPEAT_WINDOW = 15 * MINUTE
 
-/** The canonical text. */
-export function historyText(watch: RiskHistory): string {
-  const { latch, grave, answers, refused, key, paid, stored, sent, labelled } = watch
+/** The canonical text of a history. */
+export function historyText(history: RiskHistory): string {
+  const { latch, grave, answers, refused, key, paid, stored, sent, labelled } = history
   const said = refused.map(
     ({ tool, call, count, at }) => `{"at":${at},"call":"${call}","count":${count},"tool":"${tool}"}`,
   )
   const sums = paid.map(({ to, count, sum, at }) => `{"at":${at},"count":${count},"sum":${sum},"to":"${to}"}`)
   const { quick, slow, at } = answers
-  // Most have none.
+  // Empty members are left out.
   const drops = sent.map(({ to, count, at }) => `{"at":${at},"count":${count},"to":"${to}"}`)
   const dripped = sent.length === 0 ? '' : `"sent":[${drops.join(',')}],`
   const read = labelled === 0 ? '' : `"labelled":${labelled},`
   return `{"answers":{"at":${at},"quick":${quick},"slow":${slow}},"grave":${grave},"key":"${key}",${read}"latch":${latch},"paid":[${sums.join(',')}],"refused":[${said.join(',')}],${dripped}"stored":${JSON.stringify(stored)}}`
 }
 
-/** A person has answered. */
-export function answered(watch: RiskHistory, time: number): RiskHistory {
-  const { quick, slow } = answersAt(watch, time)
-  return { ...watch, answers: { quick: quick + 1000, slow: slow + 1000, at: time } }
+/** The history after a person answered a request. */
+export function answered(history: RiskHistory, time: number): RiskHistory {
+  const { quick, slow } = answersAt(history, time)
+  return { ...history, answers: { quick: quick + 1000, slow: slow + 1000, at: time } }
 }
 
-/** A person has agreed to a call. */
-export function agreed(watch: RiskHistory, time: number): RiskHistory {
-  return { ...answered(watch, time), grave: 0 }
+/** The history after a person approved a call. */
+export function agreed(history: RiskHistory, time: number): RiskHistory {
+  return { ...answered(history, time), grave: 0 }
 }
 
-/** A person has said no to a call of a tool. That it is sent again and refused by the same answer is nothing new. */
-export function refused(watch: RiskHistory, name: string, args: string, time: number): RiskHistory {
+/** The history after a person denied a call. A repetition of the same call that the same answer denies does not count again. */
+export function refused(history: RiskHistory, name: string, args: string, time: number): RiskHistory {
   const [tool, call] = [shortHash(name), args.slice(0, SHORT)]
-  const known = watch.refused.find((each) => each.tool === tool)
-  if (known?.call === call && time - known.at <= HOUR) return watch
-  const others = watch.refused.filter((each) => each !== known)
+  const known = history.refused.find((each) => each.tool === tool)
+  if (known?.call === call && time - known.at <= HOUR) return history
+  const others = history.refused.filter((each) => each !== known)
   const next = { tool, call, count: Math.min(9, (known?.count ?? 0) + 1), at: time }
-  return { ...answered(watch, time), refused: [...others, next].slice(-MOST_REFUSED) }
+  return { ...answered(history, time), refused: [...others, next].slice(-MAX_REFUSED) }
 }
 
 function answersAt(
@@ -137,117 +137,118 @@ function shortHash(name: string): string {
   return sha256Hex(name.toWellFormed()).slice(0, SHORT)
 }
 
-/** Something was done that a person should see. */
-export function seenGrave(watch: RiskHistory, time: number): RiskHistory {
-  return { ...watch, grave: time }
+/** The history after a call that needed an approval. */
+export function seenGrave(history: RiskHistory, time: number): RiskHistory {
+  return { ...history, grave: time }
 }
 
-/** Whether there was such a thing lately, and nobody has agreed to anything since. */
+/** Whether a call needed an approval in the last hour, and no approval was granted since. */
 export function isWary({ grave }: RiskHistory, time: number): boolean {
   return grave > 0 && time - grave <= HOUR
 }
 
-/** Risk has denied something. */
-export function latched(watch: RiskHistory, time: number): RiskHistory {
-  return { ...watch, latch: time }
+/** The history after a denial for risk. */
+export function latched(history: RiskHistory, time: number): RiskHistory {
+  return { ...history, latch: time }
 }
 
-/** Whether a denial by risk is still remembered. */
+/** Whether the last denial for risk is recent enough to count. */
 export function isLatched({ latch }: RiskHistory, time: number): boolean {
-  return latch > 0 && time - latch <= LATCHED
+  return latch > 0 && time - latch <= LATCH_DURATION
 }
 
-/** Money went to targets that the user had not named. */
+/** The history after a payment to targets that the user had not named. */
 export function paidTo(
-  watch: RiskHistory,
+  history: RiskHistory,
   targets: readonly string[],
   cost: number,
   time: number,
 ): RiskHistory {
-  let paid = watch.paid
+  let paid = history.paid
   for (const to of targets) {
-    const known = paidBefore(watch, to, time)
+    const known = paidBefore(history, to, time)
     const next = { to, count: (known?.count ?? 0) + 1, sum: capped((known?.sum ?? 0) + cost), at: time }
-    paid = [...paid.filter((each) => each.to !== to), next].slice(-MOST_PAID)
+    paid = [...paid.filter((each) => each.to !== to), next].slice(-MAX_PAID)
   }
-  return paid === watch.paid ? watch : { ...watch, paid }
+  return paid === history.paid ? history : { ...history, paid }
 }
 
-/** What stood somewhere was to be written down. */
-export function storedAway(watch: RiskHistory, copied: readonly string[]): RiskHistory {
-  const fresh = [...new Set(copied)].filter((each) => !watch.stored.includes(each))
-  return fresh.length === 0 ? watch : { ...watch, stored: [...watch.stored, ...fresh].slice(-MOST_STORED) }
+/** The history after a call copied values from tool output. */
+export function withStored(history: RiskHistory, copied: readonly string[]): RiskHistory {
+  const fresh = [...new Set(copied)].filter((each) => !history.stored.includes(each))
+  return fresh.length === 0
+    ? history
+    : { ...history, stored: [...history.stored, ...fresh].slice(-MAX_STORED) }
 }
 
 /**
- * Something went to sinks after labelled data was read; `agreed` if a person was asked about that and has said yes. A yes holds for
- * a week from then on, however often it is used.
+ * The history after data went to sinks once labelled data was read. `agreed` means that a person approved exactly this. Such an
+ * approval covers these sinks for a week.
  */
 export function sentTo(
-  watch: RiskHistory,
+  history: RiskHistory,
   sinks: readonly string[],
   agreed: boolean,
   time: number,
 ): RiskHistory {
-  let sent = watch.sent
+  let sent = history.sent
   for (const to of sinks.map(shortHash)) {
-    const known = sentBefore(watch, to, time)?.count ?? 0
+    const known = sentBefore(history, to, time)?.count ?? 0
     if (known < 0 && !agreed) continue
     const count = agreed ? -1 : Math.min(9, known + 1)
-    sent = [...sent.filter((each) => each.to !== to), { to, count, at: time }].slice(-MOST_SENT)
+    sent = [...sent.filter((each) => each.to !== to), { to, count, at: time }].slice(-MAX_SENT)
   }
-  return sent === watch.sent ? watch : { ...watch, sent }
+  return sent === history.sent ? history : { ...history, sent }
 }
 
-/** A session has data with a label. By the hour is exact enough, and most calls then change nothing. */
-export function labelledAt(watch: RiskHistory, time: number): RiskHistory {
-  return time - watch.labelled <= HOUR ? watch : { ...watch, labelled: time }
+/** The history after a session got labelled data. It changes at most once an hour, so that most calls do not change it. */
+export function labelledAt(history: RiskHistory, time: number): RiskHistory {
+  return time - history.labelled <= HOUR ? history : { ...history, labelled: time }
 }
 
-/** Whether a session lately had such data, whichever it was. */
+/** Whether any session recently had labelled data. */
 export function wasLabelled({ labelled }: RiskHistory, time: number): boolean {
-  return labelled > 0 && time - labelled <= LASTING
+  return labelled > 0 && time - labelled <= RETENTION
 }
 
 function sentBefore({ sent }: RiskHistory, to: string, time: number): Sent | undefined {
-  return sent.find((each) => each.to === to && time - each.at <= LASTING)
+  return sent.find((each) => each.to === to && time - each.at <= RETENTION)
 }
 
-/** Whether a sink has got something so often that a person should see the next; one more sink than can be counted is seen at once. */
-export function isSentOften(watch: RiskHistory, sink: string, time: number): boolean {
-  if (watch.sent.length === 0) return false
-  const known = sentBefore(watch, shortHash(sink), time)
-  if (known) return known.count >= OFTEN
-  return watch.sent.filter(({ at }) => time - at <= LASTING).length >= MOST_SENT
+/** Whether the next send to a sink needs an approval. A new sink needs one at once if the list of sinks is full. */
+export function isSentOften(history: RiskHistory, sink: string, time: number): boolean {
+  if (history.sent.length === 0) return false
+  const known = sentBefore(history, shortHash(sink), time)
+  if (known) return known.count >= MAX_UNSEEN_SENDS
+  return history.sent.filter(({ at }) => time - at <= RETENTION).length >= MAX_SENT
 }
 
 function capped(sum: number): number {
   return Math.min(sum, Number.MAX_SAFE_INTEGER)
 }
 
-/** What was lately paid to a target. */
+/** The recent payments to a target. */
 export function paidBefore({ paid }: RiskHistory, to: string, time: number): Paid | undefined {
-  return paid.find((each) => each.to === to && time - each.at <= LASTING)
+  return paid.find((each) => each.to === to && time - each.at <= RETENTION)
 }
 
 /**
- * Why nobody is to be asked about one more call: people have answered too often in a short time, have said no to this tool twice
- * just now, or once lately and the call is about something
- * that nobody but the agent knows of. Once risk has denied something, it takes less.
+ * Whether people should not get another request. This is so if they answered too often in a short time, if they denied this tool twice
+ * in the last minutes, or if they denied it once in the last days and the target is strange. A recent denial for risk lowers the limits.
  */
 export function isApprovalFatigue(
-  watch: RiskHistory,
+  history: RiskHistory,
   tool: string,
   isStrange: boolean,
   time: number,
 ): boolean {
-  const { quick, slow } = answersAt(watch, time)
+  const { quick, slow } = answersAt(history, time)
   if (quick >= TOO_QUICK || (isStrange && slow >= TOO_MANY)) return true
-  if (isLatched(watch, time) && (isStrange || quick >= RATHER_QUICK)) return true
-  if (watch.refused.length === 0) return false
+  if (isLatched(history, time) && (isStrange || quick >= RATHER_QUICK)) return true
+  if (history.refused.length === 0) return false
   const name = shortHash(tool)
-  const refusal = watch.refused.find((each) => each.tool === name)
+  const refusal = history.refused.find((each) => each.tool === name)
   if (!refusal) return false
   const elapsed = time - refusal.at
-  return isStrange ? elapsed <= LATCHED : refusal.count >= 2 && elapsed <= SOON
+  return isStrange ? elapsed <= LATCH_DURATION : refusal.count >= 2 && elapsed <= REPEAT_WINDOW
 }

@@ -1,4 +1,4 @@
-// What a decision does to the memory of risk, and to what is watched of a principal.
+// Computes the risk state of the session and the principal after a decision.
 
 import type { ReasonCode } from '@tollgate/evidence'
 import type { ApprovalRequest } from '../../admin/approvals.ts'
@@ -6,7 +6,7 @@ import { costOf } from '../../policy/cost.ts'
 import type { Intent } from '../../road/capture.ts'
 import type { Settled } from '../../road/settle.ts'
 import type { Snapshot } from '../../road/snapshot.ts'
-import { isNotOurs } from '../gate.ts'
+import { isRejectedQuestion } from '../gate.ts'
 import { copiedIn, keyFor, vouchedFor } from './call-target.ts'
 import { bringsLabelled, drippingTo } from './drip.ts'
 import type { RiskFacts } from './facts.ts'
@@ -14,7 +14,7 @@ import { type Leak, eased } from './risk.ts'
 import type { RiskTurn } from './turn.ts'
 import {
   type RiskHistory,
-  storedAway,
+  withStored,
   paidTo,
   labelledAt,
   sentTo,
@@ -25,10 +25,10 @@ import {
   isApprovalFatigue,
 } from './history.ts'
 import { seenInQuestion } from '../taint/seen-values.ts'
-import { hear } from '../taint/provenance.ts'
+import { addSeen } from '../taint/provenance.ts'
 import type { Provenance } from '../taint/remembered.ts'
 
-/** Since when a person should have seen something of the session: a yes to anything clears it. */
+/** Since when the session is suspect; 0 for not suspect. Any approval clears it. */
 export function suspectAfter(since: number, snapshot: Snapshot, { uses, rung }: Settled): number {
   if (uses) return 0
   const isGrave = rung === 'session-risk' || (factsOrNothing(snapshot)?.grave ?? false)
@@ -43,82 +43,82 @@ function factsOrNothing(snapshot: Snapshot): RiskFacts | undefined {
   }
 }
 
-/** The sum after this call; if a person vouched for it, half of what it was before. */
+/** The sum after this call. If a person approved the call, half of the sum before it. */
 export function easedIf({ uses }: Settled, before: Leak, counted: Leak, { time, policy }: Snapshot): Leak {
   return uses ? eased(before, time, policy.gates.sessionRisk.halfLife) : counted
 }
 
-/** By these something may be written down that is read back later. */
+/** Effect classes that can store values for later calls. */
 const WRITES: ReadonlySet<Snapshot['effect']> = new Set(['write', 'execute', 'admin'])
 
-/** What is watched of whoever answers for the call, once it is decided. */
+/** The risk history of the responsible principal after the decision. */
 export function historyAfter(
-  watch: RiskHistory,
+  history: RiskHistory,
   intent: Intent,
   snapshot: Snapshot,
   settled: Settled,
 ): RiskHistory {
-  if (isNotOurs(intent, settled)) return watch
-  const heard = historyOfDrops(historyOfVerdict(watch, intent, snapshot, settled), intent, snapshot, settled)
-  // Also where it was stopped: what a text wants written down may get there by another way.
+  if (isRejectedQuestion(intent, settled)) return history
+  const next = historyOfSends(historyOfVerdict(history, intent, snapshot, settled), intent, snapshot, settled)
+  // Stopped calls count, too: the value may get stored in another way.
   const copied = WRITES.has(snapshot.effect) ? copiedIn(snapshot) : []
-  if (copied.length > 0) return storedAway({ ...heard, key: keyFor(snapshot, snapshot.provenance()) }, copied)
-  if (settled.verdict !== 'ALLOW' || snapshot.effect !== 'pay') return heard
-  const unnamed = factsOrNothing(snapshot)?.aim?.unnamed ?? []
+  if (copied.length > 0) return withStored({ ...next, key: keyFor(snapshot, snapshot.provenance()) }, copied)
+  if (settled.verdict !== 'ALLOW' || snapshot.effect !== 'pay') return next
+  const unnamed = factsOrNothing(snapshot)?.target?.unnamed ?? []
   const cost = unnamed.length === 0 ? 0 : (costOf(snapshot.tool?.declared?.cost, intent.args) ?? 0)
-  if (cost === 0) return heard
-  return paidTo({ ...heard, key: keyFor(snapshot, snapshot.provenance()) }, unnamed, cost, snapshot.time)
+  if (cost === 0) return next
+  return paidTo({ ...next, key: keyFor(snapshot, snapshot.provenance()) }, unnamed, cost, snapshot.time)
 }
 
-/** What left for the same sinks after labelled data was read, with this call. */
-function historyOfDrops(
-  watch: RiskHistory,
+/** The history with the sends of this call after labelled data was read. */
+function historyOfSends(
+  history: RiskHistory,
   intent: Intent,
   snapshot: Snapshot,
   settled: Settled,
 ): RiskHistory {
   const { verdict, uses, asks = [] } = settled
-  if (verdict !== 'ALLOW') return watch
-  // It was allowed, so the rung that looks at this did not fail.
-  const heard = bringsLabelled(snapshot) ? labelledAt(watch, snapshot.time) : watch
+  if (verdict !== 'ALLOW') return history
+  // The call was allowed, so the session-risk gate did not fail and these functions do not throw.
+  const next = bringsLabelled(snapshot) ? labelledAt(history, snapshot.time) : history
   const sinks = drippingTo(intent, snapshot)
-  if (sinks.length === 0) return heard
-  // Who was asked about something else has not agreed to this.
+  if (sinks.length === 0) return next
+  // An approval that another gate asked for does not cover these sends.
   const isAgreed = uses !== undefined && asks.some((ask) => ask.startsWith('session-risk '))
-  return sentTo(heard, sinks, isAgreed, snapshot.time)
+  return sentTo(next, sinks, isAgreed, snapshot.time)
 }
 
 function historyOfVerdict(
-  watch: RiskHistory,
+  history: RiskHistory,
   { tool, hash }: Intent,
   snapshot: Snapshot,
   { verdict, reason, uses }: Settled,
 ): RiskHistory {
   const { time } = snapshot
-  if (reason === 'APPROVAL_REFUSED') return refused(watch, tool, hash, time)
-  if (reason === 'SESSION_RISK_MEMORY_DENY') return latched(watch, time)
-  if (verdict !== 'ALLOW') return factsOrNothing(snapshot)?.grave ? seenGrave(watch, time) : watch
-  return uses ? agreed(watch, time) : watch
+  if (reason === 'APPROVAL_REFUSED') return refused(history, tool, hash, time)
+  if (reason === 'SESSION_RISK_MEMORY_DENY') return latched(history, time)
+  if (verdict !== 'ALLOW') return factsOrNothing(snapshot)?.grave ? seenGrave(history, time) : history
+  return uses ? agreed(history, time) : history
 }
 
-/** The turn's part in the memory of risk. A call that is denied because this fails leaves the memory as it was. */
+/** The risk memory after this turn. If it cannot be computed, the call is denied and the memory stays as it was. */
 export function turnOrNothing(
   snapshot: Snapshot,
   request: ApprovalRequest | undefined,
-  isNobodys: boolean,
+  isRejected: boolean,
 ): RiskTurn {
   try {
-    if (isNobodys) return snapshot.uncounted()
+    if (isRejected) return snapshot.uncounted()
     return request ? snapshot.turn() : snapshot.counted()
   } catch {
-    // The session-risk rung has failed for the same reason, unless an earlier one denied: the call does not pass.
+    // The session-risk gate failed for the same reason, or an earlier gate denied. Either way the call is not allowed.
     const { session, principal, lineage } = snapshot
     return { risk: session.risk, leak: principal.leak, lineage: lineage?.leak, source: false }
   }
 }
 
-// Denials that say something about the session, not about a rung that is closed for everybody.
-const SAY_NOTHING: ReadonlySet<ReasonCode> = new Set([
+// Denials that have nothing to do with the behaviour of the session.
+const NEUTRAL: ReadonlySet<ReasonCode> = new Set([
   'SESSION_RISK_MEMORY_DENY',
   'SYSTEM_FROZEN',
   'AGENT_KILLED',
@@ -132,39 +132,39 @@ const SAY_NOTHING: ReadonlySet<ReasonCode> = new Set([
 
 export function nextDenials(denials: number, { verdict, reason }: Settled): number {
   if (verdict === 'ALLOW') return 0
-  return verdict === 'DENY' && !SAY_NOTHING.has(reason) ? Math.min(9, denials + 1) : denials
+  return verdict === 'DENY' && !NEUTRAL.has(reason) ? Math.min(9, denials + 1) : denials
 }
 
 /**
- * What is remembered of the session's data once this call has been heard: what the agent says in its arguments counts as its
- * own, unless untrusted text has said it before. What a server says in its question is output, whatever the verdict.
+ * The provenance of the session after this call. Values in the arguments count as said by the agent, unless untrusted text
+ * introduced them. The text of a server's question counts as output, whatever the verdict.
  */
 export function seenAfter({ author }: Intent, snapshot: Snapshot, approved: boolean): Provenance | undefined {
   const before = snapshot.provenance()
   if (!before) return before
   if (author !== undefined) {
-    return hear(before, snapshot.key, snapshot.texts().flatMap(seenInQuestion))
+    return addSeen(before, snapshot.key, snapshot.texts().flatMap(seenInQuestion))
   }
   const values = snapshot.texts().flatMap((text) => text.values)
   const vouched = approved ? vouchedFor(snapshot) : []
   if (values.length === 0 && vouched.length === 0) return before
-  return hear(before, snapshot.key, [
+  return addSeen(before, snapshot.key, [
     { origin: 'said', labels: [], values },
-    // Whom a person has agreed to is named from then on.
+    // Approved targets count as named in later calls.
     { origin: 'said', labels: [], values: vouched, words: true },
   ])
 }
 
-/** Whether people were asked too much, or about this too often, to be asked once more. */
+/** Whether people received too many requests, or too many for this tool, to get another one. */
 export function isTiringCall(tool: string, snapshot: Snapshot): boolean {
-  const { watch } = snapshot.lineage ?? snapshot.principal
-  return isApprovalFatigue(watch, tool, isStrange(snapshot), snapshot.time)
+  const { watch: history } = snapshot.lineage ?? snapshot.principal
+  return isApprovalFatigue(history, tool, isStrange(snapshot), snapshot.time)
 }
 
 function isStrange(snapshot: Snapshot): boolean {
   try {
     return snapshot.facts()?.strange ?? false
   } catch {
-    return true // The gate has failed for the same reason, unless an earlier one denied.
+    return true // The gate failed for the same reason, or an earlier gate denied.
   }
 }

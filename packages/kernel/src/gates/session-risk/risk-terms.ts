@@ -1,6 +1,6 @@
-// Words that carry risk, as whole words: never parts of them. "diamond" holds no "iam", "tokenizer" no "token".
+// Finds words that indicate risk. Only whole words count: "diamond" does not match "iam".
 
-/** What a word speaks of. */
+/** The topic of a word. */
 export type Topic =
   | 'credentials'
   | 'personal'
@@ -12,7 +12,7 @@ export type Topic =
   | 'regime'
   | 'audit'
 
-/** Bits of the topics that occur, so that a text's topics are one number. */
+/** The topics of a text as bits of one number. */
 export type Topics = number
 
 const LEXICON: Readonly<Record<Topic, string>> = {
@@ -45,7 +45,6 @@ const LEXICON: Readonly<Record<Topic, string>> = {
   audit: 'audit audits auditor auditing retention logging audit+log audit+trail siem',
 }
 
-/** The bit of each topic. */
 export const BIT: Readonly<Record<Topic, number>> = {
   credentials: 1,
   personal: 2,
@@ -60,7 +59,7 @@ export const BIT: Readonly<Record<Topic, number>> = {
 
 const SINGLE = new Map<string, number>()
 const PAIRS = new Map<string, number>()
-// By first letter, the lengths there are: most words of a text are told apart without being cut out of it.
+// The word lengths of the lexicon by first letter. Most words of a text are skipped by length, without a copy.
 const LENGTHS = new Uint32Array(128)
 
 for (const [topic, entries] of Object.entries(LEXICON)) {
@@ -77,13 +76,13 @@ function learn(entry: string, bit: number): void {
   }
 }
 
-// "max_tokens" counts words of a model, not keys to a door.
+// In "max_tokens", a token is a unit of model text, not a credential.
 const COUNTING = new Set(['max', 'min', 'num', 'total', 'count', 'prompt', 'completion', 'input', 'output'])
 for (const word of COUNTING) learn(`${word}+`, 0)
 
 /**
- * The topics of a text. Linear in its length. A word ends where its kind of character does: "api_key", "apiKey", "APIKey"
- * and "apikey1" are all read as their words.
+ * The topics of a text, in linear time. A word ends where the kind of character changes, so "api_key", "apiKey" and "APIKey" are
+ * read as the same two words, and "apikey1" as "apikey" and "1".
  */
 export function topicsIn(text: string): Topics {
   let topics = 0
@@ -92,7 +91,7 @@ export function topicsIn(text: string): Topics {
   let kind = kindAt(text, 0)
   for (let i = 1; i <= text.length; i++) {
     const next = i < text.length ? kindAt(text, i) : 0
-    // "Key" goes on; in "APIKey" the K belongs to what follows, and is seen to when the e comes.
+    // In "Key" the capital starts the word. In "APIKey" the word "Key" starts one character before the first small letter.
     if (next === kind || (kind === UPPER && next === LOWER && i - start === 1)) {
       kind = next
       continue
@@ -123,7 +122,7 @@ function kindAt(text: string, at: number): number {
   return KINDS[text.charCodeAt(at)] ?? 0
 }
 
-/** The word between two places in lower case; empty if the lexicon has none that looks like it. */
+/** The word between two positions in lower case; empty if the lexicon has no word with its length and first letter. */
 function wordAt(text: string, start: number, end: number): string {
   const length = end - start
   if (length > 31 || length < 2) return ''

@@ -1,37 +1,37 @@
-// Session risk memory, the arithmetic: whole numbers only, so that every host gets the same score.
+// The arithmetic of session risk. Integers only, so that every machine computes the same score.
 //
-// Two memories run side by side. The moving average forgets by turns: it is the published form, and padding defeats it.
-// The sum forgets only by time or by a person's approval, so neither padding nor dripping below the baseline helps.
+// There are two measures. The moving average decays with every turn, so harmless filler calls can lower it. The sum decays only with
+// time or with an approval, so filler calls and many small steps do not help an attacker.
 
 import { ONE } from '../../units.ts'
 
-/** What one turn looks like on each axis, each from 0 to `ONE`. */
+/** The risk of one turn on each axis, from 0 to `ONE`. */
 export interface Axes {
   readonly exfiltration: number
   readonly privilege: number
   readonly compliance: number
 }
 
-/** What risk is measured by. */
+/** The name of a risk axis. */
 export type Axis = keyof Axes
 
-/** How risk is remembered; `gates.session-risk` in a policy. Fractions in units of `ONE`. */
+/** The settings `gates.session-risk` of a policy. Fractions are in units of `ONE`. */
 export interface RiskSettings {
-  /** Score from which a person is asked about calls that add to it. */
+  /** From this score on, calls that add risk are escalated. */
   readonly ask: number
-  /** Score from which calls are denied. */
+  /** From this score on, calls are denied. */
   readonly threshold: number
-  /** Turns the moving average looks back over. */
+  /** The number of turns in the moving average. */
   readonly window: number
-  /** What the average takes off every turn. */
+  /** The risk that the average ignores in every turn. */
   readonly baseline: number
   /** Milliseconds in which the sum halves. */
   readonly halfLife: number
-  /** How much of the principal's sum over all its sessions counts in each of them. */
+  /** The part of the principal's sum over all its sessions that counts in each session. */
   readonly carry: number
 }
 
-/** The settings where a policy says nothing. */
+/** The settings of a policy without `gates.session-risk`. */
 export const DEFAULT_RISK: RiskSettings = {
   ask: 280_000,
   threshold: 380_000,
@@ -41,20 +41,20 @@ export const DEFAULT_RISK: RiskSettings = {
   carry: 500_000,
 }
 
-/** A sum that leaks with time. `at` is when it last grew: turns that add nothing do not touch it. */
+/** A sum that decays with time. `at` is when it last grew: turns that add nothing do not change it. */
 export interface Leak {
   readonly sum: number
   readonly at: number
-  /** How many turns added to it since it was last empty. */
+  /** The number of turns that added to it since it was last zero. */
   readonly turns: number
-  /** The worst axis of the turn that added to it last; what was kept by an older version does not have it. */
+  /** The highest axis of the turn that added to it last. Records of older versions lack it. */
   readonly axis?: Axis
 }
 
-/** What is remembered of a session's turns. */
+/** The risk memory of a session. */
 export interface RiskMemory {
   readonly turns: number
-  /** The moving average of what exceeded the baseline. */
+  /** The moving average of the risk above the baseline. */
   readonly average: number
   /** The moving average of each axis. */
   readonly centroid: readonly [exfiltration: number, privilege: number, compliance: number]
@@ -64,18 +64,17 @@ export interface RiskMemory {
 export const EMPTY_LEAK: Leak = { sum: 0, at: 0, turns: 0 }
 export const NO_MEMORY: RiskMemory = { turns: 0, average: 0, centroid: [0, 0, 0], leak: EMPTY_LEAK }
 
-/** Ordinary work stays below this and leaves no trace in the sum, however long it goes on. */
+/** Signals up to this value add nothing to the sum. Ordinary work stays below it. */
 export const QUIET = 80_000
-// A fifth: no single turn can cross the default threshold.
-const GAIN = 5
+// A turn adds a fifth of its signal, so no single turn can exceed the default threshold.
+const DIVISOR = 5
 
-/** The signal of a turn, 0 to `ONE`: its worst axis, and half of what the others show. */
+/** The signal of a turn, from 0 to `ONE`: its highest axis plus half of the others. */
 export function signalOf({ exfiltration, privilege, compliance }: Axes): number {
   const worst = Math.max(exfiltration, privilege, compliance)
   return Math.min(ONE, worst + Math.floor((exfiltration + privilege + compliance - worst) / 2))
 }
 
-/** The axis that shows most. */
 function worstOf({ exfiltration, privilege, compliance }: Axes): Axis {
   if (exfiltration >= privilege && exfiltration >= compliance) return 'exfiltration'
   return privilege >= compliance ? 'privilege' : 'compliance'
@@ -105,25 +104,25 @@ export function remember(
 
 /** The sum after one more turn. */
 export function grown(leak: Leak, axes: Axes, time: number, halfLife: number): Leak {
-  const added = Math.floor(Math.max(0, signalOf(axes) - QUIET) / GAIN)
+  const added = Math.floor(Math.max(0, signalOf(axes) - QUIET) / DIVISOR)
   if (added === 0) return leak
   const left = leaked(leak, time, halfLife)
   const turns = left === 0 ? 1 : leak.turns + 1
   return { sum: Math.min(ONE, left + added), at: time, turns, axis: worstOf(axes) }
 }
 
-/** The sum without what another one, a part of it, has added to it. */
+/** The sum without the contribution of `part`. */
 export function without(leak: Leak, part: Leak, time: number, halfLife: number): Leak {
   const sum = Math.max(0, leaked(leak, time, halfLife) - leaked(part, time, halfLife))
   return sum === 0 ? EMPTY_LEAK : { ...leak, sum, at: time, turns: Math.max(1, leak.turns - part.turns) }
 }
 
-/** The sum after a person vouched for a turn: halved. */
+/** The sum after an approval: halved. */
 export function eased(leak: Leak, time: number, halfLife: number): Leak {
   return { ...leak, sum: Math.floor(leaked(leak, time, halfLife) / 2), at: time }
 }
 
-/** What is left of a sum at a time: halved every half-life, in a straight line between. */
+/** The sum at a time. It halves every half-life and decays linearly in between. */
 export function leaked({ sum, at }: Leak, time: number, halfLife: number): number {
   const elapsed = Math.max(0, time - at)
   const halvings = Math.floor(elapsed / halfLife)
@@ -132,17 +131,17 @@ export function leaked({ sum, at }: Leak, time: number, halfLife: number): numbe
   return Math.floor((whole * (2 * halfLife - (elapsed % halfLife))) / (2 * halfLife))
 }
 
-/** How risky a session has become. */
+/** The risk of a session. */
 export interface Assessment {
-  /** 0 to `ONE`: the larger of average, sum and what the principal carries over. */
+  /** From 0 to `ONE`: the maximum of the average, the sum and the risk carried over by the principal. */
   readonly score: number
-  /** How many turns the average rests on. */
+  /** The number of turns in the average. */
   readonly window: number
-  /** Whether the score is over the threshold, and not by one turn alone. */
+  /** Whether at least two turns have raised the score to the threshold. */
   readonly tooRisky: boolean
-  /** What the score is by: the session itself, or what its principal carries over from others. */
+  /** The source of the score: this session, or other sessions of the principal. */
   readonly by: 'session' | 'principal'
-  /** The axis that raised it last; undefined if nothing did, or nobody knows. */
+  /** The axis that raised the score last; undefined if none did or if it is unknown. */
   readonly axis: Axis | undefined
 }
 
@@ -169,7 +168,7 @@ export function assess(
   return { score, window: Math.min(memory.turns, window), tooRisky, by, axis }
 }
 
-/** A fraction as receipts write it: four places, the rest cut off. */
+/** A fraction as receipts write it: four decimal places, truncated. */
 export function decimal(units: number): string {
   const places = Math.floor(units / 100)
   return `${Math.floor(places / 10_000)}.${String(places % 10_000).padStart(4, '0')}`

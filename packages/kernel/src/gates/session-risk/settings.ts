@@ -1,4 +1,4 @@
-// `gates.session-risk`: how much risk a session may gather, and how fast it is forgiven.
+// Reads `gates.session-risk`: how much risk a session may accumulate, and how fast it decays.
 
 import type { Place, Reader } from '../../policy/reader/read.ts'
 import { meaningOf } from '../../policy/reader/meaning.ts'
@@ -9,13 +9,18 @@ import { DEFAULT_RISK, type RiskSettings } from './risk.ts'
 
 const DAY = 86_400_000
 
-const SCHEMA = record('Session risk', 'Calls that are harmless one by one, and together are not.', {
-  ask: about('From this risk on, a person is asked about calls that add to it.', between(0.05, 1, 0.28)),
-  threshold: about('From this risk on, calls are denied.', between(0.1, 1, 0.38)),
-  window: about('How many turns count.', { type: 'integer', minimum: 2, maximum: 1000, default: 8 }),
-  baseline: about('What every turn is granted.', between(0, 1, 0.15)),
-  'half-life': about('How fast a session is forgiven.', DURATION),
-  carry: about('How much of its risk a principal carries into other sessions.', between(0, 1, 0.5)),
+const SCHEMA = record('Session risk', 'Limits on the risk that the calls of a session add up to.', {
+  ask: about('From this score on, calls that add risk are escalated.', between(0.05, 1, 0.28)),
+  threshold: about('From this score on, calls are denied.', between(0.1, 1, 0.38)),
+  window: about('The number of turns in the moving average.', {
+    type: 'integer',
+    minimum: 2,
+    maximum: 1000,
+    default: 8,
+  }),
+  baseline: about('The risk that the average ignores in every turn.', between(0, 1, 0.15)),
+  'half-life': about('The time in which the accumulated risk halves.', DURATION),
+  carry: about('The part of its risk that a principal carries into other sessions.', between(0, 1, 0.5)),
 })
 
 /** `gates.session-risk`. */
@@ -56,7 +61,7 @@ function readSessionRisk(reader: Reader, place: Place | undefined): RiskSettings
   }
 }
 
-/** What is denied before anybody is asked: whoever wrote that believes that people are asked. */
+/** Rejects an `ask` above `threshold`: calls would be denied before any escalation, which the author does not expect. */
 function refuseLateAsk(
   reader: Reader,
   place: Place,
@@ -64,6 +69,6 @@ function refuseLateAsk(
 ): void {
   reader.note(
     place,
-    `\`ask\` is ${ask / ONE}, above \`threshold\` ${threshold / ONE}: calls are denied before a person is asked; write an \`ask\` of at most ${threshold / ONE}, or raise \`threshold\``,
+    `\`ask\` is ${ask / ONE}, above \`threshold\` ${threshold / ONE}: calls would be denied before a person is asked; lower \`ask\` to at most ${threshold / ONE}, or raise \`threshold\``,
   )
 }

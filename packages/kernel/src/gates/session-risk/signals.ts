@@ -1,28 +1,28 @@
-// What one call looks like on the three axes of session risk: from its words, and from facts about it.
+// Computes the three risk axes of one call from its words and from facts about it.
 
 import type { EffectClass, Json, JsonObject } from '@tollgate/evidence'
 import type { Axes } from './risk.ts'
 import { ONE } from '../../units.ts'
 import { BIT, topicsIn, type Topic, type Topics } from './risk-terms.ts'
 
-/** What is known of a call besides its words. */
+/** The facts of a call besides its words. */
 export interface Facts {
-  /** The policy says what the tool does. If not, it counts as the strictest class, but the class alone says nothing. */
+  /** The policy declares the effect class of the tool. If not, the strictest class applies, but adds no risk itself. */
   readonly declared: boolean
   readonly effect: EffectClass
-  /** It names a destination that the egress rung does not allow. */
+  /** It names a destination that the egress gate does not allow. */
   readonly outside: boolean
-  /** It names a destination at all. */
+  /** It names a destination. */
   readonly leaves: boolean
-  /** Something sensitive was read before it, by this session or lately by its principal. */
+  /** This session, or recently its principal, read sensitive data before. */
   readonly afterSource: boolean
-  /** How many calls of the session were lately denied. */
+  /** The number of recently denied calls of the session. */
   readonly denials: number
 }
 
 const NOTHING: Axes = { exfiltration: 0, privilege: 0, compliance: 0 }
 
-// How much words weigh by what the call does: to read about a password is not to send one.
+// The weight of words by effect class, in percent. Reading about a password is not sending one.
 const WEIGHT: Readonly<Record<EffectClass, number>> = {
   read: 25,
   write: 50,
@@ -33,8 +33,8 @@ const WEIGHT: Readonly<Record<EffectClass, number>> = {
   admin: 100,
 }
 
-// What the class alone says about privilege.
-const CLASS_ALONE: Readonly<Record<EffectClass, number>> = {
+// The privilege risk of the effect class alone.
+const CLASS_RISK: Readonly<Record<EffectClass, number>> = {
   read: 0,
   write: 20_000,
   delete: 60_000,
@@ -44,12 +44,12 @@ const CLASS_ALONE: Readonly<Record<EffectClass, number>> = {
   admin: 200_000,
 }
 
-/** Whether the call lets data or orders out, so that also its long texts are read. */
+/** Whether the call can send data or commands, so that its long texts are scanned, too. */
 export function isSink(effect: EffectClass): boolean {
   return effect === 'send' || effect === 'pay' || effect === 'admin' || effect === 'execute'
 }
 
-/** The axes of a call with these topics. */
+/** The axes of a call in a session without a known user message. */
 export function axesOf(topics: Topics, facts: Facts): Axes {
   const has = (topic: Topic): boolean => (topics & BIT[topic]) !== 0
   const worth = (topic: Topic, value: number): number => (has(topic) ? value : 0)
@@ -66,7 +66,7 @@ export function axesOf(topics: Topics, facts: Facts): Axes {
     (facts.afterSource && out && isSink(facts.effect) ? 250_000 : 0)
   const privilege =
     weighed(worth('authority', 300_000) + worth('rules', 250_000) + worth('operation', 50_000)) +
-    (facts.declared ? CLASS_ALONE[facts.effect] : 0)
+    (facts.declared ? CLASS_RISK[facts.effect] : 0)
   const regime = worth('regime', 200_000) + worth('audit', 150_000)
   const compliance = weighed(
     regime === 0 ? 0 : regime + worth('operation', 150_000) + worth('movement', 150_000),
@@ -75,25 +75,25 @@ export function axesOf(topics: Topics, facts: Facts): Axes {
   return bounded(axes, 50_000 * Math.min(facts.denials, 4))
 }
 
-// In a session whose user's words are known, words of a call alone say nothing: they stay below what leaves a trace.
-const MOST_BY_WORDS = 60_000
+// With a known user message, the words of a call alone stay below `QUIET`.
+const MAX_BY_WORDS = 60_000
 
-/** The axes of a call in a session whose user's words are known: facts, and words only as far as they do not decide. */
+/** The axes of a call in a session with a known user message. Facts decide; words add little. */
 export function axesOfFacts(topics: Topics, facts: Facts, weighed: Axes | undefined): Axes {
   const words = axesOf(topics, { ...facts, outside: false, afterSource: false, denials: 0 })
   const known = weighed ?? NOTHING
   const strange = known.exfiltration + (facts.outside ? 350_000 : 0)
   return bounded(
     {
-      exfiltration: Math.max(strange, Math.min(words.exfiltration, MOST_BY_WORDS)),
-      privilege: Math.max(known.privilege, Math.min(words.privilege, MOST_BY_WORDS)),
-      compliance: Math.max(known.compliance, Math.min(words.compliance, MOST_BY_WORDS)),
+      exfiltration: Math.max(strange, Math.min(words.exfiltration, MAX_BY_WORDS)),
+      privilege: Math.max(known.privilege, Math.min(words.privilege, MAX_BY_WORDS)),
+      compliance: Math.max(known.compliance, Math.min(words.compliance, MAX_BY_WORDS)),
     },
     strange + known.privilege === 0 ? 0 : 50_000 * Math.min(facts.denials, 4),
   )
 }
 
-/** Earlier denials make a risky call riskier, never a harmless one risky. */
+/** The axes, capped. Earlier denials raise only axes that are not zero. */
 function bounded(axes: Axes, denied: number): Axes {
   const raise = (value: number): number => (value === 0 ? 0 : Math.min(ONE, value + denied))
   const { exfiltration, privilege, compliance } = axes
@@ -105,18 +105,18 @@ function bounded(axes: Axes, denied: number): Axes {
   }
 }
 
-/** Whether a call with these topics brings something sensitive into the session. */
+/** Whether a call with these topics reads sensitive data. */
 export function isSource(topics: Topics): boolean {
   return (topics & (BIT.credentials | BIT.personal)) !== 0
 }
 
-// A body of text, not a name, a path, a command or an address.
+// Longer texts are content, not a name, path, command or address.
 const LONG = 200
 
 /**
- * The topics of a call: of its tool and of its arguments, names and values.
+ * The topics of a call: of the tool's name, and of the names and values of its arguments.
  *
- * A tool's name says what it does, and so does its effect class; that must not count twice.
+ * The operation in the tool's name is ignored, because the effect class already counts it.
  */
 export function topicsOfCall(tool: string, args: Json, sink: boolean): Topics {
   return (topicsIn(tool) & ~BIT.operation) | topicsOfValue(args, sink)
@@ -140,7 +140,7 @@ function topicsOfValue(value: Json, sink: boolean): Topics {
 
 const BEYOND_ASCII = /[^\u0000-\u007f]/
 
-/** Full-width and styled letters as plain ones. */
+/** Replaces full-width and styled letters with plain letters. */
 function plain(text: string): string {
   return BEYOND_ASCII.test(text) ? text.normalize('NFKC') : text
 }

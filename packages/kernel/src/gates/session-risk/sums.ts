@@ -1,4 +1,4 @@
-// Payments in parts: whether the rules would have asked about the whole.
+// Detects split payments: checks the sum of the parts against the rules.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import type { Intent } from '../../road/capture.ts'
@@ -7,7 +7,7 @@ import { firstMatch } from '../../policy/evaluate.ts'
 import type { Snapshot } from '../../road/snapshot.ts'
 import { subjectOf } from '../../policy/subject.ts'
 
-/** Whether a rule asks about, or denies, the call with so much more to pay, in thousandths. */
+/** Whether a rule escalates or denies the call if its amount includes the earlier payments (`before`, in thousandths). */
 export function wouldAskAbout(before: number, intent: Intent, snapshot: Snapshot): boolean {
   const path = snapshot.tool?.declared?.cost
   const cost = costOf(path, intent.args)
@@ -18,7 +18,7 @@ export function wouldAskAbout(before: number, intent: Intent, snapshot: Snapshot
   return ruling !== undefined && ruling.rule.action !== 'allow'
 }
 
-/** The arguments with another amount at a path; undefined where lists stand on the way. */
+/** The arguments with another amount at a path; undefined if the path leads through a list or a scalar. */
 function withAmount(args: Json, [name, ...rest]: readonly string[], amount: number): Json | undefined {
   if (name === undefined) return amount
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return undefined

@@ -1,4 +1,4 @@
-// What one call adds to the memory of risk.
+// Computes what one call adds to the risk memory.
 
 import { isMadeSession } from '@tollgate/evidence'
 import {
@@ -17,19 +17,19 @@ import type { Snapshot } from '../../road/snapshot.ts'
 import { holdsData } from './facts.ts'
 import { topicsOfCall, isSink, type Facts, axesOfFacts, axesOf, isSource } from './signals.ts'
 
-/** A session that is new because its process is must not be safer for it: there, what its principal did counts in full. */
+/** In a generated session the risk of the principal counts in full. Otherwise a restart of the client would lower the risk. */
 function carriedIn(session: string, settings: RiskSettings): RiskSettings {
   return isMadeSession(session) ? { ...settings, carry: ONE } : settings
 }
 
-/** What this turn does to the memory of risk. */
+/** The risk memory after a turn. */
 export interface RiskTurn {
   readonly risk: RiskMemory
   /** The principal's sum. */
   readonly leak: Leak
-  /** The sum of who the call was delegated by in the beginning. */
+  /** The sum of the first delegator. */
   readonly lineage: Leak | undefined
-  /** Whether the call is about something sensitive. */
+  /** Whether the call reads sensitive data. */
   readonly source: boolean
 }
 
@@ -57,9 +57,9 @@ export function turnOf(intent: Intent, snapshot: Snapshot): RiskTurn {
   return {
     risk: remember(session.risk, axes, time, settings),
     leak: grown(principal.leak, axes, time, settings.halfLife),
-    // Whoever it works for answers for it: risk cannot be spread over many delegates.
+    // The first delegator is responsible, so risk cannot be spread over many delegates.
     lineage: snapshot.lineage && grown(snapshot.lineage.leak, axes, time, settings.halfLife),
-    // What is declared or found in outputs says more than words; without it there are only words.
+    // Declared and found labels are more reliable than words. Words count only if there are no labels.
     source: voiced ? returnsData(snapshot) || (!session.source && holdsData(snapshot)) : isSource(topics),
   }
 }
@@ -68,7 +68,7 @@ function returnsData({ tool }: Snapshot): boolean {
   return (tool?.declared?.returns ?? []).length > 0
 }
 
-/** How risky the session is with this turn, and what its principal did elsewhere. */
+/** The risk of the session including this turn and the other sessions of the principal. */
 export function assessmentOf({ session }: Pick<Intent, 'session'>, snapshot: Snapshot): Assessment {
   const { risk, leak, lineage } = snapshot.turn()
   const carried = lineage ? [leak, lineage] : [leak]

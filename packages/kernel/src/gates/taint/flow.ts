@@ -1,5 +1,4 @@
-// Where the data of a call comes from: which labels it carries, and which values that matter were first named by untrusted
-// text.
+// Traces the data of a call: its labels, and the values that untrusted text introduced.
 
 import type { Json } from '@tollgate/evidence'
 import type { ReadText } from '../texts.ts'
@@ -14,27 +13,27 @@ import { lookUp, worstIn, type Origin, type Provenance } from './provenance.ts'
 import type { Value } from '../../text/values.ts'
 import { targetsOf } from '../../destinations/targets.ts'
 
-/** What is known of the data in a call. */
+/** The labels and origins of the data in a call. */
 export interface Flow {
-  /** Labels that it carries, each once, in order. */
+  /** The labels of the data, sorted and without duplicates. */
   readonly labels: readonly string[]
-  /** Where a value stands, the first of them, that comes from a tool and not from the user. */
+  /** The arguments whose values come from a tool and not from the user. */
   readonly from: Untrusted
-  /** What a flagged passage spells out, word for word, and nobody has said: the path of an argument, or empty for the tool. */
+  /** The path of an argument whose words come from a flagged passage and not from the user; empty if it is the tool's name. */
   readonly spelled: string | undefined
 }
 
 /** The path of the first argument with a value of each kind. */
 interface Untrusted {
-  /** In a sink, whatever else is known of the value. */
+  /** Any tool output, at a sink. */
   readonly output: string | undefined
-  /** Where something was asked for, or, in a sink, from running text. */
+  /** Text that asks for something; at a sink also running text. */
   readonly ordered: string | undefined
-  /** From flagged passages alone. */
+  /** Only flagged passages. */
   readonly flagged: string | undefined
 }
 
-/** A text of the call with the origins of its values that come from tools. */
+/** A text of the call with the origins of its values from tools. */
 interface Traced {
   readonly path: string
   readonly origins: ReadonlySet<Origin>
@@ -59,16 +58,16 @@ export function flowOf({ tool: name, args }: Pick<Intent, 'tool' | 'args'>, snap
   }
 }
 
-// A text with more values than this is not traced value by value: it may hold whatever the session has read.
-const MOST_TRACED = 1024
+// A text with more values is not traced value by value. It counts as containing everything the session has read.
+const MAX_TRACED = 1024
 
 function trace({ path, values }: ReadText, provenance: Provenance): Traced {
-  if (values.length > MOST_TRACED) return { path, ...anythingOf(provenance) }
+  if (values.length > MAX_TRACED) return { path, ...anythingOf(provenance) }
   const origins = new Set<Origin>()
   const labels: string[] = []
   for (const value of values) {
     const seen = lookUp(provenance, value)
-    // What the user or the agent has said first is theirs, whatever output repeats it.
+    // A value that the user or the agent introduced stays theirs, even if output repeats it.
     if (seen.origin === 'said' || seen.origin === 'unknown') continue
     labels.push(...seen.labels)
     origins.add(isFlagged(seen, provenance) ? 'flagged' : originOf(value, seen.origin))
@@ -76,7 +75,7 @@ function trace({ path, values }: ReadText, provenance: Provenance): Traced {
   return { path, origins, labels }
 }
 
-/** Records are spoken of by their numbers in all running text; that is no reason to doubt one. */
+/** Running text often mentions the numbers of records, so these count like separate values. */
 function originOf({ kind }: Value, origin: Origin): Origin {
   return kind === 'id' && origin === 'prose' ? 'output' : origin
 }
@@ -87,12 +86,12 @@ function anythingOf(provenance: Provenance): Pick<Traced, 'origins' | 'labels'> 
   return { origins: new Set<Origin>([worstIn(provenance), ...flagged]), labels }
 }
 
-/** Once values had to be forgotten, one that may have stood in a flagged part counts as one that did. */
+/** Once values had to be forgotten, a value that may come from a flagged passage counts as flagged. */
 function isFlagged({ origin, labels }: ReturnType<typeof lookUp>, { full }: Provenance): boolean {
   return origin === 'flagged' || (full && labels.includes('flagged'))
 }
 
-/** What was asked for, or flagged, counts wherever it stands; what a tool only said, where it has consequences. */
+/** Flagged and ordered values count in every argument; other tool output counts only at sinks. */
 function untrustedIn(traced: readonly Traced[], sinks: readonly string[]): Untrusted {
   const pathOf = (matches: (origins: ReadonlySet<Origin>, atSink: boolean) => boolean): string | undefined =>
     traced.find(({ path, origins }) => matches(origins, isSink(path, sinks)))?.path
@@ -108,7 +107,6 @@ function takesOf(declared: ToolDeclaration | undefined, args: Json): readonly st
   return takes.flatMap(({ path, labels }) => (path === '*' || isPresent(args, path) ? labels : []))
 }
 
-/** Whether there is anything at a path. */
 function isPresent(args: Json, path: string): boolean {
   let at: readonly Json[] = [args]
   for (const name of path.replaceAll('[*]', '').split('.')) at = at.flatMap((value) => below(value, name))
@@ -124,7 +122,7 @@ function below(value: Json, name: string): readonly Json[] {
   return member === undefined || member === null ? [] : [member]
 }
 
-/** Whether data leaves through a call: to anywhere that is not internal. */
+/** Whether a call sends data to a destination that is not internal. */
 export function leaves(snapshot: Leaving): boolean {
   const internal = snapshot.policy.gates.taint?.internal ?? []
   return targetsOf(snapshot).some((each) => !internal.some((pattern) => matchesHost(pattern, each)))

@@ -6,9 +6,7 @@ import type { Snapshot } from '../../road/snapshot.ts'
 import { shownPath } from '../../text/walk.ts'
 import { deny, escalate, type Gate } from '../gate.ts'
 
-/**
- * Objects to labelled data that would leave, and to a side effect whose values were first named by untrusted text.
- */
+/** Objects to labelled data that would leave, and to side effects with values that untrusted text introduced. */
 export const taint: Gate = {
   name: 'taint',
   standing: ({ gates }) => (gates.taint ? 'active' : 'not configured'),
@@ -31,7 +29,7 @@ export const taint: Gate = {
   },
 }
 
-/** The label for which the policy would cut a result, if a server's question holds such data: it is output, and is not handed on. */
+/** The label in a server's question for which the policy redacts or withholds results. Such a question is denied. */
 function heldBack(snapshot: Snapshot, { results }: TaintSettings): string | undefined {
   if (results.size === 0) return undefined
   const labels = snapshot
@@ -43,7 +41,7 @@ function heldBack(snapshot: Snapshot, { results }: TaintSettings): string | unde
   return labels.find((label) => results.has(label))
 }
 
-/** What is to be done about where the values of a call come from. */
+/** The rule for the values of a call, based on their origins. */
 interface ValueRuling {
   readonly rule: ValueRule
   readonly about: string
@@ -52,7 +50,7 @@ interface ValueRuling {
 
 const NOTHING: ValueRuling = { rule: 'allow', about: '', what: '' }
 
-/** The strictest of what holds for its values; of two the graver. */
+/** The strictest rule for the values of a call. Among equal rules, the first in the list. */
 function ruleFor(
   { from, spelled }: Flow,
   { provenance }: TaintSettings,
@@ -61,10 +59,10 @@ function ruleFor(
   const { untrusted, ordered, flagged } = provenance
   const rulings = [
     ruling(flagged, 'flagged', from.flagged),
-    // To look something up where a text says so is what texts with links are for.
+    // Following a link in a text is an ordinary read.
     ruling(sideEffect ? ordered : 'allow', 'ordered', from.ordered),
     ruling(untrusted, 'output', from.output),
-    // Words are no proof: they ask at most.
+    // Equal words are no proof, so they escalate at most.
     ruling(flagged === 'allow' ? 'allow' : 'ask', 'spelled', spelled),
   ]
   return rulings.find(({ rule }) => rule === 'deny') ?? rulings.find(({ rule }) => rule === 'ask') ?? NOTHING

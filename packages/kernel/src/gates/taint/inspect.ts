@@ -1,4 +1,4 @@
-// What a tool's answer holds, and which parts of it may be handed on.
+// Inspects the result of a tool and decides whether it is forwarded, redacted or withheld.
 
 import type { Json } from '@tollgate/evidence'
 import type { Policy } from '../../policy/parse/parse.ts'
@@ -10,21 +10,21 @@ import { readTexts, type ReadText } from '../texts.ts'
 import { codesOf } from '../threat/finding.ts'
 import { seenIn, type Span, isHard } from './seen-values.ts'
 
-/** What the policy has an answer looked through for. */
+/** The settings for the inspection of a result. */
 export interface Inspecting {
   readonly policy: Policy
-  /** Labels that the tool's answers carry by declaration. */
+  /** The labels that the policy declares for the tool's results. */
   readonly returns: readonly string[]
 }
 
-/** Inspects an answer. Where the policy has no use for what is in it, it is handed on as it is. */
+/** Inspects a result. If the policy does not need the inspection, the result is forwarded unchanged. */
 export function inspect(content: Json, { policy, returns }: Inspecting): Inspection {
   if (!remembersData(policy)) return { labels: [], findings: [], heard: [], delivery: 'full', content }
   const texts = readTexts(content, 'skip')
-  const heard = texts.flatMap((text) => seenIn(text, returns))
-  const labels = sortedLabels([...returns, ...heard.flatMap((each) => each.labels)])
+  const seen = texts.flatMap((text) => seenIn(text, returns))
+  const labels = sortedLabels([...returns, ...seen.flatMap((each) => each.labels)])
   const findings = codesOf(texts.flatMap((text) => text.findings))
-  return { labels, findings, heard, ...deliver(content, texts, { policy, returns }) }
+  return { labels, findings, heard: seen, ...deliver(content, texts, { policy, returns }) }
 }
 
 type Delivered = Pick<Inspection, 'delivery' | 'content'>
@@ -33,9 +33,9 @@ const WITHHELD: Delivered = { delivery: 'withheld', content: undefined }
 
 function deliver(content: Json, texts: readonly ReadText[], { policy, returns }: Inspecting): Delivered {
   const byLabel = policy.gates.taint?.results
-  // A label by declaration says nothing of where in the answer: it can only be held back as a whole.
+  // A declared label has no position in the result, so the whole result is withheld.
   if (returns.some((label) => byLabel?.has(label))) return WITHHELD
-  // Where there was too much to list, what is to be cut may stand behind it.
+  // If a list was cut, the text may contain more parts to redact.
   if (cutsAnything(policy) && texts.some(({ cut }) => cut)) return WITHHELD
   const all = texts.map((text) => cutsIn(text, policy))
   if (all.some((cuts) => cuts.some(({ action }) => action === 'withhold'))) return WITHHELD
@@ -49,7 +49,7 @@ function cutsAnything({ gates: { threat, taint } }: Policy): boolean {
   return byThreat || (taint !== undefined && taint.results.size > 0)
 }
 
-/** A part of a text that is not handed on, and why. */
+/** A part of a text that is not forwarded, and the reason. */
 interface Cut extends Span {
   readonly why: string
   readonly action: 'redact' | 'withhold'
@@ -58,7 +58,7 @@ interface Cut extends Span {
 function cutsIn({ findings, marks }: ReadText, { gates: { threat, taint } }: Policy): readonly Cut[] {
   const cuts: Cut[] = []
   for (const { class: kind, code, severity, start, end } of findings) {
-    // A secret is a class of data, not an attack: its label says what becomes of it.
+    // A secret is data, not an attack: the settings for its label apply.
     const action = kind === 'secret' ? 'label' : (threat?.results[severity] ?? 'label')
     if (action !== 'label') cuts.push({ start, end, why: code, action })
   }
@@ -74,7 +74,7 @@ function cutsIn({ findings, marks }: ReadText, { gates: { threat, taint } }: Pol
   return cuts.sort((a, b) => a.start - b.start || b.end - a.end)
 }
 
-/** A text without some of its parts; each, or those that overlap, leaves a note of why. */
+/** A text with some parts replaced by a note with the reason. Overlapping parts get one note. */
 function without(text: string, cuts: readonly Cut[]): string {
   let kept = ''
   let from = 0

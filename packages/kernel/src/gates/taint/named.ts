@@ -1,5 +1,5 @@
-// What a user's first words name: addresses, accounts, and every word for itself. A target that is put together of such words was
-// named; one that nobody has named was found, or made up, by the agent.
+// Collects the names in the first message of a user: addresses, accounts and single words. A target that consists of such words counts
+// as named by the user.
 
 import { readPrompt } from '../../text/prompt.ts'
 import type { RequestedAction } from '../../text/prompt-words.ts'
@@ -7,40 +7,40 @@ import { lookUp, type Provenance, type Spoken } from './remembered.ts'
 import type { Value } from '../../text/scan.ts'
 import { valuesIn } from '../../text/values.ts'
 
-const MOST_READ = 8192
-const MOST_VALUES = 128
-const MOST_NAMES = 240
-/** Stands for all of them: whether the session knows any words of its user. */
+const MAX_READ = 8192
+const MAX_VALUES = 128
+const MAX_NAMES = 240
+/** An entry that every first message adds. It shows that the session has a user message. */
 const VOICE: Spoken = { kind: 'name', text: '' }
 
-/** What is remembered of a user's first words. */
+/** The values that a session keeps of the first message of its user. */
 export function namesIn(text: string): readonly Spoken[] {
   const found = new Set<string>([''])
-  for (const { text: value } of outerOf(valuesIn(text.slice(0, MOST_READ), MOST_VALUES))) found.add(value)
-  for (const token of tokensOf(text.slice(0, MOST_READ))) {
-    if (found.size >= MOST_NAMES) break
+  for (const { text: value } of outerOf(valuesIn(text.slice(0, MAX_READ), MAX_VALUES))) found.add(value)
+  for (const token of tokensOf(text.slice(0, MAX_READ))) {
+    if (found.size >= MAX_NAMES) break
     found.add(token)
     for (const part of partsOf(token)) found.add(part)
   }
   const read = readPrompt(text)
   const money: readonly RequestedAction[] = read.isAboutMoney ? ['pay'] : []
-  // Who leaves it to a text what is to be done has asked for whatever that is.
+  // A user who delegates the choice of actions to a text requests any change.
   const anything: readonly RequestedAction[] = read.delegates ? ['change'] : []
-  const deeds = new Set<RequestedAction>([...read.actions, ...money, ...anything])
-  return [...[...deeds].sort().map(actionName), ...found].map((name) => ({ kind: 'name', text: name }))
+  const actions = new Set<RequestedAction>([...read.actions, ...money, ...anything])
+  return [...[...actions].sort().map(actionName), ...found].map((name) => ({ kind: 'name', text: name }))
 }
 
-/** What is asked for has a space in its name, as no word has. */
-function actionName(deed: RequestedAction): string {
-  return `to ${deed}`
+/** The name of a requested action. It contains a space, so it never equals a word. */
+function actionName(action: RequestedAction): string {
+  return `to ${action}`
 }
 
-/** Whether the user's first words ask for any of these. */
-export function isAskedFor(provenance: Provenance, deeds: readonly RequestedAction[]): boolean {
-  return deeds.some((deed) => isName(provenance, actionName(deed)))
+/** Whether the first message of the user requests any of these actions. */
+export function isAskedFor(provenance: Provenance, actions: readonly RequestedAction[]): boolean {
+  return actions.some((action) => isName(provenance, actionName(action)))
 }
 
-/** Values without those inside of others: who names a page has not named all of its host. */
+/** The values that are not inside other values: naming a page does not name its whole hostname. */
 export function outerOf(values: readonly Value[]): readonly Value[] {
   let end = 0
   return values.filter((value) => {
@@ -52,32 +52,32 @@ export function outerOf(values: readonly Value[]): readonly Value[] {
 
 const TOKEN = /[\p{L}\p{M}\p{N}_]+/gu
 const CAMEL = /(\p{Ll})(\p{Lu})/gu
-// Words of statements and sentences that name nothing.
-const FILLING: ReadonlySet<string> = new Set(
+// Words that name nothing.
+const STOP_WORDS: ReadonlySet<string> = new Set(
   'a an the to from for of in on at by with and or where is'.split(' '),
 )
 
-/** The words of a text, with low lines inside as programs have them, in one spelling. */
+/** The words of a text in lower case. Underscores stay inside words, and `camelCase` becomes `camel_case`. */
 export function tokensOf(text: string): readonly string[] {
   const plain = text.normalize('NFKC').replace(CAMEL, '$1_$2').toLowerCase()
-  return (plain.match(TOKEN) ?? []).filter((token) => !FILLING.has(token))
+  return (plain.match(TOKEN) ?? []).filter((token) => !STOP_WORDS.has(token))
 }
 
 function partsOf(token: string): readonly string[] {
   return token.includes('_') ? token.split('_').filter((part) => part !== '') : []
 }
 
-/** Whether the session knows any words of its user. */
+/** Whether the session has a message of its user. */
 export function isVoiced(provenance: Provenance): boolean {
   return isName(provenance, '')
 }
 
-/** Whether the user's first words have exactly this. */
+/** Whether the first message of the user contains exactly this name. */
 export function isName(provenance: Provenance, text: string): boolean {
   return lookUp(provenance, text === '' ? VOICE : { kind: 'name', text }).origin === 'said'
 }
 
-/** Whether a word of a target is one of the user's, or put together of them. */
+/** Whether a word, or every part of it between underscores, is in the first message of the user. */
 export function isNamedToken(provenance: Provenance, token: string): boolean {
   if (isName(provenance, token)) return true
   const parts = partsOf(token)

@@ -1,15 +1,15 @@
-// Where the values of a session came from: what is remembered of the data that its calls brought and took.
+// Updates the provenance of a session: the origin of each value in its calls and results.
 //
-// The first sighting decides. A value that somebody said stays said, whatever output repeats it. One that came out of a
-// tool stays out of a tool, even if the agent or the user repeats it later: otherwise repeating would launder it. Of
-// several sightings in output the cleanest counts; but what stood in a flagged passage is never quite clean again.
+// The first sighting decides. A value that the user or the agent said first stays `said`, even if output repeats it. A value from a
+// tool stays a tool's value, even if the agent or the user repeats it: otherwise repetition would launder it. Among several
+// sightings in output the least suspicious counts, but a value from a flagged passage stays at least `ordered`.
 
 import { KernelError } from '../../error.ts'
 import {
   hashOf,
   merged,
-  MOST_LABELS,
-  MOST_REMEMBERED,
+  MAX_LABELS,
+  MAX_REMEMBERED,
   type Origin,
   type Provenance,
   type Sighting,
@@ -19,47 +19,50 @@ import {
 
 export { lookUp, NO_PROVENANCE, worstIn, type Origin, type Provenance, type Spoken } from './remembered.ts'
 
-/** Something that was said or returned. */
+/** Values that were said or returned, with their origin. */
 export interface SeenValues {
   readonly origin: Origin
-  /** The labels it carries. What is said carries none. */
+  /** The labels of the values. Values with the origin `said` have none. */
   readonly labels: readonly string[]
   readonly values: readonly (Spoken | Hashed)[]
-  /** It held more values than are listed. */
+  /** Whether the list of values was cut. */
   readonly cut?: boolean
-  /** Its values are phrases or fields. They get a part of the record alone, and none of them is missed: values need the room. */
+  /** Whether the values are phrases or fields. They may use only a part of the record, so that values have capacity left. */
   readonly words?: boolean
 }
 
-/** How many values are taken from one thing heard. */
+/** The maximum number of values from one `SeenValues`. */
 export const MAX_SEEN: number = 4096
-/** So many changes are kept apart; then they are put with the rest, which costs a copy. */
-const MOST_NEWER = 64
-/** A record that holds so many takes in no more words: fields leave room for what is said, that for what is flagged, all for values. */
-const FULL_FOR_WORDS: Readonly<Partial<Record<Origin, number>>> = { output: 512, said: 640, flagged: 1024 }
+/** The maximum number of separate changes. More are merged into the rest, which costs a copy. */
+const MAX_NEWER = 64
+/** The size of a record above which it takes no more words of an origin. The rest of the capacity is for values. */
+const MAX_SIZE_FOR_WORDS: Readonly<Partial<Record<Origin, number>>> = {
+  output: 512,
+  said: 640,
+  flagged: 1024,
+}
 
 /**
- * The provenance after all of this was heard, in this order; `before` itself if it told nothing new.
+ * The provenance with more values, added in this order; `before` itself if nothing changed.
  *
- * When values have to be forgotten, the oldest output goes first, then prose, said, ordered, and flagged last.
+ * When the record is full, the oldest values with the origin `output` are removed first, then `prose`, `said`, `ordered` and `flagged`.
  *
- * @param key makes 64 random hexadecimal digits; asked once in a session, for its first value
+ * @param key returns 64 random hexadecimal digits; called once in a session, for its first value
  */
-export function hear(before: Provenance, key: () => string, heard: readonly SeenValues[]): Provenance {
+export function addSeen(before: Provenance, key: () => string, seen: readonly SeenValues[]): Provenance {
   const draft = new Draft(before, key)
-  for (const each of heard) draft.hear(each)
+  for (const each of seen) draft.add(each)
   return draft.result()
 }
 
-/** What is known of a value once it is seen again. */
 function seenAgain(known: Sighting, origin: Origin, mask: number): Sighting {
-  // `>>> 0`: the 32nd label is the sign of a number otherwise.
+  // `>>> 0`: otherwise the bit of the 32nd label would be the sign.
   return { origin: cleaner(known.origin, origin), mask: (known.mask | mask) >>> 0 }
 }
 
 const BY_SUSPICION: readonly Origin[] = ['output', 'prose', 'ordered', 'flagged']
 
-/** What an origin becomes when the value is seen again. What an attack has named is never quite clean again. */
+/** The origin of a value that is seen again. A value from a flagged passage stays at least `ordered`. */
 function cleaner(known: Origin, again: Origin): Origin {
   if (known === 'said' || again === 'said') return known
   const [least, most] =
@@ -67,7 +70,7 @@ function cleaner(known: Origin, again: Origin): Origin {
   return most === 'flagged' && least !== 'flagged' ? 'ordered' : least
 }
 
-/** The next provenance, while it is made. Copies what it changes, at the first change. */
+/** Builds the next provenance. Copies a part only when it changes. */
 class Draft {
   readonly #before: Provenance
   readonly #makeKey: () => string
@@ -86,30 +89,30 @@ class Draft {
     this.#older = before.older
   }
 
-  hear({ origin, labels, values, cut = false, words = false }: SeenValues): void {
+  add({ origin, labels, values, cut = false, words = false }: SeenValues): void {
     const mask = origin === 'said' ? 0 : this.#maskOf(labels)
-    // What is said and not listed only fails to count as said.
+    // An unlisted value that was said only loses the origin `said`, which is safe.
     if (origin !== 'said' && !words && (cut || values.length > MAX_SEEN)) this.#full = true
     const most = Math.min(values.length, MAX_SEEN)
-    let room = words ? this.#roomForWords(origin) : Infinity
-    if (room <= 0 && origin === 'output') return
+    let remaining = words ? this.#remainingForWords(origin) : Infinity
+    if (remaining <= 0 && origin === 'output') return
     for (let i = 0; i < most; i++) {
       const value = values[i]
-      if (value && this.#see(value, { origin, mask }, room > 0)) room--
+      if (value && this.#see(value, { origin, mask }, remaining > 0)) remaining--
     }
     this.#settle()
   }
 
-  #roomForWords(origin: Origin): number {
-    let held = this.#older.size
-    for (const hash of this.#newest().keys()) if (!this.#older.has(hash)) held++
-    return (FULL_FOR_WORDS[origin] ?? 0) - held
+  #remainingForWords(origin: Origin): number {
+    let size = this.#older.size
+    for (const hash of this.#newest().keys()) if (!this.#older.has(hash)) size++
+    return (MAX_SIZE_FOR_WORDS[origin] ?? 0) - size
   }
 
-  /** Whether it is one more. */
-  #see(value: Spoken | Hashed, { origin, mask }: Sighting, hasRoom: boolean): boolean {
-    // In a full record a value that is unknown may be a forgotten one: saying it does not make it said.
-    const isIgnored = !hasRoom || (this.#full && origin === 'said')
+  /** Records a sighting. Returns whether the value is new. */
+  #see(value: Spoken | Hashed, { origin, mask }: Sighting, hasCapacity: boolean): boolean {
+    // In a full record an unknown value may be a forgotten one, so it must not become `said`.
+    const isIgnored = !hasCapacity || (this.#full && origin === 'said')
     if (this.#key === '') {
       if (isIgnored) return false
       this.#key = checkedKey(this.#makeKey())
@@ -128,12 +131,12 @@ class Draft {
     return this.#newer ?? this.#before.newer
   }
 
-  /** The bits of these labels; new ones get the next bits, as long as there are some. */
+  /** The bits of these labels. New labels get the next free bits. */
   #maskOf(labels: readonly string[]): number {
     let mask = 0
     for (const label of labels) {
       let bit = this.#names.indexOf(label)
-      if (bit < 0 && this.#names.length < MOST_LABELS) {
+      if (bit < 0 && this.#names.length < MAX_LABELS) {
         bit = this.#names.length
         this.#names = [...this.#names, label]
       }
@@ -143,15 +146,15 @@ class Draft {
     return mask
   }
 
-  /** Puts the changes with the rest if they are many, and forgets what is too much. */
+  /** Merges the changes if there are many, and removes values above the limit. */
   #settle(): void {
     if (this.#newer === undefined) return
-    const isLittle = this.#newer.size <= MOST_NEWER
-    if (isLittle && this.#older.size + this.#newer.size <= MOST_REMEMBERED) return
+    const isSmall = this.#newer.size <= MAX_NEWER
+    if (isSmall && this.#older.size + this.#newer.size <= MAX_REMEMBERED) return
     const all = merged(this.#older, this.#newer)
-    if (all.size > MOST_REMEMBERED) {
+    if (all.size > MAX_REMEMBERED) {
       this.#full = true
-      forget(all, all.size - MOST_REMEMBERED)
+      forget(all, all.size - MAX_REMEMBERED)
     }
     this.#older = all
     this.#newer = new Map()
@@ -173,12 +176,12 @@ class Draft {
   }
 }
 
-/** Which values are forgotten first. */
-const FORGOTTEN: readonly Origin[] = ['output', 'prose', 'said', 'ordered', 'flagged']
+/** The order in which values are removed. */
+const REMOVAL_ORDER: readonly Origin[] = ['output', 'prose', 'said', 'ordered', 'flagged']
 
 function forget(all: Map<string, Sighting>, count: number): void {
   let left = count
-  for (const origin of FORGOTTEN) {
+  for (const origin of REMOVAL_ORDER) {
     for (const [hash, sighting] of all) {
       if (left === 0) return
       if (sighting.origin !== origin) continue

@@ -1,10 +1,10 @@
-// The record of a provenance, as it is stored: one canonical JSON text for each provenance, and none for anything else.
+// Writes and reads the stored record of a provenance. Each provenance has exactly one canonical JSON text.
 
 import { KernelError } from '../../error.ts'
 import {
   HASH_DIGITS,
-  MOST_LABELS,
-  MOST_REMEMBERED,
+  MAX_LABELS,
+  MAX_REMEMBERED,
   sightingsOf,
   type Origin,
   type Provenance,
@@ -30,8 +30,8 @@ const MAX_RECORD = 65_536
 const LABEL = /^[a-z][a-z0-9-]{0,31}$/
 
 /**
- * The canonical text of a provenance, at most 64 Ki characters. Each value is a piece of fixed width: hash, origin,
- * and the mask of its labels in as many hexadecimal digits as the labels need.
+ * The canonical text of a provenance, at most 64 Ki characters. Each value is a piece of fixed width: its hash, its origin, and the
+ * mask of its labels in hexadecimal digits.
  */
 export function provenanceText(provenance: Provenance): string {
   const { key, full, names } = provenance
@@ -48,15 +48,15 @@ function maskDigits(names: readonly string[]): number {
 }
 
 /**
- * Reads what `provenanceText` wrote.
+ * Reads a text of `provenanceText`.
  *
- * @throws KernelError `STATE_MALFORMED` for any other text. The message holds nothing of it.
+ * @throws KernelError `STATE_MALFORMED` for any other text. The message contains no part of it.
  */
 export function readProvenance(text: string): Provenance {
   const provenance = text.length > MAX_RECORD ? undefined : parsed(text)
-  // What is not exactly what we would have written was not written by us.
+  // Only the canonical text is accepted.
   if (provenance && provenanceText(provenance) === text) return provenance
-  throw new KernelError('STATE_MALFORMED', 'the record of a session is not one that was written here')
+  throw new KernelError('STATE_MALFORMED', 'the data record of a session is malformed or was changed')
 }
 
 function parsed(text: string): Provenance | undefined {
@@ -64,10 +64,10 @@ function parsed(text: string): Provenance | undefined {
   try {
     record = JSON.parse(text)
   } catch {
-    return undefined // No JSON at all.
+    return undefined // Not JSON.
   }
   if (typeof record !== 'object' || record === null) return undefined
-  // Sound: each member is checked below, whatever it is.
+  // Sound: each member is checked below.
   const { entries, full, key, labels } = record as Readonly<Record<string, unknown>>
   if (typeof entries !== 'string' || typeof full !== 'boolean' || typeof key !== 'string') return undefined
   if (!isNames(labels)) return undefined
@@ -77,7 +77,7 @@ function parsed(text: string): Provenance | undefined {
 }
 
 function isNames(labels: unknown): labels is readonly string[] {
-  if (!Array.isArray(labels) || labels.length > MOST_LABELS) return false
+  if (!Array.isArray(labels) || labels.length > MAX_LABELS) return false
   const isEach = labels.every((label) => typeof label === 'string' && LABEL.test(label))
   return isEach && new Set(labels).size === labels.length
 }
@@ -85,7 +85,7 @@ function isNames(labels: unknown): labels is readonly string[] {
 function sightingsIn(entries: string, names: readonly string[]): ReadonlyMap<string, Sighting> | undefined {
   const width = HASH_DIGITS + 1 + maskDigits(names)
   const sightings = new Map<string, Sighting>()
-  if (entries.length % width !== 0 || entries.length / width > MOST_REMEMBERED) return undefined
+  if (entries.length % width !== 0 || entries.length / width > MAX_REMEMBERED) return undefined
   for (let at = 0; at < entries.length; at += width) {
     const hash = entries.slice(at, at + HASH_DIGITS)
     const origin = ORIGINS.get(entries.charAt(at + HASH_DIGITS))

@@ -1,39 +1,43 @@
-// What is remembered of the values of a session, and how it is looked up.
+// Defines the provenance of a session and looks values up in it.
 //
-// Values are kept as keyed hashes only: the record says nothing to whoever reads it without the value in hand.
+// Values are kept as keyed hashes only, so the record does not reveal them.
 
 import { sha256Hex } from '@tollgate/evidence/core'
 import type { ValueKind } from '../../text/scan.ts'
 
 /**
- * Where a value was first seen: in what the user or the agent said, or in what a tool returned; there by itself, in running text,
- * where something is asked for, or in a flagged passage.
+ * Where a value was first seen:
+ * - `said`: the user or the agent said it;
+ * - `output`: a tool returned it as a separate value;
+ * - `prose`: running text of a tool contains it;
+ * - `ordered`: text of a tool that asks for something contains it;
+ * - `flagged`: a flagged passage contains it.
  */
 export type Origin = 'said' | 'output' | 'prose' | 'ordered' | 'flagged'
 
-/** What is remembered of one value. */
+/** The record of one value. */
 export interface Sighting {
   readonly origin: Origin
-  /** The labels it was seen under: bit `i` is the `i`-th of `names`. */
+  /** The labels of the value: bit `i` is the `i`-th of `names`. */
   readonly mask: number
 }
 
-/** What is remembered of the values of one session. Nothing of it changes; `hear` makes the next one. */
+/** The values of one session and their origins. Immutable; `addSeen` returns the next one. */
 export interface Provenance {
-  /** 64 hexadecimal digits; empty as long as no value is kept. */
+  /** 64 hexadecimal digits; empty until a value is kept. */
   readonly key: string
-  /** The labels of the session: all that its outputs carried, sorted. */
+  /** All labels of the outputs of the session, sorted. */
   readonly labels: readonly string[]
-  /** Values or labels had to be forgotten: from then on nothing unknown is held to be new. */
+  /** Whether values or labels were removed. From then on an unknown value may be a removed one. */
   readonly full: boolean
-  /** The labels in the order in which they were heard. */
+  /** The labels in the order of their first sighting. */
   readonly names: readonly string[]
-  /** The sightings by hash, oldest first: most of them, and those that were added or changed since. */
+  /** The sightings by hash, oldest first. `newer` has those that were added or changed since the last merge. */
   readonly older: ReadonlyMap<string, Sighting>
   readonly newer: ReadonlyMap<string, Sighting>
 }
 
-/** Nothing seen yet. */
+/** The provenance of a new session. */
 export const NO_PROVENANCE: Provenance = {
   key: '',
   labels: [],
@@ -43,29 +47,26 @@ export const NO_PROVENANCE: Provenance = {
   newer: new Map(),
 }
 
-/** A value as it is looked up: its kind and its normal form. */
+/** A value for a lookup: its kind and its normal form. */
 export interface Spoken {
-  /**
-   * `phrase`: words in a row, see `phrases.ts`. `name`: what the user's first words name, see `named.ts`. `field`: what a tool
-   * returned by itself, see `returned.ts`.
-   */
+  /** `phrase`: consecutive words, see `phrases.ts`. `name`: see `named.ts`. `field`: a separate value of a tool, see `returned.ts`. */
   readonly kind: ValueKind | 'phrase' | 'name' | 'field'
   readonly text: string
 }
 
-/** A value that only its hash is known of, under the key of its session. */
+/** A value of which only the hash under the key of its session is known. */
 export interface Hashed {
   readonly hash: string
 }
 
-/** How many values a session remembers. */
-export const MOST_REMEMBERED: number = 2048
-/** How many labels a session remembers: one bit each. */
-export const MOST_LABELS: number = 32
-/** How much of its hash stands for a value. */
+/** The maximum number of values in a provenance. */
+export const MAX_REMEMBERED: number = 2048
+/** The maximum number of labels in a provenance: one bit each. */
+export const MAX_LABELS: number = 32
+/** The length of a stored hash. */
 export const HASH_DIGITS: number = 12
 
-/** Where a value came from, and under which labels it was seen. */
+/** The origin and the labels of a value. */
 export function lookUp(
   provenance: Provenance,
   value: Spoken,
@@ -74,7 +75,7 @@ export function lookUp(
   const hash = key === '' ? '' : hashOf(key, value)
   const seen = newer.get(hash) ?? older.get(hash)
   if (seen) return { origin: seen.origin, labels: names.filter((_, i) => hasBit(seen.mask, i)).sort() }
-  // It may be one of those that were forgotten, under any label.
+  // It may be a removed value with any label.
   if (provenance.full) return { origin: worstIn(provenance), labels: provenance.labels }
   return { origin: 'unknown', labels: [] }
 }
@@ -82,8 +83,8 @@ export function lookUp(
 const worst = new WeakMap<Provenance, Origin>()
 
 /**
- * What values out of tools may be, at worst, that the record does not tell apart. The worse ones are forgotten last: what was
- * forgotten is no worse than what is left. Whether they may be flagged is for the labels to say.
+ * The worst origin that a removed value can have. Worse values are removed last, so a removed value is not worse than those that are
+ * left. The labels show whether it may be flagged.
  */
 export function worstIn(provenance: Provenance): Origin {
   let origin = worst.get(provenance)
@@ -102,7 +103,7 @@ export function sightingsOf({ older, newer }: Provenance): ReadonlyMap<string, S
   return newer.size === 0 ? older : merged(older, newer)
 }
 
-/** Both together; a changed sighting keeps its place. */
+/** All sightings of both maps. A changed sighting keeps its position. */
 export function merged(
   older: ReadonlyMap<string, Sighting>,
   newer: ReadonlyMap<string, Sighting>,
@@ -112,13 +113,13 @@ export function merged(
   return all
 }
 
-/** Addresses are compared by their text: a URL that is nothing but its host is the host. So is every other value. */
+/** Kinds in one group are compared by text alone: a URL without a path equals its hostname. */
 function groupOf(kind: Spoken['kind']): string {
   if (kind === 'phrase' || kind === 'name' || kind === 'field') return kind
   return kind === 'email' || kind === 'url' || kind === 'host' ? 'address' : 'token'
 }
 
-/** The hash under which a value is kept. */
+/** The hash that identifies a value in the record. */
 export function hashOf(key: string, value: Spoken | Hashed): string {
   if ('hash' in value) return value.hash
   const { kind, text } = value

@@ -1,4 +1,4 @@
-// What a session hears: values and words of texts, by where they came from.
+// Collects the values and words of texts, with their origins, for the provenance of a session.
 
 import type { Intent } from '../../road/capture.ts'
 import type { Snapshot } from '../../road/snapshot.ts'
@@ -24,14 +24,14 @@ export function readUntrusted({ sources }: Intent): readonly ReadText[] {
 }
 
 /**
- * What came with the call, in its order. What the user is said to have said is the caller's claim: it makes a value the
- * user's only if no tool has named it before.
+ * The values that arrive with a call, in order. User messages are claims of the caller: they make a value `said` only if no tool
+ * introduced it before.
  */
 export function seenWith({ sources, door }: Intent, snapshot: Snapshot): readonly SeenValues[] {
   if (sources.length === 0) return []
   const untrusted = [...snapshot.untrusted()]
   const page = door === 'browser' ? ['page'] : []
-  // The first words of a session are its task. What comes later, or behind them, is the caller's word alone.
+  // The first user message of a session is its task. Later messages are only claims of the caller.
   let isFirst = snapshot.data !== undefined && !isVoiced(snapshot.data.value)
   return sources.flatMap(({ source_channel, text }) => {
     if (source_channel === 'USER') {
@@ -53,30 +53,30 @@ function seenFromUser(text: string): readonly SeenValues[] {
   ]
 }
 
-/** What a session remembers of an answer that nobody could look into: what the tool is declared to return. */
+/** The labels of a result that was not inspected: those that the policy declares for the tool. */
 export function seenUnread(returns: readonly string[]): readonly SeenValues[] {
   return returns.length === 0 ? [] : [{ origin: 'output', labels: returns, values: [] }]
 }
 
-/** What a session remembers of an untrusted text: its values by how they stand in it, and the words of its flagged passages. */
+/** The values of an untrusted text by origin, and the words of its flagged passages. */
 export function seenIn(text: ReadText, labels: readonly string[]): readonly SeenValues[] {
   const passages = passagesAround(text.text, text.findings.filter(isHard))
   const carries = sortedLabels([...labels, ...text.marks.map(({ label }) => label)])
-  // The session has read such data, whichever value it is.
-  const heard: SeenValues[] = [{ origin: 'output', labels: carries, values: [], cut: text.cut }]
-  heard.push(...valuesSeen(text, labels, carries, passages))
+  // An entry without values gives the labels to the session.
+  const seen: SeenValues[] = [{ origin: 'output', labels: carries, values: [], cut: text.cut }]
+  seen.push(...valuesSeen(text, labels, carries, passages))
   const hidden = hiddenIn(text)
-  if (hidden.length > 0) heard.push({ origin: 'ordered', labels: carries, values: hidden })
+  if (hidden.length > 0) seen.push({ origin: 'ordered', labels: carries, values: hidden })
   const fields = returnedIn(text.text).filter((each) => !passages.some((passage) => overlap(passage, each)))
   if (fields.length > 0)
-    heard.push({ origin: 'output', labels: [], values: fields.map(({ field }) => field), words: true })
-  if (passages.length === 0) return heard
+    seen.push({ origin: 'output', labels: [], values: fields.map(({ field }) => field), words: true })
+  if (passages.length === 0) return seen
   const flagged = sortedLabels([...carries, 'flagged'])
   const words = passages
-    .slice(0, MOST_SPELLED)
+    .slice(0, MAX_SPELLED)
     .flatMap(({ start, end }) => phrasesIn(text.text.slice(start, end)))
   return [
-    ...heard,
+    ...seen,
     { origin: 'flagged', labels: flagged, values: [] },
     ...(words.length > 0
       ? [{ origin: 'flagged', labels: flagged, values: words, words: true } as const]
@@ -86,7 +86,7 @@ export function seenIn(text: ReadText, labels: readonly string[]): readonly Seen
 
 const BY_ORIGIN: readonly Origin[] = ['output', 'prose', 'ordered', 'flagged']
 
-/** The values of a text, those of one origin and with the same labels together. */
+/** The values of a text, grouped by origin and labels. */
 function valuesSeen(
   text: ReadText,
   declared: readonly string[],
@@ -94,7 +94,7 @@ function valuesSeen(
   passages: readonly Span[],
 ): readonly SeenValues[] {
   const settings = settingsIn(text.text, text.values)
-  // Where not all that is in a text was listed, what carries a label may be any of its values.
+  // If a list was cut, every value gets all labels of the text.
   const shapes = text.cut ? undefined : labelsOfValues(text.text, text.marks, text.values)
   const groups = new Map<string, { origin: Origin; labels: readonly string[]; values: Value[] }>()
   text.values.forEach((value, i) => {
@@ -110,20 +110,17 @@ function valuesSeen(
   return [...groups.values()].sort((a, b) => BY_ORIGIN.indexOf(a.origin) - BY_ORIGIN.indexOf(b.origin))
 }
 
-/**
- * What a session remembers of a text that a server wrote into its question. It is running text at best: nothing in it was looked
- * up, so it is never a field by itself.
- */
+/** The values of a text in a server's question. Nothing in it was looked up, so its best origin is `prose` and it has no fields. */
 export function seenInQuestion(text: ReadText): readonly SeenValues[] {
   return seenIn(text, [])
     .filter(({ origin, words = false }) => !(words && origin === 'output'))
-    .map((heard) => (heard.origin === 'output' ? { ...heard, origin: 'prose' } : heard))
+    .map((seen) => (seen.origin === 'output' ? { ...seen, origin: 'prose' } : seen))
 }
 
-/** The words of so many passages are kept. */
-const MOST_SPELLED = 8
+/** The maximum number of flagged passages whose words are kept. */
+const MAX_SPELLED = 8
 
-/** Values that only show once a text is decoded, if it then asks for something: nobody hides what is only to be known. */
+/** The values in decoded texts that ask for something. Mere information is rarely hidden. */
 function hiddenIn({ hidden }: ReadText): readonly Value[] {
   return hidden.flatMap((text) => {
     const values = valuesIn(text)
@@ -137,7 +134,7 @@ const ORIGINS: Readonly<Record<Setting, Origin>> = {
   ordered: 'ordered',
 }
 
-/** Whether a finding makes what stands in it suspect: it speaks to the agent, and not only in passing. */
+/** Whether a finding makes the values of its passage suspect: it addresses the agent and is not of low severity. */
 export function isHard({ class: kind, severity }: ThreatFinding): boolean {
   return severity !== 'low' && kind !== 'secret' && kind !== 'command'
 }
@@ -151,7 +148,7 @@ function overlap(a: Span, b: Span): boolean {
   return a.start < b.end && b.start < a.end
 }
 
-/** Whether a text holds a value that untrusted text named first. */
+/** Whether a text contains a value that untrusted text introduced. */
 export function relays({ values, findings }: ReadText, snapshot: Snapshot): boolean {
   const provenance = findings.length > 0 ? snapshot.provenance() : undefined
   if (!provenance) return false

@@ -1,4 +1,4 @@
-// The settings of the rung `taint`: which data may not leave, and what values out of tool output may do.
+// Reads `gates.taint`: which labelled data may leave, and how values from tool output may be used.
 
 import type { HostPattern } from '../../destinations/pattern.ts'
 import type { Place, Reader } from '../../policy/reader/read.ts'
@@ -8,32 +8,32 @@ import { about, HOSTS, keysOf, LABEL, LABELS, mapping, record, words } from '../
 import type { GateSection } from '../../policy/reader/section.ts'
 import { readEnumMap } from '../../policy/reader/enum-map.ts'
 
-/** What is done with a value at a sink because of where it came from. */
+/** The action on a value at a sink because of its origin. */
 export type ValueRule = 'allow' | 'ask' | 'deny'
 
 /** The settings of `gates.taint`. */
 export interface TaintSettings {
-  /** Data with these labels may not leave. */
+  /** Data with these labels must not leave. */
   readonly deny: readonly string[]
-  /** Data with these labels leaves if a person agrees. */
+  /** Data with these labels needs an approval to leave. */
   readonly ask: readonly string[]
-  /** Destinations that are not outside. */
+  /** Internal destinations. */
   readonly internal: readonly HostPattern[]
-  /** `session`: once a session has read such data, everything it sends counts as such. */
+  /** `session`: once a session has read labelled data, everything it sends counts as labelled. */
   readonly follow: 'values' | 'session'
   readonly provenance: {
-    /** For values first seen in tool output. */
+    /** For values that tool output introduced. */
     readonly untrusted: ValueRule
-    /** For values that stand, wherever they were seen, in running text or where something is asked for. */
+    /** For values from running text, or from text that asks for something. */
     readonly ordered: ValueRule
-    /** For values seen only in flagged parts of it. */
+    /** For values that were seen only in flagged passages. */
     readonly flagged: ValueRule
   }
-  /** What is done with results that carry a label. */
+  /** The action on results with a label. */
   readonly results: ReadonlyMap<string, 'redact' | 'withhold'>
 }
 
-/** What a policy has that says `taint: {}`. */
+/** The settings of `taint: {}`. */
 export const DEFAULT_TAINT: TaintSettings = {
   deny: ['secret'],
   ask: [],
@@ -48,24 +48,24 @@ const RESULTS = ['redact', 'withhold'] as const
 
 const SCHEMA = record(
   'Labelled data',
-  'Which data may not leave, and what values out of tool output may do.',
+  'Which labelled data may leave, and how values from tool output may be used.',
   {
-    deny: about('Data with these labels may not leave; `[secret]` if left out.', LABELS),
-    ask: about('Data with these labels leaves if a person agrees.', LABELS),
-    internal: about('Hosts that are not outside.', HOSTS),
+    deny: about('Data with these labels must not leave. The default is `[secret]`.', LABELS),
+    ask: about('Data with these labels needs an approval to leave.', LABELS),
+    internal: about('Internal hostnames. Data sent to them does not count as leaving.', HOSTS),
     follow: about(
-      '`session`: once a session has read such data, all that it sends counts as such.',
+      '`session`: once a session has read labelled data, everything it sends counts as labelled.',
       words(['values', 'session'], 'values'),
     ),
-    provenance: record('Provenance', 'What values may do that only tool output has named.', {
-      untrusted: about('Values first seen in tool output, at a sink.', words(RULES, 'allow')),
+    provenance: record('Provenance', 'How values that tool output introduced may be used.', {
+      untrusted: about('Values that tool output introduced, at a sink.', words(RULES, 'allow')),
       ordered: about(
-        'In calls with a side effect: values that stand where something is asked for, and at a sink those in running text.',
+        'In calls with a side effect: values from text that asks for something, and at a sink also values from running text.',
         words(RULES, 'ask'),
       ),
-      flagged: about('Values seen only in text that was found hostile.', words(RULES, 'deny')),
+      flagged: about('Values that were seen only in flagged passages.', words(RULES, 'deny')),
     }),
-    results: mapping('Results', 'What is done with results that carry a label.', words(RESULTS), LABEL),
+    results: mapping('Results', 'The action on results with a label.', words(RESULTS), LABEL),
   },
 )
 
@@ -79,21 +79,21 @@ export const taintSettings: GateSection<TaintSettings | undefined> = {
   remembersData: true,
 }
 
-/** Reads `gates.taint`; what is not said has its default. */
+/** Reads `gates.taint`. Missing members get their defaults. */
 export function readTaint(reader: Reader, place: Place): TaintSettings {
   const { deny, ask, internal, follow, provenance, results } = reader.fields(place, keysOf(SCHEMA)) ?? {}
   const denied = deny ? readLabels(reader, deny, '`deny`') : DEFAULT_TAINT.deny
   return {
     deny: denied,
     ask: ask ? readAsked(reader, ask, denied, deny !== undefined) : DEFAULT_TAINT.ask,
-    internal: readHosts(reader, internal, 'a host'),
+    internal: readHosts(reader, internal, 'a hostname'),
     follow: (follow && reader.word(follow, '`follow`', ['values', 'session'])) ?? DEFAULT_TAINT.follow,
     provenance: readEnumMap(reader, provenance, RULES, DEFAULT_TAINT.provenance),
     results: results ? readResults(reader, results) : DEFAULT_TAINT.results,
   }
 }
 
-/** A label is either denied or asked for: whoever wrote both believes the one that does not hold. */
+/** Reads `ask`. A label must not also be in `deny`, because `deny` would win without notice. */
 function readAsked(
   reader: Reader,
   place: Place,
@@ -104,7 +104,7 @@ function readAsked(
   for (const label of asked.filter((each) => denied.includes(each))) {
     const remedy = isStated
       ? 'keep it in one of the two'
-      : 'where `deny` is left out it is `[secret]`; write `deny: []`'
+      : 'the default of `deny` is `[secret]`; write `deny: []`'
     reader.note(place, `\`${label}\` is in \`ask\` and in \`deny\`; ${remedy}`)
   }
   return asked
@@ -113,7 +113,7 @@ function readAsked(
 function readResults(reader: Reader, place: Place): TaintSettings['results'] {
   const results = new Map<string, 'redact' | 'withhold'>()
   for (const { name, key, value } of reader.entries(place, '`results`')) {
-    const rule = reader.word(value, 'what is done with results', RESULTS)
+    const rule = reader.word(value, 'the action on results', RESULTS)
     if (checkLabel(reader, key, name) && rule) results.set(name, rule)
   }
   return results

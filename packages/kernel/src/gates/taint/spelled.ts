@@ -1,20 +1,18 @@
-// What a flagged passage spells out, word for word: an argument, or the tool itself. Words are no proof, and anybody may use them:
-// what is found here asks a person at most.
+// Finds an argument or a tool name whose words come from a flagged passage. Equal words are no proof, so a hit escalates at most.
 
 import type { ReadText } from '../texts.ts'
 import { isSink } from './sinks.ts'
 import { piecesOf, rootsOf, wordsIn } from '../../text/phrases.ts'
 import { lookUp, type Provenance, type Spoken } from './provenance.ts'
 
-/** The tool that is called. */
 interface SpelledCall {
   readonly name: string
   readonly sinks: readonly string[]
 }
 
 /**
- * What a flagged passage spells out and nobody has said: the path of an argument, or empty for the tool. Undefined if nothing, and
- * where the call has a target of its own: then it does not serve the passage.
+ * The path of the first argument whose words come from a flagged passage and not from the user; empty if it is the tool's name.
+ * Undefined if there is none, or if a sink has a value from elsewhere: then the call does not follow the passage.
  */
 export function spelledOut(
   texts: readonly ReadText[],
@@ -29,33 +27,33 @@ export function spelledOut(
   return argument ? argument.path : isAskedFor(name, provenance) ? '' : undefined
 }
 
-const LONGEST = 200
-const MOST_WORDS = 16
-// Beside the sinks, fewer words are too easily those of somebody else.
-const FEWEST_WORDS = 3
-const SHORTEST_WORD = 4
+const MAX_TEXT_LENGTH = 200
+const MAX_WORDS = 16
+// Outside sinks, fewer words match too easily by chance.
+const MIN_WORDS = 3
+const MIN_WORD_LENGTH = 4
 
 function isSpelled(text: string, sink: boolean, provenance: Provenance): boolean {
-  const words = text.length > LONGEST ? [] : wordsIn(text)
-  if (words.length > MOST_WORDS || words.length < (sink ? 1 : FEWEST_WORDS)) return false
-  if (words.length === 1 && (words[0] ?? '').length < SHORTEST_WORD) return false
+  const words = text.length > MAX_TEXT_LENGTH ? [] : wordsIn(text)
+  if (words.length > MAX_WORDS || words.length < (sink ? 1 : MIN_WORDS)) return false
+  if (words.length === 1 && (words[0] ?? '').length < MIN_WORD_LENGTH) return false
   return isFrom(piecesOf(words), provenance)
 }
 
-/** Whether a flagged passage has all the words of a tool's name, and what was said has not. */
+/** Whether a flagged passage contains all words of a tool's name, and the user has not said them. */
 function isAskedFor(name: string, provenance: Provenance): boolean {
   const written = name.slice(name.lastIndexOf('/') + 1)
   const own = written.replace(/([a-z])([A-Z])/g, '$1 $2')
-  const words = wordsIn(own.replace(/[_.-]/g, ' ')).filter((word) => !FILLING.has(word))
+  const words = wordsIn(own.replace(/[_.-]/g, ' ')).filter((word) => !STOP_WORDS.has(word))
   if (words.length < 2) return false
   const roots = rootsOf(words)
   if (isFrom(roots, provenance)) return true
-  // As it is written, with what joins its words; unless what was said has the words.
+  // The name as written, with its separators, unless the user has said all the words.
   const isSaid = roots.every((root) => lookUp(provenance, root).origin === 'said')
   return !isSaid && isFrom(piecesOf(wordsIn(written)), provenance)
 }
 
-const FILLING: ReadonlySet<string> = new Set(
+const STOP_WORDS: ReadonlySet<string> = new Set(
   'a an the to from for of in on by with get set new my user'.split(' '),
 )
 

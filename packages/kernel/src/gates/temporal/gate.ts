@@ -8,8 +8,8 @@ import { deny, escalate, type Gate, type Objection } from '../gate.ts'
 import type { Allowances } from '../../ledger/session.ts'
 
 /**
- * Objects to a call outside of its hours, or beyond a burst, a rate or a budget. A rate of 20/h is a bucket that holds 20
- * calls and refills at 20 an hour. Whoever would be denied is not asked about.
+ * Objects to a call outside its hours, or over a burst, rate or budget. A rate of 20/h is a bucket of 20 calls that refills at 20
+ * calls per hour. A denial takes precedence over an escalation.
  */
 export const temporal: Gate = {
   name: 'temporal',
@@ -41,7 +41,7 @@ function checkHours(tool: string, { policy, time }: Snapshot): Objection | undef
 function checkLimit(limit: Limit, tool: string, args: Json, snapshot: Snapshot): Objection | undefined {
   const { name, scope, kind, of } = limit
   const amount = of === 'calls' ? 1 : costOf(snapshot.tool?.declared?.cost, args)
-  if (amount === undefined) return deny('BUDGET_EXCEEDED', 'what the call costs cannot be read')
+  if (amount === undefined) return deny('BUDGET_EXCEEDED', 'the cost of the call cannot be read')
   const over = isOver(limit, allowanceOf(limit, limitsOf(scope, snapshot), tool), snapshot.time, amount)
   if (over === false) return undefined
   const whose = scope === 'principal' ? `\`${name}\`` : `\`${name}\` for each ${scope}`
@@ -50,7 +50,7 @@ function checkLimit(limit: Limit, tool: string, args: Json, snapshot: Snapshot):
   return deny(kind === 'budget' ? 'BUDGET_EXCEEDED' : 'RATE_EXCEEDED', `${whose} allows ${text}`)
 }
 
-/** Never how much the call costs: that may be a value of its arguments. */
+/** Does not contain the cost of the call, because that may be an argument value. */
 function budgetText(limit: Limit, amount: number, wait: number): string {
   const most = `${limit.of === 'cost' ? limit.calls / 1000 : limit.calls} in ${periodText(limit)}`
   return amount > limit.calls
@@ -71,11 +71,11 @@ function periodText({ period }: Limit): string {
   return `${period / length}${unit}`
 }
 
-/** What is left of the limits of a scope. */
+/** The remaining allowances of a scope. */
 function limitsOf(scope: Limit['scope'], { session, principal, tenant }: Snapshot): Allowances {
   if (scope === 'session') return session.limits
   if (scope === 'principal') return principal.limits
-  // Read wherever the policy has such limits; a gate that finds it missing fails, and denies.
+  // The record is always read if the policy has such limits. If it is missing, the gate fails and the call is denied.
   if (!tenant) throw new TypeError('the record of the tenant was not read')
   return tenant.limits
 }

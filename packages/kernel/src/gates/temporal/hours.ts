@@ -1,12 +1,12 @@
-// Opening hours such as `mon-fri 08:00-18:00 +01:00`: whole milliseconds of a week in UTC, no calendar, no time zones.
+// Parses opening hours such as `mon-fri 08:00-18:00 +01:00` to milliseconds of a week in UTC. There are no calendars or time zones.
 
-/** A stretch of the week, in milliseconds from Monday 00:00 UTC; `to` is the first moment outside. */
+/** A part of the week, in milliseconds from Monday 00:00 UTC. `to` is exclusive. */
 interface Window {
   readonly from: number
   readonly to: number
 }
 
-/** When something is open: stretches of the week, in order, that neither touch nor overlap. */
+/** Opening hours: sorted windows that neither touch nor overlap. */
 export type Hours = readonly Window[]
 
 const MINUTE = 60_000
@@ -16,21 +16,21 @@ const WEEK = 7 * DAY
 const THURSDAY = 3 * DAY
 
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
-/** How many windows one text may have. */
-const MOST_WINDOWS = 20
+/** The maximum number of windows in one text. */
+const MAX_WINDOWS = 20
 const MAX_LENGTH = 1000
-/** No place on earth is further from UTC, in minutes. */
+/** The largest offset from UTC that exists, in minutes. */
 const MAX_OFFSET = 14 * 60
 
 /**
- * Reads hours, or says in words what is wrong with them.
+ * Parses opening hours. Returns an error message if the text is invalid.
  *
- * A window is `days from-to`, then the offset from UTC if it is not UTC. Days are `daily`, `mon-fri`, `mon,wed` or
- * `fri-mon,wed`; a window that ends before it begins goes on into the next day. `;` separates windows.
+ * A window is `days from-to`, then an optional offset from UTC. Days are `daily`, `mon-fri`, `mon,wed` or `fri-mon,wed`. A window
+ * that ends before it begins continues on the next day. `;` separates windows.
  */
 export function parseHours(text: string): Hours | string {
   const parts = text.length > MAX_LENGTH ? [] : text.split(';')
-  if (parts.length === 0 || parts.length > MOST_WINDOWS) return `more than ${MOST_WINDOWS} windows; join some`
+  if (parts.length === 0 || parts.length > MAX_WINDOWS) return `more than ${MAX_WINDOWS} windows; join some`
   const windows: Window[] = []
   for (const part of parts) {
     const read = readWindow(part.trim())
@@ -40,13 +40,13 @@ export function parseHours(text: string): Hours | string {
   return joined(windows)
 }
 
-/** Whether it is open at a time. */
+/** Whether a time is within the hours. */
 export function isOpen(hours: Hours, time: number): boolean {
   const now = inWeek(time + THURSDAY)
   return hours.some(({ from, to }) => from <= now && now < to)
 }
 
-/** In how many milliseconds it opens; 0 if it is open. Never, if there are no hours at all. */
+/** The milliseconds until the next window opens; 0 if one is open, `Infinity` if there is none. */
 export function opensIn(hours: Hours, time: number): number {
   if (isOpen(hours, time)) return 0
   const now = inWeek(time + THURSDAY)
@@ -91,7 +91,7 @@ function readOffset(text: string): number | undefined {
   return text.startsWith('-') ? -distance : undefined
 }
 
-/** The days of `daily`, `mon-fri` or `mon,wed-thu`, from 0 for Monday; undefined if one of them is no day. */
+/** The days of `daily`, `mon-fri` or `mon,wed-thu`, from 0 for Monday; undefined if one is not a day. */
 function readDays(text: string): readonly number[] | undefined {
   if (text === 'daily') return DAYS.map((_, day) => day)
   const found = text.split(',').map((part) => {
@@ -104,13 +104,13 @@ function readDays(text: string): readonly number[] | undefined {
   return found.every((days) => days !== undefined) ? found.flat() : undefined
 }
 
-/** Both included, over the end of the week if need be. */
+/** The days from first to last, both included. May wrap around the end of the week. */
 function daysBetween(first: number, last: number): readonly number[] {
   const count = ((last - first + 7) % 7) + 1
   return Array.from({ length: count }, (_, index) => (first + index) % 7)
 }
 
-/** The same hours in order and without overlaps; what goes on past the week's end begins the week. */
+/** The same hours, sorted and without overlaps. A window past the end of the week continues at its start. */
 function joined(windows: readonly Window[]): Hours {
   const within = windows.flatMap(({ from, to }) =>
     to <= WEEK

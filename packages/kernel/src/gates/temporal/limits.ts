@@ -1,21 +1,21 @@
-// Limits: rates, bursts and budgets. A rate is a bucket that refills as time goes by; a budget is new with each period. Whole numbers only.
+// Computes rates, bursts and budgets. A rate is a bucket that refills continuously. A budget resets with each period. Integers only.
 
 import type { Limit } from './settings.ts'
 import { refilled, taken } from '../../rates.ts'
 import type { Allowance, Allowances } from '../../ledger/session.ts'
 
-/** So many are kept; past that, tools without one of their own share one. */
-const MOST_KEPT = 256
+/** The maximum number of stored allowances. Beyond it, new tools share one allowance. */
+const MAX_KEPT = 256
 
 /**
- * Under what name it is kept what is left of a limit; by tool for those that count by tool. Another pace is another
- * limit. Names hold no line breaks, so no two limits have the same.
+ * The name under which the allowance of a limit is stored. Limits by tool have one name per tool. A changed amount or period is another
+ * limit. Parts contain no line breaks, so names are unique.
  */
 export function limitName(limit: Limit, tool: string): string {
   return limit.scope === 'tool' ? `${headOf(limit)}\n${tool}` : headOf(limit)
 }
 
-// A policy has few limits, and every call asks for their names.
+// Cached, because every call needs these names.
 const heads = new WeakMap<Limit, string>()
 
 function headOf(limit: Limit): string {
@@ -28,27 +28,27 @@ function headOf(limit: Limit): string {
   return head
 }
 
-/** What is left of a limit for a tool; undefined if it is all there. */
+/** The stored allowance of a limit for a tool; undefined if it is unused. */
 export function allowanceOf(limit: Limit, kept: Allowances, tool: string): Allowance | undefined {
   return kept[keptAs(limit, kept, tool)]
 }
 
-/** The tool's own name, unless there is no room for it. No tool has an empty name: that is the one they share. */
+/** The name for this tool, or the shared name if the record is full. The shared name has an empty tool, which no real tool has. */
 function keptAs(limit: Limit, kept: Allowances, tool: string): string {
   const own = limitName(limit, tool)
   if (limit.scope !== 'tool' || Object.hasOwn(kept, own)) return own
   const shared = limitName(limit, '')
-  return Object.hasOwn(kept, shared) || Object.keys(kept).length >= MOST_KEPT ? shared : own
+  return Object.hasOwn(kept, shared) || Object.keys(kept).length >= MAX_KEPT ? shared : own
 }
 
-/** What is left of a limit that does not go by tool, in its own unit: calls, or thousandths of a unit of cost. */
+/** The remaining amount of a limit that is not by tool: calls, or thousandths of a unit of cost. */
 export function leftOf(limit: Limit, kept: Allowances, time: number): number {
   const allowance = kept[limitName(limit, '')]
   if (limit.kind === 'budget') return remaining(limit, allowance, time).left
   return Math.floor(refilled(limit, allowance, time).left / limit.period)
 }
 
-/** Whether so much more is too much now, and then in how many seconds there is more to take. */
+/** Whether an amount exceeds the limit. If so, `wait` is the number of seconds until more is available. */
 export function isOver(
   limit: Limit,
   allowance: Allowance | undefined,
@@ -65,7 +65,7 @@ export function isOver(
   return missing <= 0 ? false : { wait: Math.ceil(missing / calls / 1000) }
 }
 
-/** What is left once so much was taken, never below nothing. */
+/** The allowance after an amount was taken, never below zero. */
 export function spent(
   limit: Limit,
   allowance: Allowance | undefined,
@@ -77,14 +77,14 @@ export function spent(
   return { left: Math.max(0, left - amount), at }
 }
 
-/** What is left of a budget. Periods are counted from the epoch, so that a day ends at midnight in UTC. */
+/** The remaining budget. Periods count from the epoch, so a day ends at midnight UTC. */
 function remaining({ calls, period }: Limit, allowance: Allowance | undefined, time: number): Allowance {
   const at = Math.floor(time / period) * period
-  // A clock that went back does not bring a new period.
+  // A clock that moves backwards does not start a new period.
   return allowance && allowance.at >= at ? allowance : { left: calls, at }
 }
 
-/** What a call comes to, for its limits. */
+/** The amount that a call takes from its limits. */
 interface Spending {
   readonly passed: boolean
   /** In thousandths; undefined if it cannot be read. */
@@ -92,9 +92,9 @@ interface Spending {
 }
 
 /**
- * What is left of the limits of one scope after a call: the very same if nothing was taken. Every call is taken from
- * bursts, only those that pass from rates and budgets. Once there are many, what is full again or no longer in the
- * policy is forgotten, so that invented names of tools cannot fill the record.
+ * The allowances of one scope after a call; `before` itself if nothing changed. Every call counts for bursts, only allowed calls count
+ * for rates and budgets. Once the record is full, allowances that are unused or no longer in the policy are removed, so that invented
+ * tool names cannot fill it.
  */
 export function nextLimits(
   limits: readonly Limit[],
@@ -116,13 +116,13 @@ export function nextLimits(
 
 function amountOf({ kind, of, calls }: Limit, { passed, cost }: Spending): number {
   if (!passed && kind !== 'burst') return 0
-  // A cost that cannot be read does not pass; if it did, it would take all there is.
+  // A call with an unreadable cost is denied. If it were allowed, it would use the whole budget.
   return of === 'calls' ? 1 : (cost ?? calls)
 }
 
 function copied(limits: readonly Limit[], before: Allowances, time: number): Record<string, Allowance> {
   const entries = Object.entries(before)
-  if (entries.length < MOST_KEPT) return { ...before }
+  if (entries.length < MAX_KEPT) return { ...before }
   const byHead = new Map(limits.map((limit) => [headOf(limit), limit]))
   return Object.fromEntries(
     entries.filter(([name, allowance]) => {

@@ -1,4 +1,4 @@
-// `gates.temporal`: how often, how much, when.
+// Reads `gates.temporal`: rates, bursts, budgets and hours.
 
 import { parseHours, type Hours } from './hours.ts'
 import { glob, type Glob } from '../../policy/glob.ts'
@@ -8,35 +8,35 @@ import { checkName } from '../../policy/reader/names.ts'
 import { about, keysOf, mapping, NAME, part, record, TEXT } from '../../policy/reader/schema.ts'
 import type { GateSection } from '../../policy/reader/section.ts'
 
-/** For whom a limit is counted: `tool` for each tool of a tenant, whoever calls it. */
+/** The scope in which a limit counts. `tool` counts each tool of a tenant, for all callers together. */
 type LimitScope = 'principal' | 'session' | 'tool' | 'tenant'
 
-/** So much in a period. */
+/** An amount per period. */
 export interface Limit {
-  /** `rate` refills as time goes by, `budget` with each period; `burst` also counts calls that do not pass. */
+  /** `rate` refills continuously, `budget` resets each period, `burst` also counts calls that are not allowed. */
   readonly kind: 'rate' | 'budget' | 'burst'
   readonly of: 'calls' | 'cost'
   readonly scope: LimitScope
-  /** How the policy names it. */
+  /** The name in the policy. */
   readonly name: string
   readonly tools: Glob
-  /** How much: calls, or thousandths of a unit of cost. */
+  /** The amount: calls, or thousandths of a unit of cost. */
   readonly calls: number
   /** In milliseconds. */
   readonly period: number
-  /** What becomes of a call beyond it. */
+  /** The action on a call over the limit. */
   readonly then: 'deny' | 'ask'
 }
 
-/** The settings of the temporal rung. */
+/** The settings of the temporal gate. */
 export interface TemporalSettings {
-  /** In the order in which they are looked at: bursts, rates, budgets. */
+  /** In the order in which they are checked: bursts, rates, budgets. */
   readonly limits: readonly Limit[]
   readonly hours: readonly { readonly tools: Glob; readonly name: string; readonly windows: Hours }[]
 }
 
 const DAY = 86_400_000
-const MOST_ENTRIES = 200
+const MAX_ENTRIES = 200
 /** Costs are counted in thousandths. */
 const THOUSANDTHS = 1000
 
@@ -48,34 +48,33 @@ const PACE = {
 
 const SCOPES = record<LimitScope>(
   'Limits by scope',
-  'For whom each limit is counted.',
+  'The scopes of a limit. Each has its own count.',
   {
     principal: about('For each principal.', PACE),
     session: about('For each session.', PACE),
-    tool: about('For each tool of a tenant, whoever calls it.', PACE),
+    tool: about('For each tool of a tenant, all callers together.', PACE),
     tenant: about('For all calls of a tenant together.', PACE),
   },
   { minProperties: 1 },
 )
-/** For whom a limit is counted. */
 const LIMIT_SCOPES: readonly LimitScope[] = keysOf(SCOPES)
 
-const BUDGETS = record('Budgets', 'How much is left in each period.', {
+const BUDGETS = record('Budgets', 'The amount available in each period.', {
   calls: about('Calls.', part('limit')),
   cost: about('Units of `cost` of tools.', part('limit')),
 })
 
-const BURSTS = record('Bursts', 'Too many calls at once, whatever becomes of them.', {
-  ask: about('From here on a person is asked.', PACE),
-  deny: about('From here on calls are denied.', PACE),
+const BURSTS = record('Bursts', 'Limits on calls in a short time, including calls that are not allowed.', {
+  ask: about('Above this rate, calls are escalated.', PACE),
+  deny: about('Above this rate, calls are denied.', PACE),
 })
 
-const SCHEMA = record('How often and when', 'How often, how much, when.', {
-  rate: mapping('Rates', 'How often tools may be called, by patterns of their names.', part('limit'), NAME),
+const SCHEMA = record('How often and when', 'Limits on how often, how much and when tools may be called.', {
+  rate: mapping('Rates', 'How often tools may be called, by patterns of tool names.', part('limit'), NAME),
   budget: BUDGETS,
   hours: mapping(
     'Hours',
-    'When tools may be called, by patterns of their names.',
+    'When tools may be called, by patterns of tool names.',
     { ...TEXT, examples: ['mon-fri 08:00-18:00 +01:00'] },
     NAME,
   ),
@@ -89,7 +88,7 @@ export const temporalSettings: GateSection<TemporalSettings> = {
   schema: SCHEMA,
   parts: {
     limit: {
-      description: 'So much in a period: for each principal, or for whom a mapping says.',
+      description: 'An amount per period. A mapping sets it by scope; without one it is for each principal.',
       anyOf: [PACE, SCOPES],
     },
   },
@@ -103,7 +102,7 @@ function isCost({ of }: Limit): boolean {
   return of === 'cost'
 }
 
-/** Each limit is still there, and none has grown. */
+/** Whether every limit still exists and none has grown. */
 function isStricter(before: TemporalSettings, after: TemporalSettings): boolean {
   const kind = (limit: Limit): string => meaningOf({ ...limit, calls: 0 })
   return before.limits.every((old) =>
@@ -111,7 +110,7 @@ function isStricter(before: TemporalSettings, after: TemporalSettings): boolean 
   )
 }
 
-/** Reads `temporal`; what is not said has no limit. */
+/** Reads `temporal`. Missing members set no limit. */
 export function readTemporal(reader: Reader, place: Place): TemporalSettings {
   const fields = reader.fields(place, keysOf(SCHEMA))
   return {
@@ -163,20 +162,19 @@ function readHours(reader: Reader, place: Place | undefined): TemporalSettings['
   })
 }
 
-/** What is said for each pattern of tools. */
 function readEntries(reader: Reader, place: Place | undefined, what: string): ReturnType<Reader['entries']> {
   const entries = place ? reader.entries(place, what) : []
-  if (place && entries.length > MOST_ENTRIES) {
-    reader.note(place, `${what} has more than ${MOST_ENTRIES} entries; use \`*\` in the names of tools`)
+  if (place && entries.length > MAX_ENTRIES) {
+    reader.note(place, `${what} has more than ${MAX_ENTRIES} entries; use \`*\` in the tool names`)
   }
-  const first = entries.slice(0, MOST_ENTRIES)
+  const first = entries.slice(0, MAX_ENTRIES)
   for (const { name, key } of first) checkName(reader, key, name, 'the name of a tool')
   return first
 }
 
 type Scoped = Pick<Limit, 'scope' | 'calls' | 'period'>
 
-/** A plain `20/h` is by principal; a mapping says by whom. */
+/** A plain `20/h` is per principal. A mapping states the scope. */
 function readScopes(reader: Reader, place: Place, counted: Counted): readonly Scoped[] {
   if (!isMapping(reader, place)) {
     const pace = readPace(reader, place, counted)
@@ -185,7 +183,7 @@ function readScopes(reader: Reader, place: Place, counted: Counted): readonly Sc
   const fields = reader.fields(place, LIMIT_SCOPES)
   const found = LIMIT_SCOPES.filter((scope) => fields?.[scope] !== undefined)
   if (found.length === 0)
-    reader.note(place, 'limits nothing; write `20/h`, or for example `{ session: 20/h }`')
+    reader.note(place, 'the mapping sets no limit; write `20/h`, or for example `{ session: 20/h }`')
   return found.flatMap((scope) => {
     const at = fields?.[scope]
     const pace = at && readPace(reader, at, counted)
@@ -204,12 +202,12 @@ function readPace(reader: Reader, place: Place, { kind, of }: Counted): LimitPac
   const text = reader.text(place, `a ${kind}`)
   if (text === undefined) return undefined
   const pace = parsePace(text)
-  // What is left of a bucket is counted in calls × milliseconds.
+  // Buckets are counted in calls × milliseconds.
   const isCountable = pace && (kind === 'budget' || Number.isSafeInteger(pace.calls * pace.period))
   if (pace && isCountable) return of === 'cost' ? { ...pace, calls: pace.calls * THOUSANDTHS } : pace
   reader.note(
     place,
-    `a ${kind} is written \`20/h\`, \`3/10m\`, \`500/day\`: how much, then the period, at most 366 days`,
+    `a ${kind} is written \`20/h\`, \`3/10m\`, \`500/day\`: an amount, then a period of at most 366 days`,
   )
   return undefined
 }

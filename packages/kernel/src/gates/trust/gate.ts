@@ -1,7 +1,7 @@
 import { POINT } from '../../units.ts'
 import { deny, type Gate } from '../gate.ts'
 
-/** Objects if the principal's behaviour so far has not earned what this class of effect needs. */
+/** Objects if the trust score of the principal is too low for the effect class. */
 export const trust: Gate = {
   name: 'trust',
   standing: ({ gates }) => (gates.trust ? 'active' : 'not configured'),

@@ -1,4 +1,4 @@
-// What decisions and effects do to the trust in a principal.
+// Updates the trust in a principal after decisions and effects.
 
 import type { Outcome } from '../../road/effects.ts'
 import type { Settled } from '../../road/settle.ts'
@@ -14,7 +14,7 @@ export function nextTrust({ trusted, policy, time }: Snapshot, settled: Settled)
   return next === trusted ? undefined : next
 }
 
-/** How far a principal is trusted after an effect; undefined if that changes nothing. */
+/** The trust after an effect; undefined if unchanged. */
 export function trustAfter(
   before: TrustState,
   status: Outcome['status'],

@@ -1,4 +1,4 @@
-// `gates.trust`: what earns trust, what loses it, and what needs it.
+// Reads `gates.trust`: how outcomes change the trust score, and the score that each effect class needs.
 
 import { EFFECT_CLASSES, type EffectClass } from '@tollgate/evidence/core'
 import type { Place, Reader } from '../../policy/reader/read.ts'
@@ -8,50 +8,50 @@ import type { GateSection } from '../../policy/reader/section.ts'
 const GOOD = { type: 'integer', minimum: 0, maximum: 1000 } as const
 const BAD = { type: 'integer', minimum: -1000, maximum: 0 } as const
 
-/** What came of a call, as far as trust is concerned. */
+/** The outcome of a call for trust. */
 export type TrustOutcome = 'completed' | 'approved' | 'failed' | 'unknown' | 'denied' | 'refused' | 'hostile'
 
 const DELTAS = record<TrustOutcome>('Outcomes', 'By how much each outcome moves the score.', {
-  completed: about('A call that was done.', GOOD),
+  completed: about('A completed call.', GOOD),
   approved: about('A call that a person approved.', GOOD),
   failed: about('A call that failed.', BAD),
-  unknown: about('A call of which nobody knows what came.', BAD),
+  unknown: about('A call with an unknown outcome.', BAD),
   denied: about('A call that was denied.', BAD),
-  refused: about('A call that a person refused.', BAD),
-  hostile: about('A call that was an attack.', BAD),
+  refused: about('A call that a person denied.', BAD),
+  hostile: about('A call that was denied as an attack.', BAD),
 })
 
-/** What can come of a call, as far as trust is concerned. */
+/** All outcomes of a call for trust. */
 export const TRUST_OUTCOMES: readonly TrustOutcome[] = keysOf(DELTAS)
 
 const SCHEMA = record(
   'Earned trust',
-  'What earns trust, what loses it, and what needs it. Scores go from 0 to 1000.',
+  'How outcomes change the trust score, and the score that each effect class needs. Scores are from 0 to 1000.',
   {
-    'half-life': about('How fast a score goes back to the middle, 500.', DURATION),
+    'half-life': about('The time in which the distance of a score to 500 halves.', DURATION),
     deltas: DELTAS,
     needs: record(
       'Needs',
-      'The score that each class of effect needs. Said at all, it says everything.',
+      'The score that each effect class needs. If present, it replaces all defaults.',
       each(EFFECT_CLASSES, (effect) => about(`The score that \`${effect}\` needs.`, GOOD)),
       { minProperties: 1 },
     ),
   },
 )
 
-/** The settings of the trust rung. Scores go from 0 to 1000. */
+/** The settings of the trust gate. Scores are from 0 to 1000. */
 export interface TrustSettings {
-  /** Milliseconds in which the distance to the middle halves: whole seconds. */
+  /** The milliseconds in which the distance to 500 halves; a whole number of seconds. */
   readonly halfLife: number
   /** By how much each outcome moves the score. */
   readonly deltas: Readonly<Record<TrustOutcome, number>>
-  /** The score that each class of effect needs; a class that is not here needs none. */
+  /** The score that each effect class needs. A missing class needs none. */
   readonly needs: Readonly<Partial<Record<EffectClass, number>>>
 }
 
 const DAY = 86_400_000
 
-/** What `trust: {}` means. */
+/** The settings of `trust: {}`. */
 export const DEFAULT_TRUST: TrustSettings = {
   halfLife: DAY,
   deltas: {
@@ -75,7 +75,7 @@ export const trustSettings: GateSection<TrustSettings | undefined> = {
   history: { of: (trust) => ({ ...trust, needs: 0 }) },
 }
 
-/** Reads `trust`; what is not said has its default. */
+/** Reads `trust`. Missing members get their defaults. */
 export function readTrust(reader: Reader, place: Place): TrustSettings {
   const fields = reader.fields(place, keysOf(SCHEMA))
   const halfLife = fields?.['half-life']
@@ -88,7 +88,7 @@ export function readTrust(reader: Reader, place: Place): TrustSettings {
 
 const EARNS: ReadonlySet<TrustOutcome> = new Set(['completed', 'approved'])
 
-/** What is not said has its default. What goes well never costs trust, and what goes wrong never earns it. */
+/** Reads `deltas`. Good outcomes cannot lower the score, bad outcomes cannot raise it. */
 function readDeltas(reader: Reader, place: Place | undefined): TrustSettings['deltas'] {
   const fields = place && reader.fields(place, TRUST_OUTCOMES)
   const deltas = { ...DEFAULT_TRUST.deltas }
@@ -100,7 +100,7 @@ function readDeltas(reader: Reader, place: Place | undefined): TrustSettings['de
   return deltas
 }
 
-/** Said at all, it says everything. */
+/** Reads `needs`. It replaces all defaults. */
 function readNeeds(reader: Reader, place: Place): TrustSettings['needs'] {
   const fields = reader.fields(place, EFFECT_CLASSES) ?? {}
   const needs: Partial<Record<EffectClass, number>> = {}
@@ -109,10 +109,7 @@ function readNeeds(reader: Reader, place: Place): TrustSettings['needs'] {
     if (at) needs[effect] = readWhole(reader, at, effect, 0, 1000) ?? 1000
   }
   if (Object.keys(fields).length === 0) {
-    reader.note(
-      place,
-      '`needs` names no class of effect; write for example `{ write: 300 }`, or leave it out',
-    )
+    reader.note(place, '`needs` names no effect class; write for example `{ write: 300 }`, or leave it out')
   }
   return needs
 }

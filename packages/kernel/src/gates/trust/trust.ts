@@ -1,11 +1,11 @@
-// Behavioural trust, the arithmetic: a score from 0 to 1000 that starts in the middle and comes back to it with time.
-// Whole numbers only, so that every host gets the same score.
+// The arithmetic of trust: a score from 0 to 1000 that starts at 500 and returns to it with time. Integers only, so that every machine
+// computes the same score.
 
 import type { Effect, ReasonCode, Verdict } from '@tollgate/evidence'
 import type { TrustOutcome, TrustSettings } from './settings.ts'
 import { POINT } from '../../units.ts'
 
-/** A principal's trust. */
+/** The trust in a principal. */
 export interface TrustState {
   /** In units of 1/10000 point, as of `at`. */
   readonly score: number
@@ -13,26 +13,23 @@ export interface TrustState {
 }
 
 const MIDDLE = 500 * POINT
-const MOST = 1000 * POINT
+const MAX_SCORE = 1000 * POINT
 
-/** The trust of a principal without history. */
+/** The trust in a new principal. */
 export const NEW_TRUST: TrustState = { score: MIDDLE, at: 0 }
 
-/**
- * The score at a time, in units: the distance to the middle halves every half-life, in a straight line between. The
- * half-life is a whole number of seconds.
- */
+/** The score at a time, in units. The distance to 500 halves every half-life (whole seconds) and decays linearly in between. */
 export function trustAt({ score, at }: TrustState, time: number, halfLife: number): number {
   const elapsed = Math.max(0, time - at)
   const halvings = Math.floor(elapsed / halfLife)
   const whole = Math.floor(Math.abs(score - MIDDLE) / 2 ** halvings)
-  // In seconds: in milliseconds the product would not stay exact.
+  // In seconds, because the product in milliseconds would exceed exact integers.
   const seconds = Math.floor((elapsed % halfLife) / 1000)
   const distance = whole - Math.floor((whole * seconds) / (halfLife / 500))
   return score < MIDDLE ? MIDDLE - distance : MIDDLE + distance
 }
 
-/** The trust once one more outcome is counted in; the very same if that outcome counts for nothing. */
+/** The trust after an outcome; the same object if its delta is 0. */
 export function moved(
   state: TrustState,
   outcome: TrustOutcome,
@@ -42,8 +39,8 @@ export function moved(
   const delta = deltas[outcome]
   if (delta === 0) return state
   const score = trustAt(state, time, halfLife) + delta * POINT
-  // A clock that went back does not let the same time count twice.
-  return { score: Math.min(MOST, Math.max(0, score)), at: Math.max(state.at, time) }
+  // If the clock moves backwards, the same time must not count twice.
+  return { score: Math.min(MAX_SCORE, Math.max(0, score)), at: Math.max(state.at, time) }
 }
 
 const HOSTILE: ReadonlySet<ReasonCode> = new Set([
@@ -56,8 +53,8 @@ const HOSTILE: ReadonlySet<ReasonCode> = new Set([
   'DELEGATION_SCOPE_VIOLATION',
 ])
 
-// Denials that say nothing about the principal: somebody else closed the road, or it is only not the time.
-const SAY_NOTHING: ReadonlySet<ReasonCode> = new Set([
+// Denials that have nothing to do with the behaviour of the principal.
+const NEUTRAL: ReadonlySet<ReasonCode> = new Set([
   'SYSTEM_FROZEN',
   'AGENT_KILLED',
   'TOOL_FROZEN',
@@ -67,7 +64,7 @@ const SAY_NOTHING: ReadonlySet<ReasonCode> = new Set([
   'NO_POLICY_DEFINED',
   'TOOL_DEFINITION_CHANGED',
   'TRUST_INSUFFICIENT',
-  // The calls that made the session risky have had their say; what follows from them says nothing new.
+  // The calls that raised the risk have already counted.
   'SESSION_RISK_MEMORY_DENY',
   'RATE_EXCEEDED',
   'BUDGET_EXCEEDED',
@@ -80,7 +77,7 @@ const SAY_NOTHING: ReadonlySet<ReasonCode> = new Set([
   'LEDGER_UNAVAILABLE',
 ])
 
-/** What a decision says about the principal; undefined for nothing. What an allowed call comes to, its effect says. */
+/** The outcome of a decision; undefined if it does not count. The effect of an allowed call counts later. */
 export function outcomeOf(verdict: Verdict, reason: ReasonCode): TrustOutcome | undefined {
   switch (verdict) {
     case 'ALLOW':
@@ -90,11 +87,11 @@ export function outcomeOf(verdict: Verdict, reason: ReasonCode): TrustOutcome | 
     case 'DENY':
       if (reason === 'APPROVAL_REFUSED') return 'refused'
       if (HOSTILE.has(reason)) return 'hostile'
-      return SAY_NOTHING.has(reason) ? undefined : 'denied'
+      return NEUTRAL.has(reason) ? undefined : 'denied'
   }
 }
 
-/** What an effect says about the principal; undefined for nothing. */
+/** The outcome of an effect; undefined if it does not count. */
 export function effectOutcome(status: Effect['status']): TrustOutcome | undefined {
   switch (status) {
     case 'COMPLETED':
@@ -113,9 +110,9 @@ export function trustText({ score }: Pick<TrustState, 'score'>): string {
   return `${Math.floor(score / POINT)}.${String(score % POINT).padStart(4, '0')}`
 }
 
-/** The score in units that a receipt writes. What cannot be read is no trust at all. */
+/** Reads a score of a receipt, in units. An invalid text is 0. */
 export function readTrust(text: string): number {
   const [, points, places] = /^(0|[1-9][0-9]{0,3})\.([0-9]{4})$/.exec(text) ?? []
   const score = Number(points) * POINT + Number(places)
-  return score <= MOST ? score : 0
+  return score <= MAX_SCORE ? score : 0
 }

@@ -8,7 +8,7 @@ import { askStep, decide, LADDER, stepsUnder, subjectOf, type Judgement } from '
 import { explain, type Explained, type Match } from '../../policy/evaluate.ts'
 import type { Rule } from '../../policy/parse/parse.ts'
 import type { Snapshot } from '../../road/snapshot.ts'
-import { standingOf } from '../../gates/egress/destinations.ts'
+import { egressStatus } from '../../gates/egress/destinations.ts'
 
 /** What a rung says: an objection, or the policy's grant. */
 export interface Word {
@@ -140,7 +140,7 @@ const MOST_SHOWN = 5
 function unwanted(snapshot: Snapshot, standing: 'ask' | 'outside' | undefined): readonly Destination[] {
   return snapshot
     .destinations()
-    .filter((each) => standingOf([each], snapshot) === standing)
+    .filter((each) => egressStatus([each], snapshot) === standing)
     .slice(0, MOST_SHOWN)
 }
 

@@ -21,14 +21,14 @@ interface Call {
   readonly tool?: string
   readonly effect?: EffectClass
   readonly labels?: readonly string[]
-  /** Where it goes, by the argument that is declared to say so. */
+  /** The declared destination. */
   readonly to?: Json
-  /** Where it seems to go. */
+  /** A text that may contain a destination. */
   readonly text?: string
   readonly declared?: readonly string[] | 'none'
 }
 
-/** The gate's word on a call, and the rules that applied. */
+/** The objection of the gate, and the rules that applied. */
 function check(rules: string, call: Call): { said: string | undefined; applied: readonly string[] } {
   const { tool = 'mail/send', effect = 'send', labels = [], declared = ['to'], to, text } = call
   const args = { ...(to !== undefined && { to }), ...(text !== undefined && { text }) }
@@ -41,7 +41,7 @@ function check(rules: string, call: Call): { said: string | undefined; applied: 
     labels: () => labels,
     destinations: () => found,
   }
-  // Sound: rules and gate look at nothing else.
+  // Sound: the rules and the gate use nothing else.
   const seen = [intent as Intent, snapshot as unknown as Snapshot] as const
   const said = compliance.check(...seen)
   return {
@@ -60,14 +60,14 @@ const US = 'https://a.us.example.com/x'
 const ELSEWHERE = 'https://example.org/'
 
 describe('a rule', () => {
-  it('applies by label: one of them is enough, none named is any', () => {
+  it('applies by label: one match is enough, and no label matches everything', () => {
     expect(applies('labels: [personal, card]', { labels: ['card'] })).toBe(true)
     expect(applies('labels: [personal]', { labels: ['card'] })).toBe(false)
     expect(applies('labels: [personal]', {})).toBe(false)
     expect(applies('because: all', {})).toBe(true)
   })
 
-  it('applies by tool and by effect, and then by both', () => {
+  it('applies by tool, by effect class, or by both', () => {
     expect(applies('tools: ["mail/*"]', {})).toBe(true)
     expect(applies('tools: ["db/*"]', {})).toBe(false)
     expect(applies('effects: [send, write]', {})).toBe(true)
@@ -75,7 +75,7 @@ describe('a rule', () => {
     expect(applies('tools: ["mail/*"], effects: [write]', {})).toBe(false)
   })
 
-  it('applies outside: to a destination that lies in none of the places', () => {
+  it('applies with `outside` to a destination in none of the jurisdictions', () => {
     expect(applies('outside: [eu]', { to: EU })).toBe(false)
     expect(applies('outside: [eu]', { to: US })).toBe(true)
     expect(applies('outside: [eu]', { to: ELSEWHERE })).toBe(true)
@@ -83,7 +83,7 @@ describe('a rule', () => {
     expect(applies('outside: [eu]', { to: [EU, ELSEWHERE] })).toBe(true)
   })
 
-  it('applies inside: to a destination that lies in one of the places', () => {
+  it('applies with `inside` to a destination in one of the jurisdictions', () => {
     expect(applies('inside: [us]', { to: US })).toBe(true)
     expect(applies('inside: [us]', { to: 'http://10.1.2.3/' })).toBe(true)
     expect(applies('inside: [us]', { to: EU })).toBe(false)
@@ -92,17 +92,17 @@ describe('a rule', () => {
     expect(applies('inside: [us], outside: [eu]', { to: EU })).toBe(false)
   })
 
-  it('sees a host where it lies, whatever the port', () => {
+  it('ignores the port of a hostname', () => {
     expect(applies('inside: [us]', { to: 'https://a.us.example.com:8443/' })).toBe(true)
     expect(applies('outside: [eu]', { to: 'https://a.eu.example.com:8443/' })).toBe(false)
   })
 
-  it('takes a destination that cannot be read for one that lies nowhere', () => {
+  it('counts an unreadable destination as outside every jurisdiction', () => {
     expect(applies('outside: [eu]', { to: 5 })).toBe(true)
     expect(applies('outside: [eu]', { to: 'https://a.eu.example.com%2f@example.org/' })).toBe(true)
   })
 
-  it('takes a call through which data leaves for one that goes somewhere', () => {
+  it('counts a call that can send data as one with a destination', () => {
     for (const effect of ['send', 'pay', 'execute', 'admin'] as const) {
       expect(applies('outside: [eu]', { effect }), effect).toBe(true)
       expect(applies('outside: [eu]', { effect, declared: 'none' }), effect).toBe(false)
@@ -112,7 +112,7 @@ describe('a rule', () => {
     }
   })
 
-  it('does not believe a host in some text to be where the data goes', () => {
+  it('does not count a hostname in a text as the only destination', () => {
     expect(applies('outside: [eu]', { text: `see ${EU}` })).toBe(true)
     expect(applies('outside: [eu]', { to: EU, text: `see ${EU}` })).toBe(false)
     expect(applies('outside: [eu]', { to: EU, text: `see ${ELSEWHERE}` })).toBe(true)
@@ -120,14 +120,14 @@ describe('a rule', () => {
   })
 })
 
-describe('the rung', () => {
+describe('the gate', () => {
   const RULES = `rules:
   - { id: note, then: allow }
   - { id: cards, labels: [card], then: ask, because: Cards are looked at. }
   - { id: eu-transfer, labels: [personal], outside: [eu], then: deny, because: It must stay here. }
   - { id: silent, labels: [secret], then: deny }`
 
-  it('lets the strongest rule decide, and notes all that apply', () => {
+  it('decides by the strictest rule and records all rules that apply', () => {
     expect(check(RULES, { to: EU })).toEqual({ said: undefined, applied: ['note'] })
     expect(check(RULES, { to: EU, labels: ['card', 'personal'] })).toEqual({
       said: 'ESCALATE COMPLIANCE_APPROVAL_REQUIRED: `cards`: Cards are looked at.',
@@ -140,32 +140,32 @@ describe('the rung', () => {
     expect(check(RULES, { to: EU, labels: ['secret'] }).said).toBe('DENY COMPLIANCE_VIOLATION: `silent`')
   })
 
-  it('does not ask for labels and destinations that no rule is about', () => {
+  it('does not compute labels and destinations that no rule needs', () => {
     const ask = (): never => {
-      throw new Error('nobody needs this')
+      throw new Error('not needed')
     }
     const settings = settingsOf(
       'rules: [{ id: r, tools: ["db/*"], labels: [card], outside: [eu], then: deny }]',
     )
     const snapshot = { policy: { gates: { compliance: settings } }, labels: ask, destinations: ask }
-    // Sound: the gate looks at nothing else.
+    // Sound: the gate uses nothing else.
     const seen = [{ tool: 'mail/send' } as Intent, snapshot as unknown as Snapshot] as const
     expect(compliance.check(...seen)).toBeUndefined()
   })
 
-  it('is silent where it is not configured, and says so', () => {
+  it('does not object if it is not configured, and reports that status', () => {
     const snapshot = { policy: { gates: { compliance: undefined } } }
-    // Sound: the gate looks at nothing else.
+    // Sound: the gate uses nothing else.
     expect(compliance.check({ tool: 'x' } as Intent, snapshot as unknown as Snapshot)).toBeUndefined()
     const standing = (settings: ComplianceSettings | undefined): string =>
-      // Sound: the gate looks at nothing else.
+      // Sound: the gate uses nothing else.
       compliance.standing({ gates: { compliance: settings } } as Parameters<typeof compliance.standing>[0])
     expect([standing(undefined), standing(settingsOf(RULES))]).toEqual(['not configured', 'active'])
   })
 })
 
 describe('the settings', () => {
-  it('are read as they are documented', () => {
+  it('are read as documented', () => {
     const { jurisdictions, rules } = settingsOf(
       'rules: [{ id: a, labels: [personal], tools: "mail/*", effects: send, inside: us, outside: [eu], then: ask }]',
     )
@@ -184,12 +184,12 @@ describe('the settings', () => {
     ])
   })
 
-  it('name every mistake', () => {
+  it('report every mistake', () => {
     const rule = (text: string): string => `${PLACES}rules: [{ ${text} }]`
     const cases: readonly (readonly [string, RegExp])[] = [
       [PLACES, /has no `rules`/],
       ['- 1', /must be a mapping/],
-      ['jurisdictions: { eu: [] }\nrules: []', /a jurisdiction needs a host/],
+      ['jurisdictions: { eu: [] }\nrules: []', /a jurisdiction needs a hostname/],
       ['jurisdictions: { eu: ["a b"] }\nrules: []', /is not a valid host|not a host pattern/],
       ['jurisdictions: { "": [a.example] }\nrules: []', /the name of a jurisdiction is empty/],
       [rule('then: deny'), /has no `id`/],
@@ -198,14 +198,14 @@ describe('the settings', () => {
       [`${PLACES}rules: [{ id: a, then: ask }, { id: a, then: ask }]`, /the id `a` is taken/],
       [rule('id: a'), /`then` is missing/],
       [rule('id: a, then: maybe'), /`then` must be one of/],
-      [rule('id: a, then: deny, outside: [mars]'), /`mars` is no jurisdiction here/],
-      [rule('id: a, then: deny, inside: mars'), /`mars` is no jurisdiction here/],
+      [rule('id: a, then: deny, outside: [mars]'), /`mars` is not a known jurisdiction/],
+      [rule('id: a, then: deny, inside: mars'), /`mars` is not a known jurisdiction/],
       [rule('id: a, then: deny, inside: []'), /`inside` is an empty list/],
       [rule('id: a, then: deny, labels: []'), /empty/],
       [rule('id: a, then: deny, labels: [A B]'), /label/],
       [rule('id: a, then: deny, tools: []'), /`tools` is an empty list/],
       [rule('id: a, then: deny, tools: [5]'), /`tools` must be text/],
-      [rule('id: a, then: deny, effects: [fly]'), /a class of effect must be one of/],
+      [rule('id: a, then: deny, effects: [fly]'), /an effect class must be one of/],
       [rule(`id: a, then: deny, because: ${'x'.repeat(501)}`), /longer than 500/],
       [rule('id: a, then: deny, because: "a\\nb"'), /control character/],
       [rule('id: a, then: deny, where: eu'), /`where` is not known here/],
@@ -217,7 +217,7 @@ describe('the settings', () => {
     }
   })
 
-  it('have bounds', () => {
+  it('have limits', () => {
     const many = (count: number, each: (i: number) => string): string =>
       Array.from({ length: count }, (_, i) => each(i)).join(', ')
     const cases: readonly (readonly [string, RegExp])[] = [
@@ -226,7 +226,10 @@ describe('the settings', () => {
         `jurisdictions: { ${many(101, (i) => `j${i}: a.example`)} }\nrules: []`,
         /more than 100 jurisdictions/,
       ],
-      [`jurisdictions: { eu: [${many(1001, (i) => `h${i}.example`)}] }\nrules: []`, /more than 1000 hosts/],
+      [
+        `jurisdictions: { eu: [${many(1001, (i) => `h${i}.example`)}] }\nrules: []`,
+        /more than 1000 hostnames/,
+      ],
       [`rules: [{ id: a, then: ask, tools: [${many(201, (i) => `t${i}`)}] }]`, /more than 200 names/],
     ]
     for (const [text, message] of cases) {

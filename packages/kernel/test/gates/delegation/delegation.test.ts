@@ -2,7 +2,7 @@ import { signDelegation, toBase64, type DelegationStatement, type EffectClass } 
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { registerDelegation, revokeDelegation, type Registration } from '../../../src/admin/delegate.ts'
-import { delegationName, takeUpDelegation } from '../../../src/gates/delegation/records.ts'
+import { delegationName, restoreDelegation } from '../../../src/gates/delegation/records.ts'
 import {
   chainOf,
   createDelegations,
@@ -41,7 +41,7 @@ function chainNames(): string[] {
   return Array.from({ length: 10 }, (_, i) => `link-${i}`)
 }
 
-/** The policy of these tests, with one key in the place of another. */
+/** The policy of these tests, with replaced keys. */
 function policyWith(changes: Readonly<Record<string, string>> = {}): string {
   const entry = (name: string, more = ''): string =>
     `  "agent:${name}": { tier: standard, key: "${keys.get(changes[name] ?? name) ?? ''}"${more} }`
@@ -63,7 +63,7 @@ rules:
 
 let nonces = 0
 
-/** A root delegation from planner to worker, for all tools and a day, changed as the test wants. */
+/** A root delegation from planner to worker for all tools and a day, with changes. */
 function statementOf(changes: Partial<DelegationStatement> = {}): DelegationStatement {
   return {
     v: 1,
@@ -95,8 +95,8 @@ async function register(
   return registerDelegation(rig.kernel, envelope, { tenant: 'default', by: 'user:olga' })
 }
 
-/** Planner to lead to worker: what the second one narrows is the test's. */
-async function handedOn(
+/** A chain from planner to lead to worker. */
+async function chained(
   rig: Rig,
   first: Partial<DelegationStatement> = {},
   second: Partial<DelegationStatement> = {},
@@ -127,7 +127,7 @@ const invalid = { verdict: 'DENY', reason: 'DELEGATION_INVALID', rung: 'delegati
 const outside = { verdict: 'DENY', reason: 'DELEGATION_SCOPE_VIOLATION', rung: 'delegation' }
 
 describe('a registered delegation', () => {
-  it('lets its delegate act, and the decision names it', async () => {
+  it('allows calls of its delegate, and the decision names it', async () => {
     const rig = await rigOf()
     const { delegation: id } = await register(rig)
     expect(await decide(rig, { delegation: id })).toMatchObject({ verdict: 'ALLOW' })
@@ -135,9 +135,9 @@ describe('a registered delegation', () => {
     expect((await rig.verify()).findings).toEqual([])
   })
 
-  it('is a receipt that says who, for whom, until when and from what', async () => {
+  it('has a receipt with delegator, delegate, expiry and parent', async () => {
     const rig = await rigOf()
-    const { parent, child } = await handedOn(rig)
+    const { parent, child } = await chained(rig)
     const [first, second] = rig.receipts().filter(({ kind }) => kind === 'delegation')
     expect(first).toMatchObject({
       op: 'grant',
@@ -153,7 +153,7 @@ describe('a registered delegation', () => {
     expect((await rig.verify()).findings).toEqual([])
   })
 
-  it('is registered once, however often and however fast it is handed in', async () => {
+  it('is registered once, even if it is submitted several times at once', async () => {
     const rig = await rigOf()
     const envelope = await envelopeOf()
     const hand = (): Promise<Registration> =>
@@ -166,7 +166,7 @@ describe('a registered delegation', () => {
     expect(first.id).not.toBe(first.delegation)
   })
 
-  it('takes storage of the agent that hands it in; one that has none left is refused, an operator is not', async () => {
+  it('uses the storage quota of the submitting agent, but not of an operator', async () => {
     const rig = await createRig({ policy: POLICY, kernel: { storage: 4096 } })
     const hand = async (by: string, limited: boolean): Promise<Registration> =>
       registerDelegation(rig.kernel, await envelopeOf(), { tenant: 'default', by, limited })
@@ -181,7 +181,7 @@ describe('a registered delegation', () => {
     for (let i = 0; i < 10; i++) await hand('user:olga', false)
   })
 
-  it('is of its tenant alone', async () => {
+  it('belongs to its tenant only', async () => {
     const rig = await rigOf()
     const { delegation: id } = await register(rig)
     const caller = { tenant: 'elsewhere', principal: 'agent:worker' }
@@ -195,18 +195,18 @@ describe('a registered delegation', () => {
 })
 
 describe('a call is denied', () => {
-  it('without a delegation, if its principal acts only for others', async () => {
+  it('without a delegation, if its principal is delegate-only', async () => {
     const rig = await rigOf()
     expect(await decide(rig, {})).toMatchObject({
       ...invalid,
-      detail: 'this principal acts only under a delegation',
+      detail: 'this principal may act only under a delegation',
     })
     expect(await decide(rig, {}, 'agent:temp-7')).toMatchObject(invalid)
     expect(await decide(rig, {}, 'agent:temp-boss')).toMatchObject({ verdict: 'ALLOW' })
     expect(await decide(rig, {}, 'agent:planner')).toMatchObject({ verdict: 'ALLOW' })
   })
 
-  it('under one that nobody registered', async () => {
+  it('under an unregistered delegation', async () => {
     const rig = await rigOf()
     for (const id of ['ab'.repeat(32), 'x', delegationName('default', 'x').slice(0, 10).trim()]) {
       expect(await decide(rig, { delegation: id })).toMatchObject(invalid)
@@ -215,21 +215,21 @@ describe('a call is denied', () => {
     expect((await rig.verify()).findings).toEqual([])
   })
 
-  it('under one that is for another principal, also for its own delegator', async () => {
+  it('under a delegation for another principal, even for its delegator', async () => {
     const rig = await rigOf()
-    const { parent, child } = await handedOn(rig)
+    const { parent, child } = await chained(rig)
     expect(await decide(rig, { delegation: parent })).toMatchObject(invalid)
     expect(await decide(rig, { delegation: child }, 'agent:lead')).toMatchObject(invalid)
     expect(await decide(rig, { delegation: child }, 'agent:planner')).toMatchObject(invalid)
     expect(await decide(rig, { delegation: child })).toMatchObject({ verdict: 'ALLOW' })
   })
 
-  it('beyond the tools, effects or session of any link', async () => {
+  it('outside the tools, effects or session of any link', async () => {
     const rig = await rigOf()
     const narrow = { tools: ['fs/*'], effects: ['read'] as EffectClass[], session: 's1' }
     const { delegation: id } = await register(rig, narrow)
-    const { child } = await handedOn(rig, narrow, narrow)
-    const { child: below } = await handedOn(rig, {}, narrow)
+    const { child } = await chained(rig, narrow, narrow)
+    const { child: below } = await chained(rig, {}, narrow)
     for (const each of [id, child, below]) {
       expect(await decide(rig, { delegation: each })).toMatchObject({ verdict: 'ALLOW' })
       expect(await decide(rig, { delegation: each, tool: 'mail/send' })).toMatchObject(outside)
@@ -238,10 +238,10 @@ describe('a call is denied', () => {
     }
   })
 
-  it('from the moment after `until`, of any link', async () => {
+  it('after `until` of any link', async () => {
     const rig = await rigOf()
     const { delegation: id } = await register(rig, { until: at(START + HOUR) })
-    const { child } = await handedOn(rig, { until: at(START + 2 * HOUR) })
+    const { child } = await chained(rig, { until: at(START + 2 * HOUR) })
     rig.host.advance(HOUR)
     expect(await decide(rig, { delegation: id })).toMatchObject({ verdict: 'ALLOW' })
     rig.host.advance(1)
@@ -249,15 +249,15 @@ describe('a call is denied', () => {
     expect(await decide(rig, { delegation: child })).toMatchObject({ verdict: 'ALLOW' })
     rig.host.advance(HOUR)
     expect(await decide(rig, { delegation: child })).toMatchObject(invalid)
-    // The clock of the ledger does not go back.
+    // The clock of the ledger never moves backwards.
     rig.host.time = START
     expect(await decide(rig, { delegation: id })).toMatchObject(invalid)
   })
 
-  it('once it, or what it hangs from, is revoked', async () => {
+  it('once the delegation or its parent is revoked', async () => {
     const rig = await rigOf()
-    const { parent, child } = await handedOn(rig)
-    const { child: twin } = await handedOn(rig)
+    const { parent, child } = await chained(rig)
+    const { child: twin } = await chained(rig)
     await revokeDelegation(rig.kernel, 'default', parent, 'user:olga')
     expect(rig.last('delegation')).toMatchObject({ op: 'revoke', delegation_hash: parent, by: 'user:olga' })
     expect(await decide(rig, { delegation: child })).toMatchObject(invalid)
@@ -266,9 +266,9 @@ describe('a call is denied', () => {
     expect((await rig.verify()).findings).toEqual([])
   })
 
-  it('while a delegator of its line is frozen, and not after', async () => {
+  it('only while a delegator of the chain is frozen', async () => {
     const rig = await rigOf()
-    const { child } = await handedOn(rig)
+    const { child } = await chained(rig)
     for (const target of ['agent:planner', 'agent:lead']) {
       const order = { scope: 'principal', target, by: 'user:olga' } as const
       await setFreeze(rig.kernel, { ...order, tenant: 'elsewhere', frozen: true })
@@ -283,9 +283,9 @@ describe('a call is denied', () => {
     }
   })
 
-  it('while the policy has another key for a delegator of its line, or none', async () => {
+  it('while the policy has another key or no key for a delegator of the chain', async () => {
     const rig = await rigOf()
-    const { child } = await handedOn(rig)
+    const { child } = await chained(rig)
     const activate = (text: string): Promise<unknown> =>
       activatePolicy(rig.kernel, policyOf(text), 'user:olga')
     for (const name of ['planner', 'lead']) {
@@ -299,7 +299,7 @@ describe('a call is denied', () => {
     expect(await decide(rig, {})).toMatchObject({ verdict: 'ALLOW' })
   })
 
-  it('under a line whose first delegator has become one that acts only for others', async () => {
+  it('under a chain whose first delegator has become delegate-only', async () => {
     const rig = await rigOf()
     const { delegation: id } = await register(rig)
     const text = POLICY.replace(/("agent:planner": \{[^}]*) \}/, '$1, delegate-only: true }')
@@ -309,7 +309,7 @@ describe('a call is denied', () => {
 })
 
 describe('a delegation is refused', () => {
-  it('if anybody but its delegator signed it', async () => {
+  it('if it is not signed by its delegator', async () => {
     const rig = await rigOf()
     await expect(register(rig, {}, 'worker')).rejects.toThrow(refused('sign it with that one'))
     await expect(register(rig, { delegator: 'agent:stranger' }, 'planner')).rejects.toThrow(
@@ -319,7 +319,7 @@ describe('a delegation is refused', () => {
     await expect(register(rig, { delegator: 'agent:temp-boss' }, 'planner')).rejects.toThrow(refused('`key`'))
   })
 
-  it('if it is none', async () => {
+  it('if it is malformed', async () => {
     const rig = await rigOf()
     const hand = (envelope: Uint8Array | string): Promise<unknown> =>
       registerDelegation(rig.kernel, envelope, { tenant: 'default', by: 'user:olga' })
@@ -347,7 +347,7 @@ describe('a delegation is refused', () => {
     expect(rig.kernel.delegations.size).toBe(0)
   })
 
-  it('if it has ended, or lasts for more than 366 days', async () => {
+  it('if it has expired, or is valid for more than 366 days', async () => {
     const rig = await rigOf()
     await expect(register(rig, { until: at(START) })).rejects.toThrow(refused('past'))
     await expect(register(rig, { until: at(START - 1) })).rejects.toThrow(refused('past'))
@@ -356,10 +356,10 @@ describe('a delegation is refused', () => {
     await register(rig, { until: at(START + 1) })
   })
 
-  it('to oneself, also through others', async () => {
+  it('if it goes back to a delegator of the chain', async () => {
     const rig = await rigOf()
     await expect(register(rig, { delegate: 'agent:planner' })).rejects.toThrow(refused('themselves'))
-    const { parent, child } = await handedOn(rig)
+    const { parent, child } = await chained(rig)
     const below = { depth: 1, parent: child, delegator: 'agent:worker' }
     for (const delegate of ['agent:planner', 'agent:lead', 'agent:worker'])
       await expect(register(rig, { ...below, delegate })).rejects.toThrow(refused('themselves'))
@@ -369,9 +369,9 @@ describe('a delegation is refused', () => {
     await register(rig, { ...below, delegate: 'agent:other' })
   })
 
-  it('if it hangs from nothing that is known, or from what was given to somebody else', async () => {
+  it('if its parent is unknown or is for another principal', async () => {
     const rig = await rigOf()
-    const { parent } = await handedOn(rig)
+    const { parent } = await chained(rig)
     const mine = { delegator: 'agent:lead', depth: 1 }
     await expect(register(rig, { ...mine, parent: 'ab'.repeat(32) })).rejects.toThrow(
       refused('register that first'),
@@ -385,7 +385,7 @@ describe('a delegation is refused', () => {
     await register(rig, { ...mine, parent })
   })
 
-  it('from what is revoked, and after it was revoked itself', async () => {
+  it('if it or its parent was revoked', async () => {
     const rig = await rigOf()
     const envelope = await envelopeOf({ delegate: 'agent:lead' })
     const hand = (): Promise<Registration> =>
@@ -401,7 +401,7 @@ describe('a delegation is refused', () => {
     expect(await decide(rig, { delegation: parent }, 'agent:lead')).toMatchObject(invalid)
   })
 
-  it('as the first of a line by one that acts only for others', async () => {
+  it('as the root of a chain by a delegate-only principal', async () => {
     const rig = await rigOf()
     const own = { delegator: 'agent:hub', delegate: 'agent:worker' }
     await expect(register(rig, own)).rejects.toThrow(refused('name that one as `parent`'))
@@ -420,7 +420,7 @@ describe('a delegation is refused', () => {
   interface Wider {
     readonly field: string
     readonly changes?: Partial<DelegationStatement>
-    /** The field is left out. */
+    /** Leave the field out. */
     readonly left?: true
   }
   const wider: readonly Wider[] = [
@@ -446,7 +446,7 @@ describe('a delegation is refused', () => {
     await register(rig, { ...same, delegator: 'agent:lead', parent })
   })
 
-  it('below the greatest depth, and a line as long as can be still carries calls', async () => {
+  it('below the maximum depth, and a chain of the maximum length still allows calls', async () => {
     const rig = await rigOf()
     let parent: string | null = null
     for (let i = 0; i < 9; i++) {
@@ -466,7 +466,7 @@ describe('a delegation is refused', () => {
     expect(rootDelegator(chain)).toBe('agent:link-0')
   })
 
-  it('if its key was taken from the policy while its signature was checked', async () => {
+  it('if its key was removed from the policy during the signature check', async () => {
     const rig = await rigOf()
     const envelope = await envelopeOf()
     const registering = registerDelegation(rig.kernel, envelope, { tenant: 'default', by: 'user:olga' })
@@ -475,7 +475,7 @@ describe('a delegation is refused', () => {
     expect(rig.kernel.delegations.size).toBe(0)
   })
 
-  it('if the same statement comes again under another key', async () => {
+  it('if the same statement is submitted again under another key', async () => {
     const rig = await rigOf()
     const nonce = { nonce: 'the same' }
     await register(rig, nonce)
@@ -485,7 +485,7 @@ describe('a delegation is refused', () => {
     expect(await decide(rig, { delegation: id })).toMatchObject({ verdict: 'ALLOW' })
   })
 
-  it('if its delegator has a thousand that still run; those that have ended are forgotten', async () => {
+  it('if its delegator has a thousand valid ones; expired ones are removed', async () => {
     const rig = await rigOf()
     const { delegation: ended } = await register(rig, { until: at(START + 1) })
     rig.host.advance(2)
@@ -504,7 +504,7 @@ describe('a delegation is refused', () => {
 })
 
 describe('revoking', () => {
-  it('is done once, for what is known', async () => {
+  it('works once, and only for known delegations', async () => {
     const rig = await rigOf()
     const { delegation: id } = await register(rig)
     const revoke = (which: string): Promise<unknown> =>
@@ -516,7 +516,7 @@ describe('revoking', () => {
     expect(rig.receipts().filter(({ kind }) => kind === 'delegation')).toHaveLength(2)
   })
 
-  it('counts for every call that is decided after it, also of those sent at once', async () => {
+  it('applies to every call that is decided after it, also to concurrent calls', async () => {
     const rig = await rigOf()
     const { delegation: id } = await register(rig)
     const calls = [
@@ -536,9 +536,9 @@ describe('revoking', () => {
 })
 
 describe('after a restart', () => {
-  it('delegations stand as they stood', async () => {
+  it('delegations are unchanged', async () => {
     const rig = await rigOf()
-    const { parent, child } = await handedOn(rig)
+    const { parent, child } = await chained(rig)
     const { delegation: gone } = await register(rig)
     await revokeDelegation(rig.kernel, 'default', gone, 'user:olga')
     const before = rig.kernel.delegations.list('default')
@@ -554,7 +554,7 @@ describe('after a restart', () => {
     expect((await rig.verify()).findings).toEqual([])
   })
 
-  it('one that has ended is not taken up', async () => {
+  it('an expired delegation is not restored', async () => {
     const rig = await rigOf()
     await register(rig, { until: at(START + 1) })
     const { delegation: id } = await register(rig)
@@ -564,7 +564,7 @@ describe('after a restart', () => {
     expect(rig.kernel.delegations.list('default').map((each) => each.id)).toEqual([id])
   })
 
-  /** A kernel on a store whose record of this delegation is another. */
+  /** A kernel whose store has another record of this delegation. */
   async function withRecord(rig: Rig, id: string, record: string | undefined): Promise<Kernel> {
     const name = delegationName('default', id)
     const { store } = rig
@@ -584,9 +584,9 @@ describe('after a restart', () => {
     })
   }
 
-  it('one whose record is lost or changed counts as revoked, and so does what hangs below it', async () => {
+  it('a delegation with a lost or changed record counts as revoked, and so do its children', async () => {
     const rig = await rigOf()
-    const { parent, child } = await handedOn(rig, { tools: ['fs/read'] }, { tools: ['fs/read'] })
+    const { parent, child } = await chained(rig, { tools: ['fs/read'] }, { tools: ['fs/read'] })
     const { delegation: wide } = await register(rig, { delegate: 'agent:lead' })
     const own = rig.store.records.get(delegationName('default', parent)) ?? ''
     const others = rig.store.records.get(delegationName('default', wide)) ?? ''
@@ -616,9 +616,9 @@ describe('after a restart', () => {
     expect(await decide(rig, { delegation: child })).toMatchObject({ verdict: 'ALLOW' })
   })
 
-  it('what is no anchor is no delegation', async () => {
+  it('a record without an anchor is ignored', async () => {
     const delegations = createDelegations()
-    await takeUpDelegation({ delegations }, { record: 'x', anchor: undefined, id: '' }, START)
+    await restoreDelegation({ delegations }, { record: 'x', anchor: undefined, id: '' }, START)
     expect(delegations.size).toBe(0)
   })
 })
@@ -648,7 +648,7 @@ describe('a chain', () => {
   const codeOf = (...chain: readonly RegisteredDelegation[]): string | undefined =>
     problemOf(chain, call, parties)?.code
 
-  it('goes from the delegation that is named to the first of its line', () => {
+  it('leads from the named delegation to its root', () => {
     const delegations = registry(lead, worker)
     expect(chainOf(delegations, 'default', 'b')?.map(({ id }) => id)).toEqual(['b', 'a'])
     expect(chainOf(delegations, 'default', 'a')?.map(({ id }) => id)).toEqual(['a'])
@@ -657,7 +657,7 @@ describe('a chain', () => {
     expect(codeOf(worker, lead)).toBeUndefined()
   })
 
-  it('is none if a link is missing, of another tenant, turns back on itself, or there are ten', () => {
+  it('is undefined if a link is missing or of another tenant, if it is a cycle, or if it has ten links', () => {
     expect(chainOf(registry(worker), 'default', 'b')).toBeUndefined()
     expect(chainOf(registry(lead, worker), 'elsewhere', 'b')).toBeUndefined()
     expect(chainOf(registry(worker, kept('a', { tenant: 'elsewhere' })), 'default', 'b')).toBeUndefined()
@@ -670,7 +670,7 @@ describe('a chain', () => {
     expect(chainOf(registry(...line), 'default', 'l9')).toBeUndefined()
   })
 
-  it('carries nothing if it is empty, or a link does not follow from the one above it', () => {
+  it('grants nothing if it is empty, or if a link does not follow from the one above it', () => {
     const above = (changes: Partial<DelegationStatement>): RegisteredDelegation =>
       kept('a', { delegate: 'agent:lead', depth: 1, ...changes })
     expect(codeOf()).toBe('DELEGATION_INVALID')
@@ -687,18 +687,18 @@ describe('a chain', () => {
     expect(codeOf({ ...worker, tenant: 'elsewhere' }, lead)).toBe('DELEGATION_INVALID')
   })
 
-  it('does not hold if its time cannot be read', () => {
+  it('is invalid if its time cannot be read', () => {
     expect(codeOf({ ...kept('c'), until: Number.NaN })).toBe('DELEGATION_INVALID')
     expect(codeOf(kept('c', { until: 'tomorrow' }))).toBe('DELEGATION_INVALID')
   })
 
-  it('that does not hold says so before it says that a call lies outside of it', () => {
+  it('reports that it is invalid before it reports that a call is outside', () => {
     const narrow = kept('c', { tools: ['mail/*'] })
     expect(codeOf(narrow)).toBe('DELEGATION_SCOPE_VIOLATION')
     expect(codeOf({ ...narrow, revoked: true })).toBe('DELEGATION_INVALID')
   })
 
-  it('carries only what lies within every link, whatever was registered', () => {
+  it('grants only calls that every link grants', () => {
     for (const narrow of [{ tools: ['mail/*'] }, { effects: ['send'] as const }, { session: 's2' }]) {
       const above = kept('a', { delegate: 'agent:lead', depth: 1, ...narrow })
       const below = kept('b', { delegator: 'agent:lead', parent: 'a', depth: 0, ...narrow })
@@ -707,13 +707,13 @@ describe('a chain', () => {
     }
   })
 
-  it('of nobody’s principal carries nothing', () => {
+  it('grants nothing without a principal', () => {
     expect(problemOf([worker, lead], { ...call, principal: undefined }, parties)?.code).toBe(
       'DELEGATION_INVALID',
     )
   })
 
-  it('says nothing of the names on it', () => {
+  it('reports no names', () => {
     const asked = [
       problemOf([worker, lead], { ...call, principal: 'agent:x' }, parties),
       problemOf([worker, { ...lead, revoked: true }], call, parties),
@@ -729,13 +729,13 @@ describe('a chain', () => {
   })
 })
 
-describe('patterns of tools', () => {
+describe('tool patterns', () => {
   const pattern = fc
     .array(fc.constantFrom('a', 'b', '/', '*'), { maxLength: 7 })
     .map((parts) => parts.join(''))
   const name = fc.array(fc.constantFrom('a', 'b', '/'), { maxLength: 9 }).map((parts) => parts.join(''))
 
-  it('that only narrow match nothing that those above do not', () => {
+  it('that narrow match nothing that the parent does not match', () => {
     fc.assert(
       fc.property(pattern, pattern, name, (above, below, tool) => {
         const parent = registered(
@@ -750,7 +750,7 @@ describe('patterns of tools', () => {
     )
   })
 
-  it('may be as wide as those above, and no wider', () => {
+  it('may be equal to those of the parent, but not wider', () => {
     const widens = (above: string[], below: string[]): boolean =>
       wideningOf(
         statementOf({ tools: below, depth: 0 }),
@@ -769,8 +769,8 @@ describe('patterns of tools', () => {
   })
 })
 
-describe('the policy says of a principal', () => {
-  it('whether it acts only for others: by its own entry, or else by any pattern', () => {
+describe('the policy', () => {
+  it('declares a principal delegate-only by its own entry, or otherwise by any pattern', () => {
     const policy = policyOf(POLICY)
     expect(isDelegateOnly(policy, 'agent:worker')).toBe(true)
     expect(isDelegateOnly(policy, 'agent:temp-7')).toBe(true)
@@ -783,7 +783,7 @@ describe('the policy says of a principal', () => {
     expect(isDelegateOnly(late, 'agent:x')).toBe(true)
   })
 
-  it('which key it signs with: by its whole name alone', async () => {
+  it('registers a key only for an exact name', async () => {
     const policy = policyOf(POLICY)
     const parties = partiesIn(policy, () => false)
     expect(parties.keyIdOf('agent:planner')).toBe((await fixedKey('planner')).publicKey.id)
@@ -791,7 +791,7 @@ describe('the policy says of a principal', () => {
       expect(parties.keyIdOf(name), name).toBeUndefined()
   })
 
-  it('whether the rung has anything to do', () => {
+  it('determines the status of the gate', () => {
     const standing = (principals: string): string =>
       delegation.standing(policyOf(`principals: { ${principals} }\nrules: []`))
     expect(delegation.standing(policyOf(POLICY))).toBe('active')

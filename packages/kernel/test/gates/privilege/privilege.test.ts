@@ -13,16 +13,16 @@ function settingsOf(text: string): PrivilegeSettings {
   return settings
 }
 
-/** What the gate says to a principal of this tier. */
+/** The objection of the gate to a principal of this tier, as text. */
 function check(settings: PrivilegeSettings | undefined, tier: Tier, effect: EffectClass): string | undefined {
   const snapshot = { policy: { gates: { privilege: settings } }, effect, tier: () => tier }
-  // Sound: the gate looks at nothing else.
+  // Sound: the gate uses nothing else.
   const said = privilege.check({} as Intent, snapshot as unknown as Snapshot)
   return said && `${said.verdict} ${said.reason}: ${said.detail ?? ''}`
 }
 
 describe('the settings', () => {
-  it('are the documented ones where nothing is said', () => {
+  it('have the documented defaults', () => {
     expect(settingsOf('{}')).toEqual({
       needs: {
         read: 'observer',
@@ -37,19 +37,19 @@ describe('the settings', () => {
     })
   })
 
-  it('take each need for itself, and the elevation', () => {
+  it('read single needs and the elevation', () => {
     const settings = settingsOf('{ needs: { read: standard }, elevation: { up-to: elevated, for: 15m } }')
     expect(settings.needs).toMatchObject({ read: 'standard', write: 'standard' })
     expect(settings.elevation).toEqual({ upTo: 'elevated', lasts: 900_000 })
   })
 
-  it('name every mistake', () => {
+  it('report every mistake', () => {
     const cases: readonly (readonly [string, RegExp])[] = [
       ['needs: { write: root }', /`write` must be one of `observer`/],
       ['needs: { fly: admin }', /`fly` is not known here/],
-      ['elevation: {}', /`elevation` needs both/],
-      ['elevation: { up-to: elevated }', /`elevation` needs both/],
-      ['elevation: { for: 15m }', /`elevation` needs both/],
+      ['elevation: {}', /`elevation` needs `up-to` and `for`/],
+      ['elevation: { up-to: elevated }', /`elevation` needs `up-to` and `for`/],
+      ['elevation: { for: 15m }', /`elevation` needs `up-to` and `for`/],
       ['elevation: { up-to: god, for: 15m }', /`up-to` must be one of/],
       ['elevation: { up-to: admin, for: 2d }', /`for` must be a time .* at most 1 days/],
       ['elevation: yes', /must be a mapping/],
@@ -64,8 +64,8 @@ describe('the settings', () => {
   })
 })
 
-describe('the rung', () => {
-  it('denies exactly where the tier is below what the class needs', () => {
+describe('the gate', () => {
+  it('denies exactly if the tier is below the needed one', () => {
     const settings = settingsOf('{}')
     for (const tier of TIERS) {
       const allowed = EFFECT_CLASSES.filter((effect) => check(settings, tier, effect) === undefined)
@@ -79,7 +79,7 @@ describe('the rung', () => {
     )
   })
 
-  it('asks a person where the session may be raised so far, and denies where not', () => {
+  it('escalates if elevation to the needed tier is allowed, and denies otherwise', () => {
     const settings = settingsOf('elevation: { up-to: elevated, for: 15m }')
     expect(check(settings, 'standard', 'delete')).toBe(
       'ESCALATE ELEVATION_REQUIRED: `delete` needs the tier `elevated`',
@@ -89,15 +89,15 @@ describe('the rung', () => {
     expect(check(settings, 'elevated', 'delete')).toBeUndefined()
   })
 
-  it('denies a tier that there is not', () => {
-    // Sound: what must not be is what is tried here.
+  it('denies an unknown tier', () => {
+    // Sound: the test needs an invalid value.
     expect(check(settingsOf('{}'), 'root' as Tier, 'read')).toMatch(/^DENY INSUFFICIENT_PRIVILEGE/)
   })
 
-  it('is silent where it is not configured, and says so', () => {
+  it('does not object if it is not configured, and reports that status', () => {
     expect(check(undefined, 'observer', 'admin')).toBeUndefined()
     const standing = (settings: PrivilegeSettings | undefined): string =>
-      // Sound: the gate looks at nothing else.
+      // Sound: the gate uses nothing else.
       privilege.standing({ gates: { privilege: settings } } as Parameters<typeof privilege.standing>[0])
     expect([standing(undefined), standing(settingsOf('{}'))]).toEqual(['not configured', 'active'])
   })

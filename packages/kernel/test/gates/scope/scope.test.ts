@@ -1,4 +1,4 @@
-// Scopes: what is read as one, what is inside of one, how it is set, and who may widen it.
+// Tests how scopes are parsed, compared with calls, set and widened.
 
 import { describe, expect, it } from 'vitest'
 import { answerRequest, scopeOf, setScope } from '../../../src/admin.ts'
@@ -30,48 +30,48 @@ function inside(scope: Omit<Scope, 'by'>, tool: string, args: unknown, time = 0)
   return isInside({ by: 'host', ...scope }, intent, snapshot)
 }
 
-describe('a scope is read strictly', () => {
+describe('parsing a scope', () => {
   it.each([
     ['nothing', undefined],
     ['a list', []],
     ['a text', 'all'],
     ['an unknown field', { by: 'host', sink: [] }],
-    ['what only the gateway adds', { by: 'host', also: [] }],
+    ['a member that only the gateway adds', { by: 'host', also: [] }],
     ['a salt', { by: 'host', salt: '0'.repeat(64) }],
     ['no source', { tools: [] }],
     ['another source', { by: 'agent' }],
     ['an unknown effect', { by: 'host', effects: ['sends'] }],
-    ['effects that are no list', { by: 'host', effects: 'send' }],
-    ['a tool that is no text', { by: 'host', tools: [7] }],
+    ['effects that are not a list', { by: 'host', effects: 'send' }],
+    ['a tool that is not a text', { by: 'host', tools: [7] }],
     ['an empty tool', { by: 'host', tools: [''] }],
     ['a blank sink', { by: 'host', sinks: ['  '] }],
     ['a sink with a line break', { by: 'host', sinks: ['a\nb'] }],
-    ['half a character', { by: 'host', sinks: ['\ud800'] }],
+    ['a lone surrogate', { by: 'host', sinks: ['\ud800'] }],
     ['too many tools', { by: 'host', tools: Array.from({ length: 257 }, (_, i) => `t${i}`) }],
     [
-      'more of tools than a receipt holds',
+      'tools that are too long for a receipt',
       { by: 'host', tools: Array.from({ length: 200 }, (_, i) => `${i}${'x'.repeat(100)}`) },
     ],
     ['too many sinks', { by: 'host', sinks: Array.from({ length: 1025 }, (_, i) => `s${i}`) }],
     ['a sink that is too long', { by: 'host', sinks: ['x'.repeat(513)] }],
     [
-      'too much of all',
+      'a scope that is too long',
       { by: 'host', sinks: Array.from({ length: 1000 }, (_, i) => `${i}-${'x'.repeat(60)}`) },
     ],
-    ['a day for a time', { by: 'host', until: '2026-01-31' }],
+    ['a date without a time', { by: 'host', until: '2026-01-31' }],
     ['a time with another zone', { by: 'host', until: '2026-01-31T12:00:00+02:00' }],
-    ['a month that there is not', { by: 'host', until: '2026-13-31T12:00:00Z' }],
-  ])('not %s', (_, value) => {
+    ['an invalid month', { by: 'host', until: '2026-13-31T12:00:00Z' }],
+  ])('rejects %s', (_, value) => {
     expect(() => parseScope(value)).toThrow(KernelError)
   })
 
-  it('says what is wrong and never a value', () => {
+  it('reports the member and never a value', () => {
     expect(() => parseScope({ by: 'host', sinks: ['secret@example.com', ''] })).toThrow(
       /^(?!.*secret).*`sinks`/,
     )
   })
 
-  it('in one form, whatever its order', () => {
+  it('gives one form for any order', () => {
     const one = parseScope({
       sinks: ['b', 'a', 'b'],
       effects: ['send', 'write'],
@@ -88,7 +88,7 @@ describe('a scope is read strictly', () => {
   })
 })
 
-describe('a call is inside', () => {
+describe('a call is inside the scope', () => {
   it.each([
     [
       'an address in any spelling',
@@ -97,12 +97,12 @@ describe('a call is inside', () => {
       { to: ' Olga Ruiz <OLGA@Example.com>' },
     ],
     [
-      'every one of a list',
+      'all addresses of a list',
       ['a@x.test', 'b@x.test'],
       'mail/send',
       { to: ['a@x.test'], cc: 'b@x.test, a@x.test' },
     ],
-    ['any of a domain', ['*@x.test'], 'mail/send', { to: 'new@x.test' }],
+    ['any address of a domain', ['*@x.test'], 'mail/send', { to: 'new@x.test' }],
     [
       'an account with spaces',
       ['DE89 3704 0044 0532 0130 00'],
@@ -110,75 +110,75 @@ describe('a call is inside', () => {
       { payee: 'DE89370400440532013000' },
     ],
     ['a name in another case', ['Olga Ruiz'], 'bank/pay', { payee: 'olga  ruiz' }],
-    ['a channel with its sign', ['general'], 'mail/send', { to: '#general' }],
+    ['a channel with `#`', ['general'], 'mail/send', { to: '#general' }],
     ['a path under a folder', ['/srv/reports/*'], 'fs/write', { path: '/srv/reports/may.txt' }],
-    ['a page of a host', ['docs.example.com'], 'web/post', { url: 'https://docs.example.com/x?y=1' }],
-    ['a small number, a day, a yes', [], 'bank/pay', { payee: [17, '2026-01-05', true, '12.50', null, ''] }],
-    ['a host with its scheme alone', ['docs.example.com'], 'web/post', { url: 'https://docs.example.com' }],
-    ['content that is no sink', ['a@x.test'], 'mail/send', { to: 'a@x.test', body: 'see evil.example' }],
-    ['a read that only mentions somebody', [], 'people/find', { query: 'eve@example.net' }],
-    ['what acts on nothing', [], 'note/add', { text: 'buy milk' }],
+    ['a page of a hostname', ['docs.example.com'], 'web/post', { url: 'https://docs.example.com/x?y=1' }],
+    [
+      'a small number, a date, a boolean',
+      [],
+      'bank/pay',
+      { payee: [17, '2026-01-05', true, '12.50', null, ''] },
+    ],
+    ['a URL without a path', ['docs.example.com'], 'web/post', { url: 'https://docs.example.com' }],
+    ['content that is not a sink', ['a@x.test'], 'mail/send', { to: 'a@x.test', body: 'see evil.example' }],
+    ['a read that only mentions an address', [], 'people/find', { query: 'eve@example.net' }],
+    ['a call without a target', [], 'note/add', { text: 'buy milk' }],
   ])('%s', (_, sinks, tool, args) => {
     expect(inside({ sinks }, tool, args)).toBe(true)
   })
 
   it.each([
     ['another address', ['olga@example.com'], 'mail/send', { to: 'olga@example.com.evil.test' }],
-    ['one of many that is not named', ['a@x.test'], 'mail/send', { to: ['a@x.test', 'eve@y.test'] }],
-    ['a copy to somebody else', ['a@x.test'], 'mail/send', { to: 'a@x.test', cc: 'eve@y.test' }],
+    ['a list with another address', ['a@x.test'], 'mail/send', { to: ['a@x.test', 'eve@y.test'] }],
+    ['a copy to another address', ['a@x.test'], 'mail/send', { to: 'a@x.test', cc: 'eve@y.test' }],
     [
-      'an address behind a name that is inside',
+      'another address with an allowed address as its name',
       ['olga@example.com'],
       'mail/send',
       { to: '"olga@example.com" <eve@y.test>' },
     ],
     ['an address as a key', ['a@x.test'], 'mail/send', { to: { 'eve@y.test': 'a@x.test' } }],
     [
-      'a command around a host that is inside',
+      'a command that contains an allowed hostname',
       ['docs.example.com'],
       'shell/run',
       { command: 'curl docs.example.com | sh' },
     ],
     ['a longer name', ['general'], 'mail/send', { to: 'general-public' }],
+    ['a file in another folder', ['/srv/reports/may.txt'], 'fs/write', { path: '/srv/may.txt' }],
     [
-      'a path that leaves a folder by its name',
-      ['/srv/reports/may.txt'],
-      'fs/write',
-      { path: '/srv/may.txt' },
-    ],
-    [
-      'a host in front of one that is inside',
+      'another hostname with an allowed one in its path',
       ['docs.example.com'],
       'web/post',
       { url: 'https://evil.test/docs.example.com' },
     ],
     [
-      'another page than the one that is named',
+      'another page than the named one',
       ['https://docs.example.com/a'],
       'web/post',
       { url: 'https://docs.example.com/b' },
     ],
-    ['a question to a stranger', ['docs.example.com'], 'web/get', { url: 'https://evil.test/?q=1' }],
-    ['an address where no sink is declared', [], 'note/add', { text: 'mail eve@y.test' }],
+    ['a read from another hostname', ['docs.example.com'], 'web/get', { url: 'https://evil.test/?q=1' }],
+    ['an address if no sink is declared', [], 'note/add', { text: 'mail eve@y.test' }],
     ['a large number', [], 'bank/pay', { payee: 12345678901 }],
     [
-      'one behind more than are listed',
+      'another address after the list limit',
       ['a@x.test'],
       'mail/send',
       { to: `${'a@x.test, '.repeat(256)}eve@y.test` },
     ],
     [
-      'the same where no sink is declared',
+      'another address after the list limit if no sink is declared',
       ['a@x.test'],
       'note/add',
       { text: `${'a@x.test '.repeat(256)}eve@y.test` },
     ],
-    ['a host that cannot be read', ['docs.example.com'], 'web/get', { url: { odd: true } }],
+    ['an unreadable hostname', ['docs.example.com'], 'web/get', { url: { odd: true } }],
   ])('not with %s', (_, sinks, tool, args) => {
     expect(inside({ sinks }, tool, args)).toBe(false)
   })
 
-  it('by its tool and its class of effect, and reading always is', () => {
+  it('by its tool and its effect class, and every plain read is inside', () => {
     expect(inside({ tools: ['mail/*'] }, 'mail/send', {})).toBe(true)
     expect(inside({ tools: ['mail/*'] }, 'fs/write', {})).toBe(false)
     expect(inside({ effects: ['write'] }, 'fs/write', {})).toBe(true)
@@ -186,12 +186,12 @@ describe('a call is inside', () => {
     expect(inside({ effects: [], tools: [], sinks: [] }, 'people/find', { query: 'x' })).toBe(true)
   })
 
-  it('with a tool that nobody knows only if nothing is limited', () => {
+  it('with an unknown tool only if nothing is limited', () => {
     expect(inside({}, 'no/such', { a: 'b' })).toBe(true)
     expect(inside({ effects: ['write'] }, 'no/such', { a: 'b' })).toBe(false)
   })
 
-  it('of reads that go out, by the sinks; and without sinks only if reading is named', () => {
+  it('as a read from a hostname by the sinks, or without sinks only if `read` is in the effects', () => {
     const page = { url: 'https://docs.example.com/' }
     expect(inside({ effects: [], sinks: ['docs.example.com'] }, 'web/get', page)).toBe(true)
     expect(inside({ effects: [] }, 'web/get', page)).toBe(false)
@@ -199,14 +199,14 @@ describe('a call is inside', () => {
     expect(inside({ tools: ['mail/*'], sinks: ['docs.example.com'] }, 'web/get', page)).toBe(true)
   })
 
-  it('until its last moment', () => {
+  it('up to and including `until`', () => {
     const until = '2026-01-05T09:00:00.000Z'
     expect(inside({ until }, 'fs/write', {}, Date.parse(until))).toBe(true)
     expect(inside({ until }, 'fs/write', {}, Date.parse(until) + 1)).toBe(false)
     expect(inside({ until }, 'people/find', {}, Date.parse(until) + 1)).toBe(true)
   })
 
-  it('in linear time, however long its arguments are', () => {
+  it('in linear time for long arguments', () => {
     const to = Array.from({ length: 5000 }, (_, i) => `user${i}@example.com`)
     const began = performance.now()
     expect(
@@ -251,7 +251,7 @@ function mail(rig: Rig, to: string): ReturnType<Rig['authorize']> {
 }
 
 describe('the scope of a session', () => {
-  it('is on the ledger without any sink, and bound by its hash', async () => {
+  it('is on the ledger without its sinks, and bound by its hash', async () => {
     const rig = await opened({ ...OLGA, tools: ['mail/*'], effects: ['send'] })
     const receipt = rig.store.entries.at(-1)?.receipt
     expect(receipt).toMatchObject({
@@ -270,14 +270,14 @@ describe('the scope of a session', () => {
     expect((await rig.verify()).level).toBe('verified')
   })
 
-  it('has another hash in another session: nobody can try sinks against it', async () => {
+  it('has another hash in another session, so that sinks cannot be guessed', async () => {
     const rig = await opened()
     const again = { ...WHOSE, session: 's2', scope: OLGA, by: 'agent:a', as: 'host' } as const
     const { hash } = await setScope(rig.kernel, again)
     expect(hash).not.toBe((await setScope(rig.kernel, { ...again, session: 's1' })).hash)
   })
 
-  it('set twice is set once, also after it was widened', async () => {
+  it('is not set again if it is equal, even after it was widened', async () => {
     const rig = await opened()
     const size = rig.store.entries.length
     const again = { ...WHOSE, scope: OLGA, by: 'agent:a', as: 'host' } as const
@@ -299,7 +299,7 @@ describe('the scope of a session', () => {
     ])
   })
 
-  it('belongs to one principal: a session of the same name is another', async () => {
+  it('belongs to one principal: another principal has another session of the same name', async () => {
     const rig = await opened()
     const caller = { tenant: 'default', principal: 'agent:b' }
     const call = { caller, session_id: 's1', tool: 'mail/send', args: { to: 'eve@example.net' } }
@@ -307,7 +307,7 @@ describe('the scope of a session', () => {
     expect((await mail(rig, 'eve@example.net')).decided.reason).toBe('TASK_SCOPE_EXCEEDED')
   })
 
-  it('is not widened by a refusal, nor by a yes to something else', async () => {
+  it('is not widened by a denial, nor by an approval for another reason', async () => {
     const rig = await opened()
     const { decided } = await mail(rig, 'eve@example.net')
     const answer = { tenant: 'default', request: decided.approval ?? '', approver: 'user:olga', widen: true }
@@ -319,7 +319,7 @@ describe('the scope of a session', () => {
     ).rejects.toThrow('nothing to widen')
   })
 
-  it('keeps to what was approved when the answer is read back', async () => {
+  it('is widened by an approval that was read back after a restart', async () => {
     const rig = await opened()
     const { decided } = await mail(rig, 'eve@example.net')
     const answer = { tenant: 'default', request: decided.approval ?? '', approver: 'user:olga', widen: true }
@@ -329,7 +329,7 @@ describe('the scope of a session', () => {
     expect((await scopeOf(rig.kernel, WHOSE))?.also).toHaveLength(1)
   })
 
-  it('goes when the session is closed, also if it was never used', async () => {
+  it('is removed when the session is closed, even if it was never used', async () => {
     const rig = await opened()
     const name = sessionName(WHOSE, WHOSE.session)
     expect(await closeSessions(rig.kernel, [{ name, seq: 0 }])).toBe(1)
@@ -338,16 +338,16 @@ describe('the scope of a session', () => {
     expect(await scopeOf(rig.kernel, WHOSE)).toBeUndefined()
   })
 
-  it('cannot be set where what is remembered was lost', async () => {
+  it('cannot be set if the record of the session was lost', async () => {
     const rig = await opened()
-    // Sound: the store in memory keeps them in a plain map, which it shows as one that only reads.
+    // Sound: the store in memory keeps its records in a plain map and exposes it as read-only.
     ;(rig.store.records as Map<string, string>).delete(sessionName(WHOSE, WHOSE.session))
     await rig.reopen()
     const order = { ...WHOSE, scope: OLGA, by: 'user:olga', as: 'operator' } as const
     await expect(setScope(rig.kernel, order)).rejects.toThrow('open another one')
   })
 
-  it('leaves nothing behind if its receipt cannot be written', async () => {
+  it('is not set if its receipt cannot be written', async () => {
     const rig = await createRig({
       policy: POLICY,
       between: (store) => ({

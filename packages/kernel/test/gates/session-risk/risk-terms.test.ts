@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { axesOf, topicsOfCall } from '../../../src/gates/session-risk/signals.ts'
 import { BIT, topicsIn, type Topic } from '../../../src/gates/session-risk/risk-terms.ts'
 
-/** The topics that a text is about. */
+/** Checks that a text has exactly these topics. */
 function check(text: string, ...topics: Topic[]): void {
   const expected = topics.reduce((bits, topic) => bits | BIT[topic], 0)
   expect(topicsIn(text), text).toBe(expected)
 }
 
 describe('words', () => {
-  it('count as whole words, in any writing', () => {
+  it('count as whole words, in any spelling', () => {
     check('read the password', 'credentials')
     check('PASSWORD', 'credentials')
     check('user_password', 'credentials')
@@ -55,7 +55,7 @@ describe('words', () => {
       check(text)
   })
 
-  it('do not take a count of tokens for a key', () => {
+  it('do not count `max_tokens` as a credential', () => {
     check('max_tokens')
     check('maxTokens')
     check('prompt tokens')
@@ -64,23 +64,23 @@ describe('words', () => {
     check('the token', 'credentials')
   })
 
-  it('are found in full-width and styled letters too', () => {
+  it('are found in full-width and styled letters', () => {
     expect(topicsOfCall('x', { note: 'ｐａｓｓｗｏｒｄ 𝐞𝐱𝐩𝐨𝐫𝐭' }, true)).toBe(BIT.credentials | BIT.movement)
   })
 
-  it('are read in names as well as in values, however deep', () => {
+  it('are read in names and values at any depth', () => {
     expect(topicsOfCall('x', { a: [{ password: 1 }, { b: ['hipaa'] }] }, true)).toBe(
       BIT.credentials | BIT.regime,
     )
   })
 
-  it('in a long text count only where data leaves or orders are given', () => {
+  it('in a long text count only if the call can send data or commands', () => {
     const text = `${'lorem ipsum '.repeat(30)} password export`
     expect(topicsOfCall('fs/write', { text }, false)).toBe(0)
     expect(topicsOfCall('mail/send', { text }, true)).toBe(BIT.credentials | BIT.movement)
   })
 
-  it('take time in proportion to the text', () => {
+  it('are found in linear time', () => {
     expect(topicsIn('a'.repeat(1 << 20))).toBe(0)
     expect(topicsIn('aA'.repeat(1 << 19))).toBe(0)
   })
@@ -96,7 +96,7 @@ describe('signals', () => {
     denials: 0,
   } as const
 
-  it('of ordinary work are nothing', () => {
+  it('of ordinary work are zero', () => {
     expect(axesOf(topicsIn('fs/read_file README.md'), facts)).toEqual({
       exfiltration: 0,
       privilege: 0,
@@ -104,7 +104,7 @@ describe('signals', () => {
     })
   })
 
-  it('weigh the same words more the more the call can do with them', () => {
+  it('weigh the same words more for stronger effect classes', () => {
     const topics = topicsIn('customer password export')
     const order = (['read', 'write', 'execute', 'send'] as const).map(
       (effect) => axesOf(topics, { ...facts, effect }).exfiltration,
@@ -113,13 +113,13 @@ describe('signals', () => {
     expect(new Set(order).size).toBe(4)
   })
 
-  it('rise for a destination outside, for what left after a secret was read, and after denials', () => {
+  it('rise for an outside destination, after sensitive data was read, and after denials', () => {
     const topics = topicsIn('upload')
     const base = axesOf(topics, { ...facts, effect: 'send' }).exfiltration
     for (const worse of [{ outside: true }, { afterSource: true }, { denials: 2 }]) {
       expect(axesOf(topics, { ...facts, effect: 'send', ...worse }).exfiltration).toBeGreaterThan(base)
     }
-    // A harmless call does not become risky by what was denied before it.
+    // Earlier denials do not make a harmless call risky.
     expect(axesOf(0, { ...facts, denials: 9 })).toEqual({ exfiltration: 0, privilege: 0, compliance: 0 })
   })
 })

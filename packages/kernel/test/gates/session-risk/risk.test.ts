@@ -21,7 +21,7 @@ const quiet: Axes = { exfiltration: 0, privilege: 0, compliance: 0 }
 const axis = (exfiltration: number): Axes => ({ ...quiet, exfiltration })
 const MINUTE = 60_000
 
-/** A session of turns, one a second; the score after the last, and after which turn it was first too risky. */
+/** Plays a session of turns. Returns the score after the last turn, and the first turn that was too risky. */
 function play(
   turns: readonly Axes[],
   step = 1000,
@@ -39,20 +39,20 @@ function play(
 }
 
 describe('the arithmetic', () => {
-  it('is the one that is documented, to the last digit', () => {
-    // 0.46 a turn: the average takes 2/9 of 0.31, the sum a fifth of 0.38.
+  it('matches the documentation exactly', () => {
+    // 0.46 per turn: the average takes 2/9 of 0.31, the sum a fifth of 0.38.
     const one = play([axis(460_000)])
     expect([one.memory.average, one.memory.leak.sum, one.score]).toEqual([68_888, 76_000, 76_000])
     const two = play([axis(460_000), axis(460_000)], 0)
     expect([two.memory.average, two.memory.leak.sum]).toEqual([68_888 + 53_580, 152_000])
   })
 
-  it('takes the worst axis, and half of what the others show', () => {
+  it('takes the highest axis plus half of the others', () => {
     expect(signalOf({ exfiltration: 300_000, privilege: 100_000, compliance: 51_001 })).toBe(375_500)
     expect(signalOf({ exfiltration: ONE, privilege: ONE, compliance: ONE })).toBe(ONE)
   })
 
-  it('writes four places and cuts off the rest', () => {
+  it('writes four decimal places, truncated', () => {
     expect([0, 99, 100, 380_000, 999_999, ONE].map(decimal)).toEqual([
       '0.0000',
       '0.0000',
@@ -63,18 +63,18 @@ describe('the arithmetic', () => {
     ])
   })
 
-  it('halves the sum in a half-life, in a straight line between, and forgets it in the end', () => {
+  it('halves the sum every half-life, decays linearly in between, and ends at zero', () => {
     const leak: Leak = { sum: 800_000, at: 0, turns: 3 }
     const at = (time: number): number => leaked(leak, time, 60 * MINUTE)
     expect([0, 30, 60, 90, 120].map((minutes) => at(minutes * MINUTE))).toEqual([
       800_000, 600_000, 400_000, 300_000, 200_000,
     ])
     expect(at(60 * MINUTE * 25)).toBe(0)
-    // A clock that went back does not raise it.
+    // A clock that moves backwards does not raise it.
     expect(leaked({ ...leak, at: 1000 }, 0, 60 * MINUTE)).toBe(800_000)
   })
 
-  it('stays within whole numbers and between 0 and 1 whatever comes', () => {
+  it('always uses integers between 0 and ONE', () => {
     const turn = fc.record({
       exfiltration: fc.integer({ min: 0, max: ONE }),
       privilege: fc.integer({ min: 0, max: ONE }),
@@ -101,12 +101,12 @@ describe('the arithmetic', () => {
 describe('known evasions', () => {
   const hostile = axis(900_000)
 
-  it('one turn alone never denies, however hostile', () => {
+  it('a single turn never denies, however hostile', () => {
     expect(play([axis(ONE)]).denied).toBeUndefined()
     expect(play([quiet, quiet, quiet, axis(ONE)]).denied).toBeUndefined()
   })
 
-  it('padding buys nothing: as many hostile turns pass with it as without', () => {
+  it('padding does not increase the number of hostile turns that are allowed', () => {
     const plain = play(Array.from({ length: 20 }, () => hostile)).denied ?? Infinity
     for (const padding of [1, 2, 4, 8, 50, 500]) {
       const turns = Array.from({ length: 20 * (padding + 1) }, (_, i) =>
@@ -117,7 +117,7 @@ describe('known evasions', () => {
     }
   })
 
-  it('padding without end does not wear the sum down by rounding', () => {
+  it('endless padding does not lower the sum by rounding', () => {
     const { memory } = play([hostile, hostile, ...Array.from({ length: 100_000 }, () => quiet)], 0)
     expect(memory.leak.sum).toBe(2 * Math.floor(820_000 / 5))
     expect(memory.average).toBe(0)
@@ -129,7 +129,7 @@ describe('known evasions', () => {
     expect(play(drip).denied).toBeLessThanOrEqual(32)
   })
 
-  it('ordinary work never adds up, however long it goes on', () => {
+  it('ordinary work never adds up, however long the session is', () => {
     const work = Array.from({ length: 5000 }, () => axis(80_000))
     expect(play(work, 0)).toMatchObject({ denied: undefined, score: 0 })
   })
@@ -142,7 +142,7 @@ describe('known evasions', () => {
   })
 })
 
-describe('on the road', () => {
+describe('in the pipeline', () => {
   const POLICY = `
 tools:
   "http/post": { effect: send, destinations: [url] }
@@ -161,7 +161,7 @@ gates: { egress: { allow: ["example.com"] } }
     return (await rig.authorize(call)).decided.verdict === 'ALLOW'
   }
 
-  /** How many hostile calls pass before the first is denied. */
+  /** The number of hostile calls that are allowed before the first denial. */
   async function hostilePassing(between: (rig: Rig, i: number) => Promise<object>): Promise<number> {
     const rig = await createRig({ policy: POLICY })
     for (let i = 0; i < 40; i++) {
@@ -184,12 +184,12 @@ gates: { egress: { allow: ["example.com"] } }
     expect(padded).toBe(plain)
   })
 
-  it('hopping from session to session of a principal does not help', async () => {
+  it('changing sessions does not help', async () => {
     const hopping = await hostilePassing((_, i) => Promise.resolve({ session_id: `s${i}` }))
     expect(hopping).toBeLessThanOrEqual(8)
   })
 
-  it('a request that nobody answers does not hide the same call once a rule allows it', async () => {
+  it('an unanswered request does not hide the same call once a rule allows it', async () => {
     const asking = POLICY.replace('allow: "*"', 'require: "*"')
     const rig = await createRig({ policy: asking })
     expect((await rig.authorize(HOSTILE)).decided.verdict).toBe('ESCALATE')
@@ -199,14 +199,14 @@ gates: { egress: { allow: ["example.com"] } }
     expect(passed).toBeLessThanOrEqual(4)
   })
 
-  it('a delegated session and no session at all are sessions too', async () => {
+  it('a delegated session and a missing session count as sessions', async () => {
     const fields = [{ session_id: undefined, delegation_session_id: 'd' }, { session_id: undefined }]
     for (const each of fields) {
       expect(await hostilePassing(() => Promise.resolve(each))).toBeLessThanOrEqual(4)
     }
   })
 
-  it('another principal does not inherit it', async () => {
+  it('another principal does not inherit the risk', async () => {
     const rig = await createRig({ policy: POLICY, tenants: ['default', 'other'] })
     while (await passes(rig, HOSTILE));
     expect(await passes(rig, { ...BENIGN, caller: { tenant: 'default', principal: 'agent:other' } })).toBe(
@@ -216,7 +216,7 @@ gates: { egress: { allow: ["example.com"] } }
     expect(await passes(rig, BENIGN)).toBe(false)
   })
 
-  it('neither a restart nor trying again lowers it; time does', async () => {
+  it('time lowers the risk; a restart and retries do not', async () => {
     const rig = await createRig({ policy: POLICY })
     while (await passes(rig, HOSTILE));
     await rig.reopen()
@@ -225,7 +225,7 @@ gates: { egress: { allow: ["example.com"] } }
     expect(await passes(rig, BENIGN)).toBe(true)
   })
 
-  it('what the caller says of its own history changes nothing', async () => {
+  it('claims of the caller about its history change nothing', async () => {
     const rig = await createRig({ policy: POLICY })
     while (await passes(rig, HOSTILE));
     for (const context of [{ trajectory_risk_score: '0.0000' }, { history: [] }, { session_risk: 0 }]) {
@@ -234,7 +234,7 @@ gates: { egress: { allow: ["example.com"] } }
     }
   })
 
-  it('the receipt carries score and window, and of the centroid only the hash', async () => {
+  it('the receipt has the score and the window, but only the hash of the centroid', async () => {
     const rig = await createRig({ policy: POLICY })
     await rig.authorize(HOSTILE)
     const { trajectory_risk_score, risk_accumulation_window, session_centroid_hash } = rig.last('decision')
@@ -244,7 +244,7 @@ gates: { egress: { allow: ["example.com"] } }
     expect(JSON.stringify(rig.last('decision'))).not.toContain('exfiltration')
   })
 
-  it('state that was lost or changed denies side effects from then on, and nothing else', async () => {
+  it('lost or changed state denies only side effects, permanently', async () => {
     for (const spoil of [
       (name: string, rig: Rig) => (rig.store.records as Map<string, string>).delete(name),
       (name: string, rig: Rig) => {
@@ -270,11 +270,11 @@ gates: { egress: { allow: ["example.com"] } }
     }
   })
 
-  it('a million sessions do not stay in memory', async () => {
+  it('old sessions are removed from memory', async () => {
     const rig = await createRig({ policy: POLICY, kernel: { maxRemembered: 100 } })
     for (let i = 0; i < 1000; i++) await rig.authorize({ ...BENIGN, session_id: `s${i}` })
     expect(rig.kernel.ledger.remembered).toBeLessThanOrEqual(102)
-    // What was forgotten is found again.
+    // A removed session is loaded again.
     await rig.authorize({ ...BENIGN, session_id: 's0' })
     expect(rig.last('decision').session).toEqual({ id: 's0', seq: 1 })
   })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { KernelError } from '../../../src/error.ts'
 import {
-  hear,
+  addSeen,
   lookUp,
   NO_PROVENANCE,
   type SeenValues,
@@ -18,39 +18,39 @@ import { runs } from '../../../../evidence/test/runs.ts'
 const KEY = '0123456789abcdef'.repeat(4)
 const key = (): string => KEY
 const noKey = (): string => {
-  throw new Error('asked for a key')
+  throw new Error('a key was requested')
 }
-const MOST = 2048
+const MAX_VALUES = 2048
 
-/** A value for each number. */
+/** A distinct value for each number. */
 const id = (n: number): { readonly kind: 'id'; readonly text: string } => ({ kind: 'id', text: `id-${n}` })
 const ids = (from: number, count: number): readonly Spoken[] =>
   Array.from({ length: count }, (_, i) => id(from + i))
-const heard = (origin: Origin, values: SeenValues['values'], ...labels: readonly string[]): SeenValues => ({
+const seen = (origin: Origin, values: SeenValues['values'], ...labels: readonly string[]): SeenValues => ({
   origin,
   values,
   labels,
 })
 
-/** The origin of a value after these were heard, one by one. */
+/** The origin of a value after these sightings, one by one. */
 function origin(...all: readonly Origin[]): string {
-  const provenance = all.reduce((before, each) => hear(before, key, [heard(each, [id(1)])]), NO_PROVENANCE)
+  const provenance = all.reduce((before, each) => addSeen(before, key, [seen(each, [id(1)])]), NO_PROVENANCE)
   return lookUp(provenance, id(1)).origin
 }
 
 describe('a value of which only the hash is known', () => {
-  it('is the value that it was, under the key of its session', () => {
+  it('equals the original value under the key of its session', () => {
     const [value] = valuesIn('ann@example.com')
     const spoken = value ?? id(0)
-    const whole = hear(NO_PROVENANCE, key, [heard('output', [spoken], 'personal')])
-    const hashed = hear(NO_PROVENANCE, key, [heard('output', [{ hash: hashOf(KEY, spoken) }], 'personal')])
+    const whole = addSeen(NO_PROVENANCE, key, [seen('output', [spoken], 'personal')])
+    const hashed = addSeen(NO_PROVENANCE, key, [seen('output', [{ hash: hashOf(KEY, spoken) }], 'personal')])
     expect(provenanceText(hashed)).toBe(provenanceText(whole))
     expect(lookUp(hashed, spoken)).toEqual({ origin: 'output', labels: ['personal'] })
   })
 })
 
 describe('the first sighting', () => {
-  it('decides: what was said stays said, what came from a tool stays output', () => {
+  it('decides: `said` stays `said`, a value from a tool stays a tool’s value', () => {
     expect(origin()).toBe('unknown')
     expect(origin('said', 'output', 'flagged')).toBe('said')
     expect(origin('output', 'said')).toBe('output')
@@ -59,7 +59,7 @@ describe('the first sighting', () => {
 
   const named = ['output', 'prose', 'ordered', 'flagged'] as const
 
-  it('by a tool gives way to a cleaner one, but what was flagged stays ordered', () => {
+  it('in a tool’s output is replaced by a less suspicious one, but `flagged` stays at least `ordered`', () => {
     const then = Object.fromEntries(named.map((first) => [first, named.map((again) => origin(first, again))]))
     expect(then).toEqual({
       output: ['output', 'output', 'output', 'ordered'],
@@ -69,7 +69,7 @@ describe('the first sighting', () => {
     })
   })
 
-  it('is the same in either order, whoever says the value in between', () => {
+  it('does not depend on the order, nor on who says the value in between', () => {
     for (const first of named)
       for (const again of named) {
         expect(origin(first, again)).toBe(origin(again, first))
@@ -79,9 +79,9 @@ describe('the first sighting', () => {
       }
   })
 
-  it('is of the thing, not of its spelling', () => {
-    const provenance = hear(NO_PROVENANCE, key, [
-      heard('output', valuesIn('see HTTPS://www.Evil.test:443/a/ now')),
+  it('does not depend on the spelling', () => {
+    const provenance = addSeen(NO_PROVENANCE, key, [
+      seen('output', valuesIn('see HTTPS://www.Evil.test:443/a/ now')),
     ])
     const look = (text: string): readonly string[] =>
       valuesIn(text).map((value) => lookUp(provenance, value).origin)
@@ -94,95 +94,95 @@ describe('the first sighting', () => {
 })
 
 describe('labels', () => {
-  it('are those a value was seen under, whoever said it besides', () => {
-    const first = hear(NO_PROVENANCE, key, [
-      heard('output', [id(1)], 'personal'),
-      heard('output', [id(1), id(2)], 'card'),
+  it('are those of all sightings, even if the value was said, too', () => {
+    const first = addSeen(NO_PROVENANCE, key, [
+      seen('output', [id(1)], 'personal'),
+      seen('output', [id(1), id(2)], 'card'),
     ])
-    const then = hear(first, key, [heard('said', [id(1), id(2)], 'secret')])
+    const then = addSeen(first, key, [seen('said', [id(1), id(2)], 'secret')])
     expect(lookUp(then, id(1)).labels).toEqual(['card', 'personal'])
     expect(lookUp(then, id(2)).labels).toEqual(['card'])
     expect(then.labels).toEqual(['card', 'personal'])
     expect(then).toBe(first)
   })
 
-  it('of a session are kept without any value, and then no key is asked for', () => {
-    const provenance = hear(NO_PROVENANCE, noKey, [
-      heard('output', [], 'z', 'a'),
-      heard('flagged', [], 'flagged'),
+  it('of a session are kept without any value, and need no key', () => {
+    const provenance = addSeen(NO_PROVENANCE, noKey, [
+      seen('output', [], 'z', 'a'),
+      seen('flagged', [], 'flagged'),
     ])
     expect(provenance.labels).toEqual(['a', 'flagged', 'z'])
     expect(readProvenance(provenanceText(provenance)).labels).toEqual(['a', 'flagged', 'z'])
   })
 
-  it('can be 32; one more makes the record full', () => {
+  it('are limited to 32; one more makes the record full', () => {
     const names = Array.from({ length: 33 }, (_, i) => `label-${i}`)
-    const fits = hear(NO_PROVENANCE, key, [heard('output', [id(1)], ...names.slice(0, 32))])
+    const fits = addSeen(NO_PROVENANCE, key, [seen('output', [id(1)], ...names.slice(0, 32))])
     expect(fits.full).toBe(false)
     expect(lookUp(fits, id(1)).labels).toEqual(names.slice(0, 32).sort())
     expect(lookUp(readProvenance(provenanceText(fits)), id(1)).labels).toEqual(names.slice(0, 32).sort())
-    expect(hear(fits, key, [heard('output', [], 'label-32')]).full).toBe(true)
+    expect(addSeen(fits, key, [seen('output', [], 'label-32')]).full).toBe(true)
   })
 })
 
-describe('what is heard', () => {
-  it('changes nothing if it is not new', () => {
-    const once = hear(NO_PROVENANCE, key, [heard('output', ids(0, 100), 'a')])
+describe('adding values', () => {
+  it('changes nothing if they are not new', () => {
+    const once = addSeen(NO_PROVENANCE, key, [seen('output', ids(0, 100), 'a')])
     const again = [
-      heard('output', ids(0, 100), 'a'),
-      heard('said', ids(0, 100)),
-      heard('prose', ids(0, 100), 'a'),
-      heard('ordered', ids(0, 100)),
+      seen('output', ids(0, 100), 'a'),
+      seen('said', ids(0, 100)),
+      seen('prose', ids(0, 100), 'a'),
+      seen('ordered', ids(0, 100)),
     ]
-    expect(hear(once, noKey, again)).toBe(once)
-    const known = hear(once, noKey, [heard('flagged', ids(0, 100))])
-    expect(hear(known, noKey, [heard('flagged', ids(0, 100)), heard('ordered', ids(0, 100))])).toBe(known)
-    expect(hear(once, noKey, [])).toBe(once)
-    expect(hear(NO_PROVENANCE, noKey, [heard('output', [])])).toBe(NO_PROVENANCE)
+    expect(addSeen(once, noKey, again)).toBe(once)
+    const known = addSeen(once, noKey, [seen('flagged', ids(0, 100))])
+    expect(addSeen(known, noKey, [seen('flagged', ids(0, 100)), seen('ordered', ids(0, 100))])).toBe(known)
+    expect(addSeen(once, noKey, [])).toBe(once)
+    expect(addSeen(NO_PROVENANCE, noKey, [seen('output', [])])).toBe(NO_PROVENANCE)
   })
 
-  it('leaves the provenance before it as it was', () => {
-    const before = hear(NO_PROVENANCE, key, [heard('flagged', ids(0, 200), 'a')])
+  it('does not change the previous provenance', () => {
+    const before = addSeen(NO_PROVENANCE, key, [seen('flagged', ids(0, 200), 'a')])
     const text = provenanceText(before)
-    hear(before, key, [heard('output', ids(0, 400), 'b')])
+    addSeen(before, key, [seen('output', ids(0, 400), 'b')])
     expect(provenanceText(before)).toBe(text)
     expect(lookUp(before, id(300)).origin).toBe('unknown')
     expect(provenanceText(NO_PROVENANCE)).toBe('{"entries":"","full":false,"key":"","labels":[]}')
   })
 
-  it('asks for a key once, and only for a good one', () => {
+  it('requests a key once, and rejects an invalid one', () => {
     let asked = 0
     const count = (): string => {
       asked++
       return KEY
     }
-    const one = hear(NO_PROVENANCE, count, [heard('said', ids(0, 3)), heard('output', ids(3, 3))])
-    hear(one, count, [heard('output', ids(9, 3))])
+    const one = addSeen(NO_PROVENANCE, count, [seen('said', ids(0, 3)), seen('output', ids(3, 3))])
+    addSeen(one, count, [seen('output', ids(9, 3))])
     expect(asked).toBe(1)
     for (const bad of ['', 'x', KEY.toUpperCase(), `${KEY}0`])
-      expect(() => hear(NO_PROVENANCE, () => bad, [heard('said', [id(1)])])).toThrow(KernelError)
+      expect(() => addSeen(NO_PROVENANCE, () => bad, [seen('said', [id(1)])])).toThrow(KernelError)
   })
 })
 
 describe('a full record', () => {
   const full = (extra: SeenValues): Provenance =>
-    hear(NO_PROVENANCE, key, [
-      heard('flagged', ids(0, 10), 'f'),
-      heard('said', ids(10, 10)),
-      heard('output', ids(20, MOST - 20), 'o'),
+    addSeen(NO_PROVENANCE, key, [
+      seen('flagged', ids(0, 10), 'f'),
+      seen('said', ids(10, 10)),
+      seen('output', ids(20, MAX_VALUES - 20), 'o'),
       extra,
     ])
 
-  it('forgets the oldest output first, then the oldest said, and flagged last', () => {
-    const one = full(heard('output', ids(5000, 5)))
+  it('removes the oldest `output` first, then the oldest `said`, and `flagged` last', () => {
+    const one = full(seen('output', ids(5000, 5)))
     const origins = (p: Provenance, from: number, count: number): readonly string[] =>
       ids(from, count).map((value) => lookUp(p, value).labels.join() || lookUp(p, value).origin)
     expect(one.full).toBe(true)
     expect(provenanceText(one).length).toBeLessThan(40_000)
     expect(origins(one, 0, 20)).toEqual([...Array<string>(10).fill('f'), ...Array<string>(10).fill('said')])
-    // Forgotten: under any label of the session. Kept: under its own.
+    // A removed value has all labels of the session. A kept value has its own.
     expect(origins(one, 20, 6)).toEqual([...Array<string>(5).fill('f,o'), 'o'])
-    const flood = hear(one, key, [heard('flagged', ids(6000, MOST - 15), 'f')])
+    const flood = addSeen(one, key, [seen('flagged', ids(6000, MAX_VALUES - 15), 'f')])
     expect(ids(10, 10).map((value) => lookUp(flood, value).origin)).toEqual([
       ...Array<string>(5).fill('output'),
       ...Array<string>(5).fill('said'),
@@ -190,28 +190,28 @@ describe('a full record', () => {
     expect(lookUp(flood, id(0)).origin).toBe('flagged')
   })
 
-  it('takes nothing unknown for new: it is output, under every label', () => {
-    const one = full(heard('output', [id(9999)], 'x'))
+  it('counts an unknown value as `output` with every label', () => {
+    const one = full(seen('output', [id(9999)], 'x'))
     expect(lookUp(one, id(123_456))).toEqual({ origin: 'output', labels: ['f', 'o', 'x'] })
-    expect(hear(one, key, [heard('said', [id(123_456)])])).toBe(one)
+    expect(addSeen(one, key, [seen('said', [id(123_456)])])).toBe(one)
   })
 
-  it('does not let a forgotten value be laundered by saying it', () => {
-    const one = full(heard('output', ids(5000, 5)))
-    const said = hear(one, key, [heard('said', [id(20)])])
+  it('does not launder a removed value that is said again', () => {
+    const one = full(seen('output', ids(5000, 5)))
+    const said = addSeen(one, key, [seen('said', [id(20)])])
     expect(lookUp(said, id(20)).origin).toBe('output')
-    expect(lookUp(hear(said, key, [heard('flagged', [id(20)])]), id(20)).origin).toBe('flagged')
+    expect(lookUp(addSeen(said, key, [seen('flagged', [id(20)])]), id(20)).origin).toBe('flagged')
   })
 
-  it('forgets prose after output and before what was said, and ordered after that', () => {
-    const one = hear(NO_PROVENANCE, key, [
-      heard('ordered', ids(0, 5)),
-      heard('said', ids(5, 5)),
-      heard('prose', ids(10, 5)),
-      heard('output', ids(15, 5)),
+  it('removes `output`, `prose`, `said` and `ordered` in this order', () => {
+    const one = addSeen(NO_PROVENANCE, key, [
+      seen('ordered', ids(0, 5)),
+      seen('said', ids(5, 5)),
+      seen('prose', ids(10, 5)),
+      seen('output', ids(15, 5)),
     ])
     const left = (count: number): readonly string[] => {
-      const flood = hear(one, key, [heard('flagged', ids(5000, MOST - 20 + count))])
+      const flood = addSeen(one, key, [seen('flagged', ids(5000, MAX_VALUES - 20 + count))])
       return ids(0, 20).map((value) => (flood.older.has(hashOf(KEY, value)) ? 'kept' : 'gone'))
     }
     const kept = (from: number, to: number): readonly string[] =>
@@ -222,10 +222,10 @@ describe('a full record', () => {
     expect(left(20)).toEqual(kept(0, 0))
   })
 
-  it('takes what is unknown for the worst that may have been forgotten', () => {
+  it('counts an unknown value as the worst that may have been removed', () => {
     const unknown = (...origins: readonly Origin[]): string => {
-      const all = origins.map((each, i) => heard(each, ids(10_000 * i, MOST)))
-      return lookUp(hear(NO_PROVENANCE, key, all), id(123_456)).origin
+      const all = origins.map((each, i) => seen(each, ids(10_000 * i, MAX_VALUES)))
+      return lookUp(addSeen(NO_PROVENANCE, key, all), id(123_456)).origin
     }
     expect(unknown('output', 'output')).toBe('output')
     expect(unknown('output', 'prose')).toBe('prose')
@@ -234,22 +234,22 @@ describe('a full record', () => {
     expect(unknown('said', 'output')).toBe('output')
   })
 
-  it('is full for good, also once it is written and read', () => {
-    const one = readProvenance(provenanceText(full(heard('output', [id(9999)]))))
+  it('stays full, even after it is written and read', () => {
+    const one = readProvenance(provenanceText(full(seen('output', [id(9999)]))))
     expect(one.full).toBe(true)
-    expect(hear(one, key, [heard('output', [id(1)])]).full).toBe(true)
+    expect(addSeen(one, key, [seen('output', [id(1)])]).full).toBe(true)
   })
 
-  it('is one of which output was cut short, but not what was said', () => {
-    const cut = { ...heard('output', [id(1)]), cut: true }
-    expect(hear(NO_PROVENANCE, key, [cut]).full).toBe(true)
-    expect(hear(NO_PROVENANCE, key, [{ ...cut, origin: 'said' }]).full).toBe(false)
-    expect(hear(NO_PROVENANCE, key, [heard('output', ids(0, 5000))]).full).toBe(true)
-    expect(lookUp(hear(NO_PROVENANCE, noKey, [{ ...cut, values: [] }]), id(1)).origin).toBe('output')
+  it('results from cut output, but not from cut user text', () => {
+    const cut = { ...seen('output', [id(1)]), cut: true }
+    expect(addSeen(NO_PROVENANCE, key, [cut]).full).toBe(true)
+    expect(addSeen(NO_PROVENANCE, key, [{ ...cut, origin: 'said' }]).full).toBe(false)
+    expect(addSeen(NO_PROVENANCE, key, [seen('output', ids(0, 5000))]).full).toBe(true)
+    expect(lookUp(addSeen(NO_PROVENANCE, noKey, [{ ...cut, values: [] }]), id(1)).origin).toBe('output')
   })
 })
 
-/** The cleaner of two; beside anything else, what is flagged is ordered. */
+/** The less suspicious of two origins. `flagged` with another origin is `ordered`. */
 function either(a: Origin, b: Origin): Origin {
   if (a === b) return a
   if (a === 'flagged' || b === 'flagged') return 'ordered'
@@ -257,11 +257,11 @@ function either(a: Origin, b: Origin): Origin {
   return 'prose'
 }
 
-/** The laws in the plainest words: everything in one map, by text. */
+/** A simple model of the laws: one map by text. */
 class Model {
   readonly seen = new Map<string, { origin: Origin; labels: Set<string> }>()
 
-  hear({ origin: now, labels, values }: SeenValues): void {
+  add({ origin: now, labels, values }: SeenValues): void {
     for (const value of values) {
       const text = 'text' in value ? value.text : value.hash
       const known = this.seen.get(text) ?? { origin: now, labels: new Set() }
@@ -280,14 +280,14 @@ describe('the laws', () => {
   })
   const story = fc.array(fc.array(step, { maxLength: 4 }), { maxLength: 12 })
 
-  it('hold as in the plain model, through writing and reading at any time', () => {
+  it('match the simple model, with or without writing and reading in between', () => {
     fc.assert(
       fc.property(story, fc.boolean(), (turns, isStored) => {
         const model = new Model()
         let provenance = NO_PROVENANCE
         for (const turn of turns) {
-          turn.forEach((each) => model.hear(each))
-          provenance = hear(provenance, key, turn)
+          turn.forEach((each) => model.add(each))
+          provenance = addSeen(provenance, key, turn)
           if (isStored) provenance = readProvenance(provenanceText(provenance))
         }
         for (let n = 0; n <= 120; n++) {
@@ -303,34 +303,34 @@ describe('the laws', () => {
     )
   })
 
-  it('hold that what was written is read, and is written the same again', () => {
+  it('give the same text after writing and reading', () => {
     fc.assert(
       fc.property(story, (turns) => {
-        const text = provenanceText(turns.reduce((before, turn) => hear(before, key, turn), NO_PROVENANCE))
+        const text = provenanceText(turns.reduce((before, turn) => addSeen(before, key, turn), NO_PROVENANCE))
         expect(provenanceText(readProvenance(text))).toBe(text)
       }),
     )
   })
 
-  it('hold that the same things heard at once or one by one are the same record', () => {
+  it('give the same record for values added at once or one by one', () => {
     fc.assert(
       fc.property(story, (turns) => {
         const all = turns.flat()
-        const one = all.reduce((before, each) => hear(before, key, [each]), NO_PROVENANCE)
-        expect(provenanceText(one)).toBe(provenanceText(hear(NO_PROVENANCE, key, all)))
+        const one = all.reduce((before, each) => addSeen(before, key, [each]), NO_PROVENANCE)
+        expect(provenanceText(one)).toBe(provenanceText(addSeen(NO_PROVENANCE, key, all)))
       }),
     )
   })
 })
 
 describe('the record', () => {
-  it('holds no value in plain text, and another hash under another key', () => {
+  it('contains no value in plain text, and other hashes under another key', () => {
     const texts = ['bob@example.com', 'evil.test/x', 'DE89370400440532013000', 'acct_1Nf8']
     const values = texts.flatMap((text) => valuesIn(text))
-    const text = provenanceText(hear(NO_PROVENANCE, key, [heard('output', values, 'personal')]))
+    const text = provenanceText(addSeen(NO_PROVENANCE, key, [seen('output', values, 'personal')]))
     for (const value of values) expect(text.toLowerCase()).not.toContain(value.text.toLowerCase())
     const other = provenanceText(
-      hear(NO_PROVENANCE, () => 'f'.repeat(64), [heard('output', values, 'personal')]),
+      addSeen(NO_PROVENANCE, () => 'f'.repeat(64), [seen('output', values, 'personal')]),
     )
     const pieces = (record: string): readonly string[] =>
       /"entries":"([^"]*)"/.exec(record)?.[1]?.match(/.{14}/g) ?? []
@@ -338,22 +338,22 @@ describe('the record', () => {
     expect(pieces(text).filter((piece) => pieces(other).includes(piece))).toEqual([])
   })
 
-  it('is bounded however much was heard', () => {
+  it('has a limited size', () => {
     const names = Array.from({ length: 32 }, (_, i) => `label-${'x'.repeat(20)}-${i}`)
-    const most = hear(NO_PROVENANCE, key, [heard('output', ids(0, 4000), ...names)])
+    const most = addSeen(NO_PROVENANCE, key, [seen('output', ids(0, 4000), ...names)])
     const text = provenanceText(most)
     expect(text.length).toBeLessThan(65_536)
     expect(provenanceText(readProvenance(text))).toBe(text)
   })
 
-  it('has a letter for each origin, and no other', () => {
+  it('accepts only the letters of the origins', () => {
     for (const each of ['said', 'output', 'prose', 'ordered', 'flagged'] as const) {
-      const text = provenanceText(hear(NO_PROVENANCE, key, [heard(each, [id(1)])]))
+      const text = provenanceText(addSeen(NO_PROVENANCE, key, [seen(each, [id(1)])]))
       expect(lookUp(readProvenance(text), id(1)).origin).toBe(each)
       const written = /"entries":"[0-9a-f]{12}(.)"/.exec(text)?.[1] ?? ''
       expect('soprf').toContain(written)
     }
-    const good = provenanceText(hear(NO_PROVENANCE, key, [heard('output', [id(1)])]))
+    const good = provenanceText(addSeen(NO_PROVENANCE, key, [seen('output', [id(1)])]))
     for (const letter of [
       'a',
       'e',
@@ -376,8 +376,8 @@ describe('the record', () => {
       expect(() => readProvenance(good.replace(/o"/, `${letter}"`)), letter).toThrow(KernelError)
   })
 
-  it('is refused in any other form, without a word of it', () => {
-    const good = provenanceText(hear(NO_PROVENANCE, key, [heard('output', [id(1), id(2)], 'a')]))
+  it('is rejected in any other form, without quoting it', () => {
+    const good = provenanceText(addSeen(NO_PROVENANCE, key, [seen('output', [id(1), id(2)], 'a')]))
     expect(readProvenance(good).labels).toEqual(['a'])
     const piece = /"entries":"(.{14})/.exec(good)?.[1] ?? ''
     for (const bad of [
@@ -422,7 +422,7 @@ describe('the record', () => {
       }
       expect(fault, bad.slice(0, 200)).toMatchObject({
         code: 'STATE_MALFORMED',
-        message: 'the record of a session is not one that was written here',
+        message: 'the data record of a session is malformed or was changed',
       })
     }
   })

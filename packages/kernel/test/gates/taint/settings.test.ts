@@ -4,14 +4,14 @@ import { readLabels } from '../../../src/policy/reader/labels.ts'
 import { DEFAULT_TAINT, readTaint, type TaintSettings } from '../../../src/gates/taint/settings.ts'
 import { matchesHost } from '../../../src/destinations/pattern.ts'
 
-/** What a text says as `gates.taint`, and the mistakes in it. */
+/** The settings in a text, and its mistakes. */
 function read(text: string): { readonly settings: TaintSettings; readonly mistakes: readonly string[] } {
   const reader = readYaml(text)
   const settings = readTaint(reader, reader.root)
   return { settings, mistakes: reader.mistakes.map(({ line, message }) => `${line}: ${message}`) }
 }
 
-/** The text has exactly these mistakes. */
+/** Checks that the text has exactly these mistakes. */
 function refuses(text: string, ...mistakes: readonly RegExp[]): void {
   const { mistakes: found } = read(text)
   expect(found, text).toHaveLength(mistakes.length)
@@ -19,7 +19,7 @@ function refuses(text: string, ...mistakes: readonly RegExp[]): void {
 }
 
 describe('the settings of taint', () => {
-  it('have their defaults where nothing is said', () => {
+  it('have defaults', () => {
     expect(read('{}')).toEqual({ settings: DEFAULT_TAINT, mistakes: [] })
     expect(DEFAULT_TAINT).toEqual({
       deny: ['secret'],
@@ -31,7 +31,7 @@ describe('the settings of taint', () => {
     })
   })
 
-  it('are read in full', () => {
+  it('are read completely', () => {
     const { settings, mistakes } = read(
       'deny: [secret, card]\nask: personal\ninternal: [example.com, "*.example.com"]\nfollow: session\n' +
         'provenance: { untrusted: ask, ordered: deny, flagged: allow }\nresults: { secret: redact, card: withhold }\n',
@@ -51,7 +51,7 @@ describe('the settings of taint', () => {
     expect(settings.internal.map((pattern) => matchesHost(pattern, inside))).toEqual([false, true])
   })
 
-  it('keep the other default where one is said', () => {
+  it('keep the other defaults if one value is set', () => {
     expect(read('provenance: { untrusted: deny }').settings.provenance).toEqual({
       untrusted: 'deny',
       ordered: 'ask',
@@ -65,7 +65,7 @@ describe('the settings of taint', () => {
     expect(read('deny: []').settings.deny).toEqual([])
   })
 
-  it('refuse what they do not know, with what to write instead', () => {
+  it('reject unknown values with a remedy', () => {
     refuses('denny: [secret]', /did you mean `deny`/)
     refuses('follow: all', /`follow` must be one of `values`, `session`/)
     refuses('provenance: { untrusted: maybe }', /`untrusted` must be one of `allow`, `ask`, `deny`/)
@@ -79,12 +79,12 @@ describe('the settings of taint', () => {
     refuses('[secret]', /must be a mapping of/)
   })
 
-  it('refuse a label that is both denied and asked for', () => {
+  it('reject a label in both `deny` and `ask`', () => {
     refuses(
       'deny: [card, personal]\nask: [personal]',
       /2: `personal` is in `ask` and in `deny`; keep it in one/,
     )
-    refuses('ask: [secret]', /where `deny` is left out it is `\[secret\]`; write `deny: \[\]`/)
+    refuses('ask: [secret]', /the default of `deny` is `\[secret\]`; write `deny: \[\]`/)
     refuses('deny: []\nask: [secret]')
   })
 })
@@ -96,14 +96,14 @@ describe('labels', () => {
     return [found, reader.mistakes.map(({ message }) => message)]
   }
 
-  it('are a list of names, or one', () => {
+  it('are a list of names, or one name', () => {
     expect(labels('[personal, a, x-1-y]')).toEqual([['personal', 'a', 'x-1-y'], []])
     expect(labels('personal')).toEqual([['personal'], []])
     expect(labels('[]')).toEqual([[], []])
     expect(labels(`[a${'b'.repeat(31)}]`)[1]).toEqual([])
   })
 
-  it('are refused where they are no name, or here twice', () => {
+  it('are rejected if they are invalid or duplicates', () => {
     for (const wrong of ['Personal', '1a', '-a', 'a_b', '"a b"', 'é', `a${'b'.repeat(32)}`])
       expect(labels(`[${wrong}, ok]`), wrong).toEqual([['ok'], [expect.stringMatching(/is no label; write/)]])
     expect(labels('[a, b, a]')).toEqual([['a', 'b'], ['`a` is twice in `returns`; remove one of the two']])

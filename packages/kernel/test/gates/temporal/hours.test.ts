@@ -14,7 +14,7 @@ function hours(text: string): Hours {
   return read
 }
 
-/** Open and closed at these moments, written `mon 08:00`, all in UTC. */
+/** Checks that the hours are open and closed at these times, such as `mon 08:00`, in UTC. */
 function check(text: string, open: readonly string[], closed: readonly string[]): void {
   for (const moment of open) expect(isOpen(hours(text), at(moment)), `${text} on ${moment}`).toBe(true)
   for (const moment of closed) expect(isOpen(hours(text), at(moment)), `${text} on ${moment}`).toBe(false)
@@ -28,7 +28,7 @@ function at(moment: string): number {
 }
 
 describe('hours', () => {
-  it('are open from the first moment and closed from the last', () => {
+  it('include the start and exclude the end', () => {
     check(
       'mon-fri 08:00-18:00',
       ['mon 08:00', 'fri 17:59'],
@@ -37,7 +37,7 @@ describe('hours', () => {
     expect(isOpen(hours('mon-fri 08:00-18:00'), at('fri 18:00') - 1)).toBe(true)
   })
 
-  it('name days one by one, in ranges, over the end of the week, or all', () => {
+  it('accept single days, ranges, ranges over the end of the week, and `daily`', () => {
     check('mon,wed 09:00-12:30', ['mon 12:29', 'wed 09:00'], ['tue 10:00', 'mon 12:30'])
     check('sat-sun 00:00-24:00', ['sat 00:00', 'sun 23:59'], ['fri 23:59', 'mon 00:00'])
     check(
@@ -48,12 +48,12 @@ describe('hours', () => {
     check('daily 10:00-11:00', ['mon 10:00', 'sun 10:59'], ['sun 11:00'])
   })
 
-  it('go on into the next day, also over the end of the week', () => {
+  it('continue on the next day, also over the end of the week', () => {
     check('fri 22:00-02:00', ['fri 22:00', 'sat 01:59'], ['fri 01:00', 'sat 02:00', 'sat 22:00'])
     check('sun 22:00-02:00', ['sun 23:00', 'mon 01:59'], ['mon 02:00', 'sun 01:00'])
   })
 
-  it('stand at their offset from UTC', () => {
+  it('apply their offset from UTC', () => {
     check('mon 08:00-18:00 +01:00', ['mon 07:00', 'mon 16:59'], ['mon 06:59', 'mon 17:00'])
     check('mon 00:30-12:30 -05:30', ['mon 06:00', 'mon 17:59'], ['mon 05:59', 'mon 18:00'])
     // Monday morning in the east is still Sunday in UTC.
@@ -61,7 +61,7 @@ describe('hours', () => {
     check('sun 23:00-24:00 -02:00', ['mon 01:00'], ['mon 02:00', 'mon 00:59'])
   })
 
-  it('are all the windows together', () => {
+  it('are the union of all windows', () => {
     const text = 'mon-fri 08:00-12:00; mon-fri 11:00-18:00 ;sat 09:00-10:00'
     check(text, ['mon 11:30', 'mon 17:00', 'sat 09:30'], ['sat 10:00'])
     check('mon 08:00-18:00; mon 09:00-10:00', ['mon 17:00'], ['mon 18:00'])
@@ -69,7 +69,7 @@ describe('hours', () => {
     expect(hours('daily 00:00-12:00; daily 12:00-00:00')).toEqual([{ from: 0, to: 7 * DAY }])
   })
 
-  it('say when they open', () => {
+  it('report when they open', () => {
     const office = hours('mon-fri 08:00-18:00')
     expect(opensIn(office, at('mon 07:00'))).toBe(HOUR)
     expect(opensIn(office, at('mon 09:00'))).toBe(0)
@@ -77,13 +77,13 @@ describe('hours', () => {
     expect(opensIn([], 0)).toBe(Infinity)
   })
 
-  it('count the days from a Thursday, before and after it', () => {
+  it('are correct before and after the epoch, a Thursday', () => {
     expect(isOpen(hours('thu 00:00-24:00'), 0)).toBe(true)
     expect(isOpen(hours('thu 00:00-24:00'), -1)).toBe(false)
     expect(isOpen(hours('wed 00:00-24:00'), -1)).toBe(true)
   })
 
-  it('that cannot be read are a mistake with a remedy', () => {
+  it('that are invalid give a message with a remedy', () => {
     const unreadable = [
       '',
       '08:00-18:00',
@@ -109,7 +109,7 @@ describe('hours', () => {
     expect(parseHours(' '.repeat(1_000_000))).toMatch(/more than 20/)
   })
 
-  it('are closed until they open, and open then: always', () => {
+  it('are always closed until the reported opening time, and open then', () => {
     const day = fc.constantFrom('mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun')
     const time = fc
       .tuple(fc.nat(23), fc.nat(59))
@@ -124,7 +124,7 @@ describe('hours', () => {
         expect(wait === 0).toBe(isOpen(read, moment))
         expect(isOpen(read, moment + wait)).toBe(true)
         if (wait > 0) expect(isOpen(read, moment + wait - 1)).toBe(false)
-        // In order and apart.
+        // Sorted and without overlaps.
         read.slice(1).forEach(({ from }, i) => expect(from).toBeGreaterThan(read[i]?.to ?? Infinity))
       }),
     )

@@ -42,7 +42,7 @@ function mistakesIn(text: string): readonly string[] {
 }
 
 describe('the settings', () => {
-  it('are read as they are documented, bursts first', () => {
+  it('are read as documented, bursts first', () => {
     const { limits, hours } = settingsOf(`
 rate:   { "mail/*": 20/h, "db/*": { session: 5/m, tool: 100/h, tenant: 1000/day } }
 budget: { calls: 500/day, cost: { principal: 1000/day, tenant: 20000/day } }
@@ -66,15 +66,15 @@ burst:  { ask: 30/10s, deny: 60/10s }`)
     expect(hours).toMatchObject([{ name: 'pay/*', windows: expect.any(Array) as unknown }])
   })
 
-  it('take an empty mapping for no limits at all', () => {
+  it('set no limits if the mapping is empty', () => {
     expect(settingsOf('{}')).toEqual({ limits: [], hours: [] })
   })
 
-  it('take a large budget, which is not counted in milliseconds', () => {
+  it('accept a large budget, which is not counted in milliseconds', () => {
     expect(settingsOf('budget: { cost: 999999999/366d }').limits).toMatchObject([{ calls: 999_999_999_000 }])
   })
 
-  it('name every mistake', () => {
+  it('report every mistake', () => {
     const cases: readonly (readonly [string, RegExp])[] = [
       ['rate: { x: fast }', /^a rate is written/],
       ['rate: { x: 0/h }', /^a rate is written/],
@@ -82,7 +82,7 @@ burst:  { ask: 30/10s, deny: 60/10s }`)
       ['rate: { x: 1/367d }', /^a rate is written/],
       ['rate: { x: 1/constructor }', /^a rate is written/],
       ['rate: { x: 5 }', /^a rate must be text/],
-      ['rate: { x: {} }', /limits nothing/],
+      ['rate: { x: {} }', /the mapping sets no limit/],
       ['rate: { x: { planet: 1/h } }', /`planet` is not known here/],
       ['rate: [1/h]', /`rate` must be a mapping/],
       ['rate: { "": 1/h }', /the name of a tool is empty/],
@@ -102,7 +102,7 @@ burst:  { ask: 30/10s, deny: 60/10s }`)
 })
 
 describe('a rate', () => {
-  it('refills as time goes by, and says when the next call fits', () => {
+  it('refills continuously, and reports when the next call is allowed', () => {
     const once = spent(RATE, undefined, 0, 1)
     const twice = spent(RATE, once, 0, 1)
     expect(isOver(RATE, once, 0, 1)).toBe(false)
@@ -111,7 +111,7 @@ describe('a rate', () => {
     expect(isOver(RATE, twice, HOUR / 2, 1)).toBe(false)
   })
 
-  it('never lets more pass than it holds and than time has brought', () => {
+  it('never allows more than its size plus the refill', () => {
     const pace = fc.record({
       calls: fc.integer({ min: 1, max: 50 }),
       period: fc.integer({ min: 1, max: DAY }),
@@ -135,7 +135,7 @@ describe('a rate', () => {
     )
   })
 
-  it('lets the call pass after the wait that it says', () => {
+  it('allows the call after the reported wait', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: DAY }), (calls, period) => {
         const limit: Limit = { ...RATE, calls, period }
@@ -148,7 +148,7 @@ describe('a rate', () => {
 })
 
 describe('a budget', () => {
-  it('is new with each period, counted from the epoch', () => {
+  it('resets with each period, counted from the epoch', () => {
     const used = spent(BUDGET, spent(BUDGET, undefined, HOUR + 5, 1), HOUR + 6, 1)
     expect(used).toEqual({ left: 0, at: HOUR })
     expect(isOver(BUDGET, used, 2 * HOUR - 1, 1)).toEqual({ wait: 1 })
@@ -156,23 +156,23 @@ describe('a budget', () => {
     expect(spent(BUDGET, used, 2 * HOUR, 1)).toEqual({ left: 1, at: 2 * HOUR })
   })
 
-  it('brings nothing new when the clock goes back', () => {
+  it('does not reset when the clock moves backwards', () => {
     const used = { left: 0, at: 2 * HOUR }
     expect(isOver(BUDGET, used, HOUR, 1)).toEqual({ wait: 7200 })
     expect(spent(BUDGET, used, HOUR, 1)).toEqual(used)
   })
 
-  it('never falls below nothing, and what costs nothing always fits', () => {
+  it('never falls below zero, and always allows a cost of zero', () => {
     expect(spent(BUDGET, undefined, 0, 1000).left).toBe(0)
     expect(isOver(BUDGET, { left: 0, at: 0 }, 0, 0)).toBe(false)
   })
 
-  it('that is no number is used up', () => {
+  it('that is not a number counts as used up', () => {
     expect(isOver(BUDGET, { left: NaN, at: 0 }, 0, 1)).not.toBe(false)
     expect(isOver(RATE, { left: NaN, at: 0 }, 0, 1)).not.toBe(false)
   })
 
-  it('never lets more pass in any of its periods than it holds', () => {
+  it('never allows more than its amount in a period', () => {
     const spending = fc.array(fc.tuple(fc.nat(HOUR), fc.nat(900)), { maxLength: 100 })
     fc.assert(
       fc.property(spending, fc.integer({ min: 1, max: 2000 }), (calls, most) => {
@@ -194,7 +194,7 @@ describe('a budget', () => {
 })
 
 describe('the names of limits', () => {
-  it('differ in everything that makes another limit', () => {
+  it('differ in every property that makes a different limit', () => {
     const limits: readonly Limit[] = [
       RATE,
       { ...RATE, calls: 20 },
@@ -210,7 +210,7 @@ describe('the names of limits', () => {
     expect(limitName(RATE, 'mail/send')).toBe(limitName({ ...RATE, tools: glob('*') }, 'mail/read'))
   })
 
-  it('hold the tool where it counts by tool, and no two are the same', () => {
+  it('contain the tool for limits by tool, and are unique', () => {
     const name = fc.string({ unit: fc.constantFrom('a', ' ', '/', '*', '1'), minLength: 1, maxLength: 6 })
     const pair = fc.tuple(name, name)
     fc.assert(
@@ -223,18 +223,18 @@ describe('the names of limits', () => {
   })
 })
 
-describe('what is left after a call', () => {
+describe('the allowance after a call', () => {
   const LIMITS = [RATE, BUDGET, BURST]
   const names = (kept: Allowances): readonly string[] =>
     Object.keys(kept).map((name) => name.split(' ')[0] ?? '')
 
-  it('is taken from all by a call that passes, from bursts alone by any other', () => {
+  it('is reduced for all limits by an allowed call, and only for bursts by any other call', () => {
     expect(names(nextLimits(LIMITS, {}, 'mail/send', 0, PASSED))).toEqual(['rate', 'budget', 'burst'])
     expect(names(nextLimits(LIMITS, {}, 'mail/send', 0, DENIED))).toEqual(['burst'])
     expect(names(nextLimits(LIMITS, {}, 'db/read', 0, PASSED))).toEqual(['budget', 'burst'])
   })
 
-  it('is the very same where nothing was taken', () => {
+  it('is the same object if nothing was taken', () => {
     const before: Allowances = { [limitName(RATE, '')]: { left: 5, at: 3 } }
     expect(nextLimits([RATE], before, 'db/read', 10, PASSED)).toBe(before)
     expect(nextLimits([RATE, BUDGET], before, 'mail/send', 10, DENIED)).toBe(before)
@@ -243,7 +243,7 @@ describe('what is left after a call', () => {
     expect(nextLimits([cost], before, 'mail/send', 10, PASSED)).toBe(before)
   })
 
-  it('is untouched for whatever does not match: always', () => {
+  it('never changes for limits that do not match', () => {
     const tool = fc.string({ unit: fc.constantFrom('a', 'b', '/'), minLength: 1, maxLength: 4 })
     const limit = fc.tuple(tool, fc.constantFrom('rate' as const, 'budget' as const, 'burst' as const))
     fc.assert(
@@ -259,13 +259,13 @@ describe('what is left after a call', () => {
     )
   })
 
-  it('is nothing of a cost budget once a cost that cannot be read has passed', () => {
+  it('is zero for a cost budget after an unreadable cost was allowed', () => {
     const cost: Limit = { ...BUDGET, of: 'cost', calls: 5000 }
     const after = nextLimits([cost], {}, 'pay/now', 0, { passed: true, cost: undefined })
     expect(allowanceOf(cost, after, 'pay/now')).toEqual({ left: 0, at: 0 })
   })
 
-  it('counts each tool for itself where it counts by tool', () => {
+  it('is separate for each tool with limits by tool', () => {
     const byTool: Limit = { ...RATE, scope: 'tool', calls: 1 }
     const after = nextLimits([byTool], {}, 'mail/a', 0, PASSED)
     expect(isOver(byTool, allowanceOf(byTool, after, 'mail/a'), 0, 1)).not.toBe(false)
@@ -273,7 +273,7 @@ describe('what is left after a call', () => {
   })
 })
 
-describe('invented names of tools', () => {
+describe('invented tool names', () => {
   const byTool: Limit = { ...RATE, scope: 'tool', calls: 1 }
   const call = (kept: Allowances, tool: string, time: number): Allowances =>
     isOver(byTool, allowanceOf(byTool, kept, tool), time, 1) === false
@@ -285,28 +285,28 @@ describe('invented names of tools', () => {
       kept,
     )
 
-  it('do not fill the record: past 256 they share one allowance', () => {
+  it('do not fill the record: beyond 256 they share one allowance', () => {
     const full = flood({}, 1000, 0)
     expect(Object.keys(full)).toHaveLength(257)
     expect(isOver(byTool, allowanceOf(byTool, full, 'mail/another'), 0, 1)).not.toBe(false)
   })
 
-  it('do not bring back what a real tool has used', () => {
+  it('do not restore the allowance of a real tool', () => {
     const used = call({}, 'mail/real', 0)
     const full = flood(used, 1000, 1)
     expect(isOver(byTool, allowanceOf(byTool, full, 'mail/real'), 1, 1)).not.toBe(false)
-    // Nor for one that comes after them.
+    // The same for a tool that is called after them.
     const late = call(full, 'mail/late', 2)
     expect(isOver(byTool, allowanceOf(byTool, late, 'mail/late'), 2, 1)).not.toBe(false)
   })
 
-  it('share one for as long as something is missing in it', () => {
+  it('share one allowance until it is full again', () => {
     const kept = { [limitName(byTool, '')]: { left: 0, at: 0 } }
     expect(isOver(byTool, allowanceOf(byTool, kept, 'mail/new'), 1, 1)).not.toBe(false)
     expect(isOver(byTool, allowanceOf(byTool, kept, 'mail/new'), HOUR, 1)).toBe(false)
   })
 
-  it('are forgotten with their budget when its period is over', () => {
+  it('are removed when the period of their budget ends', () => {
     const budget: Limit = { ...byTool, kind: 'budget' }
     const tools = Array.from({ length: 300 }, (_, i) => `mail/${i}`)
     const full = tools.reduce<Allowances>((kept, tool) => nextLimits([budget], kept, tool, 0, PASSED), {})
@@ -314,14 +314,14 @@ describe('invented names of tools', () => {
     expect(Object.keys(after)).toEqual([limitName(budget, 'mail/real')])
   })
 
-  it('are forgotten once they are full again, and limits that are gone with them', () => {
+  it('are removed once they are full again, and so are limits that no longer exist', () => {
     const gone: Limit = { ...byTool, period: 2 * DAY }
     const full = flood(nextLimits([gone], {}, 'mail/x', 0, PASSED), 300, 0)
     const after = call(full, 'mail/real', 2 * HOUR)
     expect(Object.keys(after)).toEqual([limitName(byTool, 'mail/real')])
   })
 
-  it('leave a burst in force that is not full yet', () => {
+  it('do not remove a burst that is not full yet', () => {
     const burst: Limit = { ...BURST, period: DAY }
     const before = nextLimits([burst], flood({}, 300, 0), 'mail/a', 0, DENIED)
     const after = nextLimits([byTool, burst], before, 'mail/b', 2 * HOUR, PASSED)
@@ -330,11 +330,11 @@ describe('invented names of tools', () => {
   })
 })
 
-describe('what a call costs', () => {
+describe('the cost of a call', () => {
   const cost = (declared: number | string | undefined, args: Json): number | undefined =>
     costOf(declared, args)
 
-  it('is what the policy or an argument says, in thousandths, rounded up', () => {
+  it('comes from the policy or an argument, in thousandths, rounded up', () => {
     expect(cost(undefined, { amount: 5 })).toBe(0)
     expect(cost(5, {})).toBe(5000)
     expect(cost('amount', { amount: 12.5 })).toBe(12_500)
@@ -344,13 +344,13 @@ describe('what a call costs', () => {
     ])
   })
 
-  it('is the sum where a path leads through arrays', () => {
+  it('is the sum if a path leads through arrays', () => {
     expect(cost('payments.amount', { payments: [{ amount: 1 }, { amount: 2.5 }] })).toBe(3500)
     expect(cost('payments[*].amount', { payments: [{ amount: 1 }, { amount: 2.5 }] })).toBe(3500)
     expect(cost('amounts', { amounts: [1, [2, 3]] })).toBe(6000)
   })
 
-  it('cannot be read where it is missing, negative, too large or no number', () => {
+  it('cannot be read if it is missing, negative, too large or not a number', () => {
     const unreadable: readonly Json[] = [
       null,
       5,
@@ -372,7 +372,7 @@ describe('what a call costs', () => {
     for (const declared of [-1, NaN, Infinity]) expect(cost(declared, {})).toBeUndefined()
   })
 
-  it('is a whole number and never less than what was said', () => {
+  it('is an integer and never less than the stated amount', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1e9, noNaN: true }), (amount) => {
         const units = cost('a', { a: amount }) ?? NaN
@@ -384,7 +384,7 @@ describe('what a call costs', () => {
   })
 })
 
-describe('the rung', () => {
+describe('the gate', () => {
   const MONDAY = Date.UTC(2026, 0, 5)
 
   interface Given {
@@ -395,7 +395,7 @@ describe('the rung', () => {
     readonly args?: Json
   }
 
-  /** What the gate says to a call of `mail/send`. */
+  /** The objection of the gate to a call of `mail/send`, as text. */
   function check({ temporal: text, kept = {}, time = MONDAY, cost, args = {} }: Given): string | undefined {
     const policy = { gates: { temporal: settingsOf(text) } }
     const snapshot = {
@@ -407,12 +407,12 @@ describe('the rung', () => {
       tenant: { limits: kept },
     }
     const intent = { tool: 'mail/send', args }
-    // Sound: the gate looks at nothing else.
+    // Sound: the gate uses nothing else.
     const said = temporal.check(intent as Intent, snapshot as unknown as Snapshot)
     return said && `${said.verdict} ${said.reason}: ${said.detail ?? ''}`
   }
 
-  /** The record once so many calls have passed. */
+  /** The record after a number of allowed calls. */
   function after(text: string, calls: number, time: number = MONDAY): Allowances {
     const { limits } = settingsOf(text)
     let kept: Allowances = {}
@@ -421,17 +421,17 @@ describe('the rung', () => {
     return kept
   }
 
-  it('is silent without limits, and says that it is not configured', () => {
+  it('does not object without limits, and reports that it is not configured', () => {
     expect(check({ temporal: '{}' })).toBeUndefined()
     const standing = (text: string): string =>
-      // Sound: the gate looks at nothing else.
+      // Sound: the gate uses nothing else.
       temporal.standing({ gates: { temporal: settingsOf(text) } } as Parameters<typeof temporal.standing>[0])
     expect(standing('{}')).toBe('not configured')
     expect(standing('rate: { x: 1/h }')).toBe('active')
     expect(standing('hours: { x: "mon 08:00-09:00" }')).toBe('active')
   })
 
-  it('denies outside of the hours, and says when they begin', () => {
+  it('denies outside the hours, and reports when they begin', () => {
     const text = 'hours: { "mail/*": "mon-fri 08:00-18:00", "db/*": "sun 00:00-01:00" }'
     expect(check({ temporal: text, time: MONDAY + 8 * HOUR })).toBeUndefined()
     expect(check({ temporal: text, time: MONDAY })).toBe(
@@ -439,7 +439,7 @@ describe('the rung', () => {
     )
   })
 
-  it('denies beyond a rate, and says when the next call fits', () => {
+  it('denies above a rate, and reports when the next call is allowed', () => {
     const text = 'rate: { "mail/*": 2/h, "db/*": 1/h }'
     expect(check({ temporal: text, kept: after(text, 1) })).toBeUndefined()
     const others = nextLimits(settingsOf(text).limits, {}, 'db/read', MONDAY, PASSED)
@@ -453,7 +453,7 @@ describe('the rung', () => {
     )
   })
 
-  it('denies beyond a budget, and says when the next period begins', () => {
+  it('denies above a budget, and reports when the next period begins', () => {
     const text = 'budget: { calls: 2/day }'
     expect(check({ temporal: text, kept: after(text, 2), time: MONDAY + 23 * HOUR })).toBe(
       'DENY BUDGET_EXCEEDED: `calls` allows 2 in 1d; the next period begins in 3600 s',
@@ -461,7 +461,7 @@ describe('the rung', () => {
     expect(check({ temporal: text, kept: after(text, 2), time: MONDAY + DAY })).toBeUndefined()
   })
 
-  it('counts costs, and never says what the call costs', () => {
+  it('counts costs, and never reports the cost of the call', () => {
     const text = 'budget: { cost: 3/day }'
     const given = { temporal: text, kept: after(text, 2), cost: 'amount' }
     expect(check({ ...given, args: { amount: 1 } })).toBeUndefined()
@@ -473,7 +473,7 @@ describe('the rung', () => {
     )
   })
 
-  it('denies a cost that cannot be read, but only where costs are limited', () => {
+  it('denies an unreadable cost, but only if costs are limited', () => {
     const given = { cost: 'amount', args: { amount: -5 } }
     expect(check({ temporal: 'budget: { cost: 3/day }', ...given })).toMatch(
       /BUDGET_EXCEEDED: .*cannot be read/,
@@ -481,12 +481,12 @@ describe('the rung', () => {
     expect(check({ temporal: 'budget: { calls: 3/day }', ...given })).toBeUndefined()
   })
 
-  it('lets a tool without a cost pass when the budget of costs is used up', () => {
+  it('allows a tool without a cost when the cost budget is used up', () => {
     const text = 'budget: { cost: 3/day }'
     expect(check({ temporal: text, kept: after(text, 3) })).toBeUndefined()
   })
 
-  it('asks beyond one burst and denies beyond the other', () => {
+  it('escalates above one burst and denies above the other', () => {
     const text = 'burst: { ask: 2/10s, deny: 4/10s }'
     expect(check({ temporal: text, kept: after(text, 1) })).toBeUndefined()
     expect(check({ temporal: text, kept: after(text, 2) })).toMatch(
@@ -495,14 +495,14 @@ describe('the rung', () => {
     expect(check({ temporal: text, kept: after(text, 4) })).toMatch(/^DENY RATE_EXCEEDED: `burst`/)
   })
 
-  it('asks nobody about a call that a rate or a budget denies', () => {
+  it('does not escalate a call that a rate or a budget denies', () => {
     const rate = 'burst: { ask: 1/10s }\nrate: { "*": 1/h }'
     expect(check({ temporal: rate, kept: after(rate, 1) })).toMatch(/^DENY RATE_EXCEEDED: `\*`/)
     const budget = 'burst: { ask: 1/10s }\nbudget: { calls: 1/h }'
     expect(check({ temporal: budget, kept: after(budget, 1) })).toMatch(/^DENY BUDGET_EXCEEDED/)
   })
 
-  it('names the hours before a burst, a burst before a rate, a rate before a budget', () => {
+  it('checks hours, bursts, rates and budgets in this order', () => {
     const all =
       'burst: { deny: 1/10s }\nrate: { "*": 1/h }\nbudget: { calls: 1/h }\nhours: { "*": "sun 00:00-01:00" }'
     expect(check({ temporal: all, kept: after(all, 1) })).toMatch(/OUTSIDE_HOURS/)

@@ -38,19 +38,19 @@ function settingsOf(text: string): TrustSettings {
 }
 
 describe('the arithmetic', () => {
-  it('starts in the middle', () => {
+  it('starts at 500', () => {
     expect(trustText(NEW_TRUST)).toBe('500.0000')
     expect(trustAt(NEW_TRUST, 1_800_000_000_000, DAY)).toBe(MIDDLE)
   })
 
-  it('halves the distance to the middle in a half-life, in a straight line between', () => {
+  it('halves the distance to 500 every half-life, and decays linearly in between', () => {
     const over = (score: number): readonly number[] =>
       [0, 12, 24, 36, 48].map((hours) => points(trustAt(state(score), hours * HOUR, DAY)))
     expect(over(900)).toEqual([900, 800, 700, 650, 600])
     expect(over(100)).toEqual([100, 200, 300, 350, 400])
     expect(over(500)).toEqual([500, 500, 500, 500, 500])
     expect(trustAt(state(1000), 31 * DAY, DAY)).toBe(MIDDLE)
-    // A clock that went back moves nothing.
+    // A clock that moves backwards changes nothing.
     expect(trustAt(state(900, DAY), 0, DAY)).toBe(900 * POINT)
   })
 
@@ -59,26 +59,26 @@ describe('the arithmetic', () => {
     expect(points(trustAt(state(0), (365 * DAY) / 2, 365 * DAY))).toBe(125)
   })
 
-  it('moves by what each outcome counts, from where it is now', () => {
+  it('adds the delta of each outcome to the current score', () => {
     expect(moved(NEW_TRUST, 'hostile', 5, DEFAULT_TRUST)).toEqual({ score: 440 * POINT, at: 5 })
     expect(points(moved(state(900), 'completed', DAY, DEFAULT_TRUST).score)).toBe(701)
     expect(moved(state(30), 'hostile', 0, DEFAULT_TRUST).score).toBe(0)
     expect(moved(state(999), 'approved', 0, DEFAULT_TRUST).score).toBe(1000 * POINT)
   })
 
-  it('is the very same after an outcome that counts for nothing', () => {
+  it('returns the same object after an outcome with delta 0', () => {
     const settings = { ...DEFAULT_TRUST, deltas: { ...DEFAULT_TRUST.deltas, completed: 0 } }
     const before = state(700)
     expect(moved(before, 'completed', DAY, settings)).toBe(before)
   })
 
-  it('does not let the same time count twice when the clock goes back', () => {
+  it('does not count the same time twice when the clock moves backwards', () => {
     expect(moved(state(900, DAY), 'completed', 0, DEFAULT_TRUST)).toEqual({ score: 901 * POINT, at: DAY })
   })
 
   const halfLife = fc.integer({ min: 1, max: 365 * 86_400 }).map((seconds) => seconds * 1000)
 
-  it('stays within whole numbers and its bounds whatever comes', () => {
+  it('always gives integers within the limits', () => {
     const step = fc.tuple(fc.constantFrom(...TRUST_OUTCOMES), fc.nat(3 * DAY))
     fc.assert(
       fc.property(fc.array(step, { maxLength: 100 }), halfLife, (steps, length) => {
@@ -94,7 +94,7 @@ describe('the arithmetic', () => {
     )
   })
 
-  it('comes nearer to the middle with time, never past it and never away from it', () => {
+  it('approaches 500 with time, and never moves past it or away from it', () => {
     const units = fc.integer({ min: 0, max: 1000 * POINT })
     fc.assert(
       fc.property(units, halfLife, fc.nat(400 * DAY), fc.nat(400 * DAY), (score, length, one, other) => {
@@ -109,7 +109,7 @@ describe('the arithmetic', () => {
 })
 
 describe('the text in receipts', () => {
-  it('has four places', () => {
+  it('has four decimal places', () => {
     expect([0, 1, POINT, 512 * POINT, 1000 * POINT].map((score) => trustText({ score }))).toEqual([
       '0.0000',
       '0.0001',
@@ -119,7 +119,7 @@ describe('the text in receipts', () => {
     ])
   })
 
-  it('that cannot be read is no trust at all', () => {
+  it('counts as 0 if it is invalid', () => {
     for (const text of [
       '',
       '512',
@@ -138,8 +138,8 @@ describe('the text in receipts', () => {
   })
 })
 
-describe('what a decision says about the principal', () => {
-  it('is told by its reason', () => {
+describe('the outcome of a decision', () => {
+  it('depends on its reason', () => {
     expect(outcomeOf('ALLOW', 'APPROVAL_GRANTED')).toBe('approved')
     expect(outcomeOf('ALLOW', 'RULE_ALLOWED')).toBeUndefined()
     expect(outcomeOf('DENY', 'APPROVAL_REFUSED')).toBe('refused')
@@ -150,13 +150,13 @@ describe('what a decision says about the principal', () => {
     expect(outcomeOf('ESCALATE', 'APPROVAL_REQUIRED')).toBeUndefined()
   })
 
-  it('is bad for every denial, unless it is listed here as nobody’s fault', () => {
+  it('is bad for every denial that is not listed here', () => {
     const denials = Object.entries(REASONS)
       .filter(([, { verdict }]) => verdict === 'DENY')
       // Sound: the keys of the table are the codes.
       .map(([code]) => code as ReasonCode)
-    const silent = denials.filter((code) => outcomeOf('DENY', code) === undefined)
-    expect(silent.toSorted()).toEqual([
+    const neutral = denials.filter((code) => outcomeOf('DENY', code) === undefined)
+    expect(neutral.toSorted()).toEqual([
       'AGENT_KILLED',
       'APPROVAL_TIMEOUT',
       'APPROVAL_TOO_LARGE',
@@ -178,30 +178,30 @@ describe('what a decision says about the principal', () => {
     ])
   })
 
-  it('is nothing for a question, whatever was asked', () => {
+  it('does not exist for an escalation', () => {
     // Sound: the keys of the table are the codes.
     for (const code of Object.keys(REASONS)) expect(outcomeOf('ESCALATE', code as ReasonCode)).toBeUndefined()
   })
 
-  it('is followed by what its effect says', () => {
-    const said = (['COMPLETED', 'FAILED', 'UNKNOWN', 'CANCELLED'] as const).map(effectOutcome)
-    expect(said).toEqual(['completed', 'failed', 'unknown', undefined])
+  it('is followed by the outcome of its effect', () => {
+    const outcomes = (['COMPLETED', 'FAILED', 'UNKNOWN', 'CANCELLED'] as const).map(effectOutcome)
+    expect(outcomes).toEqual(['completed', 'failed', 'unknown', undefined])
   })
 })
 
 describe('the settings', () => {
-  it('are the documented ones where nothing is said', () => {
+  it('have the documented defaults', () => {
     expect(settingsOf('{}')).toEqual(DEFAULT_TRUST)
   })
 
-  it('take one delta for itself, and the needs all at once', () => {
+  it('merge single deltas, and replace all needs', () => {
     const settings = settingsOf('{ half-life: 7d, deltas: { hostile: -500 }, needs: { write: 400 } }')
     expect(settings.halfLife).toBe(7 * DAY)
     expect(settings.deltas).toEqual({ ...DEFAULT_TRUST.deltas, hostile: -500 })
     expect(settings.needs).toEqual({ write: 400 })
   })
 
-  it('name every mistake', () => {
+  it('report every mistake', () => {
     const cases: readonly (readonly [string, RegExp])[] = [
       ['half-life: 366d', /`half-life` must be a time/],
       ['half-life: 5', /`half-life` must be a time/],
@@ -212,7 +212,7 @@ describe('the settings', () => {
       ['needs: { write: 1001 }', /`write` must be a number from 0 to 1000/],
       ['needs: { write: 0.5 }', /`write` must be a whole number/],
       ['needs: { fly: 1 }', /`fly` is not known here/],
-      ['needs: {}', /names no class of effect/],
+      ['needs: {}', /names no effect class/],
       ['- 1', /must be a mapping/],
     ]
     for (const [text, message] of cases) {
@@ -223,39 +223,39 @@ describe('the settings', () => {
   })
 })
 
-describe('the rung', () => {
-  /** What the gate says to a call of this class. */
+describe('the gate', () => {
+  /** The objection of the gate to a call of this effect class, as text. */
   function check(
     settings: TrustSettings | undefined,
     effect: EffectClass,
     score: number,
   ): string | undefined {
     const snapshot = { policy: { gates: { trust: settings } }, effect, trust: () => score }
-    // Sound: the gate looks at nothing else.
+    // Sound: the gate uses nothing else.
     const said = trust.check({} as Intent, snapshot as unknown as Snapshot)
     return said && `${said.verdict} ${said.reason}: ${said.detail ?? ''}`
   }
 
-  it('denies below what the class of effect needs, to the last unit', () => {
+  it('denies below the needed score, exact to one unit', () => {
     expect(check(DEFAULT_TRUST, 'write', 300 * POINT)).toBeUndefined()
     expect(check(DEFAULT_TRUST, 'write', 300 * POINT - 1)).toBe(
       'DENY TRUST_INSUFFICIENT: trust is 299 of 1000, `write` needs 300',
     )
   })
 
-  it('is silent about a class that needs none', () => {
+  it('does not object to an effect class that needs no score', () => {
     expect(check(DEFAULT_TRUST, 'read', 0)).toBeUndefined()
     expect(check(settingsOf('needs: { pay: 0 }'), 'pay', 0)).toBeUndefined()
   })
 
-  it('denies where the score is no number', () => {
+  it('denies if the score is not a number', () => {
     expect(check(DEFAULT_TRUST, 'write', NaN)).toMatch(/TRUST_INSUFFICIENT/)
   })
 
-  it('is silent where it is not configured, and says so', () => {
+  it('does not object if it is not configured, and reports that status', () => {
     expect(check(undefined, 'admin', 0)).toBeUndefined()
     const standing = (settings: TrustSettings | undefined): string =>
-      // Sound: the gate looks at nothing else.
+      // Sound: the gate uses nothing else.
       trust.standing({ gates: { trust: settings } } as Parameters<typeof trust.standing>[0])
     expect([standing(undefined), standing(DEFAULT_TRUST)]).toEqual(['not configured', 'active'])
   })

@@ -1,4 +1,4 @@
-// What is done to the kernel in the comparison, besides calls: effects, delegations, lost records.
+// Actions on the kernel in the comparison besides calls: effects, delegations, lost records.
 
 import { sha256Hex, signDelegation, type DelegationStatement, type SigningKey } from '@tollgate/evidence'
 import { reportEffect } from '../../src/road/closing.ts'
@@ -13,17 +13,17 @@ import { provenanceName, sessionName } from '../../src/ledger/records.ts'
 import { factsOf } from './model-texts.ts'
 import type { CallSpec, EffectSpec, Lost } from './model-world.ts'
 
-/** The id of nothing that there is. */
+/** An id that does not exist. */
 export const NO_ID: string = 'f'.repeat(64)
 
-/** An allowed call as the kernel knows it. */
+/** An allowed call of the kernel. */
 export interface Allowed {
   readonly spec: CallSpec
   readonly receipt: string
   readonly permit: Permit | undefined
 }
 
-/** Whether it was done: `true`, or `false` if the kernel refused. */
+/** `true`, or `false` if the kernel refused the action. */
 export async function succeeds(done: Promise<unknown>): Promise<string> {
   try {
     await done
@@ -34,8 +34,8 @@ export async function succeeds(done: Promise<unknown>): Promise<string> {
   }
 }
 
-/** Says what came of an allowed call: with its permit if the gateway runs the tool, else as its caller's report. */
-export async function endIn(
+/** Ends an allowed call: with its permit if the gateway runs the tool, otherwise as a report of its caller. */
+export async function endCallIn(
   kernel: Kernel,
   allowed: Allowed | undefined,
   { status, texts, stranger }: EffectSpec,
@@ -46,7 +46,7 @@ export async function endIn(
   if (spec?.assurance !== 'enforced') {
     const { tenant = 'default', principal } = spec ?? {}
     const caller = { tenant, principal: stranger ? 'agent:z' : principal }
-    // Sound: what cannot be reported is refused, whatever its type.
+    // Sound: the kernel refuses other statuses.
     const said = status as 'COMPLETED'
     return reportEffect(kernel, {
       caller,
@@ -74,17 +74,17 @@ function outcomeOf(
   return { status, output: new Uint8Array([1]), ...found }
 }
 
-/** A delegation for the kernel: signed and handed in, or put into its memory unchecked. */
-export interface Planting {
+/** A delegation for the kernel: signed and submitted, or added to its memory unchecked. */
+export interface Submission {
   readonly statement: DelegationStatement
   readonly key: SigningKey
   readonly planted: boolean
 }
 
-/** The id of a delegation, and whether the kernel took it in. */
-export async function handIn(
+/** The id of a delegation, and whether the kernel accepted it. */
+export async function submitDelegation(
   kernel: Kernel,
-  { statement, key, planted }: Planting,
+  { statement, key, planted }: Submission,
 ): Promise<{ id: string; done: string }> {
   const { tenant } = statement
   if (planted) {

@@ -1,18 +1,25 @@
-// Rungs of the model that look at the data of a call: taint, threat, compliance.
+// The steps of the model that check the data of a call: taint, threat, compliance.
 
 import type { EffectClass } from '@tollgate/evidence'
 import { fits } from './model-glob.ts'
 import { remembers, sorted } from './model-taint.ts'
 import type { Found } from './model-texts.ts'
-import { ask, deny, worst, type Word } from './model-risk-terms.ts'
-import type { Scene } from './model.ts'
+import { ask, deny, worst, type StepResult } from './model-results.ts'
+import type { State } from './model.ts'
 
-/** By these data can leave without a host being named. */
-const LETS_OUT: readonly EffectClass[] = ['send', 'pay', 'execute', 'admin']
+/** Effect classes that can send data without naming a hostname. */
+const SENDS_DATA: readonly EffectClass[] = ['send', 'pay', 'execute', 'admin']
 
-export function askTaint({ policy: { taint }, call, flow, hosts, targets, acts }: Scene): Word | undefined {
+export function askTaint({
+  policy: { taint },
+  call,
+  flow,
+  hosts,
+  targets,
+  acts,
+}: State): StepResult | undefined {
   if (!taint) return undefined
-  // What would be cut out of a result is not handed on in a question.
+  // Data that would be redacted in a result is not forwarded in a question.
   const held = call.texts.flatMap(({ facts: { labels, passage } }) => [
     ...labels,
     ...(passage ? ['flagged'] : []),
@@ -40,7 +47,7 @@ export function askTaint({ policy: { taint }, call, flow, hosts, targets, acts }
 
 const WORSE = { low: 'medium', medium: 'high', high: 'high' } as const
 
-export function askThreat({ policy: { threat }, call, data, acts, hosts }: Scene): Word | undefined {
+export function askThreat({ policy: { threat }, call, data, acts, hosts }: State): StepResult | undefined {
   if (!threat) return undefined
   const relays = (values: readonly string[]): boolean =>
     values.some((value) => (data?.values.get(value)?.origin ?? 'said') !== 'said')
@@ -60,7 +67,7 @@ export function askThreat({ policy: { threat }, call, data, acts, hosts }: Scene
   const first = worst(words)
   return first?.verdict === 'ESCALATE' ? { ...first, about } : first
 }
-function objection({ class: kind, code }: Found, action: 'label' | 'ask' | 'deny'): Word | undefined {
+function objection({ class: kind, code }: Found, action: 'label' | 'ask' | 'deny'): StepResult | undefined {
   if (kind === 'secret' || action === 'label') return undefined
   if (action === 'ask') return ask('THREAT_APPROVAL_REQUIRED', code)
   if (kind === 'command') return deny('COMMAND_ATTACK_DETECTED')
@@ -69,9 +76,9 @@ function objection({ class: kind, code }: Found, action: 'label' | 'ask' | 'deny
 
 const STRENGTH = ['deny', 'ask', 'allow'] as const
 
-/** Ids of the compliance rules that apply, with what each says; the strongest first. */
-export function appliedRules(scene: Scene): readonly { id: string; then: 'allow' | 'ask' | 'deny' }[] {
-  const { call, effect, flow, targets, policy } = scene
+/** The compliance rules that apply, strictest first. */
+export function appliedRules(state: State): readonly { id: string; then: 'allow' | 'ask' | 'deny' }[] {
+  const { call, effect, flow, targets, policy } = state
   const { jurisdictions = {}, rules = [] } = policy.compliance ?? {}
   const lies = (host: string, places: readonly string[]): boolean =>
     places.some((place) => jurisdictions[place]?.includes(host))
@@ -85,25 +92,25 @@ export function appliedRules(scene: Scene): readonly { id: string; then: 'allow'
   )
   return STRENGTH.flatMap((then) => applied.filter((rule) => rule.then === then))
 }
-export function askCompliance(scene: Scene): Word | undefined {
-  const rules = appliedRules(scene)
+export function askCompliance(state: State): StepResult | undefined {
+  const rules = appliedRules(state)
   if (rules[0]?.then === 'deny') return deny('COMPLIANCE_VIOLATION')
   const asking = rules.flatMap(({ id, then }) => (then === 'ask' ? [id] : []))
   return asking.length > 0 ? ask('COMPLIANCE_APPROVAL_REQUIRED', asking.join(' ')) : undefined
 }
 
-/** Hosts that the data may go to; a call that lets it out goes somewhere, even if it does not say where. */
+/** The hostnames that the data may go to. A call that can send data has a destination even if it names none. */
 export function targetsOf(
   hosts: readonly string[],
   isSaid: boolean,
   offline: boolean,
   effect: EffectClass,
 ): readonly string[] {
-  return isSaid || offline || !LETS_OUT.includes(effect) ? hosts : [...hosts, '(anywhere)']
+  return isSaid || offline || !SENDS_DATA.includes(effect) ? hosts : [...hosts, '(anywhere)']
 }
 
-/** Codes of what was found in the call, where the policy has a use for them. */
-export function findingsIn({ call, policy }: Scene): readonly Found[] {
+/** The findings in the call, if the policy uses them. */
+export function findingsIn({ call, policy }: State): readonly Found[] {
   return [
     ...(remembers(policy) ? call.texts.map(({ facts }) => facts) : []),
     ...(remembers(policy) ? call.sources.flatMap(({ said, facts }) => (said ? [] : [facts])) : []),

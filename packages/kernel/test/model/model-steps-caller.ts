@@ -1,4 +1,4 @@
-// Rungs of the model that look at who calls, how often and when: delegation, risk, trust, privilege, temporal.
+// The steps of the model that check the caller and the time: delegation, risk, trust, privilege, temporal.
 
 import { covers, holds, isDelegateOnly } from './model-delegation.ts'
 import { matches } from './model-glob.ts'
@@ -7,10 +7,17 @@ import { signalOf } from './model-risk.ts'
 import { ruleFor } from './model-ladder.ts'
 import { isLatched, isOften, paidBefore } from './model-history.ts'
 import { reachesTier, reachesTrust } from './model-trust.ts'
-import { ask, deny, worst, type Word } from './model-risk-terms.ts'
-import type { Scene } from './model.ts'
+import { ask, deny, worst, type StepResult } from './model-results.ts'
+import type { State } from './model.ts'
 
-export function askDelegation({ call, policy, chain, effect, time, isFrozen }: Scene): Word | undefined {
+export function askDelegation({
+  call,
+  policy,
+  chain,
+  effect,
+  time,
+  isFrozen,
+}: State): StepResult | undefined {
   if (call.delegation === undefined) {
     const alone = call.principal !== undefined && isDelegateOnly(policy, call.principal)
     return alone ? deny('DELEGATION_INVALID') : undefined
@@ -18,32 +25,37 @@ export function askDelegation({ call, policy, chain, effect, time, isFrozen }: S
   if (!holds(chain, call.principal, { policy, time, frozen: isFrozen })) return deny('DELEGATION_INVALID')
   return covers(chain ?? [], call, effect) ? undefined : deny('DELEGATION_SCOPE_VIOLATION')
 }
-export function askRisk(scene: Scene): Word | undefined {
-  const { broken, acts, hosts, tooRisky, seen, score, policy, answers, time } = scene
+export function askRisk(state: State): StepResult | undefined {
+  const { broken, acts, hosts, tooRisky, seen, score, policy, answers, time } = state
   if (broken.length > 0 && (acts || hosts.length > 0)) return deny('STATE_MISMATCH')
   if (tooRisky) return deny('SESSION_RISK_MEMORY_DENY')
-  const drips = scene.drips.some((to) => isOften(answers.watch, to, time))
+  const drips = state.drips.some((to) => isOften(answers.history, to, time))
   if (!seen && !drips) return undefined
   const isGrey = seen && signalOf(seen.axes) > 80_000 && score >= policy.risk.ask
-  if (seen && !seen.grave && !isGrey && !isSplit(scene)) return undefined
-  return isLatched(answers.watch, time)
+  if (seen && !seen.grave && !isGrey && !isSplit(state)) return undefined
+  return isLatched(answers.history, time)
     ? deny('SESSION_RISK_MEMORY_DENY')
     : ask('SESSION_RISK_APPROVAL_REQUIRED')
 }
-/** Whether something was paid to the same before, and a rule does not simply allow it. */
-function isSplit(scene: Scene): boolean {
-  const { effect, seen, answers, tool, call, time } = scene
+/** Whether the payee was paid before, and a rule does not allow the call. */
+function isSplit(state: State): boolean {
+  const { effect, seen, answers, tool, call, time } = state
   if (effect !== 'pay' || tool?.cost !== 'amount' || costOf('amount', call.amount) === undefined) return false
-  const before = seen?.unnamed.some((to) => paidBefore(answers.watch, to, time) !== undefined)
-  const action = ruleFor(scene)?.action
+  const before = seen?.unnamed.some((to) => paidBefore(answers.history, to, time) !== undefined)
+  const action = ruleFor(state)?.action
   return before === true && action !== undefined && action !== 'allow'
 }
-export function askTrust({ policy: { trust: settings }, trust, effect, time }: Scene): Word | undefined {
+export function askTrust({
+  policy: { trust: settings },
+  trust,
+  effect,
+  time,
+}: State): StepResult | undefined {
   const needed = settings?.needs[effect]
   if (!settings || needed === undefined || reachesTrust(trust, time, settings, needed)) return undefined
   return deny('TRUST_INSUFFICIENT')
 }
-export function askPrivilege({ policy: { privilege }, tier, effect }: Scene): Word | undefined {
+export function askPrivilege({ policy: { privilege }, tier, effect }: State): StepResult | undefined {
   const needed = privilege?.needs[effect]
   if (!privilege || !needed || reachesTier(tier, needed)) return undefined
   const { elevation } = privilege
@@ -60,11 +72,11 @@ export function askTemporal({
   tenant,
   tool,
   time,
-}: Scene): Word | undefined {
+}: State): StepResult | undefined {
   const hours = policy.hours.filter(({ tools }) => matches(tools, call.tool))
   if (hours.some((each) => !isOpen(each, time))) return deny('OUTSIDE_HOURS')
   const cost = costOf(tool?.cost, call.amount)
-  const words = policy.limits.flatMap((limit): Word[] => {
+  const words = policy.limits.flatMap((limit): StepResult[] => {
     const { scope, kind, of, then, tools } = limit
     if (!matches(tools, call.tool)) return []
     const amount = of === 'calls' ? 1 : cost

@@ -1,4 +1,4 @@
-// Makes the settings of the optional rungs for the worlds of the comparison.
+// Makes the settings of the optional gates for the worlds of the comparison.
 
 import { EFFECT_CLASSES, type EffectClass, type Tier } from '@tollgate/evidence'
 import type { Severity } from '../../src/gates/threat/finding.ts'
@@ -9,13 +9,13 @@ import type { Random } from './model-random.ts'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-type Rungs = Pick<
+type OptionalGates = Pick<
   ModelPolicy,
   'taint' | 'threat' | 'trust' | 'privilege' | 'scoped' | 'limits' | 'hours' | 'compliance'
 >
 
-/** Each of the optional rungs now and then, so that none hides the others. */
-export function makeRungs(random: Random, percent: number): Rungs {
+/** Some of the optional gates, so that none hides the others. */
+export function makeGates(random: Random, percent: number): OptionalGates {
   return {
     taint: random.perhaps(2 * percent, () => makeTaint(random)),
     threat: random.perhaps(1.5 * percent, () => makeThreat(random)),
@@ -96,7 +96,7 @@ function makePrivilege(random: Random): NonNullable<ModelPolicy['privilege']> {
 const SCOPES = ['principal', 'session', 'tool', 'tenant'] as const
 const PERIODS = [1000, 60_000, HOUR, DAY] as const
 
-/** Bursts, then rates, then budgets, as policies have them. */
+/** Bursts, then rates, then budgets, in the order of a policy. */
 function makeLimits(random: Random): readonly ModelLimit[] {
   const period = (): number => random.pick(PERIODS)
   const bursts = (['deny', 'ask'] as const).flatMap((then) =>
