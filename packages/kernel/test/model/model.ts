@@ -119,7 +119,7 @@ export class Model {
     const outside = hosts.some((host) => policy.egress.deny.includes(host) || !listed.includes(host))
     const records = this.#recordsOf(call, policy)
     const { session, principal, lineage } = records
-    const lately = principal.sensitiveAt > 0 && time - principal.sensitiveAt <= policy.risk.halfLife
+    const isRecent = principal.sensitiveAt > 0 && time - principal.sensitiveAt <= policy.risk.halfLife
     const [declared, effect] = [tool !== undefined, tool?.effect ?? 'admin']
     const facts = { declared, effect, outside, leaves: hosts.length > 0, denials: session.denials }
     const data = records.remembered && addSources(records.remembered, call)
@@ -157,7 +157,7 @@ export class Model {
     const ofData = tool?.returns.some((label) => label !== 'flagged' && label !== 'page') === true
     const labelled = data !== undefined && !voiced && (ofData || holdsData)
     const brings = voiced ? returns || (!session.sensitive && holdsData) : call.sensitive
-    const axes = call.axes({ ...facts, afterSource: session.sensitive || lately }, voiced, seen?.axes)
+    const axes = call.axes({ ...facts, afterSource: session.sensitive || isRecent }, voiced, seen?.axes)
     const from = [
       call.door,
       call.assurance,

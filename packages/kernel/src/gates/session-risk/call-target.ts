@@ -15,7 +15,7 @@ import { hostValue, type Value } from '../../text/values.ts'
 /**
  * The origin of a target, from the most to the least trusted:
  * - `named`: the first message of the user names it;
- * - `context`: that message names another argument of the call;
+ * - `context`: that message names half of it, or another argument of the call;
  * - `inside`: it is an internal hostname;
  * - `returned`: a tool returned it as a separate value;
  * - `record`: unknown, but it is the number of a record;

@@ -144,8 +144,8 @@ const NO_DATA: ReadonlySet<string> = new Set(['flagged', 'page'])
 /** Whether the session, or recently its principal or a delegator, read sensitive data. */
 export function wasSensitive(snapshot: Snapshot): boolean {
   const { session, principal, lineage, time } = snapshot
-  const lately = (at: number): boolean => at > 0 && time - at <= RETENTION
-  return session.source || lately(principal.source) || lately(lineage?.source ?? 0) || holdsData(snapshot)
+  const isRecent = (at: number): boolean => at > 0 && time - at <= RETENTION
+  return session.source || isRecent(principal.source) || isRecent(lineage?.source ?? 0) || holdsData(snapshot)
 }
 
 /** Whether outputs of the session carried a data label. */
