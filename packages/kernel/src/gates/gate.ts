@@ -49,7 +49,7 @@ export function escalate(reason: ReasonCode, detail?: string, about?: string): O
 /** The status of a gate that needs no configuration. */
 export const always = (): Standing => 'active'
 
-/** Whether this is a question of a server that was not allowed. It does not change the state of the principal that it was meant for. */
+/** Whether this is a server's question that was not allowed. It does not change the state of the principal it was meant for. */
 export function isRejectedQuestion({ author }: Intent, { verdict }: Settled): boolean {
   return author !== undefined && verdict !== 'ALLOW'
 }

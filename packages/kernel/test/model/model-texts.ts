@@ -1,5 +1,5 @@
-// The texts that worlds are built from, and the facts of each. The model relies on this table; `model.test.ts` compares it with what the
-// kernel finds.
+// The texts that worlds are built from, and the facts of each. The model relies on this table; `model.test.ts` compares it with the
+// kernel.
 
 import type { Topic } from '../../src/gates/session-risk/risk-terms.ts'
 import type { Setting } from '../../src/text/setting.ts'

@@ -1,5 +1,5 @@
-// A second, naive implementation of the kernel's rules. It shares only types with the kernel: globs use recursion, fractions use BigInt,
-// state is in plain maps. Facts that need a parser or a library are given with the call.
+// A second, naive implementation of the kernel's rules. It shares only types with the kernel: globs use recursion, fractions BigInt,
+// state plain maps. Facts that need a parser or a library are given with the call.
 
 import type { ReasonCode } from '@tollgate/evidence'
 import { chainOf, mayRegister, type Grant } from './model-delegation.ts'

@@ -8,9 +8,8 @@ import type { Snapshot } from '../../road/snapshot.ts'
 import { deny, escalate, type Gate, type Objection } from '../gate.ts'
 
 /**
- * Checks the calls of browser agents. In this order it denies an unreadable URL, a domain that is not allowed, a side effect without a
- * complete and acceptable Sentinel observation, and a side effect without a planner reference. Then it escalates findings that a person
- * should see.
+ * Checks the calls of browser agents. In this order it denies an unreadable URL, a domain that is not allowed, a side effect without
+ * an acceptable Sentinel observation, and a side effect without a planner reference. Then it escalates findings.
  *
  * Statements of the agent can only make the check stricter: a browser tool has a side effect unless the catalogue declares it `read`.
  */

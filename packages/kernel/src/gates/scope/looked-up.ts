@@ -1,5 +1,5 @@
-// Decides whether a session has looked up a sink as data. If a scope has `looked_up`, its tools may also act on such sinks. A value from
-// running text that asks for something, and a value that was never seen, do not count.
+// Decides whether a session has looked up a sink as data. If a scope has `looked_up`, its tools may also act on such sinks. Values from
+// text that asks for something, and values that were never seen, do not count.
 
 import type { Snapshot } from '../../road/snapshot.ts'
 import { lookUp, type Provenance } from '../taint/provenance.ts'

@@ -8,7 +8,7 @@ import {
   type ScopeSource,
 } from '@tollgate/evidence'
 
-/** The effect classes, tools and sinks that a session was opened for. A missing member is not limited; an empty list allows nothing. */
+/** The effect classes, tools and sinks of a session. A missing member is not limited; an empty list allows nothing. */
 export interface Scope {
   readonly effects?: readonly EffectClass[]
   /** Tool names. `*` matches any characters. */

@@ -233,8 +233,8 @@ export function paidBefore({ paid }: RiskHistory, to: string, time: number): Pai
 }
 
 /**
- * Whether people should not get another request. This is so if they answered too often in a short time, if they denied this tool twice
- * in the last minutes, or if they denied it once in the last days and the target is strange. A recent denial for risk lowers the limits.
+ * Whether people should not get another request: they answered too often in a short time, denied this tool twice in the last minutes,
+ * or denied it once in the last days and the target is strange. A recent denial for risk lowers the limits.
  */
 export function isApprovalFatigue(
   history: RiskHistory,

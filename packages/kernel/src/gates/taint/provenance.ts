@@ -45,7 +45,7 @@ const MAX_SIZE_FOR_WORDS: Readonly<Partial<Record<Origin, number>>> = {
 /**
  * The provenance with more values, added in this order; `before` itself if nothing changed.
  *
- * When the record is full, the oldest values with the origin `output` are removed first, then `prose`, `said`, `ordered` and `flagged`.
+ * A full record removes the oldest `output` values first, then `prose`, `said`, `ordered` and `flagged`.
  *
  * @param key returns 64 random hexadecimal digits; called once in a session, for its first value
  */

@@ -8,7 +8,7 @@ import type { Allowance, Allowances } from '../../ledger/session.ts'
 const MAX_KEPT = 256
 
 /**
- * The name under which the allowance of a limit is stored. Limits by tool have one name per tool. A changed amount or period is another
+ * The name under which the allowance of a limit is stored. Limits by tool have one name per tool. Another amount or period is another
  * limit. Parts contain no line breaks, so names are unique.
  */
 export function limitName(limit: Limit, tool: string): string {
