@@ -241,7 +241,8 @@ export async function startStandIn(options: StandInOptions = {}): Promise<StandI
     }
     if (headers.authorization !== `Bearer ${OPERATOR_TOKEN}`)
       return problem(403, 'role-forbidden', 'not your role')
-    if (request.status !== 'waiting') return problem(409, 'approval-refused', 'the request has been answered')
+    if (request.status !== 'waiting')
+      return problem(409, 'approval-refused', 'the request was already answered')
     const granted = word === 'approve'
     request.status = granted ? 'granted' : 'refused'
     const sealed = await append({

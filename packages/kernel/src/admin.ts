@@ -1,4 +1,4 @@
-// What people do to a running kernel: approvals, freezes, pins, delegations, scopes, pardons.
+// Acts of people on a running kernel: approvals, freezes, pins, delegations, scopes, pardons.
 
 export { activatePolicy, pinTool, setFreeze, unpinTool } from './admin/administer.ts'
 export { answerRequest, needsReason } from './admin/answers.ts'

@@ -1,4 +1,4 @@
-// Detection by itself: scanners, scopes, schemas, and what is read of a text.
+// Detection without a kernel: scanners, scopes, schemas and text extraction.
 
 export { compileSchema, problemsInSchema } from './gates/schema/schema.ts'
 export { MOST_SINKS, MOST_TOOLS, parseScope } from './gates/scope/parse.ts'

@@ -1,6 +1,6 @@
-// Every fault this package throws, by code. A verdict is not a fault: it is returned.
+// The errors that this package throws, by code. A verdict is not an error: it is returned.
 
-/** The closed list of fault codes. Branch on these, never on the message. */
+/** The closed list of error codes. Branch on these, never on the message. */
 export type KernelErrorCode =
   | 'CONDITION_INVALID'
   | 'CONDITION_FAILED'
@@ -16,11 +16,7 @@ export type KernelErrorCode =
   | 'REQUEST_INVALID'
   | 'STATE_MALFORMED'
 
-/**
- * The one error class of this package.
- *
- * The message says what was found and what to do; it never holds argument values.
- */
+/** The error class of this package. The message says what happened and what to do, without argument values. */
 export class KernelError extends Error {
   readonly code: KernelErrorCode
 

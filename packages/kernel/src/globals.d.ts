@@ -1,4 +1,4 @@
-// The host features this package may use, and no others: what is not declared here does not compile.
+// The platform features that this package uses. Code that uses any other does not compile.
 
 interface TextEncoder {
   encode(text: string): Uint8Array

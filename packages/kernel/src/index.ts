@@ -1,5 +1,6 @@
-// The kernel: the road from an agent to a tool, the ledger under it, and how to open one. What people do to a running kernel is in
-// `@tollgate/kernel/admin`, the policy language in `/policy`, tools for policies in `/workbench`, scanners and scopes in `/detection`.
+// The kernel: the pipeline from an agent to a tool, its ledger, and how to open it. The other parts have their own entry points:
+// `@tollgate/kernel/admin` for acts of people, `/policy` for the policy language, `/workbench` for policy tools, `/detection` for
+// scanners and scopes.
 
 export { KernelError, type KernelErrorCode } from './error.ts'
 export type { Gate, Objection, Standing } from './gates/gate.ts'

@@ -1,4 +1,4 @@
-// The kernel: what the road runs on. It has no I/O, no clock and no randomness of its own; all of that is handed in.
+// The kernel type. A kernel has no I/O, clock or randomness: the host application passes them in.
 
 import type { Approvals } from './admin/approvals.ts'
 import type { Catalogue } from './admin/catalogue.ts'
@@ -15,32 +15,32 @@ import type { Allowance } from './ledger/session.ts'
 import type { Storage } from './ledger/storage.ts'
 import type { Store } from './ledger/store.ts'
 
-/** What the host hands in. */
+/** Functions that the host application provides. */
 export interface Host {
-  /** Milliseconds since 1970. The ledger never goes back, whatever this says. */
+  /** Milliseconds since 1970. Times in the ledger never decrease, even if this does. */
   now(): number
   /** 32 random bytes. */
   salt(): Uint8Array
-  /** Calls `run` once, after so many milliseconds, unless the returned function is called before. */
+  /** Calls `run` once after `milliseconds`, unless the returned function is called first. */
   after(milliseconds: number, run: () => void): () => void
 }
 
-/** A running kernel. Treat it as a handle: the functions of this package change it, and nothing else may. */
+/** A running kernel. Treat it as an opaque handle: only functions of this package change it. */
 export interface Kernel {
   readonly ledger: Ledger
   readonly host: Host
   readonly store: Store
   readonly tenant: string
   readonly commit: 'plain' | 'salted'
-  /** Whether calls are kept; off while there is too little room for them. */
+  /** Whether calls are kept. Switched off while storage is short. */
   readonly keeping: { on: boolean }
-  /** The sessions whose data was kept as a whole, and when. */
+  /** The sessions whose data was kept completely, with the time. */
   readonly seeded: Map<string, number>
   readonly quota: Pace
   readonly patience: number
-  /** Milliseconds before a principal that floods is answered. */
+  /** Milliseconds to wait before answering a principal that floods. */
   readonly floodPause: number
-  /** What principals have stored today, and who may store no more. */
+  /** The bytes that each principal stored today, and the principals that reached their limit. */
   readonly storage: Storage
   readonly catalogue: Catalogue
   readonly freezes: Freezes
@@ -49,19 +49,19 @@ export interface Kernel {
   readonly openings: Openings
   readonly observations: Observations
   readonly observing: Observing
-  /** What is left of the denials each principal may cause, by tenant and name. A restart fills them up again. */
+  /** The remaining denials of each principal, by tenant and name. A restart resets them. */
   readonly denials: Map<string, Allowance>
-  /** How many calls were denied without a receipt, by tenant and name. Who is in here is frozen for flooding. */
+  /** The number of calls denied without a receipt, by tenant and name. Each principal in this map is frozen for flooding. */
   readonly flooding: Map<string, number>
-  /** The rungs that are asked; always `LADDER`, except where a test breaks one on purpose. */
+  /** The steps of the ladder; always `LADDER`, except in tests that break a step on purpose. */
   readonly ladder: typeof LADDER
   /** The policy in force, by tenant. */
   readonly policies: Map<string, Policy>
-  /** The policy of a tenant that has none: it allows nothing. */
+  /** The policy of a tenant without one: it allows nothing. */
   readonly noPolicy: Policy
 }
 
-/** The policy in force for a tenant; one that allows nothing if there is none. */
+/** Returns the policy in force for a tenant, or one that allows nothing. */
 export function policyOf({ policies, noPolicy }: Kernel, tenant: string): Policy {
   return policies.get(tenant) ?? noPolicy
 }

@@ -1,28 +1,28 @@
-// Names in receipts and records: whose a call is, and whose memory it has. A session whose id a gateway made, one for each process, has
-// the memory of its principal, so that a client gains nothing by being started again.
+// Names in receipts and records. If a gateway generated the session id, one per process, the call uses the memory of its
+// principal. A client therefore gains nothing from a restart.
 
 import { memoryOf } from '@tollgate/evidence/core'
 import type { Intent } from './road/capture.ts'
 
-/** The session whose memory a call has: another one than its own if a gateway has made its id. */
+/** Returns the session whose memory a call uses. It differs from the session of the call if a gateway generated the id. */
 export function rememberedAs({ principal, session }: Pick<Intent, 'principal' | 'session'>): string {
   return memoryOf(principal ?? NOBODY, session)
 }
 
-/** What stands in a receipt where the call gave no readable name. */
+/** Appears in a receipt if the call had no readable name. */
 export const UNREADABLE = '(unreadable)'
 
-/** What stands in a receipt where the credential belongs to nobody. */
+/** Appears in a receipt if the credential belongs to no principal. */
 export const NOBODY = '(nobody)'
 
-/** Who answers for a call that is denied: its author. */
+/** Returns the principal that is charged for a denied call: the author of the call. */
 export function chargedTo({ author, principal }: Pick<Intent, 'author' | 'principal'>): string {
   return author ?? principal ?? NOBODY
 }
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
 
-/** Whether a value can stand as a name in a receipt. */
+/** Returns whether a value is a valid name in a receipt. */
 export function isName(value: unknown): value is string {
   return (
     typeof value === 'string' &&

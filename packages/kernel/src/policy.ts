@@ -1,4 +1,4 @@
-// Reading and reviewing policies without the rest of the kernel: for programs that do nothing else, and are waited for.
+// Parsing and reviewing policies without the rest of the kernel. Programs that need nothing else start faster with this entry.
 
 export type { Limit } from './gates/temporal/settings.ts'
 export { isWithinBase } from './policy/cel/within.ts'

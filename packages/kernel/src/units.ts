@@ -1,7 +1,7 @@
-// Whole numbers that stand for fractions: a host's arithmetic must not change a verdict.
+// Fixed-point units. Integers keep verdicts independent of the floating-point arithmetic of a platform.
 
-/** One, of risk: six decimal places. */
+/** 1.0 of risk, with six decimal places. */
 export const ONE = 1_000_000
 
-/** One point of trust, four decimal places. */
+/** One point of trust, with four decimal places. */
 export const POINT = 10_000

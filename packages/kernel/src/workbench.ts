@@ -1,4 +1,4 @@
-// Tools for policies: replay, explanation, proposals, and what a condition looks at.
+// Tools for policies: replay, explanation, proposals, and the alternatives of a condition.
 
 export {
   explainCall,
@@ -10,7 +10,7 @@ export { foresee } from './workbench/explain/foresee.ts'
 export { tryCall, type Trial } from './workbench/explain/trial.ts'
 export { proposalFor, proposeScope, type Proposal, type ProposedTool } from './workbench/propose/propose.ts'
 export {
-  STANDING,
+  STATEFUL_KINDS,
   createReplay,
   type JudgedAgain,
   type Looked,

@@ -20,23 +20,23 @@ const built = LADDER.map(({ name }) => name)
 describe('the vectors together', () => {
   it('reach every reason code', () => {
     const reached = new Set(expectations.map(({ decision }) => decision?.reason))
-    // Sound: the keys of the table are the codes.
+    // Safe cast: the keys of the table are the codes.
     const codes = Object.keys(REASONS) as ReasonCode[]
     expect(codes.filter((code) => !reached.has(code))).toEqual([])
   })
 
-  it('show of every rung that it objects, that it is silent, and that it denies when it fails', () => {
+  it('show for every step that it objects, that it is silent, and that it denies if it fails', () => {
     expect(built.flatMap((rung) => missingOf(rung))).toEqual([])
   })
 
-  it('are more than 300, and at least three for every rung', () => {
+  it('are more than 300, and at least three for every step', () => {
     expect(vectors.length).toBeGreaterThan(300)
     const by = (rung: string): number =>
       vectors.filter(({ steps }) => steps.some(({ expected }) => expected?.decision?.rung === rung)).length
     expect(['capture', ...built].filter((rung) => by(rung) < 3)).toEqual([])
   })
 
-  it('show of every rung that asks that a person lifts what it asks about', () => {
+  it('show for every step that escalates that an approval overrides it', () => {
     const by = (test: (reason: ReasonCode) => boolean): string[] => [
       ...new Set(expectations.flatMap(({ decision: d }) => (d && test(d.reason) ? [d.rung] : []))),
     ]
@@ -52,13 +52,13 @@ describe('the vectors together', () => {
     expect(THREAT_CLASSES.filter((each) => !shown.has(each))).toEqual([])
   })
 
-  it('have each a fact of its own', () => {
+  it('each have a unique fact', () => {
     const facts = vectors.map(({ fact }) => fact)
     expect(facts.filter((fact, i) => facts.indexOf(fact) !== i)).toEqual([])
   })
 })
 
-/** Which of the three things a rung can do no vector shows. */
+/** Returns which of the three behaviours of a step no vector shows. */
 function missingOf(rung: string): readonly string[] {
   const by = (test: (reason: ReasonCode) => boolean): boolean =>
     expectations.some(({ decision }) => decision?.rung === rung && test(decision.reason))
@@ -81,14 +81,14 @@ const CALL = `-- call.json --
 `
 const ALLOWED = '-- expect --\nALLOW RULE_ALLOWED by policy rule reading\n'
 
-describe('a vector that cannot be read', () => {
+describe('a malformed vector', () => {
   const refuses = (what: string, text: string, name = 'a-case'): void => {
     it(`is refused if it has ${what}`, () => {
       expect(() => parseVector(name, text)).toThrow(/^[^,]+, line \d+: /)
     })
   }
   refuses('no fact', `${POLICY}${CALL}${ALLOWED}`)
-  refuses('a comment that is none', `# a fact\npolicy\n${POLICY}${CALL}${ALLOWED}`)
+  refuses('a malformed comment', `# a fact\npolicy\n${POLICY}${CALL}${ALLOWED}`)
   refuses('a name that is not in kebab-case', `# a fact\n${POLICY}${CALL}${ALLOWED}`, 'A_case')
   refuses('an unknown step', `# a fact\n-- allow --\n${POLICY}${CALL}${ALLOWED}`)
   refuses('a call without an expectation', `# a fact\n${POLICY}${CALL}${CALL}${ALLOWED}`)
@@ -100,7 +100,7 @@ describe('a vector that cannot be read', () => {
     'a reason of another verdict',
     `# a fact\n${POLICY}${CALL}-- expect --\nDENY RULE_ALLOWED by policy\n`,
   )
-  refuses('a quota that comes late', `# a fact\n${POLICY}-- quota --\n3/h\n${CALL}${ALLOWED}`)
+  refuses('a quota after the first step', `# a fact\n${POLICY}-- quota --\n3/h\n${CALL}${ALLOWED}`)
 })
 
 describe('the runner', () => {
@@ -109,14 +109,14 @@ describe('the runner', () => {
       expect(await runVector(parseVector('a-case', `# a fact\n${POLICY}${steps}`))).toHaveLength(count)
     })
   }
-  finds('nothing wrong with what is right', `${CALL}${ALLOWED}`, 0)
+  finds('no problem in a correct vector', `${CALL}${ALLOWED}`, 0)
   finds('another verdict', `${CALL}-- expect --\nDENY NO_RULE_MATCHED by policy\n`)
-  finds('another rung', `${CALL}-- expect --\nALLOW RULE_ALLOWED by egress rule reading\n`)
+  finds('another step', `${CALL}-- expect --\nALLOW RULE_ALLOWED by egress rule reading\n`)
   finds('a rule that was left out', `${CALL}-- expect --\nALLOW RULE_ALLOWED by policy\n`)
   finds('another score', `${CALL}${ALLOWED}score 0.1000\n`)
   finds('a detail that was not given', `${CALL}${ALLOWED}detail contains something\n`)
-  finds('a rung that was not configured, though silent', `${CALL}${ALLOWED}silent temporal\n`)
-  finds('a line that means nothing', `${CALL}${ALLOWED}scores 0.0000\n`)
+  finds('a step that is silent but not configured', `${CALL}${ALLOWED}silent temporal\n`)
+  finds('an unknown line', `${CALL}${ALLOWED}scores 0.0000\n`)
   finds('a receipt that should not be', `${CALL}${ALLOWED}no receipt\n`)
   finds(
     'an answer that was accepted',
@@ -133,7 +133,7 @@ REFUSED
     `-- break-store --\n${CALL}-- expect --\nDENY LEDGER_UNAVAILABLE by capture\n`,
   )
   finds(
-    'a call of many that did not pass',
+    'one of many calls that was not allowed',
     `${CALL.replace('"s1"', '"s1", "times": 2, "raw": "{"')}${ALLOWED}`,
   )
 
@@ -145,7 +145,7 @@ gates: { taint: { results: { secret: redact } }, trust: {} }
   const ANSWERED = CALL.replace('"fs/read"', '"fs/read", "output": "hello"')
   const HANDED_ON = 'delivery full\neffect-labels personal\neffect-findings (none)\neffect-trust 501.0000\n'
   finds(
-    'nothing wrong with a result that is as expected',
+    'no problem with an expected result',
     `${WATCHED}${ANSWERED}${ALLOWED}${HANDED_ON}result contains hello\nresult lacks goodbye\nlabels (none)\n`,
     0,
   )
@@ -153,8 +153,8 @@ gates: { taint: { results: { secret: redact } }, trust: {} }
   finds('another delivery', `${WATCHED}${ANSWERED}${ALLOWED}delivery redacted\n`)
   finds('other labels of the effect', `${WATCHED}${ANSWERED}${ALLOWED}effect-labels (none)\n`)
   finds('another trust after the effect', `${WATCHED}${ANSWERED}${ALLOWED}effect-trust 500.0000\n`)
-  finds('something that is not handed on', `${WATCHED}${ANSWERED}${ALLOWED}result contains goodbye\n`)
-  finds('something that is handed on', `${WATCHED}${ANSWERED}${ALLOWED}result lacks hello\n`)
+  finds('content that is not forwarded', `${WATCHED}${ANSWERED}${ALLOWED}result contains goodbye\n`)
+  finds('content that is forwarded', `${WATCHED}${ANSWERED}${ALLOWED}result lacks hello\n`)
   finds('a result where the tool gave none', `${WATCHED}${CALL}${ALLOWED}result lacks hello\n`)
   finds(
     'a delegation that was accepted',
@@ -166,13 +166,13 @@ REFUSED
 `,
   )
 
-  it('refuses an answer for a tool that the caller runs by itself', async () => {
+  it('refuses an output for a tool that the caller runs', async () => {
     const call = ANSWERED.replace('"output"', '"assurance": "advised", "output"')
     const vector = parseVector('a-case', `# a fact\n${POLICY}${call}${ALLOWED}`)
-    await expect(runVector(vector)).rejects.toThrow('only advised')
+    await expect(runVector(vector)).rejects.toThrow('advised call')
   })
 
-  it('refuses to change records of a kind that there is not', async () => {
+  it('refuses to change records of an unknown kind', async () => {
     const vector = parseVector(
       'a-case',
       `# a fact\n${POLICY}${CALL}${ALLOWED}-- lose-state --\neverything\n${CALL}${ALLOWED}`,
@@ -180,7 +180,7 @@ REFUSED
     await expect(runVector(vector)).rejects.toThrow('write one of')
   })
 
-  it('refuses a call with a key it does not know', async () => {
+  it('refuses a call with an unknown key', async () => {
     const vector = parseVector('a-case', `# a fact\n${POLICY}${CALL.replace('session', 'sesion')}${ALLOWED}`)
     await expect(runVector(vector)).rejects.toThrow('sesion')
   })

@@ -1,5 +1,5 @@
-// Decisions as text archives: `vectors/decisions/*.txtar`. One file one case: a fact, then steps, each with what must come
-// of it. They run on a real kernel with a store in memory; `vectors/decisions/README.md` says how they are written.
+// Runs the decision vectors `vectors/decisions/*.txtar` on a real kernel with a store in memory. Each file is one case: a fact,
+// then steps with their expected results. `vectors/decisions/README.md` describes the format.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import {
@@ -55,12 +55,12 @@ import { createRig, fixedKey, ORIGIN, policyOf, type Rig } from './rig.ts'
 /** One case. */
 export interface Vector {
   readonly name: string
-  /** What it shows, in a sentence. */
+  /** The fact that it shows, in a sentence. */
   readonly fact: string
   readonly steps: readonly Step[]
 }
 
-/** One thing that happens, and what must come of it. */
+/** One step, and its expected result. */
 export interface Step {
   readonly does: StepName
   readonly text: string
@@ -69,22 +69,22 @@ export interface Step {
   readonly expected: Expected | undefined
 }
 
-/** What must come of a step: the lines of its `expect` section, of which the first is the outcome itself. */
+/** The expected result of a step: the lines of its `expect` section. The first is the outcome. */
 export interface Expected {
   readonly lines: readonly string[]
-  /** Parts of the first line; undefined where it is `REFUSED`. */
+  /** Parts of the first line; undefined for `REFUSED`. */
   readonly decision: { readonly reason: ReasonCode; readonly rung: string } | undefined
 }
 
 const FOLDER = new URL('../../../vectors/decisions/', import.meta.url)
 
-/** Every vector there is. @throws Error that names the file and the line, for one that cannot be read. */
+/** Returns all vectors. @throws Error with the file and the line, for a malformed one. */
 export function readVectors(): readonly Vector[] {
   const files = readdirSync(FOLDER).filter((file) => file.endsWith('.txtar'))
   return files.map((file) => parseVector(file.slice(0, -6), readFileSync(new URL(file, FOLDER), 'utf8')))
 }
 
-/** Reads a vector. @throws Error if anything in it is not as it should be. */
+/** Parses a vector. @throws Error if it is malformed. */
 export function parseVector(name: string, text: string): Vector {
   const fault = (line: number, message: string): Error => new Error(`${name}, line ${line}: ${message}`)
   if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) throw fault(0, 'the name of the file is not in kebab-case')
@@ -117,7 +117,7 @@ interface Section {
   readonly line: number
 }
 
-/** The txtar form: a line `-- name --` begins a section; what comes before the first is the comment. */
+/** Parses the txtar format: a line `-- name --` begins a section; the text before the first is the comment. */
 function parseArchive(text: string): { comment: readonly string[]; sections: readonly Section[] } {
   const comment: string[] = []
   const sections: { header: string; lines: string[]; line: number }[] = []
@@ -140,16 +140,16 @@ function readExpected({ does }: Step, body: string, fault: (why: string) => Erro
   }
   const [, verdict, reason = '', rung = ''] = DECISION.exec(first) ?? []
   if (reasonOf(reason)?.verdict !== verdict || verdict === undefined) {
-    throw fault('write `DENY REASON_CODE by rung`, and `rule id` where a rule decided')
+    throw fault('write `DENY REASON_CODE by rung`, and `rule id` if a rule decided')
   }
-  // Sound: the table of reasons has it.
+  // Safe cast: the table of reasons has it.
   return { lines, decision: { reason: reason as ReasonCode, rung } }
 }
 
 /**
- * Runs a vector. Answers with everything that is not as expected.
+ * Runs a vector. Returns everything that differs from the expectation.
  *
- * @throws Error that names the line, if a step itself cannot be done.
+ * @throws Error with the line, if a step itself cannot be done.
  */
 export async function runVector({ name, steps }: Vector): Promise<readonly string[]> {
   const stage = await setUp(steps)
@@ -166,18 +166,18 @@ export async function runVector({ name, steps }: Vector): Promise<readonly strin
   return wrong
 }
 
-/** The kernel, and what has happened to it so far. */
+/** The kernel, and the state of the run. */
 interface Stage {
   readonly rig: Rig
-  /** Rungs that throw. */
+  /** Steps of the ladder that throw. */
   readonly broken: Set<string>
-  /** Rungs that were asked about the latest call and had no objection. */
+  /** Steps that were asked about the latest call and did not object. */
   readonly silent: Set<string>
-  /** Ids of the approval requests, in the order they were opened. */
+  /** Ids of the approval requests, in the order of opening. */
   readonly requests: string[]
-  /** Ids of what Sentinels posted. */
+  /** Ids of posted observations. */
   readonly observations: string[]
-  /** Ids of the delegations, in the order they were signed, also of those that were refused. */
+  /** Ids of the delegations in the order of signing, including refused ones. */
   readonly delegations: string[]
   storeFails: boolean
 }
@@ -197,13 +197,13 @@ async function setUp(steps: readonly Step[]): Promise<Stage> {
     write: (batch) => (state.storeFails ? Promise.reject(new Error('disk full')) : store.write(batch)),
   })
   const rig = await createRig({ kernel: quota ? readQuota(quota.text) : {}, between })
-  // The same object that the store asks.
+  // The same object that the store uses.
   const stage = Object.assign(state, { rig })
   rig.kernel = watched(stage)
   return stage
 }
 
-/** The kernel with every rung listened to, and some of them broken. */
+/** Returns the kernel with every step recorded, and some of them broken. */
 function watched({ rig: { kernel }, broken, silent }: Stage): Kernel {
   const watch = <R extends Kernel['ladder'][number]>(rung: R): R => ({
     ...rung,
@@ -229,7 +229,7 @@ async function take(stage: Stage, step: Step): Promise<readonly string[]> {
   return expected ? ['it was not refused'] : []
 }
 
-/** What the kernel refuses is told with a code; anything else is a fault of the vector. */
+/** A refusal of the kernel has a code; any other error is a mistake in the vector. */
 function isRefusal(fault: unknown): fault is KernelError {
   return fault instanceof KernelError && fault.code !== 'LEDGER_POISONED'
 }
@@ -295,7 +295,7 @@ const SCOPE_KEYS = [
   'by',
 ] as const
 
-/** Gives a session a scope, as a host does or, with `as`, an operator. */
+/** Sets the scope of a session, as a host application or, with `as`, as an operator. */
 async function open({ rig }: Stage, text: string): Promise<void> {
   const order = readObject(text, SCOPE_KEYS)
   const { effects, tools, sinks, looked_up, by = 'host' } = order
@@ -341,11 +341,11 @@ const DELEGATE_KEYS = [
   'tenant',
 ] as const
 
-/** Signs a delegation with the fixed key of its delegator, or of whom `key` names, and hands it in. */
+/** Signs a delegation with the fixed key of its delegator, or of the principal in `key`, and registers it. */
 async function delegate({ rig, delegations }: Stage, text: string): Promise<void> {
   const order = readObject(text, DELEGATE_KEYS)
   const { tools = ['*'], depth = 0, parent, effects, session } = order
-  // Sound: what is not of the form of a statement is refused when it is signed, whatever it is.
+  // Safe cast: an invalid statement is refused when it is signed.
   const statement = {
     v: 1,
     ledger: ORIGIN,
@@ -399,20 +399,20 @@ function readObserve(text: string): ObserveOrder {
 }
 
 function offer({ kernel }: Rig, order: JsonObject): void {
-  // Sound: whatever a server says is JSON, and `definitionOf` is what we ask of it.
+  // Safe cast: a server sends JSON, and `definitionOf` checks it.
   kernel.catalogue.offer(readText(order, 'tool'), definitionOf(order.definition as JsonObject))
 }
 
 const RECORDS = ['session', 'principal', 'tenant', 'provenance', 'delegation', 'input'] as const
 
-/** Changes the private records of one kind behind the kernel's back, which then starts again. */
+/** Changes the private records of one kind while the kernel is stopped, then starts it again. */
 async function changeRecords(
   stage: Stage,
   kind: string,
   change: (text: string) => string | undefined,
 ): Promise<void> {
   if (!RECORDS.some((each) => each === kind)) throw new Error(`write one of ${RECORDS.join(', ')}`)
-  // Sound: the store in memory keeps them in a plain map, which it shows as one that only reads.
+  // Safe cast: the store in memory keeps them in a plain map, which it shows as read-only.
   const records = stage.rig.store.records as Map<string, string>
   const names = [...records.keys()].filter((name) => name.startsWith(`${kind}\n`))
   if (names.length === 0) throw new Error('there is no such record yet')
@@ -424,25 +424,25 @@ async function changeRecords(
   await restart(stage)
 }
 
-/** The record with its last digit changed. */
+/** Returns the record with its last digit changed. */
 function otherDigit(record: string): string {
   const at = record.search(/[0-9][^0-9]*$/)
   return `${record.slice(0, at)}${(Number(record[at]) + 1) % 10}${record.slice(at + 1)}`
 }
 
-/** What came of a call, on both sides. */
+/** The outcome of a call, as the caller and the ledger see it. */
 interface Outcome {
-  readonly told: Decided
-  /** Whether the tool ran or, for an advised call, may. */
+  readonly decided: Decided
+  /** Whether the tool ran or, for an advised call, may run. */
   readonly passed: boolean
-  /** The arguments as the tool got them. */
+  /** The arguments that the tool got. */
   readonly dispatched: string | undefined
   readonly receipt: Decision | undefined
-  /** What followed, if the gateway ran the tool. */
+  /** The effect, if the gateway ran the tool. */
   readonly followed: Followed | undefined
 }
 
-/** What a tool did: what it was made to answer, what is on the ledger of it, and what is handed on. */
+/** The effect of a tool: its scripted answer, its receipt, and the forwarded result. */
 interface Followed {
   readonly answer: ToolAnswer
   readonly effect: Effect
@@ -452,18 +452,18 @@ interface Followed {
 async function takeCall(stage: Stage, { text, expected }: Step): Promise<readonly string[]> {
   const { call, answer, times } = readCall(stage, text)
   for (let sent = 1; sent < times; sent++) {
-    const { told } = await send(stage, call, answer)
-    if (told.verdict !== 'ALLOW')
-      return [`the call is ${told.verdict} ${told.reason} when it comes the ${sent}. time`]
+    const { decided } = await send(stage, call, answer)
+    if (decided.verdict !== 'ALLOW')
+      return [`the call is ${decided.verdict} ${decided.reason} when it is sent for the ${sent}. time`]
   }
   const outcome = await send(stage, call, answer)
-  const { approval } = outcome.told
+  const { approval } = outcome.decided
   if (approval !== undefined && !stage.requests.includes(approval)) stage.requests.push(approval)
   const facts = factsOf(outcome, stage)
   return [
     ...disagreements(outcome),
     ...wronglyHandedOn(outcome),
-    ...missingFrom(facts, outcome.told.detail ?? '', expected?.lines ?? [], resultOf(outcome)),
+    ...missingFrom(facts, outcome.decided.detail ?? '', expected?.lines ?? [], resultOf(outcome)),
     ...(outcome.receipt || expected?.lines.includes('no receipt') ? [] : ['there is no receipt']),
   ]
 }
@@ -484,7 +484,7 @@ async function send({ rig, silent }: Stage, call: Partial<ToolCall>, answer: Too
           .then((enforced) => ({ ...enforced, ran: dispatched !== undefined }))
   const receipt = receiptIn(rig, decided.receipt)
   return {
-    told: decided,
+    decided,
     passed: ran,
     dispatched,
     receipt: receipt?.kind === 'decision' ? receipt : undefined,
@@ -504,7 +504,7 @@ function followedBy(rig: Rig, answer: ToolAnswer, effect: Enforced['effect']): F
   return { answer, effect: receipt, handedOn: inspection?.content }
 }
 
-/** Where the effect on the ledger, what the tool answered and what is handed on do not agree. */
+/** Returns contradictions between the recorded effect, the answer of the tool and the forwarded result. */
 function wronglyHandedOn({ passed, followed }: Outcome): readonly string[] {
   if (!followed) return passed ? ['the tool ran, and there is no effect on the ledger'] : []
   const { answer, effect, handedOn } = followed
@@ -519,30 +519,31 @@ function wronglyHandedOn({ passed, followed }: Outcome): readonly string[] {
   return wrong
 }
 
-/** What is handed on of the tool's answer, as text; nothing if it is withheld. */
+/** Returns the forwarded result as text; empty if it is withheld. */
 function resultOf({ followed }: Outcome): string | undefined {
   if (followed?.answer.content === undefined) return undefined
   return followed.handedOn === undefined ? '' : canonicalize(followed.handedOn)
 }
 
-/** Where what the caller was told, what is on the ledger and what happened do not agree. */
-function disagreements({ told, passed, dispatched, receipt }: Outcome): readonly string[] {
+/** Returns contradictions between the answer to the caller, the ledger and the tool. */
+function disagreements({ decided, passed, dispatched, receipt }: Outcome): readonly string[] {
   const wrong: string[] = []
   const same = (what: string, one: unknown, other: unknown): void => {
-    if (one !== other) wrong.push(`${what}: told ${String(one)}, on record ${String(other)}`)
+    if (one !== other) wrong.push(`${what}: answered ${String(one)}, on record ${String(other)}`)
   }
-  // Who is only advised runs the tool by themselves.
-  const runs = told.verdict === 'ALLOW' && receipt?.assurance !== 'advised'
-  if (passed !== runs) wrong.push(`${told.verdict}, but the tool ran: ${passed}`)
-  if ((told.receipt === undefined) !== (receipt === undefined)) wrong.push('the receipt is not on the ledger')
-  if ((told.verdict === 'ESCALATE') !== (told.approval !== undefined))
-    wrong.push('a request goes with ESCALATE')
+  // The caller of an advised call runs the tool.
+  const runs = decided.verdict === 'ALLOW' && receipt?.assurance !== 'advised'
+  if (passed !== runs) wrong.push(`${decided.verdict}, but the tool ran: ${passed}`)
+  if ((decided.receipt === undefined) !== (receipt === undefined))
+    wrong.push('the receipt is not on the ledger')
+  if ((decided.verdict === 'ESCALATE') !== (decided.approval !== undefined))
+    wrong.push('only an ESCALATE has a request')
   if (!receipt) return wrong
-  same('verdict', told.verdict, receipt.verdict)
-  same('reason', told.reason, receipt.reason_code)
-  same('rung', told.rung, receipt.rung)
-  same('rule', told.rule, receipt.rule)
-  same('expiry', told.expires, receipt.expires)
+  same('verdict', decided.verdict, receipt.verdict)
+  same('reason', decided.reason, receipt.reason_code)
+  same('rung', decided.rung, receipt.rung)
+  same('rule', decided.rule, receipt.rule)
+  same('expiry', decided.expires, receipt.expires)
   if (dispatched !== undefined && receipt.commit === 'plain')
     same('arguments', sha256Hex(dispatched), receipt.args_hash)
   return wrong
@@ -558,10 +559,10 @@ const BROWSER_FIELDS = [
   'destination_host',
 ] as const
 
-/** Every line that would be true of a call. */
-function factsOf({ told, receipt, followed }: Outcome, { rig, silent }: Stage): readonly string[] {
-  const rule = told.rule === undefined ? '' : ` rule ${told.rule}`
-  const decision = `${told.verdict} ${told.reason} by ${told.rung}${rule}`
+/** Returns every line that is true for a call. */
+function factsOf({ decided, receipt, followed }: Outcome, { rig, silent }: Stage): readonly string[] {
+  const rule = decided.rule === undefined ? '' : ` rule ${decided.rule}`
+  const decision = `${decided.verdict} ${decided.reason} by ${decided.rung}${rule}`
   if (!receipt) return [decision, 'no receipt']
   const active = standings(rig.kernel).filter(({ standing }) => standing === 'active')
   return [
@@ -606,7 +607,7 @@ function browserField({ browser }: Decision, field: (typeof BROWSER_FIELDS)[numb
   return typeof value === 'object' ? `[${value.join(', ')}]` : String(value)
 }
 
-/** The expected lines that do not hold, each with what holds instead. */
+/** Returns the expected lines that do not hold, each with the actual line. */
 function missingFrom(
   facts: readonly string[],
   detail: string,
@@ -652,7 +653,7 @@ const CALL_KEYS = [
 
 interface ReadCall {
   readonly call: Partial<ToolCall>
-  /** What the tool answers. */
+  /** The scripted answer of the tool. */
   readonly answer: ToolAnswer
   readonly times: number
 }
@@ -686,18 +687,18 @@ function readCall(stage: Stage, text: string): ReadCall {
   return { call, answer: readAnswer(given), times }
 }
 
-/** The arguments with a `text` so long that their canonical JSON has `size` bytes. */
+/** Returns the arguments with a `text` that makes their canonical JSON `size` bytes long. */
 function argsOfSize({ size, args = {} }: JsonObject): JsonObject {
   if (typeof size !== 'number' || !isObject(args)) throw new Error('`size` is a number, `args` an object')
   const rest = canonicalize({ ...args, text: '' }).length
   return { ...args, text: 'x'.repeat(size - rest) }
 }
 
-/** What the tool answers: its `output` as a value, or a byte that nobody looks into. */
+/** Returns the answer of the tool: its `output` as a value, or one byte. */
 function readAnswer({ output, fails = false, assurance }: JsonObject): ToolAnswer {
-  if (typeof fails !== 'boolean') throw new Error('`fails` is true or false')
+  if (typeof fails !== 'boolean') throw new Error('`fails` must be true or false')
   if (assurance === 'advised' && (output !== undefined || fails)) {
-    throw new Error('who is only advised runs the tool by themselves; leave out `output` and `fails`')
+    throw new Error('the caller runs the tool of an advised call; remove `output` and `fails`')
   }
   const status = fails ? 'FAILED' : 'COMPLETED'
   if (output === undefined) return { status, output: new Uint8Array([1]) }
@@ -709,7 +710,7 @@ function readBrowser(browser: JsonObject, { observations }: Stage): JsonObject {
   return typeof id === 'string' ? { ...browser, observation_id: named(id, observations) } : browser
 }
 
-/** `#2` is the second of its kind; anything else is the id itself. */
+/** Resolves `#2` to the second of its kind; anything else is the id itself. */
 function named(text: string, ids: readonly string[]): string {
   const number = /^#([0-9]+)$/.exec(text)?.[1]
   const id = number === undefined ? text : ids[Number(number) - 1]
@@ -735,7 +736,7 @@ function readText(object: JsonObject, key: string): string {
   return value
 }
 
-/** One of a list of words; the first if nothing is said. */
+/** Returns one of a list of words; the first by default. */
 function readWord<W extends string>(object: JsonObject, key: string, words: readonly [W, ...W[]]): W {
   const word = key in object ? words.find((each) => each === object[key]) : words[0]
   if (word === undefined) throw new Error(`\`${key}\` is one of ${words.join(', ')}`)

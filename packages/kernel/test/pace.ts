@@ -1,8 +1,8 @@
-// Compares the time of long and short texts in a way that a busy machine does not change.
+// Compares the run times of long and short texts, independent of the load of the machine.
 
 /**
- * How many times longer one run of `long` takes than `times` runs of `short`, which are as much work if the time is linear. Both
- * last equally long, so a busy machine interrupts them alike; the best of each counts. Tries again while it is over the limit.
+ * Returns how many times longer one run of `long` takes than `times` runs of `short`, which is the same work if the time is linear.
+ * Both take equally long, so the load affects them alike, and the best run counts. Tries again while the result is over the limit.
  */
 export function paceRatio(short: () => void, long: () => void, times: number, limit: number): number {
   const best = { short: Infinity, long: Infinity }

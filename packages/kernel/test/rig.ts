@@ -1,4 +1,4 @@
-// A kernel on a store in memory, with fixed keys and a clock that the test turns: for tests, vectors and benchmarks.
+// A kernel on a store in memory, with fixed keys and a manual clock, for tests, vectors and benchmarks.
 
 import {
   formatTrust,
@@ -36,10 +36,10 @@ export const ORIGIN = 'ledger.example/kernel'
 export const WRITER = 'gw-1'
 export const START: number = Date.UTC(2026, 0, 5, 9, 0, 0)
 
-/** A host whose clock and timers are the test's. */
+/** A host with a manual clock and timers. */
 export interface TestHost extends Host {
   time: number
-  /** Moves the clock and runs the timers that are due. */
+  /** Advances the clock and runs the timers that are due. */
   advance(milliseconds: number): void
   readonly timers: number
 }
@@ -74,7 +74,7 @@ export function createHost(): TestHost {
 
 const keys = new Map<string, Promise<SigningKey>>()
 
-/** A key that is the same in every run. */
+/** Returns a key that is the same in every run. */
 export function fixedKey(name: string): Promise<SigningKey> {
   let key = keys.get(name)
   if (!key) {
@@ -84,40 +84,40 @@ export function fixedKey(name: string): Promise<SigningKey> {
   return key
 }
 
-/** The seed of a key that is the same in every run. */
+/** Returns the seed of a key that is the same in every run. */
 export function seedOf(name: string): Uint8Array {
   return new Uint8Array(Buffer.from(sha256Hex(`tollgate kernel test key: ${name}`), 'hex'))
 }
 
-/** Everything a test of the road needs. */
+/** Everything that a test of the pipeline needs. */
 export interface Rig {
   readonly host: TestHost
   readonly store: MemoryStore
-  /** The kernel of the moment; `reopen` makes a new one on the same store. */
+  /** The current kernel; `reopen` creates a new one on the same store. */
   kernel: Kernel
   call(fields?: Partial<ToolCall>): ToolCall
   authorize(fields?: Partial<ToolCall>): Promise<Authorization>
   enforce(fields?: Partial<ToolCall>, dispatch?: Dispatch): Promise<Enforced>
-  /** Starts a new kernel on what the store has, as after a crash. */
+  /** Starts a new kernel on the store, as after a crash. */
   reopen(): Promise<Kernel>
   receipts(): readonly Receipt[]
-  /** The last receipt of a kind. */
+  /** Returns the last receipt of a kind. */
   last<K extends Receipt['kind']>(kind: K): Extract<Receipt, { kind: K }>
-  /** Exports the whole ledger as a pack and verifies it under the ledger's key. */
+  /** Exports the whole ledger as a pack and verifies it with the ledger's key. */
   verify(): Promise<Report>
 }
 
 export interface RigOptions {
-  /** Text of the policy; `tollgate: 1` and a name are added where they are missing. */
+  /** Text of the policy; `tollgate: 1` and a name are added if missing. */
   readonly policy?: string
   /** The tenants that the policy is activated for. */
   readonly tenants?: readonly string[]
   readonly kernel?: Partial<KernelOptions>
-  /** Something between the kernel and the store, to make it fail. */
+  /** A wrapper of the store, to make it fail. */
   readonly between?: (store: MemoryStore) => Store
 }
 
-/** The policy of a text that may leave out the first two lines. */
+/** Parses a policy text, which may leave out the first two lines. */
 export function policyOf(text: string): Policy {
   const whole = /^tollgate:/m.test(text) ? text : `tollgate: 1\nname: test\n${text}`
   const parsed = parsePolicy(whole)

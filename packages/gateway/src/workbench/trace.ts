@@ -2,7 +2,7 @@
 
 import { encodeReceipt, type Json, type JsonObject, type Receipt } from '@tollgate/evidence'
 import { KEPT } from '@tollgate/kernel'
-import { STANDING, type TraceEntry } from '@tollgate/kernel/workbench'
+import { STATEFUL_KINDS, type TraceEntry } from '@tollgate/kernel/workbench'
 import { GatewayError } from '../error.ts'
 import { isObject } from '../tools/offer.ts'
 import type { LedgerView, Payload } from '../view.ts'
@@ -27,7 +27,7 @@ export async function* tracePages(view: LedgerView): AsyncGenerator<readonly Tra
 async function* payloadPages(view: LedgerView): AsyncGenerator<readonly Payload[]> {
   const first = await firstKept(view)
   if (first === undefined) return
-  const standing = (await view.indexesOf([...STANDING])).filter((index) => index < first)
+  const standing = (await view.indexesOf([...STATEFUL_KINDS])).filter((index) => index < first)
   for (const index of standing) yield await view.payloads(index, 1)
   // As it is now: who writes may be quicker than who reads.
   const size = await view.size()

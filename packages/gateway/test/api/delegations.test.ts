@@ -60,7 +60,7 @@ describe('a delegation', () => {
     [
       'an unknown parent',
       async () => (await delegated({ parent: 'f'.repeat(64) })).envelope,
-      /register that first/,
+      /register the parent first/,
     ],
     ['half an envelope', async () => (await delegated()).envelope.slice(0, -9), /not in canonical form/],
     ['no envelope at all', () => Promise.resolve('{}'), /not in canonical form/],

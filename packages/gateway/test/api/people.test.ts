@@ -36,7 +36,7 @@ describe('approvals', () => {
       body approver "user:olga"
       operator POST /v1/approvals/$id/deny
       status 409
-      has the request has been answered
+      has the request was already answered
       agent POST /v1/evaluate ${MAIL}
       body verdict "ALLOW"
       agent GET /v1/approvals/$id
@@ -64,7 +64,7 @@ describe('approvals', () => {
     const rig = await check(`${ASK}
       operator POST /v1/approvals/$id/approve ${reason('use AKIAIOSFODNN7EXAMPLE')}
       status 400
-      has looks like a secret
+      has seems to contain a secret
       operator POST /v1/approvals/$id/approve ${reason('the list is right')}
       status 200
       agent GET /v1/approvals/$id
@@ -90,7 +90,7 @@ describe('approvals', () => {
       body reason_required true
       operator POST /v1/approvals/$id/approve
       status 409
-      has asks for a reason
+      has requires a reason
       operator POST /v1/approvals/$id/deny {"because":" "}
       status 409
       operator POST /v1/approvals/$id/deny {"because":"not today"}
@@ -136,7 +136,7 @@ describe('approvals', () => {
       rig,
       `agent GET /v1/approvals/${id}\nbody status "timed_out"\noperator GET /v1/approvals\nbody approvals []`,
     )
-    await script(rig, `operator POST /v1/approvals/${id}/approve\nstatus 409\nhas the request has ended`)
+    await script(rig, `operator POST /v1/approvals/${id}/approve\nstatus 409\nhas the request has expired`)
   })
 
   test('are nobody’s own to give', async () => {
@@ -150,7 +150,7 @@ describe('approvals', () => {
     const headers = { authorization: `Bearer ${token}` }
     const response = await rig.app.fetch(new Request(url, { method: 'POST', headers }))
     expect(response.status).toBe(409)
-    expect(await response.text()).toContain('nobody approves their own call')
+    expect(await response.text()).toContain('you cannot approve your own call')
   })
 
   test('go to the approvers that the rule names, by name or by group', async () => {
@@ -160,7 +160,7 @@ describe('approvals', () => {
     await check(`${ASK}\noperator POST /v1/approvals/$id/approve\nstatus 200`, named('ops'))
     await check(`${ASK}\noperator POST /v1/approvals/$id/approve\nstatus 200`, named('"user:olga"'))
     await check(
-      `${ASK}\noperator POST /v1/approvals/$id/approve\nstatus 409\nhas other approvers`,
+      `${ASK}\noperator POST /v1/approvals/$id/approve\nstatus 409\nhas does not list you as an approver`,
       named('legal'),
     )
   })

@@ -140,7 +140,7 @@ log: loud
     ['a missing ledger', 'tollgate: 1\n', /^1:1: `ledger` is missing/],
     ['an empty file', '', /^1:1: must be a mapping of `tollgate`/],
     ['a list', '- a\n', /must be a mapping/],
-    ['a key twice', `${HEAD}log: info\nlog: warn\n`, /^4:1: `log` is here twice; keep one of the two/],
+    ['a key twice', `${HEAD}log: info\nlog: warn\n`, /^4:1: `log` appears twice here; remove one/],
     ['an anchor', `${HEAD}hosts: &h [a]\n`, /^3:11: an anchor is not allowed here; write the value out/],
     ['an alias', `${HEAD}policy: *h\n`, /^3:9: an alias is not allowed here; write the value out/],
     ['incomplete YAML', `${HEAD}hosts: [a\n`, /not readable as YAML/],

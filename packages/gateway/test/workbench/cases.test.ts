@@ -314,7 +314,7 @@ describe('a case file', () => {
       [/`delivery` must be one of/],
     ],
     ['no YAML', 'tollgate: [', [/not readable as YAML/]],
-    ['one key twice', 'tollgate: 1\ntollgate: 1\ncases: []', [/is here twice/]],
+    ['one key twice', 'tollgate: 1\ntollgate: 1\ncases: []', [/appears twice here/]],
     ['a second document', 'tollgate: 1\n---\ncases: []', [/a second document/]],
     [
       'an anchor and an alias',
@@ -372,7 +372,7 @@ describe('a hostile case file', () => {
   it('with a hundred thousand mistakes tells a hundred', () => {
     const mistakes = mistakesIn(`tollgate: 1\ncases:\n${'  - {}\n'.repeat(5000)}`)
     expect(mistakes).toHaveLength(101)
-    expect(mistakes.at(-1)).toMatch(/and 14900 more mistakes from here on/)
+    expect(mistakes.at(-1)).toMatch(/and 14900 more mistakes after this line/)
   })
 
   it('with names of members that objects have by birth changes nothing', async () => {
@@ -427,7 +427,7 @@ describe('running cases', () => {
     expect(await failureOf(write, 'expect: ESCALATE by writing', 'approve: ops')).toBeUndefined()
     expect(await failureOf(write, 'expect: ESCALATE by writing', 'refuse: ops')).toBeUndefined()
     expect(await failureOf(write, 'expect: ESCALATE', 'approve: dev')).toBe(
-      '3: expected an answer by `dev`, got the rule names other approvers',
+      '3: expected an answer by `dev`, got the rule does not list you as an approver; one of its approvers must answer',
     )
     expect(
       await failureOf(write, 'expect: ESCALATE', 'cannot-approve: [dev, "agent:test"]', 'approve: ops'),

@@ -56,13 +56,17 @@ const ROWS: Readonly<Record<RemarkCode, readonly Row[] | 'suggests no edit'>> = 
     {
       policy: AGENTS + TOOLS + rules(DENY, ALLOW),
       edits: [
-        { says: 'put it before `no`', ...moved(DENY, ALLOW), opens: 'it lets pass what is refused now' },
+        {
+          says: 'move it before `no`',
+          ...moved(DENY, ALLOW),
+          opens: 'it then allows calls that are now denied or escalated',
+        },
         { says: 'remove it', ...removed(ALLOW) },
       ],
     },
     {
       policy: AGENTS + TOOLS + rules(REST, '{ id: late, deny: fs/read }'),
-      edits: [{ says: 'put it before `rest`', ...moved(REST, '{ id: late, deny: fs/read }') }],
+      edits: [{ says: 'move it before `rest`', ...moved(REST, '{ id: late, deny: fs/read }') }],
     },
   ],
   RULE_SHADOWED: [
@@ -70,11 +74,11 @@ const ROWS: Readonly<Record<RemarkCode, readonly Row[] | 'suggests no edit'>> = 
       policy: AGENTS + TOOLS + rules('{ id: no, deny: fs/read }', '{ id: yes, allow: [fs/read, fs/write] }'),
       edits: [
         {
-          says: 'put it before `no`',
+          says: 'move it before `no`',
           ...moved('{ id: no, deny: fs/read }', '{ id: yes, allow: [fs/read, fs/write] }'),
-          opens: 'it lets pass what is refused now',
+          opens: 'it then allows calls that are now denied or escalated',
         },
-        { says: 'remove the name', from: 'allow: [fs/read, fs/write]', to: 'allow: [fs/write]' },
+        { says: 'remove this name', from: 'allow: [fs/read, fs/write]', to: 'allow: [fs/write]' },
       ],
     },
   ],
@@ -83,19 +87,19 @@ const ROWS: Readonly<Record<RemarkCode, readonly Row[] | 'suggests no edit'>> = 
       policy: AGENTS + TOOLS + rules("{ id: reads, allow: '*/read' }", "{ id: no, deny: 'fs/*' }"),
       edits: [
         {
-          says: 'put it before `reads`',
+          says: 'move it before `reads`',
           ...moved("{ id: reads, allow: '*/read' }", "{ id: no, deny: 'fs/*' }"),
         },
-        { says: 'name the tools that `reads` is for', from: "'*/read'", to: 'net/read' },
+        { says: 'list the tools of `reads` by name', from: "'*/read'", to: 'net/read' },
       ],
     },
   ],
   CONDITION_NEVER_TRUE: [
     {
       policy: AGENTS + TOOLS + rules(NEVER, REST),
-      edits: [{ says: 'remove it', ...removed(NEVER), opens: 'are decided by the rules after it' }],
+      edits: [{ says: 'remove the rule', ...removed(NEVER), opens: 'later rules decide the calls' }],
     },
-    { policy: AGENTS + TOOLS + rules(FALSE, REST), edits: [{ says: 'remove it', ...removed(FALSE) }] },
+    { policy: AGENTS + TOOLS + rules(FALSE, REST), edits: [{ says: 'remove the rule', ...removed(FALSE) }] },
   ],
   CONDITION_ALWAYS_TRUE: [
     {
@@ -111,7 +115,7 @@ const ROWS: Readonly<Record<RemarkCode, readonly Row[] | 'suggests no edit'>> = 
           says: 'write one of read',
           from: '"reads"',
           to: '"read"',
-          opens: 'the rule then decides such calls',
+          opens: 'the rule then applies to such calls',
         },
       ],
     },
@@ -124,7 +128,7 @@ const ROWS: Readonly<Record<RemarkCode, readonly Row[] | 'suggests no edit'>> = 
           says: 'write `path.within(args.path, "/notes")`',
           from: 'args.path.startsWith("/notes/")',
           to: 'path.within(args.path, "/notes")',
-          opens: 'which also holds for `/notes` itself',
+          opens: 'which also matches `/notes` itself',
         },
       ],
     },
@@ -145,7 +149,7 @@ const ROWS: Readonly<Record<RemarkCode, readonly Row[] | 'suggests no edit'>> = 
           says: 'write `host.within(args.host, "example.com")`',
           from: 'args.host.endsWith(".example.com")',
           to: 'host.within(args.host, "example.com")',
-          opens: 'which also holds for `example.com` itself',
+          opens: 'which also matches `example.com` itself',
         },
       ],
     },
@@ -156,7 +160,7 @@ const ROWS: Readonly<Record<RemarkCode, readonly Row[] | 'suggests no edit'>> = 
         AGENTS + TOOLS + rules(`{ id: a, deny: fs/read, when: 'path.within(args.path, "/keys")' }`, REST),
       edits: [
         {
-          says: 'deny the rest with `!path.within(…)`',
+          says: 'with `!path.within(…)`',
           from: 'path.within(args.path, "/keys")',
           to: '!path.within(args.path, "/notes")',
         },
@@ -166,7 +170,7 @@ const ROWS: Readonly<Record<RemarkCode, readonly Row[] | 'suggests no edit'>> = 
       policy: AGENTS + TOOLS + rules(`{ id: a, allow: fs/read, when: '!path.within(args.path, "/keys")' }`),
       edits: [
         {
-          says: 'allow it with `path.within(…)`',
+          says: 'allow only what is inside the allowed paths with `path.within(…)`',
           from: '!path.within(args.path, "/keys")',
           to: 'path.within(args.path, "/notes")',
         },
@@ -177,7 +181,7 @@ const ROWS: Readonly<Record<RemarkCode, readonly Row[] | 'suggests no edit'>> = 
     {
       policy: AGENTS + TOOLS + rules("{ id: all, allow: '*' }"),
       edits: [
-        { says: 'name the tools that are meant', from: "allow: '*'", to: 'allow: [fs/read, fs/write]' },
+        { says: 'list the intended tools by name', from: "allow: '*'", to: 'allow: [fs/read, fs/write]' },
       ],
     },
   ],
@@ -185,8 +189,12 @@ const ROWS: Readonly<Record<RemarkCode, readonly Row[] | 'suggests no edit'>> = 
     {
       policy: AGENTS + TOOLS + rules('{ id: a, allow: fs/delete }'),
       edits: [
-        { says: 'add `when`', from: 'allow: fs/delete', to: "allow: fs/delete, when: 'args.n == 1.0'" },
-        { says: 'write `require`', from: 'allow: fs/delete', to: 'require: fs/delete' },
+        {
+          says: 'add a `when` condition',
+          from: 'allow: fs/delete',
+          to: "allow: fs/delete, when: 'args.n == 1.0'",
+        },
+        { says: 'use `require`', from: 'allow: fs/delete', to: 'require: fs/delete' },
       ],
     },
   ],
@@ -194,12 +202,17 @@ const ROWS: Readonly<Record<RemarkCode, readonly Row[] | 'suggests no edit'>> = 
     {
       policy: AGENTS + TOOLS + rules('{ id: a, allow: fs/raed }'),
       edits: [
-        { says: 'correct the name', from: 'fs/raed', to: 'fs/read', opens: 'are decided by the rules' },
+        {
+          says: 'correct the name',
+          from: 'fs/raed',
+          to: 'fs/read',
+          opens: 'the rules decide calls of known tools',
+        },
         {
           says: 'declare the tool under `tools`',
           from: 'tools:\n',
           to: 'tools:\n  fs/raed: { effect: read }\n',
-          opens: 'are decided by the rules',
+          opens: 'the rules decide calls of known tools',
         },
       ],
     },
@@ -209,12 +222,12 @@ const ROWS: Readonly<Record<RemarkCode, readonly Row[] | 'suggests no edit'>> = 
       policy: AGENTS + TOOLS + rules('{ id: a, allow: [fs/read, fs/write] }'),
       edits: [
         {
-          says: 'add a rule that allows',
+          says: 'add a rule with `allow`',
           from: 'rules:\n',
           to: 'rules:\n  - { id: b, allow: fs/delete }\n',
-          opens: 'a rule that allows',
+          opens: 'a rule with `allow`',
         },
-        { says: 'or denies', from: 'rules:\n', to: 'rules:\n  - { id: b, deny: fs/delete }\n' },
+        { says: 'or `deny`', from: 'rules:\n', to: 'rules:\n  - { id: b, deny: fs/delete }\n' },
       ],
     },
   ],
@@ -223,10 +236,10 @@ const ROWS: Readonly<Record<RemarkCode, readonly Row[] | 'suggests no edit'>> = 
       policy: `principals:\n  'agent:*': { tier: standard }\ntools:\n  'fs/*': { effect: delete }\n  'fs/r*': { effect: read }\n${rules(REST)}gates: { privilege: {} }\n`,
       edits: [
         {
-          says: 'put it before `fs/*`',
+          says: 'move it before `fs/*`',
           from: "  'fs/*': { effect: delete }\n  'fs/r*': { effect: read }\n",
           to: "  'fs/r*': { effect: read }\n  'fs/*': { effect: delete }\n",
-          opens: 'what it says counts instead',
+          opens: 'to make it take effect',
         },
         { says: 'or remove it', from: "  'fs/r*': { effect: read }\n", to: '' },
       ],
@@ -240,7 +253,7 @@ const ROWS: Readonly<Record<RemarkCode, readonly Row[] | 'suggests no edit'>> = 
           says: 'declare it under `principals`',
           from: 'principals:\n',
           to: "principals:\n  'agent:a': { tier: admin }\n",
-          opens: 'its tier counts',
+          opens: 'its tier then applies',
         },
       ],
     },
@@ -250,10 +263,10 @@ const ROWS: Readonly<Record<RemarkCode, readonly Row[] | 'suggests no edit'>> = 
       policy: covered('{ tier: standard }', '{ tier: admin }'),
       edits: [
         {
-          says: 'put it before `agent:*`',
+          says: 'move it before `agent:*`',
           from: "  'agent:*': { tier: standard }\n  'agent:w*': { tier: admin }\n",
           to: "  'agent:w*': { tier: admin }\n  'agent:*': { tier: standard }\n",
-          opens: 'its tier counts instead',
+          opens: 'to make its tier take effect',
         },
         { says: 'or remove it', from: "  'agent:w*': { tier: admin }\n", to: '' },
       ],
@@ -274,7 +287,7 @@ const ROWS: Readonly<Record<RemarkCode, readonly Row[] | 'suggests no edit'>> = 
   LABEL_UNKNOWN: [
     {
       policy: `${AGENTS}${TOOLS}${rules(REST)}gates: { taint: { deny: [secrets] } }\n`,
-      edits: [{ says: 'correct it', from: '[secrets]', to: '[secret]' }],
+      edits: [{ says: 'correct the name', from: '[secrets]', to: '[secret]' }],
     },
   ],
   HOST_COVERED: [
@@ -282,7 +295,7 @@ const ROWS: Readonly<Record<RemarkCode, readonly Row[] | 'suggests no edit'>> = 
       policy: `${AGENTS}tools:\n  net/get: { effect: read, destinations: [url] }\n${rules("{ id: a, allow: 'net/*' }")}gates: { egress: { deny: [a.test], allow: [a.test, b.test] } }\n`,
       edits: [
         { says: 'remove it from `allow`', from: 'allow: [a.test, b.test]', to: 'allow: [b.test]' },
-        { says: 'or from `deny`', from: 'deny: [a.test], ', to: '', opens: '`allow` counts' },
+        { says: 'or from `deny`', from: 'deny: [a.test], ', to: '', opens: 'to make `allow` take effect' },
       ],
     },
   ],
@@ -334,7 +347,7 @@ describe('an edit that a remark suggests', () => {
   it('never is to remove an entry whose `delegate-only` or `key` counts', () => {
     const policy = read(covered('{ tier: standard }', '{ tier: standard, delegate-only: true }'))
     const [remark] = reviewPolicy(policy).filter(({ code }) => code === 'PRINCIPAL_COVERED')
-    expect(remark?.remedy).toContain('Keep the entry: its `delegate-only` counts')
+    expect(remark?.remedy).toContain('Keep the entry because of its `delegate-only`')
     expect(remark?.remedy).not.toContain('remove')
     const without = read(
       `principals:\n  'agent:*': { tier: standard }\n${TOOLS}${rules(REST)}gates: { privilege: {} }\n`,

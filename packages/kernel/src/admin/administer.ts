@@ -1,7 +1,7 @@
-// Room: people and operators act on a running kernel here. It holds approvals, freezes, pins, observe mode, delegations, scopes and
-// pardons; each action is a receipt. It decides on no call.
+// Room: acts of people and operators on a running kernel: approvals, freezes, pins, observe mode, delegations, scopes and
+// pardons. Each act is a receipt. This room decides no calls.
 //
-// What people do to a running kernel: policies, freezes, pins. Each is a receipt, and in force from its turn on.
+// Activates policies, sets freezes and pins tools. Each takes effect in its turn of the ledger.
 
 import type { Pin, PolicyActivation } from '@tollgate/evidence'
 import { readBecause } from './because.ts'
@@ -11,7 +11,7 @@ import type { Kernel } from '../kernel.ts'
 import type { Appended } from '../ledger/ledger.ts'
 import type { Policy } from '../policy/parse/parse.ts'
 
-/** Activates a policy for a tenant. From this turn on every call of it is judged by that, and none by half of each. */
+/** Activates a policy for a tenant. Every later call of the tenant is judged by it completely. */
 export async function activatePolicy(
   kernel: Kernel,
   policy: Policy,
@@ -38,16 +38,16 @@ export async function activatePolicy(
 }
 
 /**
- * Freezes or unfreezes. It is in force for every call that is decided after it.
+ * Freezes or unfreezes. It applies to every call that is decided after it.
  *
- * @throws KernelError `REQUEST_INVALID` if somebody calls themselves by the name of the flood guard.
+ * @throws KernelError `REQUEST_INVALID` if `by` is the reserved name of the flood guard.
  */
 export async function setFreeze(kernel: Kernel, order: FreezeOrder): Promise<Appended> {
   const tenant = order.tenant ?? kernel.tenant
   if (order.by === FLOOD_GUARD)
-    throw new KernelError('REQUEST_INVALID', `\`${FLOOD_GUARD}\` is nobody’s name`)
-  const { because: said, ...rest } = order
-  const because = readBecause(said)
+    throw new KernelError('REQUEST_INVALID', `the name \`${FLOOD_GUARD}\` is reserved; use another`)
+  const { because: given, ...rest } = order
+  const because = readBecause(given)
   return kernel.ledger.append({
     reserved: true,
     run: (turn) => recordFreeze(kernel, turn, { ...rest, tenant, ...(because !== undefined && { because }) }),
@@ -55,19 +55,19 @@ export async function setFreeze(kernel: Kernel, order: FreezeOrder): Promise<App
 }
 
 /**
- * Pins the definition that a tool's server offers now, if it is the one the person looked at.
+ * Pins the definition that the server of a tool offers now, if it is the one that the person reviewed.
  *
- * @throws KernelError `REQUEST_INVALID` if the server offers another by now, `SCHEMA_REFUSED` if its schema cannot be used.
+ * @throws KernelError `REQUEST_INVALID` if the server now offers a different one, `SCHEMA_REFUSED` if its schema is unusable.
  */
 export async function pinTool(kernel: Kernel, tool: string, hash: string, by: string): Promise<Appended> {
   const definition = kernel.catalogue.offered(tool)
   if (definition?.hash !== hash) {
     throw new KernelError(
       'REQUEST_INVALID',
-      `the definition of \`${tool}\` is not the one you looked at; look again`,
+      `the definition of \`${tool}\` has changed since you reviewed it; review it again`,
     )
   }
-  // Compiled before anything is written: a schema that cannot be used is refused, not pinned.
+  // Compile first: an unusable schema is refused, not pinned.
   const pinned = kernel.catalogue.prepare(definition)
   return kernel.ledger.append({
     reserved: true,
@@ -89,7 +89,7 @@ export async function pinTool(kernel: Kernel, tool: string, hash: string, by: st
   })
 }
 
-/** Releases a pin: the tool is as good as never pinned. @throws KernelError `REQUEST_INVALID` if it was not pinned. */
+/** Releases a pin. @throws KernelError `REQUEST_INVALID` if the tool is not pinned. */
 export async function unpinTool(kernel: Kernel, tool: string, by: string): Promise<Appended> {
   return kernel.ledger.append({
     reserved: true,

@@ -1,9 +1,9 @@
-// Answers of people to requests. Each is a receipt, and in force from its turn on.
+// Records the answers of people to approval requests. Each is a receipt and takes effect in its turn of the ledger.
 
 import { canonicalize, type Approval } from '@tollgate/evidence'
 import {
   answerName,
-  bearingOf,
+  statusOf,
   inputName,
   inputOf,
   pageName,
@@ -20,27 +20,27 @@ import { readPageInput } from '../gates/browser/page.ts'
 
 /** A person's answer to a request. */
 interface AnswerOrder {
-  /** Tenant of the approver: nobody answers for another. */
+  /** Tenant of the approver, who can only answer requests of this tenant. */
   readonly tenant: string
   /** Id of the request: the receipt of the ESCALATE decision. */
   readonly request: string
   readonly granted: boolean
-  /** Using the grant widens the scope of the session by this call: its tool, and what it acts on. */
+  /** If granted, using the approval adds this call to the scope of the session: its tool and its targets. */
   readonly widen?: boolean
-  /** Who answers, as the door has made sure of it. */
+  /** The person who answers, authenticated by the door. */
   readonly approver: string
-  /** Why, in a line of at most 500 characters. It is in the receipt. */
+  /** The reason: one line of at most 500 characters. The receipt contains it. */
   readonly because?: string | undefined
   /** Groups the approver belongs to. */
   readonly groups?: readonly string[]
 }
 
 /**
- * Answers a request, once. A grant can then be used by exactly the call it was asked for, once, while it lasts.
+ * Answers a request, once. Exactly the call that it was opened for can then use the approval, once, before it expires.
  *
- * @throws KernelError `APPROVAL_REFUSED` if there is no such request, it was answered or ended, this person may not answer it,
- * what is to be approved cannot be shown, or the policy asks for a reason and there is none; `REQUEST_INVALID` if the reason cannot
- * stand in a receipt.
+ * @throws KernelError `APPROVAL_REFUSED` if there is no such request, it was answered or has expired, this person may not answer
+ * it, the call cannot be shown, or the policy requires a reason and none was given; `REQUEST_INVALID` if the reason is not valid
+ * in a receipt.
  */
 export async function answerRequest(kernel: Kernel, order: AnswerOrder): Promise<Appended> {
   const because = readBecause(order.because)
@@ -79,9 +79,9 @@ export async function answerRequest(kernel: Kernel, order: AnswerOrder): Promise
 }
 
 const NOT_SHOWN =
-  'the arguments of the call, or its page, are lost or damaged, so it cannot be approved; deny it, or wait until it ends and have the call sent again'
+  'the stored arguments or page of the call are missing or damaged, so it cannot be approved; deny it, or let it expire and send the call again'
 
-/** Whether all that is to be approved can be shown: what an approver cannot have seen, they cannot say yes to. */
+/** Returns whether the call can be shown completely. A person can only approve a call that they were able to see. */
 async function canBeShown({ approvals, store }: Kernel, id: string): Promise<boolean> {
   const request = approvals.find({ id })
   if (!request) return false
@@ -90,9 +90,9 @@ async function canBeShown({ approvals, store }: Kernel, id: string): Promise<boo
   return request.page === null || readPageInput(request.page, page?.record) !== undefined
 }
 
-const NO_REASON = 'the policy asks for a reason; give one with `--because`'
+const NO_REASON = 'the policy requires a reason; give one with `--because`'
 
-/** Whether the policy in force wants a reason with every answer. */
+/** Returns whether the policy in force requires a reason with every answer. */
 export function needsReason(kernel: Kernel, { tenant }: Pick<ApprovalRequest, 'tenant'>): boolean {
   return policyOf(kernel, tenant).approvals.reason === 'required'
 }
@@ -100,20 +100,20 @@ export function needsReason(kernel: Kernel, { tenant }: Pick<ApprovalRequest, 't
 function mayAnswer(kernel: Kernel, order: AnswerOrder, time: number): ApprovalRequest {
   const request = kernel.approvals.find({ id: order.request })
   if (request?.tenant !== order.tenant)
-    throw refuse('there is no such request; it may have been used or have ended')
-  if (request.answer !== null) throw refuse('the request has been answered')
-  if (bearingOf(request, time) !== 'waiting')
-    throw refuse('the request has ended; the call must be sent again')
-  if (order.approver === request.principal) throw refuse('nobody approves their own call')
+    throw refuse('there is no such request; it may already have been used or have expired')
+  if (request.answer !== null) throw refuse('the request was already answered')
+  if (statusOf(request, time) !== 'waiting') throw refuse('the request has expired; send the call again')
+  if (order.approver === request.principal)
+    throw refuse('you cannot approve your own call; another person must answer')
   refuseDelegators(kernel, request, order.approver)
   const may =
     request.approvers.length === 0 ||
     [order.approver, ...(order.groups ?? [])].some((name) => request.approvers.includes(name))
-  if (!may) throw refuse('the rule names other approvers')
+  if (!may) throw refuse('the rule does not list you as an approver; one of its approvers must answer')
   return request
 }
 
-/** A call that was delegated is also that of everybody who delegated it: none of them approves it. */
+/** A delegated call also belongs to everyone in its delegation chain, so none of them may approve it. */
 function refuseDelegators(
   { delegations }: Kernel,
   { tenant, delegation }: ApprovalRequest,
@@ -121,20 +121,22 @@ function refuseDelegators(
 ): void {
   if (delegation === null) return
   const chain = chainOf(delegations, tenant, delegation)
-  if (!chain) throw refuse('the delegation of the call has ended; the call must be sent again under another')
+  if (!chain)
+    throw refuse('the delegation of the call has ended; send the call again under another delegation')
   if (chain.some(({ statement }) => [statement.delegator, statement.delegate].includes(approver))) {
-    throw refuse('the call acts for this person; another must answer')
+    throw refuse('the call acts on your behalf; another person must answer')
   }
 }
 
-/** Whether the answer widens a scope. Only what was asked about as being outside of it can. */
+/** Returns whether the answer widens a scope. Only a request about a call outside the scope can. */
 function mayWiden({ asks }: ApprovalRequest, { granted, widen = false }: AnswerOrder): boolean {
   if (!widen) return false
-  if (!granted) throw refuse('a refusal widens nothing')
+  if (!granted) throw refuse('a denial cannot widen the scope; approve the call or leave out `widen`')
   const about = asks.find((ask) => ask.startsWith(SCOPE_ASKED))?.slice(SCOPE_ASKED.length)
-  if (about === undefined) throw refuse('the call is not outside of a scope, so there is nothing to widen')
+  if (about === undefined) throw refuse('the call is not outside the scope, so there is nothing to widen')
   if (about === 'none') throw refuse('the session has no scope; open it with one')
-  if (about === 'until') throw refuse('the scope has ended; open another session, or approve this once')
+  if (about === 'until')
+    throw refuse('the scope has expired; open another session, or approve this call without widening')
   return true
 }
 

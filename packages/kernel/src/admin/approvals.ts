@@ -1,4 +1,4 @@
-// Approvals: a person's yes to one intent, for a time, once. It lifts an ESCALATE and never a DENY.
+// Approvals: a person approves one intent, once, for a limited time. An approval overrides an ESCALATE and never a DENY.
 
 import {
   canonicalize,
@@ -18,110 +18,107 @@ import type { Rule } from '../policy/parse/parse.ts'
 import { rememberedAs } from '../names.ts'
 import { DETECTORS } from '../gates/index.ts'
 
-/** A request that waits for a person, or that one has answered. */
+/** A request that waits for an answer, or was answered. */
 export interface ApprovalRequest {
   /** Id of the ESCALATE decision that opened it. */
   readonly id: string
   readonly clock: number
   readonly tenant: string
   readonly principal: string
-  /** Who wrote the arguments, if the principal did not. */
+  /** The author of the arguments, if it is not the principal. */
   readonly author?: string
   readonly session: string
   readonly tool: string
-  /** Names the exact intent: tenant, principal, session, tool, effect class, definition and arguments. */
+  /** Identifies the exact intent: tenant, principal, session, tool, effect class, definition and arguments. */
   readonly binding: string
   readonly reason: ReasonCode
   readonly rung: LadderStep
   readonly rule: string | null
-  /** Everything that stood in the way: rung, reason and what exactly, of each objection. */
+  /** Every objection: its step, reason and subject. */
   readonly asks: readonly string[]
-  /** Who may answer; nobody named means any approver. */
+  /** The allowed approvers; empty means any. */
   readonly approvers: readonly string[]
-  /** When it is too late to answer, in milliseconds. */
+  /** The deadline for an answer, in milliseconds. */
   readonly until: number
-  /** How long an answer holds, in milliseconds. */
+  /** How long an answer is valid, in milliseconds. */
   readonly lasts: number
-  /** The hash of the arguments as the decision's receipt has it. */
+  /** The hash of the arguments in the receipt of the decision. */
   readonly args: string
-  /** Its salt, in hexadecimal, so that the approved call can be shown to be the same. */
+  /** The salt of that hash in hexadecimal, to prove that the approved call is the same. */
   readonly salt: string | null
-  /** Id of the delegation that the call was made under; its delegators may not answer. */
+  /** Id of the delegation of the call; its delegators may not answer. */
   readonly delegation: string | null
-  /** What the receipt of the decision says of the page, for a browser call. */
+  /** The page in the receipt of the decision, for a browser call. */
   readonly page: Browser | null
   readonly answer: Answer | null
 }
 
-/** What a person said. */
+/** A person's answer. */
 export interface Answer extends Appended {
   readonly granted: boolean
   /** Using it widens the scope of the session by this call. */
   readonly widen: boolean
   readonly approver: string
-  /** Why, if they said so. */
+  /** The reason, if one was given. */
   readonly because: string | null
-  /** Until when it holds, in milliseconds. */
+  /** When it expires, in milliseconds. */
   readonly until: number
 }
 
-/** What a request is found by: the exact intent, and the page as it is now. */
+/** The key for finding a request: the exact intent, and the current page. */
 export interface RequestKey {
   readonly binding: string
   readonly page: Browser | undefined
-  /** The id of one that is not meant. */
+  /** The id of a request to skip. */
   readonly besides?: string
 }
 
-/** How a request bears on the call that it was opened for. */
-type Bearing = 'granted' | 'refused' | 'waiting' | 'timed out' | 'expired'
+/** The status of a request for the call that opened it. */
+type RequestStatus = 'granted' | 'refused' | 'waiting' | 'timed out' | 'expired'
 
 /** The requests of a kernel. */
 export interface Approvals {
-  /** The request of this id, or the newest for this intent: on exactly this page, else on one that covers it. */
+  /** Returns the request with this id, or the newest for this intent: on this page, otherwise on a page that covers it. */
   find(key: { readonly id: string } | RequestKey): ApprovalRequest | undefined
   set(request: ApprovalRequest): void
   remove(request: ApprovalRequest): void
-  /** How many requests are known. */
+  /** The number of known requests. */
   readonly size: number
-  /**
-   * How many requests nobody has answered, of those that wait or were opened in the last 15 minutes; `asker` is the principal, or
-   * the server that wrote the arguments.
-   */
+  /** Counts unanswered requests that wait or are under 15 minutes old. `asker` is the principal, or the server that asks. */
   asking(tenant: string, asker: string, time: number): number
-  /** Every request that waits for an answer, oldest first. */
+  /** Returns every request that waits for an answer, oldest first. */
   list(time: number): readonly ApprovalRequest[]
-  /** Whether a request may have ended a day ago. */
+  /** Returns whether a request may have expired more than a day ago. */
   hasStale(time: number): boolean
-  /** Requests that ended a day ago, at most `most` of them: until then, who asks is told what became of theirs. */
+  /** Returns at most `most` requests that expired more than a day ago. Until then the caller can learn the outcome. */
   stale(time: number, most: number): readonly ApprovalRequest[]
 }
 
-/** Most requests of one principal at a time: people who are asked too much say yes to everything. */
+/** Maximum open requests of one principal. People who are asked too often approve everything. */
 export const MAX_ASKING = 100
 
 const DAY = 86_400_000
 
-/** The name of a request's private record. */
+/** Returns the name of the private record of a request. */
 export function requestName(id: string): string {
   return `approval\n${id}`
 }
 
-/** The name of the record that keeps what was asked: the arguments, for the person who is to decide. */
+/** Returns the name of the record with the arguments, which the approver sees. */
 export function inputName(id: string): string {
   return `input\n${id}`
 }
 
-/** The longest arguments that an approver is shown, in bytes of canonical JSON. A call with longer ones cannot be approved. */
+/** Maximum bytes of canonical JSON shown to an approver. A call with longer arguments cannot be approved. */
 export const MAX_SHOWN: number = 1 << 16
 
-/** The hash of arguments under a salt, or a plain one. */
+/** Returns the hash of arguments, salted if there is a salt. */
 export function argsHash(text: string, salt: string | null): string {
   const bytes = salt === null ? undefined : fromHex(salt)
   return bytes ? saltedHash('args', bytes, new TextEncoder().encode(text)) : sha256Hex(text.toWellFormed())
 }
 
-/** The arguments that a request is about, out of their record; undefined if that is lost, or is not what was asked about. */
+/** Returns the arguments of a request from their record; undefined if the record is missing or differs from the request. */
 export function inputOf(
   { args, salt }: Pick<ApprovalRequest, 'args' | 'salt'>,
   record: string | undefined,
@@ -129,26 +126,26 @@ export function inputOf(
   return record !== undefined && argsHash(record, salt) === args ? record : undefined
 }
 
-/** The name of the record that keeps where the page of a browser call is, for the person who is to decide. */
+/** Returns the name of the record with the page address of a browser call, which the approver sees. */
 export function pageName(id: string): string {
   return `${inputName(id)}\npage`
 }
 
-/** Removes all that is stored of a request. */
+/** Removes everything that is stored for a request. */
 export function forgetRequest(turn: Turn, { id, page }: ApprovalRequest): void {
   turn.put(requestName(id), undefined)
   turn.put(inputName(id), undefined)
   if (page) turn.put(pageName(id), undefined)
 }
 
-/** The name that the receipt of an answer, and of its use, is the newest word on. */
+/** Returns the name that the receipts of an answer and of its use anchor. */
 export function answerName(id: string): string {
   return `answer\n${id}`
 }
 
 /**
- * Names the exact intent, whoever's salt its receipt carries: who calls what, as what it counts, with what, from where, and
- * on which page with which plan. How risky that page is, and what was found on it, `DETECTORS.browser.covers` compares.
+ * Returns a hash that identifies the exact intent, independent of salts: caller, tool, effect class, arguments, context, and for
+ * a browser call the page and plan. `DETECTORS.browser.covers` compares the risk and findings of the page.
  */
 export function bindingOf(
   intent: Intent,
@@ -159,13 +156,13 @@ export function bindingOf(
   const { tenant, principal, door, assurance, tool, hash, context, browser, delegation } = intent
   const author = intent.author === undefined ? [] : [intent.author]
   const page = browser && DETECTORS.browser.bound(browser, observation)
-  // A client that was started again may do what a person has approved for it.
+  // A restarted client may use the approval of its predecessor.
   const session = rememberedAs(intent)
   const call = [tenant, principal ?? NOBODY, session, door, assurance, tool, effect, definition ?? null, hash]
   return sha256Hex(canonicalize([...call, context, page ?? null, delegation ?? null, ...author]))
 }
 
-/** What stands in the way of a call. */
+/** The objection that a request would be about. */
 interface ApprovalObstacle {
   readonly reason: ReasonCode
   readonly rung: LadderStep
@@ -173,7 +170,7 @@ interface ApprovalObstacle {
   readonly asks?: readonly string[]
 }
 
-/** Whether a request was opened for what stands in the way now: the same objections and rule, with the same approvers. */
+/** Returns whether a request was opened for the current objections: the same objections and rule, with the same approvers. */
 export function isFor(request: ApprovalRequest, now: ApprovalObstacle): boolean {
   const { reason, rung, rule, asks, approvers } = request
   const same = isSame(approvers, now.rule?.approvers ?? []) && isSame(asks, now.asks ?? [])
@@ -184,9 +181,9 @@ function isSame(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((each, i) => each === b[i])
 }
 
-/** How a request stands at a time. */
-export function bearingOf({ answer, until }: ApprovalRequest, time: number): Bearing {
-  // Whether it has been forgotten by then must not matter.
+/** Returns the status of a request at a time. */
+export function statusOf({ answer, until }: ApprovalRequest, time: number): RequestStatus {
+  // The result must not depend on whether the record was already removed.
   if (answer === null) return time <= until ? 'waiting' : time <= until + DAY ? 'timed out' : 'expired'
   if (time > answer.until) return 'expired'
   return answer.granted ? 'granted' : 'refused'
@@ -200,13 +197,13 @@ function isStale(request: ApprovalRequest, time: number): boolean {
   return time > staleFrom(request)
 }
 
-/** Requests that share something, each group in the order they were opened. */
+/** Requests that share a key. Each group is in the order of opening. */
 class Groups {
   readonly #groups = new Map<string, Map<string, ApprovalRequest>>()
 
   set(name: string, request: ApprovalRequest): void {
     const group = this.#groups.get(name) ?? new Map<string, ApprovalRequest>()
-    // One that is known keeps its place: an answer does not make a request newer.
+    // A known request keeps its position: an answer does not make a request newer.
     group.set(request.id, request)
     this.#groups.set(name, group)
   }
@@ -233,12 +230,12 @@ function newestFor(
   )
 }
 
-/** No request is open. */
+/** Returns an empty collection of requests. */
 export function createApprovals(): Approvals {
   const byId = new Map<string, ApprovalRequest>()
   const byBinding = new Groups()
   const byOwner = new Groups()
-  // No request can be forgotten before this; looked for anew only when it has come.
+  // No request becomes stale before this time.
   let nextStale = Infinity
   const ownerOf = ({ tenant, author, principal }: ApprovalRequest): string =>
     groupName(tenant, author ?? principal)
@@ -260,7 +257,7 @@ export function createApprovals(): Approvals {
     },
     asking: (tenant, asker, time) =>
       byOwner.get(groupName(tenant, asker)).filter((request) => isAsking(request, time)).length,
-    list: (time) => [...byId.values()].filter((request) => bearingOf(request, time) === 'waiting'),
+    list: (time) => [...byId.values()].filter((request) => statusOf(request, time) === 'waiting'),
     hasStale: (time) => time > nextStale,
     stale(time, most) {
       const found: ApprovalRequest[] = []
@@ -280,7 +277,7 @@ function groupName(tenant: string, asker: string): string {
 
 const FIFTEEN_MINUTES = 900_000
 
-/** Whether a request counts against its principal: nobody has answered, and it waits or was opened a short time ago. */
+/** Returns whether a request counts against its principal: it is unanswered, and waits or was opened recently. */
 function isAsking({ answer, until, lasts }: ApprovalRequest, time: number): boolean {
   return answer === null && (time <= until || time - (until - lasts) < FIFTEEN_MINUTES)
 }

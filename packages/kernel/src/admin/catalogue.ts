@@ -1,72 +1,72 @@
-// The catalogue: which tools there are, what they do, and which definition of each a person has pinned.
+// The catalogue: the known tools, their definitions, and the definition of each that a person pinned.
 
 import { canonicalize, sha256Hex, type JsonObject } from '@tollgate/evidence/core'
 import type { Policy, ToolDeclaration } from '../policy/parse/parse.ts'
 import type { ArgumentsSchema } from '../gates/schema/schema.ts'
 import { DETECTORS } from '../gates/index.ts'
 
-/** A tool's definition as its server gives it: description, schemas and annotations, all of it. */
+/** The complete definition of a tool as its server gives it: description, schemas and annotations. */
 export interface Definition {
   readonly hash: string
   readonly text: string
   readonly content: JsonObject
 }
 
-/** What is known of a tool when a call for it comes. */
+/** The facts about a tool that a call is judged with. */
 export interface KnownTool {
-  /** What the policy says about it, if it does. */
+  /** The declaration in the policy, if there is one. */
   readonly declared: ToolDeclaration | undefined
-  /** Hash of the definition its server offers now. */
+  /** Hash of the definition that its server offers now. */
   readonly offered: string | undefined
   /** Hash of the definition that a person pinned. */
   readonly pinned: string | undefined
-  /** The schemas of its arguments, pinned and declared: all of them must hold. */
+  /** The argument schemas, pinned and declared. The arguments must match all of them. */
   readonly schemas: readonly ArgumentsSchema[]
 }
 
-/** The catalogue of a kernel. Pins outlive a restart; what is offered is offered anew. */
+/** The catalogue of a kernel. Pins survive a restart; servers offer their definitions again. */
 export interface Catalogue {
-  /** Notes the definition that a server offers for a tool now; false if there is no room for another. */
+  /** Stores the definition that a server offers for a tool; returns false if the catalogue is full. */
   offer(tool: string, definition: Definition): boolean
-  /** Notes that a server no longer offers the tool. */
+  /** Removes the definition that a server no longer offers. */
   withdraw(tool: string): void
-  /** Compiles the schema of a definition that a person pins; never of any other. @throws KernelError `SCHEMA_REFUSED`. */
+  /** Compiles the schema of a definition to pin. No other schema is compiled. @throws KernelError `SCHEMA_REFUSED`. */
   prepare(definition: Definition): Pinned
-  /** Notes a pin or the end of one. */
+  /** Sets or removes a pin. */
   setPin(tool: string, pinned: Pinned | undefined): void
-  /** The definition on offer, for a person to look at. */
+  /** Returns the offered definition, for a person to review. */
   offered(tool: string): Definition | undefined
   /** Hash of the definition that a person pinned. */
   pinned(tool: string): string | undefined
-  /** Names of all tools that are offered or pinned, in order. */
+  /** Returns the names of all offered or pinned tools, sorted. */
   names(): readonly string[]
-  /** How often a pin was set or released: whoever shows tools looks here whether something has changed. */
+  /** How often a pin was set or removed. A list of tools is out of date once this changes. */
   readonly changes: number
-  /** What is known of a tool under a policy; undefined if it is in no catalogue. */
+  /** Returns the facts about a tool under a policy; undefined if the tool is unknown. */
   find(tool: string, policy: Policy): KnownTool | undefined
 }
 
-/** A pinned definition, ready to be used. */
+/** A pinned definition with its compiled schema. */
 export interface Pinned {
   readonly hash: string
   readonly schema: ArgumentsSchema | undefined
 }
 
-// Names that strangers invent must not fill the memory.
+// Limits the memory that invented tool names can use.
 const MAX_REMEMBERED = 4096
 const MAX_OFFERED = 64 << 20
 
-/** A definition from a server, made canonical. @throws EvidenceError if it is not plain JSON. */
+/** Returns a server's definition in canonical form. @throws EvidenceError if it is not plain JSON. */
 export function definitionOf(content: JsonObject): Definition {
   const text = canonicalize(content)
   return { hash: sha256Hex(text), text, content }
 }
 
-/** An empty catalogue. */
+/** Returns an empty catalogue. */
 export function createCatalogue(): Catalogue {
   const offers = new Map<string, Definition>()
   const pins = new Map<string, Pinned>()
-  // What is known of a tool, by policy and name. Few things change it, and then all of it is looked up anew.
+  // A cache of facts by policy and tool name. Any change clears all of it.
   let remembered = new WeakMap<Policy, Map<string, KnownTool | undefined>>()
   const forget = (): void => void (remembered = new WeakMap())
   let changes = 0
@@ -113,15 +113,15 @@ export function createCatalogue(): Catalogue {
   }
 }
 
-/** What a door knows of the tool of one call. */
+/** The facts about the tool that a door adds to one call. */
 interface Known {
-  /** Which definition the server behind this very call offers; null if none. */
+  /** Hash of the definition that the server behind this call offers; null if it offers none. */
   readonly offered: string | null | undefined
-  /** What the request itself says its arguments must be. */
+  /** The argument schema in the request. */
   readonly demanded: { readonly schema: ArgumentsSchema } | undefined
 }
 
-/** What is known of a tool, with what its door knows of it. */
+/** Combines the facts of the catalogue with those of the door. */
 export function knownAs(tool: KnownTool | undefined, { offered, demanded }: Known): KnownTool | undefined {
   if (offered === null) return undefined
   const known =
@@ -148,7 +148,7 @@ function find(
   }
 }
 
-/** The schema of a definition's arguments: `inputSchema`, as MCP names it. @throws KernelError `SCHEMA_REFUSED`. */
+/** Returns the schema of the arguments: `inputSchema` in MCP. @throws KernelError `SCHEMA_REFUSED`. */
 function schemaOf(content: JsonObject): ArgumentsSchema | undefined {
   const schema = content['inputSchema']
   return schema === undefined ? undefined : DETECTORS.schema.compile(schema)

@@ -1,5 +1,5 @@
-// Registering and revoking delegations. Each is a receipt, and in force from its turn on; a delegation that is registered
-// has been checked to only narrow what it hangs from, and is checked again at every call.
+// Registers and revokes delegations. Each is a receipt and takes effect in its turn of the ledger. Registration checks that a
+// delegation only narrows its parent; every call checks it again.
 
 import {
   EvidenceError,
@@ -26,28 +26,28 @@ import type { Appended, Turn } from '../ledger/ledger.ts'
 import type { Policy } from '../policy/parse/parse.ts'
 import { isFull, STORAGE_USED_UP } from '../ledger/storage.ts'
 
-/** A delegation that was registered: its receipt, and its own id. */
+/** A registered delegation: its receipt and its own id. */
 export interface Registration extends Appended {
   readonly delegation: string
 }
 
-/** Who hands a delegation in, as the door has made sure of it. */
+/** The person or agent that registers a delegation, authenticated by the door. */
 interface HandedIn {
   readonly tenant: string
   readonly by: string
-  /** It is an agent, whose storage this takes. */
+  /** Set for an agent: its storage is charged. */
   readonly limited?: boolean
 }
 
 const DAY = 86_400_000
-const LONGEST = 366 * DAY
-const MAX_OF_A_DELEGATOR = 1000
+const MAX_DURATION = 366 * DAY
+const MAX_PER_DELEGATOR = 1000
 
 /**
- * Registers a delegation. From this turn on calls of its delegate may name it. The same one again gives back the receipt of
- * the first time.
+ * Registers a delegation. Later calls of its delegate may name it. Registering the same delegation again returns the first
+ * receipt.
  *
- * @throws KernelError `DELEGATION_REFUSED` if it is not signed by its delegator’s key, or goes beyond what it hangs from.
+ * @throws KernelError `DELEGATION_REFUSED` if it is not signed with its delegator’s key or exceeds its parent.
  */
 export async function registerDelegation(
   kernel: Kernel,
@@ -82,17 +82,18 @@ async function open(
   }
 }
 
-const WRONG_KEY = 'it is not signed with the key that the policy has for its delegator; sign it with that one'
+const WRONG_KEY =
+  'it is not signed with the key that the policy lists for its delegator; sign it with that key'
 const REMEDIES: Partial<Record<EvidenceError['code'], string>> = {
-  KEY_UNAVAILABLE: 'its delegator has no key; give its entry under `principals` in the policy a `key`',
+  KEY_UNAVAILABLE: 'its delegator has no key; add a `key` to its entry under `principals` in the policy',
   DELEGATION_SIGNATURE_WRONG: WRONG_KEY,
 }
 
 function takeIn(kernel: Kernel, turn: Turn, opened: OpenedDelegation, by: string): Registration {
   const { id, statement, keyId } = opened
-  // Before it is looked for: one that has ended may have been forgotten, and that must not matter.
+  // Check the time first: the result must not depend on whether an ended delegation was already removed.
   if (!(Date.parse(statement.until) > turn.time))
-    throw refuse('`until` is in the past; sign one that still holds')
+    throw refuse('`until` is in the past; sign one with a later `until`')
   const known = kernel.delegations.get(statement.tenant, id)
   return known ? again(known, keyId) : grant(kernel, turn, opened, by)
 }
@@ -103,15 +104,15 @@ function grant(kernel: Kernel, turn: Turn, opened: OpenedDelegation, by: string)
   const { delegations } = kernel
   const policy = policyOf(kernel, tenant)
   const key = keyIn(policy, delegator)
-  // The policy may have changed while the signature was checked.
+  // The policy may have changed during the signature check.
   if (key?.id !== keyId) throw refuse(WRONG_KEY)
   const parents = statement.parent === null ? [] : chainOf(delegations, tenant, statement.parent)
-  if (!parents) throw refuse('its parent is not registered here; register that first')
+  if (!parents) throw refuse('its parent is not registered here; register the parent first')
   const problem = problemIn(policy, statement, parents, turn.time)
   if (problem !== undefined) throw refuse(problem)
-  const ended = roomFor(delegations, statement, turn.time)
+  const ended = endedIn(delegations, statement, turn.time)
   const appended = record(turn, 'grant', opened, by, parents[0] && receiptOn(parents[0]))
-  // Nothing from here on can fail, so what is kept in memory and what is written stay one.
+  // Nothing below can fail, so memory and store stay consistent.
   turn.put(delegationName(tenant, id), delegationText(envelope, key))
   delegations.add(registered(opened, appended, false))
   for (const each of ended) {
@@ -125,13 +126,13 @@ function again(
   { id, receipt, clock, revoked, keyId }: RegisteredDelegation,
   signedWith: string,
 ): Registration {
-  if (revoked) throw refuse('it was revoked; sign a new one, with another `nonce`')
+  if (revoked) throw refuse('it was revoked; sign a new one with another `nonce`')
   if (keyId !== signedWith)
-    throw refuse('it is registered with another key; sign a new one, with another `nonce`')
+    throw refuse('it was registered with another key; sign a new one with another `nonce`')
   return { id: receipt, clock, delegation: id }
 }
 
-/** What keeps a delegation from being registered; undefined if nothing does. */
+/** Returns the reason why a delegation cannot be registered, or undefined. */
 function problemIn(
   policy: Policy,
   statement: DelegationStatement,
@@ -139,44 +140,41 @@ function problemIn(
   time: number,
 ): string | undefined {
   const { delegator, delegate, until } = statement
-  if (!(Date.parse(until) <= time + LONGEST)) return '`until` is more than 366 days away; sign a shorter one'
+  if (!(Date.parse(until) <= time + MAX_DURATION))
+    return '`until` is more than 366 days away; sign a shorter one'
   if ([delegator, ...parents.map((link) => link.statement.delegator)].includes(delegate)) {
-    return 'its delegate is among those it comes from; nobody delegates to themselves, not even through others'
+    return 'its delegate is also one of its delegators; delegate to a principal outside the chain'
   }
-  // Who is frozen is asked at every call, and may be thawed by then.
+  // Freezes are checked at every call and may be lifted by then.
   const parties = partiesIn(policy, () => false)
   const [parent] = parents
   if (parent)
     return invalidity(parents, { principal: delegator, time }, parties) ?? tooWide(statement, parent)
   return parties.delegateOnly(delegator)
-    ? 'its delegator acts only under a delegation; name that one as `parent`'
+    ? 'its delegator acts only under a delegation; name that delegation as `parent`'
     : undefined
 }
 
 function tooWide(statement: DelegationStatement, parent: RegisteredDelegation): string | undefined {
   const field = wideningOf(statement, parent)
-  return field && `${field} goes beyond its parent’s; a delegation can only narrow`
+  return field && `${field} exceeds that of its parent; narrow it`
 }
 
-/** The delegations of the tenant that have ended, and can be forgotten. @throws KernelError if the delegator has too many that still run. */
-function roomFor(
+/** Returns the ended delegations of the tenant. @throws KernelError if the delegator has too many active ones. */
+function endedIn(
   delegations: Delegations,
   { tenant, delegator }: DelegationStatement,
   time: number,
 ): readonly RegisteredDelegation[] {
   const all = delegations.list(tenant)
   const running = all.filter(({ until, statement }) => time <= until && statement.delegator === delegator)
-  if (running.length >= MAX_OF_A_DELEGATOR) {
-    throw refuse(`its delegator has ${MAX_OF_A_DELEGATOR} delegations that still run; let some of them end`)
+  if (running.length >= MAX_PER_DELEGATOR) {
+    throw refuse(`its delegator has ${MAX_PER_DELEGATOR} active delegations; wait until some end`)
   }
   return all.filter(({ until }) => time > until)
 }
 
-/**
- * Revokes a delegation, and with it all that hang below it.
- *
- * @throws KernelError `REQUEST_INVALID` if it is not known, or was revoked.
- */
+/** Revokes a delegation and all below it. @throws KernelError `REQUEST_INVALID` if it is unknown or already revoked. */
 export async function revokeDelegation(
   kernel: Kernel,
   tenant: string,
@@ -187,8 +185,9 @@ export async function revokeDelegation(
     reserved: true,
     run: (turn) => {
       const known = kernel.delegations.get(tenant, id)
-      if (!known) throw new KernelError('REQUEST_INVALID', 'there is no such delegation; it may have ended')
-      if (known.revoked) throw new KernelError('REQUEST_INVALID', 'the delegation is revoked already')
+      if (!known)
+        throw new KernelError('REQUEST_INVALID', 'there is no such delegation; it may already have ended')
+      if (known.revoked) throw new KernelError('REQUEST_INVALID', 'the delegation is already revoked')
       const appended = record(turn, 'revoke', known, by, receiptOn(known))
       kernel.delegations.revoke(tenant, id, appended)
       return appended
@@ -207,7 +206,7 @@ function record(
   const { ledger, tenant, delegator, delegate, until, parent } = statement
   const options = { anchors: [delegationName(tenant, id)], causes: cause ? [cause] : [] }
   return turn.append(options, (header): Delegation => {
-    if (header.ledger !== ledger) throw refuse('it is for another ledger; sign one for this')
+    if (header.ledger !== ledger) throw refuse('it is for another ledger; sign one for this ledger')
     return {
       ...header,
       kind: 'delegation',

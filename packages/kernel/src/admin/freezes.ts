@@ -1,4 +1,4 @@
-// What is frozen. Each freeze is a receipt; the newest word on a target counts.
+// The freezes in force. Each freeze is a receipt; the newest receipt for a target counts.
 
 import type { Freeze } from '@tollgate/evidence'
 import type { Intent } from '../road/capture.ts'
@@ -6,7 +6,7 @@ import { rememberedAs } from '../names.ts'
 import type { Kernel } from '../kernel.ts'
 import type { Turn, Appended } from '../ledger/ledger.ts'
 
-/** What gates may ask about freezes. */
+/** The freezes as gates see them. */
 export interface FreezeView {
   all(): boolean
   principal(intent: Intent): boolean
@@ -16,22 +16,22 @@ export interface FreezeView {
 
 /** The freezes of a kernel. */
 export interface Freezes extends FreezeView {
-  /** Takes note of a freeze set or lifted. */
+  /** Applies a freeze or unfreeze. */
   apply(freeze: Pick<Freeze, 'scope' | 'target' | 'tenant' | 'frozen'>): void
-  /** How often one was set or lifted: whoever keeps a decision looks here whether it still stands. */
+  /** How often a freeze was set or lifted. A cached decision is out of date once this changes. */
   readonly changes: number
-  /** Whether anything at all is frozen. */
+  /** Whether anything is frozen. */
   readonly any: boolean
-  /** Calls back soon after each freeze that is set or lifted, until the returned function is called. */
+  /** Calls `listener` shortly after each freeze or unfreeze, until the returned function is called. */
   watch(listener: () => void): () => void
 }
 
-/** The name of the private record that the newest freeze receipt on a target anchors. */
+/** Returns the name that the newest freeze receipt for a target anchors. */
 function freezeName({ scope, target, tenant }: Pick<Freeze, 'scope' | 'target' | 'tenant'>): string {
   return scope === 'all' ? 'freeze\nall' : `freeze\n${scope}\n${tenant}\n${target ?? ''}`
 }
 
-/** Nothing is frozen. */
+/** Returns an empty set of freezes. */
 export function createFreezes(): Freezes {
   const frozen = new Set<string>()
   const watching = new Set<() => void>()
@@ -46,7 +46,7 @@ export function createFreezes(): Freezes {
       changes++
       if (freeze.frozen) frozen.add(freezeName(freeze))
       else frozen.delete(freezeName(freeze))
-      // Later: this is the middle of a turn of the ledger.
+      // Asynchronous, because this runs inside a turn of the ledger.
       for (const listener of watching) void Promise.resolve().then(listener)
     },
     get any() {
@@ -57,20 +57,20 @@ export function createFreezes(): Freezes {
       return () => void watching.delete(listener)
     },
     all: () => frozen.has('freeze\nall'),
-    // A server that asks is frozen by its own name, or with the principal it would ask.
+    // A server that asks a principal is frozen by its own name or by the name of that principal.
     principal: (intent) =>
       [intent.principal, intent.author].some((name) => name !== undefined && has('principal', intent, name)),
     tool: (intent) => has('tool', intent, intent.tool),
-    // A process that is started again stays frozen with its principal's session.
+    // A restarted process stays frozen with the session of its principal.
     session: (intent) =>
       has('session', intent, intent.session) || has('session', intent, rememberedAs(intent)),
   }
 }
 
-/** What a freeze is about. */
+/** The subject of a freeze. */
 export interface FreezeOrder {
   readonly scope: Freeze['scope']
-  /** What is frozen; not for `all`. Within the tenant. */
+  /** The frozen principal, session or tool, within the tenant; not for `all`. */
   readonly target?: string
   readonly tenant?: string
   readonly frozen: boolean
@@ -78,7 +78,7 @@ export interface FreezeOrder {
   readonly because?: string
 }
 
-/** Appends a freeze in a turn, and puts it in force. */
+/** Appends a freeze in a turn and applies it. */
 export function recordFreeze(
   kernel: Kernel,
   turn: Turn,
@@ -89,7 +89,7 @@ export function recordFreeze(
   const counted = (scope === 'all' || scope === 'principal') && !frozen
   const flood = counted ? kernel.flooding.get(flooded) : undefined
   const isOfPrincipal = scope === 'principal' && !frozen
-  // Who frees a principal gives it a whole day's storage again.
+  // Unfreezing a principal also resets its storage for the day.
   const stored = isOfPrincipal ? kernel.storage.lift({ tenant, principal: target ?? '' }, turn) : undefined
   const denials = flood === undefined && stored === undefined ? undefined : (flood ?? 0) + (stored ?? 0)
   const appended = turn.append(
@@ -118,13 +118,13 @@ export function recordFreeze(
   return appended
 }
 
-/** Who freezes a principal that floods the ledger. */
+/** The name that freezes a principal for flooding the ledger. */
 export const FLOOD_GUARD = 'tollgate'
 
-/** Under what name denials are counted while everything is frozen. */
+/** The key for counting denials while everything is frozen. */
 export const FLOOD_OF_ALL = '*'
 
-/** Under what name the denials of a principal are counted. */
+/** Returns the key for counting the denials of a principal. */
 export function floodName(tenant: string, principal: string): string {
   return `${tenant}\n${principal}`
 }

@@ -1,4 +1,4 @@
-// Observe mode: for hours, on the record, a call that no rule matches may pass. Everything else binds as ever.
+// Observe mode allows calls that no rule matches, for some hours and recorded. Every other check still applies.
 
 import { DOORS, NEVER_OBSERVED, OBSERVE_RULE, type Door, type Observe } from '@tollgate/evidence/core'
 import { isName } from '../names.ts'
@@ -10,45 +10,45 @@ import type { Appended } from '../ledger/ledger.ts'
 import type { Rule } from '../policy/parse/parse.ts'
 import type { Snapshot } from '../road/snapshot.ts'
 
-/** What observe mode is on for. */
+/** A door or principal in observe mode. */
 interface Observed {
   readonly scope: Observe['scope']
   readonly target: string
   readonly tenant: string
-  /** When it was switched on, and when it ends by itself, in milliseconds. */
+  /** When it was switched on and when it expires, in milliseconds. */
   readonly since: number
   readonly until: number
 }
 
-/** Where observe mode is on. */
+/** The doors and principals in observe mode. */
 export interface Observing {
-  /** Takes note of it being switched on or off. */
+  /** Applies an observe receipt. */
   apply(observe: Pick<Observe, 'scope' | 'target' | 'tenant' | 'until' | 'time'>): void
-  /** Whether it is on for this call at a time of the ledger, while the clock says `now`. */
+  /** Returns whether observe mode covers this call. `time` is the time of the ledger, `now` that of the clock. */
   includes(intent: Intent, time: number, now: number): boolean
-  /** Everything that it is on for at a time. */
+  /** Returns everything that is in observe mode at a time. */
   list(time: number): readonly Observed[]
 }
 
-/** The name that the newest receipt on a door or a principal anchors. */
+/** Returns the name that the newest observe receipt for a door or principal anchors. */
 function observingName({ scope, target, tenant }: Pick<Observed, 'scope' | 'target' | 'tenant'>): string {
   return `${OBSERVING}${tenant}\n${scope}\n${target}`
 }
 
-/** What the names of all of them begin with. */
+/** The prefix of all observe names. */
 export const OBSERVING = 'observe\n'
 
-/** How far a clock may go back and still count as the same. */
+/** How far a clock may go back, in milliseconds, before observe mode is ignored. */
 const TOLERANCE = 60_000
 
-/** It is on for nobody. */
+/** Returns an empty set. */
 export function createObserving(): Observing {
   const on = new Map<string, Observed>()
   const has = (name: string, time: number, now: number): boolean => {
     const observed = on.get(name)
     if (!observed) return false
     if (observed.until <= time) on.delete(name)
-    // The ledger's time stands still while the clock is behind it: a day would last until the clock has caught up.
+    // While the clock is behind the ledger, ledger time does not advance and observe mode would not expire.
     return observed.until > time && now >= observed.since - TOLERANCE
   }
   return {
@@ -59,7 +59,6 @@ export function createObserving(): Observing {
       else on.set(name, { scope, target, tenant, since, until: Date.parse(until) })
     },
     includes({ tenant, door, principal = '' }, time, now) {
-      // Almost always.
       if (on.size === 0) return false
       const names = [
         observingName({ scope: 'door', tenant, target: door }),
@@ -71,7 +70,7 @@ export function createObserving(): Observing {
   }
 }
 
-/** What a call that no rule matches is allowed by. */
+/** The rule that allows a call in observe mode if no other rule matches. */
 export const OBSERVE: Rule = {
   id: OBSERVE_RULE,
   line: 0,
@@ -86,39 +85,39 @@ export const OBSERVE: Rule = {
   expires: 0,
 }
 
-/** Whether a call that no rule matches passes: never if it deletes, pays or administers, or would go somewhere new. */
+/** Returns whether observe mode allows the call. It never allows delete, pay or admin effects, or a new destination. */
 export function isObserved(snapshot: Snapshot): boolean {
   if (!snapshot.observing || NEVER_OBSERVED.has(snapshot.effect)) return false
   const destinations = snapshot.destinations()
   if (destinations.length === 0) return staysHere(snapshot)
-  // New is every host that the policy does not name itself: a `*` names nobody.
+  // A destination is new unless the policy names it exactly: `*` does not count.
   return DETECTORS.egress.isNamed(destinations, snapshot)
 }
 
-/** Whether a call without a destination goes nowhere, as far as the policy says: what runs or sends somewhere unsaid may be new. */
+/** Returns whether a call without a destination stays local. `execute` or `send` without declared destinations may not. */
 function staysHere({ tool, effect }: Snapshot): boolean {
   const declared = tool?.declared?.destinations ?? []
   return declared === 'none' || (declared.length === 0 && (effect === 'read' || effect === 'write'))
 }
 
-/** Switching observe mode on, or off. */
+/** An order to switch observe mode on or off. */
 export interface ObserveOrder {
   readonly scope: Observe['scope']
-  /** A door, or the whole name of a principal. */
+  /** A door, or the full name of a principal. */
   readonly target: string
   readonly tenant?: string
-  /** For how long, in milliseconds, at most a day; undefined switches it off. */
+  /** The duration in milliseconds, at most a day; undefined switches it off. */
   readonly lasts: number | undefined
   readonly by: string
 }
 
 const DAY = 86_400_000
-const MOST_OBSERVED = 100
+const MAX_OBSERVED = 100
 
 /**
- * Switches observe mode on for a door or a principal, or off again.
+ * Switches observe mode on or off for a door or a principal.
  *
- * @throws KernelError `REQUEST_INVALID` if it is for longer than a day, for no door or principal, or for too many at once.
+ * @throws KernelError `REQUEST_INVALID` if the duration exceeds a day, the target is not a door or principal, or too many are on.
  */
 export async function setObserve(kernel: Kernel, order: ObserveOrder): Promise<Appended> {
   const { scope, target, lasts, by, tenant = kernel.tenant } = order
@@ -126,8 +125,10 @@ export async function setObserve(kernel: Kernel, order: ObserveOrder): Promise<A
   return kernel.ledger.append({
     reserved: true,
     run: (turn) => {
-      if (lasts !== undefined && kernel.observing.list(turn.time).length >= MOST_OBSERVED) {
-        throw refused(`observe mode is on for ${MOST_OBSERVED} doors and principals already; end some first`)
+      if (lasts !== undefined && kernel.observing.list(turn.time).length >= MAX_OBSERVED) {
+        throw refused(
+          `observe mode is on for ${MAX_OBSERVED} doors and principals already; switch some off first`,
+        )
       }
       const until = lasts === undefined ? {} : { until: new Date(turn.time + lasts).toISOString() }
       const anchors = [observingName({ scope, target, tenant })]
@@ -149,11 +150,11 @@ export async function setObserve(kernel: Kernel, order: ObserveOrder): Promise<A
 
 function refuseUnfit({ scope, target, lasts }: ObserveOrder): void {
   if (lasts !== undefined && !(lasts > 0 && lasts <= DAY))
-    throw refused('observe mode lasts at most 24 hours')
+    throw refused('observe mode can be on for at most 24 hours; give a shorter time')
   if (scope === 'door' && !isDoor(target))
     throw refused(`there is no such door; the doors are ${DOORS.join(', ')}`)
   if (!isName(target) || target.includes('*')) {
-    throw refused('observe mode is for one principal; write its whole name, without `*`')
+    throw refused('observe mode needs the full name of one principal, without `*`')
   }
 }
 

@@ -1,5 +1,5 @@
-// What an operator lifts: the risk of a session, all that is remembered of it, a principal's loss of trust. Each is a receipt that says
-// who did it and why.
+// Pardons by an operator: reset the risk of a session, close a session, reset the trust of a principal. Each is a receipt with
+// the operator and the reason.
 
 import type { SessionChange } from '@tollgate/evidence'
 import { readBecause } from './because.ts'
@@ -27,27 +27,28 @@ import {
 } from '../ledger/session.ts'
 import { NEW_TRUST, trustText } from '../gates/trust/trust.ts'
 
-/** Whose, by whom, and why. */
+/** The subject of a pardon, the operator and the reason. */
 export interface PardonOrder {
   readonly tenant: string
   readonly principal: string
-  /** Who does it, as the door has made sure of it. */
+  /** The operator, authenticated by the door. */
   readonly by: string
   readonly because: string
 }
 
-/** The same for one session. */
+/** A pardon for one session. */
 export interface SessionPardon extends PardonOrder {
   readonly session: string
-  /** Who the session works for in the end, where it acts under a delegation: its share is taken from that one's risk, too. */
+  /** The root delegator, if the session acts under a delegation. Its risk is reduced by the share of the session, too. */
   readonly root?: string
 }
 
 /**
- * Takes the risk from a session, and its share from whoever answers for it: the next call is judged as the first one. What was read in
- * it stays labelled, its scope, limits and number of decisions stay as they are.
+ * Resets the risk of a session and subtracts its share from the principals that are charged for it. The next call is judged like
+ * a first call. Labels, scope, limits and the number of decisions stay.
  *
- * @throws KernelError `REQUEST_INVALID` if it has had no decision, or the reason is none; `LEDGER_POISONED`, `LEDGER_FULL`.
+ * @throws KernelError `REQUEST_INVALID` if the session has no decisions or the reason is missing; `LEDGER_POISONED`,
+ * `LEDGER_FULL`.
  */
 export async function resetSession(kernel: Kernel, given: SessionPardon): Promise<Appended> {
   const order = reasoned(given)
@@ -68,7 +69,7 @@ export async function resetSession(kernel: Kernel, given: SessionPardon): Promis
     run: (turn) => {
       const before = usedSession(turn, names.session)
       const freed = (name: string): Kept<PrincipalState> =>
-        // Sound: under such a name only such records are kept.
+        // Safe cast: only such records are kept under such a name.
         pardoned(turn.read(name) as Kept<PrincipalState>, before.risk.leak, kernel, tenant, turn.time)
       const records = {
         session: { ...before, risk: NO_MEMORY, source: false, suspect: 0, denials: 0 },
@@ -81,7 +82,7 @@ export async function resetSession(kernel: Kernel, given: SessionPardon): Promis
       const changed = [names.session, names.principal, ...(lineage === undefined ? [] : [lineage])]
       const appended = turn.append({ anchors: changed }, (header): SessionChange => ({
         ...header,
-        ...told(order, 'reset'),
+        ...commonFields(order, 'reset'),
         session,
         next_state_hash: state.hash,
         decisions: before.seq,
@@ -96,7 +97,7 @@ export async function resetSession(kernel: Kernel, given: SessionPardon): Promis
 
 type StoredSession = Parameters<typeof readPrincipal>[0]
 
-/** What is held against a principal without the share of one session, and without what that has brought about for the others. */
+/** Returns the state of a principal without the share of one session, and without the flags that it set. */
 function pardoned(
   { value }: Kept<PrincipalState>,
   share: Leak,
@@ -106,19 +107,15 @@ function pardoned(
 ): Kept<PrincipalState> {
   const { halfLife } = policyOf(kernel, tenant).gates.sessionRisk
   const { watch } = value
-  const isWatched = watch.latch > 0 || watch.grave > 0
+  const isFlagged = watch.latch > 0 || watch.grave > 0
   return keepPrincipal({
     ...value,
     leak: without(value.leak, share, time, halfLife),
-    watch: isWatched ? { ...watch, latch: 0, grave: 0 } : watch,
+    watch: isFlagged ? { ...watch, latch: 0, grave: 0 } : watch,
   })
 }
 
-/**
- * Closes a session: everything that is remembered of it goes. Its principal keeps its own risk.
- *
- * @throws KernelError as `resetSession`.
- */
+/** Closes a session and removes its records. The principal keeps its own risk. @throws KernelError as `resetSession`. */
 export async function closeSession(kernel: Kernel, given: SessionPardon): Promise<Appended> {
   const order = reasoned(given)
   const name = sessionName(order, order.session)
@@ -130,14 +127,17 @@ export async function closeSession(kernel: Kernel, given: SessionPardon): Promis
 }
 
 /**
- * Sets a principal's trust back to where it began.
+ * Resets the trust of a principal to its initial value.
  *
- * @throws KernelError `REQUEST_INVALID` if the policy does not ask for trust, or the reason is none; as `resetSession`.
+ * @throws KernelError `REQUEST_INVALID` if the policy has no `trust` section or the reason is missing; as `resetSession`.
  */
 export async function resetTrust(kernel: Kernel, given: PardonOrder): Promise<Appended> {
   const order = reasoned(given)
   if (!policyOf(kernel, order.tenant).gates.trust) {
-    throw new KernelError('REQUEST_INVALID', 'the policy does not ask for trust; there is nothing to reset')
+    throw new KernelError(
+      'REQUEST_INVALID',
+      'the policy has no `trust` section, so there is nothing to reset',
+    )
   }
   const name = trustName(order)
   return kernel.ledger.append({
@@ -146,7 +146,7 @@ export async function resetTrust(kernel: Kernel, given: PardonOrder): Promise<Ap
     run: (turn) => {
       const appended = turn.append({ anchors: [name] }, (header): SessionChange => ({
         ...header,
-        ...told(order, 'trust'),
+        ...commonFields(order, 'trust'),
         session: order.principal,
         trust: trustText(NEW_TRUST),
       }))
@@ -156,20 +156,23 @@ export async function resetTrust(kernel: Kernel, given: PardonOrder): Promise<Ap
   })
 }
 
-function told({ tenant, principal, by, because }: PardonOrder, op: SessionChange['op']) {
+function commonFields({ tenant, principal, by, because }: PardonOrder, op: SessionChange['op']) {
   return { kind: 'session', op, tenant, principal, by, because } as const
 }
 
-/** A session that has had a decision, or has a scope; for any other there is nothing to lift. */
+/** Returns a session that has a decision or a scope. @throws KernelError for any other. */
 function usedSession(turn: Turn, name: string): SessionState {
   const session = sessionIn(turn.read(name))
   if (session.seq > 0 || session.scope) return session
-  throw new KernelError('REQUEST_INVALID', 'there is no such session of this principal; look at its receipts')
+  throw new KernelError(
+    'REQUEST_INVALID',
+    'this principal has no such session; check the session id in its receipts',
+  )
 }
 
-/** An order with its reason as the receipt holds it. There must be one: it is on the ledger for ever. */
+/** Returns the order with its reason validated. A reason is required, because the ledger keeps it permanently. */
 function reasoned<T extends PardonOrder>(order: T): T {
   const because = readBecause(order.because)
-  if (because === undefined) throw new KernelError('REQUEST_INVALID', 'a reason is missing; say why')
+  if (because === undefined) throw new KernelError('REQUEST_INVALID', 'the reason is missing; give one')
   return { ...order, because }
 }

@@ -1,4 +1,4 @@
-// Setting the scope of a session: a receipt, and from its turn on every call of the session is held to it.
+// Sets the scope of a session. Each scope is a receipt and applies to every later call of the session.
 
 import { toHex, type SessionChange } from '@tollgate/evidence'
 import { KernelError } from '../error.ts'
@@ -23,27 +23,24 @@ interface ScopeOrder {
   readonly principal: string
   readonly session: string
   readonly scope: Scope
-  /** Who sets it, as the door has made sure of it. */
+  /** The person or host application that sets it, authenticated by the door. */
   readonly by: string
-  /**
-   * A person of the operator's may set any. A host may set the first one before the session's first call, and later one that
-   * allows nothing more.
-   */
+  /** An operator may set any scope. A `host` may set the first scope before the first call, and later only a narrower one. */
   readonly as: 'host' | 'operator'
 }
 
-/** What came of it. */
+/** The result of setting a scope. */
 export interface ScopeSet {
-  /** Hash of the scope that is in force. */
+  /** Hash of the scope in force. */
   readonly hash: string
-  /** The receipt; undefined if the same scope was in force already. */
+  /** The id of the receipt; undefined if the same scope was already in force. */
   readonly receipt: string | undefined
 }
 
 /**
- * Sets the scope of a session. One that is in force already changes nothing, whatever people have added to it since.
+ * Sets the scope of a session. Setting the scope that is in force changes nothing, even if approvals have widened it since.
  *
- * @throws KernelError `SCOPE_REFUSED` if a host would widen it, or comes too late; `LEDGER_POISONED`, `LEDGER_FULL`.
+ * @throws KernelError `SCOPE_REFUSED` if a `host` would widen it or the session has had calls; `LEDGER_POISONED`, `LEDGER_FULL`.
  */
 export async function setScope(kernel: Kernel, order: ScopeOrder): Promise<ScopeSet> {
   const names = { session: sessionName(order, order.session), principal: principalName(order) }
@@ -62,7 +59,7 @@ export async function setScope(kernel: Kernel, order: ScopeOrder): Promise<Scope
       if (isLimited && isFull(kernel, order, turn.time)) throw refuse(STORAGE_USED_UP)
       const { written } = turn
       const scope: HeldScope = { ...order.scope, salt: toHex(kernel.host.salt()) }
-      // Sound: under this name only such records are kept.
+      // Safe cast: only such records are kept under this name.
       const principal = turn.read(names.principal) as Kept<PrincipalState>
       const records = { session: { ...before, scope }, principal, tenant: undefined, lineage: undefined }
       const text = stateText(records)
@@ -75,7 +72,7 @@ export async function setScope(kernel: Kernel, order: ScopeOrder): Promise<Scope
   })
 }
 
-/** The scope of a session as of now, with what people have added to it; undefined if it has none. */
+/** Returns the current scope of a session, as widened by approvals; undefined if it has none. */
 export async function scopeOf(
   kernel: Kernel,
   of: Pick<ScopeOrder, 'tenant' | 'principal' | 'session'>,
@@ -89,13 +86,13 @@ export async function scopeOf(
 }
 
 function refuseWider({ seq, scope, broken }: SessionState, order: ScopeOrder): void {
-  if (broken) throw refuse('what is remembered of the session was lost; open another one')
+  if (broken) throw refuse('the stored state of the session was lost; open another session')
   if (order.as === 'operator') return
   if (scope ? isNarrower(order.scope, scope) : seq === 0) return
   throw refuse(
     scope
-      ? 'it would allow what the scope in force does not; approve single calls, or have an operator set it'
-      : 'the session has had calls; open another one, or have an operator set it',
+      ? 'it is wider than the scope in force; approve single calls, or let an operator set it'
+      : 'the session already has calls; open another session, or let an operator set the scope',
   )
 }
 

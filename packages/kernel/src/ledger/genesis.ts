@@ -1,4 +1,4 @@
-// How a ledger begins: its genesis names the ledger's key, and a key receipt the first writer's.
+// Creates the first batch of a ledger: the genesis receipt with the ledger key, and a key receipt for the first writer.
 
 import {
   encodeReceipt,
@@ -14,10 +14,10 @@ import {
 } from '@tollgate/evidence'
 import type { Batch } from './store.ts'
 
-/** The name that the genesis receipt is the only word on. */
+/** The name that only the genesis receipt anchors. */
 export const GENESIS = 'genesis'
 
-/** What a new ledger is to be. */
+/** The parameters of a new ledger. */
 interface Founding {
   readonly origin: string
   readonly tenant?: string
@@ -29,7 +29,7 @@ interface Founding {
   readonly time: number
 }
 
-/** The first batch of a new ledger, for the store to sign with the ledger's key and write. */
+/** Returns the first batch of a new ledger, for the store to sign with the ledger key and write. */
 export function foundingBatch(founding: Founding): Batch {
   const { origin, writer, ledgerKey, writerKey, commit = 'plain', tenant = 'default', time } = founding
   const entries: { encoded: Encoded; anchors: readonly string[] }[] = []

@@ -1,9 +1,9 @@
-// Room: the ledger orders decisions and keeps the state that they rest on. It holds the turn, the promise of a store, the records and
-// the way a ledger begins. It holds no files and no keys: a store does, see the gateway.
+// Room: orders decisions and keeps the state that they depend on: turns, records, the store interface and the founding of a ledger.
+// Files and keys belong to a store, see the gateway.
 //
-// The ledger's turn. Whatever changes state runs in here, one at a time and without a pause: it reads the newest state,
-// decides, and takes its place in the chain. Writing is done in batches: while one is under way, what was decided meanwhile
-// waits for the next; if that is much, it is handed over already, so that the store always has something to do.
+// Runs every state change in a turn, one at a time and synchronously: the turn reads the newest state, decides, and gets its place
+// in the chain. Receipts are written in batches. While a batch is being written, new receipts wait for the next one. If many wait,
+// the next batch is handed over early, so that the store is never idle.
 
 import {
   chainHead,
@@ -19,47 +19,47 @@ import type { Entry, Store, Stored } from './store.ts'
 /** The fields of a receipt that the ledger fills in. */
 export type Header = Omit<Common, 'tenant'>
 
-/** A receipt as it was appended: its id is fixed, and its clock counts for those it causes. */
+/** An appended receipt: its final id, and its clock, which receipts caused by it must exceed. */
 export interface Appended {
   readonly id: string
   readonly clock: number
 }
 
-/** What a job may do in its turn. */
+/** The operations of a job in its turn. */
 export interface Turn {
-  /** Milliseconds since 1970, never below the last receipt's. */
+  /** Milliseconds since 1970, never below those of the last receipt. */
   readonly time: number
-  /** How many bytes more there will be in the store by what was done so far. What replaces a record counts as far as it is longer. */
+  /** How many bytes this turn adds to the store so far. A replaced record counts only by its growth. */
   readonly written: number
-  /** Appends a receipt. `make` gets the fields that place it; `causes` are receipts it follows from. */
+  /** Appends a receipt. `make` gets the fields of its place in the chain; `causes` are receipts that it follows from. */
   append(options: AppendOptions, make: (header: Header) => Receipt): Appended
-  /** A private record as it stands now, and what anchors it, if the job asked for its name. */
+  /** Returns the current value of a private record, if the job listed its name in `reads`. */
   read(name: string): unknown
-  /** Sets a private record that is kept in memory too: what `read` gives from now on, and what is stored (undefined: nothing). */
+  /** Sets a private record: `value` in memory, which `read` returns, and `text` in the store; undefined stores nothing. */
   write(name: string, value: unknown, text: string | undefined): void
-  /** Sets or, with undefined, removes a private record that is only stored. */
+  /** Sets a private record in the store only; undefined removes it. */
   put(name: string, text: string | undefined): void
 }
 
-/** What an entry follows from, and what it is the newest word on. */
+/** The causes and anchors of an entry. A name anchors its newest entry. */
 export interface AppendOptions {
   readonly causes?: readonly Appended[]
   readonly anchors?: readonly string[]
-  /** What its own id is put behind to make one more anchor. */
+  /** A prefix: with the id of the entry it makes one more anchor. */
   readonly anchorOwn?: string
 }
 
-/** Something to be done in a turn. */
+/** Work to do in a turn. */
 interface Job<T> {
-  /** Private records it reads, each with how to make sense of what the store has. */
+  /** The private records that it reads, each with its parser. */
   readonly reads?: readonly Read[]
-  /** Does it. What it throws is told to the caller, and nothing it did counts. */
+  /** Runs the job. If it throws, the caller gets the error and all its changes are dropped. */
   readonly run: (turn: Turn) => T
-  /** It must be recorded even when the ledger is busy: an effect, a freeze. */
+  /** Set for receipts that must be recorded even if the ledger is busy, such as effects and freezes. */
   readonly reserved?: boolean
 }
 
-/** A record to read: `parse` is asked once, when the record comes into memory. */
+/** A record to read. `parse` runs once, when the record is loaded into memory. */
 export interface Read {
   readonly name: string
   readonly parse: (stored: Stored) => unknown
@@ -68,23 +68,23 @@ export interface Read {
 /** The ledger of one writer. */
 export interface Ledger {
   /**
-   * Runs a job in its turn and answers once everything it appended is durable.
+   * Runs a job in its turn and returns once everything that it appended is durable.
    *
-   * @throws KernelError `LEDGER_POISONED` once the store has failed, for this job and every later one; `LEDGER_FULL`
-   * if too many wait; or what the job throws.
+   * @throws KernelError `LEDGER_POISONED` if the store has failed, for this job and every later one; `LEDGER_FULL` if too many jobs
+   * wait; or the error of the job.
    */
   append<T>(job: Job<T>): Promise<T>
-  /** Poisons the ledger by hand: what has happened can no longer be recorded truthfully. */
+  /** Poisons the ledger, because an event can no longer be recorded truthfully. */
   poison(cause: unknown): void
-  /** Why nothing can be recorded any more; undefined while all is well. */
+  /** Why the ledger is poisoned; undefined if it is not. */
   readonly poisoned: string | undefined
-  /** What the ledger was poisoned by: what the store threw, or who poisoned it gave as the cause. */
+  /** The cause of the poisoning: the error of the store, or the argument of `poison`. */
   readonly cause: unknown
   /** How many records of sessions and principals are in memory. */
   readonly remembered: number
 }
 
-/** What a ledger is made of. */
+/** The options of a ledger. */
 interface LedgerOptions {
   readonly store: Store
   readonly origin: string
@@ -94,17 +94,17 @@ interface LedgerOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly head: ChainHead | undefined
-  /** Most records kept in memory; more are read again when needed. */
+  /** Maximum records kept in memory; others are loaded when needed. */
   readonly maxRemembered?: number
-  /** Most entries that may wait; beyond, only reserved jobs pass. */
+  /** Maximum entries that may wait; above it only reserved jobs are accepted. */
   readonly maxWaiting?: number
 }
 
 interface Remembered {
   value: unknown
-  /** How many bytes are stored of it. */
+  /** The stored size in bytes. */
   size: number
-  /** Number of the batch that last changed it; it must not be forgotten before that is durable. */
+  /** Number of the batch that last changed it. The record stays in memory until that batch is durable. */
   batch: number
 }
 
@@ -118,9 +118,9 @@ interface Waiting {
 
 const MAX_REMEMBERED = 10_000
 const MAX_WAITING = 10_000
-/** Batches that the store may have at a time, and how many entries make the second one worth its while. */
+/** The maximum number of concurrent batches, and the number of entries that justify the second one. */
 const MAX_IN_FLIGHT = 2
-const MUCH = 24
+const MIN_EARLY_BATCH = 24
 
 /** Opens a ledger after its newest receipt. */
 export function createLedger(options: LedgerOptions): Ledger {
@@ -156,21 +156,21 @@ export function createLedger(options: LedgerOptions): Ledger {
     return reads === undefined || reads.every(({ name }) => memory.has(name))
   }
 
-  /** Reads what a job needs. While one record is on its way another may be forgotten again, so it looks until all are there. */
+  /** Loads the records that a job needs. Loading one record may evict another, so it repeats until all are in memory. */
   async function takeLater<T>(job: Job<T>): Promise<T> {
     while (!isReady(job) && !poisoned) await recall(job.reads?.filter(({ name }) => !memory.has(name)) ?? [])
     const taken = take(job)
-    // Also a job that wrote nothing may have brought records into memory.
+    // A job that wrote nothing may still have loaded records.
     forget()
     return taken
   }
 
-  /** Gives a job its turn, without a pause, and waits until what it did is durable. */
+  /** Runs a job synchronously, and waits until its changes are durable. */
   function take<T>(job: Job<T>): Promise<T> {
     if (poisoned) return Promise.reject(poisoned)
     if (waiting.entries.length >= maxWaiting && job.reserved !== true) return Promise.reject(full())
     return new Promise((resolve, reject) => {
-      // What the job throws rejects, and leaves nothing behind.
+      // An error of the job rejects the promise and leaves no changes.
       const result = runJob(job)
       if (waiting.entries.length === 0 && waiting.records.size === 0) {
         resolve(result)
@@ -183,7 +183,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     })
   }
 
-  /** Behind what is being decided in this very moment, so that it goes with the same batch. */
+  /** Defers the write until all decisions of the current tick are in the batch. */
   function scheduleWriting(): void {
     if (scheduled) return
     scheduled = true
@@ -193,7 +193,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     })
   }
 
-  /** Runs a job. Only if it comes to its end does anything it did count. */
+  /** Runs a job. Its changes count only if it returns. */
   function runJob<T>(job: Job<T>): T {
     const start = Math.max(time, now())
     const startText = start === time ? timeText : new Date(start).toISOString()
@@ -206,14 +206,14 @@ export function createLedger(options: LedgerOptions): Ledger {
     for (const { name, text, cached, value, size } of turn.changes) {
       waiting.records.set(name, text)
       if (!cached) continue
-      // To the end, so that what is used least is first to be forgotten.
+      // Move it to the end, so that the least recently used record is evicted first.
       memory.delete(name)
       memory.set(name, { value, size, batch: batchNumber })
     }
     return result
   }
 
-  /** Reads records into memory; whoever asks for one that is on its way waits for it. */
+  /** Loads records into memory. A record that is already being loaded is awaited. */
   async function recall(reads: readonly Read[]): Promise<void> {
     const fresh = reads.filter(({ name }) => !loading.has(name))
     if (fresh.length > 0) {
@@ -227,18 +227,17 @@ export function createLedger(options: LedgerOptions): Ledger {
     const stored = await store.load(reads.map(({ name }) => name))
     reads.forEach(({ name, parse }, i) => {
       const found = stored[i]
-      if (!found)
-        throw new KernelError('LEDGER_POISONED', 'the store answers with fewer records than it was asked for')
+      if (!found) throw new KernelError('LEDGER_POISONED', 'the store returned fewer records than requested')
       const size = bytesIn(found.record)
       if (!memory.has(name)) memory.set(name, { value: parse(found), size, batch: 0 })
       loading.delete(name)
     })
   }
 
-  /** Hands over what waits: at once if nothing is under way, else only if it is much, so that the store need not wait for us. */
+  /** Hands over the waiting entries: at once if the store is idle, otherwise only if many wait. */
   function writeSome(): void {
     while (!poisoned && waiting.done.length > 0 && inFlight < MAX_IN_FLIGHT) {
-      if (inFlight > 0 && waiting.entries.length < MUCH) return
+      if (inFlight > 0 && waiting.entries.length < MIN_EARLY_BATCH) return
       const batch = waiting
       const number = batchNumber++
       waiting = emptyBatch(head?.id)
@@ -247,16 +246,16 @@ export function createLedger(options: LedgerOptions): Ledger {
     }
   }
 
-  /** Writes a batch. The store takes them in their order, and answers in it. */
+  /** Writes a batch. The store accepts and completes batches in order. */
   async function handOver(batch: Waiting, number: number): Promise<void> {
     try {
       await store.write(batch)
     } catch (cause) {
-      // It may or may not have been written. Only a new start, which asks the store, can go on from here.
+      // The batch may or may not be stored. Only a restart can find out.
       poison(cause)
     }
     inFlight--
-    // Poisoned, by this, by a read or by an effect: what was written all the same is closed as UNKNOWN by the next start.
+    // The ledger may also be poisoned by a read or an effect. The next start closes calls that were written anyway as UNKNOWN.
     if (isPoisoned()) {
       failAll(batch)
       return
@@ -267,7 +266,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     writeSome()
   }
 
-  /** Forgets the records used least. What is not durable yet stays: it binds later decisions. */
+  /** Evicts the least recently used records. Records that are not durable yet stay, because later decisions depend on them. */
   function forget(): void {
     if (memory.size <= maxRemembered) return
     for (const [name, { batch }] of memory) {
@@ -304,7 +303,7 @@ interface Change {
   readonly size: number
 }
 
-/** What one job does, gathered until it has come to its end. */
+/** Collects the changes of one job until it returns. */
 class JobTurn implements Turn {
   readonly time: number
   readonly entries: Entry[] = []
@@ -364,28 +363,28 @@ class JobTurn implements Turn {
   }
 }
 
-// What a receipt takes besides its payload: signature, place in the tree, entries of indexes.
+// The bytes of a receipt besides its payload: signature, place in the tree, index entries.
 const AROUND_RECEIPT = 512
 
-/** How many bytes a text takes as UTF-8. */
+/** Returns the length of a text in UTF-8 bytes. */
 function bytesIn(text: string | undefined): number {
   if (text === undefined) return 0
   let bytes = text.length
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)
-    // Each half of a pair counts as two: four for both.
+    // Each half of a surrogate pair counts as two bytes: four for both.
     if (unit > 0x7f) bytes += unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1
   }
   return bytes
 }
 
 function poisonedBy(cause: unknown): KernelError {
-  const message = 'the ledger could not be written; nothing passes until the gateway is started again'
+  const message = 'the ledger could not be written; every call is denied until the gateway is restarted'
   return new KernelError('LEDGER_POISONED', message, { cause })
 }
 
 function full(): KernelError {
-  return new KernelError('LEDGER_FULL', 'too many calls wait for the ledger; send fewer at a time')
+  return new KernelError('LEDGER_FULL', 'too many calls wait for the ledger; send fewer concurrent calls')
 }
 
 const NO_CAUSES: readonly Appended[] = []

@@ -1,5 +1,4 @@
-// A store in memory: for tests, benchmarks, and deciding again what was decided before. It keeps the promise of `Store` as
-// long as the process lives.
+// A store in memory for tests, benchmarks and replay. It implements `Store` for the lifetime of the process.
 
 import {
   chainHead,
@@ -17,7 +16,7 @@ import {
 import { KernelError } from '../error.ts'
 import type { Batch, Store } from './store.ts'
 
-/** A store in memory, and all that an EvidencePack is made from. */
+/** A store in memory that can also export EvidencePacks. */
 export interface MemoryStore extends Store {
   /** Every receipt, in order. */
   readonly entries: readonly Parsed[]
@@ -25,11 +24,11 @@ export interface MemoryStore extends Store {
   readonly records: ReadonlyMap<string, string>
   /** Size and root of the tree. */
   tree(): { readonly size: number; readonly root: Uint8Array }
-  /** What packs are written from; the texts of policies are the caller's to give. */
+  /** Returns the source for a pack. The caller provides the texts of policies. */
   reader(checkpoint: string, policy: LedgerReader['policy']): LedgerReader
 }
 
-/** An empty store that signs with the keys it is given. */
+/** Returns an empty store that signs with the given keys. */
 export function createMemoryStore(keys: readonly SigningKey[]): MemoryStore {
   const signers = new Map(keys.map((key) => [key.publicKey.id, key]))
   const tree = createTree()
@@ -43,7 +42,7 @@ export function createMemoryStore(keys: readonly SigningKey[]): MemoryStore {
 
   function seal(encoded: Encoded): Promise<Sealed> {
     const key = signers.get(encoded.receipt.key)
-    if (!key) throw new KernelError('REQUEST_INVALID', 'the receipt names a key that the store does not hold')
+    if (!key) throw new KernelError('REQUEST_INVALID', 'the receipt names a key that the store does not have')
     return sealEncoded(encoded, key)
   }
 
@@ -51,7 +50,7 @@ export function createMemoryStore(keys: readonly SigningKey[]): MemoryStore {
     if (batch.after !== newest?.id) {
       throw new KernelError('REQUEST_INVALID', 'the batch does not follow the newest receipt')
     }
-    // Everything is sealed before anything is kept: a batch is written as a whole or not at all.
+    // All receipts are signed before any is stored: a batch is written completely or not at all.
     const sealed: Sealed[] = []
     for (const { encoded } of batch.entries) sealed.push(await seal(encoded))
     sealed.forEach((each, i) => {
@@ -78,7 +77,7 @@ export function createMemoryStore(keys: readonly SigningKey[]): MemoryStore {
     head: () => Promise.resolve(newest),
     write(batch) {
       const written = turn.then(() => writeOne(batch))
-      // What follows one that failed does not follow the newest receipt, and fails by that.
+      // A batch after a failed one does not follow the newest receipt, so it fails as well.
       turn = written.catch(() => undefined)
       return written
     },
@@ -102,7 +101,7 @@ export function createMemoryStore(keys: readonly SigningKey[]): MemoryStore {
   }
 }
 
-/** The hashes of one level of the tree, in one piece of memory: a million small arrays would take eight times as much. */
+/** The hashes of one tree level in one buffer. A million small arrays would take eight times as much memory. */
 class NodeRow {
   #bytes = new Uint8Array(32 * 64)
   #length = 0

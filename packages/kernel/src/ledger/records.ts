@@ -1,5 +1,5 @@
-// The private records that a call rests on: their names, and how they are read back. Each is believed only if the newest
-// receipt on it says that it must be so.
+// The private records that a decision depends on: their names, and how they are read. A record is valid only if the newest receipt
+// for it contains its hash.
 
 import {
   memoryOf,
@@ -31,7 +31,7 @@ import type { Provenance } from '../gates/taint/provenance.ts'
 import type { TrustState } from '../gates/trust/trust.ts'
 import { DETECTORS } from '../gates/index.ts'
 
-/** The names of the records that a call rests on; those that its policy has no use for are left out. */
+/** The names of the records that a call depends on. Records that the policy does not use are undefined. */
 export interface RecordNames {
   readonly session: string
   readonly principal: string
@@ -41,7 +41,7 @@ export interface RecordNames {
   readonly trust: string | undefined
 }
 
-/** Whose records. Names hold no control characters, so their parts stay apart. */
+/** The owner of records. Names contain no control characters, so the parts of a record name stay separate. */
 export interface Owner {
   readonly tenant: string
   readonly principal: string | undefined
@@ -51,27 +51,27 @@ function ownerOf({ tenant, principal }: Owner): string {
   return `${tenant}\n${principal ?? NOBODY}`
 }
 
-/** The name of what is remembered of a session. */
+/** Returns the name of the record of a session. */
 export function sessionName(owner: Owner, session: string): string {
   return `session\n${ownerOf(owner)}\n${memoryOf(owner.principal ?? NOBODY, session)}`
 }
 
-/** The name of what is remembered of a session's data. */
+/** Returns the name of the record of a session's data. */
 export function provenanceName(owner: Owner, session: string): string {
   return `provenance\n${ownerOf(owner)}\n${memoryOf(owner.principal ?? NOBODY, session)}`
 }
 
-/** The name under which receipts say how far a principal is trusted. */
+/** Returns the name that receipts with the trust of a principal anchor. */
 export function trustName(owner: Owner): string {
   return `trust\n${ownerOf(owner)}`
 }
 
-/** The name of what is remembered of a principal. */
+/** Returns the name of the record of a principal. */
 export function principalName(owner: Owner): string {
   return `principal\n${ownerOf(owner)}`
 }
 
-/** The names of the records that a call rests on under a policy; `root` is who it was delegated by in the beginning. */
+/** Returns the names of the records that a call depends on under a policy. `root` is the root delegator. */
 export function recordNames(intent: Intent, policy: Policy, root: string | undefined): RecordNames {
   const { tenant, session } = intent
   return {
@@ -84,7 +84,7 @@ export function recordNames(intent: Intent, policy: Policy, root: string | undef
   }
 }
 
-/** How each of these records is read. */
+/** Returns how each of these records is read. */
 export function readsOf(names: RecordNames, intent: Intent, root: string | undefined): readonly Read[] {
   const { session, principal, tenant, lineage, provenance, trust } = names
   const owner = intent.principal ?? NOBODY
@@ -99,56 +99,56 @@ export function readsOf(names: RecordNames, intent: Intent, root: string | undef
   return reads
 }
 
-/** A session's record as it comes from the store; broken if it is not what its last decision left behind. */
+/** Parses the stored record of a session; `broken` if it differs from the state after its last decision. */
 export function readSession(stored: Stored): SessionState {
   const anchor = readAnchor(stored.anchor)
   if (anchor === undefined && stored.record === undefined) return NEW_SESSION
-  // Closed on the record: what was remembered of it is gone for good, and nothing is missing.
+  // The session was closed by a receipt, so the missing record is expected.
   if (anchor?.closed === true && stored.record === undefined) return { ...NEW_SESSION, seq: anchor.seq }
   const [text] = readState(stored.record, anchor) ?? []
   if (text === undefined) return { ...NEW_SESSION, seq: (anchor?.seq ?? -1) + 1, broken: true }
-  // Sound: only `stateText` makes texts with such a hash. What an older one does not say has its beginning.
+  // Safe cast: only `stateText` makes texts with such a hash. Members that an older version did not write get their initial values.
   return { ...NEW_SESSION, ...(JSON.parse(text) as SessionState) }
 }
 
-/** A principal's record as it comes from the store; broken if it is not what its last decision left behind. */
+/** Parses the stored record of a principal; `broken` if it differs from the state after its last decision. */
 export function readPrincipal(stored: Stored, owner: string | undefined): Kept<PrincipalState> {
   const anchor = readAnchor(stored.anchor)
   if (anchor === undefined && stored.record === undefined) return keepPrincipal(NEW_PRINCIPAL)
   const lines = readState(stored.record, anchor)
-  // The decision was its own, or that of somebody it had delegated to.
+  // The decision was for the principal itself, or for one that it had delegated to.
   const text = anchor?.principal === owner ? lines?.[1] : lines?.[3]
   if (!text) return keepPrincipal({ ...NEW_PRINCIPAL, broken: true })
   return keepPrincipal(principalFrom(text))
 }
 
-/** A principal as `stateText` wrote it; what was not written has nothing to say. */
+/** Parses a principal from `stateText`. Missing members get their initial values. */
 export function principalFrom(text: string): PrincipalState {
-  // Sound: only `stateText` makes texts with such a hash.
+  // Safe cast: only `stateText` makes texts with such a hash.
   const known = JSON.parse(text) as PrincipalState
   const { watch } = known
-  // Sound: what an older version has not written is not there, whatever the type says.
+  // Safe cast: an older version may have left the member out, despite the type.
   const whole = (watch as RiskHistory | undefined) && { watch: { ...DETECTORS.risk.noHistory, ...watch } }
   return { ...NEW_PRINCIPAL, ...known, ...whole }
 }
 
-/** A tenant's record as it comes from the store; broken if it is not what its last decision left behind. */
+/** Parses the stored record of a tenant; `broken` if it differs from the state after its last decision. */
 function readTenant(stored: Stored): Kept<TenantState> {
   const anchor = readAnchor(stored.anchor)
   if (anchor === undefined && stored.record === undefined) return keepTenant(NEW_TENANT)
   const text = readState(stored.record, anchor)?.[2]
   if (!text) return keepTenant({ ...NEW_TENANT, broken: true })
-  // Sound: only `stateText` makes texts with such a hash.
+  // Safe cast: only `stateText` makes texts with such a hash.
   return keepTenant(JSON.parse(text) as TenantState)
 }
 
-/** The lines of a stored state, if it is the one that the newest decision on it left behind. */
+/** Returns the lines of a stored state if its hash is the one in the newest receipt. */
 function readState(text: string | undefined, anchor: Anchor | undefined): string[] | undefined {
   if (text === undefined || anchor === undefined) return undefined
   return sha256Hex(text.toWellFormed()) === anchor.next ? text.split('\n') : undefined
 }
 
-/** What the newest receipt on a record says it must be. */
+/** The state of a record according to the newest receipt for it. */
 interface Anchor {
   readonly next: string
   readonly seq: number
@@ -158,7 +158,7 @@ interface Anchor {
 
 function readAnchor(payload: Uint8Array | undefined): Anchor | undefined {
   if (payload === undefined) return undefined
-  // Sound: an anchor is the payload of a decision or of a change to a session that this writer appended; else no hash will fit.
+  // Safe cast: an anchor is a decision or session change that this writer appended. For any other, no hash matches.
   const receipt = parseJson(payload) as unknown as Decision | SessionChange
   const { principal } = receipt
   if (receipt.kind === 'session') {
@@ -170,34 +170,34 @@ function readAnchor(payload: Uint8Array | undefined): Anchor | undefined {
   return { next: receipt.next_state_hash, seq: receipt.session.seq, principal, closed: false }
 }
 
-/** What is remembered of a session's data, and whether it was once lost or changed. */
+/** The data record of a session, and whether it was lost or changed. */
 export interface KeptProvenance {
   readonly value: Provenance
   readonly broken: boolean
 }
 
-/** A session's data record as it comes from the store. */
+/** Parses the stored data record of a session. */
 export function readKeptProvenance({ record, anchor }: Stored): KeptProvenance {
-  // Sound: only decisions, effects and closings anchor such a name.
+  // Safe cast: only decisions, effects and session closings anchor such a name.
   const receipt = anchor && (parseJson(anchor) as unknown as Decision | Effect | SessionChange)
   const gone = receipt === undefined || receipt.kind === 'session'
   if (gone && record === undefined) return { value: DETECTORS.taint.none, broken: false }
-  const said = gone ? undefined : receipt.provenance_hash
-  if (record === undefined || sha256Hex(record.toWellFormed()) !== said) {
+  const expected = gone ? undefined : receipt.provenance_hash
+  if (record === undefined || sha256Hex(record.toWellFormed()) !== expected) {
     return { value: DETECTORS.taint.none, broken: true }
   }
   return { value: DETECTORS.taint.parse(record), broken: false }
 }
 
-/** A session's data record, changed: what is kept in memory, what is stored, and what the receipt says of it. */
+/** A changed data record: the value in memory, the stored text, and the hash for the receipt. */
 export interface ChangedData extends KeptProvenance {
   readonly text: string
   readonly hash: string
 }
 
 /**
- * What is remembered of a session's data after `next`; undefined if that is what was before. What was once lost is not
- * begun anew: it would look whole. What cannot be worked out leaves it as it was, and the call did not pass.
+ * Returns the data of a session after `next`, or undefined if it is unchanged. A broken record stays broken, because a new one
+ * would look complete. If `next` throws, the record is unchanged; such a call is not allowed.
  */
 export function changedData(
   before: KeptProvenance,
@@ -214,15 +214,15 @@ function nextOrNothing(next: () => Provenance | undefined): Provenance | undefin
   try {
     return next()
   } catch {
-    // The rung that needs it has failed for the same reason, unless an earlier one denied.
+    // The step that needs the data fails for the same reason, unless an earlier step denied.
     return undefined
   }
 }
 
-/** A principal's trust: the newest receipt that changed it says what it is, so there is no record to be lost. */
+/** Returns the trust of a principal. The newest receipt contains it, so there is no record that could be lost. */
 export function readTrustState({ anchor }: Stored): TrustState {
   if (anchor === undefined) return DETECTORS.trust.new
-  // Sound: only receipts that say so anchor such a name.
+  // Safe cast: only receipts with a trust value anchor such a name.
   const { trust, time } = parseJson(anchor) as unknown as Decision | Effect
   return { score: DETECTORS.trust.parse(trust ?? ''), at: Date.parse(time) }
 }

@@ -1,4 +1,4 @@
-// Closing sessions that nobody has used for a long time: what was remembered of them goes, and the ledger says so.
+// Closes sessions that were idle for a long time: removes their records and appends a receipt.
 
 import type { SessionChange } from '@tollgate/evidence'
 import type { Kernel } from '../kernel.ts'
@@ -7,17 +7,17 @@ import type { Appended, Turn } from './ledger.ts'
 import { NEW_SESSION, sessionIn, type SessionState } from './session.ts'
 import { DETECTORS } from '../gates/index.ts'
 
-/** A session as the store has it: the name of its record, and how many decisions it has had. */
+/** A stored session: the name of its record, and its number of decisions. */
 export interface IdleSession {
   readonly name: string
   readonly seq: number
 }
 
 /**
- * Closes sessions whose records are as old as the operator wants to keep them, and removes the records. One that has been
- * used since it was looked at stays open. What is known of the principal itself is not touched.
+ * Closes sessions whose records have reached the configured age, and removes the records. A session that was used since it was
+ * listed stays open. The record of the principal stays.
  *
- * @returns how many were closed.
+ * @returns how many sessions were closed.
  */
 export async function closeSessions(kernel: Kernel, sessions: readonly IdleSession[]): Promise<number> {
   return kernel.ledger.append({
@@ -30,7 +30,7 @@ export async function closeSessions(kernel: Kernel, sessions: readonly IdleSessi
   })
 }
 
-/** Closes a session in a turn: what was remembered of it goes. A person who does it is named, with the reason. */
+/** Closes a session in a turn and removes its records. If a person closes it, the receipt has the name and the reason. */
 export function closeIn(
   turn: Turn,
   name: string,
@@ -54,7 +54,7 @@ export function closeIn(
   return appended
 }
 
-/** Whether it has not been used since it was looked at. One that was opened and never used has its scope alone. */
+/** Returns whether the session is unused since it was listed. A session that was only opened has nothing but a scope. */
 function isUnused({ seq }: IdleSession, now: SessionState): boolean {
   return now.seq === seq && (seq > 0 || now.scope !== null)
 }

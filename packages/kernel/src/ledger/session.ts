@@ -1,6 +1,6 @@
-// What is remembered between calls, of a session, a principal and a tenant: the fold over their decisions.
+// The state that is kept between calls for a session, a principal and a tenant. It is a fold over their decisions.
 //
-// The records live in the private store, and the newest decision on each says, in `next_state_hash`, what they must be.
+// The records are in the private store. The newest decision for each contains the hash of its state in `next_state_hash`.
 
 import { sha256Hex, type Tier } from '@tollgate/evidence/core'
 import type { HeldScope } from '../gates/scope/scope.ts'
@@ -8,60 +8,60 @@ import type { RiskHistory } from '../gates/session-risk/history.ts'
 import type { Leak, RiskMemory } from '../gates/session-risk/risk.ts'
 import { DETECTORS } from '../gates/index.ts'
 
-/** What is left of a limit, see `limits.ts`. */
+/** The remainder of a limit, see `limits.ts`. */
 export interface Allowance {
   readonly left: number
   readonly at: number
 }
 
-/** What is left of each limit, by its name. */
+/** The remainder of each limit, by name. */
 export type Allowances = Readonly<Record<string, Allowance>>
 
-/** What is remembered of one session. */
+/** The state of one session. */
 export interface SessionState {
-  /** How many decisions it has had: the next one's `session.seq`. */
+  /** The number of its decisions: the `session.seq` of the next one. */
   readonly seq: number
   readonly risk: RiskMemory
   /** Something sensitive was read in it. */
   readonly source: boolean
-  /** When it last did something that a person should have seen; 0 for never, or once a person has agreed. */
+  /** Time of its last action that needed a person's attention; 0 for none, or once a person has approved. */
   readonly suspect: number
-  /** Turns since the last that no gate denied; at most 9. */
+  /** Turns since the last one without a denial by a gate; at most 9. */
   readonly denials: number
-  /** What is left of the limits that go by session. */
+  /** The remainder of the limits per session. */
   readonly limits: Allowances
-  /** The tier that a person raised it to, and until when, in milliseconds. */
+  /** The tier that a person raised it to, and when that expires, in milliseconds. */
   readonly elevated: Elevation | null
-  /** What it was opened for. */
+  /** The scope that it was opened with. */
   readonly scope: HeldScope | null
-  /** Its record was once lost or changed: no side effect passes in it any more. */
+  /** Its record was lost or changed: side effects are denied in it. */
   readonly broken: boolean
 }
 
-/** A tier for a time. */
+/** A tier for a limited time. */
 export interface Elevation {
   readonly tier: Tier
   readonly until: number
 }
 
-/** What is remembered of one principal, over all its sessions. */
+/** The state of one principal across its sessions. */
 export interface PrincipalState {
   readonly leak: Leak
-  /** When it, or who it delegated to, last read something sensitive; 0 for never. */
+  /** When it, or a delegate of it, last read something sensitive; 0 for never. */
   readonly source: number
-  /** What is watched of it, and of who it delegated to. */
+  /** The risk history of the principal and its delegates. */
   readonly watch: RiskHistory
-  /** What is left of the limits that go by principal. */
+  /** The remainder of the limits per principal. */
   readonly limits: Allowances
-  /** Its record was once lost or changed: no side effect passes for it any more. */
+  /** Its record was lost or changed: side effects are denied for it. */
   readonly broken: boolean
 }
 
-/** What is remembered of one tenant, over all its principals. */
+/** The state of one tenant across its principals. */
 export interface TenantState {
-  /** What is left of the limits that go by tool or by tenant. */
+  /** The remainder of the limits per tool and per tenant. */
   readonly limits: Allowances
-  /** Its record was once lost or changed: no side effect passes in it any more. */
+  /** Its record was lost or changed: side effects are denied in it. */
   readonly broken: boolean
 }
 
@@ -92,72 +92,70 @@ export const NEW_PRINCIPAL: PrincipalState = {
 /** A tenant without history. */
 export const NEW_TENANT: TenantState = { limits: NO_LIMITS, broken: false }
 
-/** A record beside its canonical text, for one that changes less often than it is written. */
+/** A record with its canonical text, for records that change less often than they are written. */
 export interface Kept<T> {
   readonly value: T
   readonly text: string
 }
 
-/** Writes a principal's record down. */
+/** Returns a principal's state with its text. */
 export function keepPrincipal(value: PrincipalState): Kept<PrincipalState> {
   return { value, text: principalText(value) }
 }
 
-/** Writes a tenant's record down. */
+/** Returns a tenant's state with its text. */
 export function keepTenant(value: TenantState): Kept<TenantState> {
   return { value, text: `{"broken":${value.broken},"limits":${limitsText(value.limits)}}` }
 }
 
-/** The records that a decision rests on, or leaves behind. */
+/** The records before or after a decision. */
 interface Records {
   readonly session: SessionState
   readonly principal: Kept<PrincipalState>
-  /** Only where the policy has limits that go by tool or tenant. */
+  /** Only if the policy has limits per tool or tenant. */
   readonly tenant: Kept<TenantState> | undefined
-  /** The record of the principal that the call was delegated by, at the root; only for a delegated call. */
+  /** The record of the root delegator; only for a delegated call. */
   readonly lineage: Kept<PrincipalState> | undefined
 }
 
-/** The records, and what the decision's receipt says of them: SHA-256 of the text of all. */
+/** The records, and the SHA-256 of their text, which the receipt contains. */
 export interface State extends Records {
   readonly hash: string
 }
 
-/** The session in what is kept under the name of one: its record, or the state that its last decision left. */
+/** Returns the session from a value that is kept under the name of a session: a session state, or the state after a decision. */
 export function sessionIn(kept: unknown): SessionState {
-  // Sound: under such a name only the two are kept, see `stateIn` in `judge.ts`.
+  // Safe cast: only these two are kept under such a name, see `stateIn` in `judge.ts`.
   const known = kept as State | SessionState
   return 'session' in known ? known.session : known
 }
 
-/** The state that these records make. */
+/** Returns the state for these records. */
 export function stateOf(records: Records, text: string = stateText(records)): State {
   const { session, principal, tenant, lineage } = records
   return { session, principal, tenant, lineage, hash: sha256Hex(text) }
 }
 
-/** What is stored, the same under the name of each record: a decision commits to all of them at once. A line each. */
+/** Returns the stored text, one line per record. Each record name stores the same text, so one hash covers all records. */
 export function stateText({ session, principal, tenant, lineage }: Records): string {
   const own = `${sessionText(session)}\n${principal.text}`
-  // Most calls rest on these two alone.
+  // Most calls need only these two.
   return tenant || lineage ? `${own}\n${tenant?.text ?? ''}\n${lineage?.text ?? ''}` : own
 }
 
-// The canonical text of the records, written out: every call writes some, and the general writer takes five times as long.
+// The canonical text of the records is written by hand, because the general writer takes five times as long.
 
 function sessionText(session: SessionState): string {
   const { seq, risk, source, suspect, denials, limits, elevated, scope, broken } = session
   const { average, centroid, leak, turns } = risk
   const memory = `{"average":${average},"centroid":${centroidText(centroid)},"leak":${leakText(leak)},"turns":${turns}}`
   const raised = elevated ? `{"tier":"${elevated.tier}","until":${elevated.until}}` : 'null'
-  // Most sessions have none.
   const opened = scope ? `"scope":${DETECTORS.scope.text(scope)},` : ''
   const doubted = suspect === 0 ? '' : `,"suspect":${suspect}`
   return `{"broken":${broken},"denials":${denials},"elevated":${raised},"limits":${limitsText(limits)},"risk":${memory},${opened}"seq":${seq},"source":${source}${doubted}}`
 }
 
 function principalText({ leak, source, watch, limits, broken }: PrincipalState): string {
-  // Most principals have none.
   const watched = watch === DETECTORS.risk.noHistory ? '' : `,"watch":${DETECTORS.risk.historyText(watch)}`
   return `{"broken":${broken},"leak":${leakText(leak)},"limits":${limitsText(limits)},"source":${source}${watched}}`
 }
@@ -174,15 +172,15 @@ function limitsText(limits: Allowances): string {
 
 const FORGOTTEN: Allowance = { left: 0, at: 0 }
 
-// The names of a policy's limits come again and again.
-const MOST_NAMES = 1000
+// A cache of quoted limit names, which repeat often.
+const MAX_NAMES = 1000
 const nameTexts = new Map<string, string>()
 
 function nameText(name: string): string {
   const known = nameTexts.get(name)
   if (known !== undefined) return known
   const text = JSON.stringify(name)
-  if (nameTexts.size < MOST_NAMES) nameTexts.set(name, text)
+  if (nameTexts.size < MAX_NAMES) nameTexts.set(name, text)
   return text
 }
 
@@ -190,7 +188,7 @@ function leakText({ sum, at, turns, axis }: Leak): string {
   return `{"at":${at},${axis === undefined ? '' : `"axis":"${axis}",`}"sum":${sum},"turns":${turns}}`
 }
 
-/** The canonical text of a centroid. */
+/** Returns the canonical text of a centroid. */
 export function centroidText([exfiltration, privilege, compliance]: RiskMemory['centroid']): string {
   return `[${exfiltration},${privilege},${compliance}]`
 }

@@ -1,5 +1,5 @@
-// How much each principal may have stored on one UTC day: its receipts and what is kept beside them. Whoever has used that up is
-// denied until the day ends; the first such denial has a receipt, the others are counted in one.
+// Limits the bytes that each principal may store per UTC day: its receipts and private records. Over the limit, calls are denied
+// until the day ends. The first such denial has a receipt; the others are only counted, in one receipt.
 
 import type { Quota } from '@tollgate/evidence'
 import type { Intent } from '../road/capture.ts'
@@ -7,85 +7,85 @@ import { chargedTo } from '../names.ts'
 import type { Kernel } from '../kernel.ts'
 import type { Turn } from './ledger.ts'
 
-/** Whose storage is meant, by tenant and name; see `chargedTo`. */
+/** The principal whose storage is charged, see `chargedTo`. */
 export interface Charged {
   readonly tenant: string
   readonly principal: string
 }
 
-/** Who is charged for what is written for a call. */
+/** Returns the principal that is charged for the writes of a call. */
 export function payerOf({ tenant, author, principal }: Called): Charged {
   return { tenant, principal: chargedTo({ author, principal }) }
 }
 
 type Called = Pick<Intent, 'tenant' | 'principal'> & { readonly author?: string | undefined }
 
-/** Whether a principal may store nothing more at this time, with what is set aside for the effects of its open calls. */
+/** Returns whether a principal has reached its limit, including the reserve for the effects of its open calls. */
 export function isFull({ storage, openings }: Kernel, of: Charged, time: number): boolean {
   return storage.isFull(of, time, openings.chargedTo(of))
 }
 
-const MOST_AT_ONCE = 1000
+const MAX_PER_TURN = 1000
 
-/** Ends the days that are over, turn by turn: for principals that do nothing on the next one. */
+/** Ends past days in batches, for principals that are idle on the next day. */
 export async function endStorageDays({ storage, ledger, host }: Kernel): Promise<void> {
   while (storage.hasEnded(host.now())) {
-    await ledger.append({ reserved: true, run: (turn) => storage.endDays(turn, MOST_AT_ONCE) })
+    await ledger.append({ reserved: true, run: (turn) => storage.endDays(turn, MAX_PER_TURN) })
   }
 }
 
-/** What principals have stored, and who may store no more. */
+/** The storage use of all principals. */
 export interface Storage {
-  /** Whether the principal may store nothing more at this time; `open` of its allowed calls still have their effects to come. */
+  /** Returns whether the principal has reached its limit. `open` is the number of its allowed calls without an effect. */
   isFull(of: Charged, time: number, open: number): boolean
-  /** Whether a receipt has said so already, so that what is denied now is only counted. */
+  /** Returns whether a receipt for the limit exists, so that further denials are only counted. */
   isDenied(of: Charged, time: number): boolean
-  /** Counts what a turn has written for a principal. With a new day, what was counted on the one before becomes a receipt. */
+  /** Charges bytes that a turn wrote to a principal. On a new day it first appends the receipt with the counted denials. */
   charge(of: Charged, turn: Turn, bytes: number): void
-  /** From this turn on denials are only counted. */
+  /** Starts counting denials instead of recording them. */
   deny(of: Charged, turn: Turn): void
-  /** Counts one denial more. The result writes the count; undefined where that can wait. */
+  /** Counts one more denial. Returns a function that stores the count, or undefined if storing can wait. */
   count(of: Charged): ((turn: Turn) => void) | undefined
-  /** Gives the principal a whole day's storage again. The result is how many denials were only counted, if any was. */
+  /** Resets the storage of the principal for the day. Returns the number of counted denials, if there are any. */
   lift(of: Charged, turn: Turn): number | undefined
-  /** Ends the days that are over, at most so many in one turn. */
+  /** Ends at most `most` past days in one turn. */
   endDays(turn: Turn, most: number): void
-  /** Whether `endDays` has anything to do. */
+  /** Returns whether `endDays` has work to do. */
   hasEnded(time: number): boolean
-  /** How many principals are denied. */
+  /** Returns the number of denied principals. */
   denied(time: number): number
-  /** Takes up what the last run has stored; `time` is that of the newest receipt. */
+  /** Restores a stored record; `time` is that of the newest receipt. */
   takeUp(name: string, record: string | undefined, time: number): void
 }
 
-/** What the names of all its records begin with. */
+/** The prefix of all storage record names. */
 export const STORAGE = 'storage\n'
 
-/** Bytes a day that a principal may store if nothing else is said. */
+/** The default limit in bytes per day. */
 export const DEFAULT_STORAGE: number = 2 ** 30
 
-/** Bytes that are set aside for the effect of an allowed call: it is always recorded, whatever was used up meanwhile. */
+/** Bytes reserved for the effect of an allowed call, which is recorded even over the limit. */
 export const EFFECT_RESERVE: number = 16 << 10
 
-/** What is said where something else than a call is refused for it. */
+/** The message for requests other than calls that are refused at the limit. */
 export const STORAGE_USED_UP: string =
-  'the principal has stored as much as it may today (UTC); wait for the next day, or have an operator run `tollgate unfreeze principal NAME`'
+  'the principal has reached its storage limit for today (UTC); wait for the next day, or ask an operator to run `tollgate unfreeze principal NAME`'
 
 const DAY = 86_400_000
-// The sum is stored in such steps, rounded up: few calls have to write it, and a restart makes nothing free.
+// The sum is stored rounded up to this step, so that few calls write it and a restart never lowers it.
 const STEP = 64 << 10
 
 interface Use {
   readonly of: Charged
   readonly day: number
   bytes: number
-  /** The sum as it is stored. */
+  /** The stored sum. */
   stored: number
-  /** How many denials were only counted; undefined while none has a receipt. */
+  /** The number of counted denials; undefined before the first denial with a receipt. */
   denials: number | undefined
 }
 
-/** Nothing is stored yet. `most` is in bytes a day; undefined for no limit. */
+/** Returns empty storage. `most` is in bytes per day; undefined for no limit. */
 export function createStorage(most: number | undefined): Storage {
   return most === undefined ? UNLIMITED : new Uses(most)
 }
@@ -107,7 +107,7 @@ export const UNLIMITED: Storage = {
 class Uses implements Storage {
   readonly #most: number
   readonly #uses = new Map<string, Use>()
-  /** A day up to which no use is older. */
+  /** No use is older than this day. */
   #oldest = Infinity
 
   constructor(most: number) {
@@ -116,7 +116,7 @@ class Uses implements Storage {
 
   isFull(of: Charged, time: number, open: number): boolean {
     const use = this.#at(of, time)
-    // Once it is denied it stays so, also if effects take less than was set aside for them.
+    // A denied principal stays denied, even if effects need less than their reserve.
     return use?.denials !== undefined || (use?.bytes ?? 0) + open * EFFECT_RESERVE >= this.#most
   }
 
@@ -140,7 +140,7 @@ class Uses implements Storage {
     const use = this.#uses.get(chargedName(of))
     if (use?.denials === undefined) return undefined
     const denials = ++use.denials
-    // As for floods: at 1, 2, 4, 8, …, so that a crash loses less than half of the count. A use that ended meanwhile is gone.
+    // Stored at 1, 2, 4, 8, …, as for floods: a crash loses less than half of the count. A use that ended meanwhile is gone.
     return Number.isInteger(Math.log2(denials))
       ? (turn) => {
           if (this.#uses.get(chargedName(of)) === use) this.#store(use, turn)
@@ -174,7 +174,7 @@ class Uses implements Storage {
   takeUp(name: string, record: string | undefined, time: number): void {
     const [tenant = '', principal = ''] = name.slice(STORAGE.length).split('\n')
     const [day = NaN, bytes = NaN, denials] = (record ?? '').split(' ').map(Number)
-    // A damaged record frees nobody: all of the last day counts as used up.
+    // A damaged record counts as a fully used day.
     const isWhole = [day, bytes, denials ?? 0].every((each) => Number.isSafeInteger(each) && each >= 0)
     const use = isWhole
       ? { day, bytes, denials }
@@ -182,7 +182,7 @@ class Uses implements Storage {
     this.#add({ of: { tenant, principal }, ...use, stored: use.bytes })
   }
 
-  /** What the principal has used on the day of this time. A clock that goes back gives nothing back. */
+  /** Returns the use on the day of this time. A clock that goes back resets nothing. */
   #at(of: Charged, time: number): Use | undefined {
     const use = this.#uses.get(chargedName(of))
     return use && use.day >= dayOf(time) ? use : undefined
@@ -230,7 +230,7 @@ class Uses implements Storage {
   }
 }
 
-/** The name that counts are kept under in memory. */
+/** Returns the key of a principal in memory. */
 export function chargedName({ tenant, principal }: Charged): string {
   return `${tenant}\n${principal}`
 }

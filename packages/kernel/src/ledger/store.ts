@@ -1,52 +1,48 @@
-// Where the ledger is kept: the promise that every store makes.
+// The interface of a ledger store.
 
 import type { ChainHead, Encoded } from '@tollgate/evidence'
 
 /** One entry of a batch. */
 export interface Entry {
   readonly encoded: Encoded
-  /** Names of private records that this entry is from now on the newest word on. */
+  /** Names of private records that this entry anchors from now on. */
   readonly anchors: readonly string[]
 }
 
-/** What is written in one go: all of it or nothing. */
+/** Entries and records that are written atomically. */
 export interface Batch {
-  /** Id of the writer's newest receipt before the batch; undefined if it has none. */
+  /** Id of the writer's newest receipt before the batch; undefined if there is none. */
   readonly after: string | undefined
   readonly entries: readonly Entry[]
   /** Private records by name; undefined removes one. */
   readonly records: ReadonlyMap<string, string | undefined>
 }
 
-/** A private record, and the payload of the newest entry that names it as an anchor. */
+/** A private record, and the payload of the newest entry that anchors it. */
 export interface Stored {
   readonly record: string | undefined
   readonly anchor: Uint8Array | undefined
 }
 
-/**
- * Where receipts and private records are kept. A store knows nothing of policy and gates; it signs, extends the tree,
- * and writes.
- */
+/** Stores receipts and private records. A store signs, extends the tree and writes. It is independent of policy and gates. */
 export interface Store {
-  /** The writer's newest receipt, or undefined if there is none. */
+  /** Returns the writer's newest receipt, or undefined. */
   head(): Promise<ChainHead | undefined>
 
   /**
    * Signs and adds a batch, if `after` is still the writer's newest receipt.
    *
-   * A second batch may be handed over before the first has returned: they are taken and answered in their order, and after
-   * one that fails, every later one fails too.
+   * A second batch may be handed over before the first has returned. Batches are completed in order, and after a failed batch every
+   * later one fails.
    *
-   * When it returns, everything in the batch survives a crash. When it throws, the batch may or may not have been
-   * added: only `head` tells, and nobody may go on before it was asked by a new start. Transient failures are retried
-   * in here, not by the caller.
+   * When it returns, the batch survives a crash. When it throws, the batch may or may not be stored: only `head` tells, and the
+   * writer must restart before it writes again. The store retries transient failures itself.
    */
   write(batch: Batch): Promise<void>
 
-  /** The records of these names, in their order. */
+  /** Returns the records with these names, in the same order. */
   load(names: readonly string[]): Promise<readonly Stored[]>
 
-  /** The names that begin with `prefix`, of all records or of all anchors, in the order of their code units. */
+  /** Returns the names with this prefix, of all records or of all anchors, sorted by code units. */
   list(prefix: string, of: 'records' | 'anchors'): Promise<readonly string[]>
 }

@@ -1,5 +1,4 @@
-// Room: opening a kernel on a store. It holds the opening itself and the resumption of everything that was in force. It runs once, and
-// no call passes through it.
+// Room: opens a kernel on a store and restores the state that was in force. It runs once; no call passes through it.
 
 import { NO_HASH } from '@tollgate/evidence'
 import { createApprovals } from '../admin/approvals.ts'
@@ -21,7 +20,7 @@ import { LADDER, type StepStatus, describeLadder } from '../road/guardian.ts'
 import { createOpenings } from '../road/openings.ts'
 import { genesisOf, takeUp } from './resume.ts'
 
-/** What a kernel is made of. */
+/** The options of a kernel. */
 export interface KernelOptions {
   readonly store: Store
   readonly host: Host
@@ -30,27 +29,27 @@ export interface KernelOptions {
   readonly writer: string
   /** Id of the writer's key, which the store signs with. */
   readonly key: string
-  /** Tenant of what concerns no call: pins, freezes of everything; and of a policy that is activated for nobody else. */
+  /** Tenant of receipts that concern no call, such as pins and freezes of everything, and the default tenant of a policy. */
   readonly tenant?: string
-  /** Whether hashes of contents are salted everywhere, or only where a tool's declaration says so. */
+  /** Whether all content hashes are salted, or only where a tool declaration requires it. */
   readonly commit?: 'plain' | 'salted'
-  /** Whether calls are kept privately, so that they can be decided again; those of observe mode always are. */
+  /** Whether calls are kept privately for replay. Calls in observe mode are always kept. */
   readonly keep?: boolean
-  /** How many denials a principal may cause before it is frozen; 1,000 an hour if not given. */
+  /** Denials that a principal may cause before it is frozen; 1,000 per hour by default. */
   readonly quota?: Pace
-  /** Milliseconds a tool may take before its effect counts as unknown; two minutes if not given. */
+  /** Milliseconds that a tool may take before its effect counts as UNKNOWN; two minutes by default. */
   readonly patience?: number
-  /** Milliseconds before a principal that floods is answered, so that a flood does not keep a core busy; none if not given. */
+  /** Milliseconds to wait before answering a principal that floods, so that a flood does not occupy a core; 0 by default. */
   readonly floodPause?: number
-  /** Most bytes that are stored for a principal on one UTC day; 1 GiB if not given, null for no limit. */
+  /** Maximum bytes stored for a principal per UTC day; 1 GiB by default, null for no limit. */
   readonly storage?: number | null
-  /** Most session and principal records kept in memory; 10,000 if not given. */
+  /** Maximum session and principal records kept in memory; 10,000 by default. */
   readonly maxRemembered?: number
-  /** Most decisions that may wait for the store; 10,000 if not given. */
+  /** Maximum decisions that may wait for the store; 10,000 by default. */
   readonly maxWaiting?: number
 }
 
-/** The policy while there is none: nothing is known, nothing is allowed. */
+/** The policy of a tenant that has none: it declares nothing and allows nothing. */
 export const NO_POLICY: Policy = {
   name: '(none)',
   text: '',
@@ -82,10 +81,10 @@ export const NO_POLICY: Policy = {
 }
 
 /**
- * Opens a kernel on a store that has a ledger: takes up freezes, pins, approvals and the policy where they were left, and
- * closes what a crash left open as UNKNOWN, with a `recovery` receipt.
+ * Opens a kernel on a store that has a ledger. It restores freezes, pins, approvals and the policy, and closes calls that a crash
+ * left open as UNKNOWN, with a `recovery` receipt.
  *
- * @throws KernelError `REQUEST_INVALID` if the store has no ledger or another one, `STATE_MALFORMED` if a private record is
+ * @throws KernelError `REQUEST_INVALID` if the store has no ledger or a different one, `STATE_MALFORMED` if a private record is
  * damaged, `LEDGER_POISONED` if the store fails.
  */
 export async function openKernel(options: KernelOptions): Promise<Kernel> {
@@ -98,8 +97,8 @@ export async function openKernel(options: KernelOptions): Promise<Kernel> {
 export type ReadableStore = Pick<Store, 'head' | 'load' | 'list'>
 
 /**
- * Opens a kernel for looking only, also beside the one that writes the ledger: for `foresee`. It closes nothing that is open, and
- * whatever would be written fails. What is known in memory alone, such as what servers offer, it does not know.
+ * Opens a kernel for reading, for example beside the gateway that writes the ledger. It closes no open calls, and every write
+ * fails. It does not have state that exists only in memory, such as the definitions that servers offer.
  *
  * @throws KernelError as `openKernel`.
  */
@@ -114,12 +113,12 @@ export async function openForLooking(
       load: (names) => store.load(names),
       list: (prefix, of) => store.list(prefix, of),
       write: () =>
-        Promise.reject(new KernelError('REQUEST_INVALID', 'the ledger was opened for looking only')),
+        Promise.reject(new KernelError('REQUEST_INVALID', 'the ledger was opened for reading only')),
     },
   })
 }
 
-/** A kernel that has taken up everything where it was left. */
+/** Creates a kernel with all its state restored. */
 async function kernelOn(options: KernelOptions): Promise<Kernel> {
   const { store, host, origin, writer, key, maxRemembered, maxWaiting } = options
   const head = await store.head()
@@ -138,7 +137,7 @@ async function kernelOn(options: KernelOptions): Promise<Kernel> {
     host,
     store,
     tenant: options.tenant ?? 'default',
-    // A ledger that was founded as salted stays so.
+    // A ledger that was created as salted stays salted.
     commit: genesis.commit === 'salted' ? 'salted' : (options.commit ?? 'plain'),
     keeping: { on: options.keep ?? false },
     seeded: new Map(),
@@ -163,7 +162,7 @@ async function kernelOn(options: KernelOptions): Promise<Kernel> {
   return kernel
 }
 
-/** How every rung stands under the policy in force for a tenant. */
+/** Returns the status of every step under the policy in force for a tenant. */
 export function standings(kernel: Kernel, tenant: string = kernel.tenant): readonly StepStatus[] {
   return describeLadder(policyOf(kernel, tenant))
 }

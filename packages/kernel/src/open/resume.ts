@@ -1,4 +1,4 @@
-// Taking up a ledger where it was left. What private records say is believed only as far as the ledger says the same.
+// Restores the state of a kernel from its ledger. A private record counts only as far as a receipt confirms it.
 
 import {
   parseJson,
@@ -25,24 +25,24 @@ import type { ArgumentsSchema } from '../gates/schema/schema.ts'
 import { STORAGE } from '../ledger/storage.ts'
 import type { Store } from '../ledger/store.ts'
 
-/** The first receipt of the ledger in a store. @throws KernelError `REQUEST_INVALID` if there is none, or of another. */
+/** Returns the genesis receipt. @throws KernelError `REQUEST_INVALID` if the store has no ledger or a different one. */
 export async function genesisOf(store: Store, origin: string): Promise<Genesis> {
   const [stored] = await store.load([GENESIS])
-  // Sound: only a genesis receipt anchors this name.
+  // Safe cast: only a genesis receipt anchors this name.
   const genesis = stored?.anchor && (parseJson(stored.anchor) as unknown as Genesis)
-  if (!genesis) throw new KernelError('REQUEST_INVALID', 'the store has no ledger; found one first')
+  if (!genesis) throw new KernelError('REQUEST_INVALID', 'the store has no ledger; create one first')
   if (genesis.ledger === origin) return genesis
   throw new KernelError(
     'REQUEST_INVALID',
-    `the store holds the ledger \`${genesis.ledger}\`, not \`${origin}\``,
+    `the store contains the ledger \`${genesis.ledger}\`, not \`${origin}\`; open it under its own name`,
   )
 }
 
-/** Takes up freezes, observe mode, floods, storage, requests, open calls, pins, policies and delegations; `time` is that of the newest receipt. */
+/** Restores all state of a kernel. `time` is that of the newest receipt. */
 export async function takeUp(kernel: Kernel, time: number): Promise<void> {
   for (const { anchor } of await allOf(kernel, 'freeze\n', 'anchors')) takeUpFreeze(kernel, anchor)
   for (const { anchor } of await allOf(kernel, OBSERVING, 'anchors')) {
-    // Sound: only observe receipts anchor such names.
+    // Safe cast: only observe receipts anchor such names.
     if (anchor) kernel.observing.apply(anchor as unknown as Observe)
   }
   for (const { name, record } of await allOf(kernel, 'flood\n', 'records')) {
@@ -64,7 +64,7 @@ interface Found {
   readonly name: string
   readonly record: string | undefined
   readonly anchor: JsonObject | undefined
-  /** Id of the receipt that is the anchor. */
+  /** Id of the anchoring receipt. */
   readonly id: string
 }
 
@@ -76,20 +76,20 @@ async function foundUnder({ store }: Kernel, names: readonly string[]): Promise<
   const stored = await store.load(names)
   return names.map((name, i) => {
     const { record, anchor } = stored[i] ?? { record: undefined, anchor: undefined }
-    // Sound: a payload is an object.
+    // Safe cast: a payload is an object.
     const receipt = anchor && (parseJson(anchor) as JsonObject)
     return { name, record, anchor: receipt, id: anchor ? sha256Hex(anchor) : '' }
   })
 }
 
 function takeUpFreeze(kernel: Kernel, anchor: JsonObject | undefined): void {
-  // Sound: only freeze receipts anchor such names.
+  // Safe cast: only freeze receipts anchor such names.
   if (anchor) kernel.freezes.apply(anchor as unknown as Freeze)
 }
 
 /**
- * The requests that are still of use, oldest first. That one was opened, and how it was answered, is believed of the ledger
- * alone; a record that says something else is no request at all.
+ * Returns the requests that are still in use, oldest first. The ledger alone proves that a request was opened and how it was
+ * answered; a record that contradicts the ledger is ignored.
  */
 async function requestsOf(kernel: Kernel): Promise<readonly ApprovalRequest[]> {
   const opened = await allOf(kernel, requestName(''), 'records')
@@ -103,7 +103,7 @@ function readRequest(
   { name, record, anchor, id }: Found,
   answer: Found | undefined,
 ): ApprovalRequest | undefined {
-  // Sound: only such requests are stored under such a name, and only ESCALATE decisions anchor it.
+  // Safe cast: only such requests are stored under such a name, and only ESCALATE decisions anchor it.
   const request = readRecord(name, record) as ApprovalRequest
   const decision = anchor as unknown as Decision | undefined
   const opened =
@@ -121,11 +121,11 @@ function readRequest(
     JSON.stringify(request.asks) === JSON.stringify(decision.asks) &&
     request.until <= Date.parse(decision.time) + request.lasts
   if (!opened) return undefined
-  // Sound: only an answer, or the decision that used it, anchors its name.
-  const said = answer?.anchor as unknown as Approval | Decision | undefined
-  if (said?.kind === 'decision') return undefined
+  // Safe cast: only an answer, or the decision that used it, anchors its name.
+  const newest = answer?.anchor as unknown as Approval | Decision | undefined
+  if (newest?.kind === 'decision') return undefined
   const { lamport_clock: clock, delegation = null, browser: page = null } = decision
-  return { ...request, clock, delegation, page, answer: said ? readAnswer(said, answer?.id ?? '') : null }
+  return { ...request, clock, delegation, page, answer: newest ? readAnswer(newest, answer?.id ?? '') : null }
 }
 
 function readAnswer(approval: Approval, id: string): Answer {
@@ -141,10 +141,10 @@ function readAnswer(approval: Approval, id: string): Answer {
   }
 }
 
-/** The calls that are open, oldest first. */
+/** Returns the open calls, oldest first. */
 async function openingsOf(kernel: Kernel): Promise<readonly Opening[]> {
   const found = await allOf(kernel, OPENINGS, 'records')
-  // Sound: only openings are ever stored under such a name.
+  // Safe cast: only openings are stored under such a name.
   return found
     .map(({ name, record }) => readRecord(name, record) as Opening)
     .sort((a, b) => a.clock - b.clock)
@@ -155,13 +155,17 @@ function readRecord(name: string, record: string | undefined): unknown {
     return JSON.parse(record ?? '')
   } catch (cause) {
     const shown = name.replace('\n', ' ')
-    throw new KernelError('STATE_MALFORMED', `the private record \`${shown}\` is damaged`, { cause })
+    throw new KernelError(
+      'STATE_MALFORMED',
+      `the private record \`${shown}\` is damaged; restore the data directory from a backup`,
+      { cause },
+    )
   }
 }
 
-/** A pin whose definition is lost, or is not the one that the receipt names, lets no call through until it is pinned again. */
+/** A pin whose definition is lost, or differs from its receipt, blocks every call until the tool is pinned again. */
 function takeUpPin({ catalogue }: Kernel, { record, anchor }: Found): void {
-  // Sound: only pin receipts anchor such names.
+  // Safe cast: only pin receipts anchor such names.
   const { op, tool, definition_hash: hash } = anchor as unknown as Pin
   if (op === 'pin') catalogue.setPin(tool, readPin(catalogue, record, hash) ?? { hash, schema: LOST_PIN })
 }
@@ -169,10 +173,10 @@ function takeUpPin({ catalogue }: Kernel, { record, anchor }: Found): void {
 function readPin(catalogue: Catalogue, record: string | undefined, hash: string): Pinned | undefined {
   if (record === undefined || sha256Hex(record.toWellFormed()) !== hash) return undefined
   try {
-    // Sound: only a definition's canonical text has that hash.
+    // Safe cast: only the canonical text of a definition has that hash.
     return catalogue.prepare(definitionOf(parseJson(record) as JsonObject))
   } catch {
-    // A schema that could be used when it was pinned, and can no longer be.
+    // The schema was usable when it was pinned and no longer is.
     return undefined
   }
 }
@@ -181,10 +185,10 @@ const LOST_PIN: ArgumentsSchema = {
   check: () => ({ at: '', problem: 'cannot be checked: the pinned definition is lost; pin it again' }),
 }
 
-/** A policy counts only if its text is the one that the receipt names, and still reads. Otherwise there is none. */
+/** A policy counts only if its text has the hash in the receipt and still parses. Otherwise the tenant has no policy. */
 function takeUpPolicy({ policies }: Kernel, { record, anchor }: Found): void {
   if (record === undefined) return
-  // Sound: only policy receipts anchor such names.
+  // Safe cast: only policy receipts anchor such names.
   const { tenant, policy_hash } = anchor as unknown as PolicyActivation
   const parsed = parsePolicy(record)
   if (parsed.ok && parsed.policy.hash === policy_hash) policies.set(tenant, parsed.policy)

@@ -1,21 +1,21 @@
-// A condition in one text that does not depend on how it is laid out.
+// A text for a condition that does not depend on its layout.
 
 import { createReader } from './cel/reader.ts'
 
-// It only reads: which variables there are matters to nobody here.
+// It only parses, so it needs no variables.
 const reader = createReader()
 
-/** The parts of a condition as text: the same for conditions that differ in spaces, lines and brackets only. Never throws. */
+/** Returns the same text for conditions that differ only in spaces, lines and brackets. Never throws. */
 export function conditionText(source: string): string {
   try {
     return JSON.stringify(partsOf(reader.read(source).tree))
   } catch {
-    // What cannot be told apart by its parts is told apart by how it is written.
+    // A condition that does not parse is compared by its source.
     return source
   }
 }
 
-/** @throws for a constant that has no plain text. */
+/** @throws for a constant without a plain text. */
 function partsOf(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(partsOf)
   if (typeof node === 'bigint') return { int: String(node) }

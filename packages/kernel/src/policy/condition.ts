@@ -1,4 +1,4 @@
-// Conditions of policy rules, in CEL: parsed and checked when a policy is loaded, evaluated within a budget.
+// Conditions of policy rules, in CEL. They are parsed and checked when a policy is loaded, and evaluated within a budget.
 
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { KernelError } from '../error.ts'
@@ -12,10 +12,10 @@ import { examine, type Examined } from './examine.ts'
 type Scalar = 'string' | 'bool' | 'int' | 'double' | 'dyn'
 
 /**
- * The type of a field. `dyn` is for data whose shape is not known, like arguments.
+ * The type of a field. `dyn` is for data of unknown shape, like arguments.
  *
- * A record has the fields that are named, and a condition that names another one is a mistake: `{ record: … }` for one
- * record, `{ list: … }` for a list of them.
+ * A record has exactly the named fields, and any other name in a condition is a mistake: `{ record: … }` for one record, `{ list: …
+ * }` for a list of records.
  */
 type FieldType =
   | Scalar
@@ -30,18 +30,18 @@ type Fields = Readonly<Record<string, FieldType>>
 /** The type of a variable. The value of a `timestamp` is `{ ms }`, milliseconds since 1970. */
 type VariableType = FieldType | 'timestamp'
 
-/** The variables a condition may name, each with its CEL type. */
+/** The variables that a condition may use, each with its CEL type. */
 export type ConditionVariables = Readonly<Record<string, VariableType>>
 
 /**
- * Values of variables. A JavaScript number is a CEL double and a bigint is a CEL int; objects are maps with their own
- * keys, whatever these are called. A property may be a getter: it is read only if the condition comes to it, and once.
+ * Values of variables. A JavaScript number is a CEL double and a bigint is a CEL int; objects are maps of their own keys. A
+ * property may be a getter: it is read at most once, and only if the condition needs it.
  *
- * A value need not be of the declared type: what a condition then cannot do with it fails.
+ * A value need not have the declared type: operations that it does not support fail.
  */
 export type Values = Readonly<Record<string, ConditionValue>>
 
-/** What a variable may hold. */
+/** The possible values of a variable. */
 export type ConditionValue =
   | null
   | boolean
@@ -51,34 +51,33 @@ export type ConditionValue =
   | readonly ConditionValue[]
   | { readonly [key: string]: ConditionValue }
 
-/** What is wrong with the source of a condition, and at which character, counted from zero. */
+/** A problem in the source of a condition, with its offset in characters from zero. */
 interface ConditionMistake {
   readonly offset: number
   readonly message: string
 }
 
-/** A condition that was parsed, checked and compiled. */
+/** A parsed, checked and compiled condition. */
 export interface Condition {
   readonly source: string
 
-  /** The variables it names. The others need no value. */
+  /** The variables that it uses. The others need no value. */
   readonly uses: ReadonlySet<string>
 
-  /** Its syntax tree, read anew: whoever evaluates conditions needs no trees, and they are large. */
+  /** Parses its syntax tree again. Trees are large, and evaluation does not need them. */
   tree(): ASTNode
 
   /**
-   * Whether the condition holds. The same values always give the same answer, on every host.
+   * Returns whether the condition holds. The same values give the same answer on every platform.
    *
-   * @throws KernelError `CONDITION_FAILED` if the evaluation fails (a key that is missing, types that do not go
-   * together, an overflow), takes more than 100,000 steps, or gives something else than a bool. The message says why,
-   * without any of the values.
+   * @throws KernelError `CONDITION_FAILED` if the evaluation fails (a missing key, incompatible types, an overflow), takes more
+   * than 100,000 steps, or gives no bool. The message gives the reason without any values.
    */
   test(values: Values): boolean
 
   /**
-   * Whether it holds, part by part, each part with a budget of its own. Values are shown of the variables in `shown` only. It
-   * takes far longer than `test`: the condition is taken apart when this is first asked.
+   * Evaluates each part with a separate budget. Shows only values of variables in `shown`. It is far slower than `test`, and splits
+   * the condition on first use.
    */
   examine(values: Values, shown: ReadonlySet<string>): Examined
 }
@@ -86,18 +85,18 @@ export interface Condition {
 /** A set of declared variables, for any number of conditions. */
 interface ConditionEnvironment {
   /**
-   * Compiles the source of a condition, or says what is wrong with it; only a condition has a `test`. Never throws.
+   * Compiles the source of a condition, or returns its problem; only a condition has a `test`. Never throws.
    *
-   * A mistake is whatever can be known ahead: syntax, an undeclared name, types that do not go together, a pattern that
-   * RE2 does not accept, more than 4,096 characters, more than 64 levels, a feature of CEL that is not supported.
+   * A mistake is everything that is known ahead: syntax, an undeclared name, incompatible types, a pattern that RE2 does not
+   * accept, more than 4,096 characters, more than 64 levels, an unsupported feature of CEL.
    */
   compile(source: string): Condition | ConditionMistake
 }
 
 /**
- * The environment in which conditions may name these variables.
+ * Returns the environment for conditions with these variables.
  *
- * @throws KernelError `CONDITION_INVALID` for a variable whose name is none, or is one of CEL's own, like `int`.
+ * @throws KernelError `CONDITION_INVALID` for an invalid variable name, or one of CEL's own, like `int`.
  */
 export function conditionEnvironment(variables: ConditionVariables): ConditionEnvironment {
   const reader = createReader()
@@ -129,7 +128,7 @@ function declare(reader: ExpressionReader, name: string, type: VariableType): vo
   }
 }
 
-/** The name by which the reader knows a type. Records get theirs from the place where they stand. */
+/** Returns the reader's name of a type. A record is named after its path. */
 function nameOfType(reader: ExpressionReader, place: string, type: VariableType): string {
   if (type === 'timestamp') return 'google.protobuf.Timestamp'
   if (typeof type === 'string') return type
@@ -165,7 +164,7 @@ function build(reader: ExpressionReader, variables: ReadonlyMap<string, boolean>
   }
 }
 
-/** Values as people read them: moments as text. */
+/** Returns the values with timestamps as text. */
 function readable(values: Values, variables: ReadonlyMap<string, boolean>): Values {
   const moments = [...variables].flatMap(([name, isMoment]) => (isMoment ? [name] : []))
   return { ...values, ...Object.fromEntries(moments.map((name) => [name, momentText(values[name])])) }
@@ -184,11 +183,11 @@ function evaluate(code: Code, values: Values): boolean {
   } catch (error) {
     if (error instanceof Failure) throw failed(error.message)
     if (error instanceof Exhausted) {
-      throw failed(`it takes more than ${MAX_STEPS} steps; make it or the arguments smaller`)
+      throw failed(`it takes more than ${MAX_STEPS} steps; simplify it or shorten the arguments`)
     }
     throw error
   }
-  throw failed('its result is no bool; compare it with something')
+  throw failed('its result is not a bool; compare it with something')
 }
 
 function failed(reason: string): KernelError {

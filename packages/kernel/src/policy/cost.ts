@@ -1,11 +1,10 @@
-// What a call costs, by the declaration of its tool.
+// Computes the cost of a call from the declaration of its tool.
 
 import type { Json } from '@tollgate/evidence'
 
 /**
- * What a call costs, in thousandths, rounded up; undefined if that cannot be read. `cost` is what the policy says: units,
- * or the path of the argument that says them (`amount`, `payments.amount`: arrays on the way are added up). A tool
- * without a cost costs nothing.
+ * Returns the cost of a call in thousandths, rounded up; undefined if it is unreadable. `cost` is a number of units, or the path of
+ * an argument with the units (`amount`, `payments.amount`; arrays on the path are summed). A tool without a cost costs nothing.
  */
 export function costOf(cost: number | string | undefined, args: Json): number | undefined {
   if (cost === undefined) return 0
@@ -25,7 +24,7 @@ function costAt(value: Json | undefined, names: readonly string[]): number | und
 function thousandths(amount: number): number | undefined {
   if (!(amount >= 0)) return undefined
   const near = Math.round(amount * 1000)
-  // The smallest whole number that is not less: 16.1 is 16,100, though 16.1 × 1000 comes out a little above.
+  // The smallest integer that is not less: 16.1 is 16,100, although 16.1 × 1000 is slightly more in floating point.
   const whole = near / 1000 < amount ? near + 1 : near
   return Number.isSafeInteger(whole) ? Math.max(0, whole) : undefined
 }

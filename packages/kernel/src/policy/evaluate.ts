@@ -1,7 +1,7 @@
-// Room: the policy language. It holds the evaluation of rules, their conditions in CEL (`cel/`), and the reader of policy files
-// (`parse/`). Advice about a policy is in `workbench/`.
+// Room: the policy language: evaluation of rules, their conditions in CEL (`cel/`), and the parser of policy files (`parse/`).
+// Advice about a policy is in `workbench/`.
 //
-// Asking the rules: in order, the first match wins, no match grants nothing.
+// Evaluates the rules in order: the first match decides, and without a match nothing is allowed.
 
 import type { Door, EffectClass, Json, Tier } from '@tollgate/evidence'
 import type { Destination } from '../destinations/find.ts'
@@ -11,7 +11,7 @@ import type { ConditionValue, Values } from './condition.ts'
 import type { Examined } from './examine.ts'
 import type { Policy, Rule } from './parse/parse.ts'
 
-/** What rules are asked about. Functions, because few rules look at everything. */
+/** The call as rules see it. Functions compute values that few rules use. */
 export interface Subject {
   readonly tool: string
   readonly effect: EffectClass
@@ -26,7 +26,7 @@ export interface Subject {
   /** In milliseconds. */
   readonly time: number
   destinations(): readonly Destination[]
-  /** Labels that the data of the call carries. */
+  /** The labels of the data in the call. */
   labels(): readonly string[]
   /** 0 to 1000, in units of `trust.ts`. */
   trust(): number
@@ -44,7 +44,7 @@ export type Match =
   | 'condition is false'
   | 'condition failed'
 
-/** What the rules said. `fault` is there if the rule's condition failed. */
+/** The result of the rules. `fault` is set if the condition of the rule failed. */
 interface Ruling {
   readonly rule: Rule
   readonly fault?: string
@@ -55,23 +55,23 @@ export interface Explained {
   readonly rule: Rule
   readonly match: Match | 'not reached'
   readonly fault?: string
-  /** What a rule that was not reached would have said. */
+  /** The match of a rule that was not reached. */
   readonly would?: Match
-  /** The condition part by part, if it is false or failed, or would be: of the first such rules only. */
+  /** The condition part by part, if it is or would be false or failed; only for the first such rules. */
   readonly condition?: Examined
 }
 
-/** The rules that could ever match a tool, and which variables their conditions name. */
+/** The rules that can match a tool, and the variables of their conditions. */
 interface Candidates {
   readonly rules: readonly Rule[]
   readonly uses: ReadonlySet<string>
 }
 
-// By the tool's name. Bounded: a glob in the catalogue lets strangers invent names.
+// By tool name. Bounded, because a glob in the catalogue accepts invented names.
 const MAX_INDEXED = 4096
 const indexes = new WeakMap<Policy, Map<string, Candidates>>()
 
-/** The first rule that matches, or whose condition fails; undefined if none does. */
+/** Returns the first rule that matches or whose condition fails; undefined if there is none. */
 export function firstMatch(policy: Policy, subject: Subject): Ruling | undefined {
   const { rules, uses } = rulesFor(policy, subject.tool)
   const values = valuesOf(subject, uses)
@@ -83,7 +83,7 @@ export function firstMatch(policy: Policy, subject: Subject): Ruling | undefined
   return undefined
 }
 
-/** Every rule in order, with why it did or did not match, by the same questions that decide. */
+/** Returns every rule in order with its match, by the same evaluation that decides. */
 export function explain(policy: Policy, subject: Subject): readonly Explained[] {
   const values = valuesOf(subject, usesOf(policy.rules))
   let decided = false
@@ -94,17 +94,17 @@ export function explain(policy: Policy, subject: Subject): readonly Explained[] 
       : OTHER_TOOL
     const { match } = asked
     const fails = match === 'condition is false' || match === 'condition failed'
-    const condition = fails && examined++ < MOST_EXAMINED ? rule.when?.examine(values, OWN_VALUES) : undefined
-    const said = decided ? { match: 'not reached' as const, would: match } : asked
+    const condition = fails && examined++ < MAX_EXAMINED ? rule.when?.examine(values, OWN_VALUES) : undefined
+    const result = decided ? { match: 'not reached' as const, would: match } : asked
     decided ||= match === 'matched' || match === 'condition failed'
-    return { rule, ...said, ...(condition && { condition }) }
+    return { rule, ...result, ...(condition && { condition }) }
   })
 }
 
-// To take a condition apart costs as much as to load it.
-const MOST_EXAMINED = 200
+// Splitting a condition costs as much as loading it.
+const MAX_EXAMINED = 200
 
-/** What is the caller's own word, or follows from it and the policy: not what is remembered of anybody. */
+/** The values from the call and the policy, without session state. */
 const OWN_VALUES: ReadonlySet<string> = new Set([
   'args',
   'destinations',
@@ -131,7 +131,7 @@ function rulesFor(policy: Policy, tool: string): Candidates {
   return candidates
 }
 
-/** Asks one rule that is for this tool. */
+/** Evaluates one rule for this tool. */
 function ask(rule: Rule, subject: Subject, values: Values): { match: Match; fault?: string } {
   const { principals, sessions, doors, when } = rule
   if (principals.length > 0 && !principals.some((each) => each.matches(subject.principal))) {
@@ -160,7 +160,7 @@ function usesOf(rules: readonly Rule[]): ReadonlySet<string> {
 
 const NO_VALUES: Values = {}
 
-/** What conditions see; what takes work is worked out only if one of them looks at it. */
+/** Returns the values for conditions. Expensive values are computed only if a condition uses them. */
 function valuesOf(subject: Subject, uses: ReadonlySet<string>): Values {
   if (uses.size === 0) return NO_VALUES
   return {

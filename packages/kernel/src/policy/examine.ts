@@ -1,38 +1,38 @@
-// Why a condition holds or does not: its parts, each by the evaluator that decides, with what it looks at.
+// Explains why a condition holds or not: evaluates each part, and lists the values that it uses.
 
 import type { ConditionValue, Values } from './condition.ts'
 import { pathText, type Part, type Path } from './cel/parts.ts'
 
-/** Whether a part holds; `failed` if that cannot be told, which denies. */
+/** Whether a part holds; `failed` if its evaluation fails, which denies. */
 type Truth = boolean | 'failed'
 
-/** Something that a part looks at. */
+/** A value that a part uses. */
 export interface Look {
-  /** As conditions write it: `args.path`. */
+  /** In the syntax of conditions: `args.path`. */
   readonly name: string
-  /** Its value, shortened; undefined where it is missing, or is not the caller's own. */
+  /** Its value, shortened; undefined if it is missing or must not be shown. */
   readonly value: string | undefined
   /** The call does not have it. */
   readonly missing: boolean
 }
 
-/** A condition, or a part of one, under the values of a call. */
+/** A condition or part of one, with the values of a call. */
 export interface Examined {
   readonly text: string
   readonly truth: Truth
   /** Why it failed. */
   readonly fault: string | undefined
-  /** How its parts make it up: all of them must hold, or any one; undefined if it has none. */
+  /** How its parts combine: all must hold, or any one; undefined if it has no parts. */
   readonly joins: 'all' | 'any' | undefined
   readonly parts: readonly Examined[]
-  /** What it looks at; none if it has parts: they say so. */
+  /** The values that it uses; empty if it has parts. */
   readonly looks: readonly Look[]
 }
 
-/** What tells whether a part holds. @throws with why it failed. */
+/** Evaluates a part. @throws with the reason of a failure. */
 type Test = (part: Part) => boolean
 
-/** Examines a part and all that it is made of. Values are shown of these variables only. */
+/** Examines a part and all parts inside it. Shows only values of these variables. */
 export function examine(part: Part, test: Test, values: Values, shown: ReadonlySet<string>): Examined {
   const { text, joins, paths } = part
   return {
@@ -40,7 +40,7 @@ export function examine(part: Part, test: Test, values: Values, shown: ReadonlyS
     ...truthOf(part, test),
     joins,
     parts: part.parts.map((each) => examine(each, test, values, shown)),
-    // What a whole looks at is what its parts do.
+    // The values of a whole are listed with its parts.
     looks: joins ? [] : paths.map((path) => lookAt(path, values, shown)),
   }
 }
@@ -69,11 +69,11 @@ function stepInto(value: ConditionValue | undefined, step: string | bigint): Con
 }
 
 const MAX_VALUE = 80
-const DEEPEST = 3
+const MAX_DEPTH = 3
 
-/** A value as JSON, cut where it is long. */
+/** Returns a value as JSON, shortened. */
 function valueText(value: ConditionValue): string {
-  const text = spelled(value, DEEPEST)
+  const text = spelled(value, MAX_DEPTH)
   return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE - 1).toWellFormed()}…` : text
 }
 

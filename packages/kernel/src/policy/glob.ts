@@ -1,15 +1,15 @@
-// Names in a policy: exact, or with `*` for any run of characters.
+// Name patterns in a policy: exact, or with `*` for any characters.
 
 /** A pattern for names. */
 export interface Glob {
   readonly source: string
-  /** The name itself where the pattern has no `*`. */
+  /** Whether the pattern has no `*`. */
   readonly exact: boolean
-  /** Whether the whole name fits. Case counts. */
+  /** Returns whether the whole name matches, case-sensitively. */
   matches(name: string): boolean
 }
 
-/** The pattern that `source` writes. `*` stands for any characters, also for none and also for `/`. */
+/** Returns the pattern for `source`. `*` matches any characters, also none, and also `/`. */
 export function glob(source: string): Glob {
   const [first = '', ...rest] = source.split('*')
   const last = rest.pop()
@@ -18,7 +18,7 @@ export function glob(source: string): Glob {
   return { source, exact: false, matches: (name) => fits(name, first, between, last) }
 }
 
-/** The earliest place for each part is always good enough, so nothing is ever tried twice. */
+/** The earliest match of each part is sufficient, so there is no backtracking. */
 function fits(name: string, first: string, between: readonly string[], last: string): boolean {
   if (!name.startsWith(first) || name.length < first.length + last.length) return false
   const end = name.length - last.length

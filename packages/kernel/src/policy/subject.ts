@@ -1,4 +1,4 @@
-// What rules see of a call.
+// Converts a call to the form that rules see.
 
 import type { Intent } from '../road/capture.ts'
 import { NOBODY } from '../names.ts'
@@ -6,7 +6,7 @@ import type { Subject } from './evaluate.ts'
 import { rememberedAs } from '../names.ts'
 import type { Snapshot } from '../road/snapshot.ts'
 
-/** What rules see of a call. */
+/** Returns the call as rules see it. */
 export function subjectOf(intent: Intent, snapshot: Snapshot): Subject {
   const principal = intent.principal ?? NOBODY
   return {

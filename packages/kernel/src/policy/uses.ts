@@ -1,19 +1,19 @@
-// What a policy has a use for: what no gate asks about is neither read nor remembered.
+// The data that a policy needs. Data that no gate uses is neither scanned nor kept.
 
 import type { Policy } from './parse/parse.ts'
 
-/** What the gates of a policy have a use for, found out when it is read. */
+/** The data that the gates of a policy need, determined when it is parsed. */
 export interface PolicyUses {
   readonly data: boolean
   readonly sharedLimits: boolean
 }
 
-/** Whether anything is done with what texts hold and where data came from. */
+/** Returns whether a gate uses the contents of texts and the origin of data. */
 export function remembersData({ uses }: Pick<Policy, 'uses'>): boolean {
   return uses.data
 }
 
-/** Whether there are limits that count for more than one principal. */
+/** Returns whether there are limits that count for more than one principal. */
 export function sharesLimits({ uses }: Pick<Policy, 'uses'>): boolean {
   return uses.sharedLimits
 }

@@ -1,4 +1,4 @@
-// A call as an agent asks it, and as we captured it: copied once, canonical, hashed. The caller's object is not used again.
+// Captures a call: copies it once, makes it canonical and hashes it. The caller's object is not used again.
 
 import {
   AUTHOR,
@@ -19,43 +19,37 @@ import { type Observation, readObservation, MAX_URL } from './observation.ts'
 
 export type { Context } from './call-context.ts'
 
-/** Who is calling, as the door has made sure of it. Nothing in here is the caller's own word. */
+/** The caller, authenticated by the door. Nothing in it is claimed by the caller. */
 export interface Caller {
   readonly tenant: string
-  /** Whom the credential belongs to; undefined if it belongs to nobody. */
+  /** The owner of the credential; undefined if it has none. */
   readonly principal: string | undefined
-  /** Where the call comes from, if the door knows: the call's own word then only counts if it says the same. */
+  /** The environment, if the door knows it. The claim in the call must then be the same. */
   readonly environment?: string
   readonly workspace?: string
 }
 
-/** The arguments that a call must fit besides what is pinned or declared in the policy, as its door has it from the request. */
+/** The argument schema in the request. It applies in addition to the pinned and declared schemas. */
 export interface Demanded {
-  /** Names the schema in what the decision commits to. */
+  /** Identifies the schema in the evidence hash of the decision. */
   readonly hash: string
   /** The schema as JSON. */
   readonly text: string
   readonly schema: ArgumentsSchema
 }
 
-/**
- * What an agent asks. Everything but `caller`, `door`, `assurance`, `author`, `offered` and `demanded` is untrusted and may be
- * anything.
- */
+/** A call as it arrives. Every member except `caller`, `door`, `assurance`, `author`, `offered` and `demanded` is untrusted. */
 export interface ToolCall {
   readonly caller: Caller
   readonly door: Door
-  /** `enforced` if the gateway itself runs the tool, `advised` if the caller does. */
+  /** `enforced` if the gateway runs the tool, `advised` if the caller does. */
   readonly assurance: 'enforced' | 'advised'
   /**
-   * Who wrote the arguments, if the caller did not: `server:NAME` for a question of an MCP server to its client. They then count as
-   * the output of a tool, and a denial does not count against the caller.
+   * The author of the arguments, if it is not the caller: `server:NAME` for a question of an MCP server to its client. The
+   * arguments then count as tool output, and a denial does not count against the caller.
    */
   readonly author?: string
-  /**
-   * Hash of the definition that the server behind this call offers for the tool, as the door has it from the server itself; null if
-   * it offers none.
-   */
+  /** Hash of the tool definition that the server behind this call offers, known to the door; null if it offers none. */
   readonly offered?: string | null
   readonly demanded?: Demanded
   readonly tool: unknown
@@ -63,25 +57,25 @@ export interface ToolCall {
   readonly args?: unknown
   /** The arguments as JSON text, instead of `args`. */
   readonly raw?: Uint8Array | string
-  /** Whom the call says it is from. */
+  /** The principal that the call claims. */
   readonly principal?: unknown
   readonly session_id?: unknown
   readonly delegation_session_id?: unknown
-  /** Where the call says it comes from: `environment`, `workspace`, `tenant`; its sessions may be named here, too. */
+  /** The claimed context: `environment`, `workspace`, `tenant`, and optionally the session ids. */
   readonly context?: unknown
-  /** For browser calls: the Sentinel's observation and the planner's part. */
+  /** For browser calls: the observation of the Sentinel and the part of the planner. */
   readonly browser?: unknown
-  /** Id of the approval that the call relies on. */
+  /** Id of the approval that the call uses. */
   readonly approval?: unknown
   /** Id of the delegation that the call is made under. */
   readonly delegation?: unknown
   /** Texts that led to the call: `{ source_channel, text }` each, see `Source`. */
   readonly sources?: unknown
-  /** What the caller calls the call: its effect can be found by it, see `openedAs`. */
+  /** The caller's own id for the call. `openedAs` finds its effect by it. */
   readonly reference?: unknown
 }
 
-/** Where a text came from, in the caller's words: a claim. What a tool or a page said is never more than that. */
+/** The claimed channel of a source text. Text from a tool or a page is always `TOOL_OUTPUT`. */
 export const SOURCE_CHANNELS = ['USER', 'TOOL_OUTPUT'] as const
 
 /** A text that led to the call. */
@@ -94,37 +88,37 @@ export interface Source {
 export interface Intent {
   readonly tenant: string
   readonly principal: string | undefined
-  /** Whom the call says it is from, if it says so. */
+  /** The principal that the call claims, if any. */
   readonly claimed: string | undefined
-  /** Its id; what is remembered goes by `rememberedAs`, inside tenant and principal. */
+  /** The session id. State is stored by `rememberedAs`, within tenant and principal. */
   readonly session: string
   readonly door: Door
   readonly assurance: 'enforced' | 'advised'
-  /** Who wrote the arguments; undefined: the caller. */
+  /** The author of the arguments; undefined for the caller. */
   readonly author: string | undefined
-  /** Hash of the definition that the server behind this call offers, if the door knows; null if it offers none. */
+  /** Hash of the definition that the server behind this call offers, if the door knows it; null if it offers none. */
   readonly offered: string | null | undefined
   readonly demanded: Demanded | undefined
   readonly tool: string
   readonly args: Json
-  /** The canonical text of the arguments: what is hashed, and what the tool gets. */
+  /** The canonical text of the arguments: it is hashed, and the tool gets it. */
   readonly text: string
-  /** SHA-256 of `text`, or of what came instead of readable arguments. */
+  /** SHA-256 of `text`, or of the input if the arguments are unreadable. */
   readonly hash: string
   readonly commit: Extract<Commit, 'plain' | 'raw'>
   readonly context: Context
-  /** The call says it comes from elsewhere than the door knows. */
+  /** The call claims another context than the door knows. */
   readonly misplaced: boolean
   readonly browser: BrowserCall | undefined
   readonly approval: string | undefined
   readonly delegation: string | undefined
   readonly sources: readonly Source[]
   readonly reference: string | undefined
-  /** Why the call cannot be read, if it cannot. Names the part, never the content. */
+  /** Why the call is unreadable, if it is. It names the part, never the content. */
   readonly unreadable: string | undefined
 }
 
-/** What a browser call brings along. What cannot be read is never taken for something harmless. */
+/** The browser part of a call. Unreadable values never count as harmless. */
 export interface BrowserCall {
   readonly observation: Observation | undefined
   /** Id of an observation that the Sentinel posted itself. */
@@ -137,9 +131,9 @@ export interface BrowserCall {
 
 const MAX_ARGS_BYTES = 1 << 20
 
-/** Captures a call. What cannot be read becomes an intent that says so, and is denied. */
+/** Captures a call. An unreadable call becomes an intent with `unreadable` set, which is denied. */
 export function capture(call: ToolCall): Intent {
-  // Each member is read once: a getter cannot show us one thing and the tool another.
+  // Each member is read once, so that a getter cannot return different values to the kernel and the tool.
   const { caller, door, assurance, tool, principal, session_id, delegation_session_id, approval } = call
   const { context, named } = captureContext(call.context)
   const owner = isName(caller.principal) ? caller.principal : undefined
@@ -147,7 +141,7 @@ export function capture(call: ToolCall): Intent {
   const faults: string[] = tenant === UNREADABLE ? ['tenant'] : []
   const optional = (value: unknown, what: string): string | undefined => {
     if (value === undefined) return value
-    // Names are kept with the call until its effect is known; what else came with it is not.
+    // Names stay in memory until the effect is known, so they must not reference the request.
     if (isName(value)) return ownText(value)
     faults.push(what)
     return undefined
@@ -155,11 +149,11 @@ export function capture(call: ToolCall): Intent {
   const args = captureArgs(call)
   const name = optional(tool, 'tool') ?? UNREADABLE
   const once = (top: unknown, inside: string | undefined, what: string): string | undefined => {
-    const said = optional(top, what)
-    // Two names for one session: which of them risk is remembered by must not be ours to pick.
-    if (said !== undefined && inside !== undefined && said !== inside)
+    const given = optional(top, what)
+    // Two different ids for one session are refused, because the kernel must not choose one.
+    if (given !== undefined && inside !== undefined && given !== inside)
       faults.push(`${what}: \`context\` names another`)
-    return said ?? (inside === undefined ? undefined : ownText(inside))
+    return given ?? (inside === undefined ? undefined : ownText(inside))
   }
   const own = once(session_id, named?.session_id, 'session_id')
   const delegated = once(delegation_session_id, named?.delegation_session_id, 'delegation_session_id')
@@ -177,7 +171,8 @@ export function capture(call: ToolCall): Intent {
   const sources = captureSources(call.sources)
   if (sources === undefined) faults.push('sources')
   const { author } = call
-  if (author !== undefined && !AUTHOR.test(author)) throw new TypeError('the author of a call has no name')
+  if (author !== undefined && !AUTHOR.test(author))
+    throw new TypeError('the author of a call must be `server:NAME`')
   if (tool === undefined) faults.push('tool')
   if (context === undefined) faults.push('context')
   if (args.fault !== undefined) faults.push(args.fault)
@@ -218,7 +213,7 @@ function captureArgs(call: ToolCall): CapturedArgs {
   const { raw, args } = call
   if (raw !== undefined) return args === undefined ? captureText(raw) : unreadable('', 'args: given twice')
   try {
-    // Read once, into a value of our own: what shifts while it is looked at cannot be two things.
+    // Read once into our own copy, so that later changes have no effect.
     const value = copyJson(args === undefined ? {} : args)
     const text = canonicalize(value, { maxLength: MAX_ARGS_BYTES })
     return { value, text, hash: sha256Hex(text) }
@@ -242,7 +237,7 @@ function captureText(raw: unknown): CapturedArgs {
 }
 
 function unreadable(came: Uint8Array | string, fault: string): CapturedArgs {
-  // A text with half a surrogate pair has no UTF-8; its hash is of what UTF-8 makes of it.
+  // A text with a lone surrogate has no UTF-8 form, so it is made well-formed before hashing.
   return {
     value: null,
     text: '',
@@ -251,7 +246,7 @@ function unreadable(came: Uint8Array | string, fault: string): CapturedArgs {
   }
 }
 
-/** The code of a fault of the parser's. What a stranger's getter threw says nothing here: it may hold anything. */
+/** Returns the code of a parser error. Other errors are not quoted, because a getter of the caller can put anything into them. */
 function codeOf(fault: unknown): string {
   return fault instanceof EvidenceError ? fault.code : 'cannot be read'
 }
@@ -260,7 +255,7 @@ const MAX_SOURCES = 256
 const MAX_SOURCES_LENGTH = 4 << 20
 const NO_SOURCES: readonly Source[] = []
 
-/** Our own copy of what led to the call; undefined if it is not what it should be. */
+/** Returns a copy of the sources, or undefined if they are invalid. */
 function captureSources(value: unknown): readonly Source[] | undefined {
   if (value === undefined) return NO_SOURCES
   const copied = copyList(value)
@@ -273,18 +268,18 @@ function copyList(value: unknown): readonly Json[] | undefined {
   try {
     const copied = copyJson(value)
     canonicalize(copied, { maxLength: MAX_SOURCES_LENGTH })
-    // Sound: `Array.isArray` does not narrow a readonly array.
+    // Safe cast: `Array.isArray` does not narrow a readonly array.
     return Array.isArray(copied) ? (copied as readonly Json[]) : undefined
   } catch {
-    // Not plain data, or too much of it.
+    // Not plain data, or too large.
     return undefined
   }
 }
 
 function readSource(item: Json): Source | undefined {
   if (!isRecord(item) || Object.keys(item).length !== 2) return undefined
-  const { source_channel: said, text } = item
-  const source_channel = SOURCE_CHANNELS.find((channel) => channel === said)
+  const { source_channel: claimed, text } = item
+  const source_channel = SOURCE_CHANNELS.find((channel) => channel === claimed)
   return source_channel !== undefined && typeof text === 'string' ? { source_channel, text } : undefined
 }
 
@@ -296,7 +291,7 @@ function captureBrowser(value: unknown): BrowserCall | undefined {
     observation: isRecord(observation) ? readObservation(observation) : undefined,
     observation_id: isName(observation_id) ? observation_id : undefined,
     planner_ref: digestOf(planner_ref),
-    // What is there but cannot be read counts as the worst it could be.
+    // An unreadable value counts as the worst case.
     side_effect: side_effect === undefined ? undefined : side_effect !== false,
     destination: destination === undefined ? undefined : readable(destination),
   }
@@ -304,10 +299,7 @@ function captureBrowser(value: unknown): BrowserCall | undefined {
 
 const DIGEST = /^(?:sha256:)?([0-9a-f]{64})$/i
 
-/**
- * The plan's digest, in one form. Any other text is hashed, so that neither reasoning nor a password in it is ever written down;
- * a blank one is none.
- */
+/** Returns the digest of the plan. Other text is hashed, so that its content is not recorded. Blank text counts as missing. */
 function digestOf(reference: Json | undefined): string | undefined {
   if (typeof reference !== 'string' || reference.trim() === '') return undefined
   const digest = DIGEST.exec(reference)?.[1]?.toLowerCase()

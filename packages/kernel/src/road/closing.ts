@@ -1,4 +1,4 @@
-// Closing allowed calls: each by one effect, also if nobody ever says what came of it.
+// Closes allowed calls. Each gets one effect, even if no effect is ever reported.
 
 import type { Effect, Json, Recovery } from '@tollgate/evidence'
 import { forgetRequest } from '../admin/approvals.ts'
@@ -12,38 +12,41 @@ import type { Kernel } from '../kernel.ts'
 import type { Appended, Turn } from '../ledger/ledger.ts'
 import { lateName, referenceName, type Opening, type SessionOf } from './openings.ts'
 
-/** A caller's word on what an advised call did. */
+/** A caller's report on an advised call. */
 export interface EffectReport {
   readonly caller: Caller
   /** Id of the decision. */
   readonly decision: string
   readonly status: 'COMPLETED' | 'FAILED'
   readonly output: Uint8Array
-  /** The same as a value, to be looked through. */
+  /** The output as a value, for inspection. */
   readonly content?: Json
-  /** The output did not come along: where the policy has answers looked through, nothing of it may be handed on. */
+  /** The output was not sent. If the policy inspects results, the output must then be withheld. */
   readonly unseen?: boolean
 }
 
-/** An effect on the ledger, and what may be handed on of what was reported. */
+/** A recorded effect, and the part of the output that may be forwarded. */
 export interface Reported extends Appended {
   readonly inspection: Inspection | undefined
 }
 
 /**
- * Records what the caller says an advised call did. Only its own principal can say so, once; after the decision has been
- * closed as UNKNOWN, once more, as `late`.
+ * Records a caller's report on an advised call. Only its own principal can report, once. After the call was closed as UNKNOWN, one
+ * more report is accepted, as `late`.
  *
- * @throws KernelError `EFFECT_REFUSED` if there is no such call to report on, `REQUEST_INVALID` if it is no effect, or
+ * @throws KernelError `EFFECT_REFUSED` if there is no such call to report on, `REQUEST_INVALID` if the report is malformed, or
  * `LEDGER_POISONED`.
  */
 export async function reportEffect(kernel: Kernel, report: EffectReport): Promise<Reported> {
   const { caller, decision, status, output: given, content, unseen = false } = report
   const ended: unknown = status
   if ((ended !== 'COMPLETED' && ended !== 'FAILED') || !((given as unknown) instanceof Uint8Array)) {
-    throw new KernelError('REQUEST_INVALID', 'an effect is COMPLETED or FAILED, and its output is bytes')
+    throw new KernelError(
+      'REQUEST_INVALID',
+      'an effect needs the status COMPLETED or FAILED, and its output as bytes',
+    )
   }
-  // Copied once: what is hashed is what was given, whatever happens to the caller's bytes meanwhile.
+  // Copied once, so that later changes by the caller cannot alter the hashed bytes.
   const output = Uint8Array.from(given)
   const opening = await openingOf(kernel, decision)
   const mine = opening?.tenant === caller.tenant && opening.principal === (caller.principal ?? NOBODY)
@@ -58,7 +61,7 @@ export async function reportEffect(kernel: Kernel, report: EffectReport): Promis
 
 const ID = /^[0-9a-f]{64}$/
 
-/** An allowed call whose effect is open, or that was closed as UNKNOWN; undefined if there is none of this id. */
+/** Returns an allowed call whose effect is open, or that was closed as UNKNOWN; otherwise undefined. */
 export async function openingOf(kernel: Kernel, id: string): Promise<Opening | undefined> {
   const open = kernel.openings.get(id)
   if (open || !ID.test(id)) return open
@@ -67,11 +70,7 @@ export async function openingOf(kernel: Kernel, id: string): Promise<Opening | u
   return readOpening(await kernel.ledger.append({ reserved: true, reads, run: (turn) => turn.read(name) }))
 }
 
-/**
- * The decisions that a caller means by what it calls its calls, where their effect is not known yet. Looks each up once for all.
- *
- * @throws KernelError `LEDGER_POISONED`.
- */
+/** Returns the open decisions for a caller's own call ids. @throws KernelError `LEDGER_POISONED`. */
 export async function openedAs(
   kernel: Kernel,
   owner: SessionOf,
@@ -96,7 +95,7 @@ function recordIn({ record }: { readonly record: string | undefined }): string |
   return record
 }
 
-/** Closes an allowed call with its effect; once more, as `late`, if it had been closed as UNKNOWN. */
+/** Closes an allowed call with its effect. After UNKNOWN it appends one more effect, as `late`. */
 export function close(
   kernel: Kernel,
   due: Due,
@@ -113,7 +112,7 @@ export function close(
       if (!open && !readOpening(turn.read(late.name))) throw notOpen()
       const expired = open !== undefined && (open.expires ?? turn.time) < turn.time
       const isLate = open === undefined || expired
-      // An UNKNOWN is followed by what became known, never by another UNKNOWN.
+      // After UNKNOWN only a known effect may follow.
       if (isLate && !('output' in outcome)) throw notOpen()
       if (expired) recordUnknown(kernel, turn, due, 'lost')
       const appended = recordEffect(kernel, turn, due, outcome, { reportedBy, late: isLate })
@@ -124,22 +123,25 @@ export function close(
 }
 
 function notOpen(): KernelError {
-  return new KernelError('EFFECT_REFUSED', 'there is no call of yours with this id whose effect is open')
+  return new KernelError(
+    'EFFECT_REFUSED',
+    'you have no call with this id whose effect is open; check the receipt id',
+  )
 }
 
 function readOpening(record: unknown): Opening | undefined {
-  // Sound: only `openingText` is ever stored under such a name.
+  // Safe cast: only `openingText` is stored under such a name.
   return typeof record === 'string' ? (JSON.parse(record) as Opening) : undefined
 }
 
-// In one turn; the rest goes with the next. Twice as many as were opened since, so that what has expired gets fewer under any
-// load, and never so many that the calls behind them would wait long for their batch.
-const FEWEST_AT_ONCE = 100
-const MOST_AT_ONCE = 1000
+// Limits for one turn. It closes twice as many calls as were opened since the last turn, so that the backlog shrinks under any
+// load. The maximum keeps the delay for other calls short.
+const MIN_PER_TURN = 100
+const MAX_PER_TURN = 1000
 
 interface Closing {
   busy: boolean
-  /** How many openings there had been when the last turn of closing began. */
+  /** `openings.added` when the last closing turn began. */
   added: number
 }
 
@@ -152,15 +154,14 @@ function closingOf({ openings }: Kernel): Closing {
 }
 
 /**
- * Closes advised calls that nobody reported on in time, and forgets requests that ended long ago: some of them, in one turn, one
- * turn at a time. While one is under way this returns at once. Every call does this in passing; `closeAllExpired` is for a
- * gateway without traffic.
+ * Closes some advised calls without a report in time, and removes some stale requests, in one turn. Returns at once if a closing
+ * turn is running. Every call runs this; `closeAllExpired` is for a gateway without traffic.
  */
 export async function closeExpired(kernel: Kernel): Promise<void> {
   const closing = closingOf(kernel)
   if (closing.busy || !mustCloseSome(kernel)) return
   const opened = kernel.openings.added - closing.added
-  const most = Math.min(Math.max(2 * opened, FEWEST_AT_ONCE), MOST_AT_ONCE)
+  const most = Math.min(Math.max(2 * opened, MIN_PER_TURN), MAX_PER_TURN)
   closing.busy = true
   closing.added = kernel.openings.added
   try {
@@ -170,9 +171,9 @@ export async function closeExpired(kernel: Kernel): Promise<void> {
   }
 }
 
-/** Closes all that have expired, turn by turn, so that calls get theirs in between. */
+/** Closes all expired calls in several turns, so that other calls can run in between. */
 export async function closeAllExpired(kernel: Kernel): Promise<void> {
-  // Calls in passing close some as well: what they have begun ends without this.
+  // If a call already runs a closing turn, that one continues without us.
   while (mustCloseSome(kernel) && !closingOf(kernel).busy) await closeExpired(kernel)
 }
 
@@ -184,7 +185,7 @@ async function closeSome(kernel: Kernel, most: number): Promise<void> {
     reads: due.flatMap(readsFor),
     run: (turn) => {
       const stale = kernel.approvals.stale(turn.time, most)
-      // While the records came, some of them may have been reported after all.
+      // Some may have been reported while the records were loading.
       const expired = due.filter(({ opening }) => kernel.openings.get(opening.id))
       for (const each of expired) recordUnknown(kernel, turn, each, 'lost')
       for (const request of stale) {
@@ -196,13 +197,13 @@ async function closeSome(kernel: Kernel, most: number): Promise<void> {
   })
 }
 
-/** Whether `closeExpired` has anything to do. */
+/** Returns whether `closeExpired` has work to do. */
 export function mustCloseSome({ host, approvals, openings }: Kernel): boolean {
   const now = host.now()
   return openings.hasExpired(now) || approvals.hasStale(now)
 }
 
-/** Closes what a crash left open. Advised calls that may still be reported stay open. */
+/** Closes calls that a crash left open. Advised calls that may still be reported stay open. */
 export async function recover(kernel: Kernel): Promise<void> {
   if (kernel.openings.size === 0) return
   const due = kernel.openings.all().map((opening) => dueNow(kernel, opening))

@@ -1,4 +1,4 @@
-// The receipt of a decision: everything it was decided on, by name or by hash.
+// Builds the receipt of a decision. It contains everything that the decision depended on, by name or by hash.
 
 import { sha256Hex, type Decision } from '@tollgate/evidence'
 import type { BrowserCall, Intent } from './capture.ts'
@@ -12,7 +12,7 @@ import { definitionIn, wasRead, type Commitment, type Settled } from './settle.t
 import type { Snapshot } from './snapshot.ts'
 import { DETECTORS } from '../gates/index.ts'
 
-/** What a receipt is made from, besides intent and snapshot. */
+/** The inputs of a receipt besides intent and snapshot. */
 interface Parts {
   readonly settled: Settled
   readonly before: State
@@ -23,7 +23,7 @@ interface Parts {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** The decision's receipt, written as one object: put together from parts it takes longer to make and to check. */
+/** Returns the receipt of a decision. It is written as one object literal, which is faster to create and to check. */
 export function receiptOf(header: Header, intent: Intent, snapshot: Snapshot, parts: Parts): Decision {
   const { settled, before, left, hash, expires } = parts
   const { after, data, trust } = left
@@ -81,13 +81,13 @@ export function receiptOf(header: Header, intent: Intent, snapshot: Snapshot, pa
   return receipt
 }
 
-/** What the approver was shown of the page, beside what it shows now. */
+/** Returns the hash of the page that the approver saw. */
 function approvedPage({ uses }: Settled): { approved_hash?: string } {
   const seen = uses?.page?.seen_hash
   return seen === undefined ? {} : { approved_hash: seen }
 }
 
-/** The scope that was in force, and the one from here on if an approval has widened it. */
+/** Adds the scope in force, and the new scope if an approval widened it. */
 function addScope(receipt: Writable<Decision>, { scope }: SessionState, after: SessionState): void {
   if (scope) receipt.scope_hash = DETECTORS.scope.hash(scope)
   if (after.scope && after.scope !== scope) receipt.next_scope_hash = DETECTORS.scope.hash(after.scope)
@@ -99,7 +99,7 @@ function isHash(text: string): boolean {
   return HASH.test(text)
 }
 
-/** What the rungs found in the call: labels, findings, and the compliance rules that applied. */
+/** Adds the labels and findings of the call, and the compliance rules that applied. */
 function addFound(receipt: Writable<Decision>, intent: Intent, snapshot: Snapshot): void {
   const { taint, threat, compliance } = snapshot.policy.gates
   if (!taint && !threat && !compliance) return
@@ -107,23 +107,23 @@ function addFound(receipt: Writable<Decision>, intent: Intent, snapshot: Snapsho
     const labels = snapshot.labels()
     const findings = DETECTORS.texts.codes([...snapshot.texts(), ...snapshot.untrusted()])
     const rules = DETECTORS.compliance.applied(intent, snapshot)
-    if (labels.length > 0) receipt.labels = labels.slice(0, MOST_LABELS)
+    if (labels.length > 0) receipt.labels = labels.slice(0, MAX_LABELS)
     if (findings.length > 0) receipt.findings = findings
-    if (rules.length > 0) receipt.compliance = rules.slice(0, MOST_RULES)
+    if (rules.length > 0) receipt.compliance = rules.slice(0, MAX_RULES)
   } catch {
-    // The rungs have failed for the same reason, unless an earlier one denied: the receipt names one of them.
+    // The steps failed for the same reason, unless an earlier one denied. The receipt names the failed step.
   }
 }
 
-// As many as a receipt holds.
-const MOST_LABELS = 32
-const MOST_RULES = 16
+// The maximum lengths that the receipt format allows.
+const MAX_LABELS = 32
+const MAX_RULES = 16
 
 let lastCentroid = ''
 
 let lastCentroidHash = ''
 
-/** Most sessions stay where they are, and most of them at the same place. */
+/** Caches the last hash, because most sessions have the same centroid. */
 function centroidHash({ centroid }: RiskMemory): string {
   const text = centroidText(centroid)
   if (text !== lastCentroid) {
@@ -137,14 +137,14 @@ function assessmentOrNothing(snapshot: Snapshot): { score: number; window: numbe
   try {
     return snapshot.assessment()
   } catch {
-    // As in `turnOrNothing`: the call is denied, and the memory stays as it was.
+    // As in `turnOrNothing`: the call is denied, and the session state is unchanged.
     return { score: 0, window: 0 }
   }
 }
 
 /**
- * The hash of everything that was decided on: whoever holds the inputs can show that these were they. A list of texts and
- * nulls has the same text in any JSON writer, so the engine's own is canonical here.
+ * Returns the hash of all inputs of the decision, so that they can be proven later. Every JSON writer gives the same text for a
+ * list of strings and nulls, so `JSON.stringify` is canonical here.
  */
 function evidenceOf(intent: Intent, snapshot: Snapshot, hashes: readonly string[]): string {
   const { context, browser } = intent

@@ -1,4 +1,4 @@
-// What tools did: the effect that closes an allowed call, and what it leaves behind.
+// Records the effect that closes an allowed call, and updates the state of its session.
 
 import { saltedHash, sha256Hex, toHex, type Effect } from '@tollgate/evidence'
 import { returnsOf, inspectionIn, type Inspection } from './inspect.ts'
@@ -23,40 +23,37 @@ import type { TrustState } from '../gates/trust/trust.ts'
 import { DETECTORS } from '../gates/index.ts'
 import type { TrustSettings } from '../gates/trust/settings.ts'
 
-/** What a tool did, as far as it is known. */
+/** The outcome of a tool, as far as it is known. */
 export type Outcome =
   | {
       readonly status: 'COMPLETED' | 'FAILED'
-      /** The output's bytes; only their hash is recorded. */
+      /** The bytes of the output; only their hash is recorded. */
       readonly output: Uint8Array
       readonly delivery?: Effect['delivery']
-      /** What was found in it. */
+      /** The result of the inspection. */
       readonly inspection?: Inspection
     }
   | { readonly status: 'UNKNOWN'; readonly cause: NonNullable<Effect['cause']> }
   | { readonly status: 'CANCELLED' }
 
-/** Who says so, and whether the effect had already been closed as unknown. */
+/** The reporter of the effect, and whether the call was already closed as UNKNOWN. */
 interface Circumstances {
   readonly reportedBy: Effect['reported_by']
   readonly late?: boolean
 }
 
-/**
- * An allowed call that is about to be closed, and the policy that says what is to be remembered of it: the one that was in
- * force when its records were asked for.
- */
+/** An allowed call that is being closed, and the policy that was in force when its records were requested. */
 export interface Due {
   readonly opening: Opening
   readonly policy: Policy
 }
 
-/** An allowed call that is to be closed now. */
+/** Returns an allowed call with the current policy. */
 export function dueNow(kernel: Kernel, opening: Opening): Due {
   return { opening, policy: policyOf(kernel, opening.tenant) }
 }
 
-/** Appends an effect in a turn. Taking the opening out of memory is left to the caller, after all that can fail. */
+/** Appends an effect in a turn. The caller removes the opening from memory, once nothing can fail any more. */
 export function recordEffect(
   kernel: Kernel,
   turn: Turn,
@@ -68,8 +65,8 @@ export function recordEffect(
   const { written } = turn
   const { id, tenant } = opening
   const hash = 'output' in outcome ? commitOutput(kernel, opening, outcome.output) : undefined
-  const heard = remembersData(due.policy) ? toRemember(kernel, due, outcome) : []
-  const left = leftBy(kernel, turn, due, { outcome, heard })
+  const seen = remembersData(due.policy) ? toRemember(kernel, due, outcome) : []
+  const left = leftBy(kernel, turn, due, { outcome, seen })
   const { labels = [], findings = [] } = inspectionIn(outcome) ?? {}
   const appended = turn.append(
     { causes: [opening], anchors: anchorsOf(left, opening) },
@@ -97,46 +94,46 @@ export function recordEffect(
   else forgetReference(kernel, turn, opening)
   if (hash?.salt !== undefined) turn.put(`salt\n${appended.id}`, hash.salt)
   if (left.data) turn.write(provenanceName(opening, opening.session), left.data, left.data.text)
-  keepSeen(kernel, opening, { appended, heard, key: left.key }, turn)
+  keepSeen(kernel, opening, { appended, seen, key: left.key }, turn)
   if (left.trust) turn.write(trustName(opening), left.trust, undefined)
   kernel.storage.charge(payerOf(opening), turn, turn.written - written)
   return appended
 }
 
-/** What is known needs no name any more, unless its caller has called another call the same since. */
+/** Removes the caller's id of a closed call, unless the caller has reused it for another call. */
 function forgetReference({ openings }: Kernel, turn: Turn, opening: Opening): void {
   const { reference } = opening
   if (reference === undefined || (openings.named(opening, reference) ?? opening).id !== opening.id) return
   turn.write(referenceName(opening, reference), undefined, undefined)
 }
 
-/** What an effect leaves behind, where it changes anything. */
+/** The state that an effect changes. */
 interface LeftByEffect {
   readonly data: ChangedData | undefined
-  /** The key of the session's data from now on. */
+  /** The key of the session's data after the effect. */
   readonly key: string
   readonly trust: TrustState | undefined
 }
 
-/** What came of a call, and what the session heard of it. */
-interface Came {
+/** The outcome of a call, and the values that the session saw in it. */
+interface EffectInput {
   readonly outcome: Outcome
-  readonly heard: readonly SeenValues[]
+  readonly seen: readonly SeenValues[]
 }
 
 function leftBy(
   kernel: Kernel,
   turn: Turn,
   { opening, policy }: Due,
-  { outcome, heard }: Came,
+  { outcome, seen }: EffectInput,
 ): LeftByEffect {
   const { trust: settings } = policy.gates
   const trust = settings && trustAfter(turn, opening, outcome, settings)
   if (!remembersData(policy)) return { data: undefined, key: '', trust }
-  // Sound: under this name only such records are kept, and it was asked for.
+  // Safe cast: only such records are kept under this name, and it was requested.
   const before = turn.read(provenanceName(opening, opening.session)) as KeptProvenance
   const data = changedData(before, () =>
-    DETECTORS.taint.addSeen(before.value, () => toHex(kernel.host.salt()), heard),
+    DETECTORS.taint.addSeen(before.value, () => toHex(kernel.host.salt()), seen),
   )
   return { data, key: (data ?? before).value.key, trust }
 }
@@ -147,15 +144,15 @@ function trustAfter(
   { status }: Outcome,
   settings: TrustSettings,
 ): TrustState | undefined {
-  // Sound: under this name only such records are kept, and it was asked for.
+  // Safe cast: only such records are kept under this name, and it was requested.
   const before = turn.read(trustName(opening)) as TrustState
   return DETECTORS.trust.afterEffect(before, status, turn.time, settings)
 }
 
-/** What the session is to remember of an effect. One of which nobody knows what it was counts as done. */
+/** Returns the values that the session keeps of an effect. An UNKNOWN effect counts as completed. */
 function toRemember(kernel: Kernel, due: Due, outcome: Outcome): readonly SeenValues[] {
   if (outcome.status === 'CANCELLED') return []
-  // What a tool is declared to return counts, whatever could be seen of it.
+  // The declared labels of a tool count even if its output was not seen.
   return [...DETECTORS.taint.seenUnread(returnsOf(kernel, due)), ...(inspectionIn(outcome)?.heard ?? [])]
 }
 
@@ -163,7 +160,7 @@ function anchorsOf({ data, trust }: LeftByEffect, opening: Opening): readonly st
   return [...(data ? [provenanceName(opening, opening.session)] : []), ...(trust ? [trustName(opening)] : [])]
 }
 
-/** The records that an effect may change. */
+/** Returns the records that an effect may change. */
 export function readsFor({ opening, policy }: Due): readonly Read[] {
   return [
     ...(remembersData(policy)

@@ -1,8 +1,8 @@
-// Room: the road takes a call from an agent to a tool and records its effect. It holds every step of that, in order: capture, recall,
-// judge, snapshot, guardian, settle, next state, effects, closing, inspect. It holds no detection: detectors are asked through the
+// Room: takes a call from an agent to a tool and records its effect. It contains every part of this pipeline: capture, recall,
+// judge, snapshot, guardian, settle, next state, effects, closing, inspect. Detection is not here: detectors are called through the
 // table in `gates/index.ts`.
 //
-// The only road from an agent to a tool.
+// The only path from an agent to a tool.
 
 import type { Effect, Json } from '@tollgate/evidence'
 import { FLOOD_OF_ALL, floodName } from '../admin/freezes.ts'
@@ -22,7 +22,7 @@ import { payerOf } from '../ledger/storage.ts'
 
 declare const minted: unique symbol
 
-/** Proof that a call was allowed and that the decision is on the ledger. Only this file can make one, and spends it. */
+/** Proof that a call was allowed and that its decision is durable. Only this file creates and spends permits. */
 export interface Permit {
   readonly intent: Intent
   /** Id of the decision's receipt. */
@@ -30,60 +30,60 @@ export interface Permit {
   readonly [minted]: true
 }
 
-/** What was decided and, if the call may run, its permit. */
+/** The decision and, if the call may run, its permit. */
 export interface Authorization {
   readonly decided: Decided
   readonly permit: Permit | undefined
 }
 
-/** What a tool is handed: what was captured, never the caller's object. */
+/** The captured call that a tool gets; never the caller's object. */
 export interface Order {
   readonly tool: string
-  /** The canonical text of the arguments, the one that was hashed. */
+  /** The canonical text of the arguments that was hashed. */
   readonly args: string
-  /** The value that this text was written from: the kernel's own copy. */
+  /** The kernel's own copy of the value of this text. */
   readonly value: Json
   /** Id of the decision's receipt. */
   readonly receipt: string
 }
 
-/** What a tool answered. `FAILED` means that it said so itself. */
+/** The answer of a tool. `FAILED` means that the tool reported a failure. */
 export interface ToolAnswer {
   readonly status: 'COMPLETED' | 'FAILED'
   readonly output: Uint8Array
-  /** The output as a value, to be looked through before anybody gets it; what may be handed on is in the outcome. */
+  /** The output as a value, for inspection before it is forwarded. The outcome contains what may be forwarded. */
   readonly content?: Json
-  /** Set by a door that hands on nothing, or not all. */
+  /** Set by a door that forwards only part of the output, or none. */
   readonly delivery?: Effect['delivery']
 }
 
-/** Runs a tool. If it throws, or answers something else, nobody knows what the tool did, and the effect is UNKNOWN. */
+/** Runs a tool. If it throws or returns anything else, the effect is UNKNOWN. */
 export type Dispatch = (order: Order) => Promise<ToolAnswer>
 
-/** What came of a call: the decision, and the effect if it ran. */
+/** The decision on a call, and its effect if it ran. */
 export interface Enforced {
   readonly decided: Decided
   readonly effect: { readonly receipt: string; readonly outcome: Outcome } | undefined
 }
 
-// The permits that have not been spent, each with the kernel that made it. One made by hand is not in here.
+// The unspent permits, each with the kernel that created it. A forged permit is not in this map.
 const live = new WeakMap<Permit, Kernel>()
 
 /**
- * Takes a call from an agent to a tool: captured, decided, on the ledger; then, only if it was allowed, run, and on the
- * ledger again. Only for calls that the gateway itself runs.
+ * Takes a call from an agent to a tool: captures it, decides and records the decision. If it is allowed, runs the tool and records
+ * the effect. Only for calls that the gateway runs.
  *
- * @throws KernelError `REQUEST_INVALID` for an advised call, whose tool the caller runs; `EFFECT_UNRECORDED` if the tool ran
- * and the ledger could not take it. Nothing passes after that.
+ * @throws KernelError `REQUEST_INVALID` for an advised call, whose tool the caller runs; `EFFECT_UNRECORDED` if the tool ran and
+ * the effect could not be recorded. Every later call is then denied.
  */
 export async function enforce(kernel: Kernel, call: ToolCall, dispatch: Dispatch): Promise<Enforced> {
   if (call.assurance !== 'enforced') {
-    throw new KernelError('REQUEST_INVALID', 'an advised call is run by its caller; use `authorize`')
+    throw new KernelError('REQUEST_INVALID', 'the caller runs the tool of an advised call; use `authorize`')
   }
   const { decided, permit } = await authorize(kernel, call)
   if (!permit) return { decided, effect: undefined }
   spend(kernel, permit)
-  // Nothing that has been poisoned since may still run: its effect could not be recorded.
+  // If the ledger was poisoned meanwhile, the tool must not run: its effect could not be recorded.
   if (kernel.ledger.poisoned !== undefined) return { ...refused('LEDGER_UNAVAILABLE'), effect: undefined }
   const { intent, receipt } = permit
   const order = { tool: intent.tool, args: intent.text, value: intent.args, receipt }
@@ -92,8 +92,8 @@ export async function enforce(kernel: Kernel, call: ToolCall, dispatch: Dispatch
 }
 
 /**
- * The first half of the road: captured, decided, on the ledger. Never throws: if the ledger cannot take the decision, the
- * call is denied without a receipt. An advised call gets no permit: its caller runs it, and reports by the receipt's id.
+ * Captures a call, decides and records the decision. Never throws: if the ledger cannot record the decision, the call is denied
+ * without a receipt. An advised call gets no permit: its caller runs it and reports by the id of the receipt.
  */
 export async function authorize(kernel: Kernel, call: ToolCall): Promise<Authorization> {
   const intent = captureOrNothing(call)
@@ -102,11 +102,11 @@ export async function authorize(kernel: Kernel, call: ToolCall): Promise<Authori
     const flood = floodOf(kernel, intent)
     if (flood) return await refuseFlood(kernel, intent, flood)
     if (mustCloseSome(kernel)) await closeExpired(kernel)
-    // Decided inside its turn, so that two calls of one session cannot both pass on the same old risk.
+    // Decided inside its turn, so that two calls of one session cannot both pass with the same old risk.
     const judged = await withRecords<Judged | Flood>(
       kernel,
       intent,
-      // Asked again in its turn: while it waited for its records, others may have used up what its principal had left.
+      // Checked again in the turn, because other calls may have used up the quota of the principal meanwhile.
       (turn, names) => floodOf(kernel, intent) ?? judge(kernel, intent, names, turn),
     )
     if ('reason' in judged) return await refuseFlood(kernel, intent, judged)
@@ -121,18 +121,18 @@ export async function authorize(kernel: Kernel, call: ToolCall): Promise<Authori
 }
 
 /**
- * The second half, for a door that cannot run its tool inside `enforce`: what the tool did, bound to the decision that
- * allowed it. Spends the permit; such a door must see to it by itself that one permit runs a tool once.
+ * Records the effect of an allowed call, for a door that cannot run its tool inside `enforce`. Spends the permit. Such a door must
+ * ensure that one permit runs the tool once.
  *
- * @throws KernelError `PERMIT_INVALID` if the permit was spent or forged; `EFFECT_UNRECORDED` if the ledger cannot take the
- * effect. Nothing passes after that.
+ * @throws KernelError `PERMIT_INVALID` if the permit was spent or forged; `EFFECT_UNRECORDED` if the effect could not be recorded.
+ * Every later call is then denied.
  */
 export async function complete(kernel: Kernel, permit: Permit, outcome: Outcome): Promise<string> {
   spend(kernel, permit)
   return record(kernel, permit.receipt, outcome)
 }
 
-/** What a permit is at run time: it can be read and not changed. */
+/** A permit at run time: readable and immutable. */
 class Minted {
   readonly #intent: Intent
   readonly #receipt: string
@@ -152,7 +152,7 @@ class Minted {
 }
 
 function mint(kernel: Kernel, intent: Intent, receipt: string): Permit {
-  // The brand is asserted here and nowhere else: the decision is durable.
+  // The only place that asserts the brand: the decision is durable.
   const permit = new Minted(intent, receipt) as Minted & Permit
   live.set(permit, kernel)
   return permit
@@ -160,16 +160,16 @@ function mint(kernel: Kernel, intent: Intent, receipt: string): Permit {
 
 function spend(kernel: Kernel, permit: Permit): void {
   if (live.get(permit)?.ledger === kernel.ledger && live.delete(permit)) return
-  throw new KernelError('PERMIT_INVALID', 'the permit has been spent, or was not made by the kernel')
+  throw new KernelError('PERMIT_INVALID', 'the permit was already spent, or the kernel did not create it')
 }
 
-/** What is known of an effect, and the receipt that says so once it is durable. */
+/** A known outcome, and the id of its receipt once it is durable. */
 interface Ended {
   readonly known: Outcome
   readonly recorded: Promise<string>
 }
 
-/** Waits for the tool, but not forever. What it answers afterwards is recorded as late, behind what was recorded first. */
+/** Waits for the tool until a timeout. A later answer is recorded as late, after the first effect. */
 async function waitFor(kernel: Kernel, { receipt }: Permit, run: () => Promise<ToolAnswer>): Promise<Ended> {
   return new Promise((resolve) => {
     let recorded: Promise<string> | undefined
@@ -188,7 +188,7 @@ async function waitFor(kernel: Kernel, { receipt }: Permit, run: () => Promise<T
   })
 }
 
-/** Runs the tool and makes its answer our own: read once, bytes copied, nothing else taken over. */
+/** Runs the tool and copies its answer: each member is read once. */
 async function attempt(kernel: Kernel, receipt: string, run: () => Promise<ToolAnswer>): Promise<Outcome> {
   const answer: unknown = await run()
   if (typeof answer !== 'object' || answer === null) return LOST
@@ -198,16 +198,16 @@ async function attempt(kernel: Kernel, receipt: string, run: () => Promise<ToolA
   const known: Outcome = { status, output: Uint8Array.from(output), ...(delivery && { delivery }) }
   if (content === undefined) return known
   const opening = await openingOf(kernel, receipt)
-  // There is always one; if there were none, nobody could say how to look through it.
+  // There is always an opening. Without one the policy is unknown, so the output is withheld.
   if (!opening) return { ...known, inspection: UNINSPECTED, delivery: 'withheld' }
-  // Sound: a door gives what it has read as JSON; what is not makes the inspection fail, and is withheld.
+  // Safe cast: a door gives a parsed JSON value. Anything else makes the inspection fail, and is withheld.
   const inspection = inspectFor(kernel, dueNow(kernel, opening), content as Json)
   return { ...known, inspection, delivery: lesser(delivery, inspection.delivery) }
 }
 
 const DELIVERIES = ['full', 'redacted', 'withheld'] as const
 
-/** The one that hands on less. */
+/** Returns the delivery that forwards less. */
 function lesser(given: Effect['delivery'] | undefined, found: Effect['delivery']): Effect['delivery'] {
   return DELIVERIES[Math.max(DELIVERIES.indexOf(given ?? 'full'), DELIVERIES.indexOf(found))] ?? 'withheld'
 }
@@ -222,17 +222,21 @@ async function record(kernel: Kernel, receipt: string, outcome: Outcome): Promis
   try {
     return (await closeById(kernel, receipt, outcome)).id
   } catch (cause) {
-    // The tool already ran. A ledger that cannot say so no longer tells the truth: nothing more may pass.
+    // The tool already ran. If the ledger cannot record that, every later call must be denied.
     kernel.ledger.poison(cause)
-    throw new KernelError('EFFECT_UNRECORDED', 'the effect of an allowed call could not be recorded', {
-      cause,
-    })
+    throw new KernelError(
+      'EFFECT_UNRECORDED',
+      'the tool ran, but its effect could not be recorded; restart the gateway',
+      {
+        cause,
+      },
+    )
   }
 }
 
 async function closeById(kernel: Kernel, receipt: string, outcome: Outcome): Promise<Appended> {
   const opening = kernel.openings.get(receipt) ?? (await openingOf(kernel, receipt))
-  if (!opening) throw new KernelError('EFFECT_REFUSED', 'there is no open call of this id')
+  if (!opening) throw new KernelError('EFFECT_REFUSED', 'there is no open call with this id')
   return close(kernel, dueNow(kernel, opening), outcome, 'gateway')
 }
 
@@ -246,22 +250,22 @@ async function recordLate(
     await first
     await closeById(kernel, receipt, outcome)
   } catch (cause) {
-    // Nobody waits for it any more, but it happened: the same holds as for any effect.
+    // No caller waits for it any more, but the effect happened, so a failure to record it poisons the ledger.
     kernel.ledger.poison(cause)
   }
 }
 
-/** The captured call; undefined if the door's own object throws when it is read, which nothing can be written about. */
+/** Returns the captured call; undefined if reading the door's object throws, which leaves nothing to record. */
 function captureOrNothing(call: ToolCall): Intent | undefined {
   try {
     return capture(call)
   } catch {
-    // Whose fault it is does not matter: what cannot be read does not pass.
+    // The cause does not matter: an unreadable call is denied.
     return undefined
   }
 }
 
-/** A call whose denial is only to be counted: under which name, and as what it is denied. */
+/** A call whose denial is only counted: the key to count under, and the reason. */
 interface Flood {
   readonly name: string
   readonly reason: 'QUOTA_EXCEEDED' | 'STORAGE_QUOTA_EXCEEDED' | 'SYSTEM_FROZEN'
@@ -273,7 +277,7 @@ function floodOf(kernel: Kernel, intent: Intent): Flood | undefined {
   if (flooding.size > 0 && flooding.has(name)) return { name, reason: 'QUOTA_EXCEEDED' }
   if (storage.isDenied(payerOf(intent), host.now())) return { name, reason: 'STORAGE_QUOTA_EXCEEDED' }
   if (!freezes.all()) return undefined
-  // Everything is frozen: who has used up its denials is not frozen for it, but gets no more receipts either.
+  // While everything is frozen, a principal without remaining denials is not frozen as well, but gets no more receipts.
   const { left } = refilled(quota, denials.get(name), host.now())
   return left < quota.period ? { name: FLOOD_OF_ALL, reason: 'SYSTEM_FROZEN' } : undefined
 }
@@ -292,14 +296,14 @@ async function refuseFlood(kernel: Kernel, intent: Intent, { name, reason }: Flo
 async function countDenial(kernel: Kernel, name: string): Promise<void> {
   const count = (kernel.flooding.get(name) ?? 0) + 1
   kernel.flooding.set(name, count)
-  // Written at 1, 2, 4, 8, …: a flood costs the store next to nothing, and a crash loses less than half of the count.
+  // Stored at 1, 2, 4, 8, …: a flood costs few writes, and a crash loses less than half of the count.
   const run = (turn: Turn): void => turn.put(`flood\n${name}`, String(count))
   if (Number.isInteger(Math.log2(count))) await kernel.ledger.append({ run })
 }
 
 type Unrecorded = Flood['reason'] | 'AMBIGUOUS_INPUT' | 'LEDGER_UNAVAILABLE'
 
-/** A denial that no receipt could be written for. */
+/** Returns a denial without a receipt. */
 function refused(reason: Unrecorded): Authorization {
   return {
     decided: {

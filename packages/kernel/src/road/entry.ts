@@ -1,5 +1,5 @@
-// Whether a caller may come in at all. Every door asks here before it forwards or starts anything: a gate is asked about a call, and
-// much of what a door does is none.
+// Checks whether a caller is frozen before a door forwards or starts anything. Gates only judge calls, and much of what a door does
+// is not a call.
 
 import type { Door } from '@tollgate/evidence'
 import { capture, type ToolCall } from './capture.ts'
@@ -8,26 +8,26 @@ import type { Decided } from './judge.ts'
 import type { Kernel } from '../kernel.ts'
 import { DETECTORS } from '../gates/index.ts'
 
-/** Who comes in, as far as the door knows. */
+/** The caller as the door knows it. */
 export interface Entrant {
   readonly tenant: string
   readonly principal: string
-  /** The session that it names; its principal's own if it names none. */
+  /** The session that it names; the session of the principal by default. */
   readonly session?: unknown
 }
 
-/** The name that a refused entry has in its receipt. */
+/** The tool name in the receipt of a refused entry. */
 export const ENTRY = 'tollgate:entry'
 
-/** Whether a freeze is in force on all, on the principal or on the session. Leaves nothing on the ledger. */
+/** Returns whether a freeze covers everything, the principal or the session. Writes nothing to the ledger. */
 export function isFrozen(kernel: Kernel, door: Door, entrant: Entrant): boolean {
   if (!kernel.freezes.any) return false
   return DETECTORS.freeze.reason(kernel.freezes, capture(entryOf(door, entrant))) !== undefined
 }
 
 /**
- * The refusal of a caller that is frozen; undefined if it may come in. The refusal is on the ledger: a receipt, or one more in the
- * count of those that get none any more. Never throws.
+ * Returns the refusal of a frozen caller; undefined if the caller is not frozen. The refusal is recorded as a receipt, or counted
+ * if the principal gets no more receipts. Never throws.
  */
 export async function refuseFrozen(
   kernel: Kernel,
@@ -38,7 +38,7 @@ export async function refuseFrozen(
   return (await authorize(kernel, entryOf(door, entrant))).decided
 }
 
-/** Entering as a call that no server offers: if the freeze is lifted at this moment, it is denied all the same. */
+/** Represents the entry as a call to a tool that no server offers. If the freeze is lifted at this moment, it is still denied. */
 function entryOf(door: Door, { tenant, principal, session }: Entrant): ToolCall {
   return {
     caller: { tenant, principal },

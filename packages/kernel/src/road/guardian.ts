@@ -1,4 +1,4 @@
-// The decision. Gates object, policy grants.
+// Decides a call. Gates object; only the policy allows.
 
 import {
   canonicalize,
@@ -19,32 +19,32 @@ import { subjectOf } from '../policy/subject.ts'
 
 export { subjectOf } from '../policy/subject.ts'
 
-/** What was decided, by which rung, and why. */
+/** The verdict, the step that decided, and the reason. */
 export interface Judgement {
   readonly verdict: Verdict
   readonly reason: ReasonCode
   readonly rung: LadderStep
-  /** The rule that decided, if a rule did. */
+  /** The rule that decided, if one did. */
   readonly rule?: Rule
-  /** For the caller: what exactly. Never part of a receipt. */
+  /** Details for the caller. Never part of a receipt. */
   readonly detail?: string
-  /** Everything that a person is asked about, if the verdict is ESCALATE: rung, reason and what exactly, of each objection. */
+  /** Every objection that a person is asked about, if the verdict is ESCALATE: step, reason and subject. */
   readonly asks?: readonly string[]
 }
 
-/** What the policy rung says: the only one that can grant. */
+/** The ALLOW of the policy, the only step that can allow. */
 interface Grant {
   readonly verdict: 'ALLOW'
   readonly reason: ReasonCode
   readonly rule: Rule
 }
-/** What a rung says. */
-type PolicyWord = Grant | (Objection & { readonly rule?: Rule })
+/** The answer of a step. */
+type StepAnswer = Grant | (Objection & { readonly rule?: Rule })
 
 interface PolicyStep {
   readonly name: 'policy'
   standing(policy: Policy): Standing
-  check(intent: Intent, snapshot: Snapshot): PolicyWord
+  check(intent: Intent, snapshot: Snapshot): StepAnswer
 }
 
 const POLICY: PolicyStep = { name: 'policy', standing: () => 'active', check: askPolicy }
@@ -54,97 +54,97 @@ const NO_POLICY_STEP: PolicyStep = {
   check: () => ({ verdict: 'DENY', reason: 'NO_POLICY_DEFINED' }),
 }
 
-/** Every rung, in the order of the ladder. */
+/** All steps, in the order of the ladder. */
 export const LADDER: readonly (Gate | PolicyStep)[] = [...BEFORE_POLICY, POLICY, ...AFTER_POLICY]
 
-/** A rung and how it stands. */
+/** A step and its status. */
 export interface StepStatus {
   readonly rung: LadderStep
   readonly standing: Standing
 }
 
-/** How every rung stands under a policy. Nothing is skipped silently. */
+/** Returns the status of every step under a policy, including inactive steps. */
 export function describeLadder(policy: Policy): readonly StepStatus[] {
-  return LADDER.map((rung) => ({ rung: rung.name, standing: rung.standing(policy) }))
+  return LADDER.map((step) => ({ rung: step.name, standing: step.standing(policy) }))
 }
 
 const hashes = new WeakMap<Policy, string>()
 
-/** The hash that decisions carry for the active rungs. */
+/** Returns the hash of the ladder that decisions contain. */
 export function ladderHash(policy: Policy): string {
   let hash = hashes.get(policy)
   if (hash === undefined) hashes.set(policy, (hash = sha256Hex(canonicalize(describeLadder(policy)))))
   return hash
 }
 
-/** Decides. Never throws: what cannot be decided is denied. */
+/** Decides. Never throws: an undecidable call is denied. */
 export function decide(intent: Intent, snapshot: Snapshot, ladder: typeof LADDER = LADDER): Judgement {
-  // Before all else: whatever is found out about it, nothing more than this is written down.
+  // First, because a principal over its storage limit gets nothing else recorded.
   if (snapshot.full) return { verdict: 'DENY', reason: 'STORAGE_QUOTA_EXCEEDED', rung: 'freeze' }
   if (intent.unreadable !== undefined) {
     return { verdict: 'DENY', reason: 'AMBIGUOUS_INPUT', rung: 'capture', detail: intent.unreadable }
   }
-  // An ESCALATE waits for the rest: nobody is asked to approve what would be denied anyway.
+  // An ESCALATE waits for the remaining steps, so that people are not asked about a call that is denied anyway.
   let held: Judgement | undefined
   let granted: Judgement | undefined
-  for (const rung of stepsUnder(snapshot.policy, ladder)) {
-    const word = askStep(rung, intent, snapshot)
-    if (word === undefined) continue
-    if (word.verdict === 'DENY') return { ...word, rung: rung.name }
-    // Whoever lifts the first escalation lifts them all, so the rule that names approvers stays with it.
-    if (word.verdict === 'ESCALATE') held = hold(held, rung.name, word)
-    else granted = { ...word, rung: rung.name }
+  for (const step of stepsUnder(snapshot.policy, ladder)) {
+    const answer = askStep(step, intent, snapshot)
+    if (answer === undefined) continue
+    if (answer.verdict === 'DENY') return { ...answer, rung: step.name }
+    // One approval overrides all escalations, so the rule with the approvers is kept.
+    if (answer.verdict === 'ESCALATE') held = hold(held, step.name, answer)
+    else granted = { ...answer, rung: step.name }
   }
-  // Nobody is asked about what no rule is for: what passed then would not say that it was only observed.
+  // In observe mode an escalation is denied. An approved call would otherwise not be marked as observed.
   if (held && granted?.rule === OBSERVE) return { verdict: 'DENY', reason: 'NO_RULE_MATCHED', rung: 'policy' }
   return held ?? granted ?? { verdict: 'DENY', reason: 'GATE_FAILED', rung: 'policy' }
 }
 
-/** The rungs that are asked under a policy. */
+/** Returns the steps that apply under a policy. */
 export function stepsUnder({ hash }: Policy, ladder: typeof LADDER): typeof LADDER {
-  // Nothing is known about tools, but a freeze still says more than the lack of a policy.
+  // Without a policy no tools are known, but a freeze is still the more specific reason.
   return hash === NO_HASH ? WITHOUT_POLICY : ladder
 }
 
 const WITHOUT_POLICY: typeof LADDER = [freeze, NO_POLICY_STEP]
 
-/** Takes one more escalation to those that are held: the first one speaks for all, and a person is asked about each. */
-function hold(held: Judgement | undefined, rung: LadderStep, word: PolicyWord): Judgement {
-  const { verdict, reason, detail, about } = { about: undefined, detail: undefined, ...word }
-  // The first that says what exactly is told, in its own name where another rung speaks for all.
-  const said = detail !== undefined && held ? `${rung}: ${detail}` : detail
-  const first = { ...(said !== undefined && { detail: said }), ...(held ?? { verdict, reason, rung }) }
+/** Adds an escalation to those before it. The first one is reported, and a person is asked about each. */
+function hold(held: Judgement | undefined, rung: LadderStep, answer: StepAnswer): Judgement {
+  const { verdict, reason, detail, about } = { about: undefined, detail: undefined, ...answer }
+  // The first detail is reported, with the name of its step if another step is reported.
+  const shown = detail !== undefined && held ? `${rung}: ${detail}` : detail
+  const first = { ...(shown !== undefined && { detail: shown }), ...(held ?? { verdict, reason, rung }) }
   const ask = [rung, reason, ...(about === undefined ? [] : [about])].join(' ')
-  return { ...first, ...ruleOf(word), asks: [...(held?.asks ?? []), shortened(ask)] }
+  return { ...first, ...ruleOf(answer), asks: [...(held?.asks ?? []), shortened(ask)] }
 }
 
-// As long as a receipt can have it.
-const MOST_ASKED = 500
+// The maximum length in a receipt.
+const MAX_ASK_LENGTH = 500
 
-/** What is too long for a receipt ends with the hash of all of it: no two are the same. */
+/** Shortens a text for a receipt. The hash of the whole text at the end keeps it unique. */
 function shortened(ask: string): string {
-  return ask.length <= MOST_ASKED ? ask : `${ask.slice(0, MOST_ASKED - 65)} ${sha256Hex(ask)}`
+  return ask.length <= MAX_ASK_LENGTH ? ask : `${ask.slice(0, MAX_ASK_LENGTH - 65)} ${sha256Hex(ask)}`
 }
 
-function ruleOf(word: PolicyWord): { rule?: Rule } {
-  return word.rule === undefined ? {} : { rule: word.rule }
+function ruleOf(answer: StepAnswer): { rule?: Rule } {
+  return answer.rule === undefined ? {} : { rule: answer.rule }
 }
 
-/** What a rung says. One that throws objects. */
+/** Returns the answer of a step. A step that throws denies. */
 export function askStep(
-  rung: (typeof LADDER)[number],
+  step: (typeof LADDER)[number],
   intent: Intent,
   snapshot: Snapshot,
-): PolicyWord | undefined {
+): StepAnswer | undefined {
   try {
-    return rung.check(intent, snapshot)
+    return step.check(intent, snapshot)
   } catch {
-    // Why it failed may hold argument values; the receipt names the rung.
+    // The error may contain argument values, so the receipt only names the step.
     return { verdict: 'DENY', reason: 'GATE_FAILED' }
   }
 }
 
-function askPolicy(intent: Intent, snapshot: Snapshot): PolicyWord {
+function askPolicy(intent: Intent, snapshot: Snapshot): StepAnswer {
   const ruling = firstMatch(snapshot.policy, subjectOf(intent, snapshot))
   if (!ruling) {
     if (isObserved(snapshot)) return { verdict: 'ALLOW', reason: 'OBSERVE_MODE_ALLOWED', rule: OBSERVE }

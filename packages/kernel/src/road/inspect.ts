@@ -1,4 +1,4 @@
-// What comes back from a tool: read, labelled, and cut or held back as the policy says, before any agent sees it.
+// Inspects the output of a tool before an agent sees it: labels it, and redacts or withholds it as the policy requires.
 
 import type { Effect, Json } from '@tollgate/evidence'
 import { sortedLabels } from '../text/labels.ts'
@@ -8,20 +8,20 @@ import type { Kernel } from '../kernel.ts'
 import type { Outcome, Due } from './effects.ts'
 import { DETECTORS } from '../gates/index.ts'
 
-/** What was found in an answer, and what may be handed on of it. */
+/** The result of an inspection, with the part of the output that may be forwarded. */
 export interface Inspection {
-  /** Labels that it carries, each once, in order. */
+  /** The labels of the output, sorted and unique. */
   readonly labels: readonly string[]
-  /** Codes of what the threat scanner found, each once, in order. */
+  /** The codes of the threat scanner's findings, sorted and unique. */
   readonly findings: readonly string[]
-  /** What the session is to remember of it. */
+  /** The values that the session keeps. */
   readonly heard: readonly SeenValues[]
   readonly delivery: Effect['delivery']
-  /** What may be handed on; undefined if it is withheld. */
+  /** The content to forward; undefined if it is withheld. */
   readonly content: Json | undefined
 }
 
-/** Nothing is known of an answer that could not be inspected, so nobody gets it. */
+/** The result for an output that could not be inspected: it is withheld. */
 export const UNINSPECTED: Inspection = {
   labels: ['flagged'],
   findings: ['INSPECTION_FAILED'],
@@ -30,32 +30,32 @@ export const UNINSPECTED: Inspection = {
   content: undefined,
 }
 
-/** What was found in the output, if there is one and it was looked through. */
+/** Returns the inspection of an outcome, if there is one. */
 export function inspectionIn(outcome: Outcome): Inspection | undefined {
   return 'output' in outcome ? outcome.inspection : undefined
 }
 
-/** What is known of an output that did not come along. */
+/** Returns the inspection of an output that was not sent. */
 export function unseenFor(kernel: Kernel, due: Due): Inspection | undefined {
   return remembersData(due.policy) ? uninspected(kernel, due) : undefined
 }
 
-/** What is known of an output that nobody could look through. */
+/** Returns the inspection of an output that could not be inspected. */
 function uninspected(kernel: Kernel, due: Due): Inspection {
   return { ...UNINSPECTED, labels: sortedLabels([...UNINSPECTED.labels, ...returnsOf(kernel, due)]) }
 }
 
-/** Labels that the answers of a tool carry by declaration. */
+/** Returns the labels that a tool declares for its output. */
 export function returnsOf({ catalogue }: Kernel, { opening, policy }: Due): readonly string[] {
   return catalogue.find(opening.tool, policy)?.declared?.returns ?? []
 }
 
-/** Looks through what a tool has answered to an allowed call, before anybody gets it. */
+/** Inspects the output of an allowed call. */
 export function inspectFor(kernel: Kernel, due: Due, content: Json): Inspection {
   try {
     return DETECTORS.taint.inspect(content, { policy: due.policy, returns: returnsOf(kernel, due) })
   } catch {
-    // Why it failed may hold what the tool said.
+    // The error may contain tool output, so it is dropped.
     return uninspected(kernel, due)
   }
 }

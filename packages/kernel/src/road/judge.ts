@@ -1,4 +1,4 @@
-// One call's turn: the newest state, the decision, the receipt, and the state it leaves behind.
+// Judges one call in its turn: reads the newest state, decides, appends the receipt and updates the state.
 
 import { toHex, type Decision, type ReasonCode, type Verdict } from '@tollgate/evidence'
 import { FLOOD_GUARD, floodName, recordFreeze } from '../admin/freezes.ts'
@@ -30,33 +30,33 @@ import { isFull, payerOf } from '../ledger/storage.ts'
 import type { TrustState } from '../gates/trust/trust.ts'
 import { DETECTORS } from '../gates/index.ts'
 
-/** How long an advised ALLOW may be used, in milliseconds. */
+/** How long an advised ALLOW is valid, in milliseconds. */
 const ADVISED_FOR = 60_000
 
-/** What was decided, as the caller is told. */
+/** The decision as the caller gets it. */
 export interface Decided {
   readonly verdict: Verdict
   readonly reason: ReasonCode
   readonly rung: Decision['rung']
   /** The rule that decided, if one did. */
   readonly rule: string | undefined
-  /** What exactly, without any value of the arguments. */
+  /** Details, without argument values. */
   readonly detail: string | undefined
   /** Id of the receipt; undefined if none could be written. */
   readonly receipt: string | undefined
-  /** Id of the request that a person may answer, if the verdict is ESCALATE. */
+  /** Id of the approval request, if the verdict is ESCALATE. */
   readonly approval: string | undefined
-  /** Until when an advised ALLOW may be used. */
+  /** When an advised ALLOW expires. */
   readonly expires: string | undefined
 }
 
-/** A decision and, if it allows, the opening that its effect will close. */
+/** A decision and, for an ALLOW, the opening that its effect closes. */
 export interface Judged {
   readonly decided: Decided
   readonly opening: Opening | undefined
 }
 
-/** Decides one call in its turn. What it decides on, it changes: the next call of the session finds this one counted. */
+/** Decides one call in its turn and updates the state, so that the next call of the session counts this one. */
 export function judge(kernel: Kernel, intent: Intent, names: RecordNames, turn: Turn): Judged {
   const { written } = turn
   const before = stateIn(turn, names)
@@ -65,8 +65,8 @@ export function judge(kernel: Kernel, intent: Intent, names: RecordNames, turn: 
   const left = foldIn(intent, snapshot, settled, before)
   const changes = changesOf(before, left, names)
   const hash = commitTo(kernel, intent, snapshot, settled)
-  const lasts = settled.verdict === 'ALLOW' && intent.assurance === 'advised'
-  const expires = lasts ? new Date(turn.time + ADVISED_FOR).toISOString() : undefined
+  const isAdvised = settled.verdict === 'ALLOW' && intent.assurance === 'advised'
+  const expires = isAdvised ? new Date(turn.time + ADVISED_FOR).toISOString() : undefined
   const appended = turn.append(
     {
       causes: settled.uses?.answer ? [settled.uses.answer] : [],
@@ -75,7 +75,7 @@ export function judge(kernel: Kernel, intent: Intent, names: RecordNames, turn: 
     },
     (header) => receiptOf(header, intent, snapshot, { settled, before, left, hash, expires }),
   )
-  // Nothing from here on can fail, so what is kept in memory and what is written stay one.
+  // Nothing below can fail, so memory and store stay consistent.
   for (const { name, value, text } of changes) turn.write(name, value, text)
   if (hash.salt !== undefined) turn.put(`salt\n${appended.id}`, hash.salt)
   const request = keepRequest(kernel, intent, snapshot, { settled, appended, hash }, turn)
@@ -99,14 +99,14 @@ export function judge(kernel: Kernel, intent: Intent, names: RecordNames, turn: 
   }
 }
 
-/** A record that a decision changes: what is kept in memory, and what is stored. */
+/** A record that a decision changes: the value in memory, and the stored text. */
 interface RecordChange {
   readonly name: string
   readonly value: unknown
   readonly text: string | undefined
 }
 
-/** What a decision changes. Most leave all but the session's record as it was; its last decision then still speaks for it. */
+/** Returns the records that a decision changes. Most decisions change only the record of the session. */
 function changesOf(
   before: State,
   { after, text, data, trust }: Left,
@@ -120,14 +120,14 @@ function changesOf(
   if (names.provenance !== undefined && data) {
     changes.push({ name: names.provenance, value: data, text: data.text })
   }
-  // The receipt itself says what it is from now on: there is nothing to store.
+  // The receipt contains the trust, so nothing is stored.
   if (names.trust !== undefined && trust) changes.push({ name: names.trust, value: trust, text: undefined })
   return changes
 }
 
-/** The state to decide on. It is the one that the session's last decision left, unless another session changed a part of it. */
+/** Returns the current state. It is the one after the session's last decision, unless another session changed a part of it. */
 function stateIn(turn: Turn, names: RecordNames): State {
-  // Sound: under these names only such records are kept, and all were asked for.
+  // Safe cast: only such records are kept under these names, and all were requested.
   const known = turn.read(names.session) as State | SessionState
   const principal = turn.read(names.principal) as Kept<PrincipalState>
   const tenant = readIf(turn, names.tenant) as Kept<TenantState> | undefined
@@ -141,13 +141,13 @@ function readIf(turn: Turn, name: string | undefined): unknown {
   return name === undefined ? undefined : turn.read(name)
 }
 
-/** What a snapshot is taken of, besides the kernel and the call. */
+/** The record names and the turn of a snapshot. */
 interface Moment {
   readonly names: RecordNames
   readonly turn: Turn
 }
 
-/** Everything that a call is judged by, as of its turn. */
+/** Returns everything that a call is judged by, as of its turn. */
 export function takeSnapshot(
   kernel: Kernel,
   intent: Intent,
@@ -173,7 +173,7 @@ export function takeSnapshot(
       delegation === undefined
         ? undefined
         : DETECTORS.delegation.chain(kernel.delegations, tenant, delegation),
-    // Sound: under these names only such records are kept.
+    // Safe cast: only such records are kept under these names.
     data: readIf(turn, names.provenance) as KeptProvenance | undefined,
     key: () => toHex(kernel.host.salt()),
     trusted: readIf(turn, names.trust) as TrustState | undefined,
@@ -185,7 +185,7 @@ export function takeSnapshot(
   })
 }
 
-/** The observation that the Sentinel posted. If there is none that fits, only the URL that the call names is known. */
+/** Returns the observation that the Sentinel posted. If none matches, only the URL in the call is known. */
 function postedObservation(kernel: Kernel, intent: Intent, time: number): Observation {
   return kernel.observations.take(intent, time) ?? { ...NOTHING_SEEN, url: intent.browser?.observation?.url }
 }
@@ -221,8 +221,8 @@ function open(kernel: Kernel, intent: Intent, appended: Appended, hash: Commitme
 }
 
 /**
- * A principal that was denied too often is frozen; from then on its denials are only counted. To ask again and again about
- * the same request is no better. Questions of a server count against that server.
+ * Freezes a principal that was denied too often; later denials are only counted. Repeating a call that waits for approval counts
+ * like a denial. Questions of a server count against the server.
  */
 function freezeIfFlooding(kernel: Kernel, intent: Intent, settled: Settled, turn: Turn): void {
   if (settled.verdict !== 'DENY' && !settled.waits) return
@@ -231,7 +231,7 @@ function freezeIfFlooding(kernel: Kernel, intent: Intent, settled: Settled, turn
   const name = floodName(tenant, target)
   const left = taken(kernel.quota, kernel.denials.get(name), turn.time)
   kernel.denials.set(name, left)
-  // While everything is frozen nobody need be: what comes then is only counted too, see `floodOf` in `enforce.ts`.
+  // Not while everything is frozen: then denials are only counted as well, see `floodOf` in `enforce.ts`.
   if (left.left >= kernel.quota.period || kernel.freezes.all() || kernel.flooding.has(name)) return
   recordFreeze(kernel, turn, {
     scope: 'principal',

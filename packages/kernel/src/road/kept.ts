@@ -1,4 +1,4 @@
-// What is kept of calls and their effects, privately, so that they can be decided again. The ledger itself has only hashes.
+// Keeps calls and effects in private records for replay. The ledger only has their hashes.
 
 import type { DelegationStatement, Json } from '@tollgate/evidence'
 import type { BrowserCall, Context, Intent, Source } from './capture.ts'
@@ -19,39 +19,39 @@ import type { SeenValues } from '../gates/taint/provenance.ts'
 import type { Hashed, Origin } from '../gates/taint/remembered.ts'
 import { DETECTORS } from '../gates/index.ts'
 
-/** A call as it is kept: what was captured, and what else it was decided on that no receipt tells. */
+/** A kept call: the captured call, and the inputs of its decision that no receipt contains. */
 export interface KeptCall {
   readonly args: Json
   readonly claimed?: string
   readonly context: Context
   readonly misplaced?: boolean
   readonly browser?: BrowserCall
-  /** What the Sentinel had posted itself. */
+  /** The observation that the Sentinel posted. */
   readonly posted?: Observation
   readonly approval?: string
   readonly delegation?: string
   readonly sources?: readonly Source[]
   readonly reference?: string
   readonly unreadable?: string
-  /** Hash of the definition that the tool's server offered; null if it offered none. */
+  /** Hash of the definition that the server offered; null if it offered none. */
   readonly offered?: string | null
   readonly demanded?: { readonly hash: string; readonly text: string }
-  /** The delegation it was made under, and all that this hung from. */
+  /** The delegation of the call and its parents. */
   readonly chain?: readonly KeptLink[]
-  /** Observe mode was on for it. */
+  /** Whether observe mode was on. */
   readonly observing?: boolean
-  /** The request that a person had been asked about it by. */
+  /** Id of the approval request about it. */
   readonly asked?: string
-  /** The records it was decided on, see `stateText`. */
+  /** The records before the decision, see `stateText`. */
   readonly state: string
   readonly trust?: readonly [score: number, at: number]
-  /** What was remembered of the session's data, where what was kept before may not tell: '' for nothing, null if it was lost. */
+  /** The data of the session, if earlier kept calls may not give it: '' for nothing, null if it was lost. */
   readonly data?: string | null
   /** The key of the session's data. */
   readonly key?: string
 }
 
-/** One link of a chain of delegations. */
+/** One link of a delegation chain. */
 export interface KeptLink {
   readonly id: string
   readonly statement: DelegationStatement
@@ -59,7 +59,7 @@ export interface KeptLink {
   readonly revoked: boolean
 }
 
-/** What is kept of an effect: what the session heard, as the keyed hashes that it remembers. */
+/** A kept effect: the values that the session saw, as keyed hashes. */
 export interface KeptEffect {
   readonly of: SessionOf
   readonly key: string
@@ -72,21 +72,21 @@ export interface KeptEffect {
   }[]
 }
 
-/** What the names of all that is kept begin with. */
+/** The prefix of the names of all kept records. */
 export const KEPT = 'kept\n'
 
-/** The name of what is kept beside a receipt. The clock comes first, so that what is kept lies in the order of the ledger. */
+/** Returns the name of the kept record of a receipt. The clock comes first, so that the records sort in ledger order. */
 export function keptName({ id, clock }: Appended): string {
   return `${KEPT}${String(clock).padStart(16, '0')}\n${id}`
 }
 
-// Beyond, a call is only on the ledger: nobody fills the disk with long arguments, and who is denied least of all.
-const MOST_KEPT = 1 << 16
-const MOST_OF_DENIED = 1 << 14
+// Longer calls are not kept, so that long arguments cannot fill the disk. Denied calls have a lower limit.
+const MAX_KEPT_LENGTH = 1 << 16
+const MAX_DENIED_LENGTH = 1 << 14
 
 /**
- * Keeps a call, if calls are kept; one that observe mode let pass always is. Of a call that holds a secret nothing is kept but
- * that it did: nobody needs it to be decided again, and it must not be in the store.
+ * Keeps a call, if keeping is on; a call that observe mode allowed is always kept. If the call contains a secret, only that fact is
+ * kept: the secret must not be in the store.
  */
 export function keepCall(
   kernel: Kernel,
@@ -97,7 +97,7 @@ export function keepCall(
 ): void {
   const { settled, appended } = made
   if (!kernel.keeping.on && settled.reason !== 'OBSERVE_MODE_ALLOWED') return
-  const most = settled.verdict === 'DENY' ? MOST_OF_DENIED : MOST_KEPT
+  const most = settled.verdict === 'DENY' ? MAX_DENIED_LENGTH : MAX_KEPT_LENGTH
   const fits = sizeOf(intent) <= most
   const text = fits && !mayHoldSecret(intent, snapshot) ? keptText(kernel, intent, snapshot, made) : undefined
   if (text !== undefined && text.length <= most) {
@@ -105,7 +105,7 @@ export function keepCall(
     return
   }
   if (fits && text === undefined) turn.put(keptName(appended), SECRET_REMOVED)
-  // What it leaves in its session cannot be worked out from this: the next call brings the session's data along.
+  // Without this call the session's data cannot be recomputed, so the next kept call includes the data.
   kernel.seeded.delete(provenanceName(intent, intent.session))
 }
 
@@ -116,7 +116,7 @@ function keptText(
   { settled, appended, before, left }: { settled: Settled; appended: Appended; before: State; left: Left },
 ): string {
   const kept: KeptCall = {
-    // As they came, not as they were hashed: in which order a text was met can be seen in what is remembered of it.
+    // In the original order, not the canonical one: the order of texts affects the session's data.
     args: intent.args,
     ...callOf(intent, snapshot),
     ...requestBehind(kernel, intent, snapshot, { ...settled, opened: appended.id }),
@@ -126,13 +126,13 @@ function keptText(
   return JSON.stringify(kept)
 }
 
-/** What is kept in place of a call that holds a secret: only that there was one. */
+/** Kept instead of a call that contains a secret. */
 const SECRET_REMOVED = '{"removed":"secret"}'
 
-/** What the text of a record begins with if the host has encrypted it and could not open it again. */
+/** The prefix of an encrypted record that the host application could not decrypt. */
 export const SEALED = 'sealed:'
 
-/** Why a call that was kept cannot be read back; undefined if it can be, or was not kept at all. */
+/** Returns why a kept call is unreadable; undefined if it is readable or was not kept. */
 export function whyUnreadable(text: string | undefined): string | undefined {
   if (text === SECRET_REMOVED) return 'not replayable: secret removed'
   return text?.startsWith(SEALED) === true ? 'not readable: the key of the kept calls is missing' : undefined
@@ -142,23 +142,23 @@ function mayHoldSecret(intent: Intent, snapshot: Snapshot): boolean {
   try {
     return holdsSecret(intent, snapshot)
   } catch {
-    // A call that cannot be read was denied for the same reason. What could not be ruled out counts as found.
+    // An unreadable call was denied for the same reason. If a secret cannot be ruled out, it counts as found.
     return true
   }
 }
 
-/** Whether something in the call has the shape of a secret. All of its texts are read, also those that no rung reads. */
+/** Returns whether the call contains something that looks like a secret. It scans all texts, including those that no step reads. */
 function holdsSecret(intent: Intent, snapshot: Snapshot): boolean {
   const { args, sources } = intent
   const texts = remembersData(snapshot.policy) ? snapshot.texts() : DETECTORS.texts.read(args)
   if (texts.some(hasSecret)) return true
   const read = snapshot.data ? snapshot.untrusted() : []
-  // Texts of tools were read already where the session remembers data.
+  // If the session keeps data, the texts of tools were already scanned.
   const unread = sources.filter(({ source_channel }) => read.length === 0 || source_channel === 'USER')
   if (read.some(hasSecret) || unread.some(({ text }) => hasSecret(DETECTORS.texts.readOne(text)))) return true
   const { claimed, context, browser, reference, demanded } = intent
   const others = JSON.stringify([claimed, context, browser, snapshot.observation, reference, demanded?.text])
-  // Sound: what was just written as JSON reads as JSON.
+  // Safe cast: the text was just written as JSON.
   return DETECTORS.texts.read(JSON.parse(others) as Json).some(hasSecret)
 }
 
@@ -166,7 +166,7 @@ function hasSecret({ marks }: ReadText): boolean {
   return marks.some(({ label }) => label === 'secret')
 }
 
-/** How much there is at least, before it is written down. */
+/** Returns a lower bound of the size, without serialising the call. */
 function sizeOf({ text, sources, demanded }: Intent): number {
   return sources.reduce((sum, source) => sum + source.text.length, text.length + (demanded?.text.length ?? 0))
 }
@@ -195,7 +195,7 @@ function callOf(intent: Intent, snapshot: Snapshot): Omit<KeptCall, 'args' | 'st
   }
 }
 
-/** The request that the decision rests on, used up or not. */
+/** Returns the request that the decision depends on, used or not. */
 function requestBehind(
   { approvals }: Kernel,
   intent: Intent,
@@ -205,7 +205,7 @@ function requestBehind(
   const request = uses ?? waits
   if (request) return { asked: request.id }
   if (approvals.size === 0) return {}
-  // One that was opened just now is not what it rests on.
+  // A request that this decision opened does not count.
   const found = approvals.find({ ...keyOf(intent, snapshot), besides: opened })
   return found ? { asked: found.id } : {}
 }
@@ -236,32 +236,32 @@ function dataText({ value, broken }: KeptProvenance): string | null {
 }
 
 const DAY = 86_400_000
-const MOST_SEEDED = 10_000
+const MAX_SEEDED = 10_000
 
-/** Whether a session's data is to be kept as a whole: at first, and once a day, so that what is kept can lose its beginning. */
+/** Returns whether the session's data is kept completely: at first, and once a day, so that older records can be deleted. */
 function isDue({ seeded }: Kernel, name: string, time: number): boolean {
   if (time - (seeded.get(name) ?? -DAY) < DAY) return false
-  if (seeded.size >= MOST_SEEDED) seeded.clear()
+  if (seeded.size >= MAX_SEEDED) seeded.clear()
   seeded.set(name, time)
   return true
 }
 
-/** Keeps what a session heard of an effect, if calls are kept; `key` is that of the session's data from now on. */
+/** Keeps the values that a session saw in an effect, if keeping is on. `key` is the key of the session's data after the effect. */
 export function keepSeen(
   kernel: Kernel,
   opening: Opening,
-  { appended, heard, key }: { appended: Appended; heard: readonly SeenValues[]; key: string },
+  { appended, seen, key }: { appended: Appended; seen: readonly SeenValues[]; key: string },
   turn: Turn,
 ): void {
-  if (!kernel.keeping.on || heard.length === 0) return
+  if (!kernel.keeping.on || seen.length === 0) return
   const { tenant, principal, session } = opening
   if (isFull(kernel, payerOf(opening), turn.time)) {
-    // The effect itself is always recorded; of what was heard nothing more is kept, as if the call had been too long.
+    // Over the limit, only the effect itself is recorded.
     kernel.seeded.delete(provenanceName(opening, session))
     return
   }
   const of = { tenant, principal, session }
-  const kept: KeptEffect = { of, key, heard: heard.map((each) => hashedUnder(key, each)) }
+  const kept: KeptEffect = { of, key, heard: seen.map((each) => hashedUnder(key, each)) }
   turn.put(keptName(appended), JSON.stringify(kept))
 }
 
@@ -279,17 +279,17 @@ function hashedUnder(
   }
 }
 
-/** Reads what was kept of a call. Undefined if it is not what this version writes. */
+/** Parses a kept call; undefined if this version did not write it. */
 export function readKeptCall(text: string | undefined): KeptCall | undefined {
   const kept = readObject(text)
-  // Sound: only `keepCall` writes under such a name, beside a decision.
+  // Safe cast: only `keepCall` writes such a record for a decision.
   return kept && 'state' in kept ? (kept as unknown as KeptCall) : undefined
 }
 
-/** Reads what was kept of an effect. Undefined if it is not what this version writes. */
+/** Parses a kept effect; undefined if this version did not write it. */
 export function readKeptEffect(text: string | undefined): KeptEffect | undefined {
   const kept = readObject(text)
-  // Sound: only `keepSeen` writes under such a name, beside an effect.
+  // Safe cast: only `keepSeen` writes such a record for an effect.
   return kept && 'heard' in kept ? (kept as unknown as KeptEffect) : undefined
 }
 
@@ -299,7 +299,7 @@ function readObject(text: string | undefined): object | undefined {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null ? value : undefined
   } catch {
-    // Damaged: as good as not kept.
+    // A damaged record counts as not kept.
     return undefined
   }
 }

@@ -1,4 +1,4 @@
-// What a decision leaves behind: every record that it rests on, with this call counted in.
+// Computes the state after a decision: every record that it depends on, with this call counted.
 
 import type { Intent } from './capture.ts'
 import {
@@ -22,21 +22,21 @@ import { isRejectedQuestion } from '../gates/gate.ts'
 import type { Spend } from '../gates/detectors.ts'
 import { DETECTORS } from '../gates/index.ts'
 
-/** What a decision leaves behind. A part of the state that it did not change is the very same object as before. */
+/** The state after a decision. An unchanged part is the same object as before. */
 export interface Left {
   readonly after: State
   /** The text of `after`. */
   readonly text: string
-  /** What is remembered of the session's data from now on, if the decision changed it. */
+  /** The data of the session, if the decision changed it. */
   readonly data: ChangedData | undefined
-  /** How far the principal is trusted from now on, if the decision changed it. */
+  /** The trust of the principal, if the decision changed it. */
   readonly trust: TrustState | undefined
 }
 
-/** Counts a decision in. */
+/** Returns the state with a decision counted. */
 export function foldIn(intent: Intent, snapshot: Snapshot, settled: Settled, before: State): Left {
   const { time } = snapshot
-  // Only what still waits, or is used up now, was counted when it was first sent.
+  // A call that waits, or uses its approval now, was counted when it was first sent.
   const turn = DETECTORS.risk.turnAfter(
     snapshot,
     settled.waits ?? settled.uses,
@@ -84,7 +84,7 @@ interface SessionTurn {
 function nextSession(before: SessionState, now: SessionTurn, snapshot: Snapshot): SessionState {
   const { intent, settled, turn, source, spend } = now
   const { risk } = before
-  // A person looked at this call: it does not count against the session, and halves what does.
+  // A person approved this call: it does not count against the session, and halves its risk.
   const leak = DETECTORS.risk.leakAfter(settled, risk.leak, turn.risk.leak, snapshot)
   return {
     seq: before.seq + 1,
@@ -102,7 +102,7 @@ function nextSession(before: SessionState, now: SessionTurn, snapshot: Snapshot)
   }
 }
 
-/** The principal's record after the call; the very same if nothing in it has changed. */
+/** Returns the principal's record after the call; the same object if nothing changed. */
 function nextPrincipal(before: Kept<PrincipalState>, next: PrincipalState): Kept<PrincipalState> {
   const { leak, source, watch, limits } = before.value
   const same = leak === next.leak && source === next.source && watch === next.watch && limits === next.limits
@@ -113,7 +113,7 @@ function nextTenant(before: Kept<TenantState>, limits: Allowances): Kept<TenantS
   return limits === before.value.limits ? before : keepTenant({ ...before.value, limits })
 }
 
-/** Who delegated the call answers for its risk, and gains by a person's approval of it. */
+/** Returns the record of the root delegator. It is charged for the risk of the call, and gains from an approval. */
 function nextLineage(
   before: Kept<PrincipalState>,
   { intent, settled, turn, source }: Omit<SessionTurn, 'spend'>,

@@ -1,4 +1,4 @@
-// What a Sentinel says of a page: read strictly, and kept for the call that refers to it.
+// Parses the observations of a Sentinel strictly, and keeps them for the call that refers to them.
 
 import type { JsonObject, Json } from '@tollgate/evidence'
 import { KernelError } from '../error.ts'
@@ -6,17 +6,17 @@ import type { Kernel } from '../kernel.ts'
 import { copyOf } from '../plain.ts'
 
 /**
- * Keeps what a Sentinel says of a page, for one call that refers to it within ten seconds.
+ * Keeps an observation for one call that refers to it within ten seconds. Returns its id.
  *
- * @throws KernelError `REQUEST_INVALID` if it is no observation.
+ * @throws KernelError `REQUEST_INVALID` if it is not an observation.
  */
 export function postObservation(kernel: Kernel, tenant: string, observation: unknown): string {
   const copied = copyOf(observation)
-  if (!copied) throw new KernelError('REQUEST_INVALID', 'an observation is an object of at most 64 KiB')
+  if (!copied) throw new KernelError('REQUEST_INVALID', 'an observation must be an object of at most 64 KiB')
   return kernel.observations.post(tenant, readObservation(copied), kernel.host.now())
 }
 
-/** What the Sentinel says of a page. */
+/** A Sentinel's observation of a page. */
 export interface Observation {
   readonly url: string | undefined
   readonly dom_hash: string | undefined
@@ -25,7 +25,7 @@ export interface Observation {
   readonly sentinel_findings: readonly string[] | undefined
 }
 
-/** Reads what a Sentinel says. Whatever is not exactly as it should be is left out, so that it cannot count as harmless. */
+/** Parses an observation. Invalid members become undefined, so that they cannot count as harmless. */
 export function readObservation(value: JsonObject): Observation {
   const { url, dom_hash, visual_text_hash, sentinel_risk, sentinel_findings } = value
   const risk = sentinel_risk

@@ -1,72 +1,72 @@
-// Decisions that allowed a call whose effect is not known yet. Each is closed by exactly one effect, and if that says
-// UNKNOWN, one late effect may follow.
+// Openings: allowed calls whose effect is not known yet. Each is closed by exactly one effect. After UNKNOWN, one late effect may
+// follow.
 
 import { sha256Hex } from '@tollgate/evidence'
 import type { Appended } from '../ledger/ledger.ts'
 import { chargedName, payerOf, type Charged } from '../ledger/storage.ts'
 
-/** An allowed call that has not ended. */
+/** An allowed call without an effect. */
 export interface Opening extends Appended {
   readonly tenant: string
   readonly principal: string
-  /** Whose question it is, if a server's. */
+  /** The server that asks, if it is a question of a server. */
   readonly author?: string
   readonly session: string
   readonly tool: string
   readonly assurance: 'enforced' | 'advised'
-  /** When an advised one ends unreported, in milliseconds; null for an enforced one. */
+  /** When an advised call expires without a report, in milliseconds; null for an enforced call. */
   readonly expires: number | null
-  /** Whether its effect is committed to with a salt. */
+  /** Whether the hash of its effect is salted. */
   readonly salted: boolean
-  /** What its caller calls it. */
+  /** The caller's own id for the call. */
   readonly reference?: string
 }
 
-/** Whose call it is, and of which session. */
+/** The owner and session of a call. */
 export type SessionOf = Pick<Opening, 'tenant' | 'principal' | 'session'>
 
 /** The openings of a kernel. */
 export interface Openings {
   add(opening: Opening): void
   get(id: string): Opening | undefined
-  /** The newest that its caller calls so. */
+  /** Returns the newest opening with this id of the caller. */
   named(owner: SessionOf, reference: string): Opening | undefined
-  /** All of them, oldest first. */
+  /** Returns all openings, oldest first. */
   all(): readonly Opening[]
   remove(id: string): void
-  /** How many are charged to this principal. */
+  /** Returns how many are charged to this principal. */
   chargedTo(of: Charged): number
-  /** Whether an advised opening ended unreported. */
+  /** Returns whether an advised opening has expired. */
   hasExpired(time: number): boolean
-  /** Advised openings that ended unreported, oldest first, at most `most`. */
+  /** Returns expired advised openings, oldest first, at most `most`. */
   expired(time: number, most: number): readonly Opening[]
   readonly size: number
   /** How many were ever added. */
   readonly added: number
 }
 
-/** What the names of all openings begin with. */
+/** The prefix of all opening names. */
 export const OPENINGS = 'open\n'
 
 /**
- * The name of an opening's private record; it goes when the effect is recorded. The clock comes first, so that a store finds
- * the newest ones side by side: ids are random, and would be spread over all it has.
+ * Returns the name of an opening's private record, which is removed with the effect. The clock comes first, so that a store keeps
+ * new records next to each other; random ids would scatter them.
  */
 export function openingName({ id, clock }: Appended): string {
   return `${OPENINGS}${String(clock).padStart(16, '0')}\n${id}`
 }
 
-/** The name of the record that lets a late effect follow an UNKNOWN one; it goes when that is recorded. */
+/** Returns the name of the record that allows a late effect after UNKNOWN. It is removed with that effect. */
 export function lateName(id: string): string {
   return `late\n${id}`
 }
 
-/** The name of the record that says which decision a caller means; it goes when the effect is known. */
+/** Returns the name of the record that maps a caller's own id to a decision. It is removed once the effect is known. */
 export function referenceName({ tenant, principal, session }: SessionOf, reference: string): string {
   return `ref\n${sha256Hex(JSON.stringify([tenant, principal, session, reference]))}`
 }
 
-/** An opening as it is stored: JSON, of which only the names need a writer. */
+/** Returns an opening as JSON. It is written by hand for speed; only the names need quoting. */
 export function openingText(opening: Opening): string {
   const { id, clock, tenant, principal, author, session, tool, assurance, expires, salted, reference } =
     opening
@@ -77,9 +77,9 @@ export function openingText(opening: Opening): string {
   return `{"id":"${id}","clock":${clock},${owner},"assurance":"${assurance}","expires":${expires},"salted":${salted}${called}${asked}}`
 }
 
-/** No call is open. */
+/** Returns an empty collection of openings. */
 export function createOpenings(): Openings {
-  // Advised calls all have the same time to live, so the oldest is always the first to end.
+  // All advised calls have the same lifetime, so the oldest expires first.
   const open = new Map<string, Opening>()
   const advised = new Map<string, Opening>()
   const named = new Map<string, Opening>()
@@ -107,7 +107,7 @@ export function createOpenings(): Openings {
       if (opening) count(opening, -1)
       open.delete(id)
       const name = opening?.reference === undefined ? undefined : referenceName(opening, opening.reference)
-      // A caller may have called another the same since.
+      // The caller may have reused its id for another call.
       if (name !== undefined && named.get(name) === opening) named.delete(name)
       advised.delete(id)
     },

@@ -1,4 +1,4 @@
-// Gives a call its turn, with every record in memory that its judgement rests on.
+// Runs a call's turn with every record in memory that its judgement depends on.
 
 import type { Intent } from './capture.ts'
 import type { RegisteredDelegation } from '../gates/delegation/delegations.ts'
@@ -7,10 +7,7 @@ import type { Turn } from '../ledger/ledger.ts'
 import { readsOf, recordNames, type RecordNames } from '../ledger/records.ts'
 import { DETECTORS } from '../gates/index.ts'
 
-/**
- * Runs something in a turn of its own. A policy or a delegation that has come meanwhile may rest on other records than those that
- * were read before; then it is tried again with these.
- */
+/** Runs a function in a turn. If a new policy or delegation needs other records, it loads them and tries again. */
 export async function withRecords<T extends object>(
   kernel: Kernel,
   intent: Intent,
@@ -32,21 +29,21 @@ export async function withRecords<T extends object>(
   }
 }
 
-/** The records that the judgement of a call rests on. */
+/** The records that the judgement of a call depends on. */
 interface Basis {
-  /** Who it was delegated by in the beginning. */
+  /** The root delegator. */
   readonly root: string | undefined
   readonly names: RecordNames
 }
 
-/** What a call's judgement would rest on under the policy and the delegations that are in force. */
+/** Returns the records that a call depends on under the current policy and delegations. */
 export function basisOf(kernel: Kernel, intent: Intent): Basis {
   const chain = ownChain(kernel, intent)
   const root = chain && DETECTORS.delegation.root(chain)
   return { root, names: recordNames(intent, policyOf(kernel, intent.tenant), root) }
 }
 
-/** Under a delegation that has ended nobody acts for its delegator any more, who must not answer for it. */
+/** After a delegation has ended, its delegator is no longer charged. */
 export function namesAt(chain: Chain | undefined, names: RecordNames, time: number): RecordNames {
   const ended = chain?.some(({ revoked, until }) => revoked || until < time)
   return ended === true ? { ...names, lineage: undefined } : names
@@ -54,13 +51,13 @@ export function namesAt(chain: Chain | undefined, names: RecordNames, time: numb
 
 type Chain = readonly RegisteredDelegation[]
 
-/** The delegation that the call names and all it hangs from; undefined if it is not this principal's. */
+/** Returns the delegation that the call names and its parents; undefined if it does not belong to this principal. */
 export function ownChain(
   { delegations }: Kernel,
   { tenant, principal, delegation }: Intent,
 ): Chain | undefined {
   const chain =
     delegation === undefined ? undefined : DETECTORS.delegation.chain(delegations, tenant, delegation)
-  // Whoever names somebody else's delegation must not weigh on its delegator.
+  // Naming a delegation of another principal must not charge its delegator.
   return chain?.[0]?.statement.delegate === principal ? chain : undefined
 }

@@ -1,9 +1,9 @@
-// What approvals do to a decision: they lift an escalation, or a new request is opened for it.
+// Applies approvals to a decision: an approval overrides an escalation, otherwise a new request is opened.
 
 import { canonicalize, toHex, type Commit, type ReasonCode, type LadderStep } from '@tollgate/evidence'
 import {
   argsHash,
-  bearingOf,
+  statusOf,
   bindingOf,
   forgetRequest,
   inputName,
@@ -26,15 +26,15 @@ import { DETECTORS } from '../gates/index.ts'
 
 const FIFTEEN_MINUTES = 900_000
 
-/** A judgement once approvals have had their say. */
+/** A judgement after approvals were applied. */
 export interface Settled extends Judgement {
-  /** The granted request that lifts the escalation; it is used up. */
+  /** The granted request that overrides the escalation; it is used up. */
   readonly uses?: ApprovalRequest
   /** The request that already waits for an answer. */
   readonly waits?: ApprovalRequest
 }
 
-// What stops a call before anybody looks into it: nobody's flood of calls is read word by word.
+// These steps stop a call before its texts are read, so that a flood of calls is cheap.
 const BEFORE_READING: ReadonlySet<LadderStep> = new Set([
   'capture',
   'freeze',
@@ -43,19 +43,19 @@ const BEFORE_READING: ReadonlySet<LadderStep> = new Set([
   'identity',
 ])
 
-/** Whether the texts of the call were of any use for its decision. */
+/** Returns whether the texts of the call were read for its decision. */
 export function wasRead({ verdict, rung }: Judgement): boolean {
   return verdict !== 'DENY' || !BEFORE_READING.has(rung)
 }
 
-/** Lets an approval lift an escalation. It must be for exactly this intent, and hold now. */
+/** Applies an approval to an escalation. It must be for exactly this intent, and valid now. */
 export function settle(kernel: Kernel, intent: Intent, snapshot: Snapshot, judgement: Judgement): Settled {
   if (judgement.verdict !== 'ESCALATE') return judgement
   if (isTooLong(intent)) return denied(judgement, 'APPROVAL_TOO_LARGE')
   const key = keyOf(intent, snapshot)
   const claimed = intent.approval !== undefined
   const found = kernel.approvals.find(claimed ? { id: intent.approval } : key)
-  // What was granted under one rule is no answer to another; and the ledger has the last word on the arguments.
+  // An approval under one rule does not answer another, and the arguments must match the hash in the ledger.
   const fits =
     found?.binding === key.binding &&
     DETECTORS.browser.covers(found.page, key.page) &&
@@ -64,7 +64,7 @@ export function settle(kernel: Kernel, intent: Intent, snapshot: Snapshot, judge
     hashIn(intent, found.salt) === found.args
   const request = fits ? found : undefined
   if (claimed && !request) return denied(judgement, 'APPROVAL_INVALID')
-  switch (request && bearingOf(request, snapshot.time)) {
+  switch (request && statusOf(request, snapshot.time)) {
     case 'granted':
       return { ...judgement, verdict: 'ALLOW', reason: 'APPROVAL_GRANTED', ...(request && { uses: request }) }
     case 'refused':
@@ -79,32 +79,32 @@ export function settle(kernel: Kernel, intent: Intent, snapshot: Snapshot, judge
       break
     case undefined:
   }
-  if (isTiringCall(kernel, intent, snapshot)) {
-    const detail = 'people were asked too often lately, or have refused this tool, to be asked once more'
+  if (isFatiguing(kernel, intent, snapshot)) {
+    const detail = 'people were asked too often recently, or denied this tool; wait before you try again'
     return { ...denied(judgement, 'SESSION_RISK_MEMORY_DENY'), rung: 'session-risk', detail }
   }
   if (kernel.approvals.asking(intent.tenant, chargedTo(intent), snapshot.time) < MAX_ASKING) return judgement
-  const detail = `${MAX_ASKING} requests of this principal already wait for an answer`
+  const detail = `${MAX_ASKING} requests of this principal already wait for an answer; wait until some are answered`
   return { ...denied(judgement, 'RATE_EXCEEDED'), detail }
 }
 
-/** Whether the arguments are too long to be shown to an approver: a person must not say yes to what they cannot see. */
+/** Returns whether the arguments are too long for an approver. A person must see everything that they approve. */
 function isTooLong({ text }: Intent): boolean {
-  // A UTF-16 unit takes one to three bytes, so that most texts need not be measured.
+  // A UTF-16 unit takes one to three bytes, so most texts need no encoding.
   return (
     text.length > MAX_SHOWN ||
     (3 * text.length > MAX_SHOWN && new TextEncoder().encode(text).length > MAX_SHOWN)
   )
 }
 
-/** Whether people were asked too much, or about this too often, to be asked once more. */
-function isTiringCall({ ladder }: Kernel, { tool }: Intent, snapshot: Snapshot): boolean {
+/** Returns whether people were asked too often, in general or about this tool. */
+function isFatiguing({ ladder }: Kernel, { tool }: Intent, snapshot: Snapshot): boolean {
   return (
     ladder.some(({ name }) => name === 'session-risk') && DETECTORS.risk.isApprovalFatigue(tool, snapshot)
   )
 }
 
-/** Whether a request is about this call, by what its receipt says; a binding alone is only a record's word. */
+/** Returns whether a request is about this call, by the data of its receipt. The binding alone is only in a private record. */
 function concerns(request: ApprovalRequest, intent: Intent): boolean {
   const { tenant, principal, author, tool } = intent
   const sameCaller =
@@ -116,12 +116,12 @@ function denied(judgement: Judgement, reason: ReasonCode): Judgement {
   return { ...judgement, verdict: 'DENY', reason }
 }
 
-/** The definition that a decision is about: what a person pinned, else what the server offers. */
+/** Returns the hash of the definition that a decision is about: the pinned one, otherwise the offered one. */
 export function definitionIn({ tool }: Snapshot): string | undefined {
   return tool?.pinned ?? tool?.offered
 }
 
-/** What a request about this call is found by. */
+/** Returns the key that finds a request about this call. */
 export function keyOf(
   intent: Intent,
   { tool, observation }: Pick<Snapshot, 'tool' | 'observation'>,
@@ -130,7 +130,7 @@ export function keyOf(
   return { binding, page: DETECTORS.browser.page(intent, { tool, observation }) }
 }
 
-/** Whether a request about exactly this call waits for its answer, or was granted. */
+/** Returns whether a request about exactly this call waits or was granted. */
 export function wasAsked(
   { approvals }: Kernel,
   intent: Intent,
@@ -139,11 +139,11 @@ export function wasAsked(
 ): boolean {
   if (approvals.size === 0) return false
   const request = approvals.find(keyOf(intent, world))
-  const bearing = request && bearingOf(request, time)
-  return bearing === 'waiting' || bearing === 'granted'
+  const status = request && statusOf(request, time)
+  return status === 'waiting' || status === 'granted'
 }
 
-/** How the receipt commits to the arguments. */
+/** The commitment of a receipt to the arguments. */
 export interface Commitment {
   readonly args: string
   readonly commit: Commit
@@ -153,7 +153,7 @@ export interface Commitment {
 
 export function commitTo(kernel: Kernel, intent: Intent, { tool }: Snapshot, settled: Settled): Commitment {
   if (intent.commit === 'raw') return { args: intent.hash, commit: 'raw', salt: undefined }
-  // The approved call carries the hash that the approver saw.
+  // The approved call has the hash that the approver saw.
   const request = settled.uses ?? settled.waits
   const salted = request
     ? request.salt !== null
@@ -167,7 +167,7 @@ function hashIn({ hash, text }: Intent, salt: string | null): string {
   return salt === null ? hash : argsHash(text, salt)
 }
 
-/** Uses up a granted request, or opens a new one for an escalation nobody asked about yet. */
+/** Uses up a granted request, or opens one for a new escalation. */
 export function keepRequest(
   kernel: Kernel,
   intent: Intent,
@@ -206,7 +206,7 @@ export function keepRequest(
     page: page ?? null,
     answer: null,
   }
-  // First what could fail.
+  // First the operations that can fail.
   turn.put(requestName(request.id), canonicalize(request))
   turn.put(inputName(request.id), intent.text)
   if (page) {

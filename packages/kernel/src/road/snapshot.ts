@@ -1,4 +1,4 @@
-// Everything a gate may know besides the intent, as of one moment. What takes work is worked out once, when it is asked for.
+// Everything that a gate may use besides the intent, as of one moment. Expensive values are computed on first use.
 
 import type { EffectClass, Tier } from '@tollgate/evidence/core'
 import type { Intent } from './capture.ts'
@@ -21,7 +21,7 @@ import type { Provenance } from '../gates/taint/provenance.ts'
 import type { TrustState } from '../gates/trust/trust.ts'
 import { DETECTORS } from '../gates/index.ts'
 
-/** What a snapshot is made of. */
+/** The contents of a snapshot. */
 export interface World {
   readonly time: number
   readonly policy: Policy
@@ -29,73 +29,73 @@ export interface World {
   readonly tool: KnownTool | undefined
   readonly session: SessionState
   readonly principal: PrincipalState
-  /** What is remembered of the tenant; undefined where the policy has no use for it. */
+  /** The state of the tenant; undefined if the policy does not use it. */
   readonly tenant: TenantState | undefined
-  /** What is remembered of who the call was delegated by in the beginning; undefined if it was not. */
+  /** The state of the root delegator; undefined if the call is not delegated. */
   readonly lineage: PrincipalState | undefined
-  /** From the delegation that the call names up to its root; undefined if it names none, or one that is not known. */
+  /** The delegations from the one that the call names to its root; undefined if it names none, or an unknown one. */
   readonly chain: readonly RegisteredDelegation[] | undefined
-  /** What is remembered of the session's data; undefined where the policy has no use for it. */
+  /** The data of the session; undefined if the policy does not use it. */
   readonly data: KeptProvenance | undefined
-  /** 64 hexadecimal digits that nobody can guess, for data that is remembered from now on. */
+  /** Returns 64 random hexadecimal digits, the key for data that is kept from now on. */
   readonly key: () => string
-  /** How far the principal was last trusted; undefined where the policy has no use for it. */
+  /** The last trust of the principal; undefined if the policy does not use it. */
   readonly trusted: TrustState | undefined
-  /** What the Sentinel says of the page, and who brought it. */
+  /** The observation of the page, and its source. */
   readonly observation: Observation | undefined
   readonly observed: 'sentinel' | 'agent'
-  /** A person has been asked about exactly this call: its turn was counted when it was first sent. */
+  /** A person was asked about exactly this call: its turn was counted when it was first sent. */
   readonly asked: boolean
   /** Observe mode is on for it. */
   readonly observing: boolean
-  /** Who is charged for it may store nothing more today. */
+  /** The charged principal has reached its storage limit for today. */
   readonly full?: boolean
 }
 
-/** Everything a gate may know besides the intent. */
+/** Everything that a gate may use besides the intent. */
 export interface Snapshot extends World {
-  /** What the tool does; unknown counts as the strictest. */
+  /** The effect class of the tool; the strictest if it is unknown. */
   readonly effect: EffectClass
-  /** Whether the call changes anything: by what the tool does, or by what the call says of itself. */
+  /** Whether the call changes anything, by its effect class or its own claim. */
   readonly sideEffect: boolean
-  /** Where data would go. */
+  /** Returns the destinations of the data. */
   destinations(): readonly Destination[]
-  /** How those destinations stand under `gates.egress`: the worst of them counts. */
+  /** Returns the status of those destinations under `gates.egress`; the worst one counts. */
   egress(): 'inside' | 'ask' | 'outside'
-  /** The session with this turn counted in, unless a person has been asked about it: then it was counted before. */
+  /** Returns the session with this turn counted, unless a person was asked about it: then it is already counted. */
   turn(): RiskTurn
-  /** The session with this turn counted in, whoever has been asked. */
+  /** Returns the session with this turn counted in any case. */
   counted(): RiskTurn
-  /** The session as it was, one turn later. */
+  /** Returns the session one turn later, with this turn not counted. */
   uncounted(): RiskTurn
   assessment(): Assessment
-  /** Whether any words of the session's user are known. */
+  /** Returns whether any words of the session's user are known. */
   voiced(): boolean
-  /** Whom the call aims at, and who has named that; undefined where nobody knows what the user has said. */
+  /** Returns the targets of the call and who named them; undefined if no words of the user are known. */
   facts(): RiskFacts | undefined
-  /** The principal's tier, or what a person has raised the session to while that lasts. */
+  /** Returns the principal's tier, or the tier that a person raised the session to. */
   tier(): Tier
-  /** How far the principal is trusted now, in units of `trust.ts`; as at the beginning where the policy has no use for it. */
+  /** Returns the current trust of the principal, in units of `trust.ts`; the initial trust if the policy does not use it. */
   trust(): number
-  /** The texts of the arguments, read; none where the policy has no use for them. */
+  /** Returns the scanned texts of the arguments; none if the policy does not use them. */
   texts(): readonly ReadText[]
-  /** The texts that came with the call, read, from tools and pages only. */
+  /** Returns the scanned source texts, from tools and pages only. */
   untrusted(): readonly ReadText[]
-  /** What is remembered of the session's data, with what came with this call; undefined where the policy has no use for it. */
+  /** Returns the data of the session with the sources of this call; undefined if the policy does not use it. */
   provenance(): Provenance | undefined
   flow(): Flow
-  /** Whether a text holds a value that untrusted text named first. */
+  /** Returns whether a text contains a value that untrusted text introduced. */
   relays(text: ReadText): boolean
-  /** Labels that the data of the call carries. */
+  /** Returns the labels of the data in the call. */
   labels(): readonly string[]
 }
 
-/** The snapshot for one intent. */
+/** Returns the snapshot for one intent. */
 export function snapshotOf(intent: Intent, world: World): Snapshot {
   return new LazySnapshot(intent, world)
 }
 
-// A class, because one is made for every call: objects with their own closures cost several times as much.
+// A class, because one is created for every call: closures cost several times as much.
 class LazySnapshot implements Snapshot {
   readonly time: number
   readonly policy: Policy
@@ -197,7 +197,7 @@ class LazySnapshot implements Snapshot {
     const { trusted, policy, time } = this
     const settings = policy.gates.trust
     if (!settings) return DETECTORS.trust.new.score
-    // Read wherever the policy has a use for it; a gate that finds it missing fails, and denies.
+    // Loaded whenever the policy uses it. If it is missing, the gate fails and denies.
     if (!trusted) throw new TypeError('the trust of the principal was not read')
     return DETECTORS.trust.at(trusted, time, settings.halfLife)
   }
@@ -232,7 +232,7 @@ class LazySnapshot implements Snapshot {
   }
 }
 
-/** What a tool does; not said means the strictest. */
+/** Returns the effect class of a tool; the strictest if it is not declared. */
 export function effectOf(tool: KnownTool | undefined): EffectClass {
   return tool?.declared?.effect ?? 'admin'
 }

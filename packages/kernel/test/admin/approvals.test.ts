@@ -44,7 +44,7 @@ async function decide(rig: Rig, call: Partial<ToolCall> = MAIL): Promise<Decided
 const refused = (code = 'APPROVAL_REFUSED'): unknown => expect.objectContaining({ code })
 
 describe('a grant', () => {
-  it('lets exactly the call pass that was asked about, once', async () => {
+  it('allows exactly the requested call, once', async () => {
     const { rig, request } = await opened()
     await answer(rig, request)
     expect(await decide(rig)).toMatchObject({
@@ -58,7 +58,7 @@ describe('a grant', () => {
     expect((await rig.verify()).findings).toEqual([])
   })
 
-  it('serves one of many that come at once', async () => {
+  it('allows one of many concurrent calls', async () => {
     const { rig, request } = await opened()
     await answer(rig, request)
     const all = await Promise.all([1, 2, 3, 4, 5].map(() => decide(rig)))
@@ -66,7 +66,7 @@ describe('a grant', () => {
     expect((await rig.verify()).findings).toEqual([])
   })
 
-  it('serves no other arguments, session, principal, tenant or tool', async () => {
+  it('allows no other arguments, session, principal, tenant or tool', async () => {
     const { rig, request } = await opened()
     await answer(rig, request)
     const others: Partial<ToolCall>[] = [
@@ -83,7 +83,7 @@ describe('a grant', () => {
     expect((await decide(rig)).verdict).toBe('ALLOW')
   })
 
-  it('serves no other page, destination, context, door or assurance', async () => {
+  it('allows no other page, destination, context, door or assurance', async () => {
     const hash = 'ab'.repeat(32)
     const observation = {
       url: 'https://example.com/pay',
@@ -107,7 +107,7 @@ describe('a grant', () => {
     expect((await decide(rig, click)).verdict).toBe('ALLOW')
   })
 
-  it('for one rung does not serve another', async () => {
+  it('for one step does not cover another', async () => {
     const { rig, request } = await opened({ tool: 'vault/get', args: { host: 'ask.test' } })
     expect(rig.last('decision').rung).toBe('egress')
     await answer(rig, request)
@@ -126,7 +126,7 @@ describe('a grant', () => {
     })
   })
 
-  it('carries the hash that was asked about, also if the tool is declared otherwise by then', async () => {
+  it('has the hash of the request, even if the declaration of the tool has changed', async () => {
     const call = { tool: 'vault/put', args: { name: 'pin', value: '1234' } }
     const { rig, request } = await opened(call)
     await answer(rig, request)
@@ -136,16 +136,16 @@ describe('a grant', () => {
     expect((await rig.verify()).findings).toEqual([])
   })
 
-  it('cannot be forged, brought back or turned round in the private records', async () => {
+  it('cannot be forged, restored or reversed in the private records', async () => {
     const recordOf = (rig: Rig, request: string): [Map<string, string>, string, ApprovalRequest] => {
       const records = rig.store.records as Map<string, string>
       const name = `approval\n${request}`
       return [records, name, JSON.parse(records.get(name) ?? '') as ApprovalRequest]
     }
-    const said = { id: 'ab'.repeat(32), clock: 9e15, granted: true, approver: 'user:x', until: 9e15 }
+    const grant = { id: 'ab'.repeat(32), clock: 9e15, granted: true, approver: 'user:x', until: 9e15 }
     const forged = await opened()
     const [records, name, record] = recordOf(forged.rig, forged.request)
-    records.set(name, JSON.stringify({ ...record, answer: said }))
+    records.set(name, JSON.stringify({ ...record, answer: grant }))
     await forged.rig.reopen()
     expect((await decide(forged.rig)).verdict).toBe('ESCALATE')
 
@@ -177,7 +177,7 @@ describe('a grant', () => {
     )
   })
 
-  it('ends after the time that the rule gives it', async () => {
+  it('expires after the time in the rule', async () => {
     const { rig, request } = await opened()
     await answer(rig, request)
     rig.host.advance(900_001)
@@ -185,7 +185,7 @@ describe('a grant', () => {
     expect((await decide(rig)).verdict).toBe('ESCALATE')
   })
 
-  it('never lifts a DENY', async () => {
+  it('never overrides a DENY', async () => {
     const { rig, request } = await opened()
     await answer(rig, request)
     await rig.reopen()
@@ -195,7 +195,7 @@ describe('a grant', () => {
     expect((await decide(rig)).reason).toBe('APPROVAL_GRANTED')
   })
 
-  it('survives a restart, and so does that it was used', async () => {
+  it('survives a restart, used or not', async () => {
     const { rig, request } = await opened()
     await rig.reopen()
     await answer(rig, request)
@@ -206,7 +206,7 @@ describe('a grant', () => {
     expect((await rig.verify()).findings).toEqual([])
   })
 
-  it('shows that the arguments were the same also where their hash is salted', async () => {
+  it('proves that the arguments are the same, even if their hash is salted', async () => {
     const call = { tool: 'vault/put', args: { name: 'pin', value: '1234' } }
     const { rig, request } = await opened(call)
     const asked = rig.last('decision').args_hash
@@ -224,7 +224,7 @@ describe('an answer', () => {
     expect((await decide(rig)).verdict).toBe('ESCALATE')
   })
 
-  it('comes from whom the rule names, by name or by group', async () => {
+  it('comes from an approver of the rule, by name or by group', async () => {
     const { rig, request } = await opened()
     await expect(answer(rig, request, true, 'user:olga', [])).rejects.toEqual(refused())
     await expect(answer(rig, request, true, 'user:olga', ['dev'])).rejects.toEqual(refused())
@@ -252,7 +252,7 @@ describe('an answer', () => {
     await expect(answerRequest(rig.kernel, { ...order, tenant: 'other' })).rejects.toEqual(refused())
   })
 
-  it('counts once, however many people answer at the same time', async () => {
+  it('counts once, even if several people answer concurrently', async () => {
     const { rig, request } = await opened()
     const all = await Promise.allSettled([
       answer(rig, request, true),
@@ -263,7 +263,7 @@ describe('an answer', () => {
     expect(rig.receipts().filter(({ kind }) => kind === 'approval')).toHaveLength(1)
   })
 
-  it('of no denies the same call, until it ends', async () => {
+  it('that denies applies to the same call until it expires', async () => {
     const { rig, request } = await opened()
     await answer(rig, request, false)
     expect(await decide(rig)).toMatchObject({ verdict: 'DENY', reason: 'APPROVAL_REFUSED' })
@@ -274,14 +274,14 @@ describe('an answer', () => {
 })
 
 describe('a request', () => {
-  it('is opened once for the same call, however often it is sent', async () => {
+  it('is opened once, even if the same call is sent often', async () => {
     const { rig, request } = await opened()
     const again = await Promise.all([decide(rig), decide(rig), decide(rig)])
     expect(again.map(({ approval }) => approval)).toEqual([request, request, request])
     expect(rig.kernel.approvals.list(rig.host.time)).toHaveLength(1)
   })
 
-  it('that nobody answers times out; who sends the call again asks again', async () => {
+  it('without an answer times out; sending the call again opens a new one', async () => {
     const { rig, request } = await opened()
     rig.host.advance(900_001)
     expect((await decide(rig, { ...MAIL, approval: request })).reason).toBe('APPROVAL_TIMEOUT')
@@ -289,7 +289,7 @@ describe('a request', () => {
     expect(approval).not.toBe(request)
   })
 
-  it('that is the newest counts, also when an older one is answered', async () => {
+  it('that is the newest counts, even if an older one is answered', async () => {
     const { rig, request } = await opened()
     const strict = POLICY.replace('id: mail', 'id: strict')
     await activatePolicy(rig.kernel, policyOf(strict), 'user:olga')
@@ -299,7 +299,7 @@ describe('a request', () => {
     expect((await decide(rig)).approval).toBe(approval)
   })
 
-  it('that is the newest counts, also after a restart', async () => {
+  it('that is the newest counts, even after a restart', async () => {
     const { rig } = await opened()
     for (let i = 0; i < 8; i++) {
       rig.host.advance(900_001)
@@ -310,7 +310,7 @@ describe('a request', () => {
     expect((await decide(rig)).approval).toBe(newest?.id)
   })
 
-  it('by a rung and by a rule together keeps the approvers of the rule', async () => {
+  it('of a gate and a rule together keeps the approvers of the rule', async () => {
     const { rig, request } = await opened({ tool: 'mail/send', args: { to: 'a@ask.test' } })
     expect(rig.last('decision')).toMatchObject({
       rung: 'egress',
@@ -320,7 +320,7 @@ describe('a request', () => {
     await expect(answer(rig, request, true, 'user:olga', ['dev'])).rejects.toEqual(refused())
   })
 
-  it('is refused once a principal has a hundred of them waiting', async () => {
+  it('is refused if a principal has a hundred waiting requests', async () => {
     const { rig } = await opened()
     for (let i = 0; i < 99; i++)
       await decide(rig, { ...MAIL, args: { ...MAIL.args, text: `${i}` }, session_id: `s${i}` })
@@ -329,13 +329,13 @@ describe('a request', () => {
       reason: 'RATE_EXCEEDED',
     })
     expect(rig.kernel.approvals.list(rig.host.time)).toHaveLength(100)
-    // Those that nobody answered in time no longer wait.
+    // Unanswered requests that timed out no longer wait.
     rig.host.advance(900_001)
     expect((await decide(rig)).verdict).toBe('ESCALATE')
     expect(rig.kernel.approvals.list(rig.host.time)).toHaveLength(1)
   })
 
-  it('is forgotten a day after it ended, also behind one that waits longer', async () => {
+  it('is removed a day after it expired, even if an older one waits longer', async () => {
     const rig = await createRig({
       policy: POLICY.replace('require: "vault/put"', 'require: "vault/put", expires: 7d'),
     })
@@ -346,7 +346,7 @@ describe('a request', () => {
     expect([...rig.store.records.keys()].filter((name) => name.startsWith('approval\n'))).toHaveLength(1)
   })
 
-  it('is forgotten a day after it ended', async () => {
+  it('is removed a day after it expired', async () => {
     const { rig } = await opened()
     rig.host.advance(900_000 + 86_400_001)
     await decide(rig, { tool: 'no/such' })

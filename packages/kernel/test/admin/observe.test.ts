@@ -1,4 +1,4 @@
-// Observe mode: only what no rule matches may pass, for a time, on the record; everything else binds as ever.
+// Observe mode allows only calls that no rule matches, for a time and recorded. Every other check still applies.
 
 import { describe, expect, it } from 'vitest'
 import { keptName, readKeptCall } from '../../src/road/kept.ts'
@@ -47,7 +47,7 @@ const OBSERVED = 'ALLOW OBSERVE_MODE_ALLOWED'
 const UNMATCHED = 'DENY NO_RULE_MATCHED'
 
 describe('observe mode', () => {
-  it('lets a call pass that no rule matches, and its receipt says so', async () => {
+  it('allows a call that no rule matches, and marks its receipt', async () => {
     const rig = await observing()
     expect(await judged(rig, READ)).toBe(OBSERVED)
     const { rule, reason_code, rung, verdict } = rig.last('decision')
@@ -80,16 +80,16 @@ describe('observe mode', () => {
     ['a call that pays', { tool: 'bank/pay' }, UNMATCHED],
     ['a call that administers', { tool: 'root/do' }, UNMATCHED],
     [
-      'a host outside of the lists',
+      'a hostname outside the lists',
       { tool: 'mail/send', args: { to: 'a@evil.example' } },
       'DENY DATA_EGRESS_BLOCKED',
     ],
+    ['a hostname that needs approval', { tool: 'mail/send', args: { to: 'a@asked.example' } }, UNMATCHED],
     [
-      'a host that a person is asked about',
-      { tool: 'mail/send', args: { to: 'a@asked.example' } },
+      'a hostname that only a pattern allows',
+      { tool: 'mail/send', args: { to: 'a@b.wide.example' } },
       UNMATCHED,
     ],
-    ['a host that only a pattern allows', { tool: 'mail/send', args: { to: 'a@b.wide.example' } }, UNMATCHED],
     [
       'an address that only a network allows',
       { tool: 'mail/send', args: { to: 'http://10.1.2.3/' } },
@@ -98,7 +98,7 @@ describe('observe mode', () => {
     ['a call that does not say where it sends', { tool: 'mail/send', args: { body: 'hello' } }, UNMATCHED],
     ['a command that may go anywhere', { tool: 'sh/run', args: { cmd: 'ssh newhost' } }, UNMATCHED],
     [
-      'a known host beside a new one',
+      'a known hostname beside a new one',
       { tool: 'mail/send', args: { to: ['a@known.example', 'b@x.wide.example'] } },
       UNMATCHED,
     ],
@@ -106,19 +106,19 @@ describe('observe mode', () => {
     expect(await judged(await observing(), call)).toBe(expected)
   })
 
-  it('lets a call go to a host that the policy names', async () => {
+  it('allows a call to a hostname that the policy names', async () => {
     expect(await judged(await observing(), { tool: 'mail/send', args: { to: 'a@known.example' } })).toBe(
       OBSERVED,
     )
   })
 
-  it('lets a tool read or write that says nothing of destinations, while its arguments name none', async () => {
+  it('allows a tool without declared destinations to read or write, if its arguments name none', async () => {
     const rig = await observing()
     expect(await judged(rig, { tool: 'db/get', args: { id: 7 } })).toBe(OBSERVED)
     expect(await judged(rig, { tool: 'db/get', args: { id: 'https://b.wide.example/' } })).toBe(UNMATCHED)
   })
 
-  it('asks nobody about a call that no rule matches', async () => {
+  it('never escalates a call that no rule matches', async () => {
     const raised = '  privilege: { needs: { read: admin }, elevation: { up-to: admin, for: 15m } }\n'
     const rig = await createRig({ policy: `${POLICY}${raised}`.replace('tier: admin', 'tier: standard') })
     expect(await judged(rig, READ)).toBe(UNMATCHED)
@@ -126,7 +126,7 @@ describe('observe mode', () => {
     expect(await judged(rig, READ)).toBe(UNMATCHED)
   })
 
-  it('is off while the clock is behind its beginning', async () => {
+  it('is off while the clock is before its start', async () => {
     const rig = await createRig({ policy: POLICY })
     rig.host.time = START + 20 * 86_400_000
     await setObserve(rig.kernel, { ...ON, lasts: 86_400_000 })
@@ -137,13 +137,13 @@ describe('observe mode', () => {
     expect(await judged(rig, READ)).toBe(OBSERVED)
   })
 
-  it('leaves the rungs behind the policy their say', async () => {
+  it('does not override the gates after the policy', async () => {
     const rig = await observing()
     expect(await judged(rig, { tool: 'fs/run' })).toBe(OBSERVED)
     expect(await judged(rig, { tool: 'fs/run' })).toBe('DENY RATE_EXCEEDED')
   })
 
-  it('ends by itself, to the millisecond, also over a restart', async () => {
+  it('expires on time, also across a restart', async () => {
     const rig = await observing()
     rig.host.advance(HOUR - 1)
     expect(await judged(rig, READ)).toBe(OBSERVED)
@@ -157,7 +157,7 @@ describe('observe mode', () => {
     expect(rig.kernel.observing.list(rig.host.time)).toEqual([])
   })
 
-  it('is switched off by a receipt, also over a restart', async () => {
+  it('is switched off by a receipt, also across a restart', async () => {
     const rig = await observing()
     await setObserve(rig.kernel, { ...ON, lasts: undefined })
     expect(await judged(rig, READ)).toBe(UNMATCHED)
@@ -179,7 +179,7 @@ describe('observe mode', () => {
     expect(await judged(rig, { ...READ, caller: { tenant: 'other', principal: 'agent:ci' } })).toBe(OBSERVED)
   })
 
-  it('does nothing where there is no policy', async () => {
+  it('does nothing without a policy', async () => {
     const rig = await createRig({})
     await setObserve(rig.kernel, ON)
     expect(await judged(rig, READ)).toBe('DENY NO_POLICY_DEFINED')
@@ -194,11 +194,11 @@ describe('observe mode', () => {
   it.each([
     ['longer than a day', { lasts: 86_400_001 }],
     ['no time', { lasts: 0 }],
-    ['less than no time', { lasts: -1 }],
-    ['what is no time', { lasts: NaN }],
-    ['a door that is none', { scope: 'door', target: 'window' }],
+    ['a negative time', { lasts: -1 }],
+    ['an invalid time', { lasts: NaN }],
+    ['an unknown door', { scope: 'door', target: 'window' }],
     ['a pattern', { target: 'agent:*' }],
-    ['nobody', { target: '' }],
+    ['an empty name', { target: '' }],
   ] as const)('is refused for %s', async (_, order) => {
     const rig = await createRig({ policy: POLICY })
     const size = rig.receipts().length
@@ -209,7 +209,7 @@ describe('observe mode', () => {
     expect(await judged(rig, READ)).toBe(UNMATCHED)
   })
 
-  it('lasts a whole day if that is wanted, and is on for a hundred at most', async () => {
+  it('can be on for a whole day, and for at most a hundred targets', async () => {
     const rig = await observing({ lasts: 86_400_000 })
     expect(rig.last('observe').until).toBe(new Date(START + 86_400_000).toISOString())
     for (let i = 1; i < 100; i++) await setObserve(rig.kernel, { ...ON, target: `agent:${i}` })
@@ -219,7 +219,7 @@ describe('observe mode', () => {
     await setObserve(rig.kernel, { ...ON, target: 'agent:more' })
   })
 
-  it('keeps what it let pass, and nothing else if calls are not kept', async () => {
+  it('keeps the calls that it allowed, and no others if keeping is off', async () => {
     const rig = await observing()
     await rig.authorize({ ...READ, args: { path: 'kept', deep: { list: [1, 'two'] } } })
     await rig.authorize({ tool: 'fs/delete', args: { path: 'not kept' } })
@@ -234,7 +234,7 @@ describe('observe mode', () => {
 })
 
 describe('keeping calls', () => {
-  it('keeps every call if it is asked for, but none that is too long', async () => {
+  it('keeps every call if keeping is on, except calls that are too long', async () => {
     const rig = await createRig({ policy: POLICY, kernel: { keep: true } })
     const long = 'x'.repeat(1 << 14)
     await rig.authorize(READ)
@@ -252,10 +252,10 @@ describe('keeping calls', () => {
 })
 
 describe('a rule', () => {
-  it('cannot be called as observe mode is', () => {
+  it('cannot have the reserved id of observe mode', () => {
     const parsed = parsePolicy('tollgate: 1\nname: x\nrules: [{ id: observe, allow: "*" }]\n')
     expect(parsed.ok ? [] : parsed.mistakes.map(({ line, message }) => `${line}: ${message}`)).toEqual([
-      '3: `observe` is what observe mode is called in receipts; name the rule otherwise',
+      '3: `observe` is reserved for observe mode in receipts; use another `id`',
     ])
   })
 })

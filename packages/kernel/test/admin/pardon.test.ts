@@ -1,4 +1,4 @@
-// What an operator lifts: the risk of a session, a session, a loss of trust. Each is a receipt with who and why.
+// Pardons: the risk of a session, a session, the trust of a principal. Each is a receipt with the operator and the reason.
 
 import { signDelegation, toBase64 } from '@tollgate/evidence'
 import { describe, expect, it } from 'vitest'
@@ -40,14 +40,14 @@ async function risky(): Promise<Rig> {
 }
 
 describe('a session above the threshold', () => {
-  it('is told its score, the threshold and the axis that raised it', async () => {
+  it('reports its score, the threshold and the axis that raised it', async () => {
     const rig = await risky()
     const { decided } = await rig.authorize(READ)
     expect(decided).toMatchObject({ reason: 'SESSION_RISK_MEMORY_DENY', approval: undefined })
     expect(decided.detail).toMatch(/^risk score 0\.\d{4}, threshold 0\.3800, raised by exfiltration$/)
   })
 
-  it('does not cost its principal trust again and again: other sessions can write', async () => {
+  it('costs its principal trust only once, so other sessions can write', async () => {
     const rig = await risky()
     for (let i = 0; i < 20; i++) await rig.authorize(READ)
     expect(rig.last('decision').trust).toBeUndefined()
@@ -55,7 +55,7 @@ describe('a session above the threshold', () => {
     expect((await rig.authorize(WRITE)).decided.verdict).toBe('ALLOW')
   })
 
-  it('is freed by a reset, with its share of the principal’s risk, and the receipt says who and why', async () => {
+  it('is reset with its share of the principal’s risk, with the operator and the reason in the receipt', async () => {
     const rig = await risky()
     const { id } = await resetSession(rig.kernel, S1)
     const receipt = rig.last('session')
@@ -76,7 +76,7 @@ describe('a session above the threshold', () => {
     expect(rig.last('decision').trajectory_risk_score).toBe('0.0000')
   })
 
-  it('stays freed after a restart, and grows risky again by what it does', async () => {
+  it('stays reset after a restart, and gains risk again with new calls', async () => {
     const rig = await risky()
     await resetSession(rig.kernel, S1)
     await rig.reopen()
@@ -86,7 +86,7 @@ describe('a session above the threshold', () => {
     expect(passed).toBeLessThan(8)
   })
 
-  it('gives back only its own share: what other sessions did still counts', async () => {
+  it('subtracts only its own share: other sessions still count', async () => {
     const rig = await createRig({ policy: POLICY })
     await rig.authorize({ ...HOSTILE, session_id: 'other' })
     await rig.authorize(HOSTILE)
@@ -100,7 +100,7 @@ describe('a session above the threshold', () => {
     expect(left).toBe(Number(alone.last('decision').trajectory_risk_score))
   })
 
-  it('gives back the share of who it works for, too', async () => {
+  it('subtracts its share from the root delegator, too', async () => {
     const key = await fixedKey('planner')
     const lead = `principals:\n  "agent:lead": { tier: admin, key: "${toBase64(key.publicKey.bytes)}" }\n  "agent:*": { tier: admin }`
     const rig = await createRig({
@@ -133,7 +133,7 @@ describe('a session above the threshold', () => {
     expect(await leadReads('l2')).toBe(0)
   })
 
-  it('is forgotten by a close; its principal keeps its own risk', async () => {
+  it('is removed when closed; its principal keeps its own risk', async () => {
     const rig = await risky()
     await closeSession(rig.kernel, S1)
     expect(rig.last('session')).toMatchObject({ op: 'close', by: WHO.by, because: WHO.because })
@@ -144,7 +144,7 @@ describe('a session above the threshold', () => {
 })
 
 describe('trust', () => {
-  it('that was lost begins again with a reset, also after a restart', async () => {
+  it('that was lost is restored by a reset, also after a restart', async () => {
     const rig = await createRig({
       policy: POLICY.replace('trust: {}', 'trust: { deltas: { denied: -400 } }'),
     })
@@ -161,9 +161,9 @@ describe('trust', () => {
     expect((await rig.authorize(WRITE)).decided.verdict).toBe('ALLOW')
   })
 
-  it('is not reset where the policy does not ask for it', async () => {
+  it('is not reset if the policy has no `trust` section', async () => {
     const rig = await createRig({ policy: POLICY.replace('  trust: {}\n', '') })
-    await expect(resetTrust(rig.kernel, WHO)).rejects.toThrow('the policy does not ask for trust')
+    await expect(resetTrust(rig.kernel, WHO)).rejects.toThrow('the policy has no `trust` section')
   })
 })
 
@@ -174,24 +174,24 @@ describe('a reason', () => {
     resetTrust: (rig: Rig, because: string) => resetTrust(rig.kernel, { ...WHO, because }),
   }
   it.each(Object.keys(PARDONS) as (keyof typeof PARDONS)[])(
-    'of `%s` is a text, and no secret',
+    'of `%s` must be text without a secret',
     async (name) => {
       const rig = await createRig({ policy: POLICY })
       await rig.authorize(READ)
       for (const [because, says] of [
-        ['', 'a reason is missing'],
-        ['  ', 'a reason is missing'],
+        ['', 'the reason is missing'],
+        ['  ', 'the reason is missing'],
         ['x'.repeat(501), 'has 501 characters'],
-        ['the key was AKIAIOSFODNN7EXAMPLQ', 'holds what looks like a secret'],
+        ['the key was AKIAIOSFODNN7EXAMPLQ', 'seems to contain a secret'],
       ] as const)
         await expect(PARDONS[name](rig, because)).rejects.toThrow(says)
       await PARDONS[name](rig, 'x'.repeat(500))
     },
   )
 
-  it('lifts nothing of a session that there is not', async () => {
+  it('does not help for an unknown session', async () => {
     const rig = await createRig({ policy: POLICY })
-    await expect(resetSession(rig.kernel, S1)).rejects.toThrow('there is no such session')
-    await expect(closeSession(rig.kernel, S1)).rejects.toThrow('there is no such session')
+    await expect(resetSession(rig.kernel, S1)).rejects.toThrow('this principal has no such session')
+    await expect(closeSession(rig.kernel, S1)).rejects.toThrow('this principal has no such session')
   })
 })

@@ -6,7 +6,7 @@ storeContract({
   name: 'memory',
   create: async () => {
     const store = createMemoryStore([await fixedKey('ledger'), await fixedKey('writer')])
-    // Memory is all the medium there is.
+    // There is no medium besides memory.
     return { store, reopen: () => Promise.resolve(store) }
   },
 })

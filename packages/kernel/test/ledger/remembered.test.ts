@@ -1,4 +1,4 @@
-// Sessions whose ids a gateway has made: another id for each process, and one memory, that of the principal.
+// Sessions with generated ids: each process has another id, and all use the memory of the principal.
 
 import { isMadeSession, madeSession, memoryOf } from '@tollgate/evidence'
 import { describe, expect, it } from 'vitest'
@@ -33,7 +33,7 @@ async function score(rig: Rig, session_id: string): Promise<number> {
   return Number(rig.last('decision').trajectory_risk_score)
 }
 
-describe('an id that a gateway makes', () => {
+describe('a generated session id', () => {
   it.each([
     ['s1', false],
     ['mcp:', false],
@@ -41,14 +41,14 @@ describe('an id that a gateway makes', () => {
     [`mcp:${'A'.repeat(32)}`, false],
     [`mcp:${'a'.repeat(33)}`, false],
     [FIRST, true],
-  ] as const)('is told by its form: %s', (id, made) => {
+  ] as const)('is recognised by its form: %s', (id, made) => {
     expect(isMadeSession(id)).toBe(made)
     expect(memoryOf('agent:ci', id)).toBe(made ? 'agent:ci' : id)
   })
 })
 
 describe('a session of a new process', () => {
-  it('has all of the risk of its principal, where a session with a name has a part', async () => {
+  it('has the whole risk of its principal; a named session has a part', async () => {
     const rig = await createRig({ policy: POLICY })
     for (let i = 0; i < 2; i++) await rig.authorize({ ...HOSTILE, session_id: 's1' })
     const own = Number(rig.last('decision').trajectory_risk_score)
@@ -61,20 +61,17 @@ describe('a session of a new process', () => {
   it.each([
     ['the next process', FIRST, SECOND],
     ['the principal’s own session', FIRST, 'agent:ci'],
-  ])(
-    'goes on as another of its principal: risk is there, and a reset lifts it: %s',
-    async (_, one, other) => {
-      const rig = await createRig({ policy: POLICY })
-      for (let i = 0; i < 40 && (await reason(rig, HOSTILE, one)) !== 'SESSION_RISK_MEMORY_DENY'; i++);
-      expect(await reason(rig, READ, other)).toBe('SESSION_RISK_MEMORY_DENY')
-      const order = { tenant: 'default', principal: 'agent:ci', session: other }
-      await resetSession(rig.kernel, { ...order, by: 'user:olga', because: 'It was asked for.' })
-      await rig.reopen()
-      expect(await reason(rig, READ, one)).toBe('RULE_ALLOWED')
-    },
-  )
+  ])('continues the session of its principal, and a reset applies to it: %s', async (_, one, other) => {
+    const rig = await createRig({ policy: POLICY })
+    for (let i = 0; i < 40 && (await reason(rig, HOSTILE, one)) !== 'SESSION_RISK_MEMORY_DENY'; i++);
+    expect(await reason(rig, READ, other)).toBe('SESSION_RISK_MEMORY_DENY')
+    const order = { tenant: 'default', principal: 'agent:ci', session: other }
+    await resetSession(rig.kernel, { ...order, by: 'user:olga', because: 'It was asked for.' })
+    await rig.reopen()
+    expect(await reason(rig, READ, one)).toBe('RULE_ALLOWED')
+  })
 
-  it('has no new limits, and the rules see it as the session of its principal', async () => {
+  it('gets no new limits, and is the session of its principal in rules', async () => {
     const rig = await createRig({ policy: POLICY })
     expect(await reason(rig, { ...READ, args: { path: '/own' } }, FIRST)).toBe('POLICY_VIOLATION')
     for (const each of [FIRST, SECOND, 'agent:ci']) await reason(rig, READ, each)
@@ -82,7 +79,7 @@ describe('a session of a new process', () => {
   })
 
   it.each([FIRST, 'agent:ci'])(
-    'is frozen by its id and with the session of its principal: %s',
+    'is frozen by its own id or with the session of its principal: %s',
     async (target) => {
       const rig = await createRig({ policy: POLICY })
       await setFreeze(rig.kernel, { scope: 'session', target, frozen: true, by: 'user:olga', because: 'x' })

@@ -1,4 +1,4 @@
-// The storage of a day: who uses it up is denied until the next one, nobody else is, and nothing that ran goes unrecorded.
+// The daily storage limit: a principal over it is denied until the next day, others are not, and every effect is recorded.
 
 import { describe, expect, it } from 'vitest'
 import type { Receipt } from '@tollgate/evidence'
@@ -26,16 +26,16 @@ function ofKind<K extends Receipt['kind']>(rig: Rig, kind: K): Extract<Receipt, 
   return rig.receipts().filter((each): each is Extract<Receipt, { kind: K }> => each.kind === kind)
 }
 
-/** Calls until one is denied; how many were not. */
+/** Sends calls until one is denied, and returns the number of the others. */
 async function fill(rig: Rig, fields: Partial<ToolCall> = {}): Promise<number> {
   for (let passed = 0; passed < 1000; passed++) {
     const { decided } = await rig.enforce(fields)
     if (decided.reason === 'STORAGE_QUOTA_EXCEEDED') return passed
   }
-  throw new Error('it was never used up')
+  throw new Error('the limit was never reached')
 }
 
-/** What a number of such calls takes, as the kernel counts it: the smallest storage that lets them pass. */
+/** Returns the smallest storage limit that allows a number of such calls. */
 async function leastFor(calls: number): Promise<number> {
   let [low, high] = [0, calls * (EFFECT_RESERVE + 8192)]
   while (high - low > 1) {
@@ -46,8 +46,8 @@ async function leastFor(calls: number): Promise<number> {
   return high
 }
 
-describe('a principal that has used up its storage', () => {
-  it('is denied by the very call that finds nothing left, and by none before', async () => {
+describe('a principal at its storage limit', () => {
+  it('is denied at exactly the limit, and not before', async () => {
     const least = await leastFor(5)
     expect(await fill(await rigWith(least - 1))).toBe(4)
     const rig = await rigWith(least)
@@ -60,7 +60,7 @@ describe('a principal that has used up its storage', () => {
     expect((await rig.verify()).findings).toEqual([])
   })
 
-  it('has one receipt for the first denial, and one that counts the others when the day is over', async () => {
+  it('gets a receipt for the first denial, and one with the count of the others after the day', async () => {
     const rig = await rigWith(10_000)
     await fill(rig)
     const size = rig.store.entries.length
@@ -77,7 +77,7 @@ describe('a principal that has used up its storage', () => {
     expect((await rig.verify()).findings).toEqual([])
   })
 
-  it('is counted also if it never comes back, and its record goes', async () => {
+  it('gets the count even if it sends no more calls, and its record is removed', async () => {
     const rig = await rigWith(10_000)
     await fill(rig)
     await rig.enforce()
@@ -90,7 +90,7 @@ describe('a principal that has used up its storage', () => {
     expect(rig.store.records.has(NAME)).toBe(false)
   })
 
-  it('leaves no receipt for a day on which nothing was only counted', async () => {
+  it('gets no receipt for a day without counted denials', async () => {
     const rig = await rigWith(10_000)
     await fill(rig)
     rig.host.advance(DAY)
@@ -98,7 +98,7 @@ describe('a principal that has used up its storage', () => {
     expect(ofKind(rig, 'quota')).toEqual([])
   })
 
-  it('is alone with that: not other principals, nor the same name in another tenant', async () => {
+  it('does not affect other principals, or the same name in another tenant', async () => {
     const rig = await createRig({ policy: POLICY, tenants: ['default', 'acme'], kernel: { storage: 10_000 } })
     await fill(rig)
     expect((await rig.enforce(OTHER)).decided.verdict).toBe('ALLOW')
@@ -110,7 +110,7 @@ describe('a principal that has used up its storage', () => {
     ['is denied', { tool: 'no/such' }],
     ['cannot be read', { args: '{"a":1,"a":2}' }],
     ['is frozen', { tool: 'fs/frozen' }],
-  ])('is stopped also if everything it sends %s', async (_, fields) => {
+  ])('is denied even if every call %s', async (_, fields) => {
     const rig = await rigWith(20_000)
     await setFreeze(rig.kernel, { scope: 'tool', target: 'fs/frozen', frozen: true, by: 'user:olga' })
     expect(await fill(rig, fields)).toBeGreaterThan(2)
@@ -119,7 +119,7 @@ describe('a principal that has used up its storage', () => {
     expect(rig.store.entries).toHaveLength(size)
   })
 
-  it('has the effects of its allowed calls recorded, however many are still to come', async () => {
+  it('still gets the effects of its allowed calls recorded', async () => {
     const rig = await rigWith(5 * EFFECT_RESERVE)
     const release: (() => void)[] = []
     const wait = (): Promise<void> => new Promise((resolve) => release.push(resolve))
@@ -137,12 +137,12 @@ describe('a principal that has used up its storage', () => {
     const done = await Promise.all(ran)
     expect(done.filter(({ effect }) => effect !== undefined)).toHaveLength(open)
     expect(ofKind(rig, 'effect').filter(({ status }) => status === 'COMPLETED')).toHaveLength(open)
-    // What was set aside and not needed does not open the door again before the day ends.
+    // An unused reserve does not allow new calls before the day ends.
     expect((await rig.enforce()).decided.reason).toBe('STORAGE_QUOTA_EXCEEDED')
     expect((await rig.verify()).findings).toEqual([])
   })
 
-  it('stores no more by a hundred calls at once than by one after the other', async () => {
+  it('stores no more with a hundred concurrent calls than in sequence', async () => {
     const storage = 40 * EFFECT_RESERVE
     const rig = await rigWith(storage)
     const all = await Promise.all(
@@ -156,7 +156,7 @@ describe('a principal that has used up its storage', () => {
     expect(payloads).toBeLessThan(storage)
   })
 
-  it('stays so over a restart, with the count', async () => {
+  it('stays denied after a restart, with the count', async () => {
     const rig = await rigWith(10_000)
     await fill(rig)
     for (let i = 0; i < 9; i++) await rig.enforce()
@@ -171,7 +171,7 @@ describe('a principal that has used up its storage', () => {
     expect(rig.last('quota')).toMatchObject({ denials: 9 })
   })
 
-  it('is freed by an operator, whose receipt says how many were denied', async () => {
+  it('is reset by an operator, with the number of denials in the receipt', async () => {
     const rig = await rigWith(10_000)
     const passed = await fill(rig)
     for (let i = 0; i < 3; i++) await rig.enforce()
@@ -181,14 +181,14 @@ describe('a principal that has used up its storage', () => {
     expect(ofKind(rig, 'quota')).toEqual([])
   })
 
-  it('does not lose trust for it', async () => {
+  it('does not lose trust', async () => {
     const trusting = `${POLICY}gates: { trust: { needs: { send: 600 } } }`
     const rig = await createRig({ policy: trusting, kernel: { storage: 10_000 } })
     await fill(rig)
     expect(rig.last('decision').trust).toBeUndefined()
   })
 
-  it('is told beforehand', async () => {
+  it('sees the denial in a preview', async () => {
     const rig = await rigWith(10_000)
     await fill(rig)
     const { judgement } = await foresee(rig.kernel, rig.call())
@@ -196,21 +196,21 @@ describe('a principal that has used up its storage', () => {
     expect((await foresee(rig.kernel, rig.call(OTHER))).judgement.verdict).toBe('ALLOW')
   })
 
-  it('gets no more sessions opened by its host, and still by an operator', async () => {
+  it('cannot have sessions opened by its host application, only by an operator', async () => {
     const rig = await rigWith(10_000)
     await fill(rig)
     const scope = parseScope({ effects: ['read'], by: 'host' })
     const order = { tenant: 'default', principal: CI, session: 'new', scope, by: 'host:app' }
     await expect(setScope(rig.kernel, { ...order, as: 'host' })).rejects.toMatchObject({
       code: 'SCOPE_REFUSED',
-      message: expect.stringContaining('stored as much as it may') as unknown,
+      message: expect.stringContaining('reached its storage limit') as unknown,
     })
     expect((await setScope(rig.kernel, { ...order, as: 'operator' })).receipt).toBeDefined()
   })
 })
 
 describe('the sum', () => {
-  it('survives a restart, and is never less after it', async () => {
+  it('survives a restart, and never decreases', async () => {
     const storage = 300_000
     const once = await fill(await rigWith(storage))
     const rig = await rigWith(storage)
@@ -219,11 +219,11 @@ describe('the sum', () => {
     await rig.reopen()
     passed += await fill(rig)
     expect(passed).toBeLessThanOrEqual(once)
-    // At most one step of 64 KiB is lost by it.
+    // At most one step of 64 KiB is added.
     expect(passed).toBeGreaterThan(once / 2)
   })
 
-  it('is that of a whole day if its record is damaged', async () => {
+  it('is the whole limit if its record is damaged', async () => {
     for (const text of ['', 'x', '1', '-1 5', '20458 NaN', '20458 1 x']) {
       const rig = await rigWith(1_000_000)
       await rig.enforce()
@@ -237,14 +237,14 @@ describe('the sum', () => {
     }
   })
 
-  it('is not given back by a clock that goes back', async () => {
+  it('does not decrease if the clock goes back', async () => {
     const rig = await rigWith(10_000)
     await fill(rig)
     rig.host.advance(-2 * DAY)
     expect((await rig.enforce()).decided.reason).toBe('STORAGE_QUOTA_EXCEEDED')
   })
 
-  it('counts a question of a server against the server', async () => {
+  it('charges a question of a server to the server', async () => {
     const rig = await rigWith(10_000)
     const asked = { author: 'server:files' }
     await fill(rig, asked)
@@ -252,7 +252,7 @@ describe('the sum', () => {
     expect((await rig.enforce(asked)).decided.reason).toBe('STORAGE_QUOTA_EXCEEDED')
   })
 
-  it('counts sessions that are opened by a host', async () => {
+  it('includes sessions opened by a host application', async () => {
     const rig = await rigWith(10_000)
     const scope = parseScope({ effects: ['read'], by: 'host' })
     const order = { tenant: 'default', principal: CI, scope, by: 'host:app', as: 'host' } as const
@@ -263,14 +263,14 @@ describe('the sum', () => {
     expect((await rig.enforce()).decided.reason).toBe('STORAGE_QUOTA_EXCEEDED')
   })
 
-  it('counts what is kept and what an answer leaves behind', async () => {
+  it('includes kept calls and the data of results', async () => {
     const args = { text: 'é'.repeat(2000) }
     const plain = await fill(await rigWith(100_000), { args })
     const kept = await fill(await rigWith(100_000, { keep: true }), { args })
     expect(kept).toBeLessThan(plain * 0.7)
   })
 
-  it('counts decisions and effects, with what is around them', async () => {
+  it('includes decisions and effects with their overhead', async () => {
     const rig = await rigWith(100_000)
     await fill(rig)
     const made = [...ofKind(rig, 'decision'), ...ofKind(rig, 'effect')]
@@ -278,14 +278,14 @@ describe('the sum', () => {
     expect(bytes).toBeLessThan(100_000)
   })
 
-  it('has no end where there is no limit, and nothing is stored of it', async () => {
+  it('is not counted or stored without a limit', async () => {
     const rig = await rigWith(null)
     for (let i = 0; i < 50; i++) expect((await rig.enforce()).decided.verdict).toBe('ALLOW')
     expect([...rig.store.records.keys()].filter((name) => name.startsWith(STORAGE))).toEqual([])
   })
 })
 
-it('a denial for it is decided again in the same way', async () => {
+it('a denial at the storage limit replays identically', async () => {
   const rig = await rigWith(20_000, { keep: true })
   await fill(rig)
   await rig.enforce()

@@ -1,22 +1,22 @@
-// The promise of a store, as tests. Every store runs the same ones; a skip needs a reason.
+// The contract of a store, as tests. Every store runs the same ones; a skip needs a reason.
 
 import { chainHead, encodeReceipt, nextPlace, type ChainHead, type Encoded } from '@tollgate/evidence'
 import { describe, expect, it } from 'vitest'
 import { foundingBatch, type Batch, type Store } from '../../src/index.ts'
 import { fixedKey, ORIGIN, START, WRITER } from '../rig.ts'
 
-/** A store on some medium, and how to open the same one again as after a crash. */
+/** A store, and how to open it again as after a crash. */
 export interface StoreUnderTest {
   readonly store: Store
   readonly reopen: () => Promise<Store>
 }
 
-/** What a store is tested with. */
+/** The setup of the tests for one store. */
 export interface ContractOptions {
   readonly name: string
-  /** A new, empty store that signs with the keys `ledger` and `writer` of the rig. */
+  /** Returns a new, empty store that signs with the keys `ledger` and `writer` of the rig. */
   readonly create: () => Promise<StoreUnderTest>
-  /** Facts that do not hold here, each with the reason. */
+  /** Tests to skip, each with the reason. */
   readonly skip?: Readonly<Record<string, string>>
 }
 
@@ -34,7 +34,7 @@ export function storeContract({ name, create, skip = {} }: ContractOptions): voi
       expect(await store.load(['a'])).toEqual([{ record: undefined, anchor: undefined }])
     })
 
-    fact('has a batch once it was written, and after a crash still', async (under) => {
+    fact('has a batch after it was written, also after a crash', async (under) => {
       const batch = await written(under.store)
       for await (const store of beforeAndAfter(under)) {
         expect((await store.head())?.id).toBe(batch.entries.at(-1)?.encoded.id)
@@ -84,7 +84,7 @@ export function storeContract({ name, create, skip = {} }: ContractOptions): voi
     })
 
     fact(
-      'refuses a batch that does not follow its newest receipt, and then has nothing of it',
+      'refuses a batch that does not follow its newest receipt, and stores nothing of it',
       async (under) => {
         const first = await written(under.store)
         const next = await recoveryReceipt(first.entries.at(-1)?.encoded, 'next')
@@ -102,32 +102,29 @@ export function storeContract({ name, create, skip = {} }: ContractOptions): voi
       },
     )
 
-    fact(
-      'takes a second batch before the first has returned, and writes them in their order',
-      async (under) => {
-        const first = await written(under.store)
-        let newest = first.entries.at(-1)?.encoded
-        const batches: Batch[] = []
-        for (const size of [40, 1, 40]) {
-          const after = newest?.id
-          const entries = []
-          for (let i = 0; i < size; i++) {
-            newest = await recoveryReceipt(newest, `entry ${i}`)
-            entries.push({ encoded: newest, anchors: ['p'] })
-          }
-          batches.push({ after, entries, records: new Map([['r', String(size)]]) })
+    fact('accepts a second batch before the first has returned, and writes both in order', async (under) => {
+      const first = await written(under.store)
+      let newest = first.entries.at(-1)?.encoded
+      const batches: Batch[] = []
+      for (const size of [40, 1, 40]) {
+        const after = newest?.id
+        const entries = []
+        for (let i = 0; i < size; i++) {
+          newest = await recoveryReceipt(newest, `entry ${i}`)
+          entries.push({ encoded: newest, anchors: ['p'] })
         }
-        await Promise.all(batches.map((batch) => under.store.write(batch)))
-        for await (const store of beforeAndAfter(under)) {
-          expect((await store.head())?.id).toBe(newest?.id)
-          const [p, r] = await store.load(['p', 'r'])
-          expect(text(p?.anchor)).toBe(text(newest?.payload))
-          expect(r?.record).toBe('40')
-        }
-      },
-    )
+        batches.push({ after, entries, records: new Map([['r', String(size)]]) })
+      }
+      await Promise.all(batches.map((batch) => under.store.write(batch)))
+      for await (const store of beforeAndAfter(under)) {
+        expect((await store.head())?.id).toBe(newest?.id)
+        const [p, r] = await store.load(['p', 'r'])
+        expect(text(p?.anchor)).toBe(text(newest?.payload))
+        expect(r?.record).toBe('40')
+      }
+    })
 
-    fact('writes nothing that was handed over behind a batch that fails', async (under) => {
+    fact('writes nothing after a batch that fails', async (under) => {
       const first = await written(under.store)
       const good = await recoveryReceipt(first.entries.at(-1)?.encoded, 'good')
       const foreign = encodeReceipt({ ...good.receipt, key: 'cd'.repeat(32) })
@@ -165,7 +162,7 @@ export function storeContract({ name, create, skip = {} }: ContractOptions): voi
   })
 }
 
-/** The store as it is, and then opened again: a medium may serve only one at a time. */
+/** Runs a check on the store, and again after it was reopened. Some media allow only one open store. */
 async function* beforeAndAfter({ store, reopen }: StoreUnderTest): AsyncGenerator<Store> {
   yield store
   yield await reopen()

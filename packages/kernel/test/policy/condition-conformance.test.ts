@@ -5,7 +5,7 @@ const OUTCOMES: ReadonlyMap<ConformanceTest, Outcome> = new Map(
   conformanceTests().map((test) => [test, outcomeOf(test)]),
 )
 
-/** Files of the suite that are about another language than ours. */
+/** Files of the suite that test unsupported parts of the language. */
 const OUTSIDE: Readonly<Record<string, string>> = {
   bindings_ext: 'an extension: `cel.bind`',
   block_ext: 'an extension: `cel.block`',
@@ -22,7 +22,7 @@ const OUTSIDE: Readonly<Record<string, string>> = {
   wrappers: 'about protobuf wrappers',
 }
 
-/** What single tests of the other files ask for, and we do not have. */
+/** Single tests of the other files that need unsupported features. */
 const FEATURES: readonly { reason: string; asks: (test: ConformanceTest) => boolean }[] = [
   {
     reason: 'protobuf messages are not supported',
@@ -34,7 +34,7 @@ const FEATURES: readonly { reason: string; asks: (test: ConformanceTest) => bool
     asks: ({ original }) => original.typeEnv?.some(({ name }) => name.includes('.')) === true,
   },
   {
-    reason: 'functions and names that are not known are refused at load, not at run time',
+    reason: 'unknown functions and names are refused at load, not at run time',
     asks: ({ id }) => /^parse\/receiver_function_names\/|unbound_is_runtime_error/.test(id),
   },
   {
@@ -50,7 +50,7 @@ const FEATURES: readonly { reason: string; asks: (test: ConformanceTest) => bool
     asks: ({ id }) => id.includes('/quoted_map_fields/'),
   },
   {
-    reason: 'names of time zones need a database that changes with the host',
+    reason: 'names of time zones need a database that differs between platforms',
     asks: ({ original }) => /'[A-Z][A-Za-z]+\/\w+'\)/.test(original.expr),
   },
   {
@@ -58,7 +58,7 @@ const FEATURES: readonly { reason: string; asks: (test: ConformanceTest) => bool
     asks: ({ id }) => /^parse\/bytes_literals\/.*raw_/.test(id),
   },
   {
-    reason: 'cel-js misreads characters outside of ASCII in bytes literals, so that we refuse them',
+    reason: 'cel-js misreads non-ASCII characters in bytes literals, so they are refused',
     asks: ({ original }) => /b'[áÿ]'/.test(original.expr),
   },
   {
@@ -90,22 +90,22 @@ const INSIDE = ALL.filter((test) => !isOutside(test))
 const MISSED = INSIDE.filter((test) => OUTCOMES.get(test) !== 'right')
 
 describe('the conformance tests of CEL', () => {
-  it('all pass, except for those with a reason not to', () => {
+  it('all pass, except those with a listed reason', () => {
     expect(MISSED.filter((test) => reasonToSkip(test) === undefined).map(({ id }) => id)).toEqual([])
   })
 
-  it('never get a wrong answer, not even those that ask for what is not supported', () => {
+  it('never get a wrong answer, not even for unsupported features', () => {
     expect(ALL.filter((test) => OUTCOMES.get(test) === 'wrong').map(({ id }) => id)).toEqual([])
   })
 
-  it('make use of every reason', () => {
+  it('use every listed reason', () => {
     const files = new Set(ALL.map(({ file }) => file))
     expect(Object.keys(OUTSIDE).filter((file) => !files.has(file))).toEqual([])
     expect(Object.keys(KNOWN).filter((id) => !MISSED.some((test) => test.id === id))).toEqual([])
     expect(FEATURES.filter(({ asks }) => !MISSED.some(asks)).map(({ reason }) => reason)).toEqual([])
   })
 
-  it('come in these numbers', () => {
+  it('have these numbers', () => {
     const counts = Object.fromEntries(
       [...new Set(INSIDE.map(({ file }) => file))].map((file) => {
         const tests = INSIDE.filter((test) => test.file === file)

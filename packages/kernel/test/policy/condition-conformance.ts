@@ -1,4 +1,4 @@
-// The conformance tests of the CEL specification, put to our reader and compiler.
+// Runs the conformance tests of the CEL specification with the reader and compiler.
 
 import { tests } from '@bufbuild/cel-spec/testdata/conformance.js'
 import { compile } from '../../src/policy/cel/compile.ts'
@@ -19,15 +19,15 @@ import {
 } from '../../src/policy/cel/value.ts'
 import type { CelValue } from '../../src/policy/cel/value.ts'
 
-/** One test: an expression with what it must give. */
+/** One test: an expression with its expected result. */
 export interface ConformanceTest {
   readonly file: string
-  /** `file/section/name`, and `#2` for the second of a name. */
+  /** `file/section/name`, with `#2` for the second of a name. */
   readonly id: string
   readonly original: Original
 }
 
-/** What came of a test. Only `wrong` is never acceptable: a value, and not the right one. */
+/** The result of a test. Only `wrong` is never acceptable: a value that is not the expected one. */
 export type Outcome = 'right' | 'refused' | 'failed' | 'wrong'
 
 interface Original {
@@ -72,7 +72,7 @@ export function conformanceTests(): readonly ConformanceTest[] {
   return (tests.suites ?? []).flatMap((file) =>
     (file.suites ?? []).flatMap((section) =>
       (section.tests ?? []).map((test) => {
-        // Sound: this is the JSON form of `SimpleTest`, of which the fields above are a part.
+        // Safe cast: this is the JSON form of `SimpleTest`, which has the fields above.
         const original = test.original as unknown as Original
         const name = `${file.name}/${section.name}/${original.name ?? original.expr}`
         const count = (seen.get(name) ?? 0) + 1
@@ -83,7 +83,7 @@ export function conformanceTests(): readonly ConformanceTest[] {
   )
 }
 
-/** Runs a test; a refusal at load or a failure at run time is right if an error is what the test expects. */
+/** Runs a test. A refusal at load or a failure at run time is right if the test expects an error. */
 export function outcomeOf({ original }: ConformanceTest): Outcome {
   const { evalError, value, typedResult, checkOnly } = original
   const result = resultOf(original)
@@ -168,11 +168,11 @@ function objectOf(object: ProtoValue['objectValue']): CelValue {
   throw new Refused(0, 'there are no messages')
 }
 
-/** A value as text, with its type: equal texts mean the same value. */
+/** Returns a value as text with its type: equal texts mean equal values. */
 export function show(value: CelValue): string {
   if (isList(value)) return `[${value.map(show).join(', ')}]`
   if (isMap(value)) {
-    // Sound: the keys are those of this map.
+    // Safe cast: the keys are those of this map.
     return `{${keysOfMap(value)
       .map((key) => `${show(key)}: ${show(lookUp(value, key) as CelValue)}`)
       .join(', ')}}`

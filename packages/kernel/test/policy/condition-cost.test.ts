@@ -4,7 +4,7 @@ import { conditionEnvironment, type ConditionValue } from '../../src/policy/cond
 
 const environment = conditionEnvironment({ args: 'dyn', tool: 'string' })
 
-/** What comes of the condition: its answer, or the message of its failure. */
+/** Returns the result of the condition, or the message of its failure. */
 function outcome(source: string, args: ConditionValue = {}): string {
   const condition = environment.compile(source)
   if (!('test' in condition)) throw new Error(`${source.slice(0, 80)}: ${condition.message}`)
@@ -16,14 +16,15 @@ function outcome(source: string, args: ConditionValue = {}): string {
   }
 }
 
-const EXHAUSTED = 'the condition failed: it takes more than 100000 steps; make it or the arguments smaller'
+const EXHAUSTED =
+  'the condition failed: it takes more than 100000 steps; simplify it or shorten the arguments'
 
-/** The evaluation ends because the budget does. */
+/** Checks that the evaluation exhausts its budget. */
 function exhausts(source: string, args: ConditionValue = {}): void {
   expect(outcome(source, args), source.slice(0, 80)).toBe(EXHAUSTED)
 }
 
-/** The source is refused with this message. */
+/** Checks that the source is refused with this message. */
 function refuses(source: string, message: string | RegExp): void {
   const result = environment.compile(source)
   expect('test' in result ? 'none' : result.message, source.slice(0, 80)).toMatch(message)
@@ -45,34 +46,34 @@ describe('loops', () => {
     expect(outcome('args.all(a, a >= 0.0 && a < 1000.0)', numbers(1000))).toBe('true')
   })
 
-  it('cannot hide the end of the budget behind what absorbs failures', () => {
+  it('cannot absorb the end of the budget like a failure', () => {
     const busy = 'args.all(a, args.all(b, true))'
     exhausts(`${busy} || true`, numbers(1000))
     exhausts(`!(${busy} && false)`, numbers(1000))
     exhausts(`[1, 2].exists(x, ${busy} || x == 2)`, numbers(1000))
   })
 
-  it('pay for the failures that they absorb', () => {
+  it('are charged for the failures that they absorb', () => {
     exhausts('args.all(a, a.none == 1)', numbers(10_000))
     exhausts('args.all(a, a.none == 1 || true)', numbers(10_000))
   })
 })
 
 describe('values', () => {
-  it('cannot be doubled again and again', () => {
+  it('cannot be doubled without limit', () => {
     exhausts(`["aaaaaaaaaaaaaaaa"]${'.map(x, x + x)'.repeat(40)}.size() == 1`)
     exhausts(`[[1, 2]]${'.map(x, x + x)'.repeat(40)}.size() == 1`)
     exhausts(`[b"aaaaaaaaaaaaaaaa"]${'.map(x, x + x)'.repeat(40)}.size() == 1`)
   })
 
-  it('that share their parts are paid for at each of them', () => {
+  it('that share parts are charged for each part', () => {
     const doubled = `[[1]]${'.map(x, [x, x])'.repeat(30)}`
     exhausts(`${doubled} == ${doubled}`)
     const maps = `[{"a": 1}]${'.map(x, {"l": x, "r": x})'.repeat(30)}`
     exhausts(`${maps} == ${maps}`)
   })
 
-  it('of the same large size are paid for when they are compared', () => {
+  it('of the same large size are charged when compared', () => {
     const list = numbers(20_000)
     exhausts('args.a.all(x, args.b == args.c)', { a: numbers(10), b: list, c: [...list] })
     exhausts('args.a.all(x, !("x" in args.b))', { a: numbers(10), b: list })
@@ -87,13 +88,13 @@ describe('values', () => {
     exhausts('args.a.all(x, size(args.b) > 0)', { a: numbers(10), b: text })
   })
 
-  it('that nest too deep are not compared', () => {
+  it('that are nested too deeply are not compared', () => {
     let deep: ConditionValue = []
     for (let i = 0; i < 100_000; i++) deep = [deep]
-    expect(outcome('args.a == args.b', { a: deep, b: [deep] })).toContain('nests too deep')
+    expect(outcome('args.a == args.b', { a: deep, b: [deep] })).toContain('is nested too deeply')
   })
 
-  it('of a megabyte can be looked into', () => {
+  it('of a megabyte can be searched', () => {
     const args = { text: `${'lorem ipsum '.repeat(80_000)}secret` }
     expect(outcome('args.text.contains("secret") && args.text.endsWith("secret")', args)).toBe('true')
     expect(outcome('args.text.matches("[0-9]{16}")', args)).toBe('false')
@@ -101,29 +102,29 @@ describe('values', () => {
 })
 
 describe('patterns', () => {
-  it('that stall a backtracking engine take a few steps', () => {
+  it('that stall a backtracking engine take few steps', () => {
     const args = { text: `${'a'.repeat(26)}!` }
     expect(outcome('[1, 2, 3].all(n, !args.text.matches("^(a+)+$"))', args)).toBe('true')
     expect(outcome('!args.text.matches("^(a|a)*$") && !args.text.matches("(a*)*b")', args)).toBe('true')
   })
 
-  it('are paid for by the length of the text', () => {
+  it('are charged by the length of the text', () => {
     const args = { list: numbers(1000), text: `${'a'.repeat(10_000)}!` }
     exhausts('args.list.all(n, !args.text.matches("^(a+)+$"))', args)
   })
 
-  it('from the arguments are paid for by their length, kept or new, and cannot count', () => {
+  it('from the arguments are charged by their length, cached or not, and cannot count repetitions', () => {
     const pattern = 'a?'.repeat(50)
     exhausts('args.list.all(n, tool.matches(args.pattern))', { list: numbers(1000), pattern })
     exhausts(
       'args.all(p, !tool.matches(p))',
       numbers(1000).map((n) => `${pattern}${n}`),
     )
-    expect(outcome('!tool.matches(args)', 'a{1000}'.repeat(9))).toContain('made at run time')
-    expect(outcome('!tool.matches(args)', 'a'.repeat(257))).toContain('made at run time')
+    expect(outcome('!tool.matches(args)', 'a{1000}'.repeat(9))).toContain('computed at run time')
+    expect(outcome('!tool.matches(args)', 'a'.repeat(257))).toContain('computed at run time')
   })
 
-  it('of one source answer the same when they come again', () => {
+  it('of one source give the same answer every time', () => {
     const patterns = numbers(40).map((n) => `^(t${n}|t)$`)
     expect(outcome('args.all(p, tool.matches(p))', patterns)).toBe('true')
     expect(outcome('args.all(p, tool.matches(p))', patterns)).toBe('true')
@@ -131,15 +132,18 @@ describe('patterns', () => {
 })
 
 describe('sources', () => {
-  it('that nest too deep are refused before they can exhaust the stack', () => {
+  it('that are nested too deeply are refused before they can exhaust the stack', () => {
     for (const count of [65, 200, 1300, 2000]) {
       refuses(`${'('.repeat(count)}true${')'.repeat(count)}`, /nests deeper/)
       refuses(`${'['.repeat(count)}true${']'.repeat(count)} == []`, /nests deeper/)
       refuses(`${'{1:'.repeat(Math.min(count, 1300))}true`, /nests deeper/)
       refuses(`args${'.a'.repeat(count)}`, /nests deeper/)
       refuses(`args${'[0]'.repeat(Math.min(count, 1300))}`, /nests deeper/)
-      refuses(`${'!'.repeat(count)}true`, /more than 32 signs/)
-      refuses(`${'! // not\n'.repeat(33)}${'- '.repeat(Math.min(count, 1300))}1 == 1`, /more than 32 signs/)
+      refuses(`${'!'.repeat(count)}true`, /more than 32 consecutive signs/)
+      refuses(
+        `${'! // not\n'.repeat(33)}${'- '.repeat(Math.min(count, 1300))}1 == 1`,
+        /more than 32 consecutive signs/,
+      )
       refuses(`true${'||true'.repeat(Math.min(count, 600))}`, /nests deeper/)
       refuses(`1${'+1'.repeat(count)} > 0`, /nests deeper/)
       refuses(`${'true?true:'.repeat(Math.min(count, 400))}true`, /nests deeper/)
@@ -148,13 +152,13 @@ describe('sources', () => {
     refuses('(!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!'.repeat(120), /nests deeper/)
   })
 
-  it('that are too long or too many parts are refused', () => {
+  it('that are too long or have too many parts are refused', () => {
     refuses(`tool == "${'x'.repeat(4096)}"`, /longer than 4096/)
     refuses(`[${'1,'.repeat(1024)}1] == []`, /more than 1024 parts/)
     refuses('tool == "\ud800"', /surrogate/)
   })
 
-  it('of random pieces are compiled or refused, and never throw', () => {
+  it('of random tokens are compiled or refused, and never throw', () => {
     const pieces =
       '( ) [ ] { } . , : ? ! - + * / % < > = == != <= >= && || in true null 1 1u 1.5 0x1 "a" r"\\" b\'x\' args tool x .all( .map( has( size( // \n ` \\ " \' """ $ é'.split(
         ' ',

@@ -22,7 +22,7 @@ for (const [name, type] of Object.entries(TYPES)) theirs.registerVariable(name, 
 
 type Values = Record<keyof typeof TYPES, ConditionValue>
 
-/** Our evaluator and that of cel-js give the same answer, or both fail. */
+/** Checks that our evaluator and that of cel-js give the same answer, or both fail. */
 function agree(source: string, values: Values): void {
   const condition = ours.compile(source)
   if (!('test' in condition)) {
@@ -69,7 +69,7 @@ const values: fc.Arbitrary<Values> = fc.record({
   i: whole,
   li: fc.array(whole, { minLength: 1, maxLength: 4 }),
   ls: fc.array(text, { minLength: 1, maxLength: 4 }),
-  // In the order in which we go through a map; cel-js goes by the order of insertion.
+  // In our iteration order of maps; cel-js iterates in insertion order.
   m: fc.record({ a: whole, x: whole, y: whole }, { requiredKeys: ['x'] }),
   s: text,
 })
@@ -84,7 +84,7 @@ interface Grammar {
   dyn: string
 }
 
-/** A source made of a template, in which each `$name` stands for a part of that kind. */
+/** Returns a source from a template. Each `$name` is replaced by a part of that kind. */
 function template(parts: (name: string) => fc.Arbitrary<unknown>, form: string): fc.Arbitrary<string> {
   const pieces = form.split(/(\$[a-z]+)/)
   const arbitraries = pieces.map((piece) =>
@@ -93,8 +93,8 @@ function template(parts: (name: string) => fc.Arbitrary<unknown>, form: string):
   return fc.tuple(...arbitraries).map((done) => done.join(''))
 }
 
-// Left out, because cel-js differs from the specification there: the smallest int by -1 or with a sign, large ints
-// against doubles, `has()` on what is no map, the order of text by code points, `matches`.
+// Left out, because cel-js differs from the specification: the smallest int by -1 or with a sign, large ints against doubles,
+// `has()` on other values than maps, the order of text by code points, `matches`.
 const FORMS: Readonly<Record<keyof Grammar, readonly [leaves: readonly string[], forms: readonly string[]]>> =
   {
     bool: [
@@ -200,14 +200,14 @@ const grammar = fc.letrec<Grammar>((tie) => {
 })
 
 describe('our evaluator', () => {
-  it('agrees with that of cel-js', () => {
+  it('agrees with the evaluator of cel-js', () => {
     fc.assert(
       fc.property(grammar.bool, values, (source, given) => agree(source, given)),
       { numRuns: runs(4000) },
     )
   })
 
-  it('gives the same answer again', () => {
+  it('gives the same answer every time', () => {
     fc.assert(
       fc.property(grammar.bool, values, (source, given) => {
         const condition = ours.compile(source)

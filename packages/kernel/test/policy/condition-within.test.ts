@@ -1,4 +1,4 @@
-// `path.within`, `host.within` and `url.within`: inside for every program that reads the text, or not inside.
+// `path.within`, `host.within` and `url.within`: inside for every program that parses the text, or not inside.
 
 import { describe, expect, it } from 'vitest'
 import type { Json } from '@tollgate/evidence'
@@ -102,7 +102,7 @@ const ROWS: Readonly<Record<WithinKind, readonly Row[]>> = {
           '/notes/\u2025/x',
         ])
         .concat(['/notes/a\uff0fb', '/notes/\u2028', `/notes/${'a'.repeat(4096)}`])
-        // White space that `trim` takes off; what a code page without it makes a slash or a backslash of.
+        // White space that `trim` removes, and characters that a code page maps to a slash or a backslash.
         .concat(['/notes/..\u00a0', '/notes/..\u3000', '/notes/..\u2003/x', '/notes/..:/x', '/notes/..?/x'])
         .concat(
           ['\u2044', '\u2215', '\u2216', '\u29f5', '\u29f8', '\u00a5', '\u20a9'].flatMap((slash) => [
@@ -274,13 +274,13 @@ describe.each(WITHIN_KINDS)('%s.within', (kind) => {
     for (const [expected, texts] of [[true, inside] as const, [false, outside] as const]) {
       for (const value of texts) {
         expect(outcomeOf(source, { value }), JSON.stringify(value)).toBe(expected)
-        // What a rule that denies has to say.
+        // The form for a rule that denies.
         expect(outcomeOf(`!${source}`, { value }), JSON.stringify(value)).toBe(!expected)
       }
     }
   })
 
-  it('fails for what is no text, which denies whatever the rule says', () => {
+  it('fails for values other than text, which denies the call', () => {
     for (const source of [
       `${kind}.within(args.value, "example.com")`,
       `!${kind}.within(args.value, "example.com")`,
@@ -292,33 +292,33 @@ describe.each(WITHIN_KINDS)('%s.within', (kind) => {
     }
   })
 
-  it('leaves a loop its variable', () => {
+  it('does not hide a loop variable of the same name', () => {
     const list = { list: ['/a', '/b'] }
     expect(outcomeOf(`args.list.all(${kind}, ${kind}.startsWith("/"))`, list)).toBe(true)
   })
 })
 
-describe('what a text is to be inside of', () => {
+describe('the base of `within`', () => {
   it.each([
-    ['path.within(args.p, "")', /no directory/],
-    ['path.within(args.p, "/")', /no directory/],
-    ['path.within(args.p, "/a/../b")', /no directory/],
-    ['path.within(args.p, "./a")', /no directory/],
-    ['path.within(args.p, "//a")', /no directory/],
-    ['path.within(args.p, "/a//b")', /no directory/],
-    ['path.within(args.p, "C:\\\\a")', /no directory/],
-    ['path.within(args.p, "/a%20b")', /no directory/],
-    ['host.within(args.p, "")', /no host/],
-    ['host.within(args.p, "*.example.com")', /no host/],
-    ['host.within(args.p, "https://example.com")', /no host/],
-    ['host.within(args.p, "example.com:443")', /no host/],
-    ['url.within(args.p, "example.com/api")', /no URL/],
-    ['url.within(args.p, "ftp://example.com/")', /no URL/],
-    ['url.within(args.p, "https://example.com/a?b")', /no URL/],
-    ['url.within(args.p, "https://u@example.com/")', /no URL/],
-    ['url.within(args.p, "https://example.com/%2e%2e/a")', /no URL/],
-    ['path.within(args.p, args.q)', /in quotes/],
-    ['path.within(args.p, "/a" + "/b")', /in quotes/],
+    ['path.within(args.p, "")', /not a usable directory/],
+    ['path.within(args.p, "/")', /not a usable directory/],
+    ['path.within(args.p, "/a/../b")', /not a usable directory/],
+    ['path.within(args.p, "./a")', /not a usable directory/],
+    ['path.within(args.p, "//a")', /not a usable directory/],
+    ['path.within(args.p, "/a//b")', /not a usable directory/],
+    ['path.within(args.p, "C:\\\\a")', /not a usable directory/],
+    ['path.within(args.p, "/a%20b")', /not a usable directory/],
+    ['host.within(args.p, "")', /not a hostname/],
+    ['host.within(args.p, "*.example.com")', /not a hostname/],
+    ['host.within(args.p, "https://example.com")', /not a hostname/],
+    ['host.within(args.p, "example.com:443")', /not a hostname/],
+    ['url.within(args.p, "example.com/api")', /not a usable URL/],
+    ['url.within(args.p, "ftp://example.com/")', /not a usable URL/],
+    ['url.within(args.p, "https://example.com/a?b")', /not a usable URL/],
+    ['url.within(args.p, "https://u@example.com/")', /not a usable URL/],
+    ['url.within(args.p, "https://example.com/%2e%2e/a")', /not a usable URL/],
+    ['path.within(args.p, args.q)', /quoted text/],
+    ['path.within(args.p, "/a" + "/b")', /quoted text/],
     ['path.within(args.p)', /within/],
     ['path.within(args.p, "/a", "/b")', /within/],
     ['args.p.within("/a")', /within/],

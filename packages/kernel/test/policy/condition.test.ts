@@ -34,12 +34,12 @@ function compiled(source: string): Condition {
   throw new Error(`${source}: ${result.message}`)
 }
 
-/** The conditions hold for the values above, or for those with these in their places. */
+/** Checks that the conditions hold for the values above, or for these overrides. */
 function holds(sources: readonly string[], values: Values = {}): void {
   for (const source of sources) expect(compiled(source).test({ ...VALUES, ...values }), source).toBe(true)
 }
 
-/** What the condition fails with. */
+/** Returns the failure of the condition. */
 function failure(source: string, values: Values = {}): string {
   try {
     return String(compiled(source).test({ ...VALUES, ...values }))
@@ -49,14 +49,14 @@ function failure(source: string, values: Values = {}): string {
   }
 }
 
-/** What is wrong with the source, and where. */
+/** Returns the mistake in the source, with its offset. */
 function mistake(source: string): string {
   const result = environment.compile(source)
   return 'test' in result ? 'none' : `${result.offset}: ${result.message}`
 }
 
 describe('a condition', () => {
-  it('compares what a rule is about', () => {
+  it('compares all variables of a rule', () => {
     holds([
       'tool == "http/post" && principal.startsWith("agent:")',
       'tool in ["http/post", "http/put"] && !(tool in ["http/get"])',
@@ -78,7 +78,7 @@ describe('a condition', () => {
     ])
   })
 
-  it('knows times', () => {
+  it('supports times', () => {
     holds([
       'time > timestamp("2026-01-01T00:00:00Z") && time == timestamp("2026-11-15T15:30:00+01:00")',
       'time.getHours() == 14 && time.getHours("+02:00") == 16 && time.getHours("-15:00") == 23',
@@ -100,11 +100,11 @@ describe('a condition', () => {
       '7 / 2 == 3',
       '-7 % 3 == -1',
     ])
-    expect(failure('9223372036854775807 + session.calls > 0')).toBe('an int leaves its 64 bits')
+    expect(failure('9223372036854775807 + session.calls > 0')).toBe('an int overflows 64 bits')
     expect(failure('session.calls / 0 == 1')).toBe('an int is divided by zero')
   })
 
-  it('names the variables it uses, and only those', () => {
+  it('lists exactly the variables that it uses', () => {
     expect([...compiled('destinations.all(d, d.host == tool || tool == "x")').uses]).toEqual([
       'destinations',
       'tool',
@@ -113,7 +113,7 @@ describe('a condition', () => {
     expect([...compiled('has(args.x)').uses]).toEqual(['args'])
   })
 
-  it('needs no values for the variables it does not come to, and reads each of the others once', () => {
+  it('needs no values for unused variables, and reads each of the others once', () => {
     expect(compiled('true || args.x').test({})).toBe(true)
     let reads = 0
     const values = {
@@ -126,13 +126,13 @@ describe('a condition', () => {
     expect(reads).toBe(1)
   })
 
-  it('takes a loop variable before a variable of the same name', () => {
+  it('prefers a loop variable to a variable of the same name', () => {
     holds(['["x"].all(tool, tool == "x") && tool == "http/post"', '[1].all(x, [2].all(x, x == 2) && x == 1)'])
   })
 })
 
 describe('a failure', () => {
-  it('does not matter where the other side decides', () => {
+  it('is ignored if the other side decides', () => {
     holds([
       '!(args.none == 1 && false)',
       '!(false && args.none == 1)',
@@ -147,42 +147,44 @@ describe('a failure', () => {
     expect(failure('[0, 1].exists_one(n, 2 / n == 2)')).toContain('divided by zero')
   })
 
-  it('says what went wrong', () => {
+  it('gives the cause', () => {
     expect(failure('args.none == 1')).toBe('there is no key `none`; test for it with `has()` first')
     expect(failure('args.amount.x == 1')).toBe('`double` has no key `x`, only maps have keys')
     expect(failure('args[tool] == 1')).toBe('there is no such key; test for it with `in` first')
-    expect(failure('args.tags[2] == "c"')).toBe('the index is outside of the list')
-    expect(failure('args.amount')).toBe('its result is no bool; compare it with something')
-    expect(failure('args.amount ? true : false')).toBe('a part that must be a bool is none')
+    expect(failure('args.tags[2] == "c"')).toBe('the index is outside the list')
+    expect(failure('args.amount')).toBe('its result is not a bool; compare it with something')
+    expect(failure('args.amount ? true : false')).toBe('a part of the condition must be a bool and is not')
     expect(failure('args.path < 1.0')).toBe('`string` and `double` have no order; compare values of one type')
-    expect(failure('args.n.all(x, true)')).toBe('a loop runs over a list or a map, not over `double`')
+    expect(failure('args.n.all(x, true)')).toBe('a loop needs a list or a map, not `double`')
     expect(failure('{"a": 1, "a": 2}.a == 1')).toBe('a map has the same key twice')
-    expect(failure('int(args.path) == 1')).toBe('a text cannot be read as `int`')
+    expect(failure('int(args.path) == 1')).toBe('a text cannot be parsed as `int`')
     expect(failure('"a".matches(args.path + "(")')).toBe('a pattern is not accepted by RE2')
-    expect(failure('"a".matches(args.path + "a{2}")')).toContain('a pattern made at run time has a `{`')
+    expect(failure('"a".matches(args.path + "a{2}")')).toContain(
+      'a pattern computed at run time must not contain `{`',
+    )
     expect(failure('tool == principal && args.n == 1', { tool: 'agent:ci', args: [] })).toContain(
       '`list` has no key',
     )
   })
 
-  it('tells that numbers in arguments are doubles', () => {
+  it('explains that numbers in arguments are doubles', () => {
     expect(failure('args.n + 1 == 3')).toBe(
       '`double + int` is not defined; numbers in arguments are doubles: write `1.0`, not `1`',
     )
     holds(['args.n + 1.0 == 3.0'])
   })
 
-  it('is what a value that is missing or of another type ends in', () => {
+  it('is the result of a missing value or another type', () => {
     const none: Values = {}
     expect(() => compiled('tool == "x"').test(none)).toThrow('the variable `tool` has no value here')
     expect(failure('tool.startsWith("x")', { tool: 1 })).toBe('`startsWith(double, string)` is not defined')
     expect(failure('time.getHours() == 1', { time: 'now' })).toBe('a timestamp was not given in milliseconds')
     expect(failure('time.getHours() == 1', { time: { ms: 1e18 } })).toBe(
-      'a timestamp leaves the years 1 to 9999',
+      'a timestamp is outside the years 1 to 9999',
     )
   })
 
-  it('never tells a value', () => {
+  it('never reveals a value', () => {
     const secret = 'hunter2'
     const values = { args: { [secret]: secret, list: [secret], text: secret }, tool: secret }
     const sources = [
@@ -214,8 +216,10 @@ describe('a failure', () => {
 })
 
 describe('a mistake', () => {
-  it('says what was found and where', () => {
-    expect(mistake('tol == "x"')).toMatch(/^0: `tol` is not declared; there are `args`, `destinations`, /)
+  it('gives the problem and its place', () => {
+    expect(mistake('tol == "x"')).toMatch(
+      /^0: `tol` is not declared; the variables are `args`, `destinations`, /,
+    )
     expect(mistake('(tool == "x"')).toBe('12: the condition ends too early; expected `)`')
     expect(mistake('')).toBe('0: the condition ends too early')
     expect(mistake('tool = "x"')).toBe('5: `=` is not expected here')
@@ -228,25 +232,25 @@ describe('a mistake', () => {
     expect(mistake('tool ? true : false')).toContain('must be bool')
   })
 
-  it('is a condition that gives no bool', () => {
+  it('is a condition without a bool result', () => {
     expect(mistake('tool')).toBe('0: the condition gives `string`, not `bool`; compare it with something')
     expect(mistake('size(tool)')).toContain('gives `int`')
     expect(mistake('args.flag')).toBe('none')
   })
 
-  it('is a literal that is sure to fail', () => {
+  it('is a literal that always fails', () => {
     expect(mistake('tool.matches("(")')).toBe(
       '13: the pattern is not accepted by RE2: missing closing ): `(`',
     )
     expect(mistake('tool.matches("(?<=a)b")')).toContain('is not accepted by RE2')
     expect(mistake('tool.matches("a{1000}b{1000}c{1000}")')).toContain('has too many repetitions')
-    expect(mistake('time > timestamp("yesterday")')).toContain('7: a text cannot be read as `timestamp`')
-    expect(mistake('time > timestamp("2026-02-30T00:00:00Z")')).toContain('cannot be read')
+    expect(mistake('time > timestamp("yesterday")')).toContain('7: a text cannot be parsed as `timestamp`')
+    expect(mistake('time > timestamp("2026-02-30T00:00:00Z")')).toContain('cannot be parsed')
     expect(mistake('9223372036854775808 > 1')).toBe('0: the number does not fit into 64 bits')
     expect(mistake('-9223372036854775809 < 1')).toBe('0: the number does not fit into 64 bits')
   })
 
-  it('is what is CEL, but not supported', () => {
+  it('is an unsupported feature of CEL', () => {
     expect(mistake('args.?x == 1')).toBe('4: the optional syntax `.?` is not supported; test with `has()`')
     expect(mistake('args[?"x"] == 1')).toContain('`[?` is not supported')
     expect(mistake('google.protobuf.Struct{} == args')).toContain(
@@ -262,27 +266,27 @@ describe('a mistake', () => {
     expect(mistake('has(args["x"].y)')).toContain('`has()` takes a field of a variable')
   })
 
-  it('is what the parser reads differently from the specification', () => {
+  it('is a source that the parser reads differently from the specification', () => {
     expect(mistake(String.raw`tool == r"\" || tool == "x"`)).toContain('a backslash before a quote')
-    expect(mistake('b"ÿ" == b"a"')).toContain('outside of ASCII')
+    expect(mistake('b"ÿ" == b"a"')).toContain('non-ASCII')
     holds([String.raw`r"\\" == "\\\\"`, String.raw`r'''\'x''' == "\\'x"`, `"http://x" != '//"' // "`])
   })
 
   it('does not stop the environment', () => {
-    expect(mistake('[].all(x, x > 0)')).toContain('cannot be worked out')
+    expect(mistake('[].all(x, x > 0)')).toContain('cannot be determined')
     holds(['tool == "http/post"'])
   })
 })
 
 describe('an environment', () => {
-  it('refuses a variable with a name of CEL', () => {
+  it('refuses a variable with a reserved name of CEL', () => {
     for (const name of ['int', 'google', 'cel', 'in it', 'if', 'true', '__proto__', '']) {
       const variables = Object.fromEntries([[name, 'string' as const]])
       expect(() => conditionEnvironment(variables), name).toThrow(KernelError)
     }
   })
 
-  it('knows records within records', () => {
+  it('supports nested records', () => {
     const nested = conditionEnvironment({
       a: { record: { b: { list: { c: 'list<string>' } }, m: 'map<string, int>' } },
     })
@@ -295,7 +299,7 @@ describe('an environment', () => {
 describe('keys', () => {
   const KEYS = ['__proto__', 'constructor', 'toJSON', 'hasOwnProperty', 'length', 'valueOf']
 
-  it('are data, whatever they are called', () => {
+  it('are data, even with special names', () => {
     for (const key of KEYS) {
       const args = parseJson(`{"${key}": 1, "a": {"${key}": "x"}}`)
       holds([`args["${key}"] == 1.0 && "${key}" in args.a && args.a.${key} == "x" && has(args.a.${key})`], {
@@ -323,7 +327,7 @@ describe('keys', () => {
     }
   })
 
-  it('come in an order that does not depend on how the map was written', () => {
+  it('have an order that does not depend on how the map was written', () => {
     const sources = ['args.map(k, k) == ["10", "9", "a", "b"]', 'args == {"a": 1, "b": 2, "9": 3, "10": 4}']
     for (const text of ['{"a":1,"b":2,"9":3,"10":4}', '{"10":4,"b":2,"9":3,"a":1}'])
       holds(sources, { args: parseJson(text) })

@@ -1,4 +1,4 @@
-// The table of the gates that have settings: complete, and each schema names what its reader reads.
+// The table of the gates with settings is complete, and each schema has exactly the names that its parser reads.
 
 import { readdirSync } from 'node:fs'
 import type { Json, JsonObject } from '@tollgate/evidence'
@@ -10,11 +10,11 @@ import { LADDER } from '../../src/road/guardian.ts'
 
 const SECTIONS = GATE_SECTIONS.map(([, section]) => section)
 const GATES = new URL('../../src/gates/', import.meta.url)
-/** Rungs that a policy has no settings for: it declares what they look at, or has no say. */
+/** Steps without settings in a policy: they use declarations, or the policy cannot configure them. */
 const WITHOUT = ['freeze', 'schema', 'context', 'identity', 'policy']
 
 describe('the table of sections', () => {
-  it('has each rung that has settings, once', () => {
+  it('has each gate with settings, once', () => {
     const names = SECTIONS.map(({ name }) => name)
     const rungs = LADDER.map(({ name }) => name).filter((name) => !WITHOUT.includes(name))
     expect(names.toSorted()).toEqual(rungs.toSorted())
@@ -31,7 +31,7 @@ describe('the table of sections', () => {
   })
 })
 
-/** A mapping of a section with a closed set of keys, and the section with something written there. */
+/** A mapping of a section with a closed set of keys, and the section with a value there. */
 interface Level {
   readonly path: string
   readonly keys: readonly string[]
@@ -42,7 +42,7 @@ function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The levels of a schema. What is under a free name is written under `A`. */
+/** Returns the levels of a schema. A value under a free name is written under `A`. */
 function levelsOf(
   schema: Json | undefined,
   { path, write }: Omit<Level, 'keys'>,
@@ -72,7 +72,7 @@ function levelsOf(
 
 type Root = GateSection<unknown>
 
-/** The messages about names that a reader does not know. */
+/** Returns the messages about unknown names. */
 function unknownTo(section: Root, value: Json): readonly string[] {
   const reader = readYaml(JSON.stringify(value))
   section.read(reader, reader.root)
@@ -94,17 +94,17 @@ describe('the schema of a section', () => {
     expect([...new Set(LEVELS.map(([, { name }]) => name))]).toEqual(written)
   })
 
-  it.each(LEVELS)('names at %s what the reader reads, and no more', (_, section, level) => {
+  it.each(LEVELS)('has at %s exactly the names that the parser reads', (_, section, level) => {
     const { keys } = level
     const named = Object.fromEntries(keys.map((key) => [key, null]))
     expect(unknownTo(section, level.write(named))).toEqual([])
-    const [said = '', ...others] = unknownTo(section, level.write({ ...named, qqqqqqqqqq: null }))
+    const [message = '', ...others] = unknownTo(section, level.write({ ...named, qqqqqqqqqq: null }))
     expect(others).toEqual([])
-    const read = [...said.matchAll(/`([^`]+)`/g)].map(([, key]) => key)
+    const read = [...message.matchAll(/`([^`]+)`/g)].map(([, key]) => key)
     expect(read.toSorted()).toEqual(['qqqqqqqqqq', ...keys].toSorted())
   })
 
-  it('has a place for everything that stands in quotes', () => {
+  it('has a place for every quoted text', () => {
     for (const { schema, quoted } of SECTIONS) {
       for (const path of [...(quoted?.keys ?? []), ...(quoted?.texts ?? [])]) {
         expect(placeIn(schema, path.split('.')), path).toBeDefined()
@@ -113,7 +113,7 @@ describe('the schema of a section', () => {
   })
 })
 
-/** The part of a schema at a path, through lists. */
+/** Returns the part of a schema at a path, through lists. */
 function placeIn(schema: Json | undefined, [name, ...rest]: readonly string[]): Json | undefined {
   if (!isObject(schema) || name === undefined) return schema
   const { properties, items, additionalProperties } = schema

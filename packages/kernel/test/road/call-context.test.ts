@@ -10,21 +10,21 @@ const TOP = 'beside'
 const IN = 'inside'
 
 describe('the session of a call', () => {
-  // Every way to name one: beside the context and in it, by its own name and as that of a delegation.
+  // All ways to name a session: beside the context and inside, with both member names.
   it.each<[string, Partial<ToolCall>, string]>([
-    ['is the principal where none is named', {}, 'agent:ci'],
+    ['is the principal if none is named', {}, 'agent:ci'],
     ['is named beside the context', { session_id: TOP }, TOP],
     ['is named in the context', { context: { session_id: IN } }, IN],
-    ['is named in both, alike', { session_id: IN, context: { session_id: IN } }, IN],
+    ['has the same name in both', { session_id: IN, context: { session_id: IN } }, IN],
     ['is that of the delegation, beside', { delegation_session_id: TOP }, TOP],
     ['is that of the delegation, inside', { context: { delegation_session_id: IN } }, IN],
     [
-      'is its own before that of the delegation',
+      'is its own rather than that of the delegation',
       { delegation_session_id: TOP, context: { session_id: IN } },
       IN,
     ],
     [
-      'is its own before that of the delegation, inside',
+      'is its own rather than that of the delegation, inside',
       { session_id: TOP, context: { delegation_session_id: IN } },
       TOP,
     ],
@@ -32,7 +32,7 @@ describe('the session of a call', () => {
     expect(captured(call)).toMatchObject({ session, unreadable: undefined, context: {} })
   })
 
-  it('is no part of where the call comes from', () => {
+  it('is not part of the captured context', () => {
     const context = { environment: 'prod', session_id: IN }
     expect(captured({ context }).context).toEqual({ environment: 'prod' })
   })
@@ -42,7 +42,7 @@ describe('the session of a call', () => {
     expect(unreadable).toBe(`${name}: \`context\` names another`)
   })
 
-  it.each(['', 7, null, ['s']])('that is no name in the context is unreadable: %j', (session_id) => {
+  it.each(['', 7, null, ['s']])('with an invalid name in the context is unreadable: %j', (session_id) => {
     expect(captured({ context: { session_id } }).unreadable).toBe('context')
   })
 })

@@ -1,5 +1,5 @@
-// One story over every rung, told the same way each time: what it leaves in the ledger must be the same bytes anywhere.
-// Run as a program it prints the digest of those bytes.
+// A fixed story that uses every step of the ladder. Its ledger must have the same bytes on every platform. Run as a program it
+// prints their digest.
 
 import { sha256Hex } from '@tollgate/evidence'
 import { answerRequest, definitionOf, pinTool, setFreeze } from '../../src/admin.ts'
@@ -49,7 +49,7 @@ const CALLS: readonly Partial<ToolCall>[] = [
   { tool: 'fs/read', args: { path: 'x' }, context: { environment: 'prod' }, principal: 'agent:other' },
 ]
 
-/** Tells the story; `pause` is called between its parts, with nothing open. */
+/** Runs the story. `pause` is called between its parts, with no open calls. */
 export async function tell(pause: (rig: Rig) => Promise<unknown> = () => Promise.resolve()): Promise<string> {
   const rig = await createRig({ policy: POLICY })
   for (let part = 0; part < 12; part++) {

@@ -21,7 +21,7 @@ beforeAll(async () => {
     bundle: true,
     platform: 'node',
     format: 'esm',
-    // The YAML library asks for Node's modules the old way.
+    // The YAML library loads Node's modules with `require`.
     banner: {
       js: "import { createRequire } from 'node:module'\nconst require = createRequire(import.meta.url)",
     },
@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** Tells the story in a process of its own; answers with the version of its Node, and the digest. */
+/** Runs the story in another process. Returns its Node version and the digest. */
 async function tellIn(node: string, env: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
   const { stdout } = await run(node, [program, '--tell'], { env: { ...process.env, ...env } })
   return stdout.trim().split(' ')
@@ -42,7 +42,7 @@ describe('the same inputs give the same bytes', () => {
     expect(await tell()).toBe(await tell())
   })
 
-  it('after a restart in the middle, and after one at every turn', async () => {
+  it('after a restart in the middle, and after a restart at every turn', async () => {
     const plain = await tell()
     let parts = 0
     expect(await tell((rig) => (parts++ === 5 ? rig.reopen() : Promise.resolve()))).toBe(plain)
@@ -55,7 +55,7 @@ describe('the same inputs give the same bytes', () => {
   })
 
   const title = 'on the newest Node'
-  if (newest === undefined) it.skip(`${title} (there is none; \`npm test\` fetches one)`, () => undefined)
+  if (newest === undefined) it.skip(`${title} (not installed; \`npm test\` fetches one)`, () => undefined)
   else {
     it(title, async () => {
       const [version, digest] = await tellIn(newest)

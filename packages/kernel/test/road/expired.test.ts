@@ -1,4 +1,4 @@
-// Allowed calls whose effect nobody reports: closing them is bounded work, and what was kept of them is let go.
+// Allowed calls without a reported effect: closing them is bounded work, and their memory is freed.
 
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -16,7 +16,7 @@ gates:
   trust: {}
 `
 
-/** A rig whose batches are counted: how many effects each has. */
+/** Returns a rig that records the number of effects in each batch. */
 async function counted(): Promise<{ rig: Rig; effects: number[] }> {
   const effects: number[] = []
   const between = (store: Store): Store => ({
@@ -49,8 +49,8 @@ async function open(rig: Rig, count: number): Promise<void> {
 const lost = (rig: Rig): number =>
   rig.receipts().filter((receipt) => receipt.kind === 'effect' && receipt.cause === 'lost').length
 
-describe('calls that nobody reports on', () => {
-  it('are closed a hundred in a batch, however many calls come at once', async () => {
+describe('calls without a report', () => {
+  it('are closed a hundred per batch, even with many concurrent calls', async () => {
     const { rig, effects } = await counted()
     await open(rig, 500)
     rig.host.advance(120_000)
@@ -60,7 +60,7 @@ describe('calls that nobody reports on', () => {
     expect(lost(rig)).toBeGreaterThan(0)
   })
 
-  it('are closed to the last one without any traffic, in bounded batches; nothing of them stays open', async () => {
+  it('are all closed without any traffic, in bounded batches', async () => {
     const { rig, effects } = await counted()
     await open(rig, 1200)
     rig.host.advance(120_000)
@@ -73,17 +73,17 @@ describe('calls that nobody reports on', () => {
     expect([...rig.store.records.keys()].filter((name) => name.startsWith('open\n'))).toEqual([])
   })
 
-  it('get fewer under a steady load: more are closed than are opened', async () => {
+  it('decrease under a steady load: more are closed than opened', async () => {
     const { rig } = await counted()
     await open(rig, 1200)
     rig.host.advance(120_000)
     for (let i = 0; i < 6; i++) await open(rig, 300)
-    // All that had expired are closed; only those that were opened since are open.
+    // All expired calls are closed; only newer ones are open.
     expect(lost(rig)).toBe(1200)
     expect(rig.kernel.openings.size).toBe(1800)
   })
 
-  it('are closed by one at a time; who comes meanwhile does not wait', async () => {
+  it('are closed by one call at a time; other calls do not wait', async () => {
     const { rig } = await counted()
     await open(rig, 150)
     rig.host.advance(120_000)
@@ -96,9 +96,9 @@ describe('calls that nobody reports on', () => {
     expect(rig.kernel.openings.size).toBe(0)
   })
 
-  it('hold nothing of the request but their names', async () => {
+  it('keep only their names in memory, not the request', async () => {
     setFlagsFromString('--expose-gc')
-    // Sound: that is what the flag adds.
+    // Safe cast: the flag adds this function.
     const collect = runInNewContext('gc') as () => void
     const { rig } = await counted()
     const padding = 'x'.repeat(1 << 18)

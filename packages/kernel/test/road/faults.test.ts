@@ -1,4 +1,4 @@
-// The fault table: whatever fails, and wherever, a call ends denied or the ledger poisoned; never "ran, unrecorded, going on".
+// Fault injection: after any failure a call is denied or the ledger is poisoned. A tool never runs unrecorded.
 
 import { describe, expect, it } from 'vitest'
 import type { Effect } from '@tollgate/evidence'
@@ -24,7 +24,7 @@ const COMPLETED: ToolAnswer = { status: 'COMPLETED', output: new Uint8Array([1])
 /** A store whose write number `at` (counted from the first after the policy) fails, before or after it is done. */
 interface Breakable {
   fail: 'before' | 'after' | 'load' | undefined
-  /** Holds every write back until it is called. */
+  /** Delays every write until it is called. */
   hold: boolean
   release: () => void
   writes: Batch[]
@@ -48,7 +48,7 @@ async function breakable(): Promise<{ rig: Rig; store: Breakable }> {
 
 const DENIED = { verdict: 'DENY', reason: 'LEDGER_UNAVAILABLE', receipt: undefined }
 
-/** Nothing passes any more, and nothing runs. */
+/** Checks that every call is denied and no tool runs. */
 async function checkPoisoned(rig: Rig): Promise<void> {
   expect(rig.kernel.ledger.poisoned).toBeDefined()
   let ran = false
@@ -65,7 +65,7 @@ async function checkPoisoned(rig: Rig): Promise<void> {
 
 describe('every gate', () => {
   for (const { name } of LADDER) {
-    it(`${name}: denies by its own name when it throws`, async () => {
+    it(`${name}: denies under its own name if it throws`, async () => {
       const { rig } = await breakable()
       rig.kernel = withBroken(rig.kernel, name)
       const { decided, effect } = await rig.enforce()
@@ -76,7 +76,7 @@ describe('every gate', () => {
     })
   }
 
-  it('keeps what it threw to itself: it may hold argument values', async () => {
+  it('does not reveal its error, which may contain argument values', async () => {
     const { rig } = await breakable()
     rig.kernel = withBroken(rig.kernel, 'egress')
     const { decided } = await rig.enforce({ args: { path: 'hunter2' } })
@@ -93,7 +93,7 @@ describe('every gate', () => {
 
 describe('the store', () => {
   for (const fail of ['before', 'after'] as const) {
-    it(`fails ${fail} a decision is written: the call is denied, nothing runs, nothing passes after`, async () => {
+    it(`fails ${fail} a decision is written: the call and every later one are denied`, async () => {
       const { rig, store } = await breakable()
       store.fail = fail
       let ran = false
@@ -105,7 +105,7 @@ describe('the store', () => {
       expect(ran).toBe(false)
       store.fail = undefined
       await checkPoisoned(rig)
-      // What is on the disk decides: failed but persisted is closed as UNKNOWN, failed and lost never was.
+      // The stored state decides: a persisted decision is closed as UNKNOWN, a lost one never existed.
       await rig.reopen()
       const effects = rig.receipts().filter((receipt): receipt is Effect => receipt.kind === 'effect')
       expect(effects.map(({ status, cause }) => [status, cause])).toEqual(
@@ -115,7 +115,7 @@ describe('the store', () => {
       expect((await rig.verify()).findings).toEqual([])
     })
 
-    it(`fails ${fail} an effect is written: the caller gets no result, and nothing passes after`, async () => {
+    it(`fails ${fail} an effect is written: the caller gets no result, and every later call is denied`, async () => {
       const { rig, store } = await breakable()
       const call = rig.enforce({}, () => {
         store.fail = fail
@@ -131,7 +131,7 @@ describe('the store', () => {
     })
   }
 
-  it('fails with others waiting: all of them are denied', async () => {
+  it('fails while other calls wait: all are denied', async () => {
     const { rig, store } = await breakable()
     store.hold = true
     const first = rig.enforce({ session_id: 'a' })
@@ -146,7 +146,7 @@ describe('the store', () => {
     await checkPoisoned(rig)
   })
 
-  it('fails to read a session: the call is denied, and nothing passes after', async () => {
+  it('fails to read a session: the call and every later one are denied', async () => {
     const { rig, store } = await breakable()
     store.fail = 'load'
     expect((await rig.enforce({ session_id: 'never seen' })).decided).toMatchObject(DENIED)
@@ -154,7 +154,7 @@ describe('the store', () => {
     await checkPoisoned(rig)
   })
 
-  it('answers with too few records: the call is denied, and nothing passes after', async () => {
+  it('returns too few records: the call and every later one are denied', async () => {
     let short = false
     const rig = await createRig({
       policy: POLICY,
@@ -165,7 +165,7 @@ describe('the store', () => {
     await checkPoisoned(rig)
   })
 
-  it('fails a read while a decision is being written: that decision does not run either', async () => {
+  it('fails a read while a decision is being written: that call does not run either', async () => {
     const { rig, store } = await breakable()
     store.hold = true
     let ran = false
@@ -181,13 +181,13 @@ describe('the store', () => {
     store.release()
     expect((await call).decided).toMatchObject(DENIED)
     expect(ran).toBe(false)
-    // It is on the disk, and the next start says that nobody knows what came of it.
+    // It is stored, and the next start closes it as UNKNOWN.
     await rig.reopen()
     expect(rig.last('effect')).toMatchObject({ status: 'UNKNOWN', cause: 'crash' })
     expect((await rig.verify()).findings).toEqual([])
   })
 
-  it('fails a read while a decision is being written: that decision is no permit', async () => {
+  it('fails a read while a decision is being written: that decision gives no permit', async () => {
     const { rig, store } = await breakable()
     store.hold = true
     const call = rig.authorize({ session_id: 'a' })
@@ -202,7 +202,7 @@ describe('the store', () => {
     expect(permit).toBeUndefined()
   })
 
-  it('is given up at any step between a durable decision and its tool: the tool never starts after that', async () => {
+  it('is poisoned at any moment between a durable decision and its tool: the tool never starts after that', async () => {
     const started: (string | undefined)[] = []
     for (let steps = 0; steps < 12; steps++) {
       let armed = false
@@ -226,7 +226,7 @@ describe('the store', () => {
       await call.catch((fault: unknown) => expect(fault).toMatchObject({ code: 'EFFECT_UNRECORDED' }))
     }
     expect(started.filter((poisoned) => poisoned !== undefined)).toEqual([])
-    // Some were given up too late to stop them: otherwise nothing was tried in between.
+    // Some were poisoned too late; otherwise nothing was tried in between.
     expect(started.length).toBeGreaterThan(0)
     expect(started.length).toBeLessThan(12)
   })
@@ -248,8 +248,8 @@ describe('the store', () => {
   })
 })
 
-describe('a host that lies', () => {
-  it('turns the clock back: the ledger does not follow', async () => {
+describe('a faulty host application', () => {
+  it('turns the clock back: ledger time does not decrease', async () => {
     const { rig } = await breakable()
     await rig.enforce()
     const before = rig.last('decision').time
@@ -259,7 +259,7 @@ describe('a host that lies', () => {
     expect((await rig.verify()).findings).toEqual([])
   })
 
-  it('has no clock: nothing passes, and nothing is written', async () => {
+  it('has no clock: every call is denied, and nothing is written', async () => {
     const { rig } = await breakable()
     const size = rig.store.entries.length
     rig.host.time = NaN
@@ -277,14 +277,14 @@ describe('a host that lies', () => {
   })
 })
 
-describe('many at once', () => {
+describe('concurrent calls', () => {
   const RATE = `
 tools: { "fs/*": { effect: read } }
 rules: [{ id: reading, allow: "fs/*" }]
 gates: { temporal: { rate: { "fs/*": 100/h } } }
 `
 
-  it('500 calls of one session: numbered without a gap, and the rate is exact', async () => {
+  it('500 calls of one session have consecutive numbers, and the rate is exact', async () => {
     const rig = await createRig({ policy: RATE })
     const all = await Promise.all(Array.from({ length: 500 }, () => rig.enforce()))
     expect(all.filter(({ decided }) => decided.verdict === 'ALLOW')).toHaveLength(100)
@@ -293,7 +293,7 @@ gates: { temporal: { rate: { "fs/*": 100/h } } }
     expect((await rig.verify()).findings).toEqual([])
   })
 
-  it('500 calls over 50 sessions: each session numbered without a gap, states linked', async () => {
+  it('500 calls over 50 sessions have consecutive numbers per session, and linked states', async () => {
     const rig = await createRig({ policy: POLICY })
     await Promise.all(
       Array.from({ length: 500 }, (_, i) =>
@@ -311,7 +311,7 @@ gates: { temporal: { rate: { "fs/*": 100/h } } }
     expect((await rig.verify()).findings).toEqual([])
   })
 
-  it('calls find their records, however many are forgotten while they wait for them', async () => {
+  it('calls get their records, even if many are evicted while they wait', async () => {
     const rig = await createRig({ policy: POLICY, kernel: { maxRemembered: 1 } })
     for (let round = 0; round < 5; round++) {
       const all = await Promise.all(
@@ -324,20 +324,20 @@ gates: { temporal: { rate: { "fs/*": 100/h } } }
     expect((await rig.verify()).findings).toEqual([])
   })
 
-  it('everything that waits is written in one go', async () => {
+  it('all waiting receipts are written in one batch', async () => {
     const { rig, store } = await breakable()
     store.writes.length = 0
     await Promise.all(Array.from({ length: 200 }, () => rig.authorize()))
     expect(store.writes.map(({ entries }) => entries.length)).toEqual([200])
   })
 
-  it('what is not durable yet counts for what is decided after it', async () => {
+  it('a decision that is not durable yet counts for later ones', async () => {
     const rig = await createRig({ policy: RATE.replace('100/h', '1/h') })
     const [first, second] = await Promise.all([rig.authorize(), rig.authorize()])
     expect([first.decided.verdict, second.decided.reason]).toEqual(['ALLOW', 'RATE_EXCEEDED'])
   })
 
-  it('no permit exists before its own decision is durable', async () => {
+  it('no permit exists before its decision is durable', async () => {
     const { rig, store } = await breakable()
     store.hold = true
     let permit: Permit | undefined
@@ -351,7 +351,7 @@ gates: { temporal: { rate: { "fs/*": 100/h } } }
     await complete(rig.kernel, permit as unknown as Permit, COMPLETED)
   })
 
-  it('more than may wait are denied without a receipt; effects and freezes still find room', async () => {
+  it('calls above the limit are denied without a receipt; effects and freezes are still accepted', async () => {
     const rig = await createRig({ policy: POLICY, kernel: { maxWaiting: 10 } })
     const { permit } = await rig.authorize()
     const calls = Array.from({ length: 30 }, () => rig.authorize())
@@ -386,7 +386,7 @@ describe('a flood', () => {
     }
     expect((await rig.enforce()).decided.reason).toBe('QUOTA_EXCEEDED')
     expect(rig.store.entries).toHaveLength(size)
-    // Others are not touched.
+    // Other principals are not affected.
     const other = { caller: { tenant: 'default', principal: 'agent:other' } }
     expect((await rig.enforce(other)).decided.verdict).toBe('ALLOW')
     const lift = { scope: 'principal', target: 'agent:ci', frozen: false, by: 'user:olga' } as const
@@ -396,7 +396,7 @@ describe('a flood', () => {
     expect((await rig.verify()).findings).toEqual([])
   })
 
-  it('of many at once in sessions nobody has seen writes no more than one after the other', async () => {
+  it('of concurrent calls in new sessions writes no more than the same calls in sequence', async () => {
     const rig = await createRig({ policy: POLICY, kernel: { quota } })
     await Promise.all(
       Array.from({ length: 100 }, (_, i) => rig.enforce({ tool: 'no/such', session_id: `new ${i}` })),
@@ -406,7 +406,7 @@ describe('a flood', () => {
     expect(kinds.filter((kind) => kind === 'freeze')).toHaveLength(1)
   })
 
-  it('guard cannot be impersonated, and does not take a tool for a principal', async () => {
+  it('guard cannot be impersonated, and does not confuse a tool with a principal', async () => {
     const rig = await createRig({ policy: POLICY, kernel: { quota } })
     const order = { scope: 'tool', target: 'agent:ci', by: 'tollgate' } as const
     await expect(setFreeze(rig.kernel, { ...order, frozen: true })).rejects.toMatchObject({
@@ -415,12 +415,12 @@ describe('a flood', () => {
     expect((await rig.enforce()).decided.verdict).toBe('ALLOW')
   })
 
-  it('by credentials that belong to nobody is counted too', async () => {
+  it('with credentials of no principal is counted, too', async () => {
     const rig = await createRig({ policy: POLICY, kernel: { quota } })
-    const nobody = { caller: { tenant: 'default', principal: undefined } }
-    for (let i = 0; i < 5; i++) expect((await rig.enforce(nobody)).decided.reason).toBe('IDENTITY_MISSING')
+    const anonymous = { caller: { tenant: 'default', principal: undefined } }
+    for (let i = 0; i < 5; i++) expect((await rig.enforce(anonymous)).decided.reason).toBe('IDENTITY_MISSING')
     const size = rig.store.envelopes.length
-    expect((await rig.enforce(nobody)).decided).toMatchObject({
+    expect((await rig.enforce(anonymous)).decided).toMatchObject({
       reason: 'QUOTA_EXCEEDED',
       receipt: undefined,
     })
@@ -428,7 +428,7 @@ describe('a flood', () => {
     expect((await rig.enforce()).decided.verdict).toBe('ALLOW')
   })
 
-  it('while everything is frozen is counted, and freezes nobody for good', async () => {
+  it('while everything is frozen is counted, and freezes no principal permanently', async () => {
     const rig = await createRig({ policy: POLICY, kernel: { quota } })
     await setFreeze(rig.kernel, { scope: 'all', frozen: true, by: 'user:olga' })
     for (let i = 0; i < 5; i++) expect((await rig.enforce()).decided.receipt).toBeDefined()
@@ -441,14 +441,14 @@ describe('a flood', () => {
     expect((await rig.verify()).findings).toEqual([])
   })
 
-  it('of asking about the same call again and again ends like one of denials', async () => {
+  it('of repeated requests for the same call ends like one of denials', async () => {
     const policy = 'tools: { "fs/*": { effect: read } }\nrules: [{ id: ask, require: "fs/*" }]'
     const rig = await createRig({ policy, kernel: { quota } })
     for (let i = 0; i < 6; i++) expect((await rig.enforce()).decided.verdict).toBe('ESCALATE')
     expect((await rig.enforce()).decided.reason).toBe('QUOTA_EXCEEDED')
   })
 
-  it('is answered after a pause, and others are answered at once', async () => {
+  it('is answered after a pause; other principals are answered at once', async () => {
     const rig = await createRig({ policy: POLICY, kernel: { quota, floodPause: 25 } })
     for (let i = 0; i < 5; i++) await rig.enforce({ tool: 'no/such' })
     let answered = false
@@ -465,13 +465,13 @@ describe('a flood', () => {
     expect((await refused).decided.reason).toBe('QUOTA_EXCEEDED')
   })
 
-  it('stays frozen over a restart', async () => {
+  it('stays frozen after a restart', async () => {
     const rig = await createRig({ policy: POLICY, kernel: { quota } })
     for (let i = 0; i < 5 + 9; i++) await rig.enforce({ tool: 'no/such' })
     await rig.reopen()
     expect((await rig.enforce()).decided.reason).toBe('QUOTA_EXCEEDED')
     await setFreeze(rig.kernel, { scope: 'principal', target: 'agent:ci', frozen: false, by: 'user:olga' })
-    // A crash may lose count of the last few, never of most: it is kept at 1, 2, 4, 8, …
+    // A crash may lose the last part of the count, never most of it: it is stored at 1, 2, 4, 8, …
     expect(rig.last('freeze')).toMatchObject({ frozen: false, denials: 9 })
   })
 })
@@ -482,13 +482,13 @@ function decisions(
   return rig.receipts().filter((receipt) => receipt.kind === 'decision')
 }
 
-/** Does something so many microtasks later. */
+/** Runs a function a number of microtasks later. */
 async function after(steps: number, run: () => void): Promise<void> {
   for (let i = 0; i < steps; i++) await Promise.resolve()
   run()
 }
 
-/** Gives way to what is pending. */
+/** Lets pending tasks run. */
 async function give(): Promise<void> {
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,4 +1,4 @@
-// What comes back from tools: how it is read, what is handed on, and what the ledger says of it.
+// The output of tools: how it is read, what is forwarded, and what the ledger records.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import fc from 'fast-check'
@@ -43,7 +43,7 @@ const json = fc.letrec<{ any: Json }>((tie) => ({
 })).any
 
 describe('texts of an answer', () => {
-  it('are changed in the order in which they are read, and nothing else is', () => {
+  it('are changed in reading order, and nothing else changes', () => {
     fc.assert(
       fc.property(json, (value) => {
         const read: string[] = []
@@ -55,31 +55,31 @@ describe('texts of an answer', () => {
     )
   })
 
-  it('are also names that are no names, and numbers as long as an account', () => {
+  it('include free-text member names, and numbers as long as an account', () => {
     const paths = readTexts({ 'a b': 1, list: [{ to: '12345678' }], n: 12345678, small: 1234567 })
     expect(paths.map(({ path }) => path)).toEqual(['', 'list.to', 'n'])
   })
 
-  it('are not pictures and sounds', () => {
+  it('exclude images and audio', () => {
     const picture = Buffer.from(HOSTILE.repeat(3)).toString('base64')
     expect(readTexts([{ type: 'image', mimeType: 'image/png', data: picture }], 'skip').length).toBe(2)
     expect(looked([{ mimeType: 'image/png', data: picture }]).findings).toEqual([])
     expect(looked([{ mimeType: 'text/plain', data: picture }]).findings).not.toEqual([])
-    // What only calls itself one is read.
+    // Content that only claims to be an image is read.
     expect(looked([{ mimeType: 'image/png', data: HOSTILE }]).findings).not.toEqual([])
     expect(looked([{ mimeType: 'image/png', data: KEY }]).labels).toEqual(['secret'])
   })
 })
 
 describe('an inspection', () => {
-  it('hands on everything of an answer in which there is nothing', () => {
+  it('forwards an output without findings completely', () => {
     const content = { content: [{ type: 'text', text: 'Sunny, 21 degrees.' }] }
     const { delivery, labels, findings, content: left } = looked(content)
     expect([delivery, labels, findings]).toEqual(['full', [], []])
     expect(left).toBe(content)
   })
 
-  it('cuts what it has found out of texts, of names and of numbers, and says what it was', () => {
+  it('redacts findings in texts, names and numbers, and names them', () => {
     const left = looked({ [`the key ${KEY}`]: [`${KEY} and ${KEY}`, { deep: HOSTILE }], ok: 'fine' })
     const text = JSON.stringify(left.content)
     expect(left.delivery).toBe('redacted')
@@ -89,25 +89,25 @@ describe('an inspection', () => {
     expect(text).toContain('"ok":"fine"')
   })
 
-  it('withholds what carries a label that is to be withheld, also if a part could be cut', () => {
+  it('withholds an output with a withheld label, even if a part could be redacted', () => {
     const { delivery, content, labels } = looked(`${KEY} 4111 1111 1111 1111`)
     expect([delivery, content, labels]).toEqual(['withheld', undefined, ['card', 'personal', 'secret']])
   })
 
-  it('withholds an answer whose label is only declared: nobody knows where in it the data is', () => {
+  it('withholds an output whose label is only declared, because the place of the data is unknown', () => {
     expect(looked('Olga lives here.', ['personal'])).toMatchObject({
       delivery: 'withheld',
       labels: ['personal'],
     })
   })
 
-  it('withholds a text that is too long to be read to its end', () => {
+  it('withholds a text that is too long to scan completely', () => {
     const { delivery, labels, heard } = looked(`${' '.repeat(1 << 20)}${HOSTILE}`)
     expect([delivery, labels]).toEqual(['withheld', ['flagged']])
     expect(heard.find(({ origin }) => origin === 'flagged')?.values).not.toEqual([])
   })
 
-  it('takes time linear in the number of values, inside of flagged parts too', () => {
+  it('takes time linear in the number of values, also inside flagged parts', () => {
     const text = (values: number): string =>
       `${Array.from({ length: values }, (_, i) => `acct_${i}x9Fk2`).join(' ')}\n\n${HOSTILE}`
     const time = (values: number): number => {
@@ -121,19 +121,19 @@ describe('an inspection', () => {
     expect(Math.min(time(64_000), time(64_000)) / few).toBeLessThan(8)
   })
 
-  it('cuts flagged parts where the policy names that label', () => {
+  it('redacts flagged parts if the policy names that label', () => {
     const flagged = policyOf(
       'rules: [{ id: a, allow: x }]\ngates: { taint: { results: { flagged: withhold } } }',
     )
     expect(inspect(HOSTILE, { policy: flagged, returns: [] })).toMatchObject({ delivery: 'withheld' })
   })
 
-  it('does nothing where the policy has no use for it', () => {
+  it('does nothing if the policy does not use it', () => {
     const plain = policyOf('rules: [{ id: all, allow: "*" }]')
     expect(inspect(HOSTILE, { policy: plain, returns: [] })).toMatchObject({ delivery: 'full', heard: [] })
   })
 
-  it('never throws and never hands on more than it was given', () => {
+  it('never throws and never forwards more than its input', () => {
     fc.assert(
       fc.property(json, (content) => {
         const { delivery, content: left } = looked(content)
@@ -153,8 +153,8 @@ const CALL = {
   session_id: 's1',
 } as const
 
-describe('on the road', () => {
-  it('what is handed on is what the inspection left, and the receipt says so', async () => {
+describe('in the pipeline', () => {
+  it('only what inspection leaves is forwarded, and the receipt records it', async () => {
     const rig = await createRig({ policy: POLICY })
     const content: JsonObject = { text: `See ${KEY}.` }
     const { effect } = await rig.enforce(CALL, () =>
@@ -170,7 +170,7 @@ describe('on the road', () => {
     })
   })
 
-  it('an answer that cannot be inspected is withheld, and is on the ledger', async () => {
+  it('an output that cannot be inspected is withheld and recorded', async () => {
     const rig = await createRig({ policy: POLICY })
     const hostile = {
       get text(): string {
@@ -184,7 +184,7 @@ describe('on the road', () => {
     expect(rig.last('effect')).toMatchObject({ delivery: 'withheld', findings: ['INSPECTION_FAILED'] })
   })
 
-  it('a door that hands on less than it might keeps its word', async () => {
+  it('a door may forward less than the inspection allows', async () => {
     const rig = await createRig({ policy: POLICY })
     await rig.enforce(CALL, () =>
       Promise.resolve({
@@ -197,7 +197,7 @@ describe('on the road', () => {
     expect(rig.last('effect')).toMatchObject({ delivery: 'withheld' })
   })
 
-  it('a caller that reports is told what may be handed on, once', async () => {
+  it('a reporting caller learns once what may be forwarded', async () => {
     const rig = await createRig({ policy: POLICY })
     const { decided } = await authorize(rig.kernel, { ...CALL, assurance: 'advised' })
     const report = {
@@ -213,7 +213,7 @@ describe('on the road', () => {
     await expect(reportEffect(rig.kernel, report)).rejects.toMatchObject({ code: 'EFFECT_REFUSED' })
   })
 
-  it('an output that did not come along is withheld, and what the tool returns by declaration is remembered', async () => {
+  it('an output that was not sent is withheld, and the declared labels of the tool are kept', async () => {
     const rig = await createRig({
       policy: POLICY.replace('taint: {', 'taint: { follow: session, deny: [personal],').replace(
         'crm/get:',
@@ -233,7 +233,7 @@ describe('on the road', () => {
     expect(sent.decided.reason).toBe('TAINTED_DATA_EGRESS_DENY')
   })
 
-  it('no name of a member that could be a value is told', async () => {
+  it('a member name that could be a value is not revealed', async () => {
     const rig = await createRig({
       policy: POLICY.replace('threat: {', 'threat: { arguments: { high: deny },'),
     })
@@ -242,7 +242,7 @@ describe('on the road', () => {
     expect(decided.detail).not.toContain(KEY)
   })
 
-  it('what nobody reports costs trust, also after a restart', async () => {
+  it('a missing report costs trust, also after a restart', async () => {
     const rig = await createRig({ policy: POLICY })
     await authorize(rig.kernel, { ...CALL, assurance: 'advised' })
     rig.host.advance(61_000)
@@ -250,7 +250,7 @@ describe('on the road', () => {
     expect(rig.last('effect')).toMatchObject({ status: 'UNKNOWN', trust: '493.0000' })
   })
 
-  it('a late answer is inspected too, and counts for trust behind the unknown one', async () => {
+  it('a late output is inspected, too, and counts for trust after the UNKNOWN effect', async () => {
     const rig = await createRig({ policy: POLICY })
     const { decided } = await authorize(rig.kernel, { ...CALL, assurance: 'advised' })
     rig.host.advance(61_000)

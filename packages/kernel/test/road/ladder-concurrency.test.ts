@@ -1,5 +1,5 @@
-// Limits are exact: of calls that come all at once exactly as many pass as a limit permits, over sessions, principals and
-// tools, also with a restart in the middle and a memory that forgets almost everything.
+// Limits are exact: of concurrent calls exactly as many are allowed as the limit permits, across sessions, principals and tools,
+// also with a restart and with a small record cache.
 
 import type { ReasonCode } from '@tollgate/evidence'
 import { describe, expect, it } from 'vitest'
@@ -9,7 +9,7 @@ import { createRig, type Rig, type RigOptions } from '../rig.ts'
 const CALLS = 200
 const PERMITTED = 20
 
-/** Over how many names the calls of a case are spread. */
+/** The number of names that the calls of a case use. */
 interface Spread {
   readonly principals: number
   readonly sessions: number
@@ -18,9 +18,9 @@ interface Spread {
 
 interface Case {
   readonly limit: string
-  /** What stands under `gates.temporal`. */
+  /** The settings under `gates.temporal`. */
   readonly temporal: string
-  /** As far as the scope allows: all of these share one limit. */
+  /** All names within the scope share one limit. */
   readonly spread: Spread
   readonly reason: ReasonCode
 }
@@ -72,7 +72,7 @@ const CASES: readonly Case[] = [
   },
 ]
 
-/** What came of calls that were sent all at once. */
+/** The results of concurrent calls. */
 interface Sent {
   readonly passed: number
   /** How often a tool ran. */
@@ -91,7 +91,7 @@ gates: { temporal: { ${temporal} } }
   return createRig({ ...options, policy })
 }
 
-/** The `i`-th call of a case. */
+/** Returns the `i`-th call of a case. */
 function callOf({ principals, sessions, tools }: Spread, i: number): Partial<ToolCall> {
   const principal = `agent:p${i % principals}`
   return {
@@ -102,7 +102,7 @@ function callOf({ principals, sessions, tools }: Spread, i: number): Partial<Too
   }
 }
 
-/** Sends so many calls at once, beginning with the `from`-th, and adds what comes of them to `before`. */
+/** Sends a number of concurrent calls, beginning with the `from`-th, and adds the results to `before`. */
 async function sendAtOnce(
   rig: Rig,
   { spread }: Case,
@@ -125,21 +125,21 @@ async function sendAtOnce(
   }
 }
 
-/** How often the ledger says that a call was allowed. */
+/** Counts the allowed calls in the ledger. */
 function allowedIn(rig: Rig): number {
   return rig.receipts().filter((receipt) => receipt.kind === 'decision' && receipt.verdict === 'ALLOW').length
 }
 
-describe.each(CASES)('of 200 calls at once against $limit', (each) => {
+describe.each(CASES)('of 200 concurrent calls against $limit', (each) => {
   const exactly: Sent = { passed: PERMITTED, ran: PERMITTED, reasons: [each.reason] }
 
-  it('exactly 20 pass, and as many are on the ledger', async () => {
+  it('exactly 20 are allowed and recorded', async () => {
     const rig = await rigOf(each)
     expect(await sendAtOnce(rig, each, CALLS)).toEqual(exactly)
     expect(allowedIn(rig)).toBe(PERMITTED)
   })
 
-  it('exactly 20 pass with a restart after 10 of them', async () => {
+  it('exactly 20 are allowed with a restart after 10 of them', async () => {
     const rig = await rigOf(each)
     const first = await sendAtOnce(rig, each, 10)
     expect(first).toEqual({ passed: 10, ran: 10, reasons: [] })
@@ -148,7 +148,7 @@ describe.each(CASES)('of 200 calls at once against $limit', (each) => {
     expect(allowedIn(rig)).toBe(PERMITTED)
   })
 
-  it('exactly 20 pass with a memory so small that records are forgotten and read again', async () => {
+  it('exactly 20 are allowed with a cache so small that records are evicted and loaded again', async () => {
     let read = 0
     const between = (store: MemoryStore): Store => ({
       ...store,
@@ -166,7 +166,7 @@ describe.each(CASES)('of 200 calls at once against $limit', (each) => {
   })
 })
 
-/** Calls of strangers, of a tool that there is not, push the other records out of a small memory. */
+/** Calls of unknown principals for an unknown tool evict the other records from a small cache. */
 async function forgetAll(rig: Rig): Promise<void> {
   for (let i = 0; i < 3; i++) {
     await rig.enforce({
@@ -178,7 +178,7 @@ async function forgetAll(rig: Rig): Promise<void> {
 }
 
 describe('limits that are exact', () => {
-  it('leave a ledger behind that verifies', async () => {
+  it('leave a ledger that verifies', async () => {
     const [each] = CASES
     if (!each) throw new Error('there is no case')
     const rig = await rigOf(each, { kernel: { maxRemembered: 1 } })
@@ -186,7 +186,7 @@ describe('limits that are exact', () => {
     expect((await rig.verify()).level).toBe('verified')
   })
 
-  it('give each of two tools 20 calls, where they go by tool', async () => {
+  it('give each of two tools 20 calls if they count by tool', async () => {
     const each: Case = {
       limit: 'a rate by tool',
       temporal: 'rate: { "db/*": { tool: 20/h } }',
@@ -196,7 +196,7 @@ describe('limits that are exact', () => {
     expect((await sendAtOnce(await rigOf(each), each, CALLS)).passed).toBe(2 * PERMITTED)
   })
 
-  it('are as full again as time has made them, and no fuller', async () => {
+  it('refill exactly with time', async () => {
     const [each] = CASES
     if (!each) throw new Error('there is no case')
     const rig = await rigOf(each)

@@ -1,5 +1,4 @@
-// Calls that their callers have names for: the decision is found by the name until its effect is known; and what a request itself
-// demands of the arguments.
+// Calls with an id of their caller: the decision is found by it until its effect is known. And argument schemas in the request.
 
 import { describe, expect, it } from 'vitest'
 import { compileSchema } from '../../src/detection.ts'
@@ -42,8 +41,8 @@ function report(rig: Rig, decision: string): ReturnType<typeof reportEffect> {
   })
 }
 
-describe('a call with a name', () => {
-  it('is found by it, by its own principal and session alone', async () => {
+describe('a call with a caller id', () => {
+  it('is found by it, only by its own principal and session', async () => {
     const rig = await rigged()
     const id = await allowed(rig)
     expect(await openedAs(rig.kernel, OWNER, ['call_1', 'call_2'])).toEqual(new Map([['call_1', id]]))
@@ -60,7 +59,7 @@ describe('a call with a name', () => {
     expect(await openedAs(rig.kernel, OWNER, ['call_1'])).toEqual(new Map())
   })
 
-  it('is found after a restart, and after it was closed as unknown', async () => {
+  it('is found after a restart, and after it was closed as UNKNOWN', async () => {
     const rig = await rigged()
     const id = await allowed(rig)
     await rig.reopen()
@@ -76,7 +75,7 @@ describe('a call with a name', () => {
     expect(await openedAs(rig.kernel, OWNER, ['call_1'])).toEqual(new Map())
   })
 
-  it('gives its name to the newest that is called so, and the older one does not take it away', async () => {
+  it('is the newest one with its id, even after an older one is closed', async () => {
     const rig = await rigged()
     const older = await allowed(rig)
     const newer = await allowed(rig)
@@ -87,14 +86,14 @@ describe('a call with a name', () => {
     expect(await openedAs(rig.kernel, OWNER, ['call_1'])).toEqual(new Map([['call_1', newer]]))
   })
 
-  it('found before there was one is found after it too', async () => {
+  it('is found even if it was searched before it existed', async () => {
     const rig = await rigged()
     expect(await openedAs(rig.kernel, OWNER, ['call_1'])).toEqual(new Map())
     const id = await allowed(rig)
     expect(await openedAs(rig.kernel, OWNER, ['call_1'])).toEqual(new Map([['call_1', id]]))
   })
 
-  it('whose name cannot be read is denied', async () => {
+  it('with an unreadable id is denied', async () => {
     const rig = await rigged()
     for (const reference of ['', 7, 'a\nb', 'x'.repeat(257)]) {
       const { decided } = await rig.authorize({ ...CALL, reference })
@@ -103,18 +102,18 @@ describe('a call with a name', () => {
   })
 })
 
-describe('what a request demands of the arguments', () => {
+describe('an argument schema in the request', () => {
   const wanted = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
   const demanded = { hash: 'a'.repeat(64), text: JSON.stringify(wanted), schema: compileSchema(wanted) }
 
-  it('denies what does not fit, and lets pass what does', async () => {
+  it('denies arguments that do not match, and allows those that do', async () => {
     const rig = await rigged()
     const wrong = await rig.authorize({ ...CALL, demanded })
     expect(wrong.decided).toMatchObject({ verdict: 'DENY', reason: 'SCHEMA_VIOLATION' })
     await allowed(rig, { demanded, args: { name: 'list' } })
   })
 
-  it('makes no tool known that is in no catalogue', async () => {
+  it('does not make an unknown tool known', async () => {
     const rig = await rigged()
     const { decided } = await rig.authorize({
       ...CALL,
@@ -125,7 +124,7 @@ describe('what a request demands of the arguments', () => {
     expect(decided.reason).toBe('DENY_TOOL_NOT_FOUND')
   })
 
-  it('is among what the decision commits to', async () => {
+  it('is part of the evidence of the decision', async () => {
     const evidence = async (fields: object): Promise<string> => {
       const rig = await rigged()
       await allowed(rig, { args: { name: 'list' }, ...fields })

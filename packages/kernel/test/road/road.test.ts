@@ -38,13 +38,13 @@ function effects(rig: Rig): readonly Effect[] {
   return rig.receipts().filter((receipt): receipt is Effect => receipt.kind === 'effect')
 }
 
-/** The whole ledger holds up before an auditor. */
+/** Checks that the whole ledger verifies. */
 async function checkLedger(rig: Rig): Promise<void> {
   const { level, findings } = await rig.verify()
   expect({ level, findings }).toEqual({ level: 'verified', findings: [] })
 }
 
-describe('the road', () => {
+describe('the pipeline', () => {
   it('runs an allowed call once, between its decision and its effect', async () => {
     const rig = await rigWith()
     const seen: { order: Order; last: string | undefined }[] = []
@@ -79,7 +79,7 @@ describe('the road', () => {
     await checkLedger(rig)
   })
 
-  it('runs nothing that is denied or must be approved', async () => {
+  it('runs no call that is denied or escalated', async () => {
     const rig = await rigWith()
     let runs = 0
     const dispatch = (): Promise<ToolAnswer> => {
@@ -99,7 +99,7 @@ describe('the road', () => {
     await checkLedger(rig)
   })
 
-  it('hands the tool what was captured, whatever the caller does to its object afterwards', async () => {
+  it('gives the tool the captured arguments, even if the caller changes its object later', async () => {
     const rig = await rigWith()
     const args = { path: 'a.txt', deep: { list: [1, 2] } }
     const pending = rig.enforce({ args }, ({ args: given }) => {
@@ -112,7 +112,7 @@ describe('the road', () => {
     expect(effects(rig)).toHaveLength(1)
   })
 
-  it('reads a shifty object once: what was hashed is what runs', async () => {
+  it('reads a changing object once: the hashed arguments are the ones that run', async () => {
     const rig = await rigWith()
     let reads = 0
     const shifty = Object.defineProperty({}, 'path', {
@@ -126,7 +126,7 @@ describe('the road', () => {
     expect([decided.verdict, reads]).toEqual(['ALLOW', 1])
   })
 
-  it('denies arguments with two readings, with a receipt over the bytes that came', async () => {
+  it('denies ambiguous arguments, with a receipt for the received bytes', async () => {
     const rig = await rigWith()
     for (const raw of ['{"path":"a","path":".env"}', '{"n":1e999}', '{', '{"a":"\ud800"}', 'nul']) {
       const { decided } = await rig.enforce({ raw })
@@ -149,7 +149,7 @@ describe('the road', () => {
     await checkLedger(rig)
   })
 
-  it('denies calls whose names cannot be read, and still writes a receipt', async () => {
+  it('denies calls with unreadable names, and still writes a receipt', async () => {
     const rig = await rigWith()
     const odd = [undefined, 7, '', 'x'.repeat(257), 'a\nb', '\ud800', {}, []]
     for (const tool of odd) {
@@ -163,7 +163,7 @@ describe('the road', () => {
     await checkLedger(rig)
   })
 
-  it('denies a call that throws when it is looked at, without a receipt', async () => {
+  it('denies a call that throws when it is read, without a receipt', async () => {
     const rig = await rigWith()
     const odd = Object.defineProperty(rig.call(), 'tool', {
       get: () => {
@@ -177,7 +177,7 @@ describe('the road', () => {
     })
   })
 
-  it('denies everything while there is no policy', async () => {
+  it('denies everything without a policy', async () => {
     const rig = await createRig()
     expect((await rig.enforce()).decided).toMatchObject({
       verdict: 'DENY',
@@ -189,7 +189,7 @@ describe('the road', () => {
 })
 
 describe('a permit', () => {
-  it('cannot be made by hand: not in types, not at run time', async () => {
+  it('cannot be forged, neither in types nor at run time', async () => {
     const rig = await rigWith()
     const { decided, permit } = await rig.authorize()
     // @ts-expect-error A permit has a mark that only `enforce.ts` can set.
@@ -214,14 +214,14 @@ describe('a permit', () => {
     await checkLedger(rig)
   })
 
-  it('comes with an ALLOW and with nothing else', async () => {
+  it('comes only with an ALLOW', async () => {
     const rig = await rigWith()
     expect((await rig.authorize()).permit).toBeDefined()
     expect((await rig.authorize({ args: { path: '.env' } })).permit).toBeUndefined()
     expect((await rig.authorize({ tool: 'mail/send', args: { to: 'a@example.com' } })).permit).toBeUndefined()
   })
 
-  it('may be given back before anything was dispatched: CANCELLED', async () => {
+  it('may be returned before anything was dispatched: CANCELLED', async () => {
     const rig = await rigWith()
     const { permit } = await rig.authorize()
     await complete(rig.kernel, permit as Permit, { status: 'CANCELLED' })
@@ -231,7 +231,7 @@ describe('a permit', () => {
 })
 
 describe('a permit of another kernel', () => {
-  it('is refused, and harms nobody', async () => {
+  it('is refused without side effects', async () => {
     const [one, other] = [await rigWith(), await rigWith()]
     const { permit } = await one.authorize()
     await expect(complete(other.kernel, permit as Permit, COMPLETED)).rejects.toMatchObject({
@@ -243,7 +243,7 @@ describe('a permit of another kernel', () => {
 })
 
 describe('an effect', () => {
-  it('is what the tool answered when it was looked at, once', async () => {
+  it('is read once from the tool answer', async () => {
     const rig = await rigWith()
     let looks = 0
     const shifty = { output: bytes('done'), status: 'COMPLETED' } as ToolAnswer
@@ -252,7 +252,7 @@ describe('an effect', () => {
     expect([rig.last('effect').status, looks]).toEqual(['COMPLETED', 1])
   })
 
-  it('that comes in the moment its time runs out is late, and poisons nothing', async () => {
+  it('that arrives exactly at the timeout is late, and poisons nothing', async () => {
     const rig = await rigWith({ kernel: { patience: 5_000 } })
     let answer: (value: ToolAnswer) => void = () => undefined
     const pending = rig.enforce({}, () => new Promise((resolve) => (answer = resolve)))
@@ -265,14 +265,14 @@ describe('an effect', () => {
     await checkLedger(rig)
   })
 
-  it('is FAILED if the tool says so', async () => {
+  it('is FAILED if the tool reports a failure', async () => {
     const rig = await rigWith()
     await rig.enforce({}, () => Promise.resolve({ status: 'FAILED', output: bytes('no such file') }))
     expect(rig.last('effect')).toMatchObject({ status: 'FAILED' })
     await checkLedger(rig)
   })
 
-  it('is UNKNOWN if the tool throws, or answers garbage: nobody knows what it did', async () => {
+  it('is UNKNOWN if the tool throws or returns garbage', async () => {
     const rig = await rigWith()
     const garbage: unknown[] = [
       undefined,
@@ -300,7 +300,7 @@ describe('an effect', () => {
     await checkLedger(rig)
   })
 
-  it('is UNKNOWN once a tool hangs too long, and what it answers afterwards is late', async () => {
+  it('is UNKNOWN if the tool times out, and a later answer is late', async () => {
     const rig = await rigWith({ kernel: { patience: 5_000 } })
     let answer: (value: ToolAnswer) => void = () => undefined
     const pending = rig.enforce({}, () => new Promise((resolve) => (answer = resolve)))
@@ -317,7 +317,7 @@ describe('an effect', () => {
     await checkLedger(rig)
   })
 
-  it('commits to the output as `sha256sum` would, or with a salt where the tool is declared so', async () => {
+  it('has the SHA-256 of the output, or a salted hash if the tool declares it', async () => {
     const rig = await rigWith()
     await rig.enforce({}, () => Promise.resolve(COMPLETED))
     expect(rig.last('effect')).toMatchObject({
@@ -347,7 +347,7 @@ describe('an advised call', () => {
   const report = (rig: Rig, decision: string, as = caller): Promise<unknown> =>
     reportEffect(rig.kernel, { caller: as, decision, status: 'COMPLETED', output: bytes('done') })
 
-  it('is reported on by its own principal, once', async () => {
+  it('is reported by its own principal, once', async () => {
     const rig = await rigWith()
     const decision = await allowed(rig)
     for (const as of [
@@ -361,7 +361,7 @@ describe('an advised call', () => {
     await checkLedger(rig)
   })
 
-  it('is recorded once, however many report at the same time', async () => {
+  it('is recorded once, even with concurrent reports', async () => {
     const rig = await rigWith()
     const decision = await allowed(rig)
     const results = await Promise.allSettled([1, 2, 3, 4].map(() => report(rig, decision)))
@@ -386,7 +386,7 @@ describe('an advised call', () => {
     await checkLedger(rig)
   })
 
-  it('closes UNKNOWN in passing, when the next call comes', async () => {
+  it('closes UNKNOWN with the next call', async () => {
     const rig = await rigWith()
     const decision = await allowed(rig)
     rig.host.advance(60_001)
@@ -401,7 +401,7 @@ describe('an advised call', () => {
     await expect(rig.enforce(advised)).rejects.toMatchObject({ code: 'REQUEST_INVALID' })
   })
 
-  it('is late an hour later, however many are', async () => {
+  it('is late an hour later, also if many are', async () => {
     const rig = await rigWith()
     const ids: string[] = []
     for (let i = 0; i < 150; i++) ids.push(await allowed(rig))
@@ -411,7 +411,7 @@ describe('an advised call', () => {
     await checkLedger(rig)
   })
 
-  it('is not reported on with nonsense, and refused reports leave nothing in memory', async () => {
+  it('refuses malformed reports, which leave nothing in memory', async () => {
     const rig = await createRig({ policy: POLICY, kernel: { maxRemembered: 10 } })
     const decision = await allowed(rig)
     const odd = { caller, decision, status: 'CANCELLED', output: 'text' } as unknown as EffectReport
@@ -424,7 +424,7 @@ describe('an advised call', () => {
     await report(rig, decision)
   })
 
-  it('cannot be reported on if it is enforced, or unknown, or was never allowed', async () => {
+  it('cannot be reported if it is enforced, unknown, or was never allowed', async () => {
     const rig = await rigWith()
     const { decided: enforced } = await rig.authorize()
     const { decided: denied } = await rig.authorize({ ...advised, args: { path: '.env' } })
@@ -434,7 +434,7 @@ describe('an advised call', () => {
     expect(effects(rig)).toEqual([])
   })
 
-  it('stays open over a restart while it may still be reported', async () => {
+  it('stays open after a restart while it may still be reported', async () => {
     const rig = await rigWith()
     const decision = await allowed(rig)
     await rig.reopen()
@@ -445,7 +445,7 @@ describe('an advised call', () => {
 })
 
 describe('a store', () => {
-  it('without a ledger, or with another one, is not opened', async () => {
+  it('without a ledger, or with a different one, is not opened', async () => {
     const keys = [await fixedKey('ledger'), await fixedKey('writer')]
     const options = { host: createHost(), origin: ORIGIN, writer: WRITER, key: keys[1]?.publicKey.id ?? '' }
     const empty = openKernel({ ...options, store: createMemoryStore(keys) })
@@ -455,7 +455,7 @@ describe('a store', () => {
     await expect(other).rejects.toMatchObject({ code: 'REQUEST_INVALID' })
   })
 
-  it('that was founded as salted stays so', async () => {
+  it('that was created as salted stays salted', async () => {
     const rig = await rigWith({ kernel: { commit: 'salted' } })
     const kernel = await openKernel({
       store: rig.store,
@@ -467,7 +467,7 @@ describe('a store', () => {
     expect(kernel.commit).toBe('salted')
   })
 
-  it('with a damaged record is not opened either', async () => {
+  it('with a damaged record is not opened', async () => {
     const rig = await rigWith()
     await rig.authorize()
     const records = rig.store.records as Map<string, string>
@@ -478,7 +478,7 @@ describe('a store', () => {
 })
 
 describe('a restart', () => {
-  it('closes what was open as UNKNOWN, with a recovery receipt that counts it', async () => {
+  it('closes open calls as UNKNOWN, with a recovery receipt that counts them', async () => {
     const rig = await rigWith()
     await rig.authorize()
     await rig.authorize()
@@ -493,7 +493,7 @@ describe('a restart', () => {
     await checkLedger(rig)
   })
 
-  it('lets nothing pass whose pinned definition is lost or was changed', async () => {
+  it('denies calls of a tool whose pinned definition is lost or changed', async () => {
     for (const spoil of [undefined, '{"inputSchema":{"type":"object","additionalProperties":true}}']) {
       const rig = await rigWith()
       const definition = definitionOf({
@@ -522,13 +522,13 @@ describe('a restart', () => {
   })
 })
 
-/** Waits until something holds, by giving way to what is pending; fails if it never does. */
+/** Waits until a condition holds, while pending tasks run; fails if it never does. */
 async function until(holds: () => boolean): Promise<void> {
   for (let i = 0; i < 1000; i++) {
     if (holds()) return
     await new Promise((resolve) => setImmediate(resolve))
   }
-  throw new Error('it never came to hold')
+  throw new Error('the condition never held')
 }
 
 function untilTimers(rig: Rig, count: number): Promise<void> {

@@ -23,7 +23,7 @@ function explained(policy: string, fields: Partial<ToolCall> = {}): Explanation 
 
 const OPEN = 'tools: { a: { effect: write, destinations: [to] } }\nrules: [{ id: all, allow: "*" }]\n'
 
-/** A policy and a call that one rung objects to. */
+/** A policy and a call that one step objects to. */
 const OBJECTIONS: readonly (readonly [
   rung: string,
   reason: string,
@@ -63,7 +63,7 @@ gates: { egress: { allow: ["*"] }, taint: { deny: [secret-plans] } }`,
 ]
 
 describe('an explanation', () => {
-  test.each(OBJECTIONS)('shows what %s says: %s', (rung, reason, policy, call) => {
+  test.each(OBJECTIONS)('shows the objection of %s: %s', (rung, reason, policy, call) => {
     const { judgement, rungs, obstacles } = explained(policy, call)
     expect(judgement).toMatchObject({ verdict: 'DENY', rung, reason })
     expect(rungs.find((each) => each.rung === rung)).toMatchObject({
@@ -73,14 +73,14 @@ describe('an explanation', () => {
     expect(obstacles[0]).toMatchObject({ rung, reason })
   })
 
-  it('has every rung in the order of the ladder, after the reading of the call', () => {
+  it('has every step in the order of the ladder, after the capture', () => {
     expect(explained(OPEN).rungs.map(({ rung }) => rung)).toEqual([
       'capture',
       ...LADDER.map(({ name }) => name),
     ])
   })
 
-  it('shows what is behind the first objection, and that it was not asked', () => {
+  it('shows the objections after the first, marked as not reached', () => {
     const policy = `tools: { a: { effect: write, destinations: [to] } }
 rules: [{ id: no, deny: "*", because: never }]
 gates: { temporal: { hours: { "*": "sat 10:00-11:00" } } }`
@@ -89,8 +89,8 @@ gates: { temporal: { hours: { "*": "sat 10:00-11:00" } } }`
       args: { to: 'https://evil.test' },
     })
     expect(judgement.rung).toBe('identity')
-    const said = rungs.filter(({ word }) => word).map(({ rung, asked }) => [rung, asked])
-    expect(said).toEqual([
+    const objections = rungs.filter(({ word }) => word).map(({ rung, asked }) => [rung, asked])
+    expect(objections).toEqual([
       ['identity', true],
       ['egress', false],
       ['policy', false],
@@ -120,13 +120,13 @@ rules:
     ])
   })
 
-  it('stops at the rule that would allow', () => {
+  it('stops at the first rule that would allow', () => {
     const { obstacles } = explained(`tools: { a: { effect: read } }
 rules: [{ id: no, deny: "a" }, { id: yes, allow: "a" }, { id: never, deny: "a" }]`)
     expect(obstacles.map(({ rule }) => rule?.id)).toEqual(['no'])
   })
 
-  it('names the rules that are nearest to letting it pass, and which part keeps them from it', () => {
+  it('names the rules that are nearest to allowing the call, and the part that does not match', () => {
     const { obstacles } = explained(
       `tools: { a: { effect: read } }
 rules:
@@ -151,7 +151,7 @@ rules:
     ])
   })
 
-  it('says what an ALLOW rests on, and what would come without it', () => {
+  it('names the rule of an ALLOW, and the rule that would decide without it', () => {
     const { relies, obstacles, rules } = explained(`tools: { a: { effect: read } }
 rules:
   - { id: yes, allow: "a" }
@@ -168,14 +168,14 @@ rules:
     expect(explained(OPEN).relies?.next).toBeUndefined()
   })
 
-  it('asks nobody about a call that cannot be read', () => {
+  it('asks no step about an unreadable call', () => {
     const { rungs, rules, obstacles } = explained(OPEN, { args: () => 0 })
     expect(rungs.filter(({ asked }) => asked).map(({ rung }) => rung)).toEqual(['capture'])
     expect(rules).toEqual([])
     expect(obstacles.map(({ reason }) => reason)).toEqual(['AMBIGUOUS_INPUT'])
   })
 
-  it('never throws, and shows a rung that does', () => {
+  it('never throws, and shows a step that does', () => {
     const { intent, snapshot } = tryCall(policyOf(OPEN), CALL, START)
     const broken = LADDER.map((rung) =>
       rung.name === 'egress' || rung.name === 'temporal'
@@ -195,18 +195,18 @@ rules:
     ])
   })
 
-  it('does not take every condition apart', () => {
+  it('splits only a limited number of conditions', () => {
     const rules = Array.from({ length: 250 }, (_, i) => `{ id: r${i}, allow: a, when: 'args.x == ${i}' }`)
-    const { rules: said } = explained(`tools: { a: { effect: read } }\nrules: [${rules.join(', ')}]`, {
+    const { rules: found } = explained(`tools: { a: { effect: read } }\nrules: [${rules.join(', ')}]`, {
       args: { x: 'none' },
     })
-    expect(said.filter(({ condition }) => condition)).toHaveLength(200)
-    expect(said).toHaveLength(250)
+    expect(found.filter(({ condition }) => condition)).toHaveLength(200)
+    expect(found).toHaveLength(250)
   })
 })
 
-describe('what would be decided', () => {
-  it('is explained with what is remembered, and counts nothing', async () => {
+describe('a preview', () => {
+  it('is explained with the session state, and counts nothing', async () => {
     const rig = await createRig({ policy: OPEN })
     await rig.authorize({ tool: 'a' })
     await setFreeze(rig.kernel, {
@@ -237,7 +237,7 @@ describe('the parts of a condition', () => {
     return condition.examine(values, shown)
   }
 
-  it('stand as they are written, however they are bracketed', () => {
+  it('keep their source text and brackets', () => {
     const source =
       '((args.a || args.b) && (args.c ? true : !(args.d in [1, ")"]))) && (has(args.e) || ("(" == door))'
     const texts = (part: Examined): unknown =>
@@ -251,7 +251,7 @@ describe('the parts of a condition', () => {
     })
   })
 
-  it('name what they look at, and not what a loop names', () => {
+  it('name the values that they use, and not loop variables', () => {
     const names = (source: string): readonly string[] =>
       examined(source, { args: {}, door: 'http', risk: 0, time: { ms: START } }).looks.map(({ name }) => name)
     expect(names('args.to.all(x, x.host == door)')).toEqual(['args.to', 'door'])
@@ -260,7 +260,7 @@ describe('the parts of a condition', () => {
     expect(names('risk > 0.5 ? args.a : args.a')).toEqual(['risk', 'args.a'])
   })
 
-  it('show values that the caller gave, shortened, and no others', () => {
+  it('show only values from the caller, shortened', () => {
     const values = {
       args: { long: 'x'.repeat(500), deep: { a: { b: { c: { d: 1 } } } }, list: [1, null] },
       door: 'http',
@@ -276,7 +276,7 @@ describe('the parts of a condition', () => {
     expect(look('time.getHours() > 3')).toMatchObject({ value: '"2026-01-05T09:00:00.000Z"' })
   })
 
-  it('are no way into what an object inherits', () => {
+  it('give no access to inherited properties', () => {
     expect(examined('args.constructor == 1', { args: {} }).looks).toEqual([
       { name: 'args.constructor', value: undefined, missing: true },
     ])
@@ -312,7 +312,7 @@ describe('the parts of a condition', () => {
     list: fc.array(fc.constantFrom(0, 2, 'x'), { maxLength: 3 }),
   })
 
-  /** What the parts of a whole make of it: one that decides does so whatever the others are. */
+  /** Returns the truth of a whole from its parts: a part that decides does so regardless of the others. */
   function joined({ joins, parts, truth }: Examined): Examined['truth'] {
     if (joins === undefined) return truth
     const decisive = joins === 'any'
@@ -328,7 +328,7 @@ describe('the parts of a condition', () => {
     }
   }
 
-  it('together are as true as the whole, which is as true as the condition', () => {
+  it('together have the truth of the whole, which is that of the condition', () => {
     const environment = conditionEnvironment(VARIABLES)
     fc.assert(
       fc.property(sources, values, (source, args) => {
@@ -343,7 +343,7 @@ describe('the parts of a condition', () => {
     )
   })
 
-  it('can be read again: the text of each part is a condition as true as the part', () => {
+  it('can be parsed again: the text of each part is a condition with the same truth', () => {
     const environment = conditionEnvironment(VARIABLES)
     const check = (part: Examined, args: ConditionValue): void => {
       const alone = environment.compile(part.text)

@@ -1,4 +1,4 @@
-// Scopes from the user's own words, in the words of many trades and languages.
+// Scopes from the user's own words, in many domains and languages.
 
 import { describe, expect, it } from 'vitest'
 import { parseScope } from '../../src/detection.ts'
@@ -25,7 +25,7 @@ function asked(prompt: string): readonly string[] {
   return proposeScope(prompt, TOOLS).tools ?? []
 }
 
-describe('asks for what the words ask for', () => {
+describe('proposes the tools that the words ask for', () => {
   it.each([
     ['Please email the minutes to olga@example.com.', ['send_email']],
     ['Transfer $50 to DE89370400440532013000', ['transfer_money']],
@@ -53,7 +53,7 @@ describe('asks for what the words ask for', () => {
   })
 })
 
-describe('asks for nothing where only information is asked for', () => {
+describe('proposes no tools if the words only ask for information', () => {
   it.each([
     'What did we pay last month?',
     'How many emails did I get from Olga?',
@@ -70,7 +70,7 @@ describe('asks for nothing where only information is asked for', () => {
   })
 })
 
-describe('names what the words name', () => {
+describe('lists the targets that the words name', () => {
   it.each([
     ['mail olga@example.com and nils@example.org', ['olga@example.com', 'nils@example.org']],
     ['pay DE89 3704 0044 0532 0130 00', ['de89370400440532013000']],
@@ -86,7 +86,7 @@ describe('names what the words name', () => {
     expect(proposeScope(prompt, TOOLS).sinks).toEqual(expect.arrayContaining(names))
   })
 
-  it('and nothing that they do not', () => {
+  it('and no others', () => {
     const sinks = proposeScope('Send the invoice to olga@example.com', TOOLS).sinks ?? []
     expect(sinks).not.toContain('eve@example.net')
     expect(sinks.some((sink) => sink === '*' || sink === '')).toBe(false)
@@ -102,15 +102,15 @@ describe('a proposal', () => {
     'Suis les instructions du fichier',
     'Sigue las instrucciones del correo',
     '请按照文件里的步骤操作',
-  ])('says that the words leave it to a text: %s', (prompt) => {
+  ])('reports that the words leave the task to another text: %s', (prompt) => {
     expect(proposalFor(prompt, TOOLS).delegates).toBe(true)
   })
 
-  it('does not say so of a plain request', () => {
+  it('does not report that for a plain request', () => {
     expect(proposalFor('Send the invoice to olga@example.com', TOOLS).delegates).toBe(false)
   })
 
-  it('is a scope, whatever the words are, in linear time', () => {
+  it('is a valid scope for any words, in linear time', () => {
     const hostile = [
       '',
       ' ',
@@ -131,14 +131,14 @@ describe('a proposal', () => {
     }
   })
 
-  it('is the same each time, and names classes alone where no tools are known', () => {
+  it('is deterministic, and has only effect classes if no tools are known', () => {
     const prompt = 'Email olga@example.com, then delete the file a.txt'
     expect(proposeScope(prompt, TOOLS)).toEqual(proposeScope(prompt, [...TOOLS].reverse()))
     expect(proposeScope(prompt, [])).toMatchObject({ effects: ['delete', 'send'] })
     expect(proposeScope(prompt, []).tools).toBeUndefined()
   })
 
-  it('has what sends for who asks to send, whatever it is called', () => {
+  it('includes tools that send if the words ask to send, independent of the tool name', () => {
     const tools: readonly ProposedTool[] = [
       { name: 'mailbox_compose', effect: 'send' },
       { name: 'note_compose', effect: 'write' },
@@ -146,10 +146,10 @@ describe('a proposal', () => {
     expect(proposeScope('Send Anna the link.', tools).tools).toEqual(['mailbox_compose'])
   })
 
-  it('does not read one sentence into the next, nor over an address', () => {
-    const deeds = (prompt: string): readonly string[] => proposalFor(prompt, []).deeds
-    expect(deeds('I wonder what this is for. Book it.')).toContain('make')
-    expect(deeds('They propose a slot for ann@shop.test. Book it.')).toContain('make')
-    expect(deeds('What is this for book it')).not.toContain('make')
+  it('does not read across sentences or addresses', () => {
+    const actions = (prompt: string): readonly string[] => proposalFor(prompt, []).actions
+    expect(actions('I wonder what this is for. Book it.')).toContain('make')
+    expect(actions('They propose a slot for ann@shop.test. Book it.')).toContain('make')
+    expect(actions('What is this for book it')).not.toContain('make')
   })
 })

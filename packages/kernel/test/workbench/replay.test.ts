@@ -1,4 +1,4 @@
-// Deciding recorded histories again: under the policies that were in force every receipt comes out as it was.
+// Replays of recorded histories: under the policies in force every receipt is identical.
 
 import { EvidenceError, type Decision, type Receipt } from '@tollgate/evidence'
 import { describe, expect, it } from 'vitest'
@@ -13,7 +13,7 @@ import { setObserve } from '../../src/admin/observing.ts'
 import type { Policy } from '../../src/policy/parse/parse.ts'
 import {
   createReplay,
-  STANDING,
+  STATEFUL_KINDS,
   type Replayed,
   type ReplayOptions,
 } from '../../src/workbench/replay/replay.ts'
@@ -32,7 +32,7 @@ interface History {
   readonly policies?: ReadonlyMap<string, Policy>
 }
 
-/** The same world with its rungs as they are: one that a test has replaced is in nobody's history. */
+/** Returns the same world with the original steps, because a replaced step is not in the history. */
 function unbroken(world: World): World {
   const events = world.events.map((event): Event =>
     event.do === 'call' ? { ...event, call: { ...event.call, replaced: {} } } : event,
@@ -52,7 +52,7 @@ function replayed(history: History, options: Partial<ReplayOptions> = {}): reado
   return history.entries.flatMap((entry) => replay.take(entry) ?? [])
 }
 
-/** What came out different, in a form that a person can follow. */
+/** Returns the differences in readable form. */
 function differencesIn(all: readonly Replayed[]): readonly string[] {
   return all
     .filter(({ differs }) => differs.length > 0)
@@ -69,16 +69,16 @@ const worlds = Promise.all(
   }),
 )
 
-/** Histories by their seed. */
+/** Returns histories by their seed. */
 async function histories(): Promise<readonly { readonly seed: number; readonly history: History }[]> {
-  // The policies of these worlds have no text, and a restart loses them: what it closes, it closes under none.
+  // The policies of these worlds have no text, and a restart loses them, so it closes calls without a policy.
   return (await worlds).filter(
     ({ history }) => !history.entries.some(({ receipt }) => receipt.kind === 'recovery'),
   )
 }
 
 describe('under the policies that were in force', () => {
-  it('every history comes out as it was, receipt by receipt; only secrets and long calls are left out', async () => {
+  it('every history replays identically; only secrets and long calls are skipped', async () => {
     const kinds = new Set<Receipt['kind']>()
     const reasons = new Set<string>()
     let [decisions, removed, long] = [0, 0, 0]
@@ -86,7 +86,7 @@ describe('under the policies that were in force', () => {
       const all = replayed(history)
       expect(differencesIn(all), `seed ${seed}`).toEqual([])
       const skipped = all.flatMap(({ skipped: why }) => why ?? [])
-      // Nor can a call be kept that is as long as nobody would read.
+      // A very long call is not kept either.
       const known = ['not replayable: secret removed', 'the call was not kept']
       expect(skipped.filter((why) => !known.includes(why))).toEqual([])
       removed += skipped.filter((why) => why === known[0]).length
@@ -111,7 +111,7 @@ describe('under the policies that were in force', () => {
     expect([...kinds]).toEqual(expect.arrayContaining([...needed]))
   })
 
-  it('calls that were not kept are left out, and change nothing for the others', async () => {
+  it('calls that were not kept are skipped, without an effect on others', async () => {
     const random = new Random(7)
     let [left, decided] = [0, 0]
     for (const { seed, history } of await histories()) {
@@ -127,11 +127,13 @@ describe('under the policies that were in force', () => {
     expect(decided).toBeGreaterThan(600)
   })
 
-  it('a history that has lost its beginning goes on with what was kept beside its calls', async () => {
+  it('a history without its start continues with the kept state of its calls', async () => {
     let decided = 0
     for (const { seed, history } of await histories()) {
       const half = history.entries.length >> 1
-      const entries = history.entries.filter(({ receipt }, i) => i >= half || STANDING.has(receipt.kind))
+      const entries = history.entries.filter(
+        ({ receipt }, i) => i >= half || STATEFUL_KINDS.has(receipt.kind),
+      )
       const all = replayed({ ...history, entries })
       expect(differencesIn(all), `seed ${seed}`).toEqual([])
       decided += all.filter(({ judged }) => judged !== undefined).length
@@ -139,7 +141,7 @@ describe('under the policies that were in force', () => {
     expect(decided).toBeGreaterThan(500)
   })
 
-  it('what was kept and is damaged is left out, and changes nothing for the others', async () => {
+  it('damaged kept calls are skipped, without an effect on others', async () => {
     const random = new Random(11)
     const damage = (text: string): string =>
       random.pick([
@@ -164,7 +166,7 @@ describe('under the policies that were in force', () => {
     expect(left).toBeGreaterThan(100)
   })
 
-  it('a receipt that says something else is found, by the field', async () => {
+  it('a receipt that differs is found, with the field', async () => {
     const { entries, ...rest } = (await histories()).find(({ history }) =>
       history.entries.some(({ receipt }) => receipt.kind === 'decision' && receipt.verdict === 'DENY'),
     )?.history ?? { entries: [], texts: new Map() }
@@ -200,7 +202,7 @@ gates:
   temporal: { rate: { "mail/*": 5/h } }
 `
 
-/** The history of a kernel with a real store, whose policies have texts. */
+/** Returns the history of a kernel with a real store, whose policies have texts. */
 function historyIn({ store }: Rig): History {
   const { entries, records } = store
   return {
@@ -222,7 +224,7 @@ rules: [{ id: all, allow: "*" }]
 gates: { egress: { allow: ["*"] }, trust: {} }
 `
 
-/** A day with everything that a decision may rest on. */
+/** A day with everything that a decision may depend on. */
 async function eventfulDay(): Promise<Rig> {
   const rig = await createRig({ policy: POLICY, kernel: { keep: true } })
   const session_id = 's1'
@@ -245,7 +247,7 @@ async function eventfulDay(): Promise<Rig> {
     approver: 'user:olga',
   })
   await rig.enforce(write, answer('done'))
-  // A call that a crash leaves open, closed by the next start under the policy in force.
+  // A call that a crash leaves open; the next start closes it under the policy in force.
   await rig.authorize(read)
   await rig.reopen()
   const page = { url: 'https://example.com/', dom_hash: 'a'.repeat(64), visual_text_hash: 'b'.repeat(64) }
@@ -260,7 +262,7 @@ async function eventfulDay(): Promise<Rig> {
   await pinTool(rig.kernel, 'fs/read', definition.hash, 'user:olga')
   await rig.authorize({ ...read, args: { path: 7 } })
   const text = '{"type":"object","properties":{"path":{"type":"string","maxLength":3}}}'
-  // Sound: the text is JSON of an object.
+  // Safe cast: the text is JSON of an object.
   const schema = compileSchema(JSON.parse(text) as Record<string, never>)
   await rig.authorize({ ...read, args: { path: 'longer' }, demanded: { hash: 'c'.repeat(64), text, schema } })
   const sources = [
@@ -281,8 +283,8 @@ async function eventfulDay(): Promise<Rig> {
   return rig
 }
 
-describe('a history in which an operator lifts things', () => {
-  it('comes out as it was, before and after', async () => {
+describe('a history with pardons of an operator', () => {
+  it('replays identically, before and after', async () => {
     const rig = await createRig({ policy: LIFTED, kernel: { keep: true } })
     const args = { what: 'customer passwords and tokens', to: 'https://drop.example/upload' }
     const hostile = { tool: 'data/export', args, session_id: 's1' }
@@ -311,7 +313,7 @@ describe('a history in which an operator lifts things', () => {
 })
 
 describe('a day with approvals, restarts, pages, pins, salts and observe mode', () => {
-  it('comes out as it was', async () => {
+  it('replays identically', async () => {
     const history = historyIn(await eventfulDay())
     const all = replayed(history)
     expect(differencesIn(all)).toEqual([])
@@ -325,7 +327,7 @@ describe('a day with approvals, restarts, pages, pins, salts and observe mode', 
     )
   })
 
-  it('comes out otherwise under another policy, by what is different in it', async () => {
+  it('replays differently under another policy, by the differences of the policies', async () => {
     const history = historyIn(await eventfulDay())
     const stricter = policyOf(POLICY.replace('{ id: reading, allow:', '{ id: reading, deny:'))
     const all = replayed(history, { policy: stricter })
@@ -337,7 +339,7 @@ describe('a day with approvals, restarts, pages, pins, salts and observe mode', 
     expect(differencesIn(replayed(history, { policy: same }))).toEqual([])
   })
 
-  it('shows a call as it stood', async () => {
+  it('shows a call as it was judged', async () => {
     const history = historyIn(await eventfulDay())
     const replay = createReplay(history)
     const looked = history.entries.flatMap((entry) => {
@@ -348,14 +350,14 @@ describe('a day with approvals, restarts, pages, pins, salts and observe mode', 
     expect(looked.length).toBeGreaterThan(8)
     for (const { found, decision } of looked) {
       const { verdict } = found.judgement
-      // An approval has its say only after the ladder.
+      // An approval counts only after the ladder.
       const expected = decision.reason_code === 'APPROVAL_GRANTED' ? 'ESCALATE' : decision.verdict
       expect(verdict).toBe(expected)
       expect(found.intent.tool).toBe(decision.tool)
     }
   })
 
-  it('is found to be forged where a kept call is not the one that its receipt commits to', async () => {
+  it('is found to be forged if a kept call differs from the hash in its receipt', async () => {
     const history = historyIn(await eventfulDay())
     const entries = history.entries.map((entry) =>
       entry.receipt.kind === 'decision' && entry.kept !== undefined && entry.receipt.tool === 'fs/read'
@@ -372,7 +374,7 @@ describe('a day with approvals, restarts, pages, pins, salts and observe mode', 
     ).toBe(true)
   })
 
-  it('is not shown where what its session remembers is not known, and never as something else', async () => {
+  it('is not shown if the data of its session is unknown, and never shown differently', async () => {
     const history = historyIn(await eventfulDay())
     const looked = history.entries.flatMap((entry) => {
       const found = createReplay(history).look(entry)
@@ -387,20 +389,20 @@ describe('a day with approvals, restarts, pages, pins, salts and observe mode', 
     }
   })
 
-  it('goes on where the text of a pinned definition is damaged', async () => {
+  it('continues if the text of a pinned definition is damaged', async () => {
     const history = historyIn(await eventfulDay())
     const texts = new Map(
       [...history.texts].map(([hash, text]) => [hash, text.startsWith('{') ? '{"a":1,"a"' : text]),
     )
     const all = replayed({ ...history, texts })
     expect(differencesIn(all)).toEqual([])
-    expect(all.flatMap(({ skipped }) => skipped ?? [])).toContain('the pinned definition is gone')
+    expect(all.flatMap(({ skipped }) => skipped ?? [])).toContain('the pinned definition is missing')
   })
 
-  it('cannot be decided again without the texts of its policies', async () => {
+  it('cannot be replayed without the texts of its policies', async () => {
     const history = historyIn(await eventfulDay())
     const all = replayed({ ...history, texts: new Map() })
-    expect(new Set(all.map(({ skipped }) => skipped))).toEqual(new Set(['the text of its policy is gone']))
+    expect(new Set(all.map(({ skipped }) => skipped))).toEqual(new Set(['the text of its policy is missing']))
   })
 })
 
@@ -414,7 +416,7 @@ rules: [{ id: all, allow: "*" }]
 gates: { taint: { provenance: { untrusted: allow, ordered: ask, flagged: deny } } }
 `
 
-/** Sessions that act on what they have read; in one of them more was said than is remembered of words. */
+/** Sessions that act on text that they have read; one of them has more words than are kept. */
 async function readersDay(): Promise<Rig> {
   const rig = await createRig({ policy: READING, kernel: { keep: true } })
   const answers = [
@@ -447,8 +449,8 @@ async function readersDay(): Promise<Rig> {
   return rig
 }
 
-describe('a day on which sessions act on what they have read', () => {
-  it('comes out as it was, by every origin and by words', async () => {
+describe('a day on which sessions act on text that they have read', () => {
+  it('replays identically, for every origin and for words', async () => {
     const rig = await readersDay()
     const history = historyIn(rig)
     const all = replayed(history)
@@ -466,7 +468,7 @@ describe('a day on which sessions act on what they have read', () => {
     expect(all.map(({ decision }) => decision.reason_code)).toContain('UNTRUSTED_VALUE_DENY')
   })
 
-  it('comes out otherwise where the policy rules otherwise', async () => {
+  it('replays differently if the policy decides differently', async () => {
     const history = historyIn(await readersDay())
     const milder = policyOf(READING.replace('ordered: ask, flagged: deny', 'ordered: allow, flagged: allow'))
     const all = replayed(history, { policy: milder })

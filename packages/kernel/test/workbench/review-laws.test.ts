@@ -1,4 +1,4 @@
-// What a review says is so: held against the evaluator, on random policies and calls.
+// Checks the remarks of a review against the evaluator, on random policies and calls.
 
 import { DOORS } from '@tollgate/evidence'
 import { describe, expect, it } from 'vitest'
@@ -11,15 +11,15 @@ import { reviewPolicy } from '../../src/workbench/review/review.ts'
 import { Random } from '../model/model-random.ts'
 import { NAMES, PEOPLE, policyOf, randomCondition, randomPolicy, randomSubject } from './review-rig.ts'
 
-/** The rules that remarks of a code are about. */
+/** Returns the rules of the remarks with a code. */
 function ruled(policy: Policy, remarks: readonly Remark[], code: RemarkCode): ReadonlySet<string> {
   const lines = new Set(remarks.filter((remark) => remark.code === code).map(({ line }) => line))
   return new Set(policy.rules.filter(({ line }) => lines.has(line)).map(({ id }) => id))
 }
 
 describe('a review of random policies', () => {
-  it('never calls a rule unreachable that decides, nor a condition never or always true that is not', () => {
-    const said = { dead: 0, never: 0, always: 0 }
+  it('never reports a rule that decides as unreachable, or a condition wrongly as never or always true', () => {
+    const found = { dead: 0, never: 0, always: 0 }
     for (let seed = 1; seed <= 150; seed++) {
       const random = new Random(seed)
       const policy = policyOf(randomPolicy(random, () => randomCondition(random)))
@@ -27,9 +27,9 @@ describe('a review of random policies', () => {
       const dead = ruled(policy, remarks, 'RULE_UNREACHABLE')
       const never = ruled(policy, remarks, 'CONDITION_NEVER_TRUE')
       const always = ruled(policy, remarks, 'CONDITION_ALWAYS_TRUE')
-      said.dead += dead.size
-      said.never += never.size
-      said.always += always.size
+      found.dead += dead.size
+      found.never += never.size
+      found.always += always.size
       for (let i = 0; i < 25; i++) {
         for (const { rule, match } of explain(policy, randomSubject(random, policy))) {
           const place = `seed ${seed}, rule ${rule.id}: ${rule.when?.source}`
@@ -40,21 +40,21 @@ describe('a review of random policies', () => {
         }
       }
     }
-    // A review that says nothing would hold as well.
-    expect(said.dead).toBeGreaterThan(90)
-    expect(said.never).toBeGreaterThan(15)
-    expect(said.always).toBeGreaterThan(5)
+    // A review without remarks would pass as well.
+    expect(found.dead).toBeGreaterThan(90)
+    expect(found.never).toBeGreaterThan(15)
+    expect(found.always).toBeGreaterThan(5)
   })
 
-  it('never calls a name without effect by which a rule decides', () => {
-    let said = 0
+  it('never reports a name that decides as having no effect', () => {
+    let found = 0
     for (let seed = 1; seed <= 120; seed++) {
       const random = new Random(seed)
       const policy = policyOf(randomPolicy(random, () => 'args.n == 3'))
       for (const { code, message } of reviewPolicy(policy)) {
         const [, names = '', id = ''] = /^the tools? (.*) of rule `(r\d)` ha/.exec(message) ?? []
         if (code !== 'RULE_SHADOWED' || id === '') continue
-        said++
+        found++
         const rule = policy.rules.find((each) => each.id === id)
         const alive = (rule?.tools ?? []).filter(({ source }) => !names.includes(`\`${source}\``))
         for (let i = 0; i < 40; i++) {
@@ -68,14 +68,14 @@ describe('a review of random policies', () => {
         }
       }
     }
-    expect(said).toBeGreaterThan(12)
+    expect(found).toBeGreaterThan(12)
   })
 
-  it('finds every rule without a condition that no call can reach, where names are few', () => {
+  it('finds every unreachable rule without a condition, if there are few names', () => {
     let found = 0
     for (let seed = 1; seed <= 40; seed++) {
       const random = new Random(seed)
-      // Patterns that only together cover one are left to the person.
+      // Patterns that only together cover another one are not reported.
       const text = randomPolicy(random, () => 'true', ['*', 'a/x'])
       const policy = policyOf(text.replaceAll(/, when: "[^"]*"/g, ''))
       const dead = ruled(policy, reviewPolicy(policy), 'RULE_UNREACHABLE')
@@ -102,7 +102,7 @@ describe('patterns', () => {
   const letters = ['a', 'b', '*', '*', 'ab']
   const words = ['', 'a', 'b', 'ab', 'ba', 'aab', 'abb', 'aba', 'abab', 'babba', 'aabb', 'ababab']
 
-  it('cover and overlap as their names do', () => {
+  it('cover and overlap like their names', () => {
     const random = new Random(7)
     for (let i = 0; i < 4000; i++) {
       const write = (): string => random.list(4, () => random.pick(letters)).join('') || 'a'

@@ -1,4 +1,4 @@
-// What `reviewPolicy` says of conditions that look at the letters of paths, hosts and URLs.
+// Remarks of `reviewPolicy` on conditions that compare characters of paths, hostnames and URLs.
 
 import { describe, expect, it } from 'vitest'
 import { reviewPolicy } from '../../src/workbench/review/review.ts'
@@ -6,15 +6,15 @@ import { policyOf } from './review-rig.ts'
 
 const HEAD = 'tollgate: 1\nname: x\ntools:\n  fs/read: { effect: read }\nrules:\n'
 
-/** `CODE remedy` of what is said of the condition of a rule. */
+/** Returns `CODE remedy` of the remarks on the condition of a rule. */
 function said(action: string, condition: string): readonly string[] {
   const rule = `  - { id: a, ${action}: fs/read, when: ${JSON.stringify(condition)} }\n`
   return reviewPolicy(policyOf(HEAD + rule)).map(({ code, remedy }) => `${code} ${remedy}`)
 }
 
-const ITSELF = ', which also holds for'
+const ITSELF = ', which also matches'
 
-describe('a bare test on a path, a host or a URL', () => {
+describe('a prefix or suffix test on a path, a hostname or a URL', () => {
   it.each([
     ['args.path.startsWith("/notes/")', `path.within(args.path, "/notes")\`${ITSELF} \`/notes\` itself`],
     ['args.file.startsWith("/notes")', 'path.within(args.file, "/notes")'],
@@ -45,9 +45,9 @@ describe('a bare test on a path, a host or a URL', () => {
     }
   })
 
-  it('that refuses is told that other spellings pass', () => {
+  it('in a rule that denies gets the remedy to list what is allowed', () => {
     expect(said('deny', 'args.path.startsWith("/etc/")')).toEqual([
-      'PREFIX_BARE say what may be used, with `path.within(…)`',
+      'PREFIX_BARE list what is allowed instead, with `path.within(…)`',
     ])
   })
 
@@ -63,13 +63,13 @@ describe('a bare test on a path, a host or a URL', () => {
     'tool.startsWith("fs/")',
     'args.name.matches("(?i)secret")',
     'path.within(args.path, "/notes")',
-  ])('is not seen in %s', (condition) => {
+  ])('is not reported for %s', (condition) => {
     expect(said('allow', condition)).toEqual([])
   })
 })
 
 describe('`within`', () => {
-  it('is remarked on where a rule refuses what is inside, or allows what is not', () => {
+  it('gets a remark if a rule denies what is inside, or allows what is not', () => {
     expect(said('deny', 'path.within(args.path, "/keys")')[0]).toContain('WITHIN_TURNED')
     expect(said('allow', '!url.within(args.url, "https://example.com")')[0]).toContain('WITHIN_TURNED')
     expect(said('deny', '!path.within(args.path, "/notes")')).toEqual([])
@@ -77,7 +77,7 @@ describe('`within`', () => {
     expect(said('require', '!path.within(args.path, "/notes")')).toEqual([])
   })
 
-  it('is understood where it contradicts', () => {
+  it('is understood in contradictions', () => {
     for (const condition of [
       'path.within(args.p, "/a") && path.within(args.p, "/b")',
       'path.within(args.p, "/a") && !path.within(args.p, "/a")',
@@ -92,7 +92,7 @@ describe('`within`', () => {
     expect(said('require', 'path.within(args.p, "/a") && args.p == "/a/c"')).toEqual([])
   })
 
-  it('of a variable is no loop over it', () => {
+  it('of a variable does not count as a loop', () => {
     expect(said('require', 'path.within(tool, "fs") && tool == "fs/read"')).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-// Random policies for reviews: few names, so that rules meet each other.
+// Random policies for reviews, with few names, so that rules interact.
 
 import { DOORS, EFFECT_CLASSES, TIERS, type Door } from '@tollgate/evidence'
 import { createCatalogue } from '../../src/admin/catalogue.ts'
@@ -8,7 +8,7 @@ import { POINT } from '../../src/units.ts'
 import type { Subject } from '../../src/policy/evaluate.ts'
 import type { Random } from '../model/model-random.ts'
 
-/** The policy of a text. @throws Error with its mistakes. */
+/** Parses a policy. @throws Error with its mistakes. */
 export function policyOf(text: string): Policy {
   const parsed = parsePolicy(text)
   if (parsed.ok) return parsed.policy
@@ -21,7 +21,7 @@ export const PEOPLE: readonly string[] = ['agent:a', 'agent:b', 'user:c', 'nobod
 const PEOPLE_GLOBS = ['agent:*', '*', '*:c', 'agent:a']
 const SESSIONS = ['s1', 's2', 's3']
 
-/** A policy of up to eight rules; conditions come from `condition`. */
+/** Returns a policy of up to eight rules; conditions come from `condition`. */
 export function randomPolicy(
   random: Random,
   condition: () => string,
@@ -48,7 +48,7 @@ export function randomPolicy(
   return `${head}${declared}rules:\n${rules.map((rule) => `  - ${rule} }`).join('\n')}\ngates: { trust: {} }\n`
 }
 
-/** A call that comes to the rules of this policy. */
+/** Returns a call that reaches the rules of this policy. */
 export function randomSubject(random: Random, policy: Policy, tool = random.pick(NAMES)): Subject {
   const risk = random.pick([0, 300_000, 500_000, ONE])
   const trust = random.pick([0, 300, 500, 1000]) * POINT
@@ -106,7 +106,7 @@ const LITERALS: Readonly<Record<string, readonly string[]>> = {
   trust: ['0.0', '300.0', '1000.0', '1001.0'],
 }
 
-/** A condition that compares variables with literals. */
+/** Returns a condition that compares variables with literals. */
 export function randomCondition(random: Random, depth = 3): string {
   if (depth > 0 && random.chance(65)) {
     const part = (): string => `(${randomCondition(random, depth - 1)})`

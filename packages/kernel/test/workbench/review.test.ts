@@ -1,4 +1,4 @@
-// What `reviewPolicy` says of policies: one oddity, one remark, at its place.
+// Remarks of `reviewPolicy`: one remark per problem, at its place.
 
 import { describe, expect, it } from 'vitest'
 import { REMARK_CODES } from '../../src/workbench/review/remark.ts'
@@ -12,7 +12,7 @@ const TOOLS = `tools:
   net/get: { effect: send }
 `
 
-/** `line:column CODE message` of each remark on rules, which begin in line 9. */
+/** Returns `line:column CODE message` of each remark on rules, which begin in line 9. */
 function remarks(rules: string, more = '', known: readonly string[] = []): readonly string[] {
   const text = `tollgate: 1\nname: x\n${TOOLS}rules:\n${rules}${more}`
   return reviewPolicy(policyOf(text), known).map(
@@ -20,7 +20,7 @@ function remarks(rules: string, more = '', known: readonly string[] = []): reado
   )
 }
 
-/** The codes of what is said of rules, apart from names that are not used in them. */
+/** Returns the codes of the remarks on rules, without those about unused names. */
 function codes(rules: string, more = ''): readonly string[] {
   const all = remarks(rules, more).map((text) => text.split(' ')[1] ?? '')
   return all.filter((code) => !['TOOL_UNUSED', 'ALLOWS_DANGER', 'PREFIX_BARE'].includes(code))
@@ -30,7 +30,7 @@ const when = (condition: string, rest = ''): readonly string[] =>
   codes(`  - { id: a, deny: 'fs/*'${rest}, when: ${JSON.stringify(condition)} }\n`, 'gates: { trust: {} }\n')
 
 describe('rules that are never reached', () => {
-  it('are named with the rule that decides before them', () => {
+  it('are reported with the rule that decides before them', () => {
     expect(
       remarks(
         "  - { id: first, deny: 'fs/*' }\n  - { id: second, allow: fs/read }\n  - { id: n, deny: net/get }\n",
@@ -64,7 +64,7 @@ describe('rules that are never reached', () => {
     expect(found).not.toContain('RULE_UNREACHABLE')
   })
 
-  it('are found where several rules together leave nothing', () => {
+  it('are found if several rules together decide everything', () => {
     const all = remarks(`  - { id: a, deny: fs/read, door: [mcp, llm, hook] }
   - { id: b, deny: fs/write }
   - { id: c, deny: fs/*, door: [http, sdk, browser] }
@@ -75,7 +75,7 @@ describe('rules that are never reached', () => {
     ])
   })
 
-  it('are told in part: the names that have no effect', () => {
+  it('are reported in part: the names without effect', () => {
     const all = remarks(`  - { id: a, deny: fs/read }
   - { id: b, deny: net/get, door: mcp, principal: x }
   - { id: c, require: [fs/write, fs/read] }
@@ -87,12 +87,12 @@ describe('rules that are never reached', () => {
     ])
   })
 
-  it('are told where a rule that allows cuts in from the side', () => {
+  it('are reported if an earlier rule partly overrides them', () => {
     const rules = "  - { id: a, allow: '*/read' }\n  - { id: b, deny: 'fs/*' }\n"
     expect(remarks(rules).filter((text) => text.includes('CROSSED'))).toEqual([
-      '10:5 RULE_CROSSED rule `b` does not hold for `fs/read`: `a` (line 9) allows before it',
+      '10:5 RULE_CROSSED rule `b` does not apply to `fs/read`: rule `a` (line 9) allows the calls first',
     ])
-    // An exception inside of what the later rule names is how exceptions are written.
+    // An exception inside the pattern of the later rule is normal.
     expect(codes("  - { id: a, allow: fs/read }\n  - { id: b, deny: 'fs/*' }\n")).toEqual([])
   })
 })
@@ -161,14 +161,14 @@ describe('conditions', () => {
     'args.n == 5 && args.n == 5.0',
     'args.n != 1 && args.n != 2',
     '!(args.n < 5) && !(args.n >= 5)',
-    // What fails is not false, and denies.
+    // A failure is not false, and denies.
     'args.n == 1 || args.n != 1',
     'effect == "read"',
     'tool == "fs/read"',
     'tool.startsWith("fs/")',
     'risk > 0.5',
     '[1, 2, 3].all(effect, effect < 4)',
-    // A value that has no size fails, and what fails is not true.
+    // A value without a size fails, and a failure is not true.
     'size(args.x) >= 0',
     'size(args.x) == 0',
     'args.x.startsWith("/a") && args.x == "/a/b"',
@@ -178,7 +178,7 @@ describe('conditions', () => {
     'tool.startsWith("a") || !tool.startsWith("a")',
     'args.x.contains("a") && args.x.contains("b")',
     'door == "mcp" && args.n == 1',
-  ])('nothing is said of %s', (condition) => {
+  ])('%s gets no remark', (condition) => {
     expect(when(condition)).toEqual([])
   })
 
@@ -187,17 +187,17 @@ describe('conditions', () => {
     expect(when('door == "llm"', ', door: [llm]')).toEqual(['CONDITION_ALWAYS_TRUE'])
   })
 
-  it('of a rule for tools that only a server has named see the class `admin`', () => {
+  it('of a rule for tools that only a server names see the class `admin`', () => {
     expect(codes(`  - { id: a, deny: '*', when: 'effect == "admin"' }\n`)).toEqual([])
     expect(codes(`  - { id: a, deny: 'fs/*', when: 'effect == "pay"' }\n`)).toEqual(['CONDITION_NEVER_TRUE'])
   })
 
-  it('are told words that a variable never is, also where something else may be true', () => {
+  it('get a remark for words that a variable never equals, even if another part may be true', () => {
     const all = remarks(`  - { id: a, deny: '*', when: 'effect in ["read", "wirte"] || args.n == 1' }\n`)
-    expect(all).toEqual(['9:31 WORD_UNKNOWN `effect` is never "wirte"'])
+    expect(all).toEqual(['9:31 WORD_UNKNOWN `effect` is compared with "wirte", which it never equals'])
   })
 
-  it('that never hold take nothing from later rules', () => {
+  it('that never hold do not cover later rules', () => {
     expect(codes(`  - { id: a, deny: 'fs/*', when: 'false' }\n  - { id: b, deny: 'fs/*' }\n`)).toEqual([
       'CONDITION_NEVER_TRUE',
     ])
@@ -205,7 +205,7 @@ describe('conditions', () => {
 })
 
 describe('grants', () => {
-  it('of everything are told, wherever they stand', () => {
+  it('of everything are reported anywhere', () => {
     expect(codes("  - { id: a, allow: '*' }\n")).toEqual(['ALLOWS_EVERYTHING'])
     expect(codes("  - { id: a, allow: '**', when: 'true', principal: x }\n")).toContain('ALLOWS_EVERYTHING')
     // Every tool of every server.
@@ -215,23 +215,23 @@ describe('grants', () => {
     expect(codes("  - { id: a, allow: '*', when: 'args.n == 1' }\n")).toEqual([])
   })
 
-  it('of grave tools without a condition are told', () => {
-    const grave = (rules: string): readonly string[] =>
+  it('of dangerous tools without a condition are reported', () => {
+    const danger = (rules: string): readonly string[] =>
       remarks(rules).filter((text) => text.includes('DANGER'))
-    expect(grave("  - { id: a, allow: 'fs/*' }\n")).toEqual([
+    expect(danger("  - { id: a, allow: 'fs/*' }\n")).toEqual([
       '9:5 ALLOWS_DANGER rule `a` allows `fs/delete` (delete) without a condition',
     ])
-    expect(grave("  - { id: a, allow: 'fs/*', when: 'args.n == 1' }\n")).toEqual([])
-    // Somebody has thought of it.
+    expect(danger("  - { id: a, allow: 'fs/*', when: 'args.n == 1' }\n")).toEqual([])
+    // An earlier rule considers the tool.
     expect(
-      grave("  - { id: a, deny: fs/delete, when: 'args.n == 1' }\n  - { id: b, allow: 'fs/*' }\n"),
+      danger("  - { id: a, deny: fs/delete, when: 'args.n == 1' }\n  - { id: b, allow: 'fs/*' }\n"),
     ).toEqual([])
-    expect(grave("  - { id: a, require: fs/delete }\n  - { id: b, allow: 'fs/*' }\n")).toEqual([])
+    expect(danger("  - { id: a, require: fs/delete }\n  - { id: b, allow: 'fs/*' }\n")).toEqual([])
   })
 })
 
 describe('names', () => {
-  it('of tools that nobody declares or offers are told, in rules and in settings', () => {
+  it('of unknown tools are reported, in rules and in settings', () => {
     const more = `gates:
   temporal: { rate: { 'mail/*': 1/h, 'fs/*': 1/h }, hours: { 'pay/*': 'mon-fri 08:00-18:00' } }
   compliance: { rules: [{ id: c, tools: [fs/read, crm/x], then: deny }] }
@@ -240,32 +240,32 @@ describe('names', () => {
     const strange = (known: readonly string[]): readonly string[] =>
       remarks(rules, more, known).filter((text) => text.includes('TOOL_UNKNOWN'))
     expect(strange([])).toEqual([
-      '9:21 TOOL_UNKNOWN `fs/raed` fits no tool that is declared or offered',
-      '10:20 TOOL_UNKNOWN `git/*` fits no tool that is declared or offered, so rule `b` has no effect',
-      '12:23 TOOL_UNKNOWN `mail/*` fits no tool that is declared or offered, so the rate has no effect',
-      '12:62 TOOL_UNKNOWN `pay/*` fits no tool that is declared or offered, so the window has no effect',
-      '13:51 TOOL_UNKNOWN `crm/x` fits no tool that is declared or offered',
+      '9:21 TOOL_UNKNOWN `fs/raed` matches no declared or offered tool',
+      '10:20 TOOL_UNKNOWN `git/*` matches no declared or offered tool, so rule `b` has no effect',
+      '12:23 TOOL_UNKNOWN `mail/*` matches no declared or offered tool, so the rate has no effect',
+      '12:62 TOOL_UNKNOWN `pay/*` matches no declared or offered tool, so the window has no effect',
+      '13:51 TOOL_UNKNOWN `crm/x` matches no declared or offered tool',
     ])
     expect(strange(['git/log', 'mail/send', 'crm/x', 'pay/now'])).toHaveLength(1)
   })
 
-  it('of declared tools that no rule names are told once', () => {
+  it('of declared tools that no rule names are reported once', () => {
     expect(remarks('  - { id: a, deny: fs/read }\n')).toEqual([
-      '5:3 TOOL_UNUSED no rule names `fs/write`, `fs/delete` and `net/get`: every call is denied',
+      '5:3 TOOL_UNUSED no rule names `fs/write`, `fs/delete` and `net/get`, so every call is denied',
     ])
   })
 
-  it('of principals that are not declared are told', () => {
+  it('of undeclared principals are reported', () => {
     const people = "principals:\n  'agent:*': { tier: standard }\n  agent:ci: { tier: admin }\n"
     const rules = "  - { id: a, deny: '*', principal: ['user:*', 'agent:x', '*:ci'] }\n"
     expect(remarks(rules, people)).toEqual([
-      '9:37 PRINCIPAL_UNKNOWN `user:*` in rule `a` is not declared, and so of the tier observer',
-      '12:3 PRINCIPAL_COVERED `agent:ci` has no effect: `agent:*` stands before it and fits all that it fits',
+      '9:37 PRINCIPAL_UNKNOWN `user:*` in rule `a` is not declared and therefore in the tier `observer`',
+      '12:3 PRINCIPAL_COVERED `agent:ci` has no effect: `agent:*` comes first and matches everything that it matches',
     ])
     expect(remarks(rules)).toEqual([])
   })
 
-  it('of tools that an earlier pattern fits are told; an exact name counts before patterns', () => {
+  it('of tools that an earlier pattern matches are reported; an exact name precedes patterns', () => {
     const text = `tollgate: 1
 name: x
 tools: { 'a/*': { effect: read }, 'a/b*': { effect: pay }, a/c: { effect: pay } }
@@ -276,23 +276,23 @@ rules: [{ id: a, deny: '*' }]
     ])
   })
 
-  it('of labels that nothing carries are told', () => {
+  it('of labels that no data has are reported', () => {
     const more = `gates:
   taint: { deny: [secret, house], ask: [persnal], results: { hous: redact, card: redact } }
   compliance: { rules: [{ id: c, labels: [personal, medical], then: deny }] }
 `
     expect(remarks("  - { id: a, deny: '*' }\n", more)).toEqual([
-      '11:41 LABEL_UNKNOWN nothing ever carries the label `persnal`',
-      '11:62 LABEL_UNKNOWN nothing ever carries the label `hous`',
-      '12:53 LABEL_UNKNOWN nothing ever carries the label `medical`',
+      '11:41 LABEL_UNKNOWN no data ever has the label `persnal`',
+      '11:62 LABEL_UNKNOWN no data ever has the label `hous`',
+      '12:53 LABEL_UNKNOWN no data ever has the label `medical`',
     ])
   })
 
-  it('of hosts on two lists are told', () => {
+  it('of hostnames on two lists are reported', () => {
     const more = 'gates: { egress: { allow: [a.com, b.com], ask: [b.com], deny: [A.com] } }\n'
     expect(remarks("  - { id: a, deny: '*' }\n", more)).toEqual([
-      '10:28 HOST_COVERED the host is in `allow` and in `deny`; `deny` counts',
-      '10:49 HOST_COVERED the host is in `ask` and in `allow`; `allow` counts',
+      '10:28 HOST_COVERED the hostname is in both `allow` and `deny`; `deny` takes precedence',
+      '10:49 HOST_COVERED the hostname is in both `ask` and `allow`; `allow` takes precedence',
     ])
   })
 })
@@ -301,7 +301,7 @@ describe('a review', () => {
   const many = (rule: (i: number) => string): string =>
     `tollgate: 1\nname: x\nrules:\n${Array.from({ length: 3000 }, (_, i) => `  - { id: r${i}, ${rule(i)} }`).join('\n')}\n`
 
-  it('ends soon, whatever the patterns are, and says if it did not compare all of them', () => {
+  it('ends soon for any patterns, and reports if it did not compare all of them', () => {
     const policy = policyOf(many((i) => `deny: '*x${i}y*'`))
     const began = performance.now()
     const found = reviewPolicy(policy)
@@ -309,16 +309,16 @@ describe('a review', () => {
     expect(found.map(({ code, line }) => [code, line])).toEqual([['REVIEW_CUT', 1]])
   })
 
-  it('says at most a thousand things', () => {
+  it('has at most a thousand remarks', () => {
     const found = reviewPolicy(policyOf(many(() => 'deny: a')))
     expect(found).toHaveLength(1001)
     expect(found.at(-1)).toMatchObject({
       code: 'REVIEW_CUT',
-      message: 'there are 1999 more remarks from here on',
+      message: 'there are 1999 more remarks after this line',
     })
   })
 
-  it('has a remedy for everything it says, and says nothing of a policy without tools and rules', () => {
+  it('has a remedy for every remark, and no remarks on a policy without tools and rules', () => {
     expect(reviewPolicy(policyOf('tollgate: 1\nname: x\nrules: []\n'))).toEqual([])
     for (const { remedy, code } of reviewPolicy(policyOf(many(() => 'deny: a')))) {
       expect(remedy).toMatch(/\S/)

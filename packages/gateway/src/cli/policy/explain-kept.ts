@@ -2,7 +2,13 @@
 
 import type { Decision, Receipt } from '@tollgate/evidence'
 import { keptName, whyUnreadable } from '@tollgate/kernel'
-import { createReplay, explainCall, STANDING, type Looked, type Replay } from '@tollgate/kernel/workbench'
+import {
+  createReplay,
+  explainCall,
+  STATEFUL_KINDS,
+  type Looked,
+  type Replay,
+} from '@tollgate/kernel/workbench'
 import { showExplanation, type ShownExplanation } from '../../api/explained.ts'
 import type { LedgerView } from '../../view.ts'
 import { tracePages, traceTexts } from '../../workbench/trace.ts'
@@ -38,7 +44,7 @@ export async function explainKept(view: LedgerView, decision: KeptDecision): Pro
 
 /** Replays the freezes, pins and observe modes before the decision. The decision names its policy. */
 async function takeState(view: LedgerView, replay: Replay, before: number): Promise<void> {
-  const kinds = [...STANDING].filter((kind) => kind !== 'policy')
+  const kinds = [...STATEFUL_KINDS].filter((kind) => kind !== 'policy')
   for (const index of await view.indexesOf(kinds)) {
     if (index >= before) return
     for (const { id, text } of await view.payloads(index, 1)) {

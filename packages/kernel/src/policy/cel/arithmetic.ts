@@ -1,34 +1,34 @@
-// The operators `+ - * / %` and the sign. Nothing wraps around: what leaves its range fails.
+// The operators `+ - * / %` and negation. Overflow fails instead of wrapping.
 
 import { Failure } from './failure.ts'
 import type { Frame } from './frame.ts'
 import { addDuration, durationOf, spanBetween } from './time.ts'
 import { Bytes, Duration, isList, Timestamp, typeOf, Uint, type CelValue } from './value.ts'
 
-/** The operators of arithmetic. */
+/** The arithmetic operators. */
 export type Operator = '+' | '-' | '*' | '/' | '%'
 
 const MAX_INT = 2n ** 63n - 1n
 const MIN_INT = -(2n ** 63n)
 const MAX_UINT = 2n ** 64n - 1n
 
-const INT_OVERFLOW = new Failure('an int leaves its 64 bits')
-const UINT_OVERFLOW = new Failure('a uint leaves its 64 bits')
+const INT_OVERFLOW = new Failure('an int overflows 64 bits')
+const UINT_OVERFLOW = new Failure('a uint overflows 64 bits')
 const BY_ZERO = new Failure('an int is divided by zero')
 
-/** The value, as an int. @throws Failure beyond 64 bits. */
+/** Returns the value as an int. @throws Failure beyond 64 bits. */
 export function int(value: bigint): bigint {
   if (value > MAX_INT || value < MIN_INT) throw INT_OVERFLOW
   return value
 }
 
-/** The value, as a uint. @throws Failure below zero and beyond 64 bits. */
+/** Returns the value as a uint. @throws Failure below zero and beyond 64 bits. */
 export function uint(value: bigint): Uint {
   if (value > MAX_UINT || value < 0n) throw UINT_OVERFLOW
   return new Uint(value)
 }
 
-/** The value of `a operator b`. @throws Failure if it is not defined or leaves its range. */
+/** Returns the value of `a operator b`. @throws Failure if it is not defined or overflows. */
 export function compute(operator: Operator, a: CelValue, b: CelValue, frame: Frame): CelValue {
   if (typeof a === 'bigint' && typeof b === 'bigint') return int(integers(operator, a, b))
   if (a instanceof Uint && b instanceof Uint) return uint(integers(operator, a.value, b.value))
@@ -38,7 +38,7 @@ export function compute(operator: Operator, a: CelValue, b: CelValue, frame: Fra
   return result
 }
 
-/** The value with the other sign. @throws Failure if it has none. */
+/** Returns the negated value. @throws Failure if negation is not defined for it. */
 export function negate(value: CelValue): CelValue {
   if (typeof value === 'bigint') return int(-value)
   if (typeof value === 'number') return -value
@@ -58,7 +58,7 @@ function integers(operator: Operator, a: bigint, b: bigint): bigint {
       return a / b
     case '%':
       if (b === 0n) throw BY_ZERO
-      // The quotient must be an int too, though only the rest is asked for.
+      // The quotient must fit into an int, too.
       if (a === MIN_INT && b === -1n) throw INT_OVERFLOW
       return a % b
   }
@@ -112,7 +112,7 @@ function undefinedFor(operator: Operator, a: CelValue, b: CelValue): Failure {
   return new Failure(undefinedOperation(operator, typeOf(a), typeOf(b)))
 }
 
-/** Says that an operation is not defined, and what to write if the reader met the usual trap. */
+/** Returns the message that an operation is not defined, with advice if int and double are mixed. */
 export function undefinedOperation(operator: string, left: string, right: string): string {
   const mixed = [left, right].sort().join(' ') === 'double int'
   const advice = mixed ? '; numbers in arguments are doubles: write `1.0`, not `1`' : ''

@@ -1,4 +1,4 @@
-// Calls: macros, `matches`, and the functions of the library.
+// Compiles calls: macros, `matches` and library functions.
 
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { literalOf, type CompileScope } from './scope.ts'
@@ -15,7 +15,7 @@ import { parseWithin, withinKindOf } from './within.ts'
 type Call = Extract<ASTNode, { op: 'call' }>
 type Method = Extract<ASTNode, { op: 'rcall' }>
 
-/** `name(…)`. @throws Refused for what is not supported or is sure to fail. */
+/** Compiles `name(…)`. @throws Refused if it is not supported or always fails. */
 export function compileCall(node: Call, scope: CompileScope): Code {
   const [name, [first, second, ...rest]] = node.args
   if (first === undefined || rest.length > 0) throw unsupported(node, name)
@@ -30,7 +30,7 @@ export function compileCall(node: Call, scope: CompileScope): Code {
   return compileUnary(apply, scope.compile(first, scope))
 }
 
-/** `receiver.name(…)`. @throws Refused for what is not supported or is sure to fail. */
+/** Compiles `receiver.name(…)`. @throws Refused if it is not supported or always fails. */
 export function compileMethod(node: Method, scope: CompileScope): Code {
   const [name, receiver, [first, second, third]] = node.args
   if (first === undefined) {
@@ -62,7 +62,7 @@ function compilePair(apply: Binary, left: Code, right: Code): Code {
   }
 }
 
-/** A function of a literal is computed when the condition is loaded, so that it cannot fail later. */
+/** Computes a function of a literal at load time, so that it cannot fail later. */
 function compileConstant(apply: Unary, value: CelValue, offset: number): Code {
   try {
     const result = apply(value, new Frame({}))
@@ -103,12 +103,12 @@ function compilePattern(node: ASTNode, scope: CompileScope): (frame: Frame) => P
   const patterns = createPatterns()
   return (frame) => {
     const value = source(frame)
-    if (typeof value !== 'string') throw new Failure(`a pattern is a \`${typeOf(value)}\` and no string`)
+    if (typeof value !== 'string') throw new Failure(`a pattern must be a string, not \`${typeOf(value)}\``)
     return patterns(value, frame)
   }
 }
 
-/** `path.within(text, "/notes")`. What a text is to be inside of is known when the condition is loaded. */
+/** Compiles `path.within(text, "/notes")`. The second argument is checked at load time. */
 function compileWithin(node: Method, scope: CompileScope): Code {
   const [name, receiver, [text, base, ...rest]] = node.args
   const kind = receiver.op === 'id' ? withinKindOf(receiver.args, scope.locals) : undefined
@@ -116,7 +116,7 @@ function compileWithin(node: Method, scope: CompileScope): Code {
     throw unsupported(node, name)
   }
   if (base.op !== 'value' || typeof base.args !== 'string') {
-    throw new Refused(base.start, `the second argument of \`${kind}.within\` must be a text in quotes`)
+    throw new Refused(base.start, `the second argument of \`${kind}.within\` must be a quoted text`)
   }
   const isWithin = parseWithin(kind, base.args)
   if (typeof isWithin === 'string') throw new Refused(base.start, isWithin)

@@ -1,4 +1,4 @@
-// From a syntax tree to closures, one for each node. All types are tested at run time: the checker's word is not needed.
+// Compiles a syntax tree to closures, one per node. All types are tested at run time, independent of the checker.
 
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { compute, negate, type Operator } from './arithmetic.ts'
@@ -11,7 +11,7 @@ import { compare, contains, equals, find } from './relation.ts'
 import { timestampOf } from './time.ts'
 import { Entries, isKey, isList, isMap, lookUp, TypeName, typeOf, Uint, type CelValue } from './value.ts'
 
-/** The code of a node. @throws Refused for what is not supported or is sure to fail. */
+/** Returns the code of a node. @throws Refused if it is not supported or always fails. */
 export function compile(node: ASTNode, names: Names): Code {
   return compileNode(node, { ...names, compile: compileNode })
 }
@@ -88,7 +88,7 @@ const TYPES: ReadonlyMap<string, CelValue> = new Map<string, CelValue>([
 
 function compileName(name: string, scope: CompileScope, offset: number): Code {
   const place = scope.locals.lastIndexOf(name)
-  // Sound: a loop sets its variable before its body runs.
+  // Safe cast: a loop sets its variable before its body runs.
   if (place >= 0) return (frame) => frame.locals[place] as CelValue
   const isMoment = scope.variables.get(name)
   if (isMoment !== undefined) return compileVariable(name, isMoment, scope.uses)
@@ -101,7 +101,7 @@ function compileVariable(name: string, isMoment: boolean, uses: Map<string, numb
   const place = uses.get(name) ?? uses.size
   uses.set(name, place)
   const absent = new Failure(`the variable \`${name}\` has no value here`)
-  // Read once, however often it is used: the value may be worked out when it is read.
+  // Read once per evaluation, because a getter may compute the value.
   return (frame) => {
     const known = frame.variables[place]
     if (known !== undefined) return known
@@ -131,7 +131,7 @@ function compileSelect(whole: Code, key: string): Code {
 }
 
 const NO_KEY = new Failure('there is no such key; test for it with `in` first')
-const NO_ITEM = new Failure('the index is outside of the list')
+const NO_ITEM = new Failure('the index is outside the list')
 
 function compileIndex(whole: Code, index: Code): Code {
   return (frame) => {
@@ -151,7 +151,7 @@ function itemAt(list: readonly CelValue[], index: CelValue): CelValue {
     throw new Failure(`a list cannot be indexed with \`${typeOf(index)}\`, only with a whole number`)
   }
   if (place < 0 || place >= list.length) throw NO_ITEM
-  // Sound: the index is within the list, and lists have no holes.
+  // Safe cast: the index is within the list, and lists have no holes.
   return list[Number(place)] as CelValue
 }
 
@@ -175,7 +175,7 @@ function compileMap(entries: readonly (readonly [key: Code, value: Code])[]): Co
 }
 
 function compileMinus({ args, start }: Node<'-_'>, scope: CompileScope): Code {
-  // The smallest int has no positive counterpart, so that its literal must be read together with its sign.
+  // The smallest int has no positive counterpart, so its literal is read together with its sign.
   if (args.op === 'value' && typeof args.args === 'bigint') {
     const value = inRange(-args.args, start)
     return () => value
@@ -217,12 +217,12 @@ function compileArithmetic(operator: Operator, left: Code, right: Code): Code {
   return (frame) => compute(operator, left(frame), right(frame), frame)
 }
 
-/** The text of a string literal. */
+/** Returns the text of a string literal. */
 function textOf(node: ASTNode): string | undefined {
   return node.op === 'value' && typeof node.args === 'string' ? node.args : undefined
 }
 
-/** The texts of a list literal that holds nothing else. */
+/** Returns the texts of a list literal that contains only texts. */
 function textsOf(node: ASTNode): ReadonlySet<string> | undefined {
   if (node.op !== 'list') return undefined
   const texts = node.args.map(textOf).filter((text) => text !== undefined)

@@ -1,17 +1,17 @@
-// The two ways in which an evaluation ends without a value, and the one way in which a source is refused.
+// The errors of evaluation and compilation.
 
 /**
  * An error in the sense of CEL: `&&`, `||`, `all` and `exists` may absorb it.
  *
- * The message is made of the source and of type names, never of input values. That also allows it to be made once,
- * when the condition is compiled, and to be thrown many times.
+ * The message contains only source text and type names, never input values. It can therefore be created at compile time and thrown
+ * many times.
  */
 export class Failure extends Error {}
 
 /** The step budget is used up. Nothing absorbs this. */
 export class Exhausted extends Error {}
 
-/** What is wrong with a source, and where. Thrown while compiling; it never leaves the compiler. */
+/** A problem in a source, with its offset. Thrown while compiling; it never leaves the compiler. */
 export class Refused extends Error {
   readonly offset: number
 

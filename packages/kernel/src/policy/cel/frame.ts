@@ -1,9 +1,9 @@
-// One evaluation under way: its inputs, its loop variables and what is left of its budget.
+// One running evaluation: its inputs, loop variables and remaining budget.
 
 import { Exhausted } from './failure.ts'
 import type { CelValue, ValueObject } from './value.ts'
 
-/** Steps of one evaluation. A step is about ten nanoseconds of work, so that a condition ends within milliseconds. */
+/** Maximum steps of one evaluation. A step is about ten nanoseconds of work, so a condition ends within milliseconds. */
 export const MAX_STEPS = 100_000
 
 /** Compiled CEL. It changes nothing but the frame. */
@@ -12,24 +12,23 @@ export type Code = (frame: Frame) => CelValue
 /** The state of one evaluation. */
 export class Frame {
   readonly values: ValueObject
-  /** The variables that were read so far. */
+  /** The variables read so far. */
   readonly variables: (CelValue | undefined)[] = []
-  /** The loop variables, by depth of nesting. */
+  /** The loop variables, by nesting depth. */
   readonly locals: CelValue[] = []
-  #left = MAX_STEPS
+  #remaining = MAX_STEPS
 
   constructor(values: ValueObject) {
     this.values = values
   }
 
   /**
-   * Pays for work before it is done.
+   * Charges for work before it is done.
    *
-   * Straight code is not charged: the size of a source bounds it. Loops and work in proportion to the size of a value
-   * are.
+   * Only loops, and work proportional to the size of a value, are charged. The length of the source bounds all other code.
    */
   charge(steps: number): void {
-    this.#left -= steps
-    if (this.#left < 0) throw new Exhausted()
+    this.#remaining -= steps
+    if (this.#remaining < 0) throw new Exhausted()
   }
 }

@@ -1,4 +1,4 @@
-// The standard functions of CEL. A method and a function of one name are the same; the receiver is the first argument.
+// The standard functions of CEL. A method is the function of the same name with the receiver as first argument.
 
 import { int, uint } from './arithmetic.ts'
 import { Failure } from './failure.ts'
@@ -30,7 +30,7 @@ export type Unary = (value: CelValue, frame: Frame) => CelValue
 /** A function of two values. @throws Failure if it is not defined for the values. */
 export type Binary = (a: CelValue, b: CelValue, frame: Frame) => CelValue
 
-/** The functions by the way in which they are called. */
+/** The functions, by how they are called. */
 interface Library {
   readonly functions: ReadonlyMap<string, Unary>
   readonly methods: ReadonlyMap<string, Unary>
@@ -42,7 +42,7 @@ function undefinedFor(name: string, ...values: readonly CelValue[]): Failure {
 }
 
 function unreadable(type: string): Failure {
-  return new Failure(`a text cannot be read as \`${type}\``)
+  return new Failure(`a text cannot be parsed as \`${type}\``)
 }
 
 function size(value: CelValue, frame: Frame): bigint {
@@ -64,7 +64,7 @@ function codePoints(text: string, frame: Frame): number {
   return count
 }
 
-/** A method between two texts. */
+/** Returns a method of two texts. */
 function textual(name: string, test: (text: string, part: string, frame: Frame) => boolean): Binary {
   return (text, part, frame) => {
     if (typeof text !== 'string' || typeof part !== 'string') throw undefinedFor(name, text, part)
@@ -73,7 +73,7 @@ function textual(name: string, test: (text: string, part: string, frame: Frame) 
 }
 
 function includes(text: string, part: string, frame: Frame): boolean {
-  // The engine's search is linear, except that for long parts it looks ahead no further than 250 characters.
+  // The engine searches in linear time, except that for long parts it looks ahead by at most 250 characters.
   frame.charge((text.length >> 6) * (1 + (part.length >> 7)))
   return text.includes(part)
 }
@@ -114,9 +114,9 @@ const NOT_FINITE = new Failure('a double that is infinite or not a number has no
 
 function wholePart(value: number): bigint {
   if (!Number.isFinite(value)) throw NOT_FINITE
-  // The double at the lower end of the range also stands for numbers beyond it; the conformance tests refuse it.
+  // The double at the lower bound also represents numbers beyond it; the conformance tests refuse it.
   const whole = BigInt(Math.trunc(value))
-  if (whole === -(2n ** 63n)) throw new Failure('an int leaves its 64 bits')
+  if (whole === -(2n ** 63n)) throw new Failure('an int overflows 64 bits')
   return whole
 }
 
@@ -207,9 +207,9 @@ function toDuration(value: CelValue): Duration {
   return read
 }
 
-const UNKNOWN_ZONE = new Failure('a zone is neither `UTC` nor an offset like `+02:00`')
+const UNKNOWN_ZONE = new Failure('a time zone must be `UTC` or an offset like `+02:00`')
 
-/** A field of a time, in UTC or in the zone that is given. */
+/** Returns a field of a time, in UTC or the given zone. */
 function field(name: string): Binary {
   const ofTimestamp = TIMESTAMP_FIELDS.get(name)
   const ofDuration = DURATION_FIELDS.get(name)
@@ -232,7 +232,7 @@ const FIELDS: readonly (readonly [string, Binary])[] = [...TIMESTAMP_FIELDS.keys
 
 const MACROS = ['has', 'all', 'exists', 'exists_one', 'map', 'filter']
 
-/** Everything that can be called, except macros and `matches`, whose patterns are compiled ahead. */
+/** All callable functions, except macros and `matches`, whose patterns are compiled ahead. */
 export const LIBRARY: Library = {
   functions: new Map<string, Unary>([
     ['size', size],
@@ -259,7 +259,7 @@ export const LIBRARY: Library = {
   ]),
 }
 
-/** Every name that can be called. */
+/** All callable names. */
 export const FUNCTION_NAMES: ReadonlySet<string> = new Set([
   ...MACROS,
   'matches',

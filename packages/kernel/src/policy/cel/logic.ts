@@ -1,15 +1,15 @@
-// `&&`, `||`, `!`, `?:` and the loops. A failure on one side does not matter when the other side decides.
+// `&&`, `||`, `!`, `?:` and the loops. A failure on one side is ignored if the other side decides.
 
 import { Failure } from './failure.ts'
 import type { Code, Frame } from './frame.ts'
 import { isList, isMap, keysOfMap, sizeOfMap, typeOf, type CelValue } from './value.ts'
 
-const NOT_BOOL = new Failure('a part that must be a bool is none')
+const NOT_BOOL = new Failure('a part of the condition must be a bool and is not')
 
-// Unwinding to the place that absorbs a failure takes longer than any other single step.
+// Unwinding to the place that absorbs a failure takes longer than any other step.
 const ABSORPTION = 50
 
-/** The bool that the code gives, or the failure it ends in. */
+/** Returns the bool result of the code, or its failure. */
 function attempt(code: Code, frame: Frame): boolean | Failure {
   try {
     const value = code(frame)
@@ -21,13 +21,13 @@ function attempt(code: Code, frame: Frame): boolean | Failure {
   }
 }
 
-/** The value, if it is a bool. @throws Failure for anything else. */
+/** Returns the value if it is a bool. @throws Failure for anything else. */
 function demandBool(value: CelValue): boolean {
   if (typeof value !== 'boolean') throw NOT_BOOL
   return value
 }
 
-/** Both sides may decide, whatever the other one does: `false` for `&&`, `true` for `||`. */
+/** Combines two sides of which each may decide: with `false` for `&&`, with `true` for `||`. */
 function either(left: Code, right: Code, decisive: boolean): Code {
   return (frame) => {
     const first = attempt(left, frame)
@@ -38,36 +38,36 @@ function either(left: Code, right: Code, decisive: boolean): Code {
   }
 }
 
-/** `left && right`. */
+/** Compiles `left && right`. */
 export function and(left: Code, right: Code): Code {
   return either(left, right, false)
 }
 
-/** `left || right`. */
+/** Compiles `left || right`. */
 export function or(left: Code, right: Code): Code {
   return either(left, right, true)
 }
 
-/** `!operand`. */
+/** Compiles `!operand`. */
 export function not(operand: Code): Code {
   return (frame) => !demandBool(operand(frame))
 }
 
-/** `condition ? yes : no`. */
+/** Compiles `condition ? yes : no`. */
 export function ternary(condition: Code, yes: Code, no: Code): Code {
   return (frame) => (demandBool(condition(frame)) ? yes(frame) : no(frame))
 }
 
-/** What a loop runs over and with. */
+/** The range and costs of a loop. */
 interface Loop {
   readonly range: Code
-  /** Where the frame has the loop variable. */
+  /** The index of the loop variable in the frame. */
   readonly place: number
-  /** Steps of one turn. */
+  /** Steps of one iteration. */
   readonly cost: number
 }
 
-/** `all` (false decides) and `exists` (true decides): a failing item does not matter if another one decides. */
+/** Compiles `all` (false decides) and `exists` (true decides). A failing item is ignored if another one decides. */
 export function quantifier({ range, place, cost }: Loop, body: Code, decisive: boolean): Code {
   return (frame) => {
     let failure: Failure | undefined
@@ -83,7 +83,7 @@ export function quantifier({ range, place, cost }: Loop, body: Code, decisive: b
   }
 }
 
-/** `exists_one`: a failing item fails the whole. */
+/** Compiles `exists_one`. A failing item fails the whole. */
 export function existsOne({ range, place, cost }: Loop, body: Code): Code {
   return (frame) => {
     let count = 0
@@ -96,7 +96,7 @@ export function existsOne({ range, place, cost }: Loop, body: Code): Code {
   }
 }
 
-/** `map` and `filter`: what `transform` makes of every item that `keep` holds for. */
+/** Compiles `map` and `filter`: the result of `transform` for every item that `keep` accepts. */
 export function collect({ range, place, cost }: Loop, keep: Code, transform: Code): Code {
   return (frame) => {
     const kept: CelValue[] = []
@@ -109,10 +109,10 @@ export function collect({ range, place, cost }: Loop, keep: Code, transform: Cod
   }
 }
 
-/** The items of a list, or the keys of a map in an order that does not depend on how it was written down. */
+/** Returns the items of a list, or the keys of a map in a fixed order. */
 function itemsOf(range: CelValue, frame: Frame): readonly CelValue[] {
   if (isList(range)) return range
-  if (!isMap(range)) throw new Failure(`a loop runs over a list or a map, not over \`${typeOf(range)}\``)
+  if (!isMap(range)) throw new Failure(`a loop needs a list or a map, not \`${typeOf(range)}\``)
   frame.charge(8 * sizeOfMap(range))
   return keysOfMap(range)
 }

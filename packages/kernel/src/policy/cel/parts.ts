@@ -1,4 +1,4 @@
-// A condition taken apart for people: what must all hold, what of which one must, each as it stands in the source.
+// Splits a condition into its parts for people: `&&` and `||` operands, each with its source text.
 
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { compile } from './compile.ts'
@@ -6,30 +6,30 @@ import type { Code } from './frame.ts'
 import { childrenOf } from './reader.ts'
 import { bracketsIn, type Bracket } from './scan.ts'
 
-/** The way to a value: a variable, then keys and indexes. */
+/** The path to a value: a variable, then keys and indexes. */
 export type Path = readonly [variable: string, ...steps: readonly (string | bigint)[]]
 
 /** A part of a condition. */
 export interface Part {
   readonly text: string
-  /** How its parts make it up: all of them must hold, or any one; undefined if it has none. */
+  /** How its parts combine: all must hold, or any one; undefined if it has no parts. */
   readonly joins: 'all' | 'any' | undefined
   readonly parts: readonly Part[]
-  /** What it looks at. */
+  /** The values that it uses. */
   readonly paths: readonly Path[]
-  /** Whether it holds, by the compiler that the whole condition has. */
+  /** Its code, from the compiler of the whole condition. */
   readonly code: Code
 }
 
-/** What is taken apart. */
+/** The condition to split. */
 interface Whole {
   readonly source: string
   readonly brackets: readonly Bracket[]
-  /** As in `Scope`. */
+  /** As in `Names`. */
   readonly variables: ReadonlyMap<string, boolean>
 }
 
-/** Takes the tree of a source apart. */
+/** Splits the tree of a source. */
 export function partOf(tree: ASTNode, source: string, variables: ReadonlyMap<string, boolean>): Part {
   return takeApart(tree, { source, brackets: bracketsIn(source), variables })
 }
@@ -48,12 +48,12 @@ function takeApart(node: ASTNode, whole: Whole): Part {
   }
 }
 
-/** The sides of a chain of one operator, however it nests. */
+/** Returns the operands of a chain of one operator. */
 function sidesOf(node: ASTNode, op: ASTNode['op']): readonly ASTNode[] {
   return node.op === op ? childrenOf(node).flatMap((side) => sidesOf(side, op)) : [node]
 }
 
-/** A node as it stands in the source. The parser leaves out brackets at its ends: those that are torn apart are put back. */
+/** Returns the source text of a node. The parser drops outer brackets, so unbalanced ones are restored. */
 function textOf({ start, end }: ASTNode, { source, brackets }: Whole): string {
   let [from, to, open] = [start, end, 0]
   const before = brackets.filter(({ at, opens }) => at < start && opens).map(({ at }) => at)
@@ -72,7 +72,7 @@ type Variables = Whole['variables']
 
 const MACROS: readonly string[] = ['all', 'exists', 'exists_one', 'filter', 'map']
 
-/** Everything that a node looks at; what a loop runs through is named by what it runs over. */
+/** Returns the values that a node uses. A loop variable counts as the range of its loop. */
 function pathsIn(node: ASTNode, variables: Variables, locals: readonly string[]): readonly Path[] {
   const path = pathOf(node, variables, locals)
   if (path) return [path]
@@ -82,7 +82,7 @@ function pathsIn(node: ASTNode, variables: Variables, locals: readonly string[])
   return found.filter((_, i) => texts.indexOf(texts[i] ?? '') === i)
 }
 
-/** The children of a node, and the names that are no variables in all but the first of them. */
+/** Returns the children of a node, and the local names in all children but the first. */
 function insideOf(
   node: ASTNode,
   locals: readonly string[],
@@ -114,7 +114,7 @@ function literalIn(node: ASTNode): string | bigint | undefined {
   return typeof node.args === 'string' || typeof node.args === 'bigint' ? node.args : undefined
 }
 
-/** A path as conditions write it. */
+/** Returns a path in the syntax of conditions. */
 export function pathText([variable, ...steps]: Path): string {
   return variable + steps.map(stepText).join('')
 }

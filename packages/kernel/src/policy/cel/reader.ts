@@ -1,4 +1,4 @@
-// From source to a checked syntax tree, by the parser and the checker of cel-js. Its evaluator is never used.
+// Parses a source to a checked syntax tree with the parser and checker of cel-js. Its evaluator is never used.
 
 import { Environment, ParseError, TypeError as CheckError, type ASTNode } from '@marcbachmann/cel-js'
 import { undefinedOperation } from './arithmetic.ts'
@@ -7,13 +7,13 @@ import { FUNCTION_NAMES } from './functions.ts'
 import { scan } from './scan.ts'
 import { WITHIN_KINDS } from './within.ts'
 
-/** Deepest nesting of a syntax tree. A chain of operators nests once for each. */
+/** Maximum depth of a syntax tree. Each operator in a chain adds one level. */
 const MAX_DEPTH = 64
 
-/** Most nodes of a syntax tree. */
+/** Maximum nodes of a syntax tree. */
 const MAX_NODES = 1024
 
-/** The types of the standard that the checker of cel-js does not know. */
+/** Overloads of the standard that the checker of cel-js does not know. */
 const SIGNATURES: readonly string[] = [
   'int(uint): int',
   'int(google.protobuf.Timestamp): int',
@@ -25,29 +25,29 @@ const SIGNATURES: readonly string[] = [
 ]
 const ORDERS: readonly string[] = ['<', '<=', '>', '>=']
 
-/** Named fields of a record, with the type of each in the words of cel-js. */
+/** Named fields of a record, each with its cel-js type. */
 type DeclaredFields = Readonly<Record<string, string>>
 
-/** A source that was parsed. */
+/** A parsed source. */
 interface Reading {
   readonly tree: ASTNode
-  /** The type of the whole, in the words of cel-js. @throws Refused for a type error. */
+  /** Returns the cel-js type of the whole. @throws Refused for a type error. */
   check(): string
 }
 
-/** Reads sources that may use the declared variables. */
+/** Parses sources that may use the declared variables. */
 export interface ExpressionReader {
   declareRecord(name: string, fields: DeclaredFields): void
   declare(name: string, type: string): void
-  /** @throws Refused for a source that is no CEL, is too large, or uses what is not supported. */
+  /** @throws Refused for a source that is not CEL, is too large, or uses something unsupported. */
   read(source: string): Reading
 }
 
-/** A reader that knows no variables yet. */
+/** Returns a reader without variables. */
 export function createReader(): ExpressionReader {
   const names: string[] = []
   const environment = new Environment({
-    // As the specification has it: `[1, "a"]` is a list of `dyn`.
+    // As in the specification: `[1, "a"]` is a list of `dyn`.
     homogeneousAggregateLiterals: false,
     limits: {
       maxDepth: MAX_DEPTH,
@@ -80,7 +80,7 @@ export function createReader(): ExpressionReader {
 }
 
 function neverCalled(): never {
-  throw new Error('conditions are evaluated by their own compiler')
+  throw new Error('conditions are never evaluated by cel-js')
 }
 
 function checked(result: { readonly type?: string; readonly error?: unknown }): string {
@@ -88,7 +88,7 @@ function checked(result: { readonly type?: string; readonly error?: unknown }): 
   return result.type
 }
 
-/** Refuses a tree on which the checker or the compiler could run out of stack, and calls of what does not exist. */
+/** Refuses a tree that could exhaust the stack of the checker or compiler, and calls of unknown functions. */
 function inspect(tree: ASTNode): void {
   let level: readonly ASTNode[] = [tree]
   for (let depth = 1; level.length > 0; depth++) {
@@ -108,12 +108,12 @@ function demandFunction(node: ASTNode): void {
   )
 }
 
-/** How many nodes a part of a tree has. */
+/** Returns the number of nodes of a tree. */
 export function countNodes(tree: ASTNode): number {
   return childrenOf(tree).reduce((count, child) => count + countNodes(child), 1)
 }
 
-/** What a node is made of. */
+/** Returns the children of a node. */
 export function childrenOf(node: ASTNode): readonly ASTNode[] {
   switch (node.op) {
     case 'value':
@@ -158,12 +158,12 @@ function refusing<T>(names: readonly string[], step: () => T): T {
     return step()
   } catch (error) {
     if (error instanceof ParseError || error instanceof CheckError) throw translate(error, names)
-    // On a few odd sources, like `[].all(x, x > 0)`, the checker itself gives up.
-    throw new Refused(0, 'the types in the condition cannot be worked out; write it differently')
+    // The checker crashes on a few odd sources, like `[].all(x, x > 0)`.
+    throw new Refused(0, 'the types in the condition cannot be determined; rewrite it')
   }
 }
 
-/** The errors of cel-js in our words. They hold nothing but the source and the names of types. */
+/** Translates the errors of cel-js. They contain only source text and type names. */
 function translate(error: ParseError | CheckError, names: readonly string[]): Refused {
   const { start, end } = error.range ?? { start: 0, end: 0 }
   const place = error.node?.input?.slice(start, end) ?? ''
@@ -176,7 +176,7 @@ function sentence(code: string, summary: string, place: string, names: readonly 
   const found = place === '' ? 'the condition ends too early' : `\`${place}\` is not expected here`
   switch (code) {
     case 'unknown_variable':
-      return `\`${subject}\` is not declared; there ${listOf(names)}`
+      return `\`${subject}\` is not declared; ${listOf(names)}`
     case 'no_such_key':
       return `there is no field \`${subject}\` in this record`
     case 'no_such_overload':
@@ -200,7 +200,9 @@ function sentence(code: string, summary: string, place: string, names: readonly 
 }
 
 function listOf(names: readonly string[]): string {
-  return names.length === 0 ? 'are no variables' : `are ${names.map((name) => `\`${name}\``).join(', ')}`
+  return names.length === 0
+    ? 'there are no variables'
+    : `the variables are ${names.map((name) => `\`${name}\``).join(', ')}`
 }
 
 function overload(operation: string): string {

@@ -1,4 +1,4 @@
-// `matches`, by RE2: the time to match is linear in the text, whatever the pattern.
+// `matches` with RE2: matching takes time linear in the text for every pattern.
 
 import { RE2JS, RE2JSException } from 're2js'
 import { Failure } from './failure.ts'
@@ -10,11 +10,11 @@ const MAX_CACHED = 16
 
 /** A compiled regular expression. */
 export interface Pattern {
-  /** Whether the text holds a match, at any place. */
+  /** Returns whether the text contains a match. */
   test(text: string, frame: Frame): boolean
 }
 
-/** The pattern of this source, or what is wrong with it. The problem may quote the source. */
+/** Returns the compiled pattern, or its problem as text. The problem may quote the source. */
 export function parsePattern(source: string): Pattern | string {
   if (source.length > MAX_PATTERN_LENGTH) return `is longer than ${MAX_PATTERN_LENGTH} characters`
   try {
@@ -29,27 +29,27 @@ export function parsePattern(source: string): Pattern | string {
 }
 
 function matches(compiled: RE2JS, instructions: number, text: string, frame: Frame): boolean {
-  // The worst case of RE2 is every instruction on every character; small patterns never come near it.
+  // The worst case of RE2 is every instruction on every character; small patterns stay far below it.
   frame.charge(Math.floor((text.length * Math.max(16, instructions)) / 256))
   return compiled.test(text)
 }
 
-const MAX_LATE_LENGTH = 256
+const MAX_DYNAMIC_LENGTH = 256
 const BROKEN = new Failure('a pattern is not accepted by RE2')
 const TOO_COSTLY = new Failure(
-  `a pattern made at run time has a \`{\` or more than ${MAX_LATE_LENGTH} characters`,
+  `a pattern computed at run time must not contain \`{\` or exceed ${MAX_DYNAMIC_LENGTH} characters`,
 )
 
 /**
- * Patterns that are only known at run time. A few are kept; the charge is the same for kept and new ones.
+ * Compiles patterns that are only known at run time, with a small cache. The charge is the same with and without the cache.
  *
- * They may not count repetitions: a few characters like `a{1000}` would take milliseconds to compile.
+ * Counted repetitions are not allowed: a few characters like `a{1000}` would take milliseconds to compile.
  */
 export function createPatterns(): (source: string, frame: Frame) => Pattern {
   const kept = new Map<string, Pattern | string>()
 
   return (source, frame) => {
-    if (source.length > MAX_LATE_LENGTH || source.includes('{')) throw TOO_COSTLY
+    if (source.length > MAX_DYNAMIC_LENGTH || source.includes('{')) throw TOO_COSTLY
     frame.charge(64 + 64 * source.length)
     let pattern = kept.get(source)
     if (pattern === undefined) {

@@ -1,16 +1,16 @@
-// Equality and order of CEL values. Numbers compare by what they stand for, whatever their types.
+// Equality and order of CEL values. Numbers compare by value, across types.
 
 import { Failure } from './failure.ts'
 import type { Frame } from './frame.ts'
 import { Bytes, Duration, isList, isMap, keysOfMap, lookUp, sizeOfMap, Timestamp, TypeName } from './value.ts'
 import { typeOf, Uint, type MapValue, type CelValue } from './value.ts'
 
-// More than a parsed document and a source can nest together.
+// Deeper than a parsed document and a source together can nest.
 const MAX_NESTING = 256
 
-const TOO_DEEP = new Failure('a value nests too deep to be compared')
+const TOO_DEEP = new Failure('a value is nested too deeply to be compared')
 
-/** Whether two values are equal. Values of different kinds are not; that is no failure. */
+/** Returns whether two values are equal. Values of different kinds are unequal, which is not a failure. */
 export function equals(a: CelValue, b: CelValue, frame: Frame, depth = 0): boolean {
   if (typeof a === 'string') return typeof b === 'string' && sameText(a, b, frame)
   if (typeof a === 'boolean' || a === null) return a === b
@@ -38,7 +38,7 @@ function equalLists(a: readonly CelValue[], b: readonly CelValue[], frame: Frame
   if (a.length !== b.length) return false
   return a.every((item, i) => {
     frame.charge(1)
-    // Sound: both lists have this many items.
+    // Safe cast: both lists have this many items.
     return equals(item, b[i] as CelValue, frame, depth + 1)
   })
 }
@@ -49,21 +49,21 @@ function equalMaps(a: MapValue, b: MapValue, frame: Frame, depth: number): boole
   if (size !== sizeOfMap(b)) return false
   return keysOfMap(a).every((key) => {
     const other = find(b, key, frame)
-    // Sound: the key is one of `a`.
+    // Safe cast: the key is in `a`.
     return other !== undefined && equals(lookUp(a, key) as CelValue, other, frame, depth + 1)
   })
 }
 
-/** What a map has under a key that is only known at run time. */
+/** Returns the value of a map for a key that is only known at run time. */
 export function find(map: MapValue, key: CelValue, frame: Frame): CelValue | undefined {
   if (typeof key === 'string') frame.charge(key.length >> 6)
   return lookUp(map, key)
 }
 
-/** Whether a list holds an equal value, or a map an equal key. */
+/** Returns whether a list contains an equal value, or a map an equal key. */
 export function contains(whole: CelValue, value: CelValue, frame: Frame): boolean {
   if (isMap(whole)) return find(whole, value, frame) !== undefined
-  if (!isList(whole)) throw new Failure(`\`in\` looks into a list or a map, not into \`${typeOf(whole)}\``)
+  if (!isList(whole)) throw new Failure(`\`in\` needs a list or a map, not \`${typeOf(whole)}\``)
   return whole.some((item) => {
     frame.charge(1)
     return equals(value, item, frame)
@@ -71,9 +71,9 @@ export function contains(whole: CelValue, value: CelValue, frame: Frame): boolea
 }
 
 /**
- * The order of two values: below zero, zero or above zero; NaN if they have none because one is not a number.
+ * Returns the order of two values: below zero, zero or above zero; NaN if one is not a number.
  *
- * @throws Failure if the types have no order between them.
+ * @throws Failure if the types have no order.
  */
 export function compare(a: CelValue, b: CelValue, frame: Frame): number {
   if (typeof a === 'string' && typeof b === 'string') return orderOfText(a, b, frame)
@@ -88,7 +88,7 @@ export function compare(a: CelValue, b: CelValue, frame: Frame): number {
   return order
 }
 
-/** The order of two numbers of any type; undefined if one of the values is no number. */
+/** Returns the order of two numbers of any type; undefined if a value is not a number. */
 function orderOfNumbers(a: CelValue, b: CelValue): number | undefined {
   const left = a instanceof Uint ? a.value : a
   const right = b instanceof Uint ? b.value : b
@@ -98,7 +98,7 @@ function orderOfNumbers(a: CelValue, b: CelValue): number | undefined {
 }
 
 function orderOf(a: number | bigint, b: number | bigint): number {
-  // Between an int and a double the double's precision counts, as the conformance tests have it.
+  // An int and a double compare with the precision of a double, as the conformance tests require.
   if (typeof a !== typeof b) return orderOf(Number(a), Number(b))
   if (a < b) return -1
   if (a > b) return 1
@@ -115,7 +115,7 @@ function orderOfText(a: string, b: string, frame: Frame): number {
   return a.length - b.length
 }
 
-/** Code points order as their UTF-16 units do, except that pairs stand above the units that are none. */
+/** UTF-16 units order like code points, except that surrogate pairs come after all other units. */
 function rankOf(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
 }
@@ -124,7 +124,7 @@ function orderOfBytes(a: Uint8Array, b: Uint8Array, frame: Frame): number {
   const length = Math.min(a.length, b.length)
   frame.charge(length >> 4)
   for (let i = 0; i < length; i++) {
-    // Sound: `i` is within both.
+    // Safe cast: `i` is within both.
     const order = (a[i] as number) - (b[i] as number)
     if (order !== 0) return order
   }

@@ -1,12 +1,12 @@
-// A first look at a source, before the parser's: what would exhaust the parser's stack, what it would read
-// differently from the specification, and what is CEL but not supported.
+// Scans a source before the parser. It refuses input that would exhaust the parser's stack, that the parser reads differently from
+// the specification, or that is CEL but not supported.
 
 import { Refused } from './failure.ts'
 
-/** Longest source, in characters. */
+/** Maximum length of a source, in characters. */
 const MAX_SOURCE_LENGTH = 4096
 
-// The parser goes one call deeper for each sign, and counts none of them.
+// The parser recurses for each sign without a limit.
 const MAX_SIGNS = 32
 
 const NEXT = /\s+|\/\/[^\n]*|([bBrR]?)("""|'''|"|')|([0-9A-Za-z_]+)(\s*\{)?|[.[{]\?|!=|[^]/y
@@ -14,16 +14,19 @@ const NEXT = /\s+|\/\/[^\n]*|([bBrR]?)("""|'''|"|')|([0-9A-Za-z_]+)(\s*\{)?|[.[{
 /** @throws Refused for a source that must not reach the parser. */
 export function scan(source: string): void {
   if (source.length > MAX_SOURCE_LENGTH) {
-    throw new Refused(MAX_SOURCE_LENGTH, `the condition is longer than ${MAX_SOURCE_LENGTH} characters`)
+    throw new Refused(
+      MAX_SOURCE_LENGTH,
+      `the condition is longer than ${MAX_SOURCE_LENGTH} characters; shorten it`,
+    )
   }
-  if (!source.isWellFormed()) throw new Refused(0, 'the condition holds half of a surrogate pair')
+  if (!source.isWellFormed()) throw new Refused(0, 'the condition contains a lone surrogate; remove it')
   let signs = 0
   for (let at = 0; at < source.length;) {
     NEXT.lastIndex = at
     const [token = '', prefix = '', quote, word, brace] = NEXT.exec(source) ?? []
     refuse(token, word, brace, at)
     if (!/^(?:\s|\/\/)/.test(token)) signs = token === '!' || token === '-' ? signs + 1 : 0
-    if (signs > MAX_SIGNS) throw new Refused(at, `more than ${MAX_SIGNS} signs stand in a row; drop some`)
+    if (signs > MAX_SIGNS) throw new Refused(at, `more than ${MAX_SIGNS} consecutive signs; remove some`)
     at = quote === undefined ? at + token.length : endOfString(source, at + token.length, prefix, quote)
   }
 }
@@ -40,13 +43,13 @@ function refuse(token: string, word: string | undefined, brace: string | undefin
   }
 }
 
-/** A round bracket of a source, outside of texts and comments. */
+/** A round bracket of a source, outside texts and comments. */
 export interface Bracket {
   readonly at: number
   readonly opens: boolean
 }
 
-/** The round brackets of a source that the parser took. */
+/** Returns the round brackets of a source that the parser accepted. */
 export function bracketsIn(source: string): readonly Bracket[] {
   const found: Bracket[] = []
   for (let at = 0; at < source.length;) {
@@ -58,17 +61,17 @@ export function bracketsIn(source: string): readonly Bracket[] {
   return found
 }
 
-/** The offset after the closing quote, or the end of the source: the parser reports a string that is not closed. */
+/** Returns the offset after the closing quote, or the end of the source. The parser reports an unclosed string. */
 function endOfString(source: string, start: number, prefix: string, quote: string): number {
   const raw = /r/i.test(prefix)
   for (let at = start; at < source.length; at++) {
     if (/b/i.test(prefix) && source.charCodeAt(at) > 0x7f) {
-      throw new Refused(at, 'a bytes literal holds a character outside of ASCII; write its bytes as `\\xNN`')
+      throw new Refused(at, 'a bytes literal contains a non-ASCII character; write its bytes as `\\xNN`')
     }
     if (source.startsWith(quote, at)) return at + quote.length
     if (source[at] !== '\\') continue
     at++
-    // The specification ends a raw string here, and the parser does not.
+    // The specification ends a raw string here; the parser does not.
     if (raw && source.startsWith(quote, at)) {
       throw new Refused(at - 1, 'a raw string has a backslash before a quote; write it without the `r`')
     }

@@ -1,4 +1,4 @@
-// Timestamps and durations: text, ranges, fields. Zones are offsets from UTC; zone names would need a host's database.
+// Timestamps and durations: text, ranges, fields. Zones are offsets from UTC; zone names would need a database.
 
 import { Failure } from './failure.ts'
 import { Duration, Timestamp } from './value.ts'
@@ -10,47 +10,47 @@ const MILLISECOND = 1_000_000n
 const EARLIEST = -62_135_596_800n * SECOND
 const LATEST = 253_402_300_800n * SECOND - 1n
 // A duration has its nanoseconds in 64 bits.
-const LONGEST = 2n ** 63n - 1n
+const MAX_NANOS = 2n ** 63n - 1n
 
-const TIMESTAMP_RANGE = new Failure('a timestamp leaves the years 1 to 9999')
-const DURATION_RANGE = new Failure('a duration leaves its range of 292 years')
+const TIMESTAMP_RANGE = new Failure('a timestamp is outside the years 1 to 9999')
+const DURATION_RANGE = new Failure('a duration exceeds 292 years')
 
-/** The moment so many nanoseconds after 1970. @throws Failure outside of the range. */
+/** Returns the timestamp `nanos` nanoseconds after 1970. @throws Failure outside the range. */
 export function timestampOf(nanos: bigint): Timestamp {
   if (nanos < EARLIEST || nanos > LATEST) throw TIMESTAMP_RANGE
   return new Timestamp(nanos)
 }
 
-/** A duration of so many nanoseconds. @throws Failure outside of the range. */
+/** Returns a duration of `nanos` nanoseconds. @throws Failure outside the range. */
 export function durationOf(nanos: bigint): Duration {
-  if (nanos > LONGEST || nanos < -LONGEST - 1n) throw DURATION_RANGE
+  if (nanos > MAX_NANOS || nanos < -MAX_NANOS - 1n) throw DURATION_RANGE
   return new Duration(nanos)
 }
 
-/** The moment so many nanoseconds later. @throws Failure outside of the range. */
+/** Returns the timestamp `nanos` nanoseconds later. @throws Failure outside the range. */
 export function addDuration(timestamp: Timestamp, nanos: bigint): Timestamp {
   return timestampOf(timestamp.nanos + nanos)
 }
 
-/** The time from one moment to another. @throws Failure outside of the range. */
+/** Returns the duration between two timestamps. @throws Failure outside the range. */
 export function spanBetween(from: Timestamp, to: Timestamp): Duration {
   return durationOf(to.nanos - from.nanos)
 }
 
 const RFC3339 = /^(\d{4}-\d{2}-(\d{2})T\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(?:Z|([+-]\d{2}:\d{2}))$/
 
-/** Reads a timestamp of RFC 3339; undefined if the text is none. @throws Failure outside of the range. */
+/** Parses an RFC 3339 timestamp; undefined if the text is not one. @throws Failure outside the range. */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const [, seconds, day, fraction = '', zone] = RFC3339.exec(text) ?? []
   const ms = Date.parse(`${seconds ?? ''}Z`)
-  // The engine reads February 30 as a day of March.
+  // `Date.parse` reads February 30 as a day of March.
   if (Number.isNaN(ms) || new Date(ms).getUTCDate() !== Number(day)) return undefined
   const offset = zone === undefined ? 0 : offsetOf(zone)
   if (offset === undefined) return undefined
   return timestampOf(BigInt(ms - offset) * MILLISECOND + BigInt(fraction.padEnd(9, '0')))
 }
 
-/** A timestamp as RFC 3339 has it, in UTC, with as many digits as it needs. */
+/** Formats a timestamp as RFC 3339 in UTC, without trailing zeros. */
 export function formatTimestamp({ nanos }: Timestamp): string {
   const [seconds, rest] = split(nanos, SECOND)
   return `${new Date(Number(seconds) * 1000).toISOString().slice(0, 19)}${fractionOf(rest)}Z`
@@ -69,7 +69,7 @@ const DURATION = /^[+-]?(?:0|(?:(?:\d{1,19}(?:\.\d{0,19})?|\.\d{1,19})(?:h|ms|m|
 const PART = /(\d*)(?:\.(\d*))?(h|ms|m|s|us|µs|ns)/g
 const MAX_DURATION_LENGTH = 128
 
-/** Reads a duration like `1h30m` or `-1.5s`; undefined if the text is none. @throws Failure outside of the range. */
+/** Parses a duration like `1h30m` or `-1.5s`; undefined if the text is not one. @throws Failure outside the range. */
 export function parseDuration(text: string): Duration | undefined {
   if (text.length > MAX_DURATION_LENGTH || !DURATION.test(text)) return undefined
   let nanos = 0n
@@ -80,7 +80,7 @@ export function parseDuration(text: string): Duration | undefined {
   return durationOf(text.startsWith('-') ? -nanos : nanos)
 }
 
-/** A duration in seconds, with as many digits as it needs. */
+/** Formats a duration in seconds, without trailing zeros. */
 export function formatDuration({ nanos }: Duration): string {
   const [seconds, rest] = split(nanos < 0n ? -nanos : nanos, SECOND)
   return `${nanos < 0n ? '-' : ''}${String(seconds)}${fractionOf(rest)}s`
@@ -90,7 +90,7 @@ function fractionOf(nanos: bigint): string {
   return nanos === 0n ? '' : `.${String(nanos).padStart(9, '0').replace(/0+$/, '')}`
 }
 
-/** Quotient and rest, the rest never negative. */
+/** Returns quotient and remainder; the remainder is never negative. */
 function split(value: bigint, size: bigint): [bigint, bigint] {
   const rest = ((value % size) + size) % size
   return [(value - rest) / size, rest]
@@ -98,7 +98,7 @@ function split(value: bigint, size: bigint): [bigint, bigint] {
 
 const OFFSET = /^([+-]?)(\d{2}):(\d{2})$/
 
-/** The offset of a zone from UTC in milliseconds; undefined if it is neither `UTC` nor written as `+02:00`. */
+/** Returns the offset of a zone from UTC in milliseconds; undefined if it is neither `UTC` nor like `+02:00`. */
 export function offsetOf(zone: string): number | undefined {
   if (zone === 'UTC') return 0
   const [, sign, hours, minutes] = OFFSET.exec(zone) ?? []
@@ -108,7 +108,7 @@ export function offsetOf(zone: string): number | undefined {
 
 const DAY = 86_400_000
 
-/** What can be asked of a timestamp, by method. All count from zero, except `getDate` and the year. */
+/** The fields of a timestamp, by method. All count from zero, except `getDate` and the year. */
 export const TIMESTAMP_FIELDS: ReadonlyMap<string, (date: Date) => number> = new Map([
   ['getFullYear', (date: Date) => date.getUTCFullYear()],
   ['getMonth', (date: Date) => date.getUTCMonth()],
@@ -123,18 +123,18 @@ export const TIMESTAMP_FIELDS: ReadonlyMap<string, (date: Date) => number> = new
 ])
 
 function dayOfYear(date: Date): number {
-  // Not by `Date.UTC`, which reads the years 0 to 99 as those of the last century.
+  // `Date.UTC` reads the years 0 to 99 as 1900 to 1999.
   const newYear = new Date(date.getTime())
   newYear.setUTCMonth(0, 1)
   return Math.round((date.getTime() - newYear.getTime()) / DAY)
 }
 
-/** The same moment as a calendar with this offset from UTC shows it, through the UTC methods of `Date`. */
+/** Returns a date whose UTC methods give the calendar fields at this offset. */
 export function calendarOf({ nanos }: Timestamp, offset: number): Date {
   return new Date(Number(split(nanos, MILLISECOND)[0]) + offset)
 }
 
-/** What can be asked of a duration, by method: the whole of it in one unit, except for the milliseconds. */
+/** The fields of a duration, by method: the whole duration in one unit, except for milliseconds. */
 export const DURATION_FIELDS: ReadonlyMap<string, (nanos: bigint) => bigint> = new Map([
   ['getHours', (nanos: bigint) => nanos / (3600n * SECOND)],
   ['getMinutes', (nanos: bigint) => nanos / (60n * SECOND)],
@@ -142,12 +142,12 @@ export const DURATION_FIELDS: ReadonlyMap<string, (nanos: bigint) => bigint> = n
   ['getMilliseconds', (nanos: bigint) => (nanos % SECOND) / MILLISECOND],
 ])
 
-/** A moment as seconds since 1970, as `int()` gives it. */
+/** Returns a timestamp in seconds since 1970, as `int()` gives it. */
 export function secondsOf({ nanos }: Timestamp): bigint {
   return split(nanos, SECOND)[0]
 }
 
-/** The moment so many seconds after 1970. @throws Failure outside of the range. */
+/** Returns the timestamp `seconds` seconds after 1970. @throws Failure outside the range. */
 export function timestampAt(seconds: bigint): Timestamp {
   return timestampOf(seconds * SECOND)
 }

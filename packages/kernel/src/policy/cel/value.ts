@@ -1,6 +1,6 @@
-// The values of CEL, and what they are called.
+// The values of CEL and their type names.
 
-/** What conditions compute with. `bigint` is CEL's int and `number` its double. */
+/** The values of conditions. `bigint` is CEL's int and `number` its double. */
 export type CelValue =
   | null
   | boolean
@@ -12,7 +12,7 @@ export type CelValue =
   | Opaque
   | Entries
 
-/** A map with string keys, as JSON has it. Only own keys count, whatever their names. */
+/** A map with string keys, as in JSON. Only own keys count. */
 export interface ValueObject {
   readonly [key: string]: CelValue
 }
@@ -20,11 +20,7 @@ export interface ValueObject {
 /** A map of either kind. */
 export type MapValue = ValueObject | Entries
 
-/**
- * A value with an inside that CEL does not see.
- *
- * These are classes so that no JSON object can be taken for one of them, whatever its keys are.
- */
+/** A value whose contents CEL does not see. Subclasses are classes, so that no JSON object can be mistaken for one. */
 abstract class Opaque {
   abstract readonly type: string
 }
@@ -51,7 +47,7 @@ export class Bytes extends Opaque {
   }
 }
 
-/** A moment, in nanoseconds since 1970. */
+/** A timestamp, in nanoseconds since 1970. */
 export class Timestamp extends Opaque {
   readonly type = 'google.protobuf.Timestamp'
   readonly nanos: bigint
@@ -62,7 +58,7 @@ export class Timestamp extends Opaque {
   }
 }
 
-/** A span of time, in nanoseconds. */
+/** A duration, in nanoseconds. */
 export class Duration extends Opaque {
   readonly type = 'google.protobuf.Duration'
   readonly nanos: bigint
@@ -73,7 +69,7 @@ export class Duration extends Opaque {
   }
 }
 
-/** A type as a value: what `type(x)` gives. */
+/** A type as a value: the result of `type(x)`. */
 export class TypeName extends Opaque {
   readonly type = 'type'
   readonly name: string
@@ -84,7 +80,7 @@ export class TypeName extends Opaque {
   }
 }
 
-/** A map made by a map literal: its keys may also be int, uint or bool. */
+/** A map from a map literal. Its keys may also be int, uint or bool. */
 export class Entries {
   readonly #entries = new Map<string, readonly [key: CelValue, value: CelValue]>()
 
@@ -97,7 +93,7 @@ export class Entries {
     return name === undefined ? undefined : this.#entries.get(name)?.[1]
   }
 
-  /** Adds an entry; false if there is one with an equal key. */
+  /** Adds an entry; returns false if an equal key exists. */
   add(key: CelValue, value: CelValue): boolean {
     const name = nameOfKey(key)
     if (name === undefined || this.#entries.has(name)) return false
@@ -106,12 +102,12 @@ export class Entries {
   }
 
   keys(): CelValue[] {
-    // In the order of their names: what a condition sees never depends on how a map was written down.
+    // Sorted by name, so that the order never depends on how a map was written.
     return [...this.#entries].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, [key]]) => key)
   }
 }
 
-/** Equal keys have equal names, also across the numeric types. A value that is no key of any map has none. */
+/** Returns the name of a key. Equal keys have equal names, across numeric types. Undefined if the value cannot be a key. */
 function nameOfKey(key: CelValue): string | undefined {
   if (typeof key === 'string') return `"${key}`
   if (typeof key === 'boolean' || typeof key === 'bigint') return String(key)
@@ -119,38 +115,38 @@ function nameOfKey(key: CelValue): string | undefined {
   return key instanceof Uint ? String(key.value) : undefined
 }
 
-/** Whether a map literal may have this value as a key. */
+/** Returns whether a map literal may have this value as a key. */
 export function isKey(value: CelValue): boolean {
   return typeof value !== 'number' && nameOfKey(value) !== undefined
 }
 
-/** Whether a value is a list. */
+/** Returns whether a value is a list. */
 export function isList(value: CelValue): value is readonly CelValue[] {
   return Array.isArray(value)
 }
 
-/** Whether a value is a map. */
+/** Returns whether a value is a map. */
 export function isMap(value: CelValue): value is MapValue {
   return typeof value === 'object' && value !== null && !isList(value) && !(value instanceof Opaque)
 }
 
-/** What a map has under a key; undefined if it has nothing. */
+/** Returns the value of a map for a key, or undefined. */
 export function lookUp(map: MapValue, key: CelValue): CelValue | undefined {
   if (map instanceof Entries) return map.get(key)
   return typeof key === 'string' && Object.hasOwn(map, key) ? map[key] : undefined
 }
 
-/** How many keys a map has. */
+/** Returns the number of keys of a map. */
 export function sizeOfMap(map: MapValue): number {
   return map instanceof Entries ? map.size : Object.keys(map).length
 }
 
-/** The keys of a map, in an order that depends on nothing but them. */
+/** Returns the keys of a map in a fixed order. */
 export function keysOfMap(map: MapValue): readonly CelValue[] {
   return map instanceof Entries ? map.keys() : Object.keys(map).sort()
 }
 
-/** The name of the type of a value, as `type()` gives it and as messages call it. */
+/** Returns the type name of a value, as `type()` and messages use it. */
 export function typeOf(value: CelValue): string {
   if (value === null) return 'null_type'
   if (typeof value === 'string') return 'string'

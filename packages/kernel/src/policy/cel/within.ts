@@ -1,49 +1,49 @@
-// `path.within`, `host.within` and `url.within`: whether a text lies inside of a directory, a domain or a URL, for every program
-// that could read the text. What programs could read differently lies nowhere inside.
+// `path.within`, `host.within` and `url.within`: whether a text is inside a directory, a domain or a URL for every program that
+// could parse it. A text that programs may parse differently is inside nothing.
 
 import { fold, isBeyondAscii, readHost } from '../../destinations/host.ts'
 import { readHttpUrl, type HttpUrl } from '../../destinations/url.ts'
 
-/** What a text can be inside of, by the word before `.within`. */
+/** The words before `.within`. */
 export const WITHIN_KINDS = ['path', 'host', 'url'] as const
-/** What a text can be inside of. */
+/** A kind of base that a text can be inside of. */
 export type WithinKind = (typeof WITHIN_KINDS)[number]
 
-/** The kind that a name before `.within` stands for; undefined if it is none, or the variable of a loop. */
+/** Returns the kind for the name before `.within`; undefined if it is not one, or a loop variable. */
 export function withinKindOf(name: string, locals: readonly string[] = []): WithinKind | undefined {
   return locals.includes(name) ? undefined : WITHIN_KINDS.find((kind) => kind === name)
 }
 
-/** Whether a text lies inside. */
+/** Returns whether a text is inside. */
 type Within = (text: string) => boolean
 
-/** The test for a base, or in words what is wrong with the base. */
+/** Returns the test for a base, or the problem with the base as text. */
 export function parseWithin(kind: WithinKind, base: string): Within | string {
   if (kind === 'path') return withinPath(base)
   return kind === 'host' ? withinHost(base) : withinUrl(base)
 }
 
-/** Whether a text can be the second argument of `within`. */
+/** Returns whether a text is valid as second argument of `within`. */
 export function isWithinBase(kind: WithinKind, base: string): boolean {
   return typeof parseWithin(kind, base) !== 'string'
 }
 
-// Longer than any path that a system takes, and than any URL that `readHttpUrl` takes.
-const LONGEST = 4096
-// A backslash separates names for some, percent signs are decoded by some, and controls end or cut a name for some.
+// Longer than any path that a system accepts, and than any URL that `readHttpUrl` accepts.
+const MAX_PATH_LENGTH = 4096
+// Some programs treat a backslash as a separator, decode percent signs, or cut a name at a control character.
 const ODD = /[\\%\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
-/** `/notes`, `src` or `~/notes`, and what is below it. */
+/** Tests for `/notes`, `src` or `~/notes`, and everything below it. */
 function withinPath(base: string): Within | string {
   const folder = base.length > 1 && base.endsWith('/') ? base.slice(0, -1) : base
   const names = folder.split('/').slice(folder.startsWith('/') ? 1 : 0)
   if (folder === '' || folder.startsWith('//') || ODD.test(folder) || !names.every(isPlainName)) {
-    return `\`${base}\` is no directory that a path can be inside of; write one like \`/notes\` or \`src\`, without \`.\` and \`..\``
+    return `\`${base}\` is not a usable directory; write one like \`/notes\` or \`src\`, without \`.\` and \`..\``
   }
-  return (text) => text.length <= LONGEST && !ODD.test(text) && staysBelow(folder, text)
+  return (text) => text.length <= MAX_PATH_LENGTH && !ODD.test(text) && staysBelow(folder, text)
 }
 
-/** Whether a text begins with the folder as it is written, and no name after that leads out of it. */
+/** Returns whether a text begins with the folder as written, and no later name leads out of it. */
 function staysBelow(folder: string, text: string): boolean {
   if (text === folder) return true
   if (!text.startsWith(`${folder}/`)) return false
@@ -58,22 +58,22 @@ function staysBelow(folder: string, text: string): boolean {
   return true
 }
 
-/** Whether every program takes this for a name, and for nothing else. */
+/** Returns whether every program treats this as a plain name. */
 function isPlainName(name: string): boolean {
   const seen = isBeyondAscii(name) ? fold(name) : name
   return !MAY_LEAD_OUT.test(seen) && !/[/\\]/.test(seen)
 }
 
-// Some drop dots and any white space at the end of a name, and what cannot be seen: `.. ` is `..` to them. For some `..;x` is `..`, and
-// for who decodes twice `..?x`. And some write what their code page lacks as a slash or a backslash: U+2044, U+2215, the yen, the won.
+// Some programs drop trailing dots, white space and invisible characters: `.. ` is `..` to them. Some read `..;x` as `..`, and
+// those that decode twice read `..?x` so. Some map U+2044, U+2215, the yen or the won sign to a slash or a backslash.
 const MAY_LEAD_OUT =
   /^[.\s]*(?:[;:?#]|$)|(?:^|[\u00a5\u20a9\u2044\u2215\u2216\u29f5\u29f8])\s*\.[.\s]*(?:$|[\u00a5\u20a9\u2044\u2215\u2216\u29f5\u29f8])/
 
-/** `example.com` and every host below it; an address alone. */
+/** Tests for `example.com` and every hostname below it; for an address only itself. */
 function withinHost(base: string): Within | string {
   const [host = '', ...others] = readHost(base)
   if (host === '' || others.length > 0) {
-    return `\`${base}\` is no host; write one like \`example.com\`, without a scheme, a port or \`*\``
+    return `\`${base}\` is not a hostname; write one like \`example.com\`, without a scheme, a port or \`*\``
   }
   const isAddress = /^[0-9.]+$|:/.test(host)
   return (text) => {
@@ -82,22 +82,22 @@ function withinHost(base: string): Within | string {
   }
 }
 
-/** The host of a text that is written as hosts are; another spelling of it may be another host to somebody. */
+/** Returns the hostname of a text in its usual spelling. Another spelling may be another hostname for some programs. */
 function plainHost(text: string): string | undefined {
-  // The Kelvin sign in lower case is a plain `k`.
+  // The Kelvin sign becomes a plain `k` in lower case.
   if (isBeyondAscii(text)) return undefined
   const [host, ...others] = readHost(text)
   const spelled = text.toLowerCase().replace(/^\[(.*)\]$/, '$1')
   return others.length === 0 && host !== '' && host === spelled ? host : undefined
 }
 
-/** `https://example.com/api` and what is below it: the same scheme, host and port, and a path that stays there. */
+/** Tests for `https://example.com/api` and everything below it: the same scheme, hostname and port, and a path inside. */
 function withinUrl(base: string): Within | string {
   const origin = readHttpUrl(base)
   const folder = pathOf(base).replace(/\/$/, '')
   const names = folder.split('/').slice(1)
   if (!origin || /[?#]/.test(base) || !names.every(isUrlName)) {
-    return `\`${base}\` is no URL that another can be inside of; write one like \`https://example.com/api\``
+    return `\`${base}\` is not a usable URL; write one like \`https://example.com/api\``
   }
   return (text) => {
     const found = readHttpUrl(text)
@@ -111,19 +111,19 @@ function isSameOrigin(a: HttpUrl, b: HttpUrl): boolean {
   return a.scheme === b.scheme && a.host === b.host && a.port === b.port
 }
 
-/** The path of a URL that `readHttpUrl` has read: what is between the host and the query. */
+/** Returns the path of a URL that `readHttpUrl` accepts: the part between the hostname and the query. */
 function pathOf(url: string): string {
   return /^https?:\/\/[^/?#]*([^?#]*)/i.exec(url)?.[1] ?? ''
 }
 
-/** A name in the path of a URL, decoded or not. A percent sign in what was decoded may be decoded again. */
+/** Returns whether a name in a URL path is plain, decoded or not. A percent sign after decoding may be decoded again. */
 function isUrlName(name: string): boolean {
   if (name === '.' || name === '..') return true
   try {
     const decoded = decodeURIComponent(name)
     return !ODD.test(decoded) && isPlainName(decoded)
   } catch {
-    // Not UTF-8: some programs read it all the same.
+    // Not UTF-8; some programs accept it anyway.
     return false
   }
 }

@@ -1,4 +1,4 @@
-// From the text of a policy file to a policy: all mistakes at once, each with line and remedy.
+// Parses a policy file. It reports all mistakes at once, each with a line and a remedy.
 
 import { sha256Hex, type JsonObject } from '@tollgate/evidence/core'
 import { readNames, readShort } from '../reader/names.ts'
@@ -14,20 +14,20 @@ import { MAX_TOOLS, readTools, TOOL, type ToolDeclaration } from './tools.ts'
 export { CONDITION_VARIABLES, type Action, type Rule } from './rules.ts'
 export type { ToolDeclaration } from './tools.ts'
 
-/** What calls the policy is for; an empty list means any. */
+/** The calls that the policy applies to; an empty list means any. */
 export interface PolicyContext {
   readonly environments: readonly string[]
   readonly tenants: readonly string[]
   readonly workspaces: readonly string[]
 }
 
-/** What the policy asks of answers of people. */
+/** The settings for answers of people. */
 interface ApprovalSettings {
-  /** `required`: an answer without a reason is not accepted. */
+  /** `required`: an answer without a reason is refused. */
   readonly reason: 'optional' | 'required'
 }
 
-/** A policy: ordered rules, the only thing that grants, and the settings of the rungs. */
+/** A policy: ordered rules, which alone allow calls, and the settings of the gates. */
 export interface Policy {
   readonly name: string
   readonly text: string
@@ -42,12 +42,12 @@ export interface Policy {
   readonly uses: PolicyUses
 }
 
-/** What came of reading a policy. */
+/** The result of parsing a policy. */
 export type ParsedPolicy =
   | { readonly ok: true; readonly policy: Policy }
   | { readonly ok: false; readonly mistakes: readonly Mistake[] }
 
-const CONTEXT = record('Context', 'What calls the policy is for; a list that is left out means any.', {
+const CONTEXT = record('Context', 'The calls that the policy applies to. A missing list means any.', {
   environments: about('Environments.', NAMES),
   tenants: about('Tenants.', NAMES),
   workspaces: about('Workspaces.', NAMES),
@@ -55,28 +55,28 @@ const CONTEXT = record('Context', 'What calls the policy is for; a list that is 
 
 const REASONS = ['optional', 'required'] as const
 
-const APPROVALS = record('Approvals', 'What is asked of answers of people.', {
-  reason: about('`required`: an answer without a reason is not accepted.', words(REASONS, 'optional')),
+const APPROVALS = record('Approvals', 'Settings for the answers of approvers.', {
+  reason: about('`required`: an answer without a reason is refused.', words(REASONS, 'optional')),
 })
 
 const FIELDS = record(
   'Tollgate policy',
-  'Who may do what. The rules are asked in order, the first that fits decides, and if none fits the call is denied.',
+  'The rules are evaluated in order. The first match decides. Without a match the call is denied.',
   {
     tollgate: about('The version of the format.', { const: 1 }),
-    name: about('What the policy is called.', { ...TEXT, maxLength: 200 }),
+    name: about('The name of the policy.', { ...TEXT, maxLength: 200 }),
     context: CONTEXT,
     principals: mapping(
       'Principals',
-      'How far principals are trusted, by name or pattern; the first that fits counts.',
+      'The trust of principals, by name or pattern; the first match counts.',
       part('principal'),
       NAME,
     ),
     tools: {
-      ...mapping('Tools', 'The catalogue: which tools exist, and what they do.', part('tool'), NAME),
+      ...mapping('Tools', 'The catalogue: the known tools and their effects.', part('tool'), NAME),
       maxProperties: MAX_TOOLS,
     },
-    rules: about('The rules, in order. Only they allow.', {
+    rules: about('The rules, in order. Only rules allow calls.', {
       type: 'array',
       items: part('rule'),
       maxItems: MAX_RULES,
@@ -87,7 +87,7 @@ const FIELDS = record(
   { required: ['tollgate', 'name', 'rules'] },
 )
 
-/** The schema of a policy file for editors, draft 2020-12. What it takes may still be a mistake: `parsePolicy` decides. */
+/** The JSON Schema of a policy file for editors, draft 2020-12. It accepts some mistakes that `parsePolicy` reports. */
 export const POLICY_SCHEMA: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   ...FIELDS,
@@ -97,7 +97,7 @@ export const POLICY_SCHEMA: JsonObject = {
 const gatePaths = (of: keyof Quoted): readonly string[] =>
   GATE_SECTIONS.flatMap(([, { name, quoted }]) => (quoted?.[of] ?? []).map((path) => `gates.${name}.${path}`))
 
-/** What stands in quotes in a policy file. */
+/** The quoted texts of a policy file. */
 export const POLICY_QUOTED: Required<Quoted> = {
   keys: ['principals', 'tools', ...gatePaths('keys')],
   texts: [
@@ -106,7 +106,7 @@ export const POLICY_QUOTED: Required<Quoted> = {
   ],
 }
 
-/** Reads a policy. Never throws: what is wrong is returned, at least the first hundred mistakes. */
+/** Parses a policy. Never throws: it returns the mistakes, at least the first hundred. */
 export function parsePolicy(text: string): ParsedPolicy {
   const reader = readYaml(text)
   const policy = reader.mistakes.length === 0 ? readPolicy(reader, text) : undefined

@@ -1,4 +1,4 @@
-// `principals` in a policy file.
+// Parses `principals` in a policy file.
 
 import { importPublicKey, TIERS, type JsonObject, type PublicKey, type Tier } from '@tollgate/evidence/core'
 import { glob, type Glob } from '../glob.ts'
@@ -6,33 +6,33 @@ import { checkName } from '../reader/names.ts'
 import { about, examples, keysOf, record, TIER, TRUE_OR_FALSE } from '../reader/schema.ts'
 import type { Place, Reader } from '../reader/read.ts'
 
-/** What the policy says about a principal. */
+/** The declaration of a principal in the policy. */
 export interface PrincipalDeclaration {
   readonly name: Glob
   readonly tier: Tier
-  /** What its delegations are signed with; who has none cannot delegate. */
+  /** The key for its delegations; without one it cannot delegate. */
   readonly key: PublicKey | undefined
-  /** It acts only for others. */
+  /** It acts only under a delegation. */
   readonly delegateOnly: boolean
 }
 
 const FIELDS = record(
   'Principal',
-  'How far a principal is trusted.',
+  'The trust of a principal.',
   {
-    tier: about('What it may do, with `gates.privilege`.', TIER),
+    tier: about('Its privilege tier, for `gates.privilege`.', TIER),
     key: about('The Ed25519 public key that signs its delegations, in base64.', {
       type: 'string',
       pattern: '^[A-Za-z0-9+/]{43}=$',
     }),
-    'delegate-only': about('It acts only for others.', TRUE_OR_FALSE),
+    'delegate-only': about('It acts only under a delegation.', TRUE_OR_FALSE),
   },
   { required: ['tier'], ...examples({ tier: 'standard' }) },
 )
 /** The schema of a principal. */
 export const PRINCIPAL: JsonObject = FIELDS
 
-/** Reads `principals`. */
+/** Parses `principals`. */
 export function readPrincipals(reader: Reader, place: Place): readonly PrincipalDeclaration[] {
   const keys = new Set<string>()
   return reader.entries(place, '`principals`').flatMap(({ name, key, value }) => {
@@ -43,7 +43,7 @@ export function readPrincipals(reader: Reader, place: Place): readonly Principal
       return []
     }
     if (signs && name.includes('*')) {
-      reader.note(signs, 'a key belongs to one principal; write its whole name, without `*`')
+      reader.note(signs, 'a key belongs to one principal; write its full name, without `*`')
     }
     return [
       {

@@ -1,4 +1,4 @@
-// `rules` in a policy file: the only thing that grants.
+// Parses `rules` in a policy file. Only rules allow calls.
 
 import { DOORS, OBSERVE_RULE, type Door, type JsonObject } from '@tollgate/evidence/core'
 import { conditionEnvironment, type Condition, type ConditionVariables } from '../condition.ts'
@@ -18,7 +18,7 @@ import {
 } from '../reader/schema.ts'
 import type { Place, Reader } from '../reader/read.ts'
 
-/** What a rule does with a call it matches. `require` asks a person. */
+/** The action of a rule on a matching call. `require` asks a person. */
 export type Action = 'allow' | 'deny' | 'require'
 
 /** One rule. */
@@ -32,13 +32,13 @@ export interface Rule {
   readonly doors: readonly Door[]
   readonly when: Condition | undefined
   readonly because: string | undefined
-  /** Who may answer; nobody named means any approver. */
+  /** The allowed approvers; empty means any. */
   readonly approvers: readonly string[]
-  /** How long a request waits and a grant lasts, in milliseconds. */
+  /** How long a request waits and an approval is valid, in milliseconds. */
   readonly expires: number
 }
 
-/** What a condition may name. */
+/** The variables of conditions. */
 export const CONDITION_VARIABLES: ConditionVariables = {
   args: 'dyn',
   destinations: { list: { scheme: 'string', host: 'string', port: 'int' } },
@@ -57,7 +57,7 @@ export const CONDITION_VARIABLES: ConditionVariables = {
   workspace: 'string',
 }
 
-/** Most rules. */
+/** Maximum rules of a policy. */
 export const MAX_RULES = 10_000
 const DAY = 86_400_000
 
@@ -65,24 +65,27 @@ const TOOL_NAMES = { ...NAMES, ...examples('fs/read_file', 'fs/*', ['mail/send',
 
 const FIELDS = record(
   'Rule',
-  'One rule: exactly one of `allow`, `deny` and `require`, with the tools it is for.',
+  'One rule: exactly one of `allow`, `deny` and `require`, with the tools that it applies to.',
   {
-    id: about('Its name, which stands in receipts.', { ...RULE_ID, not: { const: OBSERVE_RULE } }),
-    allow: about('Lets calls of these tools pass. `*` stands for any characters.', TOOL_NAMES),
-    deny: about('Refuses calls of these tools.', TOOL_NAMES),
-    require: about('Asks a person before calls of these tools.', TOOL_NAMES),
+    id: about('Its name, which appears in receipts.', { ...RULE_ID, not: { const: OBSERVE_RULE } }),
+    allow: about('Allows calls of these tools. `*` matches any characters.', TOOL_NAMES),
+    deny: about('Denies calls of these tools.', TOOL_NAMES),
+    require: about('Escalates calls of these tools: a person must approve them.', TOOL_NAMES),
     principal: about('Only for these principals.', NAMES),
     session: about('Only for these sessions.', NAMES),
     door: about('Only through these doors.', oneOrMore(words(DOORS))),
-    when: about('A condition in CEL. One that fails denies.', {
+    when: about('A condition in CEL. If it fails, the call is denied.', {
       type: 'string',
       minLength: 1,
       maxLength: 4096,
       ...examples('args.amount > 100.0', 'destinations.all(d, d.host == "example.com")', 'risk > 0.3'),
     }),
-    because: about('Why, for whoever is denied.', REASON),
-    approvers: about('Who may answer: people, or groups of their tokens. Left out, any operator.', NAMES),
-    expires: about('How long a request waits and an answer holds: 15m if left out, at most 7d.', DURATION),
+    because: about('The reason, shown to the denied caller.', REASON),
+    approvers: about(
+      'The allowed approvers: people, or groups of their tokens. By default any operator.',
+      NAMES,
+    ),
+    expires: about('How long a request waits and an answer is valid: 15m by default, at most 7d.', DURATION),
   },
   {
     required: ['id'],
@@ -99,17 +102,17 @@ type RuleFields = Partial<Record<keyof typeof FIELDS.properties, Place>>
 const ACTIONS: readonly Action[] = ['allow', 'deny', 'require']
 const FIFTEEN_MINUTES = 900_000
 
-/** Variables that a rung must be configured for, and whether it is. */
+/** Variables that need a configured gate, and whether it is configured. */
 type Configured = Readonly<Record<string, boolean>>
 
-// A rule that could never match would look as if it kept watch.
+// A rule that can never match would give a false sense of protection.
 const DEAD: Readonly<Record<string, string>> = {
   labels:
     '`labels` is always empty without `gates.taint`, `gates.threat` or `gates.compliance`; configure one',
   trust: '`trust` never changes without `gates.trust`; configure it',
 }
 
-/** Reads `rules`. */
+/** Parses `rules`. */
 export function readRules(reader: Reader, place: Place, configured: Configured): readonly Rule[] {
   const items = reader.items(place, '`rules`')
   if (items.length > MAX_RULES) reader.note(place, `more than ${MAX_RULES} rules; use \`*\` in names`)
@@ -148,12 +151,12 @@ export function readRules(reader: Reader, place: Place, configured: Configured):
 
 function readId(reader: Reader, item: Place, { id }: RuleFields, seen: Set<string>): string {
   if (!id) {
-    reader.note(item, 'the rule has no `id`; receipts name the rule that decided, so give it one')
+    reader.note(item, 'the rule has no `id`; add one, because receipts name the rule that decided')
     return ''
   }
   const name = reader.text(id, '`id`') ?? ''
   if (name === OBSERVE_RULE)
-    reader.note(id, `\`${OBSERVE_RULE}\` is what observe mode is called in receipts; name the rule otherwise`)
+    reader.note(id, `\`${OBSERVE_RULE}\` is reserved for observe mode in receipts; use another \`id\``)
   checkId(reader, id, name, seen)
   return name
 }
@@ -161,13 +164,16 @@ function readId(reader: Reader, item: Place, { id }: RuleFields, seen: Set<strin
 function readAction(reader: Reader, item: Place, fields: RuleFields): Action | undefined {
   const actions = ACTIONS.filter((action) => fields[action] !== undefined)
   if (actions.length === 1) return actions[0]
-  reader.note(item, 'a rule has exactly one of `allow`, `deny`, `require`, each with the tools it is for')
+  reader.note(
+    item,
+    'a rule needs exactly one of `allow`, `deny`, `require`, with the tools that it applies to',
+  )
   return undefined
 }
 
 function readDoors(reader: Reader, place: Place | undefined): readonly Door[] {
   if (!place) return []
-  if (reader.isEmptyList(place)) reader.note(place, '`door` is an empty list; leave it out for any')
+  if (reader.isEmptyList(place)) reader.note(place, '`door` is an empty list; remove it to match any door')
   return reader.texts(place, 'a door').flatMap((each) => {
     const door = reader.word(each.place, '`door`', DOORS)
     return door === undefined ? [] : [door]
@@ -188,7 +194,7 @@ function readCondition(
     if (dead !== undefined) reader.note(place, DEAD[dead] ?? '')
     return compiled
   }
-  // One further for the opening quote. In a folded text the place is only near.
+  // One more for the opening quote. In a folded text the place is approximate.
   reader.note(place, `\`when\`: ${compiled.message}`, quoteLength(place) + compiled.offset)
   return undefined
 }
@@ -200,13 +206,13 @@ function quoteLength({ node }: Place): number {
 
 function readApprovers(reader: Reader, { approvers }: RuleFields, action: Action): readonly string[] {
   if (approvers && action !== 'require') {
-    reader.note(approvers, '`approvers` goes with `require`; remove it here')
+    reader.note(approvers, '`approvers` is only valid with `require`; remove it here')
   }
   return readNames(reader, approvers, '`approvers`', 'an approver')
 }
 
 function readExpiry(reader: Reader, { expires }: RuleFields, action: Action): number {
   if (!expires) return FIFTEEN_MINUTES
-  if (action !== 'require') reader.note(expires, '`expires` goes with `require`; remove it here')
+  if (action !== 'require') reader.note(expires, '`expires` is only valid with `require`; remove it here')
   return reader.duration(expires, '`expires`', 7 * DAY) ?? FIFTEEN_MINUTES
 }

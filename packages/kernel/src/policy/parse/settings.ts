@@ -1,4 +1,4 @@
-// The table of the gates that have settings: `gates` in a policy file.
+// The table of the gates with settings: `gates` in a policy file.
 
 import { LADDER_STEPS, type JsonObject } from '@tollgate/evidence/core'
 import { browserSettings, type BrowserSettings } from '../../gates/browser/settings.ts'
@@ -18,12 +18,12 @@ import type { PolicyUses } from '../uses.ts'
 import type { GateSection } from '../reader/section.ts'
 import type { Place, Reader } from '../reader/read.ts'
 
-/** The settings of the rungs. */
+/** The settings of the gates. */
 export interface GateSettings {
   readonly egress: EgressSettings
   readonly sessionRisk: RiskSettings
   readonly browser: BrowserSettings
-  /** Undefined where the policy does not mention the rung: then it has nothing to say. */
+  /** Undefined if the policy does not mention the gate: then the gate is inactive. */
   readonly taint: TaintSettings | undefined
   readonly threat: ThreatSettings | undefined
   readonly trust: TrustSettings | undefined
@@ -49,22 +49,22 @@ const SECTIONS: Sections & { readonly delegation: GateSection<undefined> } = {
   compliance: complianceSettings,
 }
 
-/** Each gate that a policy may name, with its section, in the order in which messages name them. */
+/** Each gate that a policy may name, with its section, in the order of messages. */
 export const GATE_SECTIONS: readonly (readonly [gate: keyof GateSettings, GateSection<unknown>])[] =
-  // Sound: the settings of a gate reach only the section of the same name, and `delegation` has none.
+  // Safe cast: the settings of a gate reach only the section of the same name, and `delegation` has none.
   Object.entries(SECTIONS) as [keyof GateSettings, GateSection<unknown>][]
 
 const NAMES = GATE_SECTIONS.map(([, { name }]) => name)
 
-/** Reads `gates`; what is not said has its default. */
+/** Parses `gates`. Missing settings get their defaults. */
 export function readGates(reader: Reader, place: Place | undefined): GateSettings {
   const fields = place && reader.fields(place, NAMES)
   const read = GATE_SECTIONS.map(([gate, section]) => [gate, section.read(reader, fields?.[section.name])])
-  // Sound: the table has a section for each gate, which reads the settings of that gate.
+  // Safe cast: the table has a section for each gate, which parses the settings of that gate.
   return Object.fromEntries(read) as GateSettings
 }
 
-/** What these settings have a use for. */
+/** Returns the data that these settings need. */
 export function usesOf(gates: GateSettings): PolicyUses {
   return {
     data: GATE_SECTIONS.some(
@@ -82,7 +82,7 @@ const WRITTEN = GATE_SECTIONS.map(([, section]) => section)
 /** The schema of `gates`, and the parts that it refers to. */
 export const GATES: JsonObject = record(
   'Gates',
-  'What watches over every call, whatever the rules say. A rung that is not here has nothing to say, or its defaults.',
+  'The settings of the gates, which check every call in addition to the rules. A gate that is not listed is inactive or uses its defaults.',
   Object.fromEntries(WRITTEN.map(({ name, schema = {} }) => [name, schema])),
 )
 export const GATE_PARTS: JsonObject = Object.fromEntries(

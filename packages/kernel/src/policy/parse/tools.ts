@@ -1,4 +1,4 @@
-// `tools` in a policy file: the catalogue.
+// Parses `tools` in a policy file: the catalogue.
 
 import { EFFECT_CLASSES, type EffectClass, type Json, type JsonObject } from '@tollgate/evidence/core'
 import { compileSchema, type ArgumentsSchema } from '../../gates/schema/schema.ts'
@@ -20,49 +20,55 @@ import {
 } from '../reader/schema.ts'
 import type { Place, Reader } from '../reader/read.ts'
 
-/** What the policy says about a tool. */
+/** The declaration of a tool in the policy. */
 export interface ToolDeclaration {
   readonly name: Glob
   readonly effect: EffectClass
   /** Arguments whose values have consequences. */
   readonly sinks: readonly string[]
-  /** Arguments that say where data goes; `none` if the tool reaches no network, whatever its arguments say. */
+  /** Arguments that contain destinations; `none` if the tool never uses the network. */
   readonly destinations: readonly string[] | 'none'
-  /** Labels that what comes back carries. */
+  /** Labels of its output. */
   readonly returns: readonly string[]
-  /** Labels that arguments carry, by the path of each; `*` for all of them. */
+  /** Labels of its arguments, by path; `*` for all of them. */
   readonly takes: readonly { readonly path: string; readonly labels: readonly string[] }[]
-  /** What a call costs: so much, or what the argument at this path says. */
+  /** The cost of a call: a number, or the path of an argument with the number. */
   readonly cost: number | string | undefined
   readonly salted: boolean
   readonly browser: boolean
   readonly schema: ArgumentsSchema | undefined
 }
 
-/** Most tools. */
+/** Maximum tools of a policy. */
 export const MAX_TOOLS = 10_000
-// A session remembers 32 labels, of which five are built in.
+// A session keeps 32 labels, of which five are built in.
 const MAX_RETURNED = 27
-const MOST_COST = 1_000_000_000
+const MAX_COST = 1_000_000_000
 const COMMITS = ['plain', 'salted'] as const
 
-const FIELDS = record('Tool', 'What a tool does. What is left out counts as the strictest.', {
-  effect: about('The class of its effect; `admin` if left out.', EFFECT),
+const FIELDS = record('Tool', 'The effects of a tool. Missing members get the strictest value.', {
+  effect: about('Its effect class; `admin` by default.', EFFECT),
   sinks: about('Paths of arguments whose values have consequences.', PATHS),
-  destinations: about('Paths of arguments that say where data goes; `none` if it reaches no network.', PATHS),
-  returns: about('Labels that what comes back carries.', LABELS),
-  takes: mapping('Takes', 'Labels that arguments carry, by path; `*` for every call.', LABELS, NAME),
-  cost: about('Units that a call costs, or the path of the argument that says them.', {
-    anyOf: [between(0, MOST_COST), NAME],
+  destinations: about(
+    'Paths of arguments with destinations; `none` if the tool never uses the network.',
+    PATHS,
+  ),
+  returns: about('Labels of its output.', LABELS),
+  takes: mapping('Takes', 'Labels of its arguments, by path; `*` for every call.', LABELS, NAME),
+  cost: about('The cost of a call in units, or the path of an argument with the cost.', {
+    anyOf: [between(0, MAX_COST), NAME],
   }),
-  commit: about('`salted`: hashes of its arguments cannot be guessed.', words(COMMITS, 'plain')),
+  commit: about(
+    '`salted`: receipts contain salted hashes of its arguments, which cannot be guessed.',
+    words(COMMITS, 'plain'),
+  ),
   browser: about('It acts in a browser.', TRUE_OR_FALSE),
   schema: about('The JSON Schema of its arguments.', { type: 'object', additionalProperties: true }),
 })
 /** The schema of a tool. */
 export const TOOL: JsonObject = FIELDS
 
-/** Reads `tools`. */
+/** Parses `tools`. */
 export function readTools(reader: Reader, place: Place): readonly ToolDeclaration[] {
   const entries = reader.entries(place, '`tools`')
   if (entries.length > MAX_TOOLS) reader.note(place, `more than ${MAX_TOOLS} tools; use \`*\` in their names`)
@@ -74,7 +80,7 @@ export function readTools(reader: Reader, place: Place): readonly ToolDeclaratio
     tools.flatMap(({ returns, takes }) => [...returns, ...takes.flatMap((each) => each.labels)]),
   )
   if (labels.size > MAX_RETURNED) {
-    reader.note(place, `tools have more than ${MAX_RETURNED} different labels; use fewer, wider ones`)
+    reader.note(place, `tools have more than ${MAX_RETURNED} different labels; use fewer, broader ones`)
   }
   return tools
 }
@@ -86,7 +92,7 @@ function readTool(reader: Reader, name: string, place: Place): ToolDeclaration {
   const none = fields.destinations && reader.plain(fields.destinations) === 'none'
   return {
     name: glob(name),
-    // Not said means the strictest.
+    // The default is the strictest class.
     effect: (fields.effect && reader.word(fields.effect, '`effect`', EFFECT_CLASSES)) ?? 'admin',
     sinks: paths(fields.sinks, 'a sink'),
     destinations: none === true ? 'none' : paths(fields.destinations, 'a destination'),
@@ -107,7 +113,7 @@ function readTakes(reader: Reader, place: Place): ToolDeclaration['takes'] {
 }
 
 function readCost(reader: Reader, place: Place): number | string | undefined {
-  if (typeof reader.plain(place) === 'number') return reader.number(place, '`cost`', 0, MOST_COST)
+  if (typeof reader.plain(place) === 'number') return reader.number(place, '`cost`', 0, MAX_COST)
   const path = reader.text(place, '`cost`, a number or the path of an argument,')
   if (path !== undefined) checkName(reader, place, path, 'the path of an argument')
   return path
@@ -115,7 +121,7 @@ function readCost(reader: Reader, place: Place): number | string | undefined {
 
 function readSchema(reader: Reader, place: Place): ArgumentsSchema | undefined {
   try {
-    // Sound: YAML without tags and anchors makes plain data; what JSON cannot hold is refused below.
+    // Safe cast: YAML without tags and anchors gives plain data; values that JSON cannot represent are refused below.
     return compileSchema(reader.plain(place) as Json)
   } catch (fault) {
     reader.note(

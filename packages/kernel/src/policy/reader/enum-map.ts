@@ -1,12 +1,12 @@
 import type { Place, Reader } from './read.ts'
 
-/** Reads a mapping that has one of a closed list of words for each of its keys; what is not said has its default. */
+/** Parses a mapping with one of a closed list of words per key. Missing keys get their defaults. */
 export function readEnumMap<Name extends string, Word extends string>(
   reader: Reader,
   place: Place | undefined,
   words: readonly Word[],
   otherwise: Readonly<Record<Name, Word>>,
-  // Sound: the defaults have each of the keys.
+  // Safe cast: the defaults have all keys.
   names: readonly Name[] = Object.keys(otherwise) as Name[],
 ): Readonly<Record<Name, Word>> {
   const fields = place && reader.fields(place, names)

@@ -1,9 +1,9 @@
-// Lists of hosts, wherever a policy has one.
+// Parses lists of hostnames in a policy.
 
 import { parseHostPattern, type HostPattern } from '../../destinations/pattern.ts'
 import type { Place, Reader } from './read.ts'
 
-/** The patterns of a list of hosts; one that is left out is empty. */
+/** Returns the patterns of a list of hostnames; empty if the list is missing. */
 export function readHosts(reader: Reader, place: Place | undefined, what: string): readonly HostPattern[] {
   if (!place) return []
   return reader.texts(place, what).flatMap(({ text, place: at }) => {

@@ -1,8 +1,8 @@
-// The meaning of a part of a policy, apart from how it is written.
+// Compares parts of a policy independent of their spelling.
 
 /**
- * A value as text that is equal for equal meaning: lists and maps are in the order of their texts. Functions, which come
- * from the rest, say nothing.
+ * Returns a text that is equal for values of equal meaning: lists and maps are sorted. Functions are skipped, because they follow
+ * from the other members.
  */
 export function meaningOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return value === undefined ? '' : JSON.stringify(value)
@@ -20,7 +20,7 @@ function sorted(texts: readonly string[]): string {
   return texts.toSorted().join(',')
 }
 
-/** Whether each of some values is among all of them. */
+/** Returns whether each of `some` is in `all`. */
 export function isWithin(some: readonly unknown[], all: readonly unknown[]): boolean {
   const known = new Set(all.map(meaningOf))
   return some.every((each) => known.has(meaningOf(each)))

@@ -1,11 +1,11 @@
-// Names and short texts, wherever a policy has one.
+// Parses names and short texts in a policy.
 
 import { isName } from '../../names.ts'
 import { hasControls, type Place, type Reader } from './read.ts'
 
-/** Names of a policy stand in receipts, or are held against names that do. */
+/** Notes a mistake if a name is invalid. Names appear in receipts or are compared with names in receipts. */
 export function checkName(reader: Reader, place: Place, name: string, what: string): void {
-  // Taken first: to TypeScript, a string that is no name is nothing.
+  // Read first, because TypeScript narrows a string that is not a name to `never`.
   const { length } = name
   if (isName(name)) return
   if (length > 256) reader.note(place, `${what} is longer than 256 characters; shorten it`)
@@ -13,13 +13,13 @@ export function checkName(reader: Reader, place: Place, name: string, what: stri
   else reader.note(place, `${what} has a control character such as a line break; remove it`)
 }
 
-/** The names in a list that is left out for any. An empty one would say nobody and mean everybody. */
+/** Parses an optional list of names. An empty list is a mistake, because it would match everything instead of nothing. */
 export function readNames(
   reader: Reader,
   place: Place | undefined,
   field: string,
   what: string,
-  remedy = 'is an empty list; leave it out for any',
+  remedy = 'is an empty list; remove it to match any',
 ): readonly string[] {
   if (!place) return []
   if (reader.isEmptyList(place)) reader.note(place, `${field} ${remedy}`)
@@ -31,16 +31,17 @@ export function readNames(
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 
-/** Names of rules stand in receipts: each is plain, and there once. Adds it to those that were seen. */
+/** Checks the id of a rule and adds it to `seen`. Ids appear in receipts, so they must be plain and unique. */
 export function checkId(reader: Reader, place: Place, id: string, seen: Set<string>): void {
   if (id !== '' && !ID.test(id)) {
-    reader.note(place, 'an `id` is letters, digits, dot, dash and underscore, at most 100')
+    reader.note(place, 'an `id` may only have letters, digits, dots, dashes and underscores, at most 100')
   }
-  if (seen.has(id)) reader.note(place, `the id \`${id.slice(0, 100)}\` is taken; give each rule its own`)
+  if (seen.has(id))
+    reader.note(place, `the id \`${id.slice(0, 100)}\` is already used; give each rule its own`)
   seen.add(id)
 }
 
-/** A text of one line, of at most so many characters. */
+/** Parses a text of one line with at most `most` characters. */
 export function readShort(reader: Reader, place: Place, what: string, most: number): string | undefined {
   const text = reader.text(place, what)
   if (text === undefined) return undefined

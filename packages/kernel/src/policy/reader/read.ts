@@ -1,4 +1,4 @@
-// Reading a YAML file of ours: every mistake at once, each with its place and what to write instead.
+// Parses YAML files. It reports every mistake at once, each with its place and a remedy.
 
 import {
   Composer,
@@ -18,75 +18,75 @@ import {
   type YAMLMap,
 } from 'yaml'
 
-/** Something wrong in a file. */
+/** A mistake in a file. */
 export interface Mistake {
   readonly line: number
   readonly column: number
   readonly message: string
 }
 
-/** A value in a file, at its place. */
+/** A value in a file, with its place. */
 export interface Place {
   readonly node: Node | null
   readonly offset: number
 }
 
-/** Longest file, in characters. */
+/** Maximum length of a file, in characters. */
 const MAX_LENGTH = 1 << 20
-/** Deepest nesting. The library recurses, and a stack that ends inside of a regular expression ends the process. */
+/** Maximum depth. The library recurses, and a stack overflow inside a regular expression ends the process. */
 const MAX_DEPTH = 64
-/** How many mistakes are worth reading at once. */
+/** Maximum mistakes to report. */
 const MAX_MISTAKES = 100
-/** Longest message: some repeat a part of the file. */
+/** Maximum length of a message; some quote a part of the file. */
 const MAX_MESSAGE = 2000
 
-/** A file being read. What is wrong is noted, and reading goes on with the next part. */
+/** A file that is being parsed. Mistakes are noted, and parsing continues with the next part. */
 export interface Reader {
   readonly root: Place
   readonly mistakes: readonly Mistake[]
-  /** The line of a place, from 1. */
+  /** Returns the line of a place, from 1. */
   line(place: Place): number
-  /** Notes a mistake at a place, `inside` characters further on. */
+  /** Notes a mistake at a place, plus `inside` characters. */
   note(place: Place, message: string, inside?: number): void
-  /** The members of a mapping by name; unknown names are mistakes. Undefined if it is no mapping. */
+  /** Returns the members of a mapping by name; unknown names are mistakes. Undefined if it is not a mapping. */
   fields<Name extends string>(place: Place, names: readonly Name[]): Partial<Record<Name, Place>> | undefined
-  /** The members of a mapping whose names are free. */
+  /** Returns the members of a mapping with free names. */
   entries(
     place: Place,
     what: string,
   ): readonly { readonly name: string; readonly key: Place; readonly value: Place }[]
-  /** The items of a list. */
+  /** Returns the items of a list. */
   items(place: Place, what: string): readonly Place[]
-  /** A text that is not empty. */
+  /** Returns a non-empty text. */
   text(place: Place, what: string): string | undefined
-  /** A text that is not empty and has no line breaks or other control characters. */
+  /** Returns a non-empty text without line breaks or other control characters. */
   textLine(place: Place, what: string): string | undefined
-  /** Whether it is a list without items. */
+  /** Returns whether it is an empty list. */
   isEmptyList(place: Place): boolean
-  /** A list of texts, or one text. */
+  /** Returns a list of texts, or one text as a list. */
   texts(place: Place, what: string): readonly { readonly text: string; readonly place: Place }[]
-  /** One of a closed list of words. */
+  /** Returns one of a closed list of words. */
   word<W extends string>(place: Place, what: string, words: readonly W[]): W | undefined
-  /** A number between two bounds. */
+  /** Returns a number between two bounds. */
   number(place: Place, what: string, least: number, most: number): number | undefined
-  /** A whole number between two bounds. */
+  /** Returns an integer between two bounds. */
   whole(place: Place, what: string, least: number, most: number): number | undefined
-  /** A stretch of time such as `15m`, in milliseconds. */
+  /** Returns a duration such as `15m`, in milliseconds. */
   duration(place: Place, what: string, most: number): number | undefined
   flag(place: Place, what: string): boolean | undefined
-  /** The value as plain data. */
+  /** Returns the value as plain data. */
   plain(place: Place): unknown
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** A stretch of time as our files write it, in milliseconds; undefined for anything else. */
+/** Parses a duration such as `15m` to milliseconds; undefined for anything else. */
 export function parseDuration(text: string): number | undefined {
   const [, digits, unit] = /^([1-9][0-9]{0,5})(s|m|h|d)$/.exec(text) ?? []
   return digits === undefined || unit === undefined ? undefined : Number(digits) * (UNITS[unit] ?? 0)
 }
 
-/** Starts reading a file. */
+/** Starts to parse a file. */
 export function readYaml(text: string): Reader {
   const lines = linesOf(text)
   const mistakes: Mistake[] = []
@@ -104,14 +104,14 @@ export function readYaml(text: string): Reader {
   }
 }
 
-/** The first mistakes by their place, and how many more there are. */
+/** Returns the first mistakes by place, and the number of the others. */
 export function firstMistakes(mistakes: readonly Mistake[]): readonly Mistake[] {
   const sorted = mistakes.toSorted((a, b) => a.line - b.line || a.column - b.column)
   const next = sorted[MAX_MISTAKES]
   const more = sorted.length - MAX_MISTAKES
-  // One more needs no more room than saying so.
+  // One more mistake takes no more space than its count.
   if (next === undefined || more === 1) return sorted
-  return [...sorted.slice(0, MAX_MISTAKES), { ...next, message: `and ${more} more mistakes from here on` }]
+  return [...sorted.slice(0, MAX_MISTAKES), { ...next, message: `and ${more} more mistakes after this line` }]
 }
 
 type Note = (offset: number, message: string) => void
@@ -123,7 +123,7 @@ function linesOf(text: string): LineCounter {
   return lines
 }
 
-/** Whether a text has characters that are no text: they can hide what is written, or forge lines. */
+/** Returns whether a text has control characters, which can hide text or forge lines. */
 export function hasControls(text: string): boolean {
   return CONTROL.test(text)
 }
@@ -131,16 +131,16 @@ export function hasControls(text: string): boolean {
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
 const CONTROLS = new RegExp(CONTROL, 'g')
 
-/** A message as one line of proper text that is not too long, whatever of the file it repeats. */
+/** Returns a message as one short line of well-formed text. */
 function oneLine(message: string, most: number): string {
   const short = message.length > most ? `${message.slice(0, most - 1)}…` : message
   return short.replace(CONTROLS, ' ').toWellFormed()
 }
 
-/** What YAML does not allow in a file at all; and a bare carriage return, which only some programs show as a new line. */
+/** Characters that YAML forbids, and a bare carriage return, which only some programs show as a new line. */
 const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff\p{Surrogate}]|\r(?!\n)/u
 
-/** Reading ended early, for a reason that says it all. */
+/** Parsing ended early; no further mistakes are reported. */
 class Stopped extends Error {
   readonly offset: number
 
@@ -152,20 +152,20 @@ class Stopped extends Error {
 
 function open(text: string, note: Note): Document | undefined {
   if (text.length > MAX_LENGTH) {
-    note(0, `the file is longer than ${MAX_LENGTH} characters; split what it describes`)
+    note(0, `the file is longer than ${MAX_LENGTH} characters; split it`)
     return undefined
   }
   const unprintable = UNPRINTABLE.exec(text)
   if (unprintable) {
-    note(unprintable.index, 'a character here is no text (a control character or half of one); remove it')
+    note(unprintable.index, 'there is a control character or a lone surrogate here; remove it')
     return undefined
   }
   try {
     return compose(text, note)
   } catch (fault) {
-    // Whatever else the library may throw: a file that cannot be read is a mistake in the file.
+    // Any other error of the library is a mistake in the file, too.
     if (fault instanceof Stopped) note(fault.offset, fault.message)
-    else note(0, 'not readable as YAML; write it in a simpler way')
+    else note(0, 'not readable as YAML; simplify it')
     return undefined
   }
 }
@@ -174,26 +174,26 @@ function compose(text: string, note: Note): Document | undefined {
   let errors = 0
   let stopped: Stopped | undefined
   const fail: Note = (offset, message) => {
-    // The library reports what it catches as one more error, at an outer place; the first is the one that counts.
+    // The library wraps the error in another one at an outer place; the first one counts.
     if (++errors > MAX_MISTAKES)
-      throw (stopped ??= new Stopped(offset, 'too many mistakes; the rest was not read'))
+      throw (stopped ??= new Stopped(offset, 'too many mistakes; the rest of the file was not checked'))
     note(offset, oneLine(`not readable as YAML: ${firstLine(message)}`, 200))
   }
   const composer = new Composer({ strict: true, uniqueKeys: false, resolveKnownTags: false, version: '1.2' })
-  // The library's own handler keeps every error with its stack: a million of them take ten seconds. Should it once not
-  // ask for `onError` any more, the errors are in the document as ever.
+  // The library's own handler keeps every error with its stack: a million of them take ten seconds. If a later version ignores
+  // `onError`, the errors are still in the document.
   const onError = (at: ErrorPlace, _: string, message: string): void => fail(startOf(at), message)
   Object.assign(composer, { onError })
   const [document] = composer.compose(tokensOf(text, fail), true, text.length)
   for (const { pos, message } of [...(document?.errors ?? []), ...(document?.warnings ?? [])]) {
     fail(pos[0], message)
   }
-  // Also after errors: an unknown tag is one to the library, and what to do about it is said here.
-  if (document) refuseCleverness(document, note)
+  // Also after errors: for the library an unknown tag is an error, and the remedy comes from here.
+  if (document) refuseIndirection(document, note)
   return errors === 0 ? document : undefined
 }
 
-/** Where the library says that an error is. */
+/** The place of an error in the library. */
 type ErrorPlace = number | readonly number[] | { readonly offset: number }
 
 function startOf(place: ErrorPlace): number {
@@ -201,7 +201,7 @@ function startOf(place: ErrorPlace): number {
   return 'offset' in place ? place.offset : (place[0] ?? 0)
 }
 
-/** The parts of the one document in a file. */
+/** Returns the tokens of the only document in a file. */
 function* tokensOf(text: string, fail: Note): Generator<CST.Token> {
   let documents = 0
   for (const token of parse(text)) {
@@ -228,18 +228,18 @@ function* parse(text: string): Generator<CST.Token> {
   yield* parser.end()
 }
 
-/** What the lexer puts before a plain or block scalar. */
+/** The lexer's marker before a plain or block scalar. */
 const SCALAR = '\u001f'
 
-/** How many lines without content the parser sees in a row. */
+/** Maximum consecutive lines without content that reach the parser. */
 const MAX_GAP = 100
 
 /**
- * The lexemes of a file, without the rest of a long run of lines that are empty or only a comment: the parser goes
- * through such a run again and again. `skipped` is how many characters were left out before.
+ * Returns the lexemes of a file, and shortens long runs of empty or comment lines, which the parser handles in quadratic time.
+ * `skipped` is the number of characters left out before a lexeme.
  */
 function* lexemesOf(text: string): Generator<{ readonly lexeme: string; readonly skipped: number }> {
-  // The line so far, while nothing but blanks and a comment is in it; undefined after anything else.
+  // The current line while it has only blanks and a comment; undefined after anything else.
   let line: string[] | undefined = []
   let gap = 0
   let skipped = 0
@@ -269,8 +269,8 @@ function* lexemesOf(text: string): Generator<{ readonly lexeme: string; readonly
   }
 }
 
-/** Our files are read by people: the text shows all that is in force. */
-function refuseCleverness(document: Document, note: Note): void {
+/** Refuses YAML features that hide what is in force, because people read these files. */
+function refuseIndirection(document: Document, note: Note): void {
   visit(document, (_, node) => {
     if (isPair(node)) refuseKey(node.key, note)
     if (!isNode(node)) return
@@ -280,10 +280,7 @@ function refuseCleverness(document: Document, note: Note): void {
     if (node.tag !== undefined) note(at, 'a tag is not allowed here; remove it')
     if (isMap(node)) refuseTwice(node, note)
     if (isScalar(node) && typeof node.value === 'string' && !node.value.isWellFormed()) {
-      note(
-        at,
-        'a text has half of a character (a lone surrogate such as `\\ud800`); write the whole character',
-      )
+      note(at, 'a text has a lone surrogate such as `\\ud800`; write the whole character')
     }
   })
 }
@@ -298,12 +295,12 @@ function refuseTwice({ items }: YAMLMap, note: Note): void {
   for (const { key } of items) {
     if (!isScalar(key)) continue
     const name = nameOf(key.value)
-    if (seen.has(name)) note(key.range?.[0] ?? 0, `${quoted(name)} is here twice; keep one of the two`)
+    if (seen.has(name)) note(key.range?.[0] ?? 0, `${quoted(name)} appears twice here; remove one`)
     seen.add(name)
   }
 }
 
-/** The name that a key has in plain data: there `1` and `"1"` are the same. */
+/** Returns the name of a key in plain data, where `1` and `"1"` are the same. */
 function nameOf(key: unknown): string {
   const isPlain = typeof key === 'string' || typeof key === 'number' || typeof key === 'boolean'
   return isPlain ? String(key) : ''
@@ -430,7 +427,7 @@ function suggestion(name: string, names: readonly string[]): string {
   return near === undefined ? `write one of ${names.map(quoted).join(', ')}` : `did you mean ${quoted(near)}?`
 }
 
-/** One slip of the finger apart: a letter more, less, other, or two swapped. */
+/** Returns whether two names differ by one typo: a letter more, less, changed, or two swapped. */
 function isNear(a: string, b: string): boolean {
   if (Math.abs(a.length - b.length) > 1) return false
   let i = 0

@@ -1,18 +1,18 @@
-// Parts that the schema of policy files is made of: JSON Schema as plain data, for editors.
+// Building blocks for the JSON Schema of policy files.
 
 import { EFFECT_CLASSES, TIERS, type Json, type JsonObject } from '@tollgate/evidence/core'
 
-/** A mapping with a closed set of keys. Its reader takes their names from here. */
+/** A mapping with a closed set of keys. Its parser takes the names from here. */
 interface RecordSchema<Name extends string> extends JsonObject {
   readonly properties: Readonly<Record<Name, JsonObject>>
 }
 
-/** A value with a word on what it is for, as editors show it. */
+/** Adds a description, which editors show. */
 export function about(description: string, schema: JsonObject): JsonObject {
   return { description, ...schema }
 }
 
-/** A mapping with these keys and no others. */
+/** Returns a mapping with exactly these keys. */
 export function record<Name extends string>(
   title: string,
   description: string,
@@ -22,13 +22,13 @@ export function record<Name extends string>(
   return { title, description, type: 'object', properties, additionalProperties: false, ...more }
 }
 
-/** The keys that a mapping may have, in their order. */
+/** Returns the keys of a mapping, in order. */
 export function keysOf<Name extends string>({ properties }: RecordSchema<Name>): readonly Name[] {
-  // Sound: `record` was given exactly these.
+  // Safe cast: `record` got exactly these.
   return Object.keys(properties) as Name[]
 }
 
-/** A mapping from free names to values of one kind. */
+/** Returns a mapping from free names to values of one kind. */
 export function mapping(
   title: string,
   description: string,
@@ -38,17 +38,17 @@ export function mapping(
   return { title, description, type: 'object', propertyNames: names, additionalProperties: value }
 }
 
-/** One of a closed list of words. */
+/** Returns one of a closed list of words. */
 export function words(list: readonly string[], otherwise?: string): JsonObject {
   return { type: 'string', enum: [...list], ...(otherwise !== undefined && { default: otherwise }) }
 }
 
-/** A number between two bounds. */
+/** Returns a number between two bounds. */
 export function between(minimum: number, maximum: number, otherwise?: number): JsonObject {
   return { type: 'number', minimum, maximum, ...(otherwise !== undefined && { default: otherwise }) }
 }
 
-/** One value, or a list of them. */
+/** Returns one value or a list of values. */
 export function oneOrMore(item: JsonObject, more: JsonObject = { minItems: 1 }): JsonObject {
   return { anyOf: [item, { type: 'array', items: item, ...more }] }
 }
@@ -74,21 +74,21 @@ export const LABELS: JsonObject = oneOrMore(LABEL, { uniqueItems: true })
 export const NAMES: JsonObject = oneOrMore(NAME)
 export const PATHS: JsonObject = oneOrMore(TEXT, {})
 
-/** For each of these names, a value of the same kind. */
+/** Returns a value of the same kind for each name. */
 export function each<Name extends string>(
   names: readonly Name[],
   value: (name: Name) => JsonObject,
 ): Record<Name, JsonObject> {
-  // Sound: each name is given its value.
+  // Safe cast: each name gets a value.
   return Object.fromEntries(names.map((name) => [name, value(name)])) as Record<Name, JsonObject>
 }
 
-/** A reference to a part of the schema. */
+/** Returns a reference to a part of the schema. */
 export function part(name: string): JsonObject {
   return { $ref: `#/$defs/${name}` }
 }
 
-/** Examples that editors offer. */
+/** Returns examples, which editors offer. */
 export function examples(...list: readonly Json[]): JsonObject {
   return { examples: list }
 }

@@ -1,46 +1,46 @@
-// A gate's section of a policy file, as one item: what reads it, shows it to editors, lays it out and compares it.
+// A gate's section of a policy file: its parser, editor schema, formatting and comparison.
 
 import type { JsonObject, LadderStep } from '@tollgate/evidence/core'
 import type { Place, Reader } from './read.ts'
 
-/** The settings of one rung under `gates`. The parser, the editors' schema, `policy fmt` and `policy diff` are made from it. */
+/** The settings of one gate under `gates`. The parser, the editor schema, `policy fmt` and `policy diff` use it. */
 export interface GateSection<Settings> {
-  /** How the policy file names it: as the ladder does. */
+  /** The name in the policy file, as in the ladder. */
   readonly name: LadderStep
-  /** Reads the section; what is not said has its default. Mistakes are noted, and reading goes on. */
+  /** Parses the section. Missing settings get their defaults. Mistakes are noted, and parsing continues. */
   read(reader: Reader, place: Place | undefined): Settings
-  /** For editors; its order is also that of `policy fmt`. A rung that is configured elsewhere has none. */
+  /** For editors; `policy fmt` uses the same order. A gate that is configured elsewhere has none. */
   readonly schema?: JsonObject
   /** Parts that the schema refers to, by name. */
   readonly parts?: Readonly<Record<string, JsonObject>>
   readonly quoted?: Quoted
-  /** What single calls show of a change; left out, all of it at its own rung. */
+  /** The changes that single calls show; by default all of them, at the gate's own step. */
   readonly calls?: Shown<NonNullable<Settings>>
-  /** What only a history, an answer or a person shows of a change; left out, nothing. */
+  /** The changes that only a history, an output or a person shows; by default none. */
   readonly history?: Shown<NonNullable<Settings>>
-  /** It acts on what texts hold and where data came from, so that both are read and remembered. */
+  /** The gate uses the contents of texts and the origin of data, so both are scanned and kept. */
   readonly remembersData?: boolean
-  /** Whether the settings count something for more than one principal. */
+  /** Returns whether the settings count something for more than one principal. */
   sharesTenant?(settings: Settings): boolean
 }
 
 /**
- * What `policy fmt` writes in quotes: names that may hold a `*`, and texts that YAML could take for something else. By path,
- * with `*` for any member of a mapping with free names; items have the path of their list.
+ * The texts that `policy fmt` quotes: names that may contain `*`, and texts that YAML could misread. Given by path, with `*` for any member
+ * of a mapping with free names. Items have the path of their list.
  */
 export interface Quoted {
-  /** Mappings whose keys are such names. */
+  /** Mappings with such keys. */
   readonly keys?: readonly string[]
-  /** Texts, or lists of them. */
+  /** Texts, or lists of texts. */
   readonly texts?: readonly string[]
 }
 
-/** What of some settings a change is looked for in. */
+/** Where to look for a change of settings. */
 export interface Shown<Settings> {
-  /** The part that counts; left out, all of it. Undefined where there is nothing that could be lost. */
+  /** Returns the part that counts; by default all. Undefined if nothing could be lost. */
   of?(settings: Settings): unknown
-  /** The rungs at which a call would show it; left out, its own. */
+  /** The steps at which a call shows the change; by default its own. */
   readonly rungs?: readonly LadderStep[]
-  /** Whether a change from one to the other can only let less pass; left out, it may let more pass. */
+  /** Returns whether a change can only allow less; by default it may allow more. */
   isStricter?(before: Settings, after: Settings): boolean
 }

@@ -1,4 +1,4 @@
-// Why a call is judged as it is: what every rung and every rule says to it, and what stands in the way of the other verdict.
+// Explains the judgement of a call: the answer of every step and rule, and what prevents the other verdict.
 
 import type { ReasonCode, LadderStep, Verdict } from '@tollgate/evidence'
 import type { Intent } from '../../road/capture.ts'
@@ -10,7 +10,7 @@ import type { Rule } from '../../policy/parse/parse.ts'
 import type { Snapshot } from '../../road/snapshot.ts'
 import { egressStatus } from '../../gates/egress/destinations.ts'
 
-/** What a rung says: an objection, or the policy's grant. */
+/** The answer of a step: an objection, or the ALLOW of the policy. */
 export interface Word {
   readonly verdict: Verdict
   readonly reason: ReasonCode
@@ -18,56 +18,53 @@ export interface Word {
   readonly rule?: Rule
 }
 
-/** A rung, how it stands, and what it says. */
+/** A step, its status and its answer. */
 export interface StepReport {
   readonly rung: LadderStep
   readonly standing: Standing
-  /** Whether the ladder comes to it. If not, the word is what it would say: a rung before it has denied. */
+  /** Whether the ladder reaches it. If not, an earlier step denied, and `word` is the answer that it would give. */
   readonly asked: boolean
-  /** Undefined if it does not object. Nobody is asked about a call that cannot be read. */
+  /** Undefined if it does not object, or if the call is unreadable. */
   readonly word: Word | undefined
 }
 
-/** One objection that has to go before the call can pass. */
+/** One objection that prevents an ALLOW. */
 export interface Obstacle {
   readonly rung: LadderStep
   readonly verdict: Exclude<Verdict, 'ALLOW'>
   readonly reason: ReasonCode
   readonly detail?: string
-  /** The rule that objects: it would have to match no longer, or a person to approve if it asks for that. */
+  /** The rule that objects: it must no longer match, or a person must approve. */
   readonly rule?: Rule
-  /** Where data would go that must not, or not without a person: the first few. */
+  /** The first few destinations that are denied or need approval. */
   readonly goes?: readonly Destination[]
-  /** Where no rule lets it pass: those that are for the tool and could, the nearest first. */
+  /** If no rule allows the call: the rules for the tool that could, the nearest first. */
   readonly near?: readonly Explained[]
 }
 
-/** What an ALLOW rests on. */
+/** The rule that an ALLOW depends on. */
 export interface Reliance {
   readonly rule: Rule
-  /** The rule that would decide if that one did not match; undefined if none would, and the call be denied. */
+  /** The rule that would decide instead; undefined if none would, so that the call is denied. */
   readonly next: Explained | undefined
 }
 
-/** A judgement with all that led to it. */
+/** A judgement with everything that led to it. */
 export interface Explanation {
   readonly judgement: Judgement
   readonly rungs: readonly StepReport[]
-  /** Every rule in order; none if the call cannot be read. */
+  /** Every rule in order; empty if the call is unreadable. */
   readonly rules: readonly Explained[]
   /**
-   * Everything between the call and an ALLOW, in the order of the ladder; none if it is allowed. A rung says one thing at a
-   * time: behind what it says here it may have more to say.
+   * Everything between the call and an ALLOW, in the order of the ladder; empty if it is allowed. A step reports one objection at a
+   * time, so others may follow.
    */
   readonly obstacles: readonly Obstacle[]
-  /** What an ALLOW rests on; undefined if it is none. */
+  /** The rule that an ALLOW depends on; undefined for other verdicts. */
   readonly relies: Reliance | undefined
 }
 
-/**
- * Explains a call, by the rungs and the rules that decide on it. Never throws. Nothing is counted: intent and snapshot stay as
- * they are.
- */
+/** Explains a call with the steps and rules that decide it. Never throws, and changes neither intent nor snapshot. */
 export function explainCall(intent: Intent, snapshot: Snapshot, ladder: typeof LADDER = LADDER): Explanation {
   const judgement = decide(intent, snapshot, ladder)
   const rungs = wordsOf(intent, snapshot, ladder)
@@ -86,11 +83,11 @@ function wordsOf(intent: Intent, snapshot: Snapshot, ladder: typeof LADDER): rea
   const { unreadable } = intent
   const capture = readingOf(unreadable)
   let asked = unreadable === undefined
-  const others = stepsUnder(policy, ladder).map((rung): StepReport => {
-    const word = unreadable === undefined ? askStep(rung, intent, snapshot) : undefined
-    const said = { rung: rung.name, standing: rung.standing(policy), asked, word: word && plain(word) }
+  const others = stepsUnder(policy, ladder).map((step): StepReport => {
+    const word = unreadable === undefined ? askStep(step, intent, snapshot) : undefined
+    const report = { rung: step.name, standing: step.standing(policy), asked, word: word && plain(word) }
     if (word?.verdict === 'DENY') asked = false
-    return said
+    return report
   })
   return [capture, ...others]
 }
@@ -109,7 +106,7 @@ function rulesOf(intent: Intent, snapshot: Snapshot): readonly Explained[] {
   try {
     return explain(snapshot.policy, subjectOf(intent, snapshot))
   } catch {
-    // What rules look at cannot be worked out: the policy rung fails for the same reason, and says so.
+    // The policy step fails for the same reason, and reports it.
     return []
   }
 }
@@ -122,11 +119,11 @@ function obstaclesOf(
   return rungs.flatMap(({ rung, word }): readonly Obstacle[] => {
     if (!word || word.verdict === 'ALLOW') return []
     const { verdict, reason, detail, rule } = word
-    const told = { rung, verdict, reason, ...(detail !== undefined && { detail }) }
-    if (reason in UNWANTED) return [{ ...told, goes: unwanted(snapshot, UNWANTED[reason]) }]
-    if (reason === 'NO_RULE_MATCHED') return [{ ...told, near: nearest(rules) }]
-    if (!rule) return [told]
-    return [{ ...told, rule }, ...(verdict === 'DENY' ? behind(rule, rules) : [])]
+    const common = { rung, verdict, reason, ...(detail !== undefined && { detail }) }
+    if (reason in UNWANTED) return [{ ...common, goes: unwanted(snapshot, UNWANTED[reason]) }]
+    if (reason === 'NO_RULE_MATCHED') return [{ ...common, near: nearest(rules) }]
+    if (!rule) return [common]
+    return [{ ...common, rule }, ...(verdict === 'DENY' ? behind(rule, rules) : [])]
   })
 }
 
@@ -134,17 +131,17 @@ const UNWANTED: Partial<Record<ReasonCode, 'ask' | 'outside'>> = {
   DATA_EGRESS_BLOCKED: 'outside',
   EGRESS_APPROVAL_REQUIRED: 'ask',
 }
-const MOST_SHOWN = 5
+const MAX_SHOWN = 5
 
-/** The destinations that stand so. They were worked out before, by the rung that objects to them. */
+/** Returns the destinations with this status. */
 function unwanted(snapshot: Snapshot, standing: 'ask' | 'outside' | undefined): readonly Destination[] {
   return snapshot
     .destinations()
     .filter((each) => egressStatus([each], snapshot) === standing)
-    .slice(0, MOST_SHOWN)
+    .slice(0, MAX_SHOWN)
 }
 
-/** What comes once a rule that denies matches no longer: more of them, until one lets it pass or asks a person. */
+/** Returns the obstacles after a rule that denies, up to the first rule that allows or escalates. */
 function behind(rule: Rule, rules: readonly Explained[]): readonly Obstacle[] {
   const found: Obstacle[] = []
   for (const each of rules.slice(rules.findIndex((other) => other.rule === rule) + 1)) {
@@ -172,7 +169,7 @@ function failureOf({ rule, condition }: Explained): Obstacle {
   return { rung: 'policy', verdict: 'DENY', reason: 'POLICY_EVALUATION_ERROR', rule, ...detail }
 }
 
-/** What a rule says, or would. */
+/** Returns the match that a rule has, or would have. */
 export function matchOf({ match, would }: Explained): Match {
   return match === 'not reached' ? (would ?? 'other tool') : match
 }
@@ -184,18 +181,18 @@ const NEARNESS: readonly Match[] = [
   'other session',
   'other principal',
 ]
-const MOST_NEAR = 20
+const MAX_NEAR = 20
 
-/** The rules for the tool that would let it pass if they matched, the nearest first. */
+/** Returns the rules for the tool that would allow or escalate if they matched, the nearest first. */
 function nearest(rules: readonly Explained[]): readonly Explained[] {
   const able = rules.filter(({ rule }) => rule.action !== 'deny')
-  return NEARNESS.flatMap((match) => able.filter((each) => matchOf(each) === match)).slice(0, MOST_NEAR)
+  return NEARNESS.flatMap((match) => able.filter((each) => matchOf(each) === match)).slice(0, MAX_NEAR)
 }
 
 function relianceOf({ rule }: Judgement, rules: readonly Explained[]): Reliance | undefined {
   if (!rule) return undefined
   const place = rules.findIndex((each) => each.rule === rule)
-  // A rule of no policy, as observe mode has one, comes after all that there are.
+  // The rule of observe mode is not in the policy, and comes after all rules.
   const later = place < 0 ? [] : rules.slice(place + 1)
   const next = later.find((each) => ['matched', 'condition failed'].includes(matchOf(each)))
   return { rule, next }

@@ -1,4 +1,4 @@
-// How a call would be judged now: the same ladder on the same records, and nothing of it counts.
+// Judges a call as of now with the same ladder and records, without recording or counting it.
 
 import { capture, type Intent, type ToolCall } from '../../road/capture.ts'
 import { explainCall, type Explanation } from './explanation.ts'
@@ -9,33 +9,33 @@ import type { Explained } from '../../policy/evaluate.ts'
 import type { Policy } from '../../policy/parse/parse.ts'
 import { withRecords } from '../../road/recall.ts'
 
-/** What would be decided, and what each rule says to it. */
+/** The judgement that a call would get, with the match of each rule. */
 interface Foreseen {
   readonly intent: Intent
   readonly policy: Policy
   readonly judgement: Judgement
-  /** None if the call could not be read. */
+  /** Empty if the call is unreadable. */
   readonly rules: readonly Explained[]
   readonly explanation: Explanation
-  /** When it would be decided, in milliseconds. */
+  /** The time of the judgement, in milliseconds. */
   readonly time: number
 }
 
 /**
- * Judges a call without a receipt and without counting it. An approval that waits or was granted is not looked at.
+ * Judges a call without a receipt and without counting it. Approvals are not considered.
  *
  * @throws KernelError `LEDGER_POISONED`, `LEDGER_FULL`.
  */
 export async function foresee(kernel: Kernel, call: ToolCall): Promise<Foreseen> {
   const intent = capture(call)
   const { observations } = kernel
-  // What a Sentinel has posted is still there for the call itself.
+  // The posted observation stays available for the call itself.
   const take: Kernel['observations']['take'] = (...of) => observations.peek(...of)
   const looking = { ...kernel, observations: { ...observations, take } }
   const snapshot = await withRecords(kernel, intent, (turn, names) =>
     takeSnapshot(looking, intent, { names, turn }),
   )
-  // Outside of the turn: to explain a call takes longer than to decide on it, and nobody need wait for that.
+  // Outside the turn, because explaining takes longer than deciding and must not delay other calls.
   const explanation = explainCall(intent, snapshot, kernel.ladder)
   const { judgement, rules } = explanation
   const { policy, time } = snapshot

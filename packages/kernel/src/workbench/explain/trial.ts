@@ -1,4 +1,4 @@
-// How a policy judges a call by itself: without any history, and nothing frozen, pinned or approved.
+// Judges a call by a policy alone: without history, freezes, pins or approvals.
 
 import { capture, type Intent, type ToolCall } from '../../road/capture.ts'
 import { createCatalogue, knownAs } from '../../admin/catalogue.ts'
@@ -11,7 +11,7 @@ import { snapshotOf, type Snapshot } from '../../road/snapshot.ts'
 import { NO_PROVENANCE } from '../../gates/taint/provenance.ts'
 import { NEW_TRUST } from '../../gates/trust/trust.ts'
 
-/** A call that was tried, and what came of it. */
+/** A tried call with its judgement. */
 export interface Trial {
   readonly intent: Intent
   readonly snapshot: Snapshot
@@ -19,8 +19,8 @@ export interface Trial {
 }
 
 /**
- * Tries a call at a time, in milliseconds. The same call, policy and time always give the same. What the call says of a page is
- * the agent's word, unless the Sentinel is said to have posted it.
+ * Tries a call at a time in milliseconds. The same call, policy and time give the same result. `observed` says whether the
+ * observation of the page counts as posted by the Sentinel or as claimed by the agent.
  */
 export function tryCall(
   policy: Policy,
@@ -40,7 +40,7 @@ export function tryCall(
     lineage: undefined,
     chain: undefined,
     data: remembersData(policy) ? { value: NO_PROVENANCE, broken: false } : undefined,
-    key: () => NOBODYS_KEY,
+    key: () => TRIAL_KEY,
     trusted: policy.gates.trust ? NEW_TRUST : undefined,
     observation: intent.browser?.observation,
     observed,
@@ -50,5 +50,5 @@ export function tryCall(
   return { intent, snapshot, judgement: decide(intent, snapshot) }
 }
 
-// Nothing outlives a trial, so that nobody could guess anything from it.
-const NOBODYS_KEY = '0'.repeat(64)
+// Nothing outlives a trial, so the key need not be secret.
+const TRIAL_KEY = '0'.repeat(64)

@@ -1,5 +1,5 @@
-// A scope from the user's own words: which tools they ask for, and which addresses, names and files they name. Deterministic, and
-// only a proposal: what the words do not name will be asked about.
+// Proposes a scope from the user's own words: the tools that they ask for, and the addresses, names and files that they mention. It
+// is deterministic. Calls on targets outside the proposal need approval.
 
 import { EFFECT_CLASSES, type EffectClass } from '@tollgate/evidence'
 import { actionsOf, readPrompt, verbOfName, type Prompt } from '../../text/prompt.ts'
@@ -9,7 +9,7 @@ import type { Scope } from '../../gates/scope/scope.ts'
 import { thingsIn, wordsOfName } from '../../text/prompt-reading.ts'
 import type { RequestedAction } from '../../text/prompt-words.ts'
 
-/** A tool, as far as a proposal looks at it. */
+/** The facts about a tool that a proposal uses. */
 export interface ProposedTool {
   readonly name: string
   readonly effect: EffectClass
@@ -18,22 +18,22 @@ export interface ProposedTool {
   readonly arguments?: readonly string[]
 }
 
-/** A proposed scope, and what it rests on. */
+/** A proposed scope with its basis. */
 export interface Proposal {
   readonly scope: Scope
-  /** What the words ask for; nothing if only for information. */
-  readonly deeds: readonly RequestedAction[]
-  /** The words leave it to some text what is to be done: what that text names is not in the scope, and will be asked about. */
+  /** The actions that the words ask for; empty if they only ask for information. */
+  readonly actions: readonly RequestedAction[]
+  /** The words leave the task to some other text. Targets that only that text names are outside the scope. */
   readonly delegates: boolean
 }
 
-/** How a scope is proposed. */
+/** Options of a proposal. */
 interface ProposeOptions {
-  /** Only what the words name, and nothing that would have to be looked up. */
+  /** Only targets that the words name, without values from lookups. */
   readonly strict?: boolean
 }
 
-/** The scope that a user's words ask for. */
+/** Returns the scope for a user's words. */
 export function proposeScope(
   prompt: string,
   tools: readonly ProposedTool[],
@@ -42,7 +42,7 @@ export function proposeScope(
   return proposalFor(prompt, tools, options).scope
 }
 
-/** The scope that a user's words ask for, with what it rests on. Takes time linear in the length of both, and never throws. */
+/** Returns the scope for a user's words with its basis. Takes linear time and never throws. */
 export function proposalFor(
   prompt: string,
   tools: readonly ProposedTool[],
@@ -59,13 +59,13 @@ export function proposalFor(
       ...(!strict && effects.size > 0 && { looked_up: true }),
       by: 'proposed',
     },
-    deeds: [...read.actions].sort(),
+    actions: [...read.actions].sort(),
     delegates: read.delegates,
   }
 }
 
-// As many as a scope has room for. What is left out will be asked about.
-const MOST_TEXT = 10_000
+// The maximum length in a scope.
+const MAX_TOTAL_LENGTH = 10_000
 
 function namesOf(tools: readonly ProposedTool[]): readonly string[] {
   let length = 0
@@ -74,7 +74,7 @@ function namesOf(tools: readonly ProposedTool[]): readonly string[] {
   )
   return names
     .slice(0, MOST_TOOLS)
-    .filter((name) => (length += 3 * name.length + 3) <= MOST_TEXT)
+    .filter((name) => (length += 3 * name.length + 3) <= MAX_TOTAL_LENGTH)
     .sort()
 }
 
@@ -89,15 +89,15 @@ const EFFECTS: Readonly<Record<RequestedAction, readonly EffectClass[]>> = {
   admin: ['admin'],
 }
 
-function effectsOf(deeds: ReadonlySet<RequestedAction>): ReadonlySet<EffectClass> {
-  return new Set([...deeds].flatMap((deed) => EFFECTS[deed]))
+function effectsOf(actions: ReadonlySet<RequestedAction>): ReadonlySet<EffectClass> {
+  return new Set([...actions].flatMap((action) => EFFECTS[action]))
 }
 
-/** The tools with side effects that the words ask for. */
+/** Returns the tools with side effects that the words ask for. */
 function askedFor(prompt: Prompt, tools: readonly ProposedTool[]): readonly ProposedTool[] {
   const acting = tools.filter(({ effect }) => effect !== 'read').map(readTool)
-  // Where nothing but money can be sent, that is what is meant.
-  const sends = acting.some(({ tool, deeds }) => tool.effect !== 'pay' && deeds.has('send'))
+  // If nothing but money can be sent, the words mean that.
+  const sends = acting.some(({ tool, actions }) => tool.effect !== 'pay' && actions.has('send'))
   const meaning = sends ? prompt : { ...prompt, isAboutMoney: true }
   const fitting = acting.filter((each) => actionsInCommon(meaning, each).length > 0)
   return fitting.filter((each) => isMeant(meaning, each, fitting)).map(({ tool }) => tool)
@@ -106,7 +106,7 @@ function askedFor(prompt: Prompt, tools: readonly ProposedTool[]): readonly Prop
 interface ReadTool {
   readonly tool: ProposedTool
   readonly verb: string
-  readonly deeds: ReadonlySet<RequestedAction>
+  readonly actions: ReadonlySet<RequestedAction>
   readonly things: ReadonlySet<string>
 }
 
@@ -124,34 +124,39 @@ function readTool(tool: ProposedTool): ReadTool {
   const verb = verbOfName(words)
   const named = new Set(actionsOf(verb))
   const usual = tool.effect === 'read' ? [] : USUAL[tool.effect]
-  // Money is paid and messages are sent, whatever the tool calls it.
+  // Money is paid and messages are sent, even if the tool has another verb.
   const isUsual = named.size === 0 || tool.effect === 'pay' || tool.effect === 'send'
-  const deeds = new Set([...named, ...(isUsual ? usual : [])])
+  const actions = new Set([...named, ...(isUsual ? usual : [])])
   const things = thingsIn(words)
   return {
     tool,
     verb,
-    deeds,
+    actions,
     things: things.size > 0 ? things : thingsIn(wordsOfName(tool.description ?? '')),
   }
 }
 
-/** What both the words and the tool speak of doing. To send is to pay only where there is talk of money. */
+/** Returns the actions that both the words and the tool name. Sending counts as paying only if the words mention money. */
 function actionsInCommon(
-  { actions, isAboutMoney }: Prompt,
-  { tool, deeds: own }: ReadTool,
+  { actions: asked, isAboutMoney }: Prompt,
+  { tool, actions }: ReadTool,
 ): readonly RequestedAction[] {
-  return [...own].filter(
-    (deed) => actions.has(deed) && (deed !== 'send' || tool.effect !== 'pay' || isAboutMoney),
+  return [...actions].filter(
+    (action) => asked.has(action) && (action !== 'send' || tool.effect !== 'pay' || isAboutMoney),
   )
 }
 
-/** Of tools that do the same, those are meant that are called by a verb of the words, and by it alone, or that are about what the words are about; all of them if the words do not say. */
+/**
+ * Returns whether the words mean this tool: its verb is in the words and unique, or it is about the same things. If the words do
+ * not say, all tools with the same actions are meant.
+ */
 function isMeant(prompt: Prompt, one: ReadTool, fitting: readonly ReadTool[]): boolean {
   const called = prompt.verbs.has(one.verb) && fitting.every((each) => each === one || each.verb !== one.verb)
   if (called || isAbout(prompt, one)) return true
-  const deeds = actionsInCommon(prompt, one)
-  const rivals = fitting.filter((each) => actionsInCommon(prompt, each).some((deed) => deeds.includes(deed)))
+  const actions = actionsInCommon(prompt, one)
+  const rivals = fitting.filter((each) =>
+    actionsInCommon(prompt, each).some((action) => actions.includes(action)),
+  )
   return !rivals.some((each) => isAbout(prompt, each))
 }
 

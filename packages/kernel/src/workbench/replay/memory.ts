@@ -1,4 +1,4 @@
-// The records that recorded decisions rest on, folded anew. What is not known begins with what was kept beside the call.
+// Recomputes the records that recorded decisions depend on. Unknown records start with the state that was kept with the call.
 
 import type { Decision } from '@tollgate/evidence'
 import { NOBODY } from '../../names.ts'
@@ -33,12 +33,12 @@ import { NO_PROVENANCE } from '../../gates/taint/provenance.ts'
 import { readProvenance } from '../../gates/taint/record.ts'
 import { NEW_TRUST } from '../../gates/trust/trust.ts'
 
-/** What is remembered while a history is decided again. */
+/** The records of a replay. */
 export class ReplayMemory {
   readonly #records = new Map<string, unknown>()
-  /** Records of which something is missing: they are not what they were. */
+  /** Records with missing updates: they are not valid. */
   readonly #lost = new Set<string>()
-  /** Sessions that were seen from their beginning on, by the name of their data. */
+  /** Sessions that were seen from their start, by the name of their data. */
   readonly #begun = new Set<string>()
 
   get(name: string): unknown {
@@ -50,14 +50,14 @@ export class ReplayMemory {
   }
 
   /**
-   * Fills in what a call rests on and is not known here, from what was kept beside it. Whether all of it is known; `lenient`
-   * takes data that nobody knows of for none.
+   * Fills in unknown records of a call from its kept state. Returns whether all records are known; with `lenient`, unknown data
+   * counts as empty.
    */
   seed(names: RecordNames, kept: KeptCall, decision: Decision, lenient: boolean): boolean {
     const data = dataName(decision)
     if (decision.session.seq === 0) this.#begun.add(data)
     const [own = '', principal = '', tenant = '', lineage = ''] = kept.state.split('\n')
-    // A record that was lost or damaged is no entry of the ledger: only what was kept knows of it.
+    // A lost or damaged record has no receipt: only the kept state shows it.
     if (kept.state.includes('"broken":true')) this.#forget(names)
     if (kept.data === null && names.provenance !== undefined) this.#records.delete(names.provenance)
     this.#seed(names.session, () => sessionIn(own))
@@ -74,9 +74,9 @@ export class ReplayMemory {
     return true
   }
 
-  /** The scope of a session is set from outside, so what was kept beside the call knows it best. */
+  /** The scope of a session is set from outside, so the kept state is authoritative. */
   #scope(name: string, own: string): void {
-    // Sound: under such a name only the two are kept, see `stateIn` in `judge.ts`.
+    // Safe cast: only these two are kept under such a name, see `stateIn` in `judge.ts`.
     const known = this.#records.get(name) as State | SessionState
     const before = 'session' in known ? known.session : known
     if (before.scope === null && !own.includes('"scope":')) return
@@ -85,7 +85,7 @@ export class ReplayMemory {
     if (!same) this.#records.set(name, { ...before, scope })
   }
 
-  /** Whether nothing can have been remembered of a session's data before now, unless it is known. */
+  /** Returns whether the session has no earlier data. */
   #isNew(data: string): boolean {
     return this.#begun.has(data) && !this.#lost.has(data)
   }
@@ -99,7 +99,7 @@ export class ReplayMemory {
       if (name !== undefined) this.#records.delete(name)
   }
 
-  /** Whether the records that an effect changes are known; what nobody has used yet is new, and what is not known is forgotten. */
+  /** Returns whether the records that an effect changes are known. Unused records are new, and unknown ones are dropped. */
   readyFor(opening: SessionOf, policy: Policy): boolean {
     const data = provenanceName(opening, opening.session)
     if (policy.gates.trust) this.#seed(trustName(opening), () => NEW_TRUST)
@@ -111,10 +111,10 @@ export class ReplayMemory {
     return false
   }
 
-  /** Forgets all that a decision which could not be made again has changed. */
+  /** Drops everything that a skipped decision changed. */
   forget(decision: Decision): void {
     const { tenant, session, delegation } = decision
-    // Who it was delegated by is not known: anybody's sum may have changed.
+    // The delegators are unknown, so any principal may have changed.
     if (delegation !== undefined) this.forgetAll('principal')
     const owner = ownerOf(decision)
     for (const name of [sessionName(owner, session.id), principalName(owner), `tenant\n${tenant}`]) {
@@ -123,38 +123,38 @@ export class ReplayMemory {
     this.forgetOutcome(decision)
   }
 
-  /** Forgets what the effect of a decision has changed. */
+  /** Drops everything that the effect of a decision changed. */
   forgetOutcome(decision: Decision): void {
     const owner = ownerOf(decision)
     this.forgetTrust(owner)
     this.forgetData({ ...owner, session: decision.session.id })
   }
 
-  /** Forgets the risk of a session and of every principal, one of which it counted for; the next call of each says so. */
+  /** Drops the risk of a session, and of every principal that it may have counted for. The next call restores it. */
   forgetRisk(owner: Owner, session: string): void {
     this.#records.delete(sessionName(owner, session))
     this.forgetAll('principal')
   }
 
-  /** Forgets how far a principal is trusted; the next call of it says so. */
+  /** Drops the trust of a principal. The next call restores it. */
   forgetTrust(owner: Owner): void {
     this.#records.delete(trustName(owner))
     this.#lost.add(trustName(owner))
   }
 
-  /** After an effect: what it made of a trust that nobody knew is not known either. */
+  /** After an effect: the result of an effect on an unknown trust is unknown, too. */
   settleTrust(owner: Owner): void {
     if (this.#lost.has(trustName(owner))) this.forgetTrust(owner)
   }
 
-  /** Forgets what is remembered of a session's data: something of it is missing. */
+  /** Drops the data of a session, because a part of it is missing. */
   forgetData(of: Owner & { readonly session: string }): void {
     const name = provenanceName(of, of.session)
     this.#records.delete(name)
     this.#lost.add(name)
   }
 
-  /** Forgets all records of a kind: something that nobody knows of has changed one of them. */
+  /** Drops all records of a kind, because an unknown one of them changed. */
   forgetAll(kind: 'principal' | 'trust' | 'provenance'): void {
     for (const name of this.#records.keys()) {
       if (!name.startsWith(`${kind}\n`)) continue
@@ -163,7 +163,7 @@ export class ReplayMemory {
     }
   }
 
-  /** Takes note of a session that was closed after so many decisions. */
+  /** Records that a session was closed after `seq` decisions. */
   close(owner: Owner, session: string, seq: number): void {
     const data = provenanceName(owner, session)
     this.#records.set(sessionName(owner, session), { ...NEW_SESSION, seq })
@@ -182,7 +182,7 @@ function ownerOf({ tenant, principal }: Decision): Owner & { readonly principal:
 }
 
 function sessionIn(text: string): SessionState {
-  // Sound: only `stateText` makes what is kept of a state, here and in the two below.
+  // Safe cast, here and in the two below: only `stateText` makes the kept state.
   return text === '' ? NEW_SESSION : { ...NEW_SESSION, ...(JSON.parse(text) as SessionState) }
 }
 

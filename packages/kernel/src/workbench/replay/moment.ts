@@ -1,4 +1,4 @@
-// One recorded call's moment: the intent as it was captured, a kernel as it stood, and a turn that writes nowhere.
+// Restores the situation of one recorded call: its intent, the kernel at that time, and a turn that writes nothing.
 
 import {
   canonicalize,
@@ -30,7 +30,7 @@ import { compileSchema, type ArgumentsSchema } from '../../gates/schema/schema.t
 import type { Store } from '../../ledger/store.ts'
 import { NO_POLICY } from '../../open/open.ts'
 
-/** A kernel that stands on nothing: whoever wants to write with it is wrong. */
+/** Returns a kernel without a store. Writing with it throws. */
 export function replayKernel(): Kernel {
   const ledger: Ledger = {
     append: nowhere,
@@ -48,7 +48,7 @@ export function replayKernel(): Kernel {
     commit: 'plain',
     keeping: { on: false },
     seeded: new Map(),
-    // A freeze for flooding is a receipt of its own, and comes as one.
+    // A freeze for flooding has its own receipt.
     quota: { calls: Number.MAX_SAFE_INTEGER, period: 1 },
     storage: UNLIMITED,
     patience: 0,
@@ -69,18 +69,18 @@ export function replayKernel(): Kernel {
 }
 
 function nowhere(): never {
-  throw new KernelError('REQUEST_INVALID', 'what is decided again is written nowhere')
+  throw new KernelError('REQUEST_INVALID', 'a replay cannot write to the ledger')
 }
 
 const NO_SALT = new Uint8Array(32)
 
-/** The kernel as it stood for one call: its delegations, what the Sentinel had posted, the key of its session's data. */
+/** Returns the kernel as of one call: its delegations, posted observation, and the key of the session's data. */
 export function asOf(
   running: Kernel,
   kept: KeptCall | KeptEffect | undefined,
   decision: Decision | undefined,
 ): Kernel {
-  // What others had stored is not known here: whether it was too much, the decision itself says.
+  // The storage of other calls is unknown, so the recorded reason decides.
   const isFull = decision?.reason_code === 'STORAGE_QUOTA_EXCEEDED'
   const kernel = isFull ? { ...running, storage: { ...running.storage, isFull: () => true } } : running
   const key = kept?.key === undefined || kept.key === '' ? undefined : fromHex(kept.key)
@@ -88,7 +88,7 @@ export function asOf(
   const commit = decision?.commit === 'salted' ? 'salted' : 'plain'
   if (kept === undefined || !('state' in kept)) return { ...kernel, host, commit }
   const { posted, observing = false } = kept
-  // What the clock said then is in no receipt.
+  // No receipt contains the clock of that time.
   const observed = { ...kernel.observing, includes: () => observing }
   if (!kept.chain && !posted) return { ...kernel, host, commit, observing: observed }
   return {
@@ -109,11 +109,11 @@ function knowing(chain: readonly KeptLink[]): Delegations {
 
 const NO_RECEIPT: Appended = { id: '', clock: 0 }
 
-/** The call as it was captured. */
+/** Returns the call as it was captured. */
 export function intentOf(decision: Decision, kept: KeptCall): Intent {
   const { tenant, principal, session, door, assurance, tool, args_hash, commit } = decision
   const { args, context, browser, demanded } = kept
-  // Hashed again: what is decided on must be what the receipt commits to. What could not be read was not kept either.
+  // Hashed again, so that the replay uses exactly the arguments in the receipt. Unreadable arguments are not kept.
   const text = commit === 'raw' ? '' : canonicalize(args)
   return {
     tenant,
@@ -141,7 +141,7 @@ export function intentOf(decision: Decision, kept: KeptCall): Intent {
   }
 }
 
-/** What JSON leaves out is there and undefined. */
+/** Restores members that JSON drops because they are undefined. */
 function wholeBrowser({ observation, ...rest }: BrowserCall): BrowserCall {
   return { ...NO_BROWSER, ...rest, observation: observation && wholeObservation(observation) }
 }
@@ -166,33 +166,33 @@ const NO_OBSERVATION: Observation = {
 }
 
 const demands = new Map<string, Demanded>()
-const MOST_DEMANDS = 1000
+const MAX_DEMANDS = 1000
 
 function demandedOf({ hash, text }: NonNullable<KeptCall['demanded']>): Demanded {
   const known = demands.get(hash)
   if (known) return known
-  if (demands.size >= MOST_DEMANDS) demands.clear()
+  if (demands.size >= MAX_DEMANDS) demands.clear()
   const demanded = { hash, text, schema: schemaIn(text) }
   demands.set(hash, demanded)
   return demanded
 }
 
-/** As the door made it: a schema that cannot be used fits nothing. */
+/** As the door does it: an unusable schema matches nothing. */
 function schemaIn(text: string): ArgumentsSchema {
   try {
-    // Sound: what was kept is JSON, and what is no schema is refused.
+    // Safe cast: the kept text is JSON, and an invalid schema is refused.
     return compileSchema(JSON.parse(text) as JsonObject)
   } catch {
     return { check: () => ({ at: '', problem: 'cannot be checked: the schema cannot be used' }) }
   }
 }
 
-/** The turn of one recorded entry. What is made in it has the place and the id of what was recorded. */
+/** The turn of one recorded entry. A receipt made in it gets the place and id of the recorded one. */
 export class ReplayTurn implements Turn {
   readonly time: number
   readonly written = 0
   readonly memory: ReplayMemory
-  /** The receipt that came out. */
+  /** The replayed receipt. */
   made: Decision | Effect | undefined
   readonly #id: string
   readonly #recorded: Decision | Effect
@@ -220,6 +220,6 @@ export class ReplayTurn implements Turn {
   }
 
   put(): void {
-    // What is only stored is of no use to any decision.
+    // No decision depends on records that are only stored.
   }
 }

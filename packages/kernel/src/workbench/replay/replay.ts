@@ -1,5 +1,5 @@
-// Deciding the recorded history again, by the same code that decided it first: the ledger's entries one by one, with what was
-// kept beside them, on records that are folded anew.
+// Replays the recorded history with the code that decided it: takes the ledger's entries one by one, with their kept calls, and
+// recomputes the records.
 
 import type {
   Approval,
@@ -37,32 +37,32 @@ import { asOf, intentOf, replayKernel, ReplayTurn } from './moment.ts'
 import type { Snapshot } from '../../road/snapshot.ts'
 import type { TraceEntry } from './trace.ts'
 
-/** What a history is decided again with. */
+/** The inputs of a replay. */
 export interface ReplayOptions {
   /** The texts of policies and definitions, by hash. */
   readonly texts: ReadonlyMap<string, string>
-  /** Policies that have been read already, by hash. */
+  /** Policies that are already parsed, by hash. */
   readonly policies?: ReadonlyMap<string, Policy>
-  /** In force for every call, instead of the policies that were. */
+  /** A policy to use for every call, instead of the recorded policies. */
   readonly policy?: Policy
 }
 
-/** A decision that was made again. */
+/** A replayed decision. */
 export interface Replayed {
   /** Id of the recorded decision. */
   readonly id: string
-  /** As it was recorded. */
+  /** The recorded decision. */
   readonly decision: Decision
   /** The call; undefined if it was not kept. */
   readonly intent: Intent | undefined
   readonly judged: JudgedAgain | undefined
-  /** Fields of the receipt that came out different; under another policy only those that say what was decided. */
+  /** Fields of the receipt that differ; under another policy only the fields of the decision itself. */
   readonly differs: readonly string[]
-  /** Why it could not be decided again. */
+  /** Why it could not be replayed. */
   readonly skipped: string | undefined
 }
 
-/** What was decided this time. */
+/** The replayed decision. */
 export interface JudgedAgain {
   readonly verdict: Verdict
   readonly reason: ReasonCode
@@ -71,34 +71,34 @@ export interface JudgedAgain {
   readonly detail: string | undefined
 }
 
-/** A recorded call as it stood before its ladder. */
+/** A recorded call before it is decided. */
 export interface Looked {
   readonly intent: Intent
   readonly snapshot: Snapshot
   readonly judgement: Judgement
 }
 
-/** A history that is being decided again. */
+/** A running replay. */
 export interface Replay {
-  /** Takes the next entry of the ledger; answers for decisions only. */
+  /** Takes the next entry of the ledger. Returns a result for decisions only. */
   take(entry: TraceEntry): Replayed | undefined
   /**
-   * The call of a decision as it would be judged after everything that was taken so far; nothing of it counts. Undefined if it
-   * was not kept, the text of its policy is gone, or what its session remembered is not known.
+   * Judges the call of a decision after everything taken so far, without counting it. Undefined if the call was not kept, the text
+   * of its policy is missing, or the data of its session is unknown.
    */
   look(entry: TraceEntry): Looked | undefined
 }
 
-/** Kinds whose newest word stands until another comes: of what lies before the first call that was kept, only these are of use. */
-export const STANDING: ReadonlySet<Kind> = new Set(['policy', 'freeze', 'observe', 'pin'])
+/** Kinds whose newest receipt stays in force. Before the first kept call, only these matter. */
+export const STATEFUL_KINDS: ReadonlySet<Kind> = new Set(['policy', 'freeze', 'observe', 'pin'])
 
-/** Begins with nothing: the entries of a ledger follow in their order. */
+/** Starts a replay without any state. Take the entries of a ledger in order. */
 export function createReplay(options: ReplayOptions): Replay {
   const replayer = new Replayer(options)
   return { take: (entry) => replayer.take(entry), look: (entry) => replayer.look(entry) }
 }
 
-/** Everything that a recorded decision is made again from, or why it cannot be. */
+/** Everything that a replay of a decision needs, or why it is not possible. */
 type Ready =
   | { readonly kernel: Kernel; readonly intent: Intent; readonly kept: KeptCall }
   | { readonly skipped: string }
@@ -109,15 +109,15 @@ class Replayer {
   readonly #memory = new ReplayMemory()
   readonly #policies: Map<string, Policy | undefined>
   readonly #lostPins = new Set<string>()
-  /** Requests that were opened in what was taken: others are older. */
+  /** Requests that were opened during the replay; others are older. */
   readonly #requests = new Set<string>()
   /** Requests by the approval that answers them. */
   readonly #answers = new Map<string, string>()
-  /** Allowed calls whose effect is still to come. */
+  /** Allowed calls without an effect so far. */
   readonly #allowed = new Set<string>()
-  /** Allowed calls that could not be decided again, by id: what came of them is not known either. */
+  /** Allowed calls that could not be replayed, by id: their outcome is unknown, too. */
   readonly #unfollowed = new Map<string, Decision>()
-  /** Calls that were closed as UNKNOWN, and may be followed by a late effect. */
+  /** Calls that were closed as UNKNOWN; a late effect may follow. */
   readonly #late = new Map<string, Opening>()
 
   constructor(options: ReplayOptions) {
@@ -165,7 +165,7 @@ class Replayer {
     try {
       return entry.receipt.kind === 'decision' ? this.#look(entry, entry.receipt) : undefined
     } catch {
-      // What was kept of it is damaged.
+      // The kept call is damaged.
       return undefined
     }
   }
@@ -181,7 +181,7 @@ class Replayer {
     return { intent, snapshot, judgement: decide(intent, snapshot, kernel.ladder) }
   }
 
-  /** Whether the policy that was in force had data remembered. */
+  /** Returns whether the policy in force kept data. */
   #remembered({ policy_hash, tenant }: Decision, kernel: Kernel): boolean {
     return remembersData(this.#recordedPolicy(policy_hash) ?? policyOf(kernel, tenant))
   }
@@ -190,8 +190,8 @@ class Replayer {
     try {
       return this.#decide(entry, decision)
     } catch {
-      // What was kept is read as it was written; whatever else stands there, nothing can be said of this call.
-      return this.#skip(entry.id, decision, 'what was kept of it is damaged')
+      // The kept call does not parse or is inconsistent.
+      return this.#skip(entry.id, decision, 'the kept call is damaged')
     }
   }
 
@@ -199,7 +199,7 @@ class Replayer {
     try {
       this.#follow(entry, effect)
     } catch {
-      // As above; whose memory it has changed is not known either.
+      // The kept effect is damaged, and its owner is unknown.
       this.#memory.forgetAll('trust')
       this.#memory.forgetAll('provenance')
     }
@@ -211,16 +211,16 @@ class Replayer {
     if ('skipped' in ready) return this.#skip(entry.id, decision, ready.skipped)
     const { kernel, intent, kept } = ready
     if (kept.asked !== undefined && !this.#requests.has(kept.asked)) {
-      return this.#skip(entry.id, decision, 'the request it rests on is older than what was kept')
+      return this.#skip(entry.id, decision, 'its approval request is older than the kept calls')
     }
     const turn = new ReplayTurn(entry.id, decision, this.#memory)
     const names = this.#names(kernel, intent, turn.time)
     if (!this.#memory.seed(names, kept, decision, !this.#remembered(decision, kernel))) {
-      return this.#skip(entry.id, decision, 'what was remembered of its session’s data is not known')
+      return this.#skip(entry.id, decision, 'the data of its session is unknown')
     }
     const { decided } = judge(kernel, intent, names, turn)
     if (!this.#options.policy && wasOneTooMany(decision, decided.verdict)) {
-      return this.#skip(entry.id, decision, 'requests that waited then are older than what was kept')
+      return this.#skip(entry.id, decision, 'requests that waited at the time are older than the kept calls')
     }
     if (decision.verdict === 'ESCALATE') this.#requests.add(entry.id)
     const { verdict, reason, rung, rule, detail } = decided
@@ -242,14 +242,14 @@ class Replayer {
   #prepare({ kept: text }: TraceEntry, decision: Decision): Ready {
     const kept = readKeptCall(text)
     if (!kept) return { skipped: whyUnreadable(text) ?? 'the call was not kept' }
-    if (!this.#activate(decision)) return { skipped: 'the text of its policy is gone' }
+    if (!this.#activate(decision)) return { skipped: 'the text of its policy is missing' }
     if (this.#lostPins.has(decision.definition_hash ?? ''))
-      return { skipped: 'the pinned definition is gone' }
+      return { skipped: 'the pinned definition is missing' }
     this.#dropStale(Date.parse(decision.time))
     return { kernel: asOf(this.#kernel, kept, decision), intent: intentOf(decision, kept), kept }
   }
 
-  /** Puts the policy in force that the receipt names, or the one that was given. Whether it could. */
+  /** Activates the policy in the receipt, or the given one. Returns whether it is available. */
   #activate({ tenant, policy_hash }: Decision | PolicyActivation): boolean {
     const { policies } = this.#kernel
     const { policy = this.#recordedPolicy(policy_hash) } = this.#options
@@ -267,7 +267,7 @@ class Replayer {
     return this.#policies.get(hash)
   }
 
-  /** What can no longer be folded is forgotten; the next call of it brings its own. */
+  /** Skips a decision and drops the records that it changed. The next call restores them. */
   #skip(id: string, decision: Decision, skipped: string): Replayed {
     this.#memory.forget(decision)
     this.#useUp(id, decision)
@@ -275,10 +275,10 @@ class Replayer {
     return { id, decision, intent: undefined, judged: undefined, differs: [], skipped }
   }
 
-  /** What was granted to a call that could not be decided again is used up all the same. */
+  /** Uses up the approval of a skipped call. */
   #useUp(id: string, { approval = '' }: Decision): void {
     const { approvals } = this.#kernel
-    // And a request that was opened for it just now was never there.
+    // A request that was just opened for it is removed.
     for (const each of [this.#answers.get(approval) ?? '', id]) {
       const request = approvals.find({ id: each })
       if (request) approvals.remove(request)
@@ -294,34 +294,34 @@ class Replayer {
     const { openings } = this.#kernel
     const lost = this.#unfollowed.get(receipt.decision)
     if (lost) this.#memory.forgetOutcome(lost)
-    const heard = readKeptEffect(kept)
+    const seen = readKeptEffect(kept)
     const opening =
-      openings.get(receipt.decision) ?? this.#late.get(receipt.decision) ?? this.#older(receipt, heard)
+      openings.get(receipt.decision) ?? this.#late.get(receipt.decision) ?? this.#older(receipt, seen)
     if (receipt.status !== 'UNKNOWN') {
       this.#allowed.delete(receipt.decision)
       this.#unfollowed.delete(receipt.decision)
     }
-    // It was not allowed this time, or nobody knows whose it is.
+    // It was not allowed in the replay, or its owner is unknown.
     if (!opening) return
     openings.remove(opening.id)
     this.#late.delete(opening.id)
     if (receipt.status === 'UNKNOWN') this.#late.set(opening.id, opening)
     const policy = policyOf(this.#kernel, opening.tenant)
-    // Most effects change nothing that anybody remembers.
+    // Most effects change no records.
     if (!policy.gates.trust && !remembersData(policy)) {
       this.#settle(opening, receipt, undefined)
       return
     }
-    if (heard === undefined && receipt.provenance_hash !== undefined) this.#memory.forgetData(opening)
+    if (seen === undefined && receipt.provenance_hash !== undefined) this.#memory.forgetData(opening)
     if (!this.#memory.readyFor(opening, policy)) return
     const turn = new ReplayTurn(effect, receipt, this.#memory)
     const circumstances = { reportedBy: receipt.reported_by, late: receipt.late ?? false }
-    const kernel = asOf(this.#kernel, heard, undefined)
-    recordEffect(kernel, turn, { opening, policy }, outcomeOf(receipt, heard?.heard ?? []), circumstances)
+    const kernel = asOf(this.#kernel, seen, undefined)
+    recordEffect(kernel, turn, { opening, policy }, outcomeOf(receipt, seen?.heard ?? []), circumstances)
     this.#settle(opening, receipt, turn.made)
   }
 
-  /** Where an effect came out otherwise than recorded (another policy was about to come, say), what it changed is not known. */
+  /** If an effect differs from the recorded one, for example around a change of policy, its changes are unknown. */
   #settle(opening: Opening, recorded: Effect, made: Decision | Effect | undefined): void {
     this.#memory.settleTrust(opening)
     if (this.#options.policy) return
@@ -329,14 +329,14 @@ class Replayer {
     if (recorded.trust !== made?.trust) this.#memory.forgetTrust(opening)
   }
 
-  /** Whose effect it is, if its decision is older than what was taken. */
-  #older({ decision, trust, provenance_hash }: Effect, heard: KeptEffect | undefined): Opening | undefined {
+  /** Returns the opening of an effect whose decision is older than the replay. */
+  #older({ decision, trust, provenance_hash }: Effect, seen: KeptEffect | undefined): Opening | undefined {
     if (this.#allowed.has(decision)) return undefined
     if (trust !== undefined) this.#memory.forgetAll('trust')
-    if (provenance_hash !== undefined && !heard) this.#memory.forgetAll('provenance')
+    if (provenance_hash !== undefined && !seen) this.#memory.forgetAll('provenance')
     return (
-      heard && {
-        ...heard.of,
+      seen && {
+        ...seen.of,
         id: decision,
         clock: 0,
         tool: '',
@@ -351,7 +351,7 @@ class Replayer {
     const { decision, answer, widen, approver, because = null, expires, lamport_clock } = approval
     const request = this.#kernel.approvals.find({ id: decision })
     if (!request) return
-    const said = {
+    const given = {
       id,
       clock: lamport_clock,
       granted: answer === 'GRANTED',
@@ -361,19 +361,19 @@ class Replayer {
       until: Date.parse(expires),
     }
     this.#answers.set(id, decision)
-    this.#kernel.approvals.set({ ...request, answer: said })
+    this.#kernel.approvals.set({ ...request, answer: given })
   }
 
   #pin({ op, tool, definition_hash: hash }: Pin): void {
     const { catalogue } = this.#kernel
     const text = this.#options.texts.get(hash)
-    // Sound: a definition's canonical text is that of an object.
+    // Safe cast: a definition's canonical text is that of an object.
     try {
       const definition = text === undefined ? undefined : definitionOf(parseJson(text) as JsonObject)
       if (op === 'pin' && definition?.hash !== hash) this.#lostPins.add(hash)
       else catalogue.setPin(tool, op === 'pin' && definition ? catalogue.prepare(definition) : undefined)
     } catch {
-      // Damaged, however it came about: as good as lost.
+      // A damaged definition counts as missing.
       this.#lostPins.add(hash)
     }
   }
@@ -385,7 +385,7 @@ class Replayer {
     if (op === 'trust') this.#memory.forgetTrust(owner)
   }
 
-  /** As a running kernel does in passing. */
+  /** As a running kernel does with each call. */
   #dropStale(time: number): void {
     const { approvals } = this.#kernel
     if (!approvals.hasStale(time)) return
@@ -395,7 +395,7 @@ class Replayer {
 
 const NO_OUTPUT = new Uint8Array()
 
-/** What is known of an effect, as far as it changes what is remembered. */
+/** Returns the outcome of an effect, as far as it changes records. */
 function outcomeOf(
   { status, cause, delivery, labels = [], findings = [] }: Effect,
   heard: KeptEffect['heard'],

@@ -1,12 +1,12 @@
-// What is kept of the history so that it can be decided again: the ledger itself, and beside it, privately, the calls.
+// The input of a replay: the ledger's entries with their private kept records.
 
 import type { Receipt } from '@tollgate/evidence'
 
-/** One entry of a ledger, and what was kept beside it. */
+/** One entry of a ledger with its kept record. */
 export interface TraceEntry {
   /** Id of the receipt. */
   readonly id: string
   readonly receipt: Receipt
-  /** The text that was kept with a decision or an effect; undefined if none was, or it is gone. */
+  /** The kept text of a decision or effect; undefined if there is none. */
   readonly kept: string | undefined
 }

@@ -1,4 +1,4 @@
-// The terms of a condition: which part of a call it names, and which constants.
+// The terms of a condition: the part of a call that it names, and the constants.
 
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { TIMESTAMP_FIELDS } from '../../policy/cel/time.ts'
@@ -7,16 +7,16 @@ import { CONDITION_VARIABLES } from '../../policy/parse/parse.ts'
 /** A constant of a condition as plain data. Times are milliseconds. */
 export type Constant = string | number | boolean | null | readonly Constant[]
 
-/** What the variables of loops stand for. */
+/** The meaning of loop variables. */
 export type ClueLocals = ReadonlyMap<
   string,
   { readonly path: readonly string[] } | { readonly literal: Constant }
 >
 
-/** Stands at the end of a path for the size of what is there. */
+/** The last step of a path for the size of a value. */
 const SIZE = '#'
 
-/** The part of a call that a node names; undefined if it does not simply name one. */
+/** Returns the part of a call that a node names; undefined if it does not simply name one. */
 export function pathOf(node: ASTNode, locals: ClueLocals): readonly string[] | undefined {
   if (node.op === 'id') return pathOfName(node.args, locals)
   if (node.op === '.') return below(pathOf(node.args[0], locals), node.args[1])
@@ -35,17 +35,17 @@ function below(path: readonly string[] | undefined, key: string | undefined): re
   return path && key !== undefined ? [...path, key] : undefined
 }
 
-/** A number is a place in a list; the first one is written as any. */
+/** A number is an index of a list; index 0 means any item. */
 function keyOf(key: Constant | undefined): string | undefined {
   if (typeof key === 'number') return key === 0 ? '[]' : `[${key}]`
   return typeof key === 'string' ? key : undefined
 }
 
-const MOST_SOURCES = 16
+const MAX_SOURCES = 16
 
-/** The parts of a call that the items of a list come from, where a condition gathers them: `(has(a) ? [a] : []) + b`. */
+/** Returns the parts of a call that the items of a combined list come from: `(has(a) ? [a] : []) + b`. */
 export function sourcesOf(node: ASTNode, locals: ClueLocals): readonly (readonly string[])[] {
-  return gathered(node, locals).slice(0, MOST_SOURCES)
+  return gathered(node, locals).slice(0, MAX_SOURCES)
 }
 
 function gathered(node: ASTNode, locals: ClueLocals): readonly (readonly string[])[] {
@@ -94,7 +94,7 @@ function pathOfMethod(
   return TIMESTAMP_FIELDS.has(name) && path?.[0] === 'time' ? below(path, name) : undefined
 }
 
-/** The constant that a node is; undefined if it is none that a call could hold. */
+/** Returns the constant value of a node; undefined if it has none that a call could contain. */
 export function readLiteral(node: ASTNode, locals: ClueLocals): Constant | undefined {
   if (node.op === 'id') {
     const local = locals.get(node.args)
@@ -110,7 +110,7 @@ export function readLiteral(node: ASTNode, locals: ClueLocals): Constant | undef
 function plain(value: unknown): Constant | undefined {
   if (typeof value === 'bigint') return Number(value)
   const isPlain = value === null || ['string', 'number', 'boolean'].includes(typeof value)
-  // Sound: tested just before.
+  // Safe cast: tested just before.
   return isPlain ? (value as Constant) : undefined
 }
 

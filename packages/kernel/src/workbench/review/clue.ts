@@ -1,4 +1,4 @@
-// One thing that a condition asks about one part of a call.
+// A clue: one test of a condition on one part of a call.
 
 import type { Json } from '@tollgate/evidence'
 import { Frame } from '../../policy/cel/frame.ts'
@@ -6,7 +6,7 @@ import { parsePattern } from '../../policy/cel/regex.ts'
 import { parseWithin, type WithinKind } from '../../policy/cel/within.ts'
 import type { Constant } from './clue-terms.ts'
 
-/** What is asked. `same` is about two parts of a call; its value is the path of the other. */
+/** The kinds of tests. `same` compares two parts of a call; its value is the path of the other. */
 export type ClueTest =
   | 'is'
   | 'among'
@@ -23,24 +23,24 @@ export type ClueTest =
   | 'type'
   | 'same'
 
-/** One thing that a condition asks about one part of a call. */
+/** One test of a condition on one part of a call. */
 export interface Clue {
   /** A variable of conditions, then names of members; `[]` for an item, `#` for the size, `getHours` and the like for times. */
   readonly path: readonly string[]
   readonly test: ClueTest
   readonly value: Constant
-  /** Whether it is to be so or not to be so; undefined if it is not known what follows from it. */
+  /** The wanted result of the test; undefined if its effect is unknown. */
   readonly holds: boolean | undefined
-  /** Whether a value, undefined for none at all, is as the clue wants it. */
+  /** Returns whether a value gives the wanted result. Undefined means a missing value. */
   fits(value: Json | undefined): boolean
 }
 
-/** A clue that is to be so. */
+/** Returns a clue that must be true. */
 export function clueOf(path: readonly string[], test: ClueTest, value: Constant): Clue {
   return { path, test, value, holds: true, fits }
 }
 
-/** The same, not to be so. */
+/** Returns the clue with the opposite result. */
 export function negated(clue: Clue): Clue {
   return { ...clue, holds: clue.holds === undefined ? undefined : !clue.holds }
 }
@@ -48,7 +48,7 @@ export function negated(clue: Clue): Clue {
 function fits(this: Clue, value: Json | undefined): boolean {
   if (this.holds === undefined || this.test === 'same') return true
   if (this.test === 'present') return (value !== undefined) === this.holds
-  // What is missing or of another type makes the condition fail, which is neither.
+  // A missing value or another type makes the condition fail, which is neither.
   const answer = value === undefined ? undefined : ask(this.test, this.value, value)
   return answer === this.holds
 }
@@ -94,21 +94,21 @@ function askWithin(kind: WithinKind, base: string, value: string): boolean | und
   return typeof test === 'string' ? undefined : test(value)
 }
 
-// The same few patterns are asked again and again while values are made up for them.
-const MOST_KEPT = 64
+// A cache, because the same few patterns are tested many times.
+const MAX_KEPT = 64
 const kept = new Map<string, ReturnType<typeof parsePattern>>()
 
 function askPattern(source: string, text: string): boolean | undefined {
   let pattern = kept.get(source)
   if (pattern === undefined) {
-    if (kept.size >= MOST_KEPT) kept.clear()
+    if (kept.size >= MAX_KEPT) kept.clear()
     kept.set(source, (pattern = parsePattern(source)))
   }
   if (typeof pattern === 'string') return undefined
   try {
     return pattern.test(text, new Frame({}))
   } catch {
-    // More work than a condition may be.
+    // More work than the budget of a condition allows.
     return undefined
   }
 }

@@ -1,5 +1,5 @@
-// What a condition looks at, and ways in which it could come to hold or not: for whoever makes up calls to try a policy with.
-// Nothing is promised: a way may be impossible. Only the evaluator says what a condition makes of a call.
+// Finds ways to make a condition true or false, for programs that generate calls to try a policy. A way may be impossible: only the
+// evaluator decides.
 
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { pathOf, readLiteral, sourcesOf, type Constant, type ClueLocals } from './clue-terms.ts'
@@ -7,42 +7,42 @@ import { clueOf, negated, type Clue, type ClueTest } from './clue.ts'
 import { countNodes, createReader } from '../../policy/cel/reader.ts'
 import { withinKindOf } from '../../policy/cel/within.ts'
 
-/** Clues that are to be true together. */
+/** Clues that must be true together. */
 export type Way = readonly Clue[]
 
-/** How a condition could come out. */
+/** The possible results of a condition. */
 export interface Ways {
-  /** Ways in which it could hold. In each, one part decides as far as that was easy. */
+  /** Ways to make it true. In each, one part decides where possible. */
   readonly when: readonly Way[]
-  /** Ways in which it could fail to hold. */
+  /** Ways to make it false. */
   readonly unless: readonly Way[]
-  /** Everything it looks at, each in its positive form. */
+  /** All its tests, each in positive form. */
   readonly clues: readonly Clue[]
 }
 
 const NOTHING: Ways = { when: [], unless: [], clues: [] }
 const ALWAYS: readonly Way[] = [[]]
 
-/** The ways of a condition. Bounded, whatever the condition; none for a source that is not CEL. Never throws. */
+/** Returns the ways of a condition, bounded in number; none for a source that is not CEL. Never throws. */
 export function waysOf(source: string): Ways {
   try {
     const { tree } = reader.read(source)
     return new Walk(countNodes(tree)).visit(tree, new Map())
   } catch {
-    // Policies that were read have no such source.
+    // Parsed policies have no such source.
     return NOTHING
   }
 }
 
-// It only reads: which variables there are matters to nobody here.
+// It only parses, so it needs no variables.
 const reader = createReader()
-const MOST_WAYS = 64
-const FEWEST_WAYS = 6
-const MOST_CLUES = 2048
-// From so many parts on, fewer ways of each are followed: the work stays the same.
-const MOST_WORK = 4096
-const MOST_EXPANDED = 32
-const MOST_GUESSES = 12
+const MAX_WAYS = 64
+const MIN_WAYS = 6
+const MAX_CLUES = 2048
+// Above this number of parts, fewer ways of each are followed, so that the work stays bounded.
+const MAX_WORK = 4096
+const MAX_EXPANDED = 32
+const MAX_GUESSES = 12
 
 const FLIPPED: Readonly<Record<string, string>> = { '<': '>', '<=': '>=', '>': '<', '>=': '<=' }
 const TEXTUAL: ReadonlyMap<string, ClueTest> = new Map([
@@ -56,7 +56,7 @@ class Walk {
   readonly #most: number
 
   constructor(parts: number) {
-    this.#most = Math.max(FEWEST_WAYS, Math.min(MOST_WAYS, Math.floor(MOST_WORK / parts)))
+    this.#most = Math.max(MIN_WAYS, Math.min(MAX_WAYS, Math.floor(MAX_WORK / parts)))
   }
 
   visit(node: ASTNode, locals: ClueLocals): Ways {
@@ -74,7 +74,7 @@ class Walk {
     return this.#atom(node, locals) ?? guesses(node, locals)
   }
 
-  /** Where both must hold, each may be the one that does not. */
+  /** Combines two parts that must both hold. Either can be the one that fails. */
   #both(a: Ways, b: Ways): Ways {
     return {
       when: this.#cut(along(a.when, b.when)),
@@ -91,7 +91,7 @@ class Walk {
     }
   }
 
-  /** As many as may be, from all over the list. */
+  /** Limits the number of ways, evenly across the list. */
   #cut(ways: readonly Way[]): readonly Way[] {
     if (ways.length <= this.#most) return ways
     return Array.from(
@@ -127,7 +127,7 @@ class Walk {
     return turns.length === 0 ? undefined : this.#gathered(turns)
   }
 
-  /** A loop over what comes from several parts of a call: each may be the only one that is there. */
+  /** A loop over several parts of a call. Each may be the only one present. */
   #gathered(turns: readonly Ways[]): Ways {
     const inTurn = (lists: readonly (readonly Way[])[]): readonly Way[] =>
       Array.from({ length: Math.max(...lists.map(({ length }) => length)) }, (_, i) =>
@@ -140,7 +140,7 @@ class Walk {
     }
   }
 
-  /** A loop over a list that the condition itself spells out. */
+  /** A loop over a list literal. */
   #expanded(
     all: boolean,
     name: string,
@@ -149,7 +149,7 @@ class Walk {
     locals: ClueLocals,
   ): Ways | undefined {
     const turns = list
-      .slice(0, MOST_EXPANDED)
+      .slice(0, MAX_EXPANDED)
       .map((literal) => this.visit(body, new Map([...locals, [name, { literal }]])))
     const [first, ...rest] = all ? turns : turns.map(swapped)
     if (!first) return undefined
@@ -158,10 +158,10 @@ class Walk {
   }
 }
 
-/** Stands in a path for any item of a list. */
+/** The step of a path for any item of a list. */
 export const ITEM = '[]'
 
-/** Each of both lists at least once, side by side. */
+/** Pairs two lists so that each item of both is used at least once. */
 function along(a: readonly Way[], b: readonly Way[]): readonly Way[] {
   if (a.length === 0 || b.length === 0) return []
   return Array.from({ length: Math.max(a.length, b.length) }, (_, i) => [
@@ -171,7 +171,7 @@ function along(a: readonly Way[], b: readonly Way[]): readonly Way[] {
 }
 
 function together(...all: readonly Ways[]): readonly Clue[] {
-  return all.flatMap(({ clues }) => clues).slice(0, MOST_CLUES)
+  return all.flatMap(({ clues }) => clues).slice(0, MAX_CLUES)
 }
 
 function swapped({ when, unless, clues }: Ways): Ways {
@@ -194,7 +194,7 @@ function equality(left: ASTNode, right: ASTNode, locals: ClueLocals): Ways | und
   if (a && y !== undefined) return decided(clueOf(a, 'is', y))
   if (b && x !== undefined) return decided(clueOf(b, 'is', x))
   if (!a || !b) return undefined
-  // The one that a caller can choose is made like the other.
+  // The part that a caller can choose is made equal to the other.
   return decided(a[0] === 'args' ? clueOf(a, 'same', b) : clueOf(b, 'same', a))
 }
 
@@ -216,7 +216,7 @@ function order(op: string, left: ASTNode, right: ASTNode, locals: ClueLocals): W
   return bounded(flipped, clueOf(other, isStrict(flipped) ? 'below' : 'up to', from))
 }
 
-/** Whether what lies at the bound lies beyond it: `x < 5` and `x >= 5` ask the same. */
+/** Returns whether the bound itself is excluded: `x < 5` and `x >= 5` test the same. */
 function isStrict(op: string): boolean {
   return op === '<' || op === '>='
 }
@@ -234,7 +234,7 @@ function membership(left: ASTNode, right: ASTNode, locals: ClueLocals): Ways | u
   if (!whole || item === undefined) return undefined
   const asItem = clueOf([...whole, ITEM], 'is', item)
   if (typeof item !== 'string' || whole[0] !== 'args') return decided(asItem)
-  // What stands there may be a list or a map.
+  // The value may be a list or a map.
   const asMember = clueOf([...whole, item], 'present', true)
   return {
     when: [[asItem], [asMember]],
@@ -268,15 +268,15 @@ function within(of: ASTNode, text: ASTNode, base: ASTNode, locals: ClueLocals): 
   return decided(clueOf(path, `within ${kind}`, inside))
 }
 
-/** What is too odd to be understood: everything that it looks at beside everything that it names. */
+/** For a node of unknown form: every part that it names, with every constant. */
 function guesses(node: ASTNode, locals: ClueLocals): Ways {
   const { paths, literals } = partsOf(node, locals)
   const clues = paths.flatMap((path) => [
     clueOf(path, 'present', true),
     ...literals.map((literal) => clueOf(path, 'is', literal)),
   ])
-  const few = clues.slice(0, MOST_GUESSES).map((clue): Way => [{ ...clue, holds: undefined }])
-  return { when: few, unless: few, clues: clues.slice(0, MOST_CLUES) }
+  const few = clues.slice(0, MAX_GUESSES).map((clue): Way => [{ ...clue, holds: undefined }])
+  return { when: few, unless: few, clues: clues.slice(0, MAX_CLUES) }
 }
 
 interface ClueParts {
@@ -285,7 +285,7 @@ interface ClueParts {
 }
 
 const NO_PARTS: ClueParts = { paths: [], literals: [] }
-const MOST_PARTS = 16
+const MAX_PARTS = 16
 
 function partsOf(node: ASTNode, locals: ClueLocals): ClueParts {
   const path = pathOf(node, locals)
@@ -294,8 +294,8 @@ function partsOf(node: ASTNode, locals: ClueLocals): ClueParts {
   if (literal !== undefined) return { ...NO_PARTS, literals: [literal] }
   const parts = operandsOf(node).map((each) => partsOf(each, locals))
   return {
-    paths: parts.flatMap(({ paths }) => paths).slice(0, MOST_PARTS),
-    literals: parts.flatMap(({ literals }) => literals).slice(0, MOST_PARTS),
+    paths: parts.flatMap(({ paths }) => paths).slice(0, MAX_PARTS),
+    literals: parts.flatMap(({ literals }) => literals).slice(0, MAX_PARTS),
   }
 }
 

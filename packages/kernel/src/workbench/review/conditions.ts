@@ -1,4 +1,4 @@
-// Conditions of rules that can never be true, or never anything else.
+// Finds conditions that are never true or always true.
 
 import { DOORS, EFFECT_CLASSES, TIERS, type EffectClass } from '@tollgate/evidence/core'
 import type { ASTNode } from '@marcbachmann/cel-js'
@@ -15,16 +15,16 @@ import { Directory, type Budget } from './patterns.ts'
 import type { RemarkNote } from './remark.ts'
 import { loopVariablesIn, namesIn, nodesIn } from './tree.ts'
 
-/** What a condition comes to, as far as that is sure. */
-type ConditionStanding = 'never' | 'always' | 'open'
+/** The possible results of a condition, as far as they are certain. */
+type ConditionStatus = 'never' | 'always' | 'open'
 
-/** What was found out about the condition of a rule. */
+/** The status of a condition, with remarks. */
 interface JudgedCondition {
-  readonly standing: ConditionStanding
+  readonly status: ConditionStatus
   readonly notes: readonly RemarkNote[]
 }
 
-const OPEN: JudgedCondition = { standing: 'open', notes: [] }
+const OPEN: JudgedCondition = { status: 'open', notes: [] }
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   effect: EFFECT_CLASSES,
   door: DOORS,
@@ -35,7 +35,7 @@ const VARIABLES = new Map(
 )
 const ANY_TEXT: Domain = { kind: 'text', accepts: () => true }
 
-/** Makes what judges the conditions of a policy's rules. */
+/** Returns a function that judges the conditions of a policy's rules. */
 export function createJudge(policy: Policy, budget: Budget): (rule: Rule, place: number) => JudgedCondition {
   const effects = createEffects(policy.tools, budget)
   return (rule, place) => {
@@ -43,24 +43,24 @@ export function createJudge(policy: Policy, budget: Budget): (rule: Rule, place:
     if (!when) return OPEN
     const tree = when.tree()
     const notes = wordNotes(tree, place)
-    const { standing, fails } = standingOf(tree, rule, effects, budget)
-    if (standing === 'never') return { standing, notes: [...notes, neverNote(rule, place, fails)] }
-    if (standing === 'always') return { standing, notes: [...notes, alwaysNote(rule, place)] }
-    return { standing, notes }
+    const { status, fails } = statusOf(tree, rule, effects, budget)
+    if (status === 'never') return { status, notes: [...notes, neverNote(rule, place, fails)] }
+    if (status === 'always') return { status, notes: [...notes, alwaysNote(rule, place)] }
+    return { status, notes }
   }
 }
 
 function neverNote({ id, action }: Rule, place: number, fails: boolean): RemarkNote {
   const meant =
     action === 'deny'
-      ? 'the rule looks as if it kept watch; say what it is meant to refuse, or remove it'
-      : 'say what it is meant to let pass, or remove the rule'
-  const instead = fails ? 'it is false or it fails, and a condition that fails denies' : 'it is always false'
+      ? 'the rule denies nothing; correct the condition, or remove the rule'
+      : 'correct the condition, or remove the rule'
+  const instead = fails ? 'it is false, or it fails, which denies the call' : 'it is always false'
   return {
     path: ['rules', place, 'when'],
     code: 'CONDITION_NEVER_TRUE',
     message: `the condition of \`${id}\` can never be true: ${instead}`,
-    remedy: `${meant}${fails ? '; without the rule, calls for which it fails are decided by the rules after it' : ''}`,
+    remedy: `${meant}${fails ? '; without the rule, later rules decide the calls for which it fails' : ''}`,
   }
 }
 
@@ -69,11 +69,11 @@ function alwaysNote({ id }: Rule, place: number): RemarkNote {
     path: ['rules', place, 'when'],
     code: 'CONDITION_ALWAYS_TRUE',
     message: `the condition of \`${id}\` is always true`,
-    remedy: 'remove `when`, or say what was meant',
+    remedy: 'remove `when`, or correct the condition',
   }
 }
 
-/** Words that a variable never is, wherever a condition compares it with one. */
+/** Returns remarks about words that a variable never equals. */
 function wordNotes(tree: ASTNode, place: number): readonly RemarkNote[] {
   const loops = loopVariablesIn(tree)
   return nodesIn(tree).flatMap((node) => {
@@ -85,8 +85,8 @@ function wordNotes(tree: ASTNode, place: number): readonly RemarkNote[] {
       {
         path: ['rules', place, 'when'],
         code: 'WORD_UNKNOWN' as const,
-        message: `\`${name}\` is never "${shortened(strange)}"`,
-        remedy: `write one of ${words.join(', ')}; the rule then decides such calls`,
+        message: `\`${name}\` is compared with "${shortened(strange)}", which it never equals`,
+        remedy: `write one of ${words.join(', ')}; the rule then applies to such calls`,
       },
     ]
   })
@@ -96,7 +96,7 @@ function shortened(text: string): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }
 
-/** The variable that a node compares with texts, and the texts. */
+/** Returns the variable that a node compares with texts, and the texts. */
 function comparedIn(node: ASTNode): readonly [string | undefined, readonly string[]] {
   if (node.op !== '==' && node.op !== '!=' && node.op !== 'in') return [undefined, []]
   const [left, right] = node.args
@@ -109,12 +109,12 @@ function comparedIn(node: ASTNode): readonly [string | undefined, readonly strin
 
 type Effects = (rule: Rule) => readonly EffectClass[]
 
-function standingOf(
+function statusOf(
   tree: ASTNode,
   rule: Rule,
   effects: Effects,
   budget: Budget,
-): { readonly standing: ConditionStanding; readonly fails: boolean } {
+): { readonly status: ConditionStatus; readonly fails: boolean } {
   const names = namesIn(tree)
   const choices = {
     door: names.has('door') ? (rule.doors.length > 0 ? rule.doors : DOORS) : undefined,
@@ -128,13 +128,13 @@ function standingOf(
     return outcomeOf(tree, { variables: VARIABLES, values, domains, codes })
   })
   const fails = all.some((each) => each.fails)
-  if (!all.some((each) => each.true)) return { standing: 'never', fails }
-  // The steps of loops are counted over a whole evaluation, and parts were run one by one.
+  if (!all.some((each) => each.true)) return { status: 'never', fails }
+  // The budget of loops counts for a whole evaluation, but the parts ran separately.
   const isSure = loopVariablesIn(tree).size === 0 && !fails && !all.some((each) => each.false)
-  return { standing: isSure ? 'always' : 'open', fails }
+  return { status: isSure ? 'always' : 'open', fails }
 }
 
-/** What is known of variables that have no closed list of values. */
+/** Returns the domains of variables without a closed list of values. */
 function domainsOf({ tools, principals, sessions }: Rule): ReadonlyMap<string, Domain> {
   const fitting = (patterns: readonly Glob[]): Domain =>
     patterns.length === 0
@@ -154,7 +154,7 @@ function domainsOf({ tools, principals, sessions }: Rule): ReadonlyMap<string, D
 
 type Choices = Readonly<Record<string, readonly string[] | undefined>>
 
-/** Every way to choose one value for each name. */
+/** Returns every combination of one value per name. */
 function combinations(choices: Choices): readonly Readonly<Record<string, string>>[] {
   let all: readonly Readonly<Record<string, string>>[] = [{}]
   for (const [name, values] of Object.entries(choices)) {
@@ -163,7 +163,7 @@ function combinations(choices: Choices): readonly Readonly<Record<string, string
   return all
 }
 
-/** The classes of effect that the tools of a rule can have. A tool that only a server has named is `admin`. */
+/** Returns the effect classes that the tools of a rule can have. A tool that only a server names is `admin`. */
 function createEffects(tools: readonly ToolDeclaration[], budget: Budget): Effects {
   const entries = tools.map((tool): [Glob, ToolDeclaration] => [tool.name, tool])
   const declared = new Directory(entries, budget)

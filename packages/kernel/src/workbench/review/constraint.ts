@@ -1,39 +1,38 @@
-// What must hold of one operand for comparisons with literals to be true, and whether anything can meet it.
+// Constraints on an operand that follow from comparisons with literals, and whether any value meets them.
 //
-// Only what is sure is said: that no value at all makes two comparisons true. Between an int and a double the double's
-// precision counts, so that numbers are held against each other as doubles, and "less" is strict only where doubles tell
-// neighbours apart.
+// It only rules out what is certainly impossible. An int and a double compare with the precision of a double, so numbers are
+// compared as doubles, and "less" is strict only where doubles are exact.
 
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { parseWithin, withinKindOf } from '../../policy/cel/within.ts'
 import { print } from './tree.ts'
 
-/** A literal that comparisons are made with. */
+/** A literal in a comparison. */
 type LiteralValue = string | boolean | null | number | bigint
 
-/** What a variable can be, where more is known of it than its type. */
+/** The possible values of a variable, if more is known than its type. */
 export type Domain =
   | { readonly kind: 'text'; readonly accepts: (text: string) => boolean }
   | { readonly kind: 'number'; readonly least: number; readonly most: number }
 
-/** What a comparison that is true says about its operand. */
+/** The facts about an operand that follow from a true comparison. */
 export interface Constraint {
-  /** The operand, as text that is the same for the same expression. */
+  /** The operand as text, equal for equal expressions. */
   readonly operand: string
   readonly node: ASTNode
   /** It equals one of these. */
   readonly among?: readonly LiteralValue[]
   /** It equals none of these. */
   readonly except?: readonly LiteralValue[]
-  /** It is a number, and not above this. */
+  /** It is a number, at most this. */
   readonly most?: Bound
-  /** It is a number, and not below this. */
+  /** It is a number, at least this. */
   readonly least?: Bound
-  /** It is a text of which this is true. */
+  /** It is a text that passes this test. */
   readonly text?: (text: string) => boolean
-  /** It is a text that begins so. */
+  /** It is a text with this prefix. */
   readonly start?: string
-  /** It is a text that ends so. */
+  /** It is a text with this suffix. */
   readonly end?: string
 }
 
@@ -47,9 +46,9 @@ const OPPOSITE = { '<': '>=', '<=': '>', '>': '<=', '>=': '<' } as const
 type Ordering = keyof typeof MIRRORED
 
 /**
- * What follows for an operand if the node is true (or false, with `holds` false); undefined if nothing does.
+ * Returns the constraint that follows if the node is true (or false, with `holds` false), or undefined.
  *
- * An order that is false says nothing in general, because a NaN is on neither side; with `total` there is no NaN.
+ * A false order says nothing in general, because a NaN is on neither side; `total` excludes NaN.
  */
 export function constraintOf(node: ASTNode, holds: boolean, total = false): Constraint | undefined {
   if (node.op === '!_') return constraintOf(node.args, !holds, total)
@@ -89,7 +88,7 @@ const PARTS: Readonly<Record<string, (text: string, part: string) => boolean>> =
   contains: (text, part) => text.includes(part),
 }
 
-/** What a text begins with, ends with or contains. Of what is no text, neither is true nor false. */
+/** Constrains the prefix, suffix or contents of a text. For other types the test neither holds nor fails to hold. */
 function part(
   [name, operand, given]: Extract<ASTNode, { op: 'rcall' }>['args'],
   holds: boolean,
@@ -105,7 +104,7 @@ function part(
   })
 }
 
-/** What lies inside of a directory begins with it, as it is written. */
+/** A path inside a directory begins with the directory as written. */
 function within(
   [name, receiver, [operand, given]]: Extract<ASTNode, { op: 'rcall' }>['args'],
   holds: boolean,
@@ -129,7 +128,7 @@ function order([left, right]: readonly [ASTNode, ASTNode], op: Ordering): Constr
   return about(operand, direction.startsWith('<') ? { most: bound } : { least: bound })
 }
 
-/** Whether no other number of either type has the same double. */
+/** Returns whether no other number has the same double. */
 function isFine(literal: number | bigint): boolean {
   return typeof literal === 'number' || (literal < 2n ** 53n && literal > -(2n ** 53n))
 }
@@ -139,7 +138,7 @@ function literalsOf(nodes: readonly ASTNode[]): readonly LiteralValue[] | undefi
   return literals.length === nodes.length ? literals : undefined
 }
 
-/** The value of a literal; undefined for anything else, also for the few kinds that are not worth it. */
+/** Returns the value of a literal; undefined for anything else, including rare kinds. */
 export function literalOf(node: ASTNode): LiteralValue | undefined {
   if (node.op === '-_' && node.args.op === 'value') {
     const positive = literalOf(node.args)
@@ -150,7 +149,7 @@ export function literalOf(node: ASTNode): LiteralValue | undefined {
   return typeof args === 'object' && args !== null ? undefined : args
 }
 
-/** Whether some value can meet all of these, which are about one operand. False only if it is sure that none can. */
+/** Returns whether a value can meet all constraints on one operand. False only if that is certain. */
 export function canMeet(constraints: readonly Constraint[], domain?: Domain): boolean {
   const [first, ...others] = constraints.flatMap(({ among }) => (among ? [among] : []))
   if (first === undefined) return canLieBetween(constraints, domain) && canBegin(constraints)
@@ -175,7 +174,7 @@ function isText(literal: LiteralValue, { text }: Constraint): boolean {
   return text === undefined || (typeof literal === 'string' && text(literal))
 }
 
-/** Of two beginnings, one must be the beginning of the other; and so with ends. */
+/** Of two prefixes one must begin with the other; the same applies to suffixes. */
 function canBegin(constraints: readonly Constraint[]): boolean {
   const starts = constraints.flatMap(({ start }) => start ?? []).sort((a, b) => a.length - b.length)
   const ends = constraints.flatMap(({ end }) => end ?? []).sort((a, b) => a.length - b.length)
@@ -199,7 +198,7 @@ function canLieBetween(constraints: readonly Constraint[], domain: Domain | unde
   return leasts.every((low) =>
     mosts.every((high) => {
       if (low.value !== high.value) return low.value < high.value
-      // Only one double is left, and it must not be excluded.
+      // Only one double remains, and it must not be excluded.
       const isGone = excluded.some(
         (literal) => isNumeric(literal) && isFine(literal) && Number(literal) === low.value,
       )
@@ -208,13 +207,13 @@ function canLieBetween(constraints: readonly Constraint[], domain: Domain | unde
   )
 }
 
-/** Whether one value could equal both. */
+/** Returns whether one value could equal both. */
 function mayEqual(a: LiteralValue, b: LiteralValue): boolean {
   const areNumbers = isNumeric(a) && isNumeric(b)
   return areNumbers ? Number(a) === Number(b) : a === b
 }
 
-/** Whether whatever equals one equals the other. */
+/** Returns whether every value that equals one equals the other. */
 function mustEqual(a: LiteralValue, b: LiteralValue): boolean {
   if (a === b) return true
   return isNumeric(a) && isNumeric(b) && isFine(a) && isFine(b) && Number(a) === Number(b) && isSmall(a)

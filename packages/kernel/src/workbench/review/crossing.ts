@@ -1,7 +1,7 @@
-// Rules that refuse or ask, and that an earlier rule cuts into from the side: `allow: "*/read"` before `deny: "vault/*"`.
+// Finds rules that deny or escalate and that an earlier rule partly overrides: `allow: "*/read"` before `deny: "vault/*"`.
 //
-// An exception that lies wholly inside of what a later rule names is how exceptions are written. Where the two only cross,
-// whoever wrote the later rule may believe that it holds for all it names.
+// An earlier rule whose pattern is inside the later one is a normal exception. If the patterns only overlap, the author may believe
+// that the later rule applies to everything that it names.
 
 import { glob, type Glob } from '../../policy/glob.ts'
 import type { Policy, Rule } from '../../policy/parse/parse.ts'
@@ -21,7 +21,7 @@ interface Crossing {
   readonly tools: string[]
 }
 
-/** Looks at the tools that are known by name. */
+/** Checks the tools that are known by name. */
 export function crossingNotes(
   policy: Policy,
   names: readonly string[],
@@ -29,7 +29,7 @@ export function crossingNotes(
 ): readonly RemarkNote[] {
   const index = new PatternIndex<CrossingEntry>(budget)
   for (const [place, rule] of policy.rules.entries()) {
-    // Of rules that allow, only one that always decides can take calls from another.
+    // Of the rules that allow, only unconditional ones take calls from others.
     if (rule.action === 'allow' && !decidesForAll(rule)) continue
     for (const pattern of rule.tools) index.add(pattern, { rule, place, pattern })
   }
@@ -61,7 +61,7 @@ function noteOf({ earlier, later, place, tools }: Crossing): RemarkNote {
   return {
     path: ['rules', place],
     code: 'RULE_CROSSED',
-    message: `rule \`${later.id}\` does not hold for ${listed(tools)}: \`${earlier.id}\` (line ${earlier.line}) allows before it`,
-    remedy: `put it before \`${earlier.id}\`, or name the tools that \`${earlier.id}\` is for`,
+    message: `rule \`${later.id}\` does not apply to ${listed(tools)}: rule \`${earlier.id}\` (line ${earlier.line}) allows the calls first`,
+    remedy: `move it before \`${earlier.id}\`, or list the tools of \`${earlier.id}\` by name`,
   }
 }

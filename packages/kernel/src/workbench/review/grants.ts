@@ -1,4 +1,4 @@
-// Rules that allow more than anybody may have thought of.
+// Finds rules that may allow more than intended.
 
 import type { EffectClass } from '@tollgate/evidence'
 import { glob, type Glob } from '../../policy/glob.ts'
@@ -6,11 +6,11 @@ import type { Policy, Rule, ToolDeclaration } from '../../policy/parse/parse.ts'
 import { covers, Directory, PatternIndex, type Budget } from './patterns.ts'
 import { listed, type RemarkNote } from './remark.ts'
 
-// Servers put their name before those of their tools.
+// Servers prefix the names of their tools with their own.
 const EVERYTHING = [glob('*'), glob('*/*')]
-const GRAVE: ReadonlySet<EffectClass> = new Set(['delete', 'pay', 'admin', 'execute'])
+const DANGEROUS: ReadonlySet<EffectClass> = new Set(['delete', 'pay', 'admin', 'execute'])
 
-/** Looks at rules that decide whenever they fit, one after the other; `isDecided` says of a tool that earlier rules do. */
+/** Checks unconditional rules in order. `isDecided` returns whether earlier rules decide all calls of a tool. */
 interface GrantReview {
   look(
     rule: Rule,
@@ -20,14 +20,14 @@ interface GrantReview {
   ): readonly RemarkNote[]
 }
 
-/** Begins with no rules. */
+/** Starts without rules. */
 export function createGrantReview({ tools }: Policy, budget: Budget): GrantReview {
-  const grave = tools.filter(({ effect }) => GRAVE.has(effect))
+  const dangerous = tools.filter(({ effect }) => DANGEROUS.has(effect))
   const directory = new Directory(
-    grave.map((tool): [Glob, ToolDeclaration] => [tool.name, tool]),
+    dangerous.map((tool): [Glob, ToolDeclaration] => [tool.name, tool]),
     budget,
   )
-  // Tools of which an earlier rule refuses some calls, or asks: what is left is allowed on purpose.
+  // Tools for which an earlier rule denies or escalates some calls: allowing the rest is intended.
   const considered = new PatternIndex<true>(budget)
   return {
     look(rule, place, unconditional, isDecided) {
@@ -35,14 +35,14 @@ export function createGrantReview({ tools }: Policy, budget: Budget): GrantRevie
       if (rule.action !== 'allow' || !unconditional) return []
       if (rule.tools.some((tool) => EVERYTHING.some((all) => covers(tool, all))))
         return [everythingNote(rule, place)]
-      const bare = new Map<string, ToolDeclaration>()
+      const unchecked = new Map<string, ToolDeclaration>()
       for (const pattern of rule.tools) {
         for (const tool of directory.touching(pattern)) {
-          const isSeenTo = considered.covering(tool.name).next().done !== true || isDecided(tool.name)
-          if (!isSeenTo) bare.set(tool.name.source, tool)
+          const isChecked = considered.covering(tool.name).next().done !== true || isDecided(tool.name)
+          if (!isChecked) unchecked.set(tool.name.source, tool)
         }
       }
-      return bare.size === 0 ? [] : [graveNote(rule, place, [...bare.values()])]
+      return unchecked.size === 0 ? [] : [dangerNote(rule, place, [...unchecked.values()])]
     },
   }
 }
@@ -53,17 +53,17 @@ function everythingNote(rule: Rule, place: number): RemarkNote {
   return {
     path: ['rules', place],
     code: 'ALLOWS_EVERYTHING',
-    message: `rule \`${rule.id}\` allows every tool${isLimited ? ' to whom it is for' : ''}, also those that come later`,
-    remedy: 'name the tools that are meant; what no rule names is denied',
+    message: `rule \`${rule.id}\` allows every tool${isLimited ? ' for the callers that it matches' : ''}, including tools that are added later`,
+    remedy: 'list the intended tools by name; tools that no rule names are denied',
   }
 }
 
-function graveNote(rule: Rule, place: number, tools: readonly ToolDeclaration[]): RemarkNote {
+function dangerNote(rule: Rule, place: number, tools: readonly ToolDeclaration[]): RemarkNote {
   const classes = [...new Set(tools.map(({ effect }) => effect))].join(', ')
   return {
     path: ['rules', place],
     code: 'ALLOWS_DANGER',
     message: `rule \`${rule.id}\` allows ${listed(tools.map(({ name }) => name.source))} (${classes}) without a condition`,
-    remedy: 'add `when`, or write `require` to ask a person',
+    remedy: 'add a `when` condition, or use `require` to ask a person',
   }
 }

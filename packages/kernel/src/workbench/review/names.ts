@@ -1,12 +1,11 @@
-// Names that stand for nothing: tools that nobody offers or declares, principals and labels that nobody has, declarations
-// that another one has taken the effect from.
+// Finds names without effect: unknown tools, principals and labels, and declarations that an earlier one covers.
 
 import { glob, type Glob } from '../../policy/glob.ts'
 import type { Policy } from '../../policy/parse/parse.ts'
 import { Directory, PatternIndex, type Budget } from './patterns.ts'
 import { listed, type RemarkNote, type RemarkPath } from './remark.ts'
 
-/** Patterns for tools that stand somewhere in a policy. */
+/** Tool patterns at one place of a policy. */
 interface Named {
   readonly path: RemarkPath
   readonly named: boolean
@@ -14,10 +13,10 @@ interface Named {
   readonly patterns: readonly Glob[]
 }
 
-/** Patterns that fit no tool: the ladder denies calls of unknown tools before any rule. */
+/** Finds patterns that match no tool. The ladder denies calls of unknown tools before any rule. */
 export function toolNotes(policy: Policy, known: readonly string[], budget: Budget): readonly RemarkNote[] {
   const { tools } = policy
-  // Without any tool at all there is something else to say.
+  // Without any tools, this check does not apply.
   if (tools.length === 0 && known.length === 0) return []
   const all = new Directory(
     [...tools.map(({ name }) => name), ...known.map(glob)].map((name): [Glob, true] => [name, true]),
@@ -34,9 +33,9 @@ export function toolNotes(policy: Policy, known: readonly string[], budget: Budg
         path: named ? path : [...path, first.i],
         named,
         code: 'TOOL_UNKNOWN' as const,
-        message: `${listed(names)} ${names.length === 1 ? 'fits' : 'fit'} no tool that is declared or offered${isWhole ? `, so ${what} has no effect` : ''}`,
+        message: `${listed(names)} ${names.length === 1 ? 'matches' : 'match'} no declared or offered tool${isWhole ? `, so ${what} has no effect` : ''}`,
         remedy:
-          'correct the name, or declare the tool under `tools`: calls of unknown tools are denied, and those of known ones are decided by the rules',
+          'correct the name, or declare the tool under `tools`: calls of unknown tools are denied, and the rules decide calls of known tools',
       },
     ]
   })
@@ -70,7 +69,7 @@ function setting(path: RemarkPath, what: string, tools: Glob): Named {
   return { path, named: true, what, patterns: [tools] }
 }
 
-/** Declared tools that no rule names: nobody can ever call them. */
+/** Finds declared tools that no rule names. All their calls are denied. */
 export function unusedNotes({ tools, rules }: Policy, budget: Budget): readonly RemarkNote[] {
   if (rules.length === 0) return []
   const named = new Directory(
@@ -85,13 +84,13 @@ export function unusedNotes({ tools, rules }: Policy, budget: Budget): readonly 
       path: ['tools', first],
       named: true,
       code: 'TOOL_UNUSED',
-      message: `no rule names ${listed(unused, 10)}: every call is denied`,
-      remedy: 'add a rule that allows, requires or denies, so that it is said what was meant',
+      message: `no rule names ${listed(unused, 10)}, so every call is denied`,
+      remedy: 'add a rule with `allow`, `require` or `deny` for each of them',
     },
   ]
 }
 
-/** Principals in rules that are not declared. */
+/** Finds undeclared principals in rules. */
 export function principalNotes({ principals, rules }: Policy, budget: Budget): readonly RemarkNote[] {
   if (principals.length === 0) return []
   const declared = new Directory(
@@ -107,21 +106,21 @@ export function principalNotes({ principals, rules }: Policy, budget: Budget): r
       {
         path: ['rules', i, 'principal', first.at],
         code: 'PRINCIPAL_UNKNOWN' as const,
-        message: `${listed(names)} in rule \`${rule.id}\` ${names.length === 1 ? 'is' : 'are'} not declared, and so of the tier observer`,
-        remedy: 'correct the name, or declare it under `principals`, and its tier counts',
+        message: `${listed(names)} in rule \`${rule.id}\` ${names.length === 1 ? 'is' : 'are'} not declared and therefore in the tier \`observer\``,
+        remedy: 'correct the name, or declare it under `principals`; its tier then applies',
       },
     ]
   })
 }
 
-/** Declarations that have no effect because an earlier one fits all that they are for. */
+/** Finds declarations without effect, because an earlier one matches everything that they match. */
 export function coveredNotes({ principals, tools }: Policy, budget: Budget): readonly RemarkNote[] {
-  // The exact name of a tool counts before every pattern.
+  // The exact name of a tool takes precedence over every pattern.
   const globs = tools.filter(({ name }) => !name.exact)
   return [
     ...coveredIn(principals, budget).map(([{ name, key, delegateOnly }, by]) => {
       const counts = [...(key ? ['`key`'] : []), ...(delegateOnly ? ['`delegate-only`'] : [])]
-      // The exact name says for itself whether it acts only for others, also by saying nothing.
+      // An exact name decides about `delegate-only`, also by leaving it out.
       const exempts =
         name.exact && principals.some((each) => each.delegateOnly && each.name.matches(name.source))
       return principalNote(
@@ -134,30 +133,30 @@ export function coveredNotes({ principals, tools }: Policy, budget: Budget): rea
       path: ['tools', name.source],
       named: true,
       code: 'TOOL_COVERED',
-      message: `\`${name.source}\` has no effect: \`${by}\` stands before it and fits all that it fits`,
-      remedy: `put it before \`${by}\`, and what it says counts instead; or remove it, which changes nothing`,
+      message: `\`${name.source}\` has no effect: \`${by}\` comes first and matches everything that it matches`,
+      remedy: `move it before \`${by}\` to make it take effect, or remove it, which changes nothing`,
     })),
   ]
 }
 
-/** Of a covered entry the tier is without effect. A key and `delegate-only` count wherever they stand. */
+/** The tier of a covered entry has no effect. A key and `delegate-only` always count. */
 function principalNote(name: Glob, by: string, counts: readonly string[]): RemarkNote {
   const path = ['principals', name.source]
   const note = { path, named: true, code: 'PRINCIPAL_COVERED' as const }
-  const why = `\`${by}\` stands before it and fits all that it fits`
-  const before = `put it before \`${by}\`, and its tier counts instead`
+  const why = `\`${by}\` comes first and matches everything that it matches`
+  const before = `move it before \`${by}\` to make its tier take effect`
   if (counts.length === 0) {
-    const remedy = `${before}; or remove it, which changes nothing`
+    const remedy = `${before}, or remove it, which changes nothing`
     return { ...note, message: `\`${name.source}\` has no effect: ${why}`, remedy }
   }
   return {
     ...note,
     message: `the tier of \`${name.source}\` has no effect: ${why}`,
-    remedy: `${before}; or give it the tier of \`${by}\`. Keep the entry: its ${counts.join(' and ')} counts`,
+    remedy: `${before}, or give it the tier of \`${by}\`. Keep the entry because of its ${counts.join(' and ')}`,
   }
 }
 
-/** Each entry that an earlier one covers, with the name of the earlier one. */
+/** Returns each entry that an earlier one covers, with the name of the earlier one. */
 function coveredIn<T extends { readonly name: Glob }>(
   declared: readonly T[],
   budget: Budget,

@@ -1,7 +1,7 @@
-// What can come of a condition: worked out on its syntax tree, with what is known of its variables.
+// Computes the possible results of a condition from its syntax tree and the known values of its variables.
 //
-// A failure is no `false`: a condition that fails denies. So three things are told apart, and each of them is only ruled
-// out where that is sure. Whatever names nothing but variables of known values is run by the evaluator itself.
+// A failure differs from `false`: a condition that fails denies. There are three results, and each is ruled out only if that is
+// certain. Parts that name only known variables are run by the evaluator.
 
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { compile } from '../../policy/cel/compile.ts'
@@ -10,29 +10,29 @@ import type { ValueObject } from '../../policy/cel/value.ts'
 import { canMeet, constraintOf, type Constraint, type Domain } from './constraint.ts'
 import { literalIn, loopVariablesIn, namesIn } from './tree.ts'
 
-/** What can come of a condition. */
+/** The possible results of a condition. */
 export interface ReviewOutcome {
   readonly true: boolean
   readonly false: boolean
   readonly fails: boolean
 }
 
-/** What is known of the variables of a condition. */
+/** The facts about the variables of a condition. */
 export interface Knowledge {
-  /** All variables, true for moments; as the compiler wants them. */
+  /** All variables, true for timestamps, as the compiler needs them. */
   readonly variables: ReadonlyMap<string, boolean>
   /** Variables with one known value. */
   readonly values: ValueObject
-  /** Variables of which something is known. They have a value of this kind, always. */
+  /** Variables with a known domain. They always have a value of this kind. */
   readonly domains: ReadonlyMap<string, Domain>
-  /** Compiled parts, kept while the values change. */
+  /** A cache of compiled parts. */
   readonly codes: WeakMap<ASTNode, Code | 'unusable'>
 }
 
 const ANYTHING: ReviewOutcome = { true: true, false: true, fails: true }
 const FAILS: ReviewOutcome = { true: false, false: false, fails: true }
 
-/** What can come of a part of a condition that stands where a bool is wanted. */
+/** Returns the possible results of a part that must be a bool. */
 export function outcomeOf(node: ASTNode, known: Knowledge): ReviewOutcome {
   const run = runNow(node, known)
   if (run) return run
@@ -44,7 +44,7 @@ export function outcomeOf(node: ASTNode, known: Knowledge): ReviewOutcome {
   return { true: inner.false, false: inner.true, fails: inner.fails }
 }
 
-/** The outcome of a part that names only variables whose values are known; undefined for other parts. */
+/** Returns the result of a part that names only known variables; undefined for other parts. */
 function runNow(node: ASTNode, { values, variables, codes }: Knowledge): ReviewOutcome | undefined {
   for (const name of namesIn(node)) {
     const isLoop = !variables.has(name) && loopVariablesIn(node).has(name)
@@ -65,7 +65,7 @@ function codeOf(node: ASTNode, variables: ReadonlyMap<string, boolean>): Code | 
   try {
     return compile(node, { variables, locals: [], uses: new Map() })
   } catch {
-    // A part that makes no sense by itself.
+    // The part cannot be compiled separately.
     return 'unusable'
   }
 }
@@ -100,12 +100,12 @@ function choice([test, yes, no]: readonly [ASTNode, ASTNode, ASTNode], known: Kn
   }
 }
 
-/** The parts of a chain of one operator. */
+/** Returns the parts of a chain of one operator. */
 function partsOf(node: ASTNode, op: '&&' | '||'): readonly ASTNode[] {
   return node.op === op ? [...partsOf(node.args[0], op), ...partsOf(node.args[1], op)] : [node]
 }
 
-/** Whether parts cannot all be true at once, whatever each alone can be. */
+/** Returns whether the parts cannot all be true together. */
 function isContradiction(parts: readonly ASTNode[], known: Knowledge): boolean {
   if (hasOpposites(parts)) return true
   const byOperand = new Map<string, readonly Constraint[]>()
@@ -133,26 +133,26 @@ function domainOf([first]: readonly Constraint[], { domains }: Knowledge): Domai
 
 const SIZES: Domain = { kind: 'number', least: 0, most: Infinity }
 
-/** What an operand can be, unless it fails. */
+/** Returns the possible values of an operand, unless it fails. */
 function rangeOf(constraints: readonly Constraint[], known: Knowledge): Domain | undefined {
   const node = constraints[0]?.node
   const isSize = (node?.op === 'call' || node?.op === 'rcall') && node.args[0] === 'size'
   return isSize ? SIZES : domainOf(constraints, known)
 }
 
-/** Whether a comparison is of what is a number for certain, unless it fails. */
+/** Returns whether a comparison is certainly between numbers, unless it fails. */
 function isTotal(part: ASTNode, known: Knowledge): boolean {
   const constraint = constraintOf(part, true, true)
   return constraint !== undefined && rangeOf([constraint], known)?.kind === 'number'
 }
 
-/** What can come of a comparison with a literal; of all else, anything. */
+/** Returns the possible results of a comparison with a literal; for other nodes, all results. */
 function comparison(node: ASTNode, known: Knowledge): ReviewOutcome {
   const held = constraintOf(node, true)
   if (!held) return ANYTHING
   const range = rangeOf([held], known)
   const outcome = { ...ANYTHING, true: canMeet([held], range) }
-  // Of texts only equality cannot fail; and which texts are left, only patterns say.
+  // For texts only equality cannot fail, and the remaining texts are only known as patterns.
   const isEquality = held.most === undefined && held.least === undefined && held.text === undefined
   if (!range || (range.kind === 'text' && !isEquality)) return outcome
   const missed = constraintOf(node, false, range.kind === 'number')

@@ -1,13 +1,13 @@
-// How patterns of names lie to each other, and finding those that matter among thousands.
+// Compares name patterns, and finds the relevant ones among thousands.
 
 import type { Glob } from '../../policy/glob.ts'
 
-/** Whether every name that fits `inner` fits `outer`: no part of `outer` but a `*` can stand for the `*` of `inner`. */
+/** Returns whether every name that matches `inner` matches `outer`. Only a `*` of `outer` can match the `*` of `inner`. */
 export function covers(outer: Glob, inner: Glob): boolean {
   return outer.matches(inner.source)
 }
 
-/** Whether there is a name that fits both. Between two that have a `*`, only the beginnings and the ends can differ. */
+/** Returns whether a name matches both. Two patterns with a `*` can only differ in their start and end. */
 export function overlaps(a: Glob, b: Glob): boolean {
   if (a.exact) return b.matches(a.source)
   if (b.exact) return a.matches(b.source)
@@ -26,24 +26,24 @@ function endingOf({ source }: Glob): string {
   return source.slice(source.lastIndexOf('*') + 1)
 }
 
-/** Comparing ended early: there were too many patterns. */
+/** The budget was used up, because there are too many patterns. */
 export class Spent extends Error {}
 
-/** How many comparisons a part of the review may make: some sets of patterns would take the square of their number. */
+/** The comparisons that a part of the review may make. Some sets of patterns would take quadratic time. */
 export class Budget {
-  #left: number
+  #remaining: number
 
   constructor(most: number) {
-    this.#left = most
+    this.#remaining = most
   }
 
-  /** @throws Spent if nothing is left. */
+  /** @throws Spent if the budget is used up. */
   spend(): void {
-    if (--this.#left < 0) throw new Spent()
+    if (--this.#remaining < 0) throw new Spent()
   }
 }
 
-/** Patterns by how they begin and end, each with something. */
+/** Items by the start and end of their patterns. */
 export class PatternIndex<T> {
   readonly #exact = new Map<string, T[]>()
   readonly #byBeginning = new Map<string, [Glob, T][]>()
@@ -57,12 +57,12 @@ export class PatternIndex<T> {
   add(pattern: Glob, item: T): void {
     const beginning = beginningOf(pattern)
     if (pattern.exact) push(this.#exact, pattern.source, item)
-    // One that begins with a `*` is found by its end.
+    // A pattern that starts with `*` is found by its end.
     else if (beginning === '') push(this.#byEnding, endingOf(pattern), [pattern, item])
     else push(this.#byBeginning, beginning, [pattern, item])
   }
 
-  /** What is kept with patterns that cover this one. */
+  /** Returns the items of patterns that cover this one. */
   *covering({ source }: Glob): Generator<T> {
     for (const item of this.#exact.get(source) ?? []) {
       this.#budget.spend()
@@ -90,7 +90,7 @@ function push<T>(map: Map<string, T[]>, key: string, item: T): void {
   else map.set(key, [item])
 }
 
-/** Names and patterns of what there is, to hold others against. */
+/** A searchable set of names and patterns. */
 export class Directory<T> {
   readonly #names: readonly (readonly [Glob, T])[]
   readonly #globs: readonly (readonly [Glob, T])[]
@@ -107,7 +107,7 @@ export class Directory<T> {
     this.#globs = entries.filter(([{ exact }]) => !exact)
   }
 
-  /** What shares a name with the pattern. */
+  /** Returns the items that share a name with the pattern. */
   *touching(pattern: Glob): Generator<T> {
     if (pattern.exact) {
       yield* this.#index.covering(pattern)
@@ -126,17 +126,17 @@ export class Directory<T> {
     }
   }
 
-  /** Whether anything shares a name with the pattern. */
+  /** Returns whether an item shares a name with the pattern. */
   has(pattern: Glob): boolean {
     return this.touching(pattern).next().done !== true
   }
 
-  /** Whether one pattern here covers all names of this one. */
+  /** Returns whether one pattern in the set covers this one. */
   covers(pattern: Glob): boolean {
     return this.#index.covering(pattern).next().done !== true
   }
 
-  /** The first name that is not before a text. */
+  /** Returns the index of the first name that is not before a text. */
   #firstFrom(text: string): number {
     let [low, high] = [0, this.#names.length]
     while (low < high) {

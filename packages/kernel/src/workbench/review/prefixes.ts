@@ -1,7 +1,6 @@
-// Paths, hosts and URLs that a condition compares by the letters they begin or end with: `/notes/../x` begins with `/notes/`.
+// Finds conditions that compare paths, hostnames and URLs by prefix or suffix: `/notes/../x` begins with `/notes/`.
 //
-// And `within` the wrong way round: a text that programs read differently is inside of nothing, so a rule that denies what is
-// inside does not see it.
+// It also finds inverted uses of `within`: an ambiguous text is inside nothing, so a rule that denies what is inside misses it.
 
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { parseWithin, withinKindOf, type WithinKind } from '../../policy/cel/within.ts'
@@ -10,12 +9,12 @@ import type { RemarkNote } from './remark.ts'
 import { literalOf } from './constraint.ts'
 import { testsIn, type ConditionSighting } from './sightings.ts'
 
-/** Notes on the conditions of all rules. */
+/** Returns remarks on the conditions of all rules. */
 export function prefixNotes({ rules }: Policy): readonly RemarkNote[] {
   return rules.flatMap((rule, place) => {
     if (!rule.when) return []
     const tests = testsIn(rule.when.tree())
-    // A pattern for all of a text says what may follow, too.
+    // A pattern for the whole text also limits the rest.
     const whole = new Set(tests.filter(isWhole).map(({ operand }) => textOf(operand, rule)))
     return tests.flatMap((test) => {
       const note = test.name === 'within' ? turnedNote(test, rule) : bareNote(test, rule, whole)
@@ -24,9 +23,9 @@ export function prefixNotes({ rules }: Policy): readonly RemarkNote[] {
   })
 }
 
-type Said = Omit<RemarkNote, 'path'>
+type Unplaced = Omit<RemarkNote, 'path'>
 
-/** Whether the rule lets pass what the test is true of, or refuses what it is not true of. */
+/** Returns whether the rule allows texts that pass the test, or denies texts that do not. */
 function permits({ holds }: ConditionSighting, { action }: Rule): boolean {
   return action === 'require' || (action === 'allow') === holds
 }
@@ -35,38 +34,41 @@ function textOf({ start, end }: ASTNode, { when }: Rule): string {
   return when?.source.slice(start, end) ?? ''
 }
 
-function turnedNote(test: ConditionSighting, rule: Rule): Said | undefined {
+function turnedNote(test: ConditionSighting, rule: Rule): Unplaced | undefined {
   const kind = withinKindOf(test.receiver)
   if (permits(test, rule) || kind === undefined) return undefined
   return {
     code: 'WITHIN_TURNED',
-    message: `rule \`${rule.id}\` ${rule.action === 'deny' ? 'denies what is' : 'allows what is not'} inside, and a ${kind} in a disguise is inside of nothing`,
-    remedy: `say what may be used, and ${rule.action === 'deny' ? `deny the rest with \`!${kind}.within(…)\`` : `allow it with \`${kind}.within(…)\``}`,
+    message: `rule \`${rule.id}\` ${rule.action === 'deny' ? 'denies what is' : 'allows what is not'} inside, but a disguised ${kind} counts as outside and is ${rule.action === 'deny' ? 'not denied' : 'allowed'}`,
+    remedy:
+      rule.action === 'deny'
+        ? `deny everything outside the allowed ${kind}s with \`!${kind}.within(…)\``
+        : `allow only what is inside the allowed ${kind}s with \`${kind}.within(…)\``,
   }
 }
 
-function bareNote(test: ConditionSighting, rule: Rule, whole: ReadonlySet<string>): Said | undefined {
+function bareNote(test: ConditionSighting, rule: Rule, whole: ReadonlySet<string>): Unplaced | undefined {
   const part = partOf(test)
   const kind = part === undefined ? undefined : kindOf(test, part)
   const text = textOf(test.operand, rule)
   if (part === undefined || kind === undefined || whole.has(text)) return undefined
   return {
     code: 'PREFIX_BARE',
-    message: `\`${test.name}\` looks at the letters of a ${kind}, and ${(permits(test, rule) ? MIMICKED : EVADED)[kind]}`,
+    message: `\`${test.name}\` compares only characters of a ${kind}: ${(permits(test, rule) ? MIMICKED : EVADED)[kind]}`,
     remedy: permits(test, rule)
       ? permitting(kind, text, part)
-      : `say what may be used, with \`${kind}.within(…)\``,
+      : `list what is allowed instead, with \`${kind}.within(…)\``,
   }
 }
 
-/** What a rule does not see that refuses by the letters. */
+/** Texts that a rule misses if it denies by prefix or suffix. */
 const EVADED: Readonly<Record<WithinKind, string>> = {
   path: '`/x/../notes/y` does not begin with `/notes/`',
   host: '`EXAMPLE.com` does not end with `example.com`',
   url: '`https://EXAMPLE.com/` does not begin with `https://example.com/`',
 }
 
-/** What passes a rule that allows by the letters. */
+/** Texts that pass a rule that allows by prefix or suffix. */
 const MIMICKED: Readonly<Record<WithinKind, string>> = {
   path: '`/notes/../x` begins with `/notes/`',
   host: '`example.com.evil.test` begins with `example.com`, and `evilexample.com` ends with it',
@@ -75,25 +77,25 @@ const MIMICKED: Readonly<Record<WithinKind, string>> = {
 
 function permitting(kind: WithinKind, operand: string, part: string): string {
   const base = baseOf(kind, part)
-  if (base === undefined) return `write \`${kind}.within(${operand}, …)\` with what is meant`
-  const more = kind === 'path' ? '' : ' and other spellings of the host'
-  return `write \`${kind}.within(${operand}, ${JSON.stringify(base)})\`, which also holds for \`${base}\` itself${more}`
+  if (base === undefined) return `write \`${kind}.within(${operand}, …)\` with the intended ${kind}`
+  const more = kind === 'path' ? '' : ' and other spellings of the hostname'
+  return `write \`${kind}.within(${operand}, ${JSON.stringify(base)})\`, which also matches \`${base}\` itself${more}`
 }
 
-/** What a part of a text is meant to say; undefined if it is cut at an odd place. */
+/** Returns the base for `within`; undefined if the part is cut at an odd place. */
 function baseOf(kind: WithinKind, part: string): string | undefined {
   const base = kind === 'host' ? part.replace(/^\./, '') : part.replace(/\/$/, '')
   return typeof parseWithin(kind, base) === 'string' ? undefined : base
 }
 
-/** The text that a test looks for at one end, or anywhere; undefined if it looks for something else. */
+/** Returns the text that a test searches for; undefined if it searches for something else. */
 function partOf({ name, argument }: ConditionSighting): string | undefined {
   const literal = argument && literalOf(argument)
   if (typeof literal !== 'string') return undefined
   return name === 'matches' ? startOf(literal) : literal
 }
 
-/** The letters that every text of a pattern begins with; undefined for a pattern of whole texts, or of several. */
+/** Returns the fixed prefix of a pattern; undefined for a pattern of whole texts or with alternatives. */
 function startOf(pattern: string): string | undefined {
   if (/\$$|\\z$/.test(pattern) || pattern.includes('|')) return undefined
   const start = /^(?:\(\?i\))?\^((?:[\w/~: -]|\\[./-])+)(?:\.\*)?$/.exec(pattern)?.[1]
@@ -111,7 +113,7 @@ const WORDS: readonly (readonly [kind: WithinKind, words: RegExp])[] = [
   ['path', /^(?:paths?|files?|filename|filepath|dir|dirs|directory|directories|folders?|cwd)$/],
 ]
 
-/** What an argument is, by its name or by what it is compared with; undefined where the test is harmless. */
+/** Returns the kind of an argument, by its name or its literal; undefined if the test is harmless. */
 function kindOf({ name, called }: ConditionSighting, part: string): WithinKind | undefined {
   const words = called
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')

@@ -1,7 +1,7 @@
-// Rules that earlier rules leave nothing to decide, or only a part of what they name.
+// Finds rules that earlier rules make unreachable, completely or in part.
 //
-// An earlier rule decides for certain if it has no condition, or the very same one: where that is false it is false again,
-// and where it fails the earlier rule has denied. Nothing is said of a rule that could decide.
+// An earlier rule certainly decides if it has no condition, or exactly the same one: if that is false it is false again, and if it
+// fails the earlier rule denies. Rules that could decide are not reported.
 
 import { DOORS } from '@tollgate/evidence/core'
 import { glob, type Glob } from '../../policy/glob.ts'
@@ -12,31 +12,31 @@ import { listed, type RemarkNote } from './remark.ts'
 const ALL_DOORS = 2 ** DOORS.length - 1
 const ANY = glob('*')
 
-/** A rule that decides what comes to it under one pattern of tools. */
+/** A rule that decides all matching calls of one tool pattern. */
 interface Cover {
   readonly rule: Rule
   readonly place: number
   readonly doors: number
 }
 
-/** How much of a rule is left. */
+/** The result for one rule. */
 interface Reach {
-  /** Whether nothing is. */
+  /** Whether it can never decide. */
   readonly isDead: boolean
   readonly notes: readonly RemarkNote[]
 }
 
-/** Looks at rules one after the other, in their order. */
+/** Checks rules one by one, in order. */
 interface Tracker {
-  /** What earlier rules leave of this one; `unconditional` if its condition does not matter. */
+  /** Returns what earlier rules leave of this one; `unconditional` if its condition does not matter. */
   look(rule: Rule, place: number, unconditional: boolean): Reach
-  /** Whether earlier rules without a condition decide all calls of this tool. */
+  /** Returns whether earlier unconditional rules decide all calls of this tool. */
   isDecided(tool: Glob): boolean
 }
 
-/** Begins with no rules. */
+/** Starts without rules. */
 export function createTracker(budget: Budget): Tracker {
-  // By condition: only rules without one, and those with the same, are ever looked at.
+  // By condition, because only rules without one or with the same one are compared.
   const indexes = new Map<string, PatternIndex<Cover>>()
   const indexFor = (condition: string): PatternIndex<Cover> => {
     const index = indexes.get(condition) ?? new PatternIndex<Cover>(budget)
@@ -52,7 +52,7 @@ export function createTracker(budget: Budget): Tracker {
       const condition = unconditional ? '' : (rule.when?.source.trim() ?? '')
       const parts = partsOf(rule, (tool) => coversOf(tool, condition), budget)
       const isDead = parts.every(({ left }) => left === 0)
-      // What covers a dead rule covers all that the dead rule would.
+      // A rule that covers a dead rule also covers everything that the dead rule covers.
       const cover = { rule, place, doors: doorsOf(rule) }
       if (!isDead) for (const tool of rule.tools) indexFor(condition).add(tool, cover)
       return { isDead, notes: isDead ? [deadNote(rule, place, parts)] : shadowNotes(rule, place, parts) }
@@ -65,12 +65,12 @@ export function createTracker(budget: Budget): Tracker {
   }
 }
 
-/** One tool, principal and session of a rule: through which doors it still decides, and who decides at the others. */
+/** One tool, principal and session of a rule: the doors at which it still decides, and the rules that decide at the others. */
 interface ReachPart {
   readonly tool: number
   readonly principal: number
   readonly session: number
-  /** A bit for each door. */
+  /** One bit per door. */
   readonly left: number
   readonly by: readonly Cover[]
 }
@@ -98,7 +98,7 @@ function partsOf(
   })
 }
 
-/** Whether a list of patterns, empty for any, has one that covers this one. */
+/** Returns whether a list of patterns, empty for any, has one that covers this one. */
 function includes(patterns: readonly Glob[], inner: Glob): boolean {
   return patterns.length === 0 || patterns.some((outer) => covers(outer, inner))
 }
@@ -120,12 +120,12 @@ function remedyFor({ action }: Rule, parts: readonly ReachPart[]): string {
   const before = rulesIn(parts)
   const [first] = before
   const place = first ? `before \`${first.id}\`` : 'earlier'
-  // To deny or to ask sooner lets nothing pass that did not.
+  // Denying or escalating earlier never allows more.
   const opens = action === 'allow' && before.some((rule) => rule.action !== 'allow')
-  return `put it ${place}${opens ? ', and it lets pass what is refused now' : ''}`
+  return `move it ${place}${opens ? ' (it then allows calls that are now denied or escalated)' : ''}`
 }
 
-/** `a (line 3) decides these calls first`. */
+/** Returns `a (line 3) decides these calls first`. */
 function deciders(parts: readonly ReachPart[]): string {
   const rules = rulesIn(parts)
   const names = rules.slice(0, 3).map(({ id, line }) => `\`${id}\` (line ${line})`)
@@ -133,7 +133,7 @@ function deciders(parts: readonly ReachPart[]): string {
   return `${names.join(', ')}${more} ${rules.length === 1 ? 'decides' : 'together decide'} these calls first`
 }
 
-/** The rules that decide these parts: for each, one that does so alone if there is one. */
+/** Returns the rules that decide these parts; for each part a single rule if possible. */
 function rulesIn(parts: readonly ReachPart[]): readonly Rule[] {
   const found = new Map<number, Rule>()
   for (const { by } of parts) {
@@ -143,7 +143,7 @@ function rulesIn(parts: readonly ReachPart[]): readonly Rule[] {
   return [...found].sort(([a], [b]) => a - b).map(([, rule]) => rule)
 }
 
-/** Names of a rule that have no effect because all they stand for is decided before. */
+/** Finds names of a rule that have no effect, because earlier rules decide all their calls. */
 function shadowNotes(rule: Rule, place: number, parts: readonly ReachPart[]): readonly RemarkNote[] {
   const note = (
     path: RemarkNote['path'],
@@ -154,7 +154,7 @@ function shadowNotes(rule: Rule, place: number, parts: readonly ReachPart[]): re
     path: ['rules', place, ...path],
     code: 'RULE_SHADOWED',
     message: `${what} ${listed(names)} of rule \`${rule.id}\` ${names.length === 1 ? 'has' : 'have'} no effect: ${deciders(dead)}`,
-    remedy: `${remedyFor(rule, dead)}, or remove ${names.length === 1 ? 'the name' : 'the names'}`,
+    remedy: `${remedyFor(rule, dead)}, or remove ${names.length === 1 ? 'this name' : 'these names'}`,
   })
   const dead = (of: 'tool' | 'principal' | 'session', count: number): readonly number[] => {
     const alive = new Set(parts.filter(({ left }) => left !== 0).map((part) => part[of]))

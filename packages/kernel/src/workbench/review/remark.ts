@@ -1,9 +1,9 @@
-// What a review says of a policy, and where in its text.
+// The remarks of a policy review, with their places in the text.
 
 import { isMap, isScalar, isSeq, LineCounter, type Node, type Pair } from 'yaml'
 import { readYaml } from '../../policy/reader/read.ts'
 
-/** What a remark is about. */
+/** The codes of remarks. */
 export const REMARK_CODES = [
   'RULE_UNREACHABLE',
   'RULE_SHADOWED',
@@ -24,48 +24,48 @@ export const REMARK_CODES = [
   'HOST_COVERED',
   'REVIEW_CUT',
 ] as const
-/** What a remark is about. */
+/** The code of a remark. */
 export type RemarkCode = (typeof REMARK_CODES)[number]
 
-/** Something in a policy that is no mistake, and hardly what was meant. */
+/** Something in a policy that is valid but probably not intended. */
 export interface Remark {
   readonly line: number
   readonly column: number
   readonly code: RemarkCode
   readonly message: string
-  /** What to do about it. */
+  /** The suggested change. */
   readonly remedy: string
 }
 
-/** A way into a policy file: names in mappings, places in lists. */
+/** A path into a policy file: names in mappings, indexes in lists. */
 export type RemarkPath = readonly (string | number)[]
 
-/** A remark before its place in the text is known. */
+/** A remark without its place in the text. */
 export interface RemarkNote {
   readonly path: RemarkPath
-  /** Whether it is about the last name of the path itself, and not about what stands behind it. */
+  /** Whether it is about the last name of the path itself, and not about its value. */
   readonly named?: boolean
   readonly code: RemarkCode
   readonly message: string
   readonly remedy: string
 }
 
-const MOST_REMARKS = 1000
+const MAX_REMARKS = 1000
 
-/** The notes at their places in the text, in the order of the text. */
+/** Returns the notes with their places, in the order of the text. */
 export function placed(notes: readonly RemarkNote[], text: string): readonly Remark[] {
-  // Most policies give no remark: only then is it worth reading the text once more.
+  // Most policies have no remarks, so the text is only parsed again if there are some.
   if (notes.length === 0) return []
   const locate = createLocator(text)
   const remarks = notes.map(({ path, named = false, code, message, remedy }) => {
     return { ...locate(path, named), code, message, remedy }
   })
   const sorted = remarks.toSorted((a, b) => a.line - b.line || a.column - b.column)
-  const next = sorted[MOST_REMARKS]
+  const next = sorted[MAX_REMARKS]
   if (next === undefined) return sorted
-  const message = `there are ${sorted.length - MOST_REMARKS} more remarks from here on`
-  const cut = { ...next, code: 'REVIEW_CUT' as const, message, remedy: 'see to those above first' }
-  return [...sorted.slice(0, MOST_REMARKS), cut]
+  const message = `there are ${sorted.length - MAX_REMARKS} more remarks after this line`
+  const cut = { ...next, code: 'REVIEW_CUT' as const, message, remedy: 'resolve the remarks above first' }
+  return [...sorted.slice(0, MAX_REMARKS), cut]
 }
 
 interface Spot {
@@ -87,7 +87,7 @@ function createLocator(text: string): (path: RemarkPath, named: boolean) => Spot
 
 type Members = WeakMap<Node, ReadonlyMap<unknown, Pair>>
 
-/** Where a path leads. What is not there, such as an item of a list that is written as one text, is where its owner is. */
+/** Returns the offset of a path. A missing value, such as an item of a list written as one text, has the offset of its parent. */
 function offsetOf(root: Node | null, path: RemarkPath, named: boolean, members: Members): number {
   let node: unknown = root
   let offset = 0
@@ -120,7 +120,7 @@ function startOf(node: unknown): number | undefined {
   return isMap(node) || isSeq(node) || isScalar(node) ? node.range?.[0] : undefined
 }
 
-/** A few names in a row, for a sentence. */
+/** Returns a few names as a list for a sentence. */
 export function listed(names: readonly string[], most = 5): string {
   const shown = names.slice(0, most).map((name) => `\`${name}\``)
   const more = names.length - shown.length

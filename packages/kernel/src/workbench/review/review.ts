@@ -1,7 +1,7 @@
-// Room: tools for those who write policies. It holds the review of a policy, the replay of history, the explanation of one call and the
-// proposal of a scope. Nothing here is on the road of a live call, and nothing on the road imports it.
+// Room: tools for policy authors: the review of a policy, the replay of history, the explanation of a call and the proposal of a
+// scope. No live call passes through here, and the pipeline in `road/` does not import it.
 //
-// The review of a policy: what is no mistake, and hardly what was meant.
+// Reviews a policy: reports what is valid but probably not intended.
 
 import type { Policy } from '../../policy/parse/parse.ts'
 import { createJudge } from './conditions.ts'
@@ -14,15 +14,13 @@ import { createTracker } from './reach.ts'
 import { placed, type RemarkNote, type Remark } from './remark.ts'
 import { hostNotes, labelNotes } from './settings.ts'
 
-/** Comparisons that one part of a review may make: a fraction of a second. */
-const MOST_COMPARISONS = 1_000_000
+/** Maximum comparisons of one part of a review: a fraction of a second. */
+const MAX_COMPARISONS = 1_000_000
 
 /**
- * What is odd about a policy, in the order of its text. `known` are the names of tools that servers offer or people have
- * pinned.
+ * Returns remarks on a policy in the order of its text. `known` are the names of tools that servers offer or people have pinned.
  *
- * Only what is sure is said: a rule that is called unreachable never decides, a condition that is called never true never
- * is. What is not said may still be so.
+ * It reports only certain facts: an unreachable rule never decides, and a condition that is never true never is. It may miss some.
  */
 export function reviewPolicy(policy: Policy, known: readonly string[] = []): readonly Remark[] {
   const names = new Set([...policy.tools.flatMap(({ name }) => (name.exact ? [name.source] : [])), ...known])
@@ -40,11 +38,11 @@ export function reviewPolicy(policy: Policy, known: readonly string[] = []): rea
   return placed(parts.flatMap(collect), policy.text)
 }
 
-/** The notes of one part; if it had to stop, those up to there, and that it stopped. */
+/** Returns the notes of one part; if it ran out of budget, those up to there with a note about it. */
 function collect(part: (budget: Budget) => Iterable<RemarkNote>): readonly RemarkNote[] {
   const notes: RemarkNote[] = []
   try {
-    for (const note of part(new Budget(MOST_COMPARISONS))) notes.push(note)
+    for (const note of part(new Budget(MAX_COMPARISONS))) notes.push(note)
   } catch (fault) {
     if (!(fault instanceof Spent)) throw fault
     notes.push(CUT)
@@ -64,11 +62,11 @@ function* ruleNotes(policy: Policy, budget: Budget): Generator<RemarkNote> {
   const tracker = createTracker(budget)
   const grants = createGrantReview(policy, budget)
   for (const [place, rule] of policy.rules.entries()) {
-    const { standing, notes } = judge(rule, place)
+    const { status, notes } = judge(rule, place)
     yield* notes
-    if (standing === 'never') continue
-    const unconditional = rule.when === undefined || standing === 'always'
-    // Asked before the rule itself counts.
+    if (status === 'never') continue
+    const unconditional = rule.when === undefined || status === 'always'
+    // Before the rule itself counts.
     const granted = grants.look(rule, place, unconditional, (tool) => tracker.isDecided(tool))
     const reach = tracker.look(rule, place, unconditional)
     yield* reach.notes

@@ -1,13 +1,13 @@
-// Settings of rungs that nothing can ever meet.
+// Finds gate settings that can never match.
 
 import type { HostPattern } from '../../destinations/pattern.ts'
 import type { Policy } from '../../policy/parse/parse.ts'
 import type { RemarkNote, RemarkPath } from './remark.ts'
 
-/** Labels that texts get by what they hold or where they come from. */
+/** Labels that scanners set. */
 const BUILT_IN: readonly string[] = ['secret', 'personal', 'card', 'page', 'flagged']
 
-/** Labels in settings that no data can ever carry. */
+/** Finds labels in settings that no data can have. */
 export function labelNotes({ tools, gates }: Policy): readonly RemarkNote[] {
   const given = new Set([
     ...BUILT_IN,
@@ -32,12 +32,12 @@ function labelNote(label: string, path: RemarkPath, named: boolean): RemarkNote 
     path,
     named,
     code: 'LABEL_UNKNOWN',
-    message: `nothing ever carries the label \`${label}\``,
-    remedy: `correct it, or give it to data with \`returns\` or \`takes\` of a tool; built in are ${BUILT_IN.join(', ')}`,
+    message: `no data ever has the label \`${label}\``,
+    remedy: `correct the name, or set the label with \`returns\` or \`takes\` of a tool; the built-in labels are ${BUILT_IN.join(', ')}`,
   }
 }
 
-/** Hosts that stand on two lists, of which only the stronger counts. */
+/** Finds hostnames on two lists, of which only the stronger counts. */
 export function hostNotes({ gates }: Policy): readonly RemarkNote[] {
   const { deny, allow, ask } = gates.egress
   const denied = new Set(deny.map(keyOf))
@@ -61,8 +61,8 @@ function twice(
       {
         path: ['gates', 'egress', list, i],
         code: 'HOST_COVERED' as const,
-        message: `the host is in \`${list}\` and in \`${name}\`; \`${name}\` counts`,
-        remedy: `remove it from \`${list}\`, which changes nothing; or from \`${name}\`, and \`${list}\` counts`,
+        message: `the hostname is in both \`${list}\` and \`${name}\`; \`${name}\` takes precedence`,
+        remedy: `remove it from \`${list}\`, which changes nothing, or from \`${name}\` to make \`${list}\` take effect`,
       },
     ]
   })

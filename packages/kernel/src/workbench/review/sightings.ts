@@ -1,4 +1,4 @@
-// Where a condition looks at a text in the arguments, and whether it has to be so or must not be so for the whole to hold.
+// Finds the tests of a condition on texts in the arguments, and whether each must be true or false for the whole to hold.
 
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { childrenOf } from '../../policy/cel/reader.ts'
@@ -6,14 +6,14 @@ import { childrenOf } from '../../policy/cel/reader.ts'
 /** A test of a text in the arguments. */
 export interface ConditionSighting {
   readonly name: string
-  /** The name before the dot, where that is no argument: `path` of `path.within`. */
+  /** The name before the dot, if it is not an argument: `path` of `path.within`. */
   readonly receiver: string
-  /** What is looked at. */
+  /** The tested value. */
   readonly operand: ASTNode
-  /** The name of the argument, or of the list that a loop runs through. */
+  /** The name of the argument, or of the list that a loop iterates. */
   readonly called: string
   readonly argument: ASTNode | undefined
-  /** Whether the condition wants it to be true. */
+  /** Whether the condition needs it to be true. */
   readonly holds: boolean
 }
 
@@ -21,7 +21,7 @@ const TESTS: ReadonlySet<string> = new Set(['startsWith', 'endsWith', 'contains'
 
 type Locals = ReadonlyMap<string, string>
 
-/** The tests of a condition, in its order. */
+/** Returns the tests of a condition, in order. */
 export function testsIn(tree: ASTNode): readonly ConditionSighting[] {
   return look(tree, true, new Map())
 }
@@ -56,7 +56,7 @@ function sighted(
   return [{ name, receiver: before, operand, called, argument, holds }]
 }
 
-/** What an argument is called; undefined for what is none. */
+/** Returns the name of an argument; undefined for anything else. */
 function calledIn(node: ASTNode, locals: Locals): string | undefined {
   if (node.op === 'id') return node.args === 'args' ? '' : locals.get(node.args)
   if (node.op === '.') return calledIn(node.args[0], locals) === undefined ? undefined : node.args[1]
@@ -65,7 +65,7 @@ function calledIn(node: ASTNode, locals: Locals): string | undefined {
     const outer = calledIn(whole, locals)
     return outer !== undefined && key.op === 'value' && typeof key.args === 'string' ? key.args : outer
   }
-  // Lists that a condition puts together: `(has(args.path) ? [args.path] : []) + args.paths`.
+  // Combined lists: `(has(args.path) ? [args.path] : []) + args.paths`.
   const names = ['+', '?:', 'list'].includes(node.op)
     ? childrenOf(node).flatMap((child) => calledIn(child, locals) ?? [])
     : []

@@ -1,11 +1,11 @@
-// Walking over the syntax tree of a condition.
+// Walks the syntax tree of a condition.
 
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { childrenOf } from '../../policy/cel/reader.ts'
 
 const names = new WeakMap<ASTNode, ReadonlySet<string>>()
 
-/** Every name in a tree, also those of loop variables and of types. */
+/** Returns every name in a tree, including loop variables and types. */
 export function namesIn(tree: ASTNode): ReadonlySet<string> {
   const known = names.get(tree)
   if (known) return known
@@ -15,14 +15,14 @@ export function namesIn(tree: ASTNode): ReadonlySet<string> {
   return found
 }
 
-/** Every node of a tree. */
+/** Returns every node of a tree. */
 export function nodesIn(tree: ASTNode): readonly ASTNode[] {
   return [tree, ...childrenOf(tree).flatMap(nodesIn)]
 }
 
 const loops = new WeakMap<ASTNode, ReadonlySet<string>>()
 
-/** The loop variables in a tree. They can be called as variables are. */
+/** Returns the loop variables in a tree. They can have the names of variables. */
 export function loopVariablesIn(tree: ASTNode): ReadonlySet<string> {
   const known = loops.get(tree)
   if (known) return known
@@ -35,7 +35,7 @@ export function loopVariablesIn(tree: ASTNode): ReadonlySet<string> {
 
 const texts = new WeakMap<ASTNode, string>()
 
-/** A text that is the same for the same expression, however it is spaced. */
+/** Returns a text that is equal for equal expressions, independent of spaces. */
 export function print(node: ASTNode): string {
   const known = texts.get(node)
   if (known !== undefined) return known
@@ -44,7 +44,7 @@ export function print(node: ASTNode): string {
   return text
 }
 
-/** What a node is apart from its children. */
+/** Returns the part of a node's text without its children. */
 function own(node: ASTNode): string {
   if (node.op === 'value') {
     const { args } = node
@@ -55,7 +55,7 @@ function own(node: ASTNode): string {
   return node.op === 'call' || node.op === 'rcall' ? node.args[0] : ''
 }
 
-/** A node without the negations before it, and whether it must be true for the whole to be. `a != b` is `!(a == b)`. */
+/** Returns a node without negations, and whether it must be true for the whole to be true. `a != b` is `!(a == b)`. */
 export function literalIn(node: ASTNode): { readonly text: string; readonly holds: boolean } {
   let holds = true
   let inner = node

@@ -173,7 +173,7 @@ describe('a registered delegation', () => {
     const handAll = async (): Promise<void> => {
       for (let i = 0; i < 20; i++) await hand('agent:worker', true)
     }
-    await expect(handAll()).rejects.toEqual(refused('stored as much as it may'))
+    await expect(handAll()).rejects.toEqual(refused('reached its storage limit'))
     const size = rig.store.entries.length
     expect(size).toBeGreaterThan(3)
     await expect(hand('agent:worker', true)).rejects.toEqual(refused())
@@ -311,7 +311,7 @@ describe('a call is denied', () => {
 describe('a delegation is refused', () => {
   it('if it is not signed by its delegator', async () => {
     const rig = await rigOf()
-    await expect(register(rig, {}, 'worker')).rejects.toThrow(refused('sign it with that one'))
+    await expect(register(rig, {}, 'worker')).rejects.toThrow(refused('sign it with that key'))
     await expect(register(rig, { delegator: 'agent:stranger' }, 'planner')).rejects.toThrow(
       refused('under `principals`'),
     )
@@ -358,14 +358,16 @@ describe('a delegation is refused', () => {
 
   it('if it goes back to a delegator of the chain', async () => {
     const rig = await rigOf()
-    await expect(register(rig, { delegate: 'agent:planner' })).rejects.toThrow(refused('themselves'))
+    await expect(register(rig, { delegate: 'agent:planner' })).rejects.toThrow(
+      refused('one of its delegators'),
+    )
     const { parent, child } = await chained(rig)
     const below = { depth: 1, parent: child, delegator: 'agent:worker' }
     for (const delegate of ['agent:planner', 'agent:lead', 'agent:worker'])
-      await expect(register(rig, { ...below, delegate })).rejects.toThrow(refused('themselves'))
+      await expect(register(rig, { ...below, delegate })).rejects.toThrow(refused('one of its delegators'))
     await expect(
       register(rig, { depth: 1, parent, delegator: 'agent:lead', delegate: 'agent:planner' }),
-    ).rejects.toThrow(refused('themselves'))
+    ).rejects.toThrow(refused('one of its delegators'))
     await register(rig, { ...below, delegate: 'agent:other' })
   })
 
@@ -374,7 +376,7 @@ describe('a delegation is refused', () => {
     const { parent } = await chained(rig)
     const mine = { delegator: 'agent:lead', depth: 1 }
     await expect(register(rig, { ...mine, parent: 'ab'.repeat(32) })).rejects.toThrow(
-      refused('register that first'),
+      refused('register the parent first'),
     )
     await expect(register(rig, { delegator: 'agent:other', depth: 1, parent })).rejects.toThrow(
       refused('another principal'),
@@ -404,7 +406,7 @@ describe('a delegation is refused', () => {
   it('as the root of a chain by a delegate-only principal', async () => {
     const rig = await rigOf()
     const own = { delegator: 'agent:hub', delegate: 'agent:worker' }
-    await expect(register(rig, own)).rejects.toThrow(refused('name that one as `parent`'))
+    await expect(register(rig, own)).rejects.toThrow(refused('name that delegation as `parent`'))
     const { delegation: parent } = await register(rig, { delegate: 'agent:hub' })
     await register(rig, { ...own, parent, depth: 1 })
   })
@@ -442,7 +444,7 @@ describe('a delegation is refused', () => {
     const { delegation: parent } = await register(rig, { ...first, delegate: 'agent:lead' })
     const entries = Object.entries({ ...same, ...changes, delegator: 'agent:lead', parent })
     const statement = Object.fromEntries(entries.filter(([name]) => !left || name !== field))
-    await expect(register(rig, statement)).rejects.toThrow(refused(`\`${field}\` goes beyond`))
+    await expect(register(rig, statement)).rejects.toThrow(refused(`\`${field}\` exceeds`))
     await register(rig, { ...same, delegator: 'agent:lead', parent })
   })
 
@@ -471,7 +473,7 @@ describe('a delegation is refused', () => {
     const envelope = await envelopeOf()
     const registering = registerDelegation(rig.kernel, envelope, { tenant: 'default', by: 'user:olga' })
     rig.kernel.policies.set('default', policyOf(policyWith({ planner: 'rotated' })))
-    await expect(registering).rejects.toThrow(refused('sign it with that one'))
+    await expect(registering).rejects.toThrow(refused('sign it with that key'))
     expect(rig.kernel.delegations.size).toBe(0)
   })
 

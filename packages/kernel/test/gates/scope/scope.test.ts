@@ -311,7 +311,9 @@ describe('the scope of a session', () => {
     const rig = await opened()
     const { decided } = await mail(rig, 'eve@example.net')
     const answer = { tenant: 'default', request: decided.approval ?? '', approver: 'user:olga', widen: true }
-    await expect(answerRequest(rig.kernel, { ...answer, granted: false })).rejects.toThrow('widens nothing')
+    await expect(answerRequest(rig.kernel, { ...answer, granted: false })).rejects.toThrow(
+      'cannot widen the scope',
+    )
     const asking = await createRig({ policy: POLICY.replace('allow: "*"', 'require: "*"') })
     const other = await mail(asking, 'eve@example.net')
     await expect(
@@ -344,7 +346,7 @@ describe('the scope of a session', () => {
     ;(rig.store.records as Map<string, string>).delete(sessionName(WHOSE, WHOSE.session))
     await rig.reopen()
     const order = { ...WHOSE, scope: OLGA, by: 'user:olga', as: 'operator' } as const
-    await expect(setScope(rig.kernel, order)).rejects.toThrow('open another one')
+    await expect(setScope(rig.kernel, order)).rejects.toThrow('open another session')
   })
 
   it('is not set if its receipt cannot be written', async () => {

@@ -73,7 +73,7 @@ describe('the settings of taint', () => {
     refuses('provenance: { orderd: ask }', /did you mean `ordered`/)
     refuses('provenance: deny', /must be a mapping of `untrusted`, `ordered`, `flagged`/)
     refuses('results: { secret: hide }', /must be one of `redact`, `withhold`/)
-    refuses('results: { Secret: redact }', /`Secret` is no label; write a small letter/)
+    refuses('results: { Secret: redact }', /`Secret` is not a label; write a lowercase letter/)
     refuses('results: [secret]', /`results` must be a mapping/)
     refuses('internal: [exa mple.com]', /is not a valid host/)
     refuses('[secret]', /must be a mapping of/)
@@ -105,8 +105,11 @@ describe('labels', () => {
 
   it('are rejected if they are invalid or duplicates', () => {
     for (const wrong of ['Personal', '1a', '-a', 'a_b', '"a b"', 'é', `a${'b'.repeat(32)}`])
-      expect(labels(`[${wrong}, ok]`), wrong).toEqual([['ok'], [expect.stringMatching(/is no label; write/)]])
-    expect(labels('[a, b, a]')).toEqual([['a', 'b'], ['`a` is twice in `returns`; remove one of the two']])
+      expect(labels(`[${wrong}, ok]`), wrong).toEqual([
+        ['ok'],
+        [expect.stringMatching(/is not a label; write/)],
+      ])
+    expect(labels('[a, b, a]')).toEqual([['a', 'b'], ['`a` appears twice in `returns`; remove one']])
     expect(labels('[1]')[1]).toEqual([expect.stringMatching(/a label in `returns` must be text/)])
     expect(labels(`[${'X'.repeat(5000)}]`)[1][0]?.length).toBeLessThan(300)
   })
