@@ -162,7 +162,7 @@ export function storeContract({ name, create, skip = {} }: ContractOptions): voi
   })
 }
 
-/** Runs a check on the store, and again after it was reopened. Some media allow only one open store. */
+/** Yields the store, and then the reopened store. Some media allow only one open store. */
 async function* beforeAndAfter({ store, reopen }: StoreUnderTest): AsyncGenerator<Store> {
   yield store
   yield await reopen()
