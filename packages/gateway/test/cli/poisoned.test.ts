@@ -13,7 +13,7 @@ describe('a gateway with a poisoned ledger', () => {
     gateway.kernel.ledger.poison(new Error('the disk is full'))
     expect(await ended).toBe(1)
     expect(logged).toEqual([
-      ['error', expect.stringMatching(/nothing passes/), { because: 'the disk is full' }],
+      ['error', expect.stringMatching(/every call is denied/), { because: 'the disk is full' }],
     ])
     await (await site.open()).close()
   })
