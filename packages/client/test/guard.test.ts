@@ -222,7 +222,7 @@ describe('nothing runs', () => {
       code: 'tool-denied',
       tool: 'fs/delete',
       reason_code: 'NO_RULE_MATCHED',
-      message: 'No rule of the policy mentions this call.',
+      message: 'No rule of the policy matches this call.',
       receipt: gateway.ledger.entries.at(-1)?.id,
     })
     expect((thrown as ToolDenied).remedy).toContain('Add a rule')

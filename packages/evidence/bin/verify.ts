@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // `tollgate-verify`: checks an evidence pack offline.
 //
-// The report goes to standard output. Everything else goes to standard error, after `tollgate-verify:`, in lower case and
-// without a full stop: what went wrong, then what to do.
+// Writes the report to standard output. Errors go to standard error, prefixed with `tollgate-verify:`, in lower case and without
+// a full stop: the problem, then what to do.
 
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
@@ -14,24 +14,24 @@ const HELP = `tollgate-verify: check an evidence pack, offline
 usage: tollgate-verify PACK --trust FILE [--json] [--workers N]
 
   PACK            the evidence pack to check
-  --trust FILE    what you trust: the ledger's key, its witnesses, the last head you saw. You must have it from
-                  somewhere else than the pack. Without it only integrity can be shown, not whose pack it is
+  --trust FILE    the trust file: the keys of the ledger, its witnesses and the last checkpoint that you saw. Get it
+                  through another channel than the pack. Without it the origin of the pack is not proved
   --json          print the whole report as JSON
-  --workers N     threads that check signatures (default: one for each core for large packs; 0: none)
+  --workers N     threads that check signatures (default: one per core for large packs, else none)
   --version       print the version
-  --help          print this
+  --help          print this help
 
-exit code: 0 verified, 1 a proof failed, 2 malformed, or it could not be checked at all (wrong option, file or
-trust file), 3 integrity only (no trust file)
+exit code: 0 verified, 1 a check failed, 2 malformed, or nothing was checked (wrong option, file or trust file),
+3 integrity only (no trust file)
 
-A trust file looks like this. Whoever runs the ledger gives it to you:
+The operator of the ledger gives you the trust file. Example:
 
   { "tollgate_trust": 1,
     "ledger": "ledger.example/demo",
     "keys": ["ledger.example/demo+521aad1c+ARWFHBB1ICIODauRzkKAqZfaeACls9E9wpTecc14jb4e"] }
 `
 
-/** A mistake in how the command was called, with what to do about it. */
+/** A wrong option or argument. The message says what to do. */
 class UsageError extends Error {}
 
 interface Command {
@@ -56,23 +56,23 @@ async function main(args: readonly string[]): Promise<number> {
   }).finally(progress.clear)
   const { NO_COLOR } = process.env
   const paint = process.stdout.isTTY && !NO_COLOR ? coloured : plain
-  // Before anything is written: a reader that goes away must not turn a failure into success.
+  // Set before writing: a closed pipe must not turn a failure into success.
   process.exitCode = report.exit
   process.stdout.write(command.json ? `${JSON.stringify(report, null, 2)}\n` : formatReport(report, paint))
   return report.exit
 }
 
-/** What is asked for, or a text to print and be done. */
+/** Returns the parsed command, or a text to print instead. */
 function parseCommand(args: readonly string[]): Command | string {
   const { values, positionals } = parseOptions(args)
   if (values.help === true) return HELP
   if (values.version === true) return `${VERSION}\n`
   const [pack, ...rest] = positionals
   if (pack === undefined) throw new UsageError('no pack given; run `tollgate-verify --help`')
-  if (rest.length > 0) throw new UsageError('more than one pack given; check them one by one')
+  if (rest.length > 0) throw new UsageError('more than one pack given; give one pack at a time')
   const workers = values.workers === undefined ? undefined : Number(values.workers)
   if (workers !== undefined && !(Number.isInteger(workers) && workers >= 0 && workers <= 256)) {
-    throw new UsageError('`--workers` takes a whole number from 0 to 256')
+    throw new UsageError('`--workers` must be a whole number from 0 to 256')
   }
   return { pack, trust: values.trust, json: values.json === true, workers }
 }
@@ -102,7 +102,7 @@ async function readTrust(path: string): Promise<Trust> {
   return parseTrust(await readFile(path))
 }
 
-/** A bar on the terminal for what takes longer than a moment; nothing at all elsewhere. */
+/** A progress bar for verifications of more than half a second, on terminals only. */
 function progressBar(): { show: (progress: Progress, total: number) => void; clear: () => void } {
   const began = Date.now()
   let drawn = 0
@@ -113,7 +113,7 @@ function progressBar(): { show: (progress: Progress, total: number) => void; cle
     show({ bytes, receipts }, total) {
       const now = Date.now()
       if (!process.stderr.isTTY || now - began < 500 || now - drawn < 100) return
-      // Only now: without a bar there is nothing to clear, and the host's own way of stopping is the surest.
+      // Registered with the first draw: before that there is nothing to clear.
       if (drawn === 0) process.once('SIGINT', () => process.exit(130)).once('exit', clear)
       drawn = now
       const done = Math.min(1, bytes / total)
@@ -124,26 +124,26 @@ function progressBar(): { show: (progress: Progress, total: number) => void; cle
   }
 }
 
-/** What went wrong, in a line. Faults of the host keep their code; ours speak for themselves. */
+/** Describes a fault in one line. */
 function explain(fault: unknown): string {
   if (fault instanceof UsageError || fault instanceof EvidenceError) return fault.message
   // Sound: both members are tested before use.
   const { code, path } = fault as NodeJS.ErrnoException
-  if (code === 'ENOENT') return `there is no file \`${String(path)}\``
-  if (code === 'EISDIR') return 'a directory was given where a file is needed'
-  if (code === 'EACCES') return `\`${String(path)}\` may not be read by this user`
+  if (code === 'ENOENT') return `there is no file \`${String(path)}\`; check the path`
+  if (code === 'EISDIR') return 'this is a directory; give a file'
+  if (code === 'EACCES') return `no permission to read \`${String(path)}\``
   return fault instanceof Error ? fault.message : String(fault)
 }
 
 const VERSION = '0.1.0'
 
-// Until there is an answer, the answer is that the pack could not be checked.
+// Until there is a report, the exit code says that the pack could not be checked.
 process.exitCode = 2
 process.on('uncaughtException', (fault) => {
   process.stderr.write(`tollgate-verify: ${explain(fault)}\n`)
   process.exit(2)
 })
-// A reader that has seen enough is no fault; a disk that is full is. Neither says anything about the pack.
+// A closed pipe is not an error; a full disk is. Neither says anything about the pack.
 process.stdout.on('error', (fault: NodeJS.ErrnoException) => {
   if (fault.code !== 'EPIPE')
     process.stderr.write(`tollgate-verify: the report could not be written: ${fault.message}\n`)

@@ -1,4 +1,4 @@
-// What only Node can do with evidence: files, threads and terminals.
+// The parts of this package that need Node: files, threads and terminals.
 
 export { createSignaturePool, type SignaturePool } from './pool.ts'
 export { coloured, formatReport, plain, type Paint } from './print.ts'

@@ -1,9 +1,9 @@
-// Signatures checked by worker threads: with one thread, they take most of a verification's time.
+// Checks signatures in worker threads. In one thread they take most of the time of a verification.
 
 import { Worker } from 'node:worker_threads'
 import type { SignatureChecker, SignatureJob } from '../src/index.ts'
 
-/** What is sent to a worker: for each job its key and payload length, and all signatures and payloads in one piece. */
+/** A message to a worker. `jobs` has the key index and payload length of each job, `bytes` all signatures and payloads. */
 export interface Batch {
   readonly id: number
   readonly keys: readonly Uint8Array[]
@@ -11,13 +11,13 @@ export interface Batch {
   readonly bytes: Uint8Array
 }
 
-/** What a worker answers: 1 for each signature that holds; nothing if it failed. */
+/** The answer of a worker: 1 for each valid signature. `holds` is missing if the worker failed. */
 export interface Answer {
   readonly id: number
   readonly holds?: Uint8Array
 }
 
-/** A checker that must be closed, or its threads keep the process alive. */
+/** A checker with threads. Close it, or its threads keep the process running. */
 export interface SignaturePool extends SignatureChecker {
   close(): Promise<void>
 }
@@ -27,7 +27,7 @@ interface Waiting {
   readonly reject: (fault: Error) => void
 }
 
-/** Starts a pool of `size` threads. A thread that dies fails every batch under way, and all later ones. */
+/** Starts a pool of `size` threads. If a thread dies, all running and later batches are rejected. */
 export function createSignaturePool(size: number): SignaturePool {
   const waiting = new Map<number, Waiting>()
   let next = 0
@@ -42,19 +42,19 @@ export function createSignaturePool(size: number): SignaturePool {
   function start(): Worker {
     const worker = new Worker(new URL('./signature-worker.js', import.meta.url))
     worker.on('message', ({ id, holds }: Answer) => {
-      if (!holds) return fail(new Error('a thread failed to check signatures'))
+      if (!holds) return fail(new Error('a worker thread failed to check signatures'))
       waiting.get(id)?.resolve(Array.from(holds, (held) => held === 1))
       waiting.delete(id)
     })
     worker.on('error', fail)
     worker.on('messageerror', fail)
-    worker.on('exit', () => fail(new Error('a thread that checks signatures ended')))
+    worker.on('exit', () => fail(new Error('a worker thread that checks signatures ended')))
     return worker
   }
 
   const workers = Array.from({ length: size }, start)
   return {
-    // Two batches a thread: one that it works on and one that waits, so that it never idles.
+    // Two batches per thread: one in progress and one queued, so that no thread idles.
     parallel: 2 * size,
     check(jobs) {
       return new Promise((resolve, reject) => {
@@ -62,7 +62,7 @@ export function createSignaturePool(size: number): SignaturePool {
         const id = next++
         const batch = pack(id, jobs)
         waiting.set(id, { resolve, reject })
-        // Sound: `size` is at least one, and the rest is below it.
+        // Sound: `size` is at least 1, and the index is below it.
         const worker = workers[id % size] as Worker
         worker.postMessage(batch, [batch.bytes.buffer as ArrayBuffer])
       })

@@ -1,15 +1,15 @@
-// A report for people: the answer first, then what was found, what was proved, and what was not.
+// Formats a report for people: the result, the findings, what is proved and what is not.
 
 import type { Finding, Level, Report } from '../src/index.ts'
 
-/** Paints text for a terminal, or leaves it as it is. */
+/** Colours text for a terminal, or returns it unchanged. */
 export type Paint = (colour: 'green' | 'red' | 'yellow' | 'bold', text: string) => string
 
 const CODES = { green: 32, red: 31, yellow: 33, bold: 1 }
 
-/** For a terminal. */
+/** Colours text with ANSI codes, for a terminal. */
 export const coloured: Paint = (colour, text) => `\u001b[${CODES[colour]}m${text}\u001b[0m`
-/** For files and pipes. */
+/** Returns text unchanged, for files and pipes. */
 export const plain: Paint = (_, text) => text
 
 const COLOUR = {
@@ -20,20 +20,21 @@ const COLOUR = {
   malformed: 'red',
 } as const satisfies Record<Level, string>
 
-const ANSWER: Readonly<Record<Level, string>> = {
+const RESULT: Readonly<Record<Level, string>> = {
   witnessed: 'WITNESSED',
   verified: 'VERIFIED',
-  'integrity only': 'INTEGRITY ONLY: consistent in itself, but nobody vouched for its key',
-  failed: 'FAILED: this pack does not prove what it should',
-  malformed: 'MALFORMED: this cannot be read as a pack',
+  'integrity only':
+    'INTEGRITY ONLY: the pack is consistent, but its origin is not proved. Verify it with a trust file.',
+  failed: 'FAILED: do not rely on this pack. Its contents below are unverified claims.',
+  malformed: 'MALFORMED: this is not a readable pack. Get an undamaged copy.',
 }
 
 /** The report as text, ending with a newline. */
 export function formatReport(report: Report, paint: Paint = plain): string {
   const { level, findings, more_findings, proved, not_proved } = report
-  const lines = [paint(COLOUR[level], ANSWER[level]), ...about(report).map((line) => `  ${line}`)]
+  const lines = [paint(COLOUR[level], RESULT[level]), ...about(report).map((line) => `  ${line}`)]
   if (findings.length > 0)
-    lines.push('', paint('bold', 'Found'), ...findings.map((finding) => `  ✗ ${describe(finding)}`))
+    lines.push('', paint('bold', 'Findings'), ...findings.map((finding) => `  ✗ ${describe(finding)}`))
   if (more_findings > 0) lines.push(`  … and ${more_findings} more`)
   if (proved.length > 0) lines.push('', paint('bold', 'Proved'), ...proved.map((line) => `  ✓ ${line}`))
   lines.push('', paint('bold', 'Not proved'), ...not_proved.map((line) => `  · ${line}`))
@@ -45,7 +46,7 @@ function about({ ledger, tree_size, root, range, selected, summary }: Report): s
   if (ledger !== undefined) lines.push(`ledger ${ledger}, size ${String(tree_size)}, root ${String(root)}`)
   const parts = [
     ...(range ? [`entries ${range.start} to ${range.end - 1}`] : []),
-    ...(selected > 0 ? [`${selected} single entries`] : []),
+    ...(selected > 0 ? [`${selected} selected`] : []),
   ]
   if (parts.length > 0) lines.push(parts.join(', '))
   if (summary.first_time !== undefined)

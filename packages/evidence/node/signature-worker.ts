@@ -1,4 +1,4 @@
-// Checks batches of signatures in a thread of its own.
+// The worker thread that checks batches of signatures.
 
 import { parentPort } from 'node:worker_threads'
 import { importPublicKey, type PublicKey } from '../src/index.ts'
@@ -10,7 +10,7 @@ const keys = new Map<string, PublicKey>()
 parentPort?.on('message', (batch: Batch) => {
   answer(batch).then(
     (reply) => parentPort?.postMessage(reply),
-    // Told, not thrown: whoever waits for this batch must hear of it under any setting of the host.
+    // Answered, not thrown: the pool must learn of the failure under any `--unhandled-rejections` mode.
     () => parentPort?.postMessage({ id: batch.id } satisfies Answer),
   )
 })
@@ -30,7 +30,7 @@ async function answer({ id, keys: rawKeys, jobs, bytes }: Batch): Promise<Answer
   return { id, holds }
 }
 
-/** Importing checks the key's order, which takes longer than a signature; once a thread is enough. */
+/** Imports each key once per thread: the check of its order takes longer than a signature. */
 function keyFor(raw: Uint8Array): PublicKey {
   const name = Buffer.from(raw).toString('hex')
   const known = keys.get(name) ?? importPublicKey(raw)

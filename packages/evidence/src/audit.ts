@@ -1,5 +1,5 @@
-// What must hold between the receipts of a ledger: keys, links, pairs of decision and effect, active policies. Receipts
-// are taken in the order of their indexes; what cannot be seen from a part of the ledger is counted, not guessed.
+// Checks the rules between receipts: keys, links, effects and approvals of decisions, active policies. Receipts come in the order
+// of their indexes. Rules that a partial pack cannot decide are counted in `Unseen`.
 
 import { requireBase64 } from './bytes.ts'
 import { canonicalize } from './canonical.ts'
@@ -24,10 +24,10 @@ import { introducedKey } from './pack.ts'
 import type { NoteKey } from './note.ts'
 import type { Parsed } from './receipt.ts'
 
-/** Takes a finding about the receipt at `index`. */
+/** Reports a finding about the receipt at `index`. */
 type Accuse = (code: FindingCode, index: number, detail?: string) => void
 
-/** A key of the ledger, as its receipts tell. */
+/** A key of the ledger, from its receipts. */
 interface LedgerKey {
   readonly note: NoteKey
   readonly role: 'ledger' | 'writer'
@@ -36,24 +36,24 @@ interface LedgerKey {
   retired: boolean
 }
 
-/** An approval that was granted: until when, and for which call, if that was seen. */
+/** A granted approval. `asked` is the call, if its escalation is in the pack. */
 interface Grant {
   readonly approver: string | undefined
   readonly expires: string
   readonly asked: string | undefined
-  /** What the approver was shown of a page. */
+  /** Hash of the page that the approver saw. */
   readonly seen: string | undefined
 }
 
-/** A call that somebody was asked about. */
+/** An escalated call. */
 interface Asked {
   readonly principal: string
   readonly call: string
-  /** What there was to be seen of its page. */
+  /** Hash of its page. */
   readonly seen: string | undefined
 }
 
-// An approval that is not shown is taken to have been in order.
+// An approval outside the pack is assumed to be valid.
 const ASSUMED: Grant = {
   approver: undefined,
   expires: '9999-12-31T23:59:59.999Z',
@@ -61,16 +61,16 @@ const ASSUMED: Grant = {
   seen: undefined,
 }
 
-/** What could not be checked, because the pack does not show it. */
+/** The number of checks that the pack has too little data for. */
 export interface Unseen {
-  /** References to receipts that are not shown. */
+  /** References to receipts outside the pack. */
   references: number
-  /** Decisions whose policy may not have been the active one. */
+  /** Decisions whose active policy is not known. */
   policies: number
 }
 
-// What is remembered of a receipt, in one byte: what it was, and what has been made of it since.
-const WHAT = 7
+// The marks of a receipt, one byte: its type in the low three bits, then flags.
+const TYPE = 7
 const CAUSE = 0
 const ALLOWED = 1
 const DENIED = 2
@@ -80,7 +80,7 @@ const REFUSED = 5
 const CLOSED = 8 // effect recorded; approval used; escalation answered
 const UNKNOWN = 16 // closed as UNKNOWN: one late effect may follow
 const LATE = 32
-const RANGED = 64 // it stands in the range, so whatever followed it there was seen
+const RANGED = 64 // in the range, so all later receipts of the range were seen
 
 /** Checks the rules between receipts, one receipt at a time. */
 export class Audit {
@@ -89,22 +89,22 @@ export class Audit {
   readonly unseen: Unseen = { references: 0, policies: 0 }
   /** Allowed calls whose effect is not recorded yet. */
   open = 0
-  /** Calls whose effect was closed as UNKNOWN, and no late one followed. */
+  /** Calls whose effect is UNKNOWN and has no late effect. */
   unknown = 0
-  /** Whether the beginning of the ledger was seen. */
+  /** Whether the genesis receipt was seen. */
   genesis = false
   readonly #contents: Contents
   readonly #accuse: Accuse
   readonly #ids = new IdTable()
   readonly #writers = new Map<string, ChainHead & { readonly index: number }>()
   readonly #active = new Map<string, { readonly hash: string; readonly index: number }>()
-  /** What receipts referred to and was not seen before them. */
+  /** Ids that receipts refer to and that were not seen before them. */
   readonly #absent = new IdTable()
-  /** Escalated calls that nobody has answered yet. */
+  /** Escalated calls without an answer. */
   readonly #asked = new Map<Slot, Asked>()
-  /** Approvals that were granted and not used yet. */
+  /** Granted approvals that are not used yet. */
   readonly #grants = new Map<Slot, Grant>()
-  /** The newest word on each delegation, by tenant and id. */
+  /** The newest receipt of each delegation, by tenant and id. */
   readonly #delegations = new Map<string, Delegation>()
 
   constructor(contents: Contents, accuse: Accuse) {
@@ -112,13 +112,13 @@ export class Audit {
     this.#accuse = accuse
   }
 
-  /** Takes the next receipt; answers with the key its signature must hold under, if there is one. */
+  /** Checks the next receipt. Returns the key to verify its signature with, or undefined if the key is unknown. */
   take(index: number, { receipt, id }: Parsed): PublicKey | undefined {
     const key = this.#checkKey(index, receipt)
     this.#checkLink(index, receipt, id)
     if (this.#absent.size > 0) this.#arrive(id)
     const ranged = this.#inRange(index) ? RANGED : 0
-    const slot = this.#ids.add(id, receipt.lamport_clock, whatIs(receipt) | ranged)
+    const slot = this.#ids.add(id, receipt.lamport_clock, typeOf(receipt) | ranged)
     if (slot === undefined) this.#accuse('RECEIPT_REPEATED', index)
     switch (receipt.kind) {
       case 'decision':
@@ -152,7 +152,7 @@ export class Audit {
     return key
   }
 
-  /** Whether the pack holds everything that stands before `index`. */
+  /** Whether the pack contains every entry before `index`. */
   #seesAllBefore(index: number): boolean {
     const { range } = this.#contents
     return range?.start === 0 && index <= range.end
@@ -197,10 +197,10 @@ export class Audit {
       const note = introducedKey(receipt)
       if (!note) return
       if (this.keys.has(note.key.id))
-        this.#accuse('KEY_ROLE_WRONG', index, 'it adds a key that had a place already')
+        this.#accuse('KEY_ROLE_WRONG', index, 'it adds a key that was already added')
       else this.keys.set(note.key.id, { note, role, of, retired: false })
     } catch (fault) {
-      // That this host cannot use keys is no fault of the key.
+      // A runtime without Ed25519 says nothing about the key.
       if (codeOf(fault) === 'KEY_UNAVAILABLE') throw fault
       this.#accuse('KEY_WEAK', index)
     }
@@ -240,21 +240,21 @@ export class Audit {
     this.#checkPolicy(index, decision)
   }
 
-  /** A delegation, and all that it hangs from, must have been given and must still hold. One that is not shown is taken to. */
+  /** A delegation and all its parents must be granted and not expired. A delegation outside the pack is assumed to be valid. */
   #checkDelegation(index: number, { tenant, principal, time }: Decision, id: string): void {
     let delegate = principal
     let next: string | undefined = id
     for (let links = 0; next !== undefined; links++) {
-      const word = this.#delegations.get(`${tenant}\n${next}`)
-      if (!word && !this.#seesAllBefore(index)) return
-      const holds = word?.op === 'grant' && word.delegate === delegate && word.expires >= time
+      const known = this.#delegations.get(`${tenant}\n${next}`)
+      if (!known && !this.#seesAllBefore(index)) return
+      const holds = known?.op === 'grant' && known.delegate === delegate && known.expires >= time
       if (!holds || links === MAX_LINKS) return this.#accuse('DELEGATION_NOT_GRANTED', index)
-      delegate = word.delegator
-      next = word.parent
+      delegate = known.delegator
+      next = known.parent
     }
   }
 
-  /** Only what a range shows without a gap tells which policy was active; elsewhere others may have come and gone. */
+  /** The active policy is known only inside the range: elsewhere an activation may be missing. */
   #checkPolicy(index: number, { tenant, policy_hash }: Decision): void {
     const since = this.#contents.range?.start ?? 0
     const active = this.#active.get(tenant) ?? { hash: NO_HASH, index: 0 }
@@ -268,7 +268,7 @@ export class Audit {
     const { table, slot, marks } = place
     const grant = table === this.#ids ? this.#grants.get(slot) : ASSUMED
     if ((marks & CLOSED) !== 0) this.#accuse('APPROVAL_REUSED', index)
-    else if ((marks & WHAT) !== GRANTED || !grant || decision.time > grant.expires) {
+    else if ((marks & TYPE) !== GRANTED || !grant || decision.time > grant.expires) {
       this.#accuse('APPROVAL_NOT_GRANTED', index)
     } else if (grant.asked === undefined && grant.approver === decision.principal) {
       this.#accuse('APPROVAL_BY_REQUESTER', index)
@@ -309,36 +309,36 @@ export class Audit {
     if (table === this.#ids && (marks & CLOSED) === 0) this.open--
     const unknown = effect.status === 'UNKNOWN' ? UNKNOWN : 0
     if (unknown !== 0) this.unknown++
-    // The UNKNOWN that a late effect ends may have been in a part that is not shown.
+    // The UNKNOWN before a late effect can be outside the pack.
     else if (effect.late === true && (marks & UNKNOWN) !== 0) this.unknown--
     table.mark(slot, marks | CLOSED | unknown | (effect.late === true ? LATE : 0))
   }
 
-  /** The receipt that another one rests on: it must be among its causes, and where it is not shown, one of this kind. */
-  #lookUp(index: number, id: string, { causes }: Receipt, what: number): ReceiptSlot | undefined {
+  /** Finds the receipt that another one refers to. It must be among the causes; outside the pack it is assumed to be of `type`. */
+  #lookUp(index: number, id: string, { causes }: Receipt, type: number): ReceiptSlot | undefined {
     if (!causes.includes(id)) {
-      this.#accuse(missing(what), index)
+      this.#accuse(missing(type), index)
       return undefined
     }
     const slot = this.#ids.find(id)
     if (slot !== undefined) return { table: this.#ids, slot, marks: this.#ids.marks(slot) }
-    return this.#assume(index, id, what)
+    return this.#assume(index, id, type)
   }
 
   /**
-   * A receipt that is referred to and not shown. If all before was shown it does not exist; otherwise it is taken to be
-   * what it must be, and remembered, so that it is neither used twice nor turns up later.
+   * Handles a reference to a receipt that was not seen. If the pack has all earlier entries, the receipt does not exist.
+   * Otherwise it is assumed to be of `type` and recorded, so that it cannot be used twice or appear later.
    */
-  #assume(index: number, id: string, what: number): ReceiptSlot | undefined {
+  #assume(index: number, id: string, type: number): ReceiptSlot | undefined {
     if (this.#seesAllBefore(index)) {
-      this.#accuse(missing(what), index)
+      this.#accuse(missing(type), index)
       return undefined
     }
-    // Whatever is referred to is also a cause, so it is counted there.
-    if (what === CAUSE) this.unseen.references++
+    // Every reference is also a cause, so it is counted only once.
+    if (type === CAUSE) this.unseen.references++
     const slot = this.#absent.find(id) ?? this.#remember(index, id)
     if (slot === undefined) return undefined
-    const marks = this.#absent.marks(slot) || what
+    const marks = this.#absent.marks(slot) || type
     this.#absent.mark(slot, marks)
     return { table: this.#absent, slot, marks }
   }
@@ -349,42 +349,42 @@ export class Audit {
     return undefined
   }
 
-  /** A receipt comes that an earlier one referred to. */
+  /** Reports a receipt that comes after one that refers to it. */
   #arrive(id: string): void {
     const slot = this.#absent.find(id)
     if (slot === undefined) return
-    // The clock of an absent receipt is the index of the first that referred to it.
+    // The clock of an absent receipt is the index of the first reference to it.
     const index = this.#absent.clock(slot)
-    const what = this.#absent.marks(slot) & WHAT
-    for (const code of new Set([missing(CAUSE), missing(what)])) this.#accuse(code, index)
+    const type = this.#absent.marks(slot) & TYPE
+    for (const code of new Set([missing(CAUSE), missing(type)])) this.#accuse(code, index)
   }
 }
 
-/** A receipt that another one rests on; `table` tells whether it was seen itself. */
+/** A receipt that another one refers to. `table` is `#ids` if it was seen, else `#absent`. */
 interface ReceiptSlot {
   readonly table: IdTable
   readonly slot: Slot
   readonly marks: number
 }
 
-// A chain of delegations is no longer than this, see `MAX_DELEGATION_DEPTH`.
+// The longest chain of delegations, see `MAX_DELEGATION_DEPTH`.
 const MAX_LINKS = 9
 
-// In an honest pack few references lead outside of it. Remembering more would let a forger choose how much memory we use.
+// Bounds the memory that a forged pack can use. An honest pack has few references to entries outside it.
 const MAX_ABSENT = 200_000
 
-/** What is said of a receipt that refers to something that is not there. */
-function missing(what: number): FindingCode {
-  if (what === ALLOWED) return 'EFFECT_WITHOUT_DECISION'
-  if (what === GRANTED) return 'APPROVAL_NOT_GRANTED'
-  return what === ESCALATED ? 'APPROVAL_WITHOUT_ESCALATION' : 'CAUSE_UNKNOWN'
+/** The finding for a reference to a missing receipt of this type. */
+function missing(type: number): FindingCode {
+  if (type === ALLOWED) return 'EFFECT_WITHOUT_DECISION'
+  if (type === GRANTED) return 'APPROVAL_NOT_GRANTED'
+  return type === ESCALATED ? 'APPROVAL_WITHOUT_ESCALATION' : 'CAUSE_UNKNOWN'
 }
 
-/** What is wrong with an effect of a decision with these marks; `between` tells whether all between the two was seen. */
+/** The finding for an effect of a decision with these marks, if any. `between`: every entry between the two was seen. */
 function effectFault(marks: number, { late }: Effect, between: boolean): FindingCode | undefined {
-  const what = marks & WHAT
-  if (what === DENIED || what === ESCALATED) return 'EFFECT_NOT_ALLOWED'
-  if (what !== ALLOWED) return 'EFFECT_WITHOUT_DECISION'
+  const type = marks & TYPE
+  if (type === DENIED || type === ESCALATED) return 'EFFECT_NOT_ALLOWED'
+  if (type !== ALLOWED) return 'EFFECT_WITHOUT_DECISION'
   if ((marks & LATE) !== 0) return 'EFFECT_REPEATED'
   if (late === true) {
     const unknownSeen = (marks & UNKNOWN) !== 0
@@ -394,14 +394,14 @@ function effectFault(marks: number, { late }: Effect, between: boolean): Finding
   return (marks & CLOSED) === 0 ? undefined : 'EFFECT_REPEATED'
 }
 
-/** What an approval is bound to. A salted hash differs from call to call, so it cannot be compared. */
+/** The hash that an approval is bound to. Salted hashes are left out: they differ from call to call. */
 function callOf(decision: Decision): string {
   const { tenant, principal, session, tool, effect_class, definition_hash = '', commit, args_hash } = decision
   return sha256Hex(
     canonicalize([
       tenant,
       principal,
-      // A process that was started again may use what its principal was given.
+      // A restarted process may use the approvals of its principal.
       memoryOf(principal, session.id),
       tool,
       effect_class,
@@ -413,14 +413,14 @@ function callOf(decision: Decision): string {
   )
 }
 
-/** What of its page must be the same for an approval to hold. Version 0.1.0, which knows no `seen_hash`, did not look at it. */
+/** The parts of the page that an approval is bound to. Receipts of version 0.1.0 have no `seen_hash` and are not bound to a page. */
 function pageOf({ browser }: Decision): readonly string[] {
   if (browser?.seen_hash === undefined) return []
   const { dom_hash, visual_text_hash, planner_ref, page_host, destination_host } = browser
   return [dom_hash, visual_text_hash, planner_ref, page_host, destination_host].map((part) => part ?? '')
 }
 
-function whatIs(receipt: Receipt): number {
+function typeOf(receipt: Receipt): number {
   if (receipt.kind === 'approval') return receipt.answer === 'GRANTED' ? GRANTED : REFUSED
   if (receipt.kind !== 'decision') return 0
   return { ALLOW: ALLOWED, DENY: DENIED, ESCALATE: ESCALATED }[receipt.verdict]

@@ -1,10 +1,10 @@
-// Text and bytes, strictly: one spelling for each value, so that no two encodings mean the same thing.
+// Strict conversions of text and bytes: each value has exactly one accepted encoding.
 
 import { EvidenceError } from './error.ts'
 import { nodeBuffer, type NodeBuffer, type NodeBytes } from './host.ts'
 
 const encoder = new TextEncoder()
-// ignoreBOM keeps a byte-order mark in the text, where the parser then refuses it.
+// `ignoreBOM` keeps a byte-order mark in the text, so that the parser refuses it.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** UTF-8 bytes of `text`. The text must be well formed. */
@@ -12,12 +12,12 @@ export function utf8(text: string): Uint8Array {
   return nodeBuffer ? nodeBuffer.from(text, 'utf8') : encoder.encode(text)
 }
 
-/** How many bytes of UTF-8 a well-formed text takes. */
+/** The UTF-8 length of a well-formed text. */
 export function utf8Length(text: string): number {
   return nodeBuffer ? nodeBuffer.byteLength(text, 'utf8') : encoder.encode(text).length
 }
 
-/** Bytes of a text that is ASCII. */
+/** Bytes of an ASCII text. */
 export function ascii(text: string): Uint8Array {
   return nodeBuffer ? nodeBuffer.from(text, 'latin1') : encoder.encode(text)
 }
@@ -27,12 +27,12 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return decoder.decode(bytes)
   } catch {
-    // The decoder has one way to fail: bytes that are not UTF-8.
+    // The decoder fails only for bytes that are not UTF-8.
     return undefined
   }
 }
 
-/** Text with one character for each byte: for formats that are ASCII, where any other byte then fails to match. */
+/** Text with one character per byte, for ASCII formats. Other bytes then fail to match. */
 export function latin1(bytes: Uint8Array): string {
   if (nodeBuffer) return asBuffer(nodeBuffer, bytes).toString('latin1')
   let text = ''
@@ -52,7 +52,7 @@ export function toHex(bytes: Uint8Array): string {
 
 const HEX_PAIRS = /^(?:[0-9a-f]{2})*$/
 
-/** Bytes of lower-case hexadecimal, or undefined if `text` is anything else. */
+/** Bytes of lower-case hexadecimal, or undefined for any other text. */
 export function fromHex(text: string): Uint8Array | undefined {
   if (!HEX_PAIRS.test(text)) return undefined
   const bytes = new Uint8Array(text.length / 2)
@@ -81,12 +81,12 @@ export function toBase64(bytes: Uint8Array): string {
 /**
  * Bytes of standard base64, or undefined.
  *
- * Only the one canonical spelling is accepted: padded, no white space, unused bits zero. Otherwise a changed
- * bit could leave the decoded value, and so a signature, as it was.
+ * Accepts only the canonical form: padded, no white space, unused bits zero. Otherwise a changed bit could leave the decoded
+ * value, and so a signature, unchanged.
  */
 export function fromBase64(text: string): Uint8Array | undefined {
   if (nodeBuffer) {
-    // Buffer decodes leniently; encoding again and comparing leaves exactly the canonical spelling.
+    // Buffer decodes leniently. Encoding again and comparing accepts only the canonical form.
     const bytes = nodeBuffer.from(text, 'base64')
     return bytes.toString('base64') === text ? bytes : undefined
   }
@@ -120,7 +120,7 @@ function asBuffer(buffer: NodeBuffer, bytes: Uint8Array): NodeBytes {
   return buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** As `fromBase64`, for callers to whom a wrong spelling or length is a fault. */
+/** As `fromBase64`, but throws `BASE64_MALFORMED` for a wrong form or length. */
 export function requireBase64(text: string, length: number, what: string): Uint8Array {
   const bytes = fromBase64(text)
   if (bytes?.length !== length) {
@@ -129,21 +129,21 @@ export function requireBase64(text: string, length: number, what: string): Uint8
   return bytes
 }
 
-/** Whether two byte strings are the same. Not constant in time: nothing compared here is secret. */
+/** Whether two byte strings are equal. Not constant-time: nothing compared here is secret. */
 export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
   return true
 }
 
-/** One byte string out of several. */
+/** Concatenates byte strings. */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   return join(parts)
 }
 
-/** One byte string out of a list, however long. */
+/** Concatenates a list of byte strings. */
 export function join(parts: readonly Uint8Array[]): Uint8Array {
-  // Small buffers of Node come out of a pool, which is several times cheaper than an allocation of their own.
+  // Node takes small buffers from a pool, which is several times faster than an allocation.
   if (nodeBuffer) return nodeBuffer.concat(parts)
   const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let at = 0

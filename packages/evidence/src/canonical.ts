@@ -1,24 +1,24 @@
-// Canonical JSON (RFC 8785): the only form that is ever hashed or signed.
+// Canonical JSON (RFC 8785), the only form that is hashed or signed.
 
 import { decodeUtf8, utf8 } from './bytes.ts'
 import { EvidenceError } from './error.ts'
 import { isJsonNumber } from './json-number.ts'
 import { DATA_PROTOTYPE, MAX_DEPTH, parseJson, type Json } from './json.ts'
 
-/** Bounds of writing. */
+/** Limits of the canonical text. */
 export interface CanonicalLimits {
-  /** Longest text, in characters. Default 4 Mi. Shared parts of a value are written out each time, so depth is no bound. */
+  /** Maximum length in characters. Default 4 Mi. Shared parts of a value are written each time, so depth alone is no bound. */
   readonly maxLength?: number
 }
 
 const DEFAULT_MAX_LENGTH = 4 << 20
-const MAX_NATIVE = 1 << 20
+const MAX_NATIVE_LENGTH = 1 << 20
 
 /**
  * The canonical text of `value` (RFC 8785).
  *
- * Takes only what `parseJson` could have made: null, booleans, numbers it accepts, well-formed strings, dense
- * arrays, plain objects. `toJSON` is never called; keys of any name are data. Each member is read once.
+ * Accepts only values that `parseJson` can return: null, booleans, its numbers, well-formed strings, dense arrays and plain
+ * objects. Never calls `toJSON`. Reads each member once.
  *
  * @throws EvidenceError `VALUE_NOT_JSON`, `JSON_NUMBER_REFUSED`, `JSON_LONE_SURROGATE`, `JSON_TOO_DEEP` (also for a
  * cycle) or `JSON_TOO_LARGE`.
@@ -36,10 +36,10 @@ export function canonicalBytes(value: unknown, limits: CanonicalLimits = {}): Ui
 }
 
 /**
- * Parses text that must already be canonical, for formats whose fields are known: its objects are ordinary ones, with a
- * prototype behind them. What comes from anywhere else goes through `parseJson`.
+ * Parses text that must be canonical. Its objects have the ordinary prototype, so use it only for formats with known fields, and
+ * `parseJson` for all other input.
  *
- * @throws EvidenceError as `parseJson` does, or `JSON_NOT_CANONICAL` for JSON in any other spelling.
+ * @throws EvidenceError as `parseJson` does, or `JSON_NOT_CANONICAL` for JSON that is not canonical.
  */
 export function parseCanonical(input: Uint8Array | string, maxBytes: number): Json {
   if (input.length > maxBytes) {
@@ -47,26 +47,26 @@ export function parseCanonical(input: Uint8Array | string, maxBytes: number): Js
   }
   const text = typeof input === 'string' ? input : decodeUtf8(input)
   if (text === undefined) throw new EvidenceError('JSON_NOT_UTF8', 'the document is not UTF-8')
-  // The engine goes as deep as the text does, and takes memory for it; a long text goes the strict way at once.
-  const quick = text.length <= MAX_NATIVE ? parseNative(text) : undefined
+  // The native parser has no limit on depth and memory, so long text goes to the strict parser.
+  const quick = text.length <= MAX_NATIVE_LENGTH ? parseNative(text) : undefined
   if (quick !== undefined) return quick
-  // Only for the sake of a precise message: what is wrong, and where.
+  // The strict parser gives a precise error message.
   const value = parseJson(text, { maxBytes })
   if (write(value, 0, Number.POSITIVE_INFINITY) === text) return value
   throw new EvidenceError('JSON_NOT_CANONICAL', 'the document is not in canonical form (RFC 8785)')
 }
 
 /**
- * The engine's parser is lenient, but whatever it makes of a text, only one text is the canonical form of that value: if
- * writing it gives the same text back, no key twice, odd number or odd spelling was in it.
+ * Parses with `JSON.parse`, which is lenient. A value has exactly one canonical text: if writing it gives the same text, the text
+ * had no duplicate key and no other form of a number or a string.
  */
 function parseNative(text: string): Json | undefined {
   try {
-    // Sound: `write` throws for anything outside of Json.
+    // Sound: `write` throws for anything outside Json.
     const value = JSON.parse(text) as Json
     return write(value, 0, text.length) === text ? value : undefined
   } catch {
-    // Not JSON, or not our JSON; the strict parser says which.
+    // The strict parser gives the precise error.
     return undefined
   }
 }
@@ -99,26 +99,26 @@ function write(value: unknown, depth: number, maxLength: number): string {
   }
 }
 
-/** A number as ECMAScript writes it (RFC 8785, 3.2.2.3), for any finite binary64; `-0` is written `0`. */
+/** A finite number as ECMAScript writes it (RFC 8785, 3.2.2.3). `-0` becomes `0`. */
 export function formatNumber(value: number): string {
   return String(value)
 }
 
-// Characters that need an escape or might be half of a surrogate pair, spelled as what is none of the others: quicker.
+// Characters that need an escape or can be half of a surrogate pair. The negated class is faster.
 const SPECIAL = /[^ !#-[\]-\ud7ff\ue000-\uffff]/
 
-/** A text as canonical JSON writes it. */
+/** A string as canonical JSON. Throws for a lone surrogate. */
 export function quote(text: string): string {
   if (!SPECIAL.test(text)) return `"${text}"`
   if (!text.isWellFormed()) {
-    throw new EvidenceError('JSON_LONE_SURROGATE', 'a string holds half of a surrogate pair')
+    throw new EvidenceError('JSON_LONE_SURROGATE', 'a string contains half of a surrogate pair')
   }
-  // For well-formed text this is exactly the escaping of RFC 8785, 3.2.2.2.
+  // For well-formed text, the escaping is that of RFC 8785, 3.2.2.2.
   return JSON.stringify(text)
 }
 
 function writeArray(array: readonly unknown[], depth: number, maxLength: number): string {
-  if (Object.getPrototypeOf(array) !== Array.prototype) throw notJson('an array of a class')
+  if (Object.getPrototypeOf(array) !== Array.prototype) throw notJson('an instance of a class')
   const length = array.length
   let text = '['
   for (let i = 0; i < length; i++) {
@@ -126,22 +126,22 @@ function writeArray(array: readonly unknown[], depth: number, maxLength: number)
     text += write(array[i], depth, maxLength) // a hole reads as undefined and is refused
     bounded(text, maxLength)
   }
-  // Named properties would be lost without a word.
+  // Named properties would be lost silently.
   const named = Object.keys(array).length !== length || Object.getOwnPropertySymbols(array).length > 0
-  if (named) throw notJson('an array with properties of its own')
+  if (named) throw notJson('an array with further properties')
   return text + ']'
 }
 
 function writeObject(object: object, depth: number, maxLength: number): string {
   const prototype: unknown = Object.getPrototypeOf(object)
   if (prototype !== Object.prototype && prototype !== null && prototype !== DATA_PROTOTYPE) {
-    throw notJson('an object of a class')
+    throw notJson('an instance of a class')
   }
   if (Object.getOwnPropertySymbols(object).length > 0) throw notJson('a symbol key')
   let text = ''
   for (const [key, opening] of layoutOf(Object.keys(object))) {
     const value = (object as Record<string, unknown>)[key]
-    // Most values are plain text; put on piece by piece, the engine joins them with the least work.
+    // The common case, inlined for speed.
     if (typeof value === 'string' && !SPECIAL.test(value)) text = text + opening + '"' + value + '"'
     else text += opening + write(value, depth, maxLength)
     bounded(text, maxLength)
@@ -149,10 +149,10 @@ function writeObject(object: object, depth: number, maxLength: number): string {
   return text === '' ? '{}' : `${text}}`
 }
 
-/** The keys of an object in canonical order, each with the text that stands before its value. */
+/** The keys of an object in canonical order, each with the text before its value. */
 type Layout = readonly (readonly [key: string, opening: string])[]
 
-// Objects of the same few shapes come again and again, so their layouts are kept. Full, the table is no longer added to.
+// A cache of layouts: most objects have one of a few shapes. A full cache stays as it is.
 const layouts = new Map<string, Layout>()
 const MAX_LAYOUTS = 500
 const MAX_LAYOUT_KEYS = 64
@@ -161,7 +161,7 @@ function layoutOf(keys: string[]): Layout {
   if (keys.length > MAX_LAYOUT_KEYS) return layOut(keys)
   const name = keys.join('\t')
   const known = layouts.get(name)
-  // Kept keys hold no tab. A list with a tab in a key and the same name is therefore shorter than the kept one.
+  // Cached keys contain no tab, so keys with a tab and the same joined name are fewer.
   if (known?.length === keys.length) return known
   const layout = layOut(keys)
   if (layouts.size < MAX_LAYOUTS && name.length < 2000 && !keys.some((key) => key.includes('\t'))) {
@@ -182,5 +182,5 @@ function bounded(text: string, maxLength: number): void {
 }
 
 function notJson(what: string): EvidenceError {
-  return new EvidenceError('VALUE_NOT_JSON', `the value holds ${what}, which JSON cannot express`)
+  return new EvidenceError('VALUE_NOT_JSON', `the value contains ${what}, which JSON cannot express`)
 }

@@ -1,4 +1,4 @@
-// Checkpoints (C2SP tlog-checkpoint): a signed head of the ledger, with the cosignatures of witnesses.
+// Checkpoints (C2SP tlog-checkpoint): the signed size and root of a ledger, with cosignatures of witnesses.
 
 import { concat, fromBase64, toBase64, utf8 } from './bytes.ts'
 import { EvidenceError } from './error.ts'
@@ -14,52 +14,52 @@ import {
   type NoteSignature,
 } from './note.ts'
 
-/** What a checkpoint says: this ledger has this many entries, and this is the root over them. */
+/** The statement of a checkpoint: the name, the size and the root of a ledger. */
 export interface Head {
   readonly origin: string
   readonly size: number
   readonly root: Uint8Array
 }
 
-/** A witness's word that this was the largest consistent head it had seen, at a time it names. */
+/** A witness states that this was the largest consistent checkpoint that it had seen at this time. */
 export interface Cosignature {
   readonly name: string
-  /** Seconds since 1970, by the witness's own clock. */
+  /** Seconds since 1970, by the clock of the witness. */
   readonly time: number
 }
 
-/** A checkpoint whose signatures were checked. */
+/** A checkpoint with verified signatures. */
 export interface Checkpoint extends Head {
-  /** Key ids of the known ledger keys that signed it; never empty. */
+  /** Ids of the known ledger keys that signed it. Never empty. */
   readonly signedBy: readonly string[]
   readonly cosignedBy: readonly Cosignature[]
-  /** Signature lines of keys that are not known here. They count for nothing. */
+  /** Number of signature lines of unknown keys. They are ignored. */
   readonly unknown: number
 }
 
-/** The keys a reader knows. Nothing in a checkpoint is believed without them. */
+/** The keys that a reader trusts. */
 export interface CheckpointKeys {
   /** Keys of the ledger, named after its origin. */
   readonly ledger: readonly NoteKey[]
   readonly witnesses?: readonly NoteKey[]
 }
 
-/** Whether a text can name a ledger. It also names the ledger's key in notes, and begins the names of its writers' keys. */
+/** Whether a text can name a ledger. It also names the key of the ledger and prefixes the names of its writers' keys. */
 export function isOrigin(origin: string): boolean {
   return isKeyName(origin) && origin.length <= 120
 }
 
 /**
- * Makes a checkpoint: the head, signed by the ledger's keys.
+ * Makes a checkpoint: the head, signed by the keys of the ledger.
  *
- * @throws EvidenceError `CHECKPOINT_MALFORMED` if the head is none, or no key is given.
+ * @throws EvidenceError `CHECKPOINT_MALFORMED` for an invalid head or without a key.
  */
 export async function sealCheckpoint(head: Head, keys: readonly SigningKey[]): Promise<string> {
   const { origin, size, root } = head
-  if (!isOrigin(origin)) throw malformed('the origin cannot stand in a note')
+  if (!isOrigin(origin)) throw malformed('its origin cannot be the name of a ledger')
   if (!Number.isSafeInteger(size) || size < 0 || root.length !== 32)
-    throw malformed('its size or root is none')
-  if (keys.length === 0) throw malformed('nobody signs it')
+    throw malformed('its size or root is invalid')
+  if (keys.length === 0) throw malformed('no key signs it')
   const text = formatHead(head)
   const signatures = await Promise.all(keys.map((key) => signNote(text, head.origin, key)))
   return formatNote({ text, signatures })
@@ -75,7 +75,7 @@ export async function cosignCheckpoint(
   witness: { readonly name: string; readonly key: SigningKey },
   seconds: number,
 ): Promise<string> {
-  if (!Number.isSafeInteger(seconds) || seconds < 0) throw malformed('the time of a cosignature is none')
+  if (!Number.isSafeInteger(seconds) || seconds < 0) throw malformed('the time of a cosignature is invalid')
   const { note } = parseCheckpoint(checkpoint)
   const { name, hint } = noteKey(witness.name, witness.key.publicKey, 4)
   const signature = await witness.key.sign(cosignedMessage(note.text, String(seconds)))
@@ -84,7 +84,7 @@ export async function cosignCheckpoint(
 }
 
 /**
- * Reads a checkpoint's head without believing it.
+ * Parses a checkpoint. Verifies nothing.
  *
  * @throws EvidenceError `NOTE_MALFORMED` or `CHECKPOINT_MALFORMED`.
  */
@@ -94,32 +94,32 @@ export function parseCheckpoint(input: Uint8Array | string): Head & { readonly n
   const [origin = '', decimal = '', encoded = ''] = lines
   const size = Number(decimal)
   const root = fromBase64(encoded)
-  // Three lines and the end of the last: extension lines are refused, since no witness vouches for them.
+  // Three lines and a final newline. Extension lines are refused, because no witness checks them.
   if (lines.length !== 4 || !isOrigin(origin)) throw malformed('its text is not origin, size and root')
   if (!/^(?:0|[1-9][0-9]{0,15})$/.test(decimal) || !Number.isSafeInteger(size))
-    throw malformed('its size is wrong')
+    throw malformed('its size is invalid')
   if (root?.length !== 32) throw malformed('its root is not 32 bytes in base64')
   return { origin, size, root, note }
 }
 
 /**
- * Opens a checkpoint: parses it, and checks every signature of a known key.
+ * Opens a checkpoint: parses it and checks every signature of a known key.
  *
- * A known key with a wrong signature, or that signs twice, spoils the whole checkpoint. Unknown signers are ignored.
- * Which witnesses are enough is the caller's decision: count `cosignedBy`.
+ * Throws if a known key has an invalid signature or signs twice. Ignores unknown signers. The caller compares the length of
+ * `cosignedBy` with its quorum.
  *
  * @throws EvidenceError `NOTE_MALFORMED`, `CHECKPOINT_MALFORMED`, `CHECKPOINT_ORIGIN_WRONG`, `NOTE_SIGNATURE_WRONG` or
  * `NOTE_UNSIGNED` (no known ledger key has signed).
  */
 export async function openCheckpoint(input: Uint8Array | string, keys: CheckpointKeys): Promise<Checkpoint> {
   const { origin, size, root, note } = parseCheckpoint(input)
-  // One ledger does not vouch for another, nor a witness for the ledger, whatever key its name was given.
+  // Only keys of this ledger sign for it, and only witness keys cosign, also if a key has the wrong name.
   const ledger = keys.ledger.filter(({ name, algorithm }) => name === origin && algorithm === 1)
   const witnesses = (keys.witnesses ?? []).filter(({ algorithm }) => algorithm === 4)
   if (!keys.ledger.some(({ name }) => name === origin)) {
     throw new EvidenceError(
       'CHECKPOINT_ORIGIN_WRONG',
-      `the checkpoint is of the ledger \`${origin}\`, not the one asked about`,
+      `the checkpoint is of the ledger \`${origin}\`, not of the expected one`,
     )
   }
   const known = [...ledger, ...witnesses]
@@ -136,11 +136,11 @@ export async function openCheckpoint(input: Uint8Array | string, keys: Checkpoin
     else cosignedBy.push({ name: key.name, time })
   }
   if (signedBy.length === 0)
-    throw new EvidenceError('NOTE_UNSIGNED', 'no known ledger key has signed the checkpoint')
+    throw new EvidenceError('NOTE_UNSIGNED', 'no known key of the ledger signed the checkpoint')
   return { origin, size, root, signedBy, cosignedBy, unknown: note.signatures.length - seen.size }
 }
 
-/** Checks one signature of a known key; for a cosignature, its time. */
+/** Checks one signature of a known key. Returns the time of a cosignature, undefined for a signature of the ledger. */
 async function checkSignature(
   text: string,
   signature: NoteSignature,
@@ -149,14 +149,14 @@ async function checkSignature(
   const { bytes } = signature
   if (algorithm === 1) {
     if (await verifySignature(key, utf8(text), bytes)) return undefined
-    throw wrong(`the signature of \`${name}\` under the checkpoint is wrong`)
+    throw wrong(`the signature of \`${name}\` under the checkpoint is invalid`)
   }
   const time = bytes.length === 72 ? new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0) : -1n
   const valid =
     time >= 0n &&
     time <= BigInt(Number.MAX_SAFE_INTEGER) &&
     (await verifySignature(key, cosignedMessage(text, String(time)), bytes.subarray(8)))
-  if (!valid) throw wrong(`the cosignature of \`${name}\` under the checkpoint is wrong`)
+  if (!valid) throw wrong(`the cosignature of \`${name}\` under the checkpoint is invalid`)
   return Number(time)
 }
 

@@ -1,4 +1,4 @@
-// What judging a call needs of this package, and no more: programs that only do that start sooner than with all of it.
+// The exports that judging a call needs. Programs that only judge start faster with this entry point.
 
 export { canonicalize } from './canonical.ts'
 export { EvidenceError, type EvidenceErrorCode } from './error.ts'

@@ -1,5 +1,5 @@
-// Just enough of Curve25519 to refuse weak public keys. Hosts accept keys of small order, under which one signature
-// fits many messages; a key that passes here generates the group of prime order, and nothing else.
+// The part of Curve25519 that refuses weak public keys. Runtimes accept keys of small order, under which one signature is valid
+// for many messages. Keys that pass here have the prime order of the group.
 
 const P = 2n ** 255n - 19n
 const L = 2n ** 252n + 27742317777372353535851937790883648493n
@@ -12,13 +12,13 @@ type Point = readonly [X: bigint, Y: bigint, Z: bigint, T: bigint]
 
 const IDENTITY: Point = [0n, 1n, 1n, 0n]
 
-/** Whether the 32 bytes are the canonical encoding of a point whose order is exactly the group's prime. */
+/** Whether the 32 bytes are the canonical encoding of a point of full prime order. */
 export function isFullOrderPoint(bytes: Uint8Array): boolean {
   const point = decompress(bytes)
   return point !== undefined && !isIdentity(point) && isIdentity(multiply(L, point))
 }
 
-/** Whether the 32 bytes, as a little-endian number, are below the group order: the only valid form of S. */
+/** Whether the 32 bytes, as a little-endian number, are below the group order. S must be. */
 export function isReducedScalar(bytes: Uint8Array): boolean {
   for (let i = 31; i >= 0; i--) {
     const difference = (bytes[i] ?? 0) - (L_BYTES[i] ?? 0)
@@ -32,7 +32,7 @@ export function isNeutralPoint(bytes: Uint8Array): boolean {
   return bytes[0] === 1 && bytes.every((byte, i) => i === 0 || byte === 0)
 }
 
-// RFC 8032, 5.1.3, refusing every encoding that is not the one a point is written as.
+// RFC 8032, 5.1.3. Refuses every encoding that is not canonical.
 function decompress(bytes: Uint8Array): Point | undefined {
   if (bytes.length !== 32) return undefined
   const encoded = fromLittleEndian(bytes)
@@ -64,7 +64,7 @@ function multiply(scalar: bigint, point: Point): Point {
   return sum
 }
 
-// The complete addition formula: also right for doubling, and for points of small order.
+// The complete addition formula. It also covers doubling and points of small order.
 function add([X1, Y1, Z1, T1]: Point, [X2, Y2, Z2, T2]: Point): Point {
   const a = mod((Y1 - X1) * (Y2 - X2))
   const b = mod((Y1 + X1) * (Y2 + X2))

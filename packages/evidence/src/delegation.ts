@@ -1,5 +1,5 @@
-// Delegations: one principal's signed word that another may act for it, within limits. Canonical JSON in a DSSE envelope
-// of a type of its own, so that no receipt can be taken for one. Signing and opening stand side by side.
+// Signs and opens delegations: canonical JSON in a DSSE envelope. The payload type differs from that of receipts, so neither can
+// replace the other.
 
 import { latin1, utf8, utf8Length } from './bytes.ts'
 import { isOrigin } from './checkpoint.ts'
@@ -25,13 +25,13 @@ import { isList, type Json } from './json.ts'
 import type { PublicKey, SigningKey } from './keys.ts'
 import { EFFECT_CLASSES, type EffectClass } from './kinds.ts'
 
-/** The DSSE payload type of a delegation; the version of the format is part of it. */
+/** The DSSE payload type of a delegation, with the version of the format. */
 export const DELEGATION_PAYLOAD_TYPE = 'application/vnd.tollgate.delegation+json;v=1'
 
-/** Most delegations that may hang below one another under a first one. */
+/** Maximum number of further delegations in a chain below the first one. */
 export const MAX_DELEGATION_DEPTH = 8
 
-/** What a delegator signs. It grants nothing by itself: it says within what limits the delegate acts for the delegator. */
+/** The statement that a delegator signs: the limits within which the delegate acts for the delegator. */
 export interface DelegationStatement {
   readonly v: 1
   /** Origin of the ledger it is for. */
@@ -41,35 +41,35 @@ export interface DelegationStatement {
   readonly delegate: string
   /** Names of tools, exact or with `*`. */
   readonly tools: readonly string[]
-  /** What those tools may do; left out for anything. */
+  /** Allowed effect classes; all if missing. */
   readonly effects?: readonly EffectClass[]
-  /** The last moment it holds. */
+  /** When it expires. */
   readonly until: string
-  /** How many further delegations may hang below it. */
+  /** Number of further delegations allowed below it. */
   readonly depth: number
-  /** Id of the delegation that it narrows; null if the delegator acts in its own name. */
+  /** Id of the parent delegation; null if the delegator acts in its own name. */
   readonly parent: string | null
-  /** The only session it holds in; left out for any. */
+  /** The only session in which it is valid; any if missing. */
   readonly session?: string
-  /** Anything that was not used before: two delegations that say the same are told apart by it. */
+  /** A unique text. It makes otherwise equal delegations different. */
   readonly nonce: string
 }
 
-/** A delegation that its delegator has signed. */
+/** A signed delegation. */
 export interface SignedDelegation {
-  /** SHA-256 of the payload: the name of the delegation. */
+  /** SHA-256 of the payload: the id of the delegation. */
   readonly id: string
   readonly envelope: Uint8Array
   readonly statement: DelegationStatement
 }
 
-/** A delegation whose form and signature hold. Whether it is in force is a ledger's to say. */
+/** A delegation with a valid form and signature. Only the ledger says whether it is in force. */
 export interface OpenedDelegation {
   readonly id: string
   readonly statement: DelegationStatement
   /** Id of the key that signed it. */
   readonly keyId: string
-  /** The envelope as text, to the byte. */
+  /** The envelope as text, byte for byte. */
   readonly envelope: string
 }
 
@@ -96,7 +96,7 @@ const SHAPE = shape(fields)
 const STATEMENT: PayloadForm = { maxBytes: MAX_PAYLOAD, write, explain }
 
 /**
- * Signs a delegation. The statement is the caller's own plain data: it must not change while it is read.
+ * Signs a delegation. The statement must be plain data that does not change during this call.
  *
  * @throws EvidenceError `DELEGATION_MALFORMED`, or as `canonicalize` does.
  */
@@ -104,7 +104,7 @@ export async function signDelegation(
   statement: DelegationStatement,
   key: SigningKey,
 ): Promise<SignedDelegation> {
-  // Plain data, as `write` will say if it is not.
+  // `write` rejects anything but plain data.
   const written = write(statement as unknown as Json) ?? explain(statement as unknown as Json)
   const length = utf8Length(written)
   if (length > MAX_PAYLOAD) throw malformed(`it is larger than ${MAX_PAYLOAD} bytes; name fewer tools`)
@@ -119,38 +119,37 @@ export async function signDelegation(
 }
 
 /**
- * Opens a delegation: checks its form to the byte, and its signature under the key that `keyOf` knows of its delegator.
- * Whom the envelope says it is from counts for nothing. What `keyOf` throws is thrown on.
+ * Opens a delegation: checks its canonical form, and its signature under the key of its delegator that `keyOf` returns.
  *
- * @throws EvidenceError `DELEGATION_MALFORMED`, a `JSON_…` code for its payload, `KEY_UNAVAILABLE` if there is no such key,
- * `DELEGATION_SIGNATURE_WRONG`.
+ * @throws EvidenceError `DELEGATION_MALFORMED`, a `JSON_…` code for its payload, `KEY_UNAVAILABLE` without a key,
+ * `DELEGATION_SIGNATURE_WRONG`; and any error of `keyOf`.
  */
 export async function openDelegation(
   envelope: Uint8Array | string,
   keyOf: (statement: DelegationStatement) => PublicKey | undefined,
 ): Promise<OpenedDelegation> {
-  const { payload, keyId, signature, envelope: spelled } = openEnvelope(envelope)
-  // Sound: only a statement is written as one.
+  const { payload, keyId, signature, envelope: text } = openEnvelope(envelope)
+  // Sound: `write` writes only statements.
   const statement = readPayload(payload, STATEMENT) as unknown as DelegationStatement
   const key = keyOf(statement)
-  if (!key) throw new EvidenceError('KEY_UNAVAILABLE', 'no key of the delegator is known here')
-  // The id of the key is not signed: it must be right all the same, or one delegation would have many spellings.
+  if (!key) throw new EvidenceError('KEY_UNAVAILABLE', 'no key of the delegator is known')
+  // The key id is not signed, but must be right, or one delegation would have many envelopes.
   if (keyId !== key.id || !(await isSignedBy(key, FORM, { payload, signature }))) {
     throw new EvidenceError(
       'DELEGATION_SIGNATURE_WRONG',
-      'the delegation is not signed by its delegator’s key',
+      'the delegation is not signed with the key of its delegator',
     )
   }
-  return { id: sha256Hex(payload), statement, keyId, envelope: spelled }
+  return { id: sha256Hex(payload), statement, keyId, envelope: text }
 }
 
 function openEnvelope(envelope: Uint8Array | string): Enveloped & { readonly envelope: string } {
   if (envelope.length > MAX_ENVELOPE) throw malformed(`its envelope is larger than ${MAX_ENVELOPE} bytes`)
-  // A copy: what was checked cannot change while its signature is.
+  // A copy, so that the bytes cannot change while the signature is checked.
   const bytes = typeof envelope === 'string' ? utf8(envelope) : Uint8Array.from(envelope)
   const opened = FORM.open(bytes)
   if (opened === 'not of this form') throw malformed('its envelope is not in canonical form')
-  if (opened === 'not base64') throw malformed('its envelope is not base64 where it should be')
+  if (opened === 'not base64') throw malformed('its payload or signature is not base64')
   return { ...opened, envelope: latin1(bytes) }
 }
 
@@ -158,9 +157,9 @@ function write(value: Json): string | undefined {
   return writeShape(value, SHAPE)
 }
 
-/** Says why a value is not a statement. */
+/** Throws the reason why a value is not a statement. */
 function explain(value: Json): never {
-  throw malformed(problemWith(value, SHAPE) ?? 'it changes')
+  throw malformed(problemWith(value, SHAPE) ?? 'it changed while it was read')
 }
 
 function notEmpty(items: Field): Field {

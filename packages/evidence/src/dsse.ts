@@ -1,26 +1,26 @@
-// DSSE envelopes, one form for each type of payload. An envelope has one canonical spelling, so it is matched as text
-// instead of being parsed; and its payload must be the canonical text of what it holds, to the byte.
+// DSSE envelopes with one signature. An envelope has one canonical form, so it is matched as text instead of parsed. Its payload
+// must be canonical JSON.
 
 import { ascii, concat, decodeUtf8, fromBase64, latin1, toBase64 } from './bytes.ts'
 import { parseCanonical } from './canonical.ts'
 import type { Json } from './json.ts'
 import { verifySignature, type PublicKey } from './keys.ts'
 
-/** What an envelope holds, nothing verified. */
+/** The content of an envelope. Nothing in it is verified. */
 export interface Enveloped {
   readonly payload: Uint8Array
-  /** Id of the key that is said to have signed: 64 characters, whatever they are. */
+  /** The claimed id of the signing key: 64 arbitrary characters. */
   readonly keyId: string
   readonly signature: Uint8Array
 }
 
 /** The envelopes of one type of payload. */
 interface EnvelopeForm {
-  /** Puts an envelope together. Checks nothing. */
+  /** Builds an envelope. Checks nothing. */
   format(payload: Uint8Array, keyId: string, signature: Uint8Array): Uint8Array
-  /** Takes an envelope apart; or says what it is not: of this form, or base64 where it should be. */
+  /** Splits an envelope, or returns why it is malformed. */
   open(bytes: Uint8Array): Enveloped | 'not of this form' | 'not base64'
-  /** What stands before a payload when it is signed: its type and its length cannot be taken for another's. */
+  /** The signed prefix of a payload: its type and its length. */
   head(length: number): string
 }
 
@@ -39,7 +39,7 @@ export function envelopeForm(payloadType: string): EnvelopeForm {
     format: (payload, keyId, signature) =>
       ascii(BEFORE + toBase64(payload) + between + keyId + KEY_END + toBase64(signature) + AFTER),
     open(bytes) {
-      // Pieces of the bytes become text by themselves: cutting up one long text makes every later step slower.
+      // Each piece is decoded separately: slices of one long string make every later step slower.
       const end = Math.max(bytes.length - tailLength, 0)
       const start = latin1(bytes.subarray(0, BEFORE.length))
       const tail = latin1(bytes.subarray(end))
@@ -59,7 +59,7 @@ export function envelopeForm(payloadType: string): EnvelopeForm {
   }
 }
 
-/** Whether the signature of an envelope of this form is of this key. */
+/** Whether the signature of an envelope of this form is valid under this key. */
 export function isSignedBy(
   key: PublicKey,
   form: EnvelopeForm,
@@ -68,20 +68,20 @@ export function isSignedBy(
   return verifySignature(key, concat(ascii(form.head(payload.length)), payload), signature)
 }
 
-/** How a payload of some kind is written, and why something is none. */
+/** How to write a payload of one type, and how to explain that a value is not one. */
 export interface PayloadForm {
   readonly maxBytes: number
-  /** The canonical text of a value of this kind; undefined for anything else. */
+  /** The canonical text of a value of this type; undefined for other values. */
   readonly write: (value: Json) => string | undefined
-  /** Says why a value is not of this kind. */
+  /** Throws the reason why a value is not of this type. */
   readonly explain: (value: Json) => never
 }
 
-/** The value that a payload is the canonical text of, to the byte. @throws what `explain` throws, or a `JSON_…` fault. */
+/** The value of a canonical payload. @throws the error of `explain`, or an EvidenceError with a `JSON_…` code. */
 export function readPayload(payload: Uint8Array, { maxBytes, write, explain }: PayloadForm): Json {
   const text = decodeUtf8(payload)
   const value = text === undefined ? null : parseLeniently(text)
-  // Whatever the lenient parser made of the text: only one text is the canonical form of that, and it must be this one.
+  // A value has exactly one canonical text, so this comparison makes the lenient parser safe.
   if (text === undefined || write(value) !== text) explain(parseCanonical(payload, maxBytes))
   return value
 }
@@ -90,7 +90,7 @@ function parseLeniently(text: string): Json {
   try {
     return JSON.parse(text) as Json
   } catch {
-    // The strict parser says what is wrong.
+    // The strict parser gives the precise error.
     return null
   }
 }

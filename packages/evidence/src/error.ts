@@ -1,6 +1,6 @@
-// Every fault this package throws, by code. A false pack is not a fault: `verifyPack` reports it.
+// The error class of this package and its codes. A false pack is not an error: `verifyPack` reports it.
 
-/** The closed list of fault codes. Branch on these, never on the message. */
+/** The closed list of error codes. Branch on these, never on the message. */
 export type EvidenceErrorCode =
   | 'JSON_MALFORMED'
   | 'JSON_NOT_UTF8'
@@ -38,9 +38,7 @@ export type EvidenceErrorCode =
   | 'TRUST_MALFORMED'
 
 /**
- * The one error class of this package.
- *
- * The message says what was found and what to do; it never holds key material or argument values.
+ * The error class of this package. The message never contains key material or argument values.
  */
 export class EvidenceError extends Error {
   readonly code: EvidenceErrorCode
@@ -52,15 +50,14 @@ export class EvidenceError extends Error {
   }
 }
 
-/** The code of `fault` if it is one of ours; anything else is rethrown, because it is a bug and not bad input. */
+/** The code of an EvidenceError. Rethrows any other error, because it is a bug and not bad input. */
 export function codeOf(fault: unknown): EvidenceErrorCode {
   if (fault instanceof EvidenceError) return fault.code
   throw fault
 }
 
 /**
- * A piece of somebody else's text for a message: cut short, and without characters that a terminal would obey or that
- * would not be seen.
+ * Untrusted text for a message: at most 40 characters, without control characters and invisible characters.
  */
 export function shown(text: string): string {
   return text.slice(0, 40).replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '\u{fffd}')

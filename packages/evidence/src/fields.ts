@@ -1,27 +1,27 @@
-// Fields of wire data: what each must be, and its canonical text if it is. Checking and writing are one reading of the
-// value, so that what was checked is what is written; and the shape of every kind is a table that can be read.
+// Tables of fields that check a value and write its canonical text. Both happen in one read of the value, so the written text is
+// exactly the checked value.
 
 import { quote } from './canonical.ts'
 import { shown } from './error.ts'
 import { DATA_PROTOTYPE, isObject, type Json, type JsonObject } from './json.ts'
 
-/** One field: what it must be, in words, and how it is written. */
+/** One field: a description of its valid values, and how to write them. */
 export interface Field {
   readonly expected: string
   readonly optional: boolean
-  /** The canonical text of a value that is right; undefined for one that is not. */
+  /** The canonical text of a valid value; undefined for an invalid one. */
   readonly write: (value: Json) => string | undefined
 }
 
 /** Fields by name. */
 export type Fields = Readonly<Record<string, Field>>
 
-/** A field at its place in an object. */
+/** A field with its name in an object. */
 interface NamedField extends Field {
   readonly name: string
-  /** The text that stands before its value. */
+  /** The text before its value. */
   readonly opening: string
-  // Most fields of a receipt say what the last one's said: the ledger, the key, the policy. The text written then still holds.
+  // A cache: consecutive receipts mostly repeat the ledger, the key and the policy.
   last: Json | undefined
   lastText: string
 }
@@ -33,7 +33,7 @@ export type Shape = readonly NamedField[]
 export function shape(fields: Fields): Shape {
   const names = Object.keys(fields).sort()
   return names.map((name) => ({
-    // Sound: the names are the table's own.
+    // Sound: the names are the keys of the table.
     ...(fields[name] as Field),
     name,
     opening: `,${quote(name)}:`,
@@ -48,7 +48,7 @@ export function writeShape(value: Json, shape: Shape): string | undefined {
   let text = ''
   let found = 0
   for (const field of shape) {
-    // A plain object inherits nothing that a field is named after, so what is there is its own.
+    // A plain object inherits no property with the name of a field.
     const member = value[field.name]
     if (member === undefined && field.optional) continue
     const written = member === undefined ? undefined : writeMember(field, member)
@@ -62,7 +62,7 @@ export function writeShape(value: Json, shape: Shape): string | undefined {
 function writeMember(field: NamedField, member: Json): string | undefined {
   if (member === field.last) return field.lastText
   const written = field.write(member)
-  // Only text: it cannot change, and it is what takes long to check.
+  // Only text is cached: it cannot change, and it is the slowest to check.
   if (written !== undefined && typeof member === 'string') {
     field.last = member
     field.lastText = written
@@ -70,11 +70,11 @@ function writeMember(field: NamedField, member: Json): string | undefined {
   return written
 }
 
-/** What is wrong with `value` as an object of this shape, or undefined if nothing is. Names fields, never values. */
+/** Describes why `value` does not have this shape; undefined if it does. Names fields, never values. */
 export function problemWith(value: Json, shape: Shape): string | undefined {
   if (writeShape(value, shape) !== undefined) return undefined
   if (!isObject(value)) return 'it is not an object'
-  if (!isPlain(value)) return 'it is an object of a class'
+  if (!isPlain(value)) return 'it is an instance of a class'
   for (const { name, optional, write, expected } of shape) {
     const member = value[name]
     if (member === undefined && !optional) return `\`${name}\` is missing`
@@ -82,10 +82,10 @@ export function problemWith(value: Json, shape: Shape): string | undefined {
   }
   const unknown = Object.keys(value).find((key) => !shape.some(({ name }) => name === key))
   if (unknown === undefined) return 'a field is undefined; leave it out'
-  return `it has a field that is not known here: \`${shown(unknown)}\``
+  return `it has an unknown field \`${shown(unknown)}\``
 }
 
-/** Makes a field optional: it may be absent, but if it is there it must be right. */
+/** Makes a field optional: missing or valid. */
 export function optional(field: Field): Field {
   return { ...field, optional: true }
 }
@@ -103,7 +103,7 @@ export function text(max: number): Field {
   )
 }
 
-/** Text in exactly one form. */
+/** Text that matches a pattern. */
 export function form(expected: string, pattern: RegExp): Field {
   return textThat(expected, (value) => pattern.test(value))
 }
@@ -127,14 +127,14 @@ export function word(...words: readonly string[]): Field {
   return required(`one of ${words.join(', ')}`, (value) => written.get(value))
 }
 
-/** A list of at most `max` items; repetitions are not looked for. */
+/** A list of at most `max` items. Duplicates are allowed. */
 export function array(item: Field, max: number): Field {
   return required(`a list of at most ${max}, each ${item.expected}`, (value) =>
     Array.isArray(value) && value.length <= max ? writeItems(value, item) : undefined,
   )
 }
 
-/** A list of at most `max` items, none of them twice. */
+/** A list of at most `max` items without duplicates. */
 export function list(item: Field, max: number): Field {
   return required(`a list of at most ${max}, each once, each ${item.expected}`, (value) =>
     Array.isArray(value) && value.length <= max && new Set(value).size === value.length
@@ -165,12 +165,12 @@ export const decimal: Field = form(
   /^(?:-(?!0\.0000$))?(?:0|[1-9][0-9]{0,9})\.[0-9]{4}$/,
 )
 
-/** 32 bytes in base64: a hash, or a key (that it is a good one is checked where keys are imported). */
+/** 32 bytes in base64: a hash or a key. `importPublicKey` checks the strength of keys. */
 export const bytes32: Field = form('32 bytes in base64', /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/)
 
-/** A moment in UTC with milliseconds: `2026-01-31T23:59:59.000Z`. */
+/** A UTC timestamp with milliseconds: `2026-01-31T23:59:59.000Z`. */
 export const moment: Field = textThat(
-  'a moment like `2026-01-31T23:59:59.000Z`',
+  'a timestamp like `2026-01-31T23:59:59.000Z`',
   (value) => MOMENT.test(value) && daysIn(value) >= Number(value.slice(8, 10)),
 )
 
@@ -183,7 +183,7 @@ function isPlain(value: Json): value is JsonObject {
 function writeItems(items: readonly Json[], { write }: Field): string | undefined {
   let text = ''
   for (let i = 0; i < items.length; i++) {
-    // Sound: a hole reads as undefined, which no field takes.
+    // Sound: a hole reads as undefined, which no field accepts.
     const written = write(items[i] as Json)
     if (written === undefined) return undefined
     text += (i === 0 ? '' : ',') + written
@@ -194,7 +194,7 @@ function writeItems(items: readonly Json[], { write }: Field): string | undefine
 const HEX_DIGIT = new Uint8Array(128)
 for (const digit of '0123456789abcdef') HEX_DIGIT[digit.charCodeAt(0)] = 1
 
-/** Receipts are mostly hashes. Looked up, a digit and a letter cost the same; a pattern mispredicts at every other one. */
+/** A table is faster than a pattern here, and receipts are mostly hashes. */
 function isHex(text: string): boolean {
   for (let i = 0; i < text.length; i++) if (HEX_DIGIT[text.charCodeAt(i)] !== 1) return false
   return true

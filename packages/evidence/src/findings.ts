@@ -1,6 +1,6 @@
-// Everything a verification can find, in the order in which it looks. `docs/findings.md` is made from this table.
+// All findings of the verifier, in the order of its checks. `npm run docs` generates `docs/findings.md` from this table.
 
-/** What a finding says of the pack: that it cannot be read, or that it can and is not true. */
+/** `malformed`: the pack cannot be read. `false`: it can be read, but a check failed. */
 export type Severity = 'malformed' | 'false'
 
 /** The stages of a verification, in order. */
@@ -82,118 +82,121 @@ export type FindingCode =
   | 'PAYLOAD_CHANGED'
   | 'PAYLOAD_UNREFERENCED'
 
-/** The table. */
+/** The stage, severity and sentence of each code. */
 export const FINDINGS: Readonly<Record<FindingCode, FindingRule>> = {
-  ARCHIVE_MALFORMED: malformed('archive', 'The archive is not in the one form a pack can have.'),
-  ARCHIVE_TOO_LARGE: malformed('archive', 'A part of the archive is larger than its limit.'),
+  ARCHIVE_MALFORMED: malformed('archive', 'The file is not an archive in the exact form of a pack.'),
+  ARCHIVE_TOO_LARGE: malformed('archive', 'A part of the archive exceeds its size limit.'),
   PACK_MALFORMED: malformed('archive', 'A part of the pack cannot be read.'),
-  MEMBER_MISSING: malformed('archive', 'A member that should be there is missing.'),
-  MEMBER_UNEXPECTED: malformed('archive', 'The pack holds a member that does not belong in it.'),
-  MEMBER_CHANGED: wrong('archive', 'A member is not the one the manifest was made for.'),
+  MEMBER_MISSING: malformed('archive', 'A required member is missing.'),
+  MEMBER_UNEXPECTED: malformed('archive', 'The pack contains a member that does not belong in it.'),
+  MEMBER_CHANGED: wrong('archive', 'A member differs from its size or digest in the manifest.'),
   MANIFEST_WRONG: wrong('archive', 'The manifest contradicts the checkpoint.'),
-  TRUST_LEDGER_WRONG: wrong('trust', 'The pack is of another ledger than the trust file names.'),
+  TRUST_LEDGER_WRONG: wrong(
+    'trust',
+    'The pack is from another ledger than the trust file names. Use the trust file of this ledger.',
+  ),
   CHECKPOINT_MALFORMED: malformed('checkpoint', 'The checkpoint cannot be read.'),
   CHECKPOINT_UNSIGNED: wrong(
     'checkpoint',
-    'No key that is trusted here has signed the checkpoint: it is forged, or this is not the trust file for it.',
+    'No trusted key signed the checkpoint. The pack is forged, or this is not its trust file.',
   ),
-  CHECKPOINT_SIGNATURE_WRONG: wrong('checkpoint', 'A signature under the checkpoint is wrong.'),
+  CHECKPOINT_SIGNATURE_WRONG: wrong('checkpoint', 'A signature under the checkpoint is invalid.'),
   CHECKPOINT_KEY_FOREIGN: wrong(
     'checkpoint',
-    'The key that signed the checkpoint is not a key of this ledger.',
+    'The key that signed the checkpoint is not an active key of this ledger.',
   ),
   CHECKPOINT_INCONSISTENT: wrong(
     'checkpoint',
-    'The ledger is not a continuation of the head seen earlier: history was rewritten or forked.',
+    'The ledger does not continue the checkpoint in the trust file: its history was rewritten or forked.',
   ),
   CHECKPOINT_OLDER: wrong(
     'checkpoint',
-    'The pack is older than the head seen earlier, or the tail of the ledger was cut off.',
+    'The pack is older than the checkpoint in the trust file, or the end of the ledger was cut off. Ask for a newer pack.',
   ),
   CONSISTENCY_MISSING: wrong(
     'checkpoint',
-    'The pack does not prove that it continues the head seen earlier.',
+    'The pack does not prove that it continues the checkpoint in the trust file. Export it again with `--since`.',
   ),
-  WITNESS_QUORUM_MISSED: wrong('checkpoint', 'Fewer witnesses have cosigned than the trust file demands.'),
+  WITNESS_QUORUM_MISSED: wrong('checkpoint', 'Fewer witnesses cosigned than the trust file requires.'),
   PROOF_MALFORMED: malformed('leaves', 'A proof cannot be read.'),
-  RECEIPT_COUNT_WRONG: wrong('leaves', 'A bundle does not hold as many receipts as the manifest says.'),
+  RECEIPT_COUNT_WRONG: wrong('leaves', 'A bundle contains more or fewer receipts than the manifest states.'),
   LEAVES_WRONG: wrong(
     'leaves',
-    'The receipts do not lead to the root of the checkpoint: one was changed, removed, added or moved.',
+    'The receipts do not match the root of the checkpoint: at least one was changed, removed, added or moved.',
   ),
-  INCLUSION_WRONG: wrong('leaves', 'The proof of a receipt does not lead to the root of the checkpoint.'),
-  RECEIPT_MALFORMED: malformed('parse', 'A receipt is not in canonical form or has a wrong field.'),
-  RECEIPT_VERSION_UNKNOWN: malformed('parse', 'A receipt has a version that is not known here.'),
-  RECEIPT_KIND_UNKNOWN: malformed('parse', 'A receipt is of a kind that is not known here.'),
+  INCLUSION_WRONG: wrong(
+    'leaves',
+    'The inclusion proof of a receipt does not match the root of the checkpoint.',
+  ),
+  RECEIPT_MALFORMED: malformed(
+    'parse',
+    'A receipt is not in canonical form, or one of its fields is invalid.',
+  ),
+  RECEIPT_VERSION_UNKNOWN: malformed(
+    'parse',
+    'This verifier does not know the version of a receipt. Use a newer verifier.',
+  ),
+  RECEIPT_KIND_UNKNOWN: malformed(
+    'parse',
+    'This verifier does not know the kind of a receipt. Use a newer verifier.',
+  ),
   RECEIPT_FOREIGN: wrong('parse', 'A receipt belongs to another ledger.'),
   GENESIS_MISSING: wrong(
     'parse',
     'The first entry of the ledger is not in the pack, so its keys are unknown.',
   ),
-  GENESIS_MISPLACED: wrong(
-    'parse',
-    'A genesis receipt stands elsewhere than at the beginning, or something else stands there.',
-  ),
-  SIGNATURE_WRONG: wrong('signatures', 'The signature of a receipt is wrong.'),
-  KEY_UNKNOWN: wrong(
-    'signatures',
-    'A receipt is signed by a key that was never added to the ledger before it.',
-  ),
-  KEY_RETIRED: wrong('signatures', 'A receipt is signed by a key that had been retired before it.'),
-  KEY_ROLE_WRONG: wrong('signatures', 'A key signed or was added for what it may not do.'),
+  GENESIS_MISPLACED: wrong('parse', 'Entry 0 is not a genesis receipt, or a later entry is one.'),
+  SIGNATURE_WRONG: wrong('signatures', 'The signature of a receipt is invalid.'),
+  KEY_UNKNOWN: wrong('signatures', 'A receipt uses a key that the ledger did not add before it.'),
+  KEY_RETIRED: wrong('signatures', 'A receipt is signed by a key that was already retired.'),
+  KEY_ROLE_WRONG: wrong('signatures', 'A key signed, or was added, for a role that it must not have.'),
   KEY_WEAK: wrong('signatures', 'A key of the ledger is not a strong Ed25519 key.'),
-  KEY_FILE_WRONG: wrong('signatures', 'The keys shown in the pack are not those of the ledger.'),
-  CHAIN_BROKEN: wrong('chain', "A receipt does not link to its writer's previous one."),
-  CHAIN_GAP: wrong('chain', "A receipt of a writer's chain is missing before this one."),
-  CHAIN_FORKED: wrong('chain', 'A writer used the same place in its chain twice.'),
+  KEY_FILE_WRONG: wrong('signatures', 'The keys in `keys/` are not the keys of the ledger.'),
+  CHAIN_BROKEN: wrong('chain', 'A receipt does not link to the previous receipt of its writer.'),
+  CHAIN_GAP: wrong('chain', 'A receipt is missing before this one in the chain of its writer.'),
+  CHAIN_FORKED: wrong('chain', 'A writer used the same position in its chain twice.'),
   LAMPORT_WRONG: wrong(
     'chain',
     'The Lamport clock of a receipt does not follow from its causes and its predecessor.',
   ),
-  TIME_REWOUND: wrong('chain', "A receipt is dated before its writer's previous one."),
-  RECEIPT_REPEATED: wrong('chain', 'The same receipt stands in the ledger twice.'),
-  CAUSE_UNKNOWN: wrong('chain', 'A receipt names a cause that does not stand before it.'),
+  TIME_REWOUND: wrong('chain', 'A receipt is dated before the previous receipt of its writer.'),
+  RECEIPT_REPEATED: wrong('chain', 'The same receipt is in the ledger twice.'),
+  CAUSE_UNKNOWN: wrong('chain', 'A receipt names a cause that is not before it in the ledger.'),
   REFERENCES_TOO_MANY: malformed(
     'chain',
-    'The receipts refer to more entries outside of the pack than can be followed.',
+    'The receipts refer to more entries outside the pack than the verifier can track.',
   ),
-  EFFECT_WITHOUT_DECISION: wrong('pairing', 'An effect belongs to no decision that it names as its cause.'),
-  EFFECT_NOT_ALLOWED: wrong('pairing', 'An effect belongs to a decision that did not allow it.'),
+  EFFECT_WITHOUT_DECISION: wrong('pairing', 'An effect does not name an earlier decision as its cause.'),
+  EFFECT_NOT_ALLOWED: wrong('pairing', 'An effect belongs to a decision that did not allow the call.'),
   EFFECT_REPEATED: wrong('pairing', 'A decision has more than one effect.'),
-  EFFECT_LATE_WRONG: wrong(
-    'pairing',
-    'An effect is marked late, or is not, against what was recorded before.',
-  ),
+  EFFECT_LATE_WRONG: wrong('pairing', 'The `late` mark of an effect contradicts earlier receipts.'),
   APPROVAL_WITHOUT_ESCALATION: wrong(
     'pairing',
-    'An approval answers a decision that asked for none, or was answered already.',
+    'An approval answers a decision that was not escalated or is already answered.',
   ),
   APPROVAL_NOT_GRANTED: wrong(
     'pairing',
-    'A decision rests on an approval that was not granted before it, or had expired.',
+    'A decision uses an approval that was not granted before it, or that had expired.',
   ),
   APPROVAL_REUSED: wrong('pairing', 'An approval was used more than once.'),
-  APPROVAL_FOR_ANOTHER_CALL: wrong(
-    'pairing',
-    'An approval was used for another call than the one that was asked about.',
-  ),
+  APPROVAL_FOR_ANOTHER_CALL: wrong('pairing', 'An approval was used for another call than the approver saw.'),
   APPROVAL_BY_REQUESTER: wrong('pairing', 'A principal approved its own request.'),
   DELEGATION_NOT_GRANTED: wrong(
     'pairing',
-    'A call was allowed under a delegation that was not given to its principal, had ended, or was revoked.',
+    'A call was allowed under a delegation that its principal did not have, or that was expired or revoked.',
   ),
-  POLICY_CHANGED: wrong('policy', 'A policy text is not the one its digest names.'),
+  POLICY_CHANGED: wrong('policy', 'A policy text does not match its digest.'),
   POLICY_NOT_ACTIVE: wrong('policy', 'A decision was made under a policy that was not active.'),
-  PAYLOAD_CHANGED: wrong('policy', 'A disclosed payload is not the one its digest names.'),
+  PAYLOAD_CHANGED: wrong('policy', 'A disclosed payload does not match its digest.'),
   PAYLOAD_UNREFERENCED: wrong('policy', 'No receipt of the pack refers to a disclosed payload.'),
 }
 
-/** One thing that is wrong. */
+/** A failed check of one pack. */
 export interface Finding {
   readonly code: FindingCode
-  /** Index of the receipt in the ledger, if it is about one. */
+  /** Index of the receipt in the ledger, if the finding is about a receipt. */
   readonly index?: number
-  /** Name of the member, if it is about one. */
+  /** Name of the member, if the finding is about a member. */
   readonly member?: string
   readonly sentence: string
 }

@@ -1,4 +1,4 @@
-// The host features this package may use, and no others: what is not declared here does not compile.
+// The only globals of the runtime that this package may use. Others do not compile.
 
 interface TextEncoder {
   encode(text: string): Uint8Array

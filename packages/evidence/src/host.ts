@@ -1,20 +1,20 @@
-// What the host offers beyond the language: Node's own crypto where there is one, WebCrypto elsewhere.
+// Finds the crypto of the runtime: that of Node if available, else WebCrypto.
 //
-// Node's modules are reached through `process.getBuiltinModule`, which bundlers do not follow, so that one source
-// serves both and a browser bundle holds no trace of Node. The types below name only what is used.
+// Loads Node modules through `process.getBuiltinModule`, which bundlers ignore, so the same source runs in browsers. The types
+// declare only what is used.
 
-/** A key of `node:crypto`. Opaque: it holds the key outside of JavaScript. */
+/** A key of `node:crypto`. Opaque. */
 export interface NodeKey {
   readonly type: string
   export(options: { readonly format: 'jwk' }): { readonly x?: string }
 }
 
-/** Node's Buffer, as far as it is used here. */
+/** The used part of a Buffer. */
 export interface NodeBytes extends Uint8Array {
   toString(encoding?: 'base64' | 'latin1'): string
 }
 
-/** The part of `node:crypto` that is used here. */
+/** The used part of `node:crypto`. */
 export interface NodeCrypto {
   hash(algorithm: 'sha256', data: string | Uint8Array, encoding: 'hex'): string
   hash(algorithm: 'sha256', data: string | Uint8Array, encoding: 'buffer'): Uint8Array
@@ -24,7 +24,7 @@ export interface NodeCrypto {
   verify(algorithm: null, data: Uint8Array, key: NodeKey, signature: Uint8Array): boolean
 }
 
-/** Node's `Buffer` itself. */
+/** The used part of the `Buffer` constructor. */
 export interface NodeBuffer {
   isBuffer(bytes: Uint8Array): boolean
   concat(parts: readonly Uint8Array[]): NodeBytes
@@ -38,7 +38,7 @@ export interface WebKey {
   readonly type: string
 }
 
-/** The part of `crypto.subtle` that Ed25519 needs. */
+/** The used part of `crypto.subtle`. */
 export interface WebCrypto {
   importKey(
     format: 'raw' | 'pkcs8',
@@ -57,22 +57,22 @@ interface Host {
   readonly crypto?: { readonly subtle?: WebCrypto; getRandomValues?(array: Uint32Array): Uint32Array }
 }
 
-// Sound: every member is optional and tested before use.
+// Sound: every member is optional and checked before use.
 const host = globalThis as unknown as Host
 const builtin = host.process?.getBuiltinModule?.bind(host.process)
 
-/** Node's crypto, or undefined outside of Node. */
+/** `node:crypto`, or undefined outside Node. */
 export const nodeCrypto: NodeCrypto | undefined = builtin?.('node:crypto') as NodeCrypto | undefined
 
-/** Node's Buffer, or undefined outside of Node. */
+/** `Buffer`, or undefined outside Node. */
 export const nodeBuffer: NodeBuffer | undefined = (
   builtin?.('node:buffer') as { Buffer: NodeBuffer } | undefined
 )?.Buffer
 
-/** WebCrypto, or undefined where the host has none (a page that is not a secure context). */
+/** WebCrypto, or undefined if there is none (a page that is not a secure context). */
 export const webCrypto: WebCrypto | undefined = host.crypto?.subtle
 
-/** 32 random bits, for hash tables that strangers fill. Nothing that is reported depends on them. */
+/** 32 random bits, for hash tables with untrusted keys. No result depends on them. */
 export function randomWord(): number {
   return host.crypto?.getRandomValues?.(new Uint32Array(1))[0] ?? 0
 }

@@ -1,12 +1,11 @@
-// A set of receipt ids with a clock and a few bits for each, in typed arrays: some 50 bytes a receipt instead of the 260
-// that objects take, so that a million receipts fit where a verifier runs.
+// A hash table of receipt ids with a clock and marks, in typed arrays: about 50 bytes per receipt instead of 260 for objects.
 
 import { randomWord } from './host.ts'
 
 const CHUNK = 1 << 14
 const WORDS = 8
 
-/** One receipt's place in the set. */
+/** The position of a receipt in the table. */
 export type Slot = number
 
 interface Chunk {
@@ -15,15 +14,15 @@ interface Chunk {
   readonly marks: Uint8Array
 }
 
-/** Ids seen so far. It only grows. */
+/** A table of receipt ids. It only grows. */
 export class IdTable {
   readonly #chunks: Chunk[] = []
-  // Open addressing over slot + 1; never more than half full.
+  // Open addressing. Entries are slot + 1; at most half of them are used.
   #table: Int32Array = new Int32Array(2 * CHUNK)
   #size = 0
   readonly #seed = randomWord()
 
-  /** Adds an id with its clock and marks; undefined if it was there already. */
+  /** Adds an id with its clock and marks. Returns undefined if it is already in the table. */
   add(id: string, clock: number, marks: number): Slot | undefined {
     const words = wordsOf(id)
     const at = this.#probe(words)
@@ -60,7 +59,7 @@ export class IdTable {
     this.#chunkFor(slot).marks[slot % CHUNK] = marks
   }
 
-  /** Where these words are, or the free place where they would go. */
+  /** The position of these words, or the free position for them. */
   #probe(words: Uint32Array): number {
     const mask = this.#table.length - 1
     for (let at = this.#spread(words, 0) & mask; ; at = (at + 1) & mask) {
@@ -69,7 +68,7 @@ export class IdTable {
     }
   }
 
-  /** Ids that are only referred to are anybody's choice: without a secret, a forger could have them all collide. */
+  /** Seeded, because a forger can choose ids that all collide. */
   #spread(words: Uint32Array, start: number): number {
     let mixed = this.#seed
     for (let i = start; i < start + WORDS; i++) {
@@ -111,7 +110,7 @@ const scratch = new Uint32Array(WORDS)
 const DIGITS = new Uint8Array(128)
 for (let digit = 0; digit < 16; digit++) DIGITS[digit.toString(16).charCodeAt(0)] = digit
 
-/** An id as numbers. The array is reused: the caller copies what it keeps. */
+/** An id as numbers. The array is reused, so the caller must copy it. */
 function wordsOf(id: string): Uint32Array {
   for (let i = 0; i < WORDS; i++) {
     let word = 0

@@ -1,4 +1,4 @@
-// The public surface. Whatever is exported here is API: named, documented, and kept.
+// The public API of this package.
 
 export { canonicalBytes, canonicalize, type CanonicalLimits } from './canonical.ts'
 export {

@@ -1,14 +1,13 @@
-// The strict JSON parser: the one way in for text from outside. It refuses every document that two honest
-// parsers could read differently.
+// The strict JSON parser for all outside text. It refuses every document that two parsers could read differently.
 
 import { decodeUtf8, utf8Length } from './bytes.ts'
 import { EvidenceError, type EvidenceErrorCode } from './error.ts'
 import { isJsonNumber, losesDigits } from './json-number.ts'
 
-/** Any value the strict parser can make, and the only values that can be canonicalised. */
+/** Any value that the strict parser returns. Only these values have a canonical form. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 
-/** A parsed object. Its keys are data, whatever their names: there is no prototype behind them. */
+/** A parsed object. Its prototype is empty, so all keys are data. */
 export interface JsonObject {
   readonly [key: string]: Json
 }
@@ -18,34 +17,34 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whether a value is a list. Unlike `Array.isArray` it narrows to what is in one. */
+/** Whether a value is a list. Unlike `Array.isArray`, it narrows the type of the items. */
 export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value)
 }
 
-/** Limits that are checked before any work is done. */
+/** Limits of a document. */
 export interface JsonLimits {
-  /** Longest document, in bytes. Default 1 MiB. */
+  /** Maximum size in bytes. Default 1 MiB. */
   readonly maxBytes?: number
-  /** Most values in it: scalars, arrays and objects, each counted once. Default `MAX_VALUES`. */
+  /** Maximum number of values: scalars, arrays and objects. Default `MAX_VALUES`. */
   readonly maxValues?: number
 }
 
-/** Deepest nesting of arrays and objects, in parsing and in canonicalising. */
+/** Maximum nesting of arrays and objects, for parsing and for canonical JSON. */
 export const MAX_DEPTH = 64
 
 /**
- * Most values in a document or a copied value, unless a caller says otherwise. A value costs up to 200 bytes of memory and three
- * bytes of text, so the length of a text is no bound on what reading it costs.
+ * Default maximum number of values in a document or a copied value. Three bytes of text can need 200 bytes of memory, so a limit
+ * on the text alone does not bound the memory.
  */
 export const MAX_VALUES = 250_000
 
 const DEFAULT_MAX_BYTES = 1 << 20
 
-// Objects made by this constructor have an empty prototype: `constructor`, `toJSON` or `__proto__` in the data are
-// ordinary keys. Unlike `Object.create(null)` the engine keeps them in its fast form.
+// Objects of this constructor have an empty prototype, so `constructor`, `toJSON` and `__proto__` are ordinary keys. Engines
+// handle them faster than objects from `Object.create(null)`.
 const Data = function () {
-  // Nothing to set up: the constructor is here for its prototype.
+  // Empty: only the prototype is needed.
 } as unknown as { new (): Record<string, Json>; prototype: object }
 Data.prototype = Object.freeze(Object.create(null) as object)
 
@@ -55,12 +54,11 @@ export const DATA_PROTOTYPE: object = Data.prototype
 /**
  * Parses one JSON text (RFC 8259), strictly.
  *
- * Refuses, each with its own code: bytes that are not UTF-8, a byte-order mark, duplicate keys (compared after
- * unescaping), lone surrogates, trailing data, `-0`, numbers outside binary64, whole numbers beyond 2^53-1 (from 1e21 on
- * those that have an exponent and lose no digit are taken), more than 64 levels, more than `maxBytes` bytes, more than
- * `maxValues` values.
+ * Refuses bytes that are not UTF-8, a byte-order mark, duplicate keys (compared after unescaping), lone surrogates, trailing
+ * data, `-0`, numbers outside binary64, whole numbers beyond 2^53-1 (except from 1e21 on with an exponent and no lost digit),
+ * more than 64 levels, more than `maxBytes` bytes and more than `maxValues` values.
  *
- * @throws EvidenceError with a `JSON_…` code. The message names the position, never the content.
+ * @throws EvidenceError with a `JSON_…` code. The message has the position, never the content.
  */
 export function parseJson(input: Uint8Array | string, limits: JsonLimits = {}): Json {
   const maxBytes = limits.maxBytes ?? DEFAULT_MAX_BYTES
@@ -69,17 +67,16 @@ export function parseJson(input: Uint8Array | string, limits: JsonLimits = {}): 
   }
   const text = typeof input === 'string' ? input : decodeUtf8(input)
   if (text === undefined) throw new EvidenceError('JSON_NOT_UTF8', 'the document is not UTF-8')
-  if (!text.isWellFormed()) throw refuse('JSON_LONE_SURROGATE', 'holds half of a surrogate pair', 0)
+  if (!text.isWellFormed()) throw refuse('JSON_LONE_SURROGATE', 'contains half of a surrogate pair', 0)
   return new Parser(text, limits.maxValues ?? MAX_VALUES).document()
 }
 
 /**
- * Copies a value into what the parser would have made of it: objects without a prototype, plain arrays. Each member is read
- * once, so that a value which shows something else on every look is one thing from here on. Texts and numbers are taken as
- * they are; `canonicalize` says whether JSON can hold them.
+ * Copies a value into objects without a prototype and plain arrays, as the parser returns them. Reads each member once, so a
+ * getter cannot return different values later. Does not check strings and numbers; `canonicalize` does.
  *
- * @throws EvidenceError `VALUE_NOT_JSON` for what is no plain data, `JSON_TOO_DEEP` also for a cycle, `JSON_TOO_MANY_VALUES`
- * for more than `MAX_VALUES`; a part that is shared counts as often as it would be written.
+ * @throws EvidenceError `VALUE_NOT_JSON` for anything but plain data, `JSON_TOO_DEEP` also for a cycle, `JSON_TOO_MANY_VALUES` for
+ * more than `MAX_VALUES`. A shared part counts each time it occurs.
  */
 export function copyJson(value: unknown): Json {
   return copy(value, 0, { left: MAX_VALUES })
@@ -87,7 +84,7 @@ export function copyJson(value: unknown): Json {
 
 function copy(value: unknown, depth: number, budget: { left: number }): Json {
   if (--budget.left < 0) {
-    throw new EvidenceError('JSON_TOO_MANY_VALUES', `the value holds more than ${MAX_VALUES} values`)
+    throw new EvidenceError('JSON_TOO_MANY_VALUES', `the value contains more than ${MAX_VALUES} values`)
   }
   if (
     typeof value === 'string' ||
@@ -110,14 +107,14 @@ function copyArray(array: readonly unknown[], depth: number, budget: { left: num
   for (let i = 0; i < length; i++) copied.push(copy(array[i], depth, budget))
   const own = Reflect.ownKeys(array).length === length + 1
   if (!own || Object.getPrototypeOf(array) !== Array.prototype)
-    throw notPlain('an array that is more than a list')
+    throw notPlain('an array with further properties')
   return copied
 }
 
 function copyObject(object: object, depth: number, budget: { left: number }): Json {
   const prototype: unknown = Object.getPrototypeOf(object)
   if (prototype !== Object.prototype && prototype !== null && prototype !== DATA_PROTOTYPE) {
-    throw notPlain('an object of a class')
+    throw notPlain('an instance of a class')
   }
   if (Object.getOwnPropertySymbols(object).length > 0) throw notPlain('a symbol key')
   const copied = new Data()
@@ -128,10 +125,10 @@ function copyObject(object: object, depth: number, budget: { left: number }): Js
 }
 
 function notPlain(what: string): EvidenceError {
-  return new EvidenceError('VALUE_NOT_JSON', `the value holds ${what}, which JSON cannot express`)
+  return new EvidenceError('VALUE_NOT_JSON', `the value contains ${what}, which JSON cannot express`)
 }
 
-/** Whether the document takes more bytes than this; a UTF-16 unit of text stands for one to three of them. */
+/** Whether the document has more than `maxBytes` bytes. A UTF-16 unit has one to three bytes in UTF-8. */
 function isLonger(input: Uint8Array | string, maxBytes: number): boolean {
   if (typeof input !== 'string' || input.length > maxBytes) return input.length > maxBytes
   return 3 * input.length > maxBytes && utf8Length(input) > maxBytes
@@ -142,9 +139,9 @@ function refuse(code: EvidenceErrorCode, problem: string, at: number): EvidenceE
 }
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
-// Everything a string may hold as it stands; the scan stops at a quote, a backslash or a control character.
+// The unescaped characters of a string: all but quotes, backslashes and control characters.
 const PLAIN = /[^"\\\u0000-\u001f]*/y
-// What may stand after a backslash by itself.
+// The characters of the short escapes.
 const ESCAPES: ReadonlySet<number> = new Set(Array.from('"\\/bfnrt', (letter) => letter.charCodeAt(0)))
 
 function isHexDigit(code: number): boolean {
@@ -154,26 +151,26 @@ function isHexDigit(code: number): boolean {
 
 class Parser {
   readonly #text: string
-  readonly #most: number
+  readonly #maxValues: number
   #at = 0
   #values = 0
 
-  constructor(text: string, most: number) {
+  constructor(text: string, maxValues: number) {
     this.#text = text
-    this.#most = most
+    this.#maxValues = maxValues
   }
 
   document(): Json {
     this.#space()
     const value = this.#value(0)
     this.#space()
-    if (this.#at < this.#text.length) throw this.#malformed('has something after its end')
+    if (this.#at < this.#text.length) throw this.#malformed('has trailing data')
     return value
   }
 
   #value(depth: number): Json {
-    if (++this.#values > this.#most) {
-      throw refuse('JSON_TOO_MANY_VALUES', `holds more than ${this.#most} values`, this.#at)
+    if (++this.#values > this.#maxValues) {
+      throw refuse('JSON_TOO_MANY_VALUES', `contains more than ${this.#maxValues} values`, this.#at)
     }
     switch (this.#text.charCodeAt(this.#at)) {
       case 0x7b:
@@ -202,7 +199,7 @@ class Parser {
       const start = this.#at
       if (this.#text.charCodeAt(start) !== 0x22) throw this.#malformed('lacks a key')
       const key = this.#string()
-      // Exact: the prototype is empty, so `in` sees only what this document has put here.
+      // The prototype is empty, so `in` finds only keys of this object.
       if (key in object) throw refuse('JSON_DUPLICATE_KEY', 'has the same key twice', start)
       this.#space()
       if (this.#text.charCodeAt(this.#at++) !== 0x3a) throw this.#malformed('lacks a colon', -1)
@@ -228,7 +225,7 @@ class Parser {
     this.#at++
   }
 
-  /** Consumes the closing bracket of an empty array or object, if it is there. */
+  /** Consumes a closing bracket, if it is next. Returns whether it was. */
   #closes(bracket: number): boolean {
     this.#space()
     if (this.#text.charCodeAt(this.#at) !== bracket) return false
@@ -236,7 +233,7 @@ class Parser {
     return true
   }
 
-  /** Consumes a comma (true) or the closing bracket (false). */
+  /** Consumes a comma (returns true) or the closing bracket (returns false). */
   #continues(bracket: number): boolean {
     this.#space()
     const code = this.#text.charCodeAt(this.#at++)
@@ -254,17 +251,17 @@ class Parser {
     throw this.#malformed('has an unfinished string or a control character', -1)
   }
 
-  /** The string that begins at `start`, read up to its first backslash. */
+  /** Reads the rest of the string that begins at `start`, from its first backslash on. */
   #escaped(start: number): string {
     for (let code = 0x5c; code !== 0x22; code = this.#text.charCodeAt(this.#at++)) {
       if (code === 0x5c) this.#escape()
-      // The end of the text is not a number, and no code at all.
+      // At the end of the text the code is NaN.
       else if (!(code >= 0x20)) throw this.#malformed('has an unfinished string or a control character', -1)
     }
     return this.#unescaped(start)
   }
 
-  /** Moves past what stands after a backslash. */
+  /** Moves past the rest of an escape. */
   #escape(): void {
     const letter = this.#text.charCodeAt(this.#at++)
     if (letter === 0x75) {
@@ -276,11 +273,11 @@ class Parser {
     } else if (!ESCAPES.has(letter)) throw this.#malformed('has an unknown escape', -1)
   }
 
-  /** The string that begins at `start` and ends here, every escape of which was checked. */
+  /** The string from `start` to here. Its escapes are already checked. */
   #unescaped(start: number): string {
-    // The engine puts it together in one piece; ours would be a chain of as many pieces as there are escapes.
+    // Faster than joining one piece per escape.
     const value = JSON.parse(this.#text.slice(start, this.#at)) as string
-    // The text itself is well formed; only escapes can spell half of a pair.
+    // The text is well formed, so only an escape can be a lone surrogate.
     if (!value.isWellFormed()) {
       throw refuse('JSON_LONE_SURROGATE', 'escapes half of a surrogate pair', this.#at)
     }
@@ -312,10 +309,10 @@ class Parser {
     }
   }
 
-  /** Moves past what the pattern matches here. Whether it does. */
+  /** Moves past a match of the pattern. Returns whether it matched. */
   #skip(pattern: RegExp): boolean {
     pattern.lastIndex = this.#at
-    // Unlike `exec`, `test` makes nothing that has to be thrown away again.
+    // `test` allocates nothing, unlike `exec`.
     if (!pattern.test(this.#text)) return false
     this.#at = pattern.lastIndex
     return true

@@ -1,26 +1,26 @@
-// The kinds of receipt, as types. A new need is a new kind or a new field here and in `shapes.ts`, never a second shape.
+// The types of all receipts. A new kind or field goes here and into `shapes.ts`.
 
 import type { ReasonCode, Verdict } from './reasons.ts'
 
-/** What a tool does to the world, mildest first. */
+/** The effect classes, mildest first. */
 export const EFFECT_CLASSES = ['read', 'write', 'delete', 'execute', 'send', 'pay', 'admin'] as const
-/** What a tool does to the world. */
+/** The effect class of a tool. */
 export type EffectClass = (typeof EFFECT_CLASSES)[number]
 
-/** Tiers, lowest first. */
+/** The tiers of principals, lowest first. */
 export const TIERS = ['observer', 'standard', 'elevated', 'admin'] as const
-/** How much a principal is trusted with. */
+/** The tier of a principal. */
 export type Tier = (typeof TIERS)[number]
 
-/** The ways a call can come in. */
+/** The doors that receipts name. */
 export const DOORS = ['mcp', 'llm', 'hook', 'http', 'sdk', 'browser'] as const
-/** The way a call came in. */
+/** The door of a call. */
 export type Door = (typeof DOORS)[number]
 
-/** What the author of arguments is called, where it is not the principal: an MCP server that asks its client something. */
+/** The form of `author`: an MCP server that wrote the arguments instead of the principal. */
 export const AUTHOR: RegExp = /^server:[a-z0-9][a-z0-9_-]{0,31}$/
 
-/** The rungs of the ladder, in their order. */
+/** The steps of the ladder, in order. */
 export const LADDER_STEPS = [
   'capture',
   'freeze',
@@ -40,12 +40,12 @@ export const LADDER_STEPS = [
   'temporal',
   'compliance',
 ] as const
-/** The place on the ladder that decided. `capture` stands before it: the call could not even be read. */
+/** The step that decided. `capture` means that the call could not be read. */
 export type LadderStep = (typeof LADDER_STEPS)[number]
 
 /**
- * How a hash commits to its content: `plain` SHA-256 of the canonical bytes, `salted` (see `saltedHash`), or `raw`:
- * SHA-256 of the bytes as they came, because they were not readable.
+ * How a hash commits to its content: `plain` is the SHA-256 of the canonical bytes, `salted` is `saltedHash`, `raw` is the
+ * SHA-256 of unreadable bytes as received.
  */
 export type Commit = 'plain' | 'salted' | 'raw'
 
@@ -55,38 +55,38 @@ export interface Common {
   /** Origin of the ledger. */
   readonly ledger: string
   readonly tenant: string
-  /** Who appended it: a chain of its own. */
+  /** The writer that appended it. Each writer has its own chain. */
   readonly writer: string
-  /** Place in the writer's chain, from 0. */
+  /** Position in the chain of the writer, from 0. */
   readonly seq: number
-  /** One more than the largest of its causes' and of the writer's last. */
+  /** One more than the largest clock of its causes and of the writer's previous receipt. */
   readonly lamport_clock: number
-  /** Id of the writer's previous receipt; 64 zeros for its first. */
+  /** Id of the writer's previous receipt; 64 zeros for the first. */
   readonly prev_receipt_hash: string
-  /** Ids of receipts this one follows from. */
+  /** Ids of the receipts that caused this one. */
   readonly causes: readonly string[]
   readonly time: string
   /** Id of the key that signed it. */
   readonly key: string
 }
 
-/** The first entry of a ledger. Names its key; signed by it. */
+/** The first entry of a ledger. It names the key of the ledger and is signed with it. */
 export interface Genesis extends Common {
   readonly kind: 'genesis'
   readonly public_key: string
   readonly commit: 'plain' | 'salted'
-  /** The ledger that this one continues after an unrecoverable loss. */
+  /** The ledger that this one replaces after an unrecoverable loss. */
   readonly succeeds?: { readonly ledger: string; readonly checkpoint_hash: string; readonly because: string }
 }
 
-/** A judged call. */
+/** The decision on a call. */
 export interface Decision extends Common {
   readonly kind: 'decision'
   readonly principal: string
   readonly session: { readonly id: string; readonly seq: number }
   readonly door: Door
   readonly assurance: 'enforced' | 'advised'
-  /** Who wrote the arguments, if the principal did not: `server:` and the name of the MCP server that asks. */
+  /** `server:` and the name of the MCP server that wrote the arguments, if the principal did not. */
   readonly author?: string
   readonly tool: string
   readonly effect_class: EffectClass
@@ -98,39 +98,39 @@ export interface Decision extends Common {
   readonly reason_code: ReasonCode
   readonly rung: LadderStep
   readonly rule?: string
-  /** Hash of the active policy text; 64 zeros while none is active. */
+  /** Hash of the active policy text; 64 zeros if no policy is active. */
   readonly policy_hash: string
-  /** Hash of the active rungs. */
+  /** Hash of the active steps. */
   readonly ladder: string
-  /** Hash of the session state it was decided on. */
+  /** Hash of the session state before this decision. */
   readonly state_hash: string
-  /** Hash of that state once this decision was counted in: what the session's next one is decided on. */
+  /** Hash of the session state after this decision. */
   readonly next_state_hash: string
   /** Hash of all canonical inputs. */
   readonly evidence: string
-  /** Id of the approval that lifted an escalation. */
+  /** Id of the approval that this decision uses. */
   readonly approval?: string
-  /** Id of the delegation it was made under. */
+  /** Id of the delegation that the call was made under. */
   readonly delegation?: string
-  /** What a person is asked about: of each rung that asks its name, its reason, and what exactly. */
+  /** The objections to approve: for each its step, its reason code and its detail. */
   readonly asks?: readonly string[]
-  /** Labels that the data of the call carries. */
+  /** Labels of the data in the call. */
   readonly labels?: readonly string[]
-  /** What the threat scanner found in the call, and in what came with it. */
+  /** Findings of the threat scanner in the call and in its sources. */
   readonly findings?: readonly string[]
   /** Ids of the compliance rules that applied. */
   readonly compliance?: readonly string[]
-  /** The tier that an approval has raised the session to, and until when. */
+  /** The tier that an approval raised the session to, and its end. */
   readonly elevation?: { readonly tier: Tier; readonly until: string }
-  /** The principal's trust from here on, if this changed it. */
+  /** The new trust of the principal, if this receipt changed it. */
   readonly trust?: string
-  /** Hash of what is remembered of the session's data from here on, if this changed it. */
+  /** Hash of the new provenance of the session, if this receipt changed it. */
   readonly provenance_hash?: string
-  /** Hash of the scope that the session was in; absent if it had none. */
+  /** Hash of the scope of the session; missing if it had none. */
   readonly scope_hash?: string
-  /** Hash of its scope from here on, if an approval has widened it. */
+  /** Hash of the new scope, if an approval widened it. */
   readonly next_scope_hash?: string
-  /** When an advised ALLOW ends. */
+  /** When an advised ALLOW expires. */
   readonly expires?: string
   readonly trajectory_risk_score: string
   readonly session_centroid_hash: string
@@ -138,44 +138,44 @@ export interface Decision extends Common {
   readonly browser?: Browser
 }
 
-/** What the browser guard judged: risk, hashes and the planner's reference, never page text. */
+/** The input of the browser guard: risk, hashes and the planner reference, never page text. */
 export interface Browser {
   readonly sentinel_risk?: number
   readonly sentinel_findings: readonly string[]
   readonly dom_hash?: string
   readonly visual_text_hash?: string
-  /** Digest of the plan: `sha256:` and 64 hexadecimal digits. Ledgers of version 0.1.0 may have any text here. */
+  /** Digest of the plan: `sha256:` and 64 hexadecimal digits. Ledgers of version 0.1.0 can have any text here. */
   readonly planner_ref?: string
-  /** Host of the page itself. */
+  /** Hostname of the page. */
   readonly page_host?: string
   readonly destination_host?: string
-  /** Hash of all that a person would be shown of the page: URLs, hashes, plan, risk and findings. */
+  /** Hash of what an approver sees of the page: URLs, hashes, plan, risk and findings. */
   readonly seen_hash?: string
-  /** The same, as it was when a person approved the call. */
+  /** `seen_hash` at the time of the approval. */
   readonly approved_hash?: string
 }
 
-/** What a tool did. */
+/** The outcome of an allowed call. */
 export interface Effect extends Common {
   readonly kind: 'effect'
   /** Id of the decision that allowed it. */
   readonly decision: string
   readonly status: 'COMPLETED' | 'FAILED' | 'UNKNOWN' | 'CANCELLED'
-  /** Why it is not known. */
+  /** Why the outcome is UNKNOWN. */
   readonly cause?: 'crash' | 'timeout' | 'lost'
   readonly effect_hash?: string
   readonly commit: Commit
   readonly reported_by: 'gateway' | 'caller'
   readonly delivery: 'full' | 'redacted' | 'withheld'
-  /** It came after the effect had been closed as UNKNOWN. */
+  /** Set if the effect was already closed as UNKNOWN. */
   readonly late?: true
-  /** Labels that the output carries. */
+  /** Labels of the output. */
   readonly labels?: readonly string[]
-  /** What the threat scanner found in the output. */
+  /** Findings of the threat scanner in the output. */
   readonly findings?: readonly string[]
-  /** The principal's trust from here on, if this changed it. */
+  /** The new trust of the principal, if this receipt changed it. */
   readonly trust?: string
-  /** Hash of what is remembered of the session's data from here on, if this changed it. */
+  /** Hash of the new provenance of the session, if this receipt changed it. */
   readonly provenance_hash?: string
 }
 
@@ -185,12 +185,12 @@ export interface Approval extends Common {
   /** Id of the ESCALATE decision. */
   readonly decision: string
   readonly answer: 'GRANTED' | 'REFUSED'
-  /** Using it widens the scope of the session by this call. */
+  /** Set if the approved call widens the scope of the session. */
   readonly widen?: true
   readonly approver: string
-  /** Why, in the approver's words. */
+  /** The reason that the approver gave. */
   readonly because?: string
-  /** For a browser call: hash of what the approver was shown of the page, as `seen_hash` of the decision has it. */
+  /** For a browser call: `seen_hash` of the decision that the approver saw. */
   readonly seen_hash?: string
   readonly expires: string
 }
@@ -203,7 +203,7 @@ export interface Freeze extends Common {
   readonly frozen: boolean
   readonly by: string
   readonly because?: string
-  /** How many calls were denied without a receipt of their own while it was frozen. */
+  /** Number of calls that were denied without a receipt during the freeze. */
   readonly denials?: number
 }
 
@@ -215,17 +215,17 @@ export interface PolicyActivation extends Common {
   readonly by: string
 }
 
-/** A key entering or leaving service; signed by the ledger's key. Valid from the next index on. */
+/** A key added or retired, from the next index on. Signed by the key of the ledger. */
 export interface KeyChange extends Common {
   readonly kind: 'key'
   readonly op: 'add' | 'retire'
   readonly role: 'ledger' | 'writer'
-  /** The writer whose chain the key may sign. */
+  /** The writer whose chain the key signs. */
   readonly of?: string
   readonly public_key: string
 }
 
-/** A tool definition pinned or released by a person. */
+/** A tool definition pinned or unpinned by a person. */
 export interface Pin extends Common {
   readonly kind: 'pin'
   readonly op: 'pin' | 'unpin'
@@ -242,9 +242,9 @@ export interface TokenChange extends Common {
   readonly token_hash: string
   readonly role: 'agent' | 'host' | 'sentinel' | 'operator' | 'admin' | 'auditor'
   readonly principal?: string
-  /** Groups its holder belongs to, which rules name as approvers. */
+  /** Groups of its owner. Rules name groups as approvers. */
   readonly groups?: readonly string[]
-  /** When it ends by itself. */
+  /** When the token expires. */
   readonly expires?: string
   readonly by: string
 }
@@ -264,36 +264,36 @@ export interface Delegation extends Common {
 }
 
 /**
- * A session opened with a scope, given another one, freed of its risk (`reset`), or closed; closing states how many decisions it held.
- * `trust` is about its principal alone: how far it is trusted begins again.
+ * A session opened with a scope, given a new scope, cleared of its risk (`reset`) or closed. `trust` resets the trust of its
+ * principal.
  */
 export interface SessionChange extends Common {
   readonly kind: 'session'
   readonly op: 'open' | 'scope' | 'reset' | 'close' | 'trust'
   readonly session: string
   readonly principal: string
-  /** Hash of the scope from here on. */
+  /** Hash of the new scope. */
   readonly scope_hash?: string
-  /** What may be told of it. */
+  /** The public part of the scope. */
   readonly scope?: ScopeShown
-  /** Hash of what is remembered of the session from here on. */
+  /** Hash of the session state after the change. */
   readonly next_state_hash?: string
-  /** Who did it. */
+  /** The author of the change. */
   readonly by?: string
-  /** Why a person did it. */
+  /** Why a person made the change. */
   readonly because?: string
-  /** How many decisions it has had. */
+  /** Number of decisions of the session. */
   readonly decisions?: number
-  /** How far the principal is trusted from here on. */
+  /** The trust of the principal after the change. */
   readonly trust?: string
 }
 
-/** Where a scope can come from. */
+/** The sources of a scope. */
 export const SCOPE_SOURCES = ['host', 'user', 'proposed'] as const
-/** Where a scope comes from: the application, the person it works for, or that person's words. */
+/** The source of a scope: the host application, the user, or a proposal from the user's words. */
 export type ScopeSource = (typeof SCOPE_SOURCES)[number]
 
-/** A scope as a receipt shows it: where data may go only as a number. What is left out is not limited. */
+/** A scope in a receipt. `sinks` is only the number of allowed targets. A missing member is not limited. */
 export interface ScopeShown {
   readonly effects?: readonly EffectClass[]
   readonly tools?: readonly string[]
@@ -303,7 +303,7 @@ export interface ScopeShown {
   readonly by: ScopeSource
 }
 
-/** Observe mode switched on for a door or a principal, for at most a day, or off. */
+/** Observe mode switched on for a door or a principal for at most a day, or switched off. */
 export interface Observe extends Common {
   readonly kind: 'observe'
   readonly scope: 'door' | 'principal'
@@ -313,24 +313,24 @@ export interface Observe extends Common {
   readonly by: string
 }
 
-/** A restart after a crash: how many open decisions it closed as UNKNOWN. */
+/** A restart after a crash, with the number of decisions closed as UNKNOWN. */
 export interface Recovery extends Common {
   readonly kind: 'recovery'
   readonly closed: number
   readonly because: string
 }
 
-/** How many calls of a principal were denied without a receipt of their own, once it had used up what it may have on a day. */
+/** Number of calls of a principal that were denied without a receipt on one day, because its storage was used up. */
 export interface Quota extends Common {
   readonly kind: 'quota'
   readonly of: 'storage'
   readonly principal: string
-  /** The day, by UTC: `2026-02-01`. */
+  /** The day in UTC: `2026-02-01`. */
   readonly day: string
   readonly denials: number
 }
 
-/** Any receipt's payload. */
+/** The payload of a receipt. */
 export type Receipt =
   | Genesis
   | Decision
@@ -350,11 +350,11 @@ export type Receipt =
 /** The name of a kind. */
 export type Kind = Receipt['kind']
 
-/** The rule that a decision names where no rule matched and observe mode let the call pass. No policy has one of this id. */
+/** The rule id of a decision that observe mode allowed. No policy can use this id. */
 export const OBSERVE_RULE: string = 'observe'
 
-/** The classes of effect that observe mode never lets pass. */
+/** The effect classes that observe mode never allows. */
 export const NEVER_OBSERVED: ReadonlySet<EffectClass> = new Set(['delete', 'pay', 'admin'])
 
-/** `prev_receipt_hash` of a writer's first receipt, and `policy_hash` while no policy is active. */
+/** `prev_receipt_hash` of a writer's first receipt, and `policy_hash` if no policy is active. */
 export const NO_HASH: string = '0'.repeat(64)

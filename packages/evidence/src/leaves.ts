@@ -1,4 +1,4 @@
-// From the receipts to the root: those of the range together, the others each by its own proof.
+// Checks that receipts are in the tree: the range as a whole, selected receipts by their own proofs.
 
 import { sameBytes } from './bytes.ts'
 import type { Head } from './checkpoint.ts'
@@ -8,7 +8,7 @@ import { createTree, leafHash, subtrees, verifyInclusion, type Tree } from './me
 import type { RangeProof } from './pack.ts'
 import type { Findings } from './report.ts'
 
-/** Checks that receipts are in the tree of a head. Holds the tree's right edge and the proofs of selected receipts. */
+/** Checks that receipts are in the tree of a checkpoint. Keeps the frontier of the tree and the proofs of selected receipts. */
 export class Leaves {
   readonly #findings: Findings
   readonly #head: Head
@@ -17,7 +17,7 @@ export class Leaves {
   #beside: RangeProof = { left: [], right: [] }
   #tree: Tree | undefined
   readonly #selected: ReadonlySet<number>
-  /** Roots the tree had at sizes that were asked about, as far as the range has shown them. */
+  /** Roots at the requested sizes, once the range shows them. */
   readonly #roots = new Map<number, Uint8Array | undefined>()
 
   constructor(findings: Findings, head: Head, manifest: Manifest) {
@@ -31,14 +31,14 @@ export class Leaves {
     this.#beside = proof
   }
 
-  /** Keeps the proof of a selected receipt; false if it is of none. */
+  /** Keeps the proof of a selected receipt. Returns false if the index is not selected. */
   takeInclusionProof(index: number, hashes: readonly Uint8Array[]): boolean {
     if (!this.#selected.has(index)) return false
     this.#proofs.set(index, hashes)
     return true
   }
 
-  /** Asks for the root at a size, before the receipts come. */
+  /** Requests the root at a size. Call it before the receipts. */
   ask(size: number): void {
     this.#roots.set(size, undefined)
   }
@@ -57,7 +57,7 @@ export class Leaves {
     }
   }
 
-  /** The leaves of the range, between the subtrees beside it, must lead to the root that was signed. */
+  /** Checks that the range, with the subtrees beside it, gives the signed root. */
   finish(): void {
     const { range } = this.#manifest
     if (range && !this.#leadsToRoot(range.end)) this.#findings.add('LEAVES_WRONG')
@@ -81,7 +81,7 @@ export class Leaves {
   }
 }
 
-/** The tree as it was before the range; undefined if the proof's left side does not fit, which the root then shows. */
+/** The tree before the range; undefined if the left side of the proof does not fit. Then the root does not match. */
 function treeBefore(start: number, left: readonly Uint8Array[]): Tree | undefined {
   try {
     return createTree({ size: start, peaks: left })

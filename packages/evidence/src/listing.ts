@@ -1,15 +1,15 @@
-// The members of a pack against its manifest: each one listed, unchanged, and none missing.
+// Compares the members of a pack with its manifest.
 
 import { sha256Hex } from './hash.ts'
 import { bundles, indexName, type ListedMember, type Manifest } from './manifest.ts'
 import type { Findings } from './report.ts'
 import type { Member } from './tar.ts'
 
-/** Compares members with the manifest as they come; those that come before it, once it is there. */
+/** Compares members with the manifest. Members before the manifest are kept until it is read. */
 export class Listing {
   readonly #findings: Findings
   readonly #early: ListedMember[] = []
-  /** What the manifest lists and has not come yet. */
+  /** Listed members that were not read yet. */
   #expected: Map<string, ListedMember> | undefined
 
   constructor(findings: Findings) {
@@ -24,14 +24,14 @@ export class Listing {
 
   takeManifest(manifest: Manifest): void {
     this.#expected = new Map(manifest.members.map((member) => [member.name, member]))
-    // A manifest may not leave out what its own contents call for.
+    // The contents of a manifest require these members.
     for (const name of requiredMembers(manifest)) {
       if (!this.#expected.has(name)) this.#findings.add('MEMBER_MISSING', { member: name })
     }
     for (const member of this.#early) this.#compare(this.#expected, member)
   }
 
-  /** Reports what was listed and did not come. */
+  /** Reports the listed members that are missing. */
   finish(): void {
     if (!this.#expected) this.#findings.add('MEMBER_MISSING', { member: 'manifest.json' })
     for (const name of this.#expected?.keys() ?? []) this.#findings.add('MEMBER_MISSING', { member: name })

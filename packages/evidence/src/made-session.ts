@@ -1,20 +1,19 @@
-// Ids of sessions that a gateway makes itself, one for each process that joins it and names no session. Receipts hold the id. What is
-// remembered of such a session is its principal's: a new process begins nowhere else. The id itself says so and not who made it, so a
-// caller that writes such an id gains nothing.
+// Ids of sessions that the gateway makes, one for each process that names no session. Such a session shares the state of its
+// principal, so a new process does not reset the risk. A caller gains nothing by sending an id of this form.
 
 const MADE = /^mcp:[0-9a-f]{32}$/
 
-/** The id of a process. `random` is 32 hexadecimal digits. */
+/** The session id of a process. `random` must be 32 hexadecimal digits. */
 export function madeSession(random: string): string {
   return `mcp:${random}`
 }
 
-/** Whether a gateway makes such ids. */
+/** Whether a session id has the form that the gateway makes. */
 export function isMadeSession(session: string): boolean {
   return session.startsWith('mcp:') && MADE.test(session)
 }
 
-/** The session whose memory a session has, inside its principal: that of the principal for an id that was made, else its own. */
+/** The key of the session state: the principal for a made session, else the session itself. */
 export function memoryOf(principal: string, session: string): string {
   return isMadeSession(session) ? principal : session
 }

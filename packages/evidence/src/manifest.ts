@@ -1,4 +1,4 @@
-// The manifest of a pack: which part of which ledger it holds, and every member with its size and digest.
+// The manifest of a pack: the part of the ledger that it contains, and the size and digest of every member.
 
 import { concat, latin1 } from './bytes.ts'
 import { canonicalBytes, parseCanonical } from './canonical.ts'
@@ -21,16 +21,16 @@ import {
 } from './fields.ts'
 import { MEMBER_NAME } from './tar.ts'
 
-/** A stretch of the ledger: from `start` up to, not including, `end`. */
+/** A range of entries from `start` up to, but not including, `end`. */
 export interface Range {
   readonly start: number
   readonly end: number
 }
 
-/** Which receipts a pack holds: a whole stretch, some by themselves, or both. */
+/** The receipts of a pack: a range, selected entries, or both. */
 export interface Contents {
   readonly range?: Range
-  /** Indexes outside of the range, rising. Each comes with its own inclusion proof. */
+  /** Indexes outside the range, in ascending order. Each has its own inclusion proof. */
   readonly selected: readonly number[]
 }
 
@@ -41,7 +41,7 @@ export interface ListedMember {
   readonly size: number
 }
 
-/** What `manifest.json` says. It is signed by nobody: everything in it is checked against the checkpoint. */
+/** The content of `manifest.json`. It is not signed: everything in it is checked against the checkpoint. */
 export interface Manifest extends Contents {
   readonly format: 'tollgate-evidence-pack'
   readonly v: 1
@@ -51,16 +51,16 @@ export interface Manifest extends Contents {
   readonly members: readonly ListedMember[]
 }
 
-/** Most receipts that can be picked by themselves; beyond that a range is the better proof. */
+/** Maximum number of selected entries. Use a range for more. */
 const MAX_SELECTED = 10_000
 
-/** Most members of a pack. */
+/** Maximum number of members of a pack. */
 export const MAX_MEMBERS = 1_000_000
 
-/** Receipts in a bundle. */
+/** Maximum number of receipts in a bundle. */
 const BUNDLE_SIZE = 256
 
-/** A file of receipts: those of one aligned block of 256 indexes that the pack holds. */
+/** A file of receipts: the entries of one aligned block of 256 indexes that are in the pack. */
 export interface Bundle {
   readonly name: string
   readonly runs: readonly Range[]
@@ -68,7 +68,7 @@ export interface Bundle {
 }
 
 /**
- * Checks that contents can be had from a tree of `size`.
+ * Checks that a tree of `size` entries has these contents.
  *
  * @throws EvidenceError `PACK_MALFORMED` naming what is wrong.
  */
@@ -79,7 +79,7 @@ export function checkContents({ range, selected }: Contents, size: number): void
   ) {
     throw malformed(`the range is empty or reaches beyond the ${size} entries of the checkpoint`)
   }
-  if (!range && selected.length === 0) throw malformed('it holds no receipts')
+  if (!range && selected.length === 0) throw malformed('it contains no receipts')
   if (selected.length > MAX_SELECTED) {
     throw malformed(`more than ${MAX_SELECTED} receipts are selected; use a range`)
   }
@@ -87,7 +87,7 @@ export function checkContents({ range, selected }: Contents, size: number): void
   for (const index of selected) {
     const inRange = range && index >= range.start && index < range.end
     if (!isIndex(index) || index <= previous || index >= size || inRange) {
-      throw malformed('the selected indexes are not rising, or not in the tree, or in the range')
+      throw malformed('the selected indexes are not in ascending order, not in the tree, or inside the range')
     }
     previous = index
   }
@@ -97,7 +97,7 @@ function isIndex(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0
 }
 
-/** The bundles that hold these contents, in order. The same contents always give the same bundles. */
+/** The bundles of these contents, in order. The same contents always give the same bundles. */
 export function* bundles({ range, selected }: Contents): Generator<Bundle> {
   const stretches = selected.map((index) => ({ start: index, end: index + 1 }))
   if (range) stretches.push(range)
@@ -117,7 +117,7 @@ export function* bundles({ range, selected }: Contents): Generator<Bundle> {
   if (runs.length > 0) yield bundle(block, runs)
 }
 
-/** An index as it stands in member names: sixteen digits, so that text order is number order. */
+/** An index in a member name: sixteen digits, so that text order is number order. */
 export function indexName(index: number): string {
   return String(index).padStart(16, '0')
 }
@@ -143,34 +143,34 @@ export function parseManifest(bytes: Uint8Array): Manifest {
     throw malformed('its members are not sorted')
   checkContents(manifest, manifest.tree_size)
   const { start, end } = manifest.range ?? { start: 0, end: 0 }
-  // Before anybody goes through the bundles one by one: a range can claim any length.
+  // Checked before the bundles are listed: a range can claim any length.
   if ((end - start) / BUNDLE_SIZE > names.length) throw malformed('it lists too few members for its range')
   return manifest
 }
 
-/** A manifest with its list of members taken out of it: what is left of its text has an empty list there. */
+/** The members of a manifest, and its text with an empty list in their place. */
 interface Listed {
   readonly members: readonly ListedMember[]
   readonly rest: Uint8Array
 }
 
 const LIST = '"members":['
-// What comes before the list is a format and the name of a ledger; a member is two names and two numbers.
-const MAX_HEAD = 2048
-const MAX_LISTED = 256
+// The text before the list is a format and the name of a ledger. A member is two names and two numbers.
+const MAX_HEAD_LENGTH = 2048
+const MAX_LISTED_LENGTH = 256
 const LISTED = /^\{"name":"([a-z0-9._/-]{1,100})","sha256":"([0-9a-f]{64})","size":(0|[1-9][0-9]{0,15})\}(,?)/
 
 /**
- * Takes the members out of a manifest. It has one spelling, so each is matched where it stands: what is none ends the reading
- * there, and a long list of anything else costs nothing. A list that is not as it should be stays in the rest.
+ * Splits the list of members from a manifest. Members have one canonical form, so a pattern matches each in place and a long list
+ * of something else costs nothing. A malformed list stays in `rest`.
  */
 function readListed(bytes: Uint8Array): Listed {
-  const start = latin1(bytes.subarray(0, MAX_HEAD)).indexOf(LIST) + LIST.length
+  const start = latin1(bytes.subarray(0, MAX_HEAD_LENGTH)).indexOf(LIST) + LIST.length
   const members: ListedMember[] = []
   let at = start
   for (let more = start >= LIST.length && bytes[at] === 0x7b; more;) {
     const [text = '', name = '', sha256 = '', size, comma] =
-      LISTED.exec(latin1(bytes.subarray(at, at + MAX_LISTED))) ?? []
+      LISTED.exec(latin1(bytes.subarray(at, at + MAX_LISTED_LENGTH))) ?? []
     const member: ListedMember = { name, sha256, size: Number(size) }
     if (writeShape({ ...member }, MEMBER) === undefined || members.length === MAX_MEMBERS) {
       return { members: [], rest: checked(bytes) }
@@ -183,14 +183,15 @@ function readListed(bytes: Uint8Array): Listed {
 }
 
 function checked(rest: Uint8Array): Uint8Array {
-  if (rest.length > MAX_REST_BYTES) throw malformed('manifest.json: what it lists are not members of a pack')
+  if (rest.length > MAX_REST_BYTES)
+    throw malformed('manifest.json: its list has entries that are not members of a pack')
   return rest
 }
 
-// All but the members: 10,000 indexes at most, and a few names.
+// The manifest without its members: at most 10,000 indexes and a few names.
 const MAX_REST_BYTES = 1 << 20
 
-/** Reads what is left of a manifest, in which nothing may be listed any more. */
+/** Reads a manifest whose list of members was split off. */
 function parseRest(rest: Uint8Array): Manifest {
   const value = parseCanonical(rest, rest.length)
   const problem = problemWith(value, SHAPE)
@@ -201,7 +202,7 @@ function parseRest(rest: Uint8Array): Manifest {
   return manifest
 }
 
-/** Longest manifest: room for some 100 million receipts. */
+/** Maximum size of a manifest: enough for about 100 million receipts. */
 export const MAX_MANIFEST_BYTES: number = 64 << 20
 
 const name = textThat('the name of a member', (text) => text.length <= 100 && MEMBER_NAME.test(text))
@@ -225,5 +226,5 @@ function bundle(block: number, runs: readonly Range[]): Bundle {
 }
 
 function malformed(problem: string): EvidenceError {
-  return new EvidenceError('PACK_MALFORMED', `the pack cannot be as described: ${problem}`)
+  return new EvidenceError('PACK_MALFORMED', `the pack has an invalid manifest: ${problem}`)
 }

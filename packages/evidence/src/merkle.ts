@@ -1,8 +1,7 @@
-// The Merkle tree of RFC 6962: appended to in O(log n) with only its right edge in memory, and proofs both ways.
+// The Merkle tree of RFC 6962: appends in O(log n) with only its frontier in memory, and makes and checks proofs.
 //
-// A *node* is a full subtree: level l, position i covers the leaves [i*2^l, (i+1)*2^l). Every hash a proof needs can be
-// put together from nodes, so a store keeps nodes and nothing else. Sizes are safe integers, beyond 32 bits; hence
-// arithmetic instead of bit operators.
+// A node is a full subtree: level l, position i covers the leaves [i*2^l, (i+1)*2^l). All hashes of proofs are computed from
+// nodes, so a store keeps only nodes. Sizes can exceed 32 bits, so the code uses arithmetic instead of bit operators.
 
 import { concat, sameBytes } from './bytes.ts'
 import { EvidenceError } from './error.ts'
@@ -15,28 +14,28 @@ export interface TreeNode {
   readonly hash: Uint8Array
 }
 
-/** Where nodes are kept: answers with the hash of a full subtree that was appended earlier. */
+/** Reads the hash of a full subtree from a store. */
 export type ReadNode = (level: number, index: number) => Uint8Array | Promise<Uint8Array>
 
-/** The right edge of a tree: what is needed to go on appending. */
+/** The state of a tree that appending needs. */
 export interface Frontier {
   readonly size: number
-  /** The hashes of the full subtrees that make up the tree, largest first. */
+  /** The hashes of the full subtrees of the tree, largest first. */
   readonly peaks: readonly Uint8Array[]
 }
 
-/** A tree that is appended to. It holds O(log n) hashes, however large it grows. */
+/** A tree to append to. It keeps O(log n) hashes in memory. */
 export interface Tree {
   readonly size: number
-  /** Adds a leaf and returns the nodes that became complete, the leaf's own first: what a store must keep. */
+  /** Adds a leaf. Returns the nodes that it completes, the leaf first. A store must keep them. */
   append(leafHash: Uint8Array): readonly TreeNode[]
-  /** Adds a whole full subtree of 2^level leaves; the size must be a multiple of that. */
+  /** Adds a full subtree of 2^level leaves. The size must be a multiple of 2^level. */
   appendSubtree(level: number, hash: Uint8Array): readonly TreeNode[]
   root(): Uint8Array
   frontier(): Frontier
 }
 
-/** SHA-256 of nothing: the root of the empty tree. */
+/** The root of the empty tree: SHA-256 of nothing. */
 export const EMPTY_ROOT: Uint8Array = sha256('')
 
 /** The hash of a leaf: SHA-256(0x00 ‖ leaf). */
@@ -54,13 +53,13 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256(nodeScratch)
 }
 
-// Filled and hashed in one breath, again and again: allocating for each leaf costs more than hashing it.
+// Reused buffers: an allocation costs more than the hash. Each is filled and hashed without a pause.
 const leafScratch = new Uint8Array(32 * 1024)
 const nodeScratch = new Uint8Array(65)
 nodeScratch[0] = 1
 
 /**
- * Makes a tree, empty or going on from a frontier.
+ * Makes a tree, empty or from a frontier.
  *
  * @throws EvidenceError `TREE_RANGE` if the frontier does not fit its size.
  */
@@ -97,7 +96,7 @@ export function createTree(from: Frontier = { size: 0, peaks: [] }): Tree {
   }
 }
 
-/** The levels of the full subtrees that make up a tree of this size, largest first. */
+/** The levels of the full subtrees of a tree of this size, largest first. */
 export function peakLevels(size: number): readonly number[] {
   return subtrees(0, size).map(({ level }) => level)
 }
@@ -139,13 +138,13 @@ export async function inclusionProof(index: number, size: number, read: ReadNode
 }
 
 /**
- * The consistency proof between two sizes of one tree (RFC 6962, 2.1.2). Empty if the older is empty or the same.
+ * The consistency proof between two sizes of one tree (RFC 6962, 2.1.2). Empty if the older size is 0 or the same.
  *
  * @throws EvidenceError `TREE_RANGE` unless oldSize <= size.
  */
 export async function consistencyProof(oldSize: number, size: number, read: ReadNode): Promise<Uint8Array[]> {
   if (!isCount(oldSize) || !isCount(size) || oldSize > size) {
-    throw outOfRange('the older tree is the larger one')
+    throw outOfRange('the older tree is larger than the newer one')
   }
   if (oldSize === 0 || oldSize === size) return []
   const ranges: [number, number][] = []
@@ -157,12 +156,12 @@ export async function consistencyProof(oldSize: number, size: number, read: Read
     if (oldSize <= middle) end = middle
     else start = middle
   }
-  // The old tree itself is known to whoever checks, unless it was reached through a right branch.
+  // The verifier knows the old root, so it is left out unless a right branch was taken.
   if (start > 0) ranges.unshift([start, end])
   return Promise.all(ranges.map(([from, to]) => rangeHash(from, to, read)))
 }
 
-/** Whether the proof leads from the leaf at `index` to the root of a tree of `size` leaves (RFC 9162, 2.1.3.2). */
+/** Whether the proof shows that the leaf is at `index` in the tree of `size` leaves (RFC 9162, 2.1.3.2). */
 export function verifyInclusion(
   leaf: Uint8Array,
   index: number,
@@ -189,7 +188,7 @@ export function verifyInclusion(
 /**
  * Whether the proof shows that the older tree is a prefix of the newer one (RFC 9162, 2.1.4.2).
  *
- * The older tree has at least one leaf: every tree goes on from the empty one, so there is nothing that a proof could show.
+ * Returns false for an empty older tree: every tree continues it, so a proof shows nothing.
  */
 export function verifyConsistency(
   oldSize: number,
@@ -202,7 +201,7 @@ export function verifyConsistency(
   if (oldSize === size) return proof.length === 0 && sameBytes(oldRoot, root)
   let [node, last] = [oldSize - 1, size - 1]
   while (node % 2 === 1) [node, last] = [(node - 1) / 2, Math.floor(last / 2)]
-  // A tree of a power of two is a node of the newer one, so the proof leaves it out.
+  // If the old size is a power of two, the old tree is a node of the newer one and not in the proof.
   const [first, ...rest] = node === 0 ? [oldRoot, ...proof] : proof
   if (first?.length !== 32) return false
   let [oldHash, hash] = [first, first]
@@ -220,14 +219,14 @@ export function verifyConsistency(
   return last === 0 && sameBytes(oldHash, oldRoot) && sameBytes(hash, root)
 }
 
-/** The hash over the leaves [start, end), as RFC 6962 defines it for a range that a proof may name. */
+/** The hash over the leaves [start, end), as RFC 6962 defines it for the ranges of proofs. */
 async function rangeHash(start: number, end: number, read: ReadNode): Promise<Uint8Array> {
   return foldPeaks(
     await Promise.all(subtrees(start, end).map(async ({ level, index }) => read(level, index))),
   )
 }
 
-/** Joins full subtrees of falling size, from the right: the root of RFC 6962. */
+/** The RFC 6962 root of full subtrees of descending size. */
 function foldPeaks(peaks: readonly Uint8Array[]): Uint8Array {
   return peaks.length === 0 ? EMPTY_ROOT : peaks.reduceRight((right, left) => nodeHash(left, right))
 }

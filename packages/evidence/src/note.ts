@@ -5,28 +5,28 @@ import { EvidenceError } from './error.ts'
 import { sha256 } from './hash.ts'
 import { importPublicKey, type PublicKey, type SigningKey } from './keys.ts'
 
-/** How a key signs notes: 1 the text itself, 4 a timestamped cosignature of a checkpoint (C2SP tlog-cosignature). */
+/** How a key signs notes: 1 signs the text, 4 is a timestamped cosignature of a checkpoint (C2SP tlog-cosignature). */
 export type NoteAlgorithm = 1 | 4
 
-/** A named key that signs notes: what C2SP calls a vkey. */
+/** A named key that signs notes (a C2SP vkey). */
 export interface NoteKey {
   readonly name: string
   readonly algorithm: NoteAlgorithm
   readonly key: PublicKey
-  /** The 4-byte hint that stands before a signature, in hexadecimal. A hint only: never proof. */
+  /** The 4-byte hint before a signature, in hexadecimal. It is not proof. */
   readonly hint: string
 }
 
-/** One signature line: whose it claims to be, and its bytes behind the hint. */
+/** One signature line: the claimed name and hint, and the bytes after the hint. */
 export interface NoteSignature {
   readonly name: string
   readonly hint: string
   readonly bytes: Uint8Array
 }
 
-/** A note taken apart, nothing verified. */
+/** A parsed note. Nothing in it is verified. */
 export interface Note {
-  /** The signed text, its last newline included. */
+  /** The signed text, with its last newline. */
   readonly text: string
   readonly signatures: readonly NoteSignature[]
 }
@@ -34,7 +34,7 @@ export interface Note {
 const MAX_NOTE_BYTES = 64 * 1024
 const MAX_SIGNATURES = 64
 
-/** Whether `name` can be a key's name: not empty, no Unicode space, no control character, no plus. */
+/** Whether `name` can name a key: 1 to 200 characters, no Unicode space, no control character, no plus. */
 export function isKeyName(name: string): boolean {
   return name.length > 0 && name.length <= 200 && !/[\s+\p{Cc}\p{Cf}\p{Cs}\p{Z}]/u.test(name)
 }
@@ -42,10 +42,10 @@ export function isKeyName(name: string): boolean {
 /**
  * Names a key for signing notes.
  *
- * @throws EvidenceError `NOTE_MALFORMED` if the name cannot stand in a note.
+ * @throws EvidenceError `NOTE_MALFORMED` for an invalid name.
  */
 export function noteKey(name: string, key: PublicKey, algorithm: NoteAlgorithm = 1): NoteKey {
-  if (!isKeyName(name)) throw malformed('a key name is empty, too long, or holds a space or a plus')
+  if (!isKeyName(name)) throw malformed('a key name is empty, too long, or contains a space or a plus')
   return { name, algorithm, key, hint: hintOf(name, algorithm, key.bytes) }
 }
 
@@ -61,15 +61,15 @@ export function formatVkey({ name, hint, algorithm, key }: NoteKey): string {
  */
 export function parseVkey(text: string): NoteKey {
   const [name = '', hint = '', encoded = '', ...rest] = text.slice(0, 1000).split('+')
-  // Standard base64 may hold a plus itself.
+  // Standard base64 can contain a plus.
   const bytes = fromBase64([encoded, ...rest].join('+'))
   const algorithm = bytes?.[0]
   if (!bytes || (algorithm !== 1 && algorithm !== 4)) {
     throw malformed('not a verifier key for Ed25519 (`name+hint+base64`)')
   }
-  // The hint first: a mistyped key should not be told that it is weak.
+  // Checked first: for a mistyped key, `weak` would be the wrong message.
   if (hintOf(name, algorithm, bytes.subarray(1)) !== hint) {
-    throw malformed('the middle part of a verifier key does not belong to its key; perhaps it is mistyped')
+    throw malformed('the hint of a verifier key does not match its key; check it for typing errors')
   }
   return noteKey(name, importPublicKey(bytes.subarray(1)), algorithm)
 }
@@ -82,7 +82,7 @@ export function formatNote({ text, signatures }: Note): string {
 }
 
 /**
- * Takes a note apart. Verifies nothing.
+ * Parses a note. Verifies nothing.
  *
  * @throws EvidenceError `NOTE_MALFORMED`.
  */
@@ -90,7 +90,7 @@ export function parseNote(input: Uint8Array | string): Note {
   if (input.length > MAX_NOTE_BYTES) throw malformed(`the note is larger than ${MAX_NOTE_BYTES} bytes`)
   const whole = typeof input === 'string' ? input : decodeUtf8(input)
   if (whole === undefined || !whole.isWellFormed() || /[\u0000-\u0009\u000b-\u001f]/.test(whole)) {
-    throw malformed('the note is not UTF-8, or holds a control character')
+    throw malformed('the note is not UTF-8, or contains a control character')
   }
   const split = whole.lastIndexOf('\n\n')
   if (split < 0 || !whole.endsWith('\n')) throw malformed('the note has no signatures')
@@ -99,7 +99,7 @@ export function parseNote(input: Uint8Array | string): Note {
   return { text: whole.slice(0, split + 1), signatures: lines.map(parseSignature) }
 }
 
-/** Signs a note's text. For checkpoints that a witness cosigns, see `cosignCheckpoint`. */
+/** Signs the text of a note. Witnesses use `cosignCheckpoint`. */
 export async function signNote(text: string, name: string, key: SigningKey): Promise<NoteSignature> {
   const { hint } = noteKey(name, key.publicKey)
   return { name, hint, bytes: await key.sign(utf8(text)) }

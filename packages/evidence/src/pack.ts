@@ -1,7 +1,7 @@
-// EvidencePacks: a part of a ledger with everything needed to check it offline. Writing and reading stand side by side.
+// Writes and reads EvidencePacks: a part of a ledger with everything needed to verify it offline.
 //
-// `checkpoint`, `keys/`, `manifest.json`, `payloads/`, `policy/`, `proofs/`, `receipts/`: in this order, which is that of
-// the bytes of the names, so that a reader knows what to expect before the receipts come.
+// Members are sorted by name: `checkpoint`, `keys/`, `manifest.json`, `payloads/`, `policy/`, `proofs/`, `receipts/`. A reader
+// therefore has the manifest and the proofs before the receipts.
 
 import { concat, join, requireBase64, sameBytes, toBase64, utf8 } from './bytes.ts'
 import { canonicalBytes, parseCanonical } from './canonical.ts'
@@ -38,19 +38,19 @@ import {
   type Member,
 } from './tar.ts'
 
-/** Where a pack is made from. What it answers must not change while the pack is written. */
+/** The source of a pack. Its answers must not change while the pack is written. */
 export interface LedgerReader {
-  /** The signed checkpoint the pack is for, cosignatures included. */
+  /** The signed checkpoint of the pack, with cosignatures. */
   readonly checkpoint: string
   /** The envelopes of the entries [start, end), in order. */
   receipts(start: number, end: number): AsyncIterable<Uint8Array> | Iterable<Uint8Array>
-  /** Hashes of full subtrees, as `Tree.append` gave them out. */
+  /** Hashes of full subtrees, as returned by `Tree.append`. */
   readonly node: ReadNode
-  /** The text of a policy, or undefined if it is no longer kept. */
+  /** The text of a policy, or undefined if it is no longer stored. */
   policy(hash: string): Promise<Uint8Array | undefined> | Uint8Array | undefined
 }
 
-/** Contents that a receipt committed to, disclosed on purpose. */
+/** Content behind a hash of a receipt, disclosed on purpose. */
 export interface Payload {
   readonly hash: string
   readonly bytes: Uint8Array
@@ -58,14 +58,14 @@ export interface Payload {
   readonly salted?: { readonly label: 'args' | 'effect'; readonly salt: Uint8Array }
 }
 
-/** What to put into a pack. */
+/** The wanted contents of a pack. */
 export interface PackRequest extends Partial<Contents> {
-  /** The size of an earlier checkpoint; the pack then proves that the ledger only grew since. */
+  /** The size of an earlier checkpoint. The pack then proves that the ledger only grew since. */
   readonly since?: number
   readonly payloads?: readonly Payload[]
 }
 
-/** A proof that the leaves of a range lead to the root: the full subtrees left and right of it. */
+/** A proof that a range of leaves is in the tree: the full subtrees left and right of it. */
 export interface RangeProof {
   readonly left: readonly Uint8Array[]
   readonly right: readonly Uint8Array[]
@@ -77,7 +77,7 @@ export interface ConsistencyProof {
   readonly hashes: readonly Uint8Array[]
 }
 
-/** A part of a pack as it is read: its shape is checked, nothing in it is believed. */
+/** A part of a pack as read. Its form is checked; its content is not verified. */
 export type Part = { readonly member: Member } & (
   | { readonly kind: 'checkpoint' }
   | { readonly kind: 'key'; readonly id: string }
@@ -97,13 +97,13 @@ export type Part = { readonly member: Member } & (
 )
 
 /**
- * Writes a pack, in chunks. The same contents at the same tree size give the same bytes, on any machine.
+ * Writes a pack in chunks. The same contents at the same tree size give the same bytes on every machine.
  *
- * The contents must hold the genesis receipt and every `key` receipt, and for a range the `policy` receipt in force at
- * its start; those outside of the range belong in `selected`.
+ * The contents must include the genesis receipt, every `key` receipt and, for a range, the `policy` receipt in force at its
+ * start. Put those outside the range into `selected`.
  *
- * @throws EvidenceError `PACK_MALFORMED` for a request that cannot be met, `PACK_INCOMPLETE` if a key is missing or the
- * ledger changed meanwhile.
+ * @throws EvidenceError `PACK_MALFORMED` for an impossible request, `PACK_INCOMPLETE` if a key is missing or the ledger changed
+ * during the write.
  */
 export async function* writePack(ledger: LedgerReader, request: PackRequest): AsyncGenerator<Uint8Array> {
   const head = parseCheckpoint(ledger.checkpoint)
@@ -147,9 +147,8 @@ export async function* writePack(ledger: LedgerReader, request: PackRequest): As
 }
 
 /**
- * Reads a pack part by part, checking its form: the archive's one spelling, known names, readable parts.
- *
- * Believes nothing and compares nothing with the manifest: that is `verifyPack`.
+ * Reads a pack part by part and checks its form only: canonical archive, known names, readable parts. `verifyPack` verifies the
+ * contents.
  *
  * @throws EvidenceError `ARCHIVE_MALFORMED`, `ARCHIVE_TOO_LARGE`, `PACK_MALFORMED`, `PROOF_MALFORMED` or a `JSON_…` code.
  */
@@ -172,12 +171,12 @@ export async function* readPack(source: ByteSource): AsyncGenerator<Part> {
   }
 }
 
-/** The name and content under which a key of the ledger is shown in `keys/`. */
+/** The member of `keys/` for a key of the ledger. */
 export function keyMember(key: NoteKey): Member {
   return { name: `keys/${key.key.id}`, bytes: utf8(`${formatVkey(key)}\n`) }
 }
 
-/** The key that a receipt brings into the ledger, named as in notes; undefined if it brings none. */
+/** The key that a receipt adds to the ledger, or undefined if it adds none. */
 export function introducedKey(receipt: Receipt): NoteKey | undefined {
   const adds = receipt.kind === 'genesis' || (receipt.kind === 'key' && receipt.op === 'add')
   if (!adds) return undefined
@@ -219,10 +218,11 @@ function readProof(member: Member, name: string): Part {
     return { kind: 'consistency', member, proof: parseConsistencyProof(member) }
   if (!/^[0-9]{16}\.tlog-proof$/.test(name)) return { kind: 'unexpected', member }
   const proof = parseProof(member.bytes)
-  if (name !== `${indexName(proof.index)}.tlog-proof`) throw malformed(member, 'is named for another index')
-  // One spelling here too: an `extra` line, which nothing vouches for, has no place in a pack.
+  if (name !== `${indexName(proof.index)}.tlog-proof`)
+    throw malformed(member, 'has the name of another index')
+  // The canonical form only: nothing signs an `extra` line, so it is not allowed in a pack.
   if (!sameBytes(utf8(formatProof(proof)), member.bytes))
-    throw malformed(member, 'has more in it than a proof')
+    throw malformed(member, 'contains more than a proof')
   return { kind: 'inclusion', member, ...proof }
 }
 
@@ -251,7 +251,7 @@ function decodeHashes(list: Json | undefined): Uint8Array[] {
   return (list as readonly string[]).map((text) => requireBase64(text, 32, 'a hash'))
 }
 
-/** The envelopes of a bundle: one to a line, each line ended. No more than one beyond `max`: then there are too many. */
+/** The envelopes of a bundle, one per line. Stops at one more than `max`, which already proves that there are too many. */
 function lines(member: Member, max: number): Uint8Array[] {
   const { bytes } = member
   const envelopes: Uint8Array[] = []
@@ -260,11 +260,11 @@ function lines(member: Member, max: number): Uint8Array[] {
     envelopes.push(bytes.subarray(start, end))
     start = end + 1
   }
-  if (start < bytes.length && envelopes.length <= max) throw malformed(member, 'does not end with a line end')
+  if (start < bytes.length && envelopes.length <= max) throw malformed(member, 'does not end with a newline')
   return envelopes
 }
 
-/** What pass one learns from the receipts: everything the manifest needs before they are written. */
+/** The result of the first pass over the receipts: all that the manifest needs. */
 interface Survey {
   readonly bundles: readonly ListedMember[]
   readonly digests: ReadonlyMap<string, string>
@@ -274,12 +274,12 @@ interface Survey {
   readonly ledgerKeys: ReadonlySet<string>
 }
 
-/** A verifier can only follow the checkpoint to a key whose receipt is in the pack. */
+/** The receipt that added the signing key of the checkpoint must be in the pack, or verification fails. */
 function checkSigner({ origin, note }: ReturnType<typeof parseCheckpoint>, hints: ReadonlySet<string>): void {
   if (note.signatures.some(({ name, hint }) => name === origin && hints.has(hint))) return
   throw new EvidenceError(
     'PACK_INCOMPLETE',
-    'the receipt that added the key under the checkpoint is not in the contents',
+    'the receipt that added the key of the checkpoint is not selected; add it to `selected`',
   )
 }
 
@@ -305,7 +305,7 @@ async function surveyReceipts(ledger: LedgerReader, contents: Contents): Promise
   if (unknown !== undefined) {
     throw new EvidenceError(
       'PACK_INCOMPLETE',
-      `the receipt that added the key \`${unknown}\` is not in the contents`,
+      `the receipt that added the key \`${unknown}\` is not selected; add it to \`selected\``,
     )
   }
   const digests = new Map(listedBundles.map(({ name, sha256 }) => [name, sha256]))
@@ -318,7 +318,7 @@ async function readBundle(ledger: LedgerReader, bundle: Bundle): Promise<Member>
     for await (const envelope of ledger.receipts(start, end)) parts.push(envelope, LINE_END)
   }
   if (parts.length !== 2 * bundle.count) {
-    throw new EvidenceError('PACK_INCOMPLETE', 'the ledger did not give the receipts it was asked for')
+    throw new EvidenceError('PACK_INCOMPLETE', 'the ledger returned more or fewer receipts than requested')
   }
   return { name: bundle.name, bytes: join(parts) }
 }
@@ -363,19 +363,19 @@ async function policyMembers(ledger: LedgerReader, policies: ReadonlySet<string>
 
 function checkRequest({ since = 0, payloads = [] }: PackRequest, size: number): void {
   if (!Number.isSafeInteger(since) || since < 0 || since > size)
-    throw impossible('`since` is not a size it had')
+    throw impossible('`since` is not a size that the ledger had')
   const names = payloads.map((payload) => payloadMember(payload).name)
   if (new Set(names).size < names.length) throw impossible('a payload is given twice')
   if (payloads.some(({ hash }) => !HASH_NAME.test(hash)))
-    throw impossible('a payload is not named by its hash')
+    throw impossible('the hash of a payload is not a SHA-256 in hexadecimal')
   for (const payload of payloads) {
     const { bytes } = payloadMember(payload)
     if (!payloadHolds(payload.hash, payload.salted?.label, bytes))
-      throw impossible('a payload is not what its hash says')
+      throw impossible('a payload does not match its hash')
   }
 }
 
-/** Whether the content of a `payloads/` member, salt included, is what its hash commits to. */
+/** Whether the content of a `payloads/` member, with its salt, matches its hash. */
 export function payloadHolds(hash: string, label: 'args' | 'effect' | undefined, bytes: Uint8Array): boolean {
   if (label === undefined) return sha256Hex(bytes) === hash
   return bytes.length >= 32 && saltedHash(label, bytes.subarray(0, 32), bytes.subarray(32)) === hash

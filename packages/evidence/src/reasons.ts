@@ -1,18 +1,18 @@
-// The closed table of verdicts and reason codes. `docs/reasons.md` is made from it.
+// The closed table of verdicts and reason codes. `npm run docs` generates `docs/reasons.md` from it.
 
-/** The three answers on the wire. */
+/** The three verdicts, as they are written on the wire. */
 export const VERDICTS = ['ALLOW', 'DENY', 'ESCALATE'] as const
-/** An answer to a call. */
+/** The verdict on a call. */
 export type Verdict = (typeof VERDICTS)[number]
 
-/** What a code means, and what its reader can do. Every code belongs to exactly one verdict. */
+/** The meaning of a code and its remedy. Every code belongs to exactly one verdict. */
 export interface Reason {
   readonly verdict: Verdict
   readonly sentence: string
   readonly remedy: string
 }
 
-/** Every reason code there is. */
+/** A reason code. */
 export type ReasonCode =
   | 'RULE_ALLOWED'
   | 'APPROVAL_GRANTED'
@@ -72,216 +72,237 @@ export type ReasonCode =
   | 'STATE_MISMATCH'
   | 'LEDGER_UNAVAILABLE'
 
-/** The row of each code. */
+/** The meaning of each code. */
 export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   RULE_ALLOWED: allow('A policy rule allows this call.', 'Nothing to do. The receipt names the rule.'),
   APPROVAL_GRANTED: allow(
     'A person approved exactly this call.',
-    'Nothing to do. The approval is used up; but for a raised tier, which lasts, the same call needs a new one.',
+    'Nothing to do. The approval is used up. The same call needs a new one, unless this one raised the tier for a time.',
   ),
   OBSERVE_MODE_ALLOWED: allow(
-    'No rule matches this call; observe mode let it pass, on the record.',
-    'Write a rule for it before observe mode ends, for example with `tollgate policy learn`.',
+    'No rule matches this call. Observe mode allowed and recorded it.',
+    'Add a rule before observe mode ends, for example with `tollgate policy learn`.',
   ),
 
   APPROVAL_REQUIRED: escalate(
-    'The policy asks a person before this call.',
+    'The policy requires a person to approve this call.',
     'Wait for the approval, then send the same call again.',
   ),
   TOOL_NOT_PINNED: escalate(
-    'The tool is known, but nobody has pinned its definition yet.',
-    'Have an operator review and pin the definition, then send the call again.',
+    'The definition of this tool is not pinned yet.',
+    'Ask an operator to review and pin it with `tollgate mcp approve NAME`, then send the call again.',
   ),
   EGRESS_APPROVAL_REQUIRED: escalate(
-    'The call sends data to a destination that a person must approve.',
+    'The call sends data to a destination that needs approval.',
     'Wait for the approval, or add the destination to `gates.egress.allow`.',
   ),
   TAINT_APPROVAL_REQUIRED: escalate(
     'Data from an untrusted source would flow into this call.',
-    'Have a person look at the data and approve, or leave the data out.',
+    'Ask a person to check the data and approve, or leave the data out.',
   ),
   THREAT_APPROVAL_REQUIRED: escalate(
-    'Text in the call, or that came with it, looks like an attack.',
-    'Have a person look at the text and approve, or leave it out.',
+    'Text in the call or in its sources looks like an attack.',
+    'Ask a person to check the text and approve, or leave the text out.',
   ),
   SESSION_RISK_APPROVAL_REQUIRED: escalate(
-    'The call acts on something that the user has not named, or adds to a session that has become risky.',
-    'Have a person look at the call and at what the session did before, and approve; or act on what the user has named.',
+    'The call acts on a target that the user never mentioned, or its session has become risky.',
+    'Ask a person to review the session and approve, or act only on targets that the user mentioned.',
   ),
   ELEVATION_REQUIRED: escalate(
-    'The tier of the principal is too low for this class of effect, and a person may raise it for a time.',
-    'Wait for the approval; it raises the tier in this session for as long as the policy says.',
+    'The tier of the principal is too low for this effect class. A person can raise it for a time.',
+    'Wait for the approval. It raises the tier in this session for the time that the policy sets.',
   ),
   TASK_SCOPE_EXCEEDED: escalate(
-    'The call has a side effect outside of the scope that its session was opened with.',
-    'Wait for the approval, which can widen the scope, or open the session with a scope that has it.',
+    'The call has a side effect outside the scope of its session.',
+    'Wait for the approval, which can widen the scope, or open the session with a wider scope.',
   ),
   TEMPORAL_INTERVENTION: escalate(
-    'The calls of this principal come in a burst.',
-    'Slow down; have a person look at what the agent is doing, and approve if it is wanted.',
+    'This principal sends calls in a burst.',
+    'Slow down. Ask a person to review what the agent does, and to approve the call if it is wanted.',
   ),
   COMPLIANCE_APPROVAL_REQUIRED: escalate(
-    'A compliance rule asks a person before this class of data is handled this way.',
+    'A compliance rule requires approval before this class of data is handled this way.',
     'Wait for the approval, or leave the data out.',
   ),
   COGNITIVE_FIREWALL_APPROVAL_REQUIRED: escalate(
-    'The Sentinel found something on the page that a person must look at before a side effect.',
-    'Wait for the approval, or give the finding its row in `gates.browser.findings`.',
+    'The Sentinel found something on the page that a person must check before a side effect.',
+    'Wait for the approval, or add the finding to `gates.browser.findings`.',
   ),
 
   AMBIGUOUS_INPUT: deny(
-    'The call could be read in more than one way.',
+    'The call is malformed, or can be read in more than one way.',
     'Send plain JSON: UTF-8, no duplicate keys, no numbers beyond 2^53-1, at most 64 levels.',
   ),
-  SYSTEM_FROZEN: deny('The whole gateway is frozen.', 'An operator lifts it with `tollgate unfreeze all`.'),
+  SYSTEM_FROZEN: deny(
+    'All calls of this gateway are frozen.',
+    'Wait. An operator lifts the freeze with `tollgate unfreeze all`.',
+  ),
   AGENT_KILLED: deny(
     'This principal is frozen.',
-    'An operator looks at its receipts and, if it is safe, lifts the freeze with `tollgate unfreeze principal NAME`.',
+    'Stop the agent. An operator checks its receipts, then lifts the freeze with `tollgate unfreeze principal NAME`.',
   ),
-  TOOL_FROZEN: deny('This tool is frozen.', 'Use another tool, or ask an operator to lift the freeze.'),
-  SESSION_FROZEN: deny('This session is frozen.', 'Start over in a new session once an operator agrees.'),
+  TOOL_FROZEN: deny(
+    'This tool is frozen.',
+    'Use another tool, or ask an operator to run `tollgate unfreeze tool NAME`.',
+  ),
+  SESSION_FROZEN: deny(
+    'This session is frozen.',
+    'Ask an operator to run `tollgate unfreeze session ID`, or to agree to a new session.',
+  ),
   QUOTA_EXCEEDED: deny(
-    'The principal was denied so often that its denials are only counted.',
-    'Stop the agent, read its last receipts, and ask an operator to lift the freeze.',
+    'This principal was denied too often. Further denials are only counted.',
+    'Stop the agent, read its last receipts, then ask an operator to run `tollgate unfreeze principal NAME`.',
   ),
   STORAGE_QUOTA_EXCEEDED: deny(
-    'The principal has stored as much as it may on one day (UTC).',
-    'Stop the agent and read its receipts. The next day is free; `tollgate unfreeze principal NAME` frees it now, `limits.storage` sets the limit.',
+    'The principal has used up its storage for today (UTC).',
+    'Stop the agent and read its receipts. The limit resets at midnight UTC; `tollgate unfreeze principal NAME` resets it now. `limits.storage` sets the limit.',
   ),
   DENY_TOOL_NOT_FOUND: deny(
     'The tool is not in the catalogue.',
     'Check the name, or add the tool under `tools` in the policy.',
   ),
   TOOL_DEFINITION_CHANGED: deny(
-    'The tool no longer has the definition that was pinned.',
-    'Compare the definitions; if the change is wanted, pin the new one.',
+    'The definition of the tool differs from its pin.',
+    'Compare the definitions with `tollgate mcp show NAME`. If the change is wanted, pin the new one.',
   ),
   SCHEMA_VIOLATION: deny(
-    'The arguments do not fit the schema of the tool.',
-    'Correct the arguments; the answer names the place.',
+    'The arguments do not match the schema of the tool.',
+    'Correct the arguments. The detail of the answer names the place.',
   ),
   CONTEXT_MISMATCH: deny(
-    'The call comes from an environment, tenant or workspace the policy is not for.',
-    'Send it to the gateway of its own environment, or widen `context` in the policy.',
+    'The policy does not cover the environment, tenant or workspace of this call.',
+    'Send the call to the gateway of its environment, or widen `context` in the policy.',
   ),
   IDENTITY_MISSING: deny('The call has no principal.', 'Use a token that is bound to a principal.'),
   IDENTITY_ISOLATION_VIOLATION: deny(
-    'The credential does not belong to the principal that the call names.',
-    "Use the principal's own token.",
+    'The token does not belong to the principal that the call names.',
+    'Use the token of that principal.',
   ),
   COGNITIVE_FIREWALL_INVALID_URL: deny(
-    'The URL of the page or of the action cannot be read safely.',
-    'Send an absolute http or https URL without credentials in it.',
+    'The URL of the page or of the action is invalid.',
+    'Send an absolute http or https URL without credentials.',
   ),
   COGNITIVE_FIREWALL_DOMAIN_DENY: deny(
-    'The page or the action is outside the domains the browser may use.',
-    'Add the domain to `gates.browser.domains` if it is wanted.',
+    'The page or the action is outside the domains that the browser may use.',
+    'Use an allowed domain, or add this one to `gates.browser.domains`.',
   ),
   COGNITIVE_FIREWALL_SENTINEL_DENY: deny(
-    'The Sentinel found the page too risky for a side effect, or said nothing readable about it.',
-    'Look at the findings in the receipt; act on another page, or have the page scanned again.',
+    'The Sentinel rates the page as too risky for a side effect, or its report is missing or unreadable.',
+    'Read the findings in the receipt. Use another page, or have this page scanned again.',
   ),
   COGNITIVE_FIREWALL_PLANNER_REF_REQUIRED: deny(
-    'A side effect in the browser came without a planner reference.',
-    'Send `planner_ref` with the plan.',
+    'A side effect in the browser has no planner reference.',
+    'Send the call again with `planner_ref`.',
   ),
   DATA_EGRESS_BLOCKED: deny(
-    'The call sends data to a destination that is not allowed.',
-    'Add the host to `gates.egress.allow`; an empty list denies all.',
+    'The call sends data to a destination that the policy does not allow.',
+    'Use an allowed destination, or add the hostname to `gates.egress.allow`. An empty list denies all.',
   ),
   TAINTED_DATA_EGRESS_DENY: deny(
-    'Labelled or suspicious data would leave through this call.',
-    'Leave the data out, or change its label in the policy.',
+    'The call would send labelled or suspicious data out.',
+    'Leave the data out, or change the rule for its label under `gates.taint`.',
   ),
   UNTRUSTED_VALUE_DENY: deny(
-    'The call would act on a value that only untrusted text has named.',
-    'Check the value by another way and name it yourself; look at where the agent has read it.',
+    'The call would act on a value that only untrusted text contains.',
+    'Check the value in another source and enter it yourself. Find out where the agent read it.',
   ),
   PROMPT_INJECTION_DETECTED: deny(
     'Untrusted text in the call gives instructions to the agent.',
-    'Look at where the text came from before you let the agent go on.',
+    'Find the source of the text before you let the agent continue.',
   ),
   UNICODE_OBFUSCATION_DETECTED: deny(
     'The call hides text in invisible, reordered or look-alike characters.',
-    'Send the text without such characters.',
+    'Send the text without these characters.',
   ),
   COMMAND_ATTACK_DETECTED: deny(
-    'The arguments carry an attack on a command line, a path or a query.',
-    'Look at where the argument came from; write plain values, without shell or path tricks.',
+    'The arguments contain an attack on a command line, a path or a query.',
+    'Find the source of the argument. Send plain values, without shell syntax or path tricks.',
   ),
   DELEGATION_INVALID: deny(
     'The delegation is missing, expired, revoked or wrongly signed.',
-    'Ask the delegator for a new one.',
+    'Ask the delegator for a new delegation.',
   ),
   DELEGATION_SCOPE_VIOLATION: deny(
-    'The call goes beyond what the delegation grants.',
-    'Stay within the delegated tools, or ask for a wider delegation.',
+    'The call exceeds its delegation.',
+    'Use only the delegated tools, or ask the delegator for a wider delegation.',
   ),
   SESSION_RISK_MEMORY_DENY: deny(
-    'The session as a whole has become too risky, though this call alone may be harmless.',
-    'Risk falls with time. An operator can look at the session with `tollgate sessions show ID` and lift it with `tollgate sessions reset ID --because REASON`.',
+    'The session as a whole has become too risky. This call alone may be harmless.',
+    'Wait: risk falls with time. An operator can inspect the session with `tollgate sessions show ID` and clear its risk with `tollgate sessions reset ID --because REASON`.',
   ),
   TRUST_INSUFFICIENT: deny(
-    'The behaviour of the principal so far does not earn this class of effect.',
-    'Use a milder tool; trust recovers with time and good outcomes. An operator can run `tollgate trust reset PRINCIPAL --because REASON`.',
+    'The trust of the principal is too low for this effect class.',
+    'Use a tool with a milder effect. Trust recovers with time and good outcomes. An operator can run `tollgate trust reset PRINCIPAL --because REASON`.',
   ),
   INSUFFICIENT_PRIVILEGE: deny(
-    'The tier of the principal is too low for this class of effect.',
-    'Raise the tier under `principals` in the policy, or use a milder tool.',
+    'The tier of the principal is too low for this effect class.',
+    'Use a tool with a milder effect, or raise the tier under `principals` in the policy.',
   ),
   NO_POLICY_DEFINED: deny(
-    'No policy is active, so nothing is allowed.',
-    'Write a policy, or begin with `tollgate policy draft`, and activate it with `tollgate policy activate`.',
+    'No policy is in force, so every call is denied.',
+    'Write a policy, or start with `tollgate policy draft`. Put it in force with `tollgate policy activate`.',
   ),
   NO_RULE_MATCHED: deny(
-    'No rule of the policy mentions this call.',
-    'Add a rule, or begin with `tollgate policy draft`; `tollgate policy explain` shows why the others did not match.',
+    'No rule of the policy matches this call.',
+    'Add a rule, or start with `tollgate policy draft`. `tollgate policy explain` shows why no rule matched.',
   ),
   POLICY_VIOLATION: deny(
-    'A policy rule forbids this call.',
-    'The receipt names the rule; its `because` says why.',
+    'A policy rule denies this call.',
+    'Do not repeat the call. The receipt names the rule, and `because` of the rule gives the reason.',
   ),
   POLICY_EVALUATION_ERROR: deny(
-    'The condition of a rule failed while it was evaluated.',
-    'Correct the rule that the receipt names; numbers in arguments are doubles (`1.0`).',
+    'The condition of a policy rule failed with an error.',
+    'Correct the rule that the receipt names. Numbers in arguments are doubles: write `1.0`.',
   ),
   OUTSIDE_HOURS: deny(
-    'The policy does not permit this call at this time of the day or week.',
-    'Try again when the hours open; the answer says when.',
+    'The policy does not allow this call at this time of the day or week.',
+    'Try again later. The detail of the answer says when.',
   ),
-  RATE_EXCEEDED: deny('The calls come faster than a rate permits.', 'Try again later; the answer says when.'),
-  BUDGET_EXCEEDED: deny('The budget for this is used up.', 'Wait for the next period, or raise the budget.'),
+  RATE_EXCEEDED: deny(
+    'The rate limit of this call is reached.',
+    'Slow down and try again later. The detail of the answer says when.',
+  ),
+  BUDGET_EXCEEDED: deny(
+    'The budget for this call is used up.',
+    'Wait for the next period, or raise the budget in the policy.',
+  ),
   COMPLIANCE_VIOLATION: deny(
-    'The class of the data may not be handled this way or in this place.',
-    'Use a tool in the right jurisdiction, or leave the data out.',
+    'A compliance rule forbids handling this class of data in this way or in this place.',
+    'Use a tool in an allowed jurisdiction, or leave the data out.',
   ),
-  APPROVAL_TIMEOUT: deny('Nobody answered in time.', 'Send the call again to ask once more.'),
-  APPROVAL_REFUSED: deny('A person refused this call.', 'Ask the approver that the receipt names.'),
+  APPROVAL_TIMEOUT: deny(
+    'The request for approval ended without an answer.',
+    'Send the call again to open a new request.',
+  ),
+  APPROVAL_REFUSED: deny(
+    'A person denied this call.',
+    'Do not repeat the call. Ask the approver that the receipt names.',
+  ),
   APPROVAL_INVALID: deny(
-    'The approval is for another call, is used up, or comes from the requester.',
-    'Send exactly the call that was approved, once, before the approval expires.',
+    'The approval is for another call, expired or used up, or the requester gave it.',
+    'Send exactly the approved call, once, before the approval expires.',
   ),
   APPROVAL_TOO_LARGE: deny(
-    'A person must approve this call, and its arguments are too long to be shown to one.',
-    'Send arguments of at most 64 KiB; put what is longer where a tool can read it.',
+    'This call needs approval, but its arguments are too long to show to a person.',
+    'Send arguments of at most 64 KiB. Store longer content where a tool can read it.',
   ),
   GATE_FAILED: deny(
-    'A gate failed, and a gate that fails denies.',
-    'Look at the log of the gateway; the receipt names the rung.',
+    'A gate failed with an error, and a failed gate denies.',
+    'Read the log of the gateway. `rung` of the receipt names the gate.',
   ),
   STATE_MISMATCH: deny(
-    'The state of the session is missing or is not what its receipts say.',
-    'Run `tollgate fsck`; start a new session.',
+    'The state of the session is missing or does not match its receipts.',
+    'Run `tollgate fsck`, then start a new session.',
   ),
   LEDGER_UNAVAILABLE: deny(
-    'The ledger cannot record, so nothing may pass.',
-    'Run `tollgate doctor`; free or repair the storage and restart.',
+    'The ledger cannot record, so every call is denied.',
+    'Run `tollgate doctor`, free or repair the storage, then restart the gateway.',
   ),
 }
 
-/** The table's row for a code, or undefined if there is no such code. */
+/** The meaning of a code, or undefined for an unknown code. */
 export function reasonOf(code: string): Reason | undefined {
-  // Sound: the key was just seen to be there.
+  // Sound: `hasOwn` has found the key.
   return Object.hasOwn(REASONS, code) ? REASONS[code as ReasonCode] : undefined
 }
 

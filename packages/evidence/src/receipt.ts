@@ -1,4 +1,4 @@
-// Receipts: a canonical payload in a DSSE envelope, signed with Ed25519. Sealing and opening stand side by side.
+// Seals and opens receipts: a canonical payload in a DSSE envelope, signed with Ed25519.
 
 import { ascii, latin1, utf8, utf8Length } from './bytes.ts'
 import { envelopeForm, isSignedBy, readPayload, type Enveloped, type PayloadForm } from './dsse.ts'
@@ -10,67 +10,67 @@ import type { PublicKey, SigningKey } from './keys.ts'
 import type { Kind, Receipt } from './kinds.ts'
 import { contradictionIn, SHAPES } from './shapes.ts'
 
-/** The DSSE payload type; the version of the format is part of it. */
+/** The DSSE payload type, with the version of the format. */
 export const PAYLOAD_TYPE = 'application/vnd.tollgate.receipt+json;v=1'
 
 const FORM = envelopeForm(PAYLOAD_TYPE)
 
-/** Longest payload, in bytes. Larger material is put behind hashes. */
+/** Maximum size of a payload in bytes. Larger content is stored as a hash. */
 export const MAX_PAYLOAD_BYTES: number = 16 * 1024
 
-/** Longest envelope that can hold such a payload, in bytes. */
+/** Maximum size of an envelope in bytes. */
 export const MAX_ENVELOPE_BYTES: number = 4 * Math.ceil(MAX_PAYLOAD_BYTES / 3) + 400
 
-/** A receipt with its bytes and its name. */
+/** A receipt with its bytes and its id. */
 interface Identified {
   readonly receipt: Receipt
-  /** SHA-256 of the payload: the name of the receipt, and the next one's `prev_receipt_hash`. */
+  /** SHA-256 of the payload: the id of the receipt, and `prev_receipt_hash` of the next one. */
   readonly id: string
   readonly payload: Uint8Array
 }
 
-/** A receipt whose bytes are fixed, but not yet signed. */
+/** A receipt with fixed bytes, not signed yet. */
 export interface Encoded extends Identified {
-  /** What is to be signed: the DSSE pre-authentication encoding of the payload. */
+  /** The bytes to sign: the DSSE pre-authentication encoding of the payload. */
   readonly message: Uint8Array
 }
 
-/** A signed receipt: `envelope` is what is stored, proven and exported, byte for byte. */
+/** A signed receipt. `envelope` is stored, proven and exported byte for byte. */
 export interface Sealed extends Identified {
   readonly envelope: Uint8Array
 }
 
-/** A receipt taken out of its envelope, its shape checked and its signature not. */
+/** A receipt read from its envelope. Its shape is checked; its signature is not. */
 export interface Parsed extends Identified {
-  /** Id of the key that is said to have signed. */
+  /** Id of the key that the envelope names as its signer. */
   readonly keyId: string
   readonly signature: Uint8Array
 }
 
 /**
- * Fixes a receipt's bytes and its id. Its place in the chain is settled here, so signing can come later. The receipt is
- * the caller's own plain data, not somebody else's object: it must not change while it is read.
+ * Fixes the bytes and the id of a receipt, so that signing can follow later. The receipt must be plain data that does not change
+ * during this call.
  *
  * @throws EvidenceError `RECEIPT_MALFORMED`, `RECEIPT_KIND_UNKNOWN`, `RECEIPT_VERSION_UNKNOWN`, `RECEIPT_TOO_LARGE`, or as
  * `canonicalize` does.
  */
 export function encodeReceipt(receipt: Receipt): Encoded {
-  // Plain data, as `writeReceipt` will say if it is not.
+  // `writeReceipt` rejects anything but plain data.
   const text = writeReceipt(receipt as unknown as Json) ?? explain(receipt as unknown as Json)
   const length = utf8Length(text)
   if (length > MAX_PAYLOAD_BYTES) {
     throw new EvidenceError('RECEIPT_TOO_LARGE', `the payload is larger than ${MAX_PAYLOAD_BYTES} bytes`)
   }
-  // The payload is the end of what is signed, so one piece of memory is enough for both.
+  // The payload is the end of the signed message, so both share one buffer.
   const whole = FORM.head(length) + text
-  // As many bytes as characters: plain ASCII, which most receipts are, and which is written faster as such.
+  // Equal lengths mean ASCII, which is faster to write. Most receipts are ASCII.
   const message = length === text.length ? ascii(whole) : utf8(whole)
   const payload = message.subarray(message.length - length)
   return { receipt, id: sha256Hex(payload), payload, message }
 }
 
 /**
- * Seals a receipt: fixes its bytes and signs them.
+ * Fixes the bytes of a receipt and signs them.
  *
  * @throws EvidenceError as `encodeReceipt` does, or `RECEIPT_MALFORMED` if the receipt names another key.
  */
@@ -79,7 +79,7 @@ export async function sealReceipt(receipt: Receipt, key: SigningKey): Promise<Se
   return envelop(encoded, await signMessage(encoded, key))
 }
 
-/** The second half of `sealReceipt`, for a writer that signs apart from deciding. */
+/** The second half of `sealReceipt`, for a writer that signs later. */
 export async function sealEncoded(encoded: Encoded, key: SigningKey): Promise<Sealed> {
   return envelop(encoded, await signMessage(encoded, key))
 }
@@ -94,17 +94,17 @@ function envelop({ receipt, id, payload }: Identified, signature: Uint8Array): S
 }
 
 /**
- * The envelope of a payload, its key's id and its signature: it has one spelling, so a store may keep the parts and put
- * them together again, byte for byte. Checks nothing.
+ * The envelope of a payload, a key id and a signature. It has one canonical form, so a store can keep the parts and rebuild it
+ * byte for byte. Checks nothing.
  */
 export function formatEnvelope(payload: Uint8Array, keyId: string, signature: Uint8Array): Uint8Array {
   return FORM.format(payload, keyId, signature)
 }
 
 /**
- * Opens a receipt: checks its form, its shape and its signature under the key that `keyOf` knows by that id.
+ * Opens a receipt: checks its form, its shape and its signature under the key that `keyOf` returns.
  *
- * Says nothing about its place in a ledger: that takes a proof (`openProof`) or a pack (`verifyPack`).
+ * Does not check its place in a ledger: use a proof (`openProof`) or a pack (`verifyPack`) for that.
  *
  * @throws EvidenceError as `parseReceipt` does, or `RECEIPT_SIGNATURE_WRONG`, `KEY_UNAVAILABLE`.
  */
@@ -114,14 +114,13 @@ export async function openReceipt(
 ): Promise<Parsed> {
   const parsed = parseReceipt(envelope)
   const key = keyOf(parsed.keyId)
-  if (!key) throw new EvidenceError('KEY_UNAVAILABLE', `the key \`${parsed.keyId}\` is not known here`)
+  if (!key) throw new EvidenceError('KEY_UNAVAILABLE', `the key \`${parsed.keyId}\` is not known`)
   if (await signatureHolds(parsed, key)) return parsed
-  throw new EvidenceError('RECEIPT_SIGNATURE_WRONG', 'the signature is not of this receipt')
+  throw new EvidenceError('RECEIPT_SIGNATURE_WRONG', 'the signature of the receipt is invalid')
 }
 
 /**
- * Takes a receipt out of its envelope and checks its shape, not its signature. Envelope and payload must be
- * canonical to the byte.
+ * Reads a receipt from its envelope and checks its shape, not its signature. Envelope and payload must be canonical.
  *
  * @throws EvidenceError `RECEIPT_MALFORMED`, `RECEIPT_TOO_LARGE`, `RECEIPT_VERSION_UNKNOWN`, `RECEIPT_KIND_UNKNOWN`, or a
  * `JSON_…` code for the payload.
@@ -129,11 +128,11 @@ export async function openReceipt(
 export function parseReceipt(envelope: Uint8Array | string): Parsed {
   const { payload, keyId, signature } = openEnvelope(envelope)
   const receipt = parsePayload(payload)
-  if (receipt.key !== keyId) throw malformed('the envelope names another key than the payload')
+  if (receipt.key !== keyId) throw malformed('the envelope and the payload name different keys')
   return { receipt, id: sha256Hex(payload), payload, keyId, signature }
 }
 
-/** Whether the receipt's signature is of this key. */
+/** Whether the signature of the receipt is valid under this key. */
 export function signatureHolds(
   parsed: Pick<Parsed, 'payload' | 'signature'>,
   key: PublicKey,
@@ -141,9 +140,9 @@ export function signatureHolds(
   return isSignedBy(key, FORM, parsed)
 }
 
-/** A payload's receipt. It must be the canonical text of one, to the byte. */
+/** The receipt of a canonical payload. */
 function parsePayload(payload: Uint8Array): Receipt {
-  // Sound: only a receipt is written as one.
+  // Sound: `writeReceipt` writes only receipts.
   return readPayload(payload, RECEIPT) as unknown as Receipt
 }
 
@@ -153,24 +152,27 @@ const RECEIPT: PayloadForm = { maxBytes: MAX_PAYLOAD_BYTES, write: writeReceipt,
 function writeReceipt(value: Json): string | undefined {
   const shape = isObject(value) ? shapeOf(value['kind']) : undefined
   const text = shape && writeShape(value, shape)
-  // Sound: it has the shape of its kind.
+  // Sound: the value has the shape of its kind.
   return text !== undefined && contradictionIn(value as unknown as Receipt) === undefined ? text : undefined
 }
 
 function shapeOf(kind: Json | undefined): Shape | undefined {
-  // Sound: just found in the table.
+  // Sound: `hasOwn` has found the kind.
   return typeof kind === 'string' && Object.hasOwn(SHAPES, kind) ? SHAPES[kind as Kind] : undefined
 }
 
-/** Says why a value is not a receipt. */
+/** Throws the reason why a value is not a receipt. */
 function explain(value: Json): never {
   if (!isObject(value)) throw malformed('the payload is not an object')
   const { v, kind } = value
   const shape = shapeOf(kind)
-  if (v !== 1) throw new EvidenceError('RECEIPT_VERSION_UNKNOWN', `version \`${named(v)}\` is not known here`)
-  if (!shape) throw new EvidenceError('RECEIPT_KIND_UNKNOWN', `kind \`${named(kind)}\` is not known here`)
-  // Sound: without a problem it has the shape of its kind.
-  const problem = problemWith(value, shape) ?? contradictionIn(value as unknown as Receipt) ?? 'it changes'
+  if (v !== 1) throw new EvidenceError('RECEIPT_VERSION_UNKNOWN', `unknown version \`${named(v)}\``)
+  if (!shape) throw new EvidenceError('RECEIPT_KIND_UNKNOWN', `unknown kind \`${named(kind)}\``)
+  // Sound: without a problem, the value has the shape of its kind.
+  const problem =
+    problemWith(value, shape) ??
+    contradictionIn(value as unknown as Receipt) ??
+    'it changed while it was read'
   throw malformed(`${named(kind)}: ${problem}`)
 }
 
@@ -180,18 +182,18 @@ function openEnvelope(envelope: Uint8Array | string): Enveloped {
   }
   const bytes = typeof envelope === 'string' ? utf8(envelope) : envelope
   const opened = FORM.open(bytes)
-  if (opened === 'not of this form') throw strangeEnvelope(latin1(bytes))
-  if (opened === 'not base64') throw malformed('the envelope is not base64 where it should be')
+  if (opened === 'not of this form') throw unknownEnvelope(latin1(bytes))
+  if (opened === 'not base64') throw malformed('the payload or the signature is not base64')
   return opened
 }
 
-function strangeEnvelope(text: string): EvidenceError {
+function unknownEnvelope(text: string): EvidenceError {
   const version =
     /^\{"payload":"[A-Za-z0-9+/=]*","payloadType":"application\/vnd\.tollgate\.receipt\+json;v=([0-9]{1,9})"/.exec(
       text,
     )?.[1]
-  if (version === undefined || version === '1') return malformed('not a receipt envelope in canonical form')
-  return new EvidenceError('RECEIPT_VERSION_UNKNOWN', `version \`${version}\` is not known here`)
+  if (version === undefined || version === '1') return malformed('the envelope is not in canonical form')
+  return new EvidenceError('RECEIPT_VERSION_UNKNOWN', `unknown version \`${version}\``)
 }
 
 function named(value: Json | undefined): string {

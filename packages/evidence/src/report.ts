@@ -1,4 +1,4 @@
-// The report of a verification: what was found, what was proved and, as important, what was not.
+// Builds the report of a verification: findings, proved statements, and statements that the pack does not prove.
 
 import type { Unseen } from './audit.ts'
 import type { Cosignature } from './checkpoint.ts'
@@ -6,15 +6,15 @@ import { FINDINGS, STAGES, type Finding, type FindingCode } from './findings.ts'
 import type { Range } from './manifest.ts'
 
 /**
- * How far a pack can be believed. `integrity only`: it is consistent in itself, but nobody vouched for its key.
- * `verified`: it is part of the ledger whose key was pinned. `witnessed`: and enough witnesses have cosigned that head.
+ * How far a pack can be trusted. `integrity only`: it is consistent, but its key is not pinned. `verified`: it is part of the
+ * ledger whose key is pinned. `witnessed`: verified, and enough witnesses cosigned its checkpoint.
  */
 export type Level = 'malformed' | 'failed' | 'integrity only' | 'verified' | 'witnessed'
 
 /** Exit codes: 0 verified (or witnessed), 1 proof failure, 2 malformed, 3 integrity only. */
 export type ExitCode = 0 | 1 | 2 | 3
 
-/** What the receipts of a pack amount to. */
+/** Counts over the receipts of a pack. */
 export interface Summary {
   readonly receipts: number
   readonly kinds: Readonly<Record<string, number>>
@@ -26,7 +26,7 @@ export interface Summary {
   readonly last_time?: string
 }
 
-/** The outcome of `verifyPack`. Plain data, the same in Node and in a browser. */
+/** The result of `verifyPack`: plain data, identical in Node and in browsers. */
 export interface Report {
   readonly level: Level
   readonly exit: ExitCode
@@ -37,21 +37,21 @@ export interface Report {
   readonly range?: Range
   readonly selected: number
   readonly witnesses: readonly Cosignature[]
-  /** The checkpoint itself, if the pack passed under a trust file: to be pinned there, for the next time. */
+  /** The text of the checkpoint, if the pack is verified. Pin it in the trust file for the next verification. */
   readonly checkpoint?: string
   readonly summary: Summary
   readonly findings: readonly Finding[]
-  /** Findings beyond the limit, which were only counted. */
+  /** Number of findings beyond the limit, which are not listed. */
   readonly more_findings: number
   readonly proved: readonly string[]
   readonly not_proved: readonly string[]
 }
 
 const MAX_FINDINGS = 1000
-// Of each code at least so many are named, however many others were found before.
-const KEPT_OF_EACH = 10
+// The report lists at least this many findings of each code, even beyond MAX_FINDINGS.
+const MIN_LISTED_PER_CODE = 10
 
-/** Collects findings up to a limit, and sorts them as the verification looks. */
+/** Collects findings up to a limit and sorts them by stage. */
 export class Findings {
   readonly #kept: Finding[] = []
   readonly #places = new Set<string>()
@@ -66,14 +66,14 @@ export class Findings {
     detail?: string,
   ): void {
     const { sentence, severity } = FINDINGS[code]
-    // Two checks may come upon the same thing.
+    // Two checks can report the same problem.
     const place = `${code} ${where.index ?? ''} ${where.member ?? ''}`
     if (this.#places.has(place)) return
     this.#any = true
     if (severity === 'malformed') this.#malformed = true
     const ofCode = this.#ofCode.get(code) ?? 0
     this.#ofCode.set(code, ofCode + 1)
-    if (this.#kept.length >= MAX_FINDINGS && ofCode >= KEPT_OF_EACH) {
+    if (this.#kept.length >= MAX_FINDINGS && ofCode >= MIN_LISTED_PER_CODE) {
       this.#more++
       return
     }
@@ -93,7 +93,7 @@ export class Findings {
     return this.#more
   }
 
-  /** By stage, then by index: the order in which a reader should look at them. */
+  /** The findings sorted by stage, then by index. Fix or investigate the first ones first. */
   sorted(): readonly Finding[] {
     const stage = ({ code }: Finding): number => STAGES.indexOf(FINDINGS[code].stage)
     return this.#kept
@@ -108,7 +108,7 @@ export class Findings {
   }
 }
 
-/** What the statements below are made from. */
+/** The facts that the statements of a report are built from. */
 export interface Basis {
   readonly level: Level
   readonly ledger: string
@@ -116,103 +116,103 @@ export interface Basis {
   readonly range: Range | undefined
   readonly selected: number
   readonly witnesses: readonly Cosignature[]
-  /** Size of the earlier head that the ledger was shown to continue. */
+  /** Size of the pinned checkpoint that the ledger continues. */
   readonly continues: number | undefined
   readonly summary: Summary
-  /** Calls of which nobody knows what they did. */
+  /** Calls whose effect is recorded as UNKNOWN. */
   readonly unknown: number
   readonly unseen: Unseen
   readonly policiesMissing: number
 }
 
-/** What a pack that passed every check proves, in sentences. */
+/** The sentences on what the pack proves. Empty if a check failed. */
 export function provedBy(basis: Basis): readonly string[] {
   const { level, ledger, size, range, selected, witnesses, continues } = basis
   if (level === 'failed' || level === 'malformed') return []
-  const said: string[] = []
+  const lines: string[] = []
+  const whole = range?.start === 0 && range.end === size
   if (range) {
-    said.push(
-      `Entries ${range.start} to ${range.end - 1} are complete and in order as the head of ${size} commits to them: none was changed, removed, added or moved.`,
-    )
+    const entries = whole ? `All ${size} entries` : `Entries ${range.start} to ${range.end - 1}`
+    const checkpoint = whole ? 'signed checkpoint' : `signed checkpoint of ${size} entries`
+    lines.push(`${entries} are present, in order and unmodified, as the ${checkpoint} states.`)
   }
-  if (selected > 0)
-    said.push(
-      `${some(selected, range ? 'further entry is' : 'entry is', range ? 'further entries are' : 'entries are')} in the tree of that head, each by its own proof.`,
-    )
-  const partial = !range || range.start > 0 || range.end < size || selected > 0
-  said.push(
-    partial
-      ? 'Each receipt is signed by a key that the ledger had added before it and, as far as is shown, not retired.'
-      : 'Each receipt is signed by a key that the ledger had in service at that entry.',
+  if (selected > 0) {
+    const further = range ? 'further ' : ''
+    const entries = some(selected, `${further}entry is`, `${further}entries are`)
+    lines.push(`${entries} in the ledger of that checkpoint, each by its own inclusion proof.`)
+  }
+  lines.push(
+    whole
+      ? 'Each receipt is signed by a key that was active in the ledger at that entry.'
+      : 'Each receipt is signed by a key that the ledger added before it. No entry in the pack retires that key earlier.',
+    'Links, clocks, causes, decisions, effects and policies agree wherever the pack contains both sides.',
   )
-  said.push(
-    'Links, clocks, causes, decisions with their effects, and policies agree wherever both ends are here.',
-  )
-  if (level === 'integrity only') return said
-  said.push(`The head of ${size} entries is signed by the key you pinned for \`${ledger}\`.`)
+  if (level === 'integrity only') return lines
+  lines.push(`The checkpoint of ${size} entries is signed by the key that you pinned for \`${ledger}\`.`)
   if (continues !== undefined)
-    said.push(`The ledger continues the head of ${continues} entries that you had seen.`)
+    lines.push(`The ledger continues the checkpoint of ${continues} entries that you pinned.`)
   for (const { name, time } of witnesses) {
-    said.push(
-      `The witness \`${name}\` had seen this head, and none that contradicts it, at ${isoSeconds(time)}.`,
+    lines.push(
+      `The witness \`${name}\` cosigned this checkpoint at ${isoSeconds(time)}: it had seen none that contradicts it.`,
     )
   }
-  return said
+  return lines
 }
 
-/** What even a pack that passed does not prove, in sentences. */
+/** The sentences on what the pack does not prove, also if it passed every check. */
 export function notProvedBy(basis: Basis): readonly string[] {
   const { level, range, size, witnesses, continues, summary, unknown, unseen, policiesMissing } = basis
   const { open } = summary
-  const said: string[] = []
-  if (level === 'failed' || level === 'malformed') return ['Anything: see what was found.']
-  if (level === 'integrity only') said.push('Who made it: nobody vouched for its key. Give a trust file.')
+  const lines: string[] = []
+  if (level === 'failed' || level === 'malformed') return ['Everything. The findings say why.']
+  if (level === 'integrity only')
+    lines.push(
+      'The origin: no pinned key signed the pack. Get the trust file of the ledger and verify again.',
+    )
   if (!range)
-    said.push('That these are all: a selection proves that receipts are there, not that no others are.')
-  else if (range.start > 0 || range.end < size) {
-    said.push(`Anything about the other entries of the ledger, which has ${size}.`)
-  }
-  if (!range || range.start > 0 || range.end < size) {
-    said.push(
-      'That no key, the one under the checkpoint included, was retired by an entry that is not shown.',
+    lines.push('Completeness: a selection proves that these receipts exist, not that there are no others.')
+  else if (range.start > 0 || range.end < size)
+    lines.push(`The other entries of the ledger, which has ${size}. Ask for a pack of the whole ledger.`)
+  if (!range || range.start > 0 || range.end < size)
+    lines.push(
+      'That all keys are still active: an entry outside the pack can retire a key, also the one of the checkpoint.',
     )
-  }
   if (witnesses.length === 0) {
-    said.push(
-      "That the holder of the ledger's key shows everybody this history: no witness you named has cosigned.",
-    )
-    if (continues === undefined && level !== 'integrity only') {
-      said.push('That history was not rewritten before you first saw it: you pinned no earlier head.')
-    }
+    lines.push('That everyone sees this history: no trusted witness cosigned the checkpoint.')
+    if (continues === undefined && level !== 'integrity only')
+      lines.push(
+        'That earlier history was not rewritten: your trust file has no earlier checkpoint. Add this one to it.',
+      )
   }
   if (open > 0)
-    said.push(`What became of ${some(open, 'allowed call', 'allowed calls')}: no effect is recorded here.`)
-  if (unknown > 0) said.push(`What ${some(unknown, 'call', 'calls')} did: the effect is recorded as UNKNOWN.`)
+    lines.push(`The outcome of ${some(open, 'allowed call', 'allowed calls')}: the pack contains no effect.`)
+  if (unknown > 0)
+    lines.push(`The outcome of ${some(unknown, 'call', 'calls')}: the effect is recorded as UNKNOWN.`)
   if (unseen.references > 0)
-    said.push(
-      `That ${some(unseen.references, 'reference leads', 'references lead')} to what they should: those entries are not shown.`,
+    lines.push(
+      `The targets of ${some(unseen.references, 'reference', 'references')}: the entries are not in the pack.`,
     )
-  if (unseen.policies > 0) {
-    const calls = some(unseen.policies, 'decision', 'decisions')
-    said.push(`That the policy of ${calls} was the active one: its activation is not in the range.`)
-  }
+  if (unseen.policies > 0)
+    lines.push(
+      `The active policy of ${some(unseen.policies, 'decision', 'decisions')}: its activation is not in the range.`,
+    )
   if (policiesMissing > 0)
-    said.push(`What ${some(policiesMissing, 'policy', 'policies')} said: the text is not in the pack.`)
-  said.push(
-    'That sessions are complete or freezes were obeyed: those rules are the gateway’s, and not checked here.',
+    lines.push(`The text of ${some(policiesMissing, 'policy', 'policies')}: it is not in the pack.`)
+  lines.push(
+    'That sessions are complete and freezes were obeyed: only the gateway checks this.',
+    'The times: each writer uses its own clock.',
+    'That tools did what they reported, and that no call bypassed the gateway.',
   )
-  said.push('That the times are right: they are what the writers claimed.')
-  said.push('That tools did what they reported, or that nothing went around the gateway.')
-  return said
+  return lines
 }
 
 function some(count: number, one: string, many: string): string {
   return `${count} ${count === 1 ? one : many}`
 }
 
-/** Seconds since 1970 as a moment in UTC. */
+/** Formats seconds since 1970 as a UTC timestamp. */
 function isoSeconds(seconds: number): string {
-  // Dates end in the year 275760; a witness may claim anything.
+  // A witness can state any number; `Date` ends in the year 275760.
   return seconds <= 8_640_000_000_000
     ? new Date(seconds * 1000).toISOString().replace('.000', '')
     : `${seconds} s`

@@ -1,4 +1,4 @@
-// The kinds of receipt, as tables: for each the fields it has, and the rules between them.
+// The fields of every kind of receipt, and the rules between them.
 
 import { isOrigin } from './checkpoint.ts'
 import {
@@ -255,16 +255,16 @@ const own = {
 } satisfies Record<Kind, Fields>
 
 /** The names of all kinds. */
-// Sound: the table has exactly the kinds as its keys, checked above.
+// Sound: `satisfies` above checks that the keys are the kinds.
 export const KINDS: readonly Kind[] = Object.keys(own) as Kind[]
 
-/** The shape of every kind, the common fields included. */
-// Sound: built from every kind there is.
+/** The shape of every kind, with the common fields. */
+// Sound: built from all kinds.
 export const SHAPES: Readonly<Record<Kind, Shape>> = Object.fromEntries(
   KINDS.map((kind): [Kind, Shape] => [kind, shape({ ...common, ...own[kind] })]),
 ) as Record<Kind, Shape>
 
-/** What is wrong between the fields of a receipt, each being right by itself; undefined if nothing is. */
+/** Describes a contradiction between valid fields of a receipt; undefined if there is none. */
 export function contradictionIn(receipt: Receipt): string | undefined {
   switch (receipt.kind) {
     case 'decision':
@@ -273,15 +273,27 @@ export function contradictionIn(receipt: Receipt): string | undefined {
       return contradictionInEffect(receipt)
     case 'freeze':
       return (
-        needs((receipt.scope === 'all') !== (receipt.target !== undefined), '`target` goes with a scope') ??
-        needs(!receipt.frozen || receipt.denials === undefined, '`denials` goes with lifting')
+        needs(
+          (receipt.scope === 'all') !== (receipt.target !== undefined),
+          '`target` is required unless the scope is `all`',
+        ) ??
+        needs(
+          !receipt.frozen || receipt.denials === undefined,
+          '`denials` is allowed only when a freeze is lifted',
+        )
       )
     case 'key':
-      return needs((receipt.role === 'writer') === (receipt.of !== undefined), '`of` goes with writers')
+      return needs(
+        (receipt.role === 'writer') === (receipt.of !== undefined),
+        '`of` is required for writers and for no other role',
+      )
     case 'session':
       return contradictionInSession(receipt)
     case 'approval':
-      return needs(receipt.widen === undefined || receipt.answer === 'GRANTED', '`widen` goes with GRANTED')
+      return needs(
+        receipt.widen === undefined || receipt.answer === 'GRANTED',
+        '`widen` is allowed only with GRANTED',
+      )
     case 'observe':
       return contradictionInObserve(receipt)
     case 'genesis':
@@ -303,47 +315,50 @@ function contradictionInDecision(decision: Decision): string | undefined {
     ) ??
     needs(
       (decision.verdict === 'ALLOW' && decision.assurance === 'advised') === (decision.expires !== undefined),
-      '`expires` goes with an advised ALLOW',
+      '`expires` is required for an advised ALLOW and for no other decision',
     ) ??
     needs(
       decision.policy_hash !== NO_HASH || decision.verdict === 'DENY',
-      'without a policy only DENY is possible',
+      'without a policy the verdict must be DENY',
     ) ??
     needs(
       (decision.reason_code === 'APPROVAL_GRANTED') === (decision.approval !== undefined),
-      '`approval` goes with APPROVAL_GRANTED',
+      '`approval` is required for APPROVAL_GRANTED and for no other reason',
     ) ??
-    needs(decision.verdict === 'ESCALATE' || decision.asks === undefined, '`asks` goes with ESCALATE') ??
+    needs(
+      decision.verdict === 'ESCALATE' || decision.asks === undefined,
+      '`asks` is allowed only with ESCALATE',
+    ) ??
     needs(
       (decision.reason_code === 'OBSERVE_MODE_ALLOWED') === (decision.rule === OBSERVE_RULE),
-      'the rule `observe` goes with OBSERVE_MODE_ALLOWED',
+      'the rule `observe` is required for OBSERVE_MODE_ALLOWED and for no other reason',
     ) ??
     needs(
       decision.rule !== OBSERVE_RULE || !NEVER_OBSERVED.has(decision.effect_class),
-      'observe mode is never for this class of effect',
+      'observe mode does not allow this effect class',
     ) ??
     needs(
       decision.elevation === undefined || (decision.approval !== undefined && decision.rung === 'privilege'),
-      '`elevation` goes with an approval of one',
+      '`elevation` is allowed only with an approval at the step `privilege`',
     ) ??
     needs(
       decision.next_scope_hash === undefined || decision.approval !== undefined,
-      '`next_scope_hash` goes with an approval',
+      '`next_scope_hash` is allowed only with an approval',
     ) ??
     needs(
       decision.browser?.approved_hash === undefined || decision.approval !== undefined,
-      '`approved_hash` goes with an approval',
+      '`approved_hash` is allowed only with an approval',
     )
   )
 }
 
-type Told = Exclude<keyof Own<SessionChange>, 'kind' | 'op' | 'session' | 'principal'>
+type ChangeField = Exclude<keyof Own<SessionChange>, 'kind' | 'op' | 'session' | 'principal'>
 
-const SCOPED: readonly Told[] = ['scope_hash', 'scope', 'next_state_hash', 'by', 'decisions']
-const BY_A_PERSON: readonly Told[] = ['by', 'because']
+const SCOPED: readonly ChangeField[] = ['scope_hash', 'scope', 'next_state_hash', 'by', 'decisions']
+const BY_A_PERSON: readonly ChangeField[] = ['by', 'because']
 
-/** What a change to a session says besides whose it is: one of these lists, as a whole. */
-const SAID_OF_SESSIONS: Readonly<Record<SessionChange['op'], readonly (readonly Told[])[]>> = {
+/** The allowed sets of further fields for each change of a session. */
+const CHANGE_FIELDS: Readonly<Record<SessionChange['op'], readonly (readonly ChangeField[])[]>> = {
   open: [[], ['scope_hash'], SCOPED],
   scope: [SCOPED],
   reset: [['next_state_hash', 'decisions', ...BY_A_PERSON]],
@@ -351,39 +366,44 @@ const SAID_OF_SESSIONS: Readonly<Record<SessionChange['op'], readonly (readonly 
   trust: [['trust', ...BY_A_PERSON]],
 }
 
-const TOLD: readonly Told[] = [...new Set(Object.values(SAID_OF_SESSIONS).flat(2))]
+const ALL_CHANGE_FIELDS: readonly ChangeField[] = [...new Set(Object.values(CHANGE_FIELDS).flat(2))]
 
 function contradictionInSession(change: SessionChange): string | undefined {
-  const lists = SAID_OF_SESSIONS[change.op]
-  const said = TOLD.filter((name) => change[name] !== undefined)
-  const fits = lists.some((list) => list.length === said.length && said.every((name) => list.includes(name)))
+  const lists = CHANGE_FIELDS[change.op]
+  const present = ALL_CHANGE_FIELDS.filter((name) => change[name] !== undefined)
+  const fits = lists.some(
+    (list) => list.length === present.length && present.every((name) => list.includes(name)),
+  )
   const known = lists.map((list) => list.map((name) => `\`${name}\``).join(', ') || 'nothing else')
-  return needs(fits, `\`op\` \`${change.op}\` goes with ${known.join('; or ')}`)
+  return needs(fits, `\`op\` \`${change.op}\` requires ${known.join('; or ')}`)
 }
 
 const DAY = 86_400_000
 
 function contradictionInObserve({ scope, target, on, until, time }: Observe): string | undefined {
   return (
-    needs(on === (until !== undefined), '`until` goes with switching on') ??
+    needs(on === (until !== undefined), '`until` is required to switch observe mode on, and only then') ??
     needs(
       until === undefined || Date.parse(until) <= Date.parse(time) + DAY,
-      'observe mode lasts a day at most',
+      'observe mode is limited to one day',
     ) ??
-    needs(scope !== 'door' || DOORS.some((door) => door === target), '`target` is no door')
+    needs(scope !== 'door' || DOORS.some((door) => door === target), '`target` is not a door')
   )
 }
 
 function contradictionInEffect({ status, cause, effect_hash, late }: Effect): string | undefined {
   const ended = status === 'COMPLETED' || status === 'FAILED'
   return (
-    needs((status === 'UNKNOWN') === (cause !== undefined), '`cause` goes with UNKNOWN') ??
-    needs(status !== 'COMPLETED' || effect_hash !== undefined, 'COMPLETED needs `effect_hash`') ??
-    needs(ended || effect_hash === undefined, '`effect_hash` goes with an effect that ended') ??
-    needs(ended || late === undefined, '`late` goes with an effect that ended')
+    needs(
+      (status === 'UNKNOWN') === (cause !== undefined),
+      '`cause` is required for UNKNOWN and for no other status',
+    ) ??
+    needs(status !== 'COMPLETED' || effect_hash !== undefined, '`effect_hash` is required for COMPLETED') ??
+    needs(ended || effect_hash === undefined, '`effect_hash` is allowed only with COMPLETED and FAILED') ??
+    needs(ended || late === undefined, '`late` is allowed only with COMPLETED and FAILED')
   )
 }
 
-function needs(held: boolean, otherwise: string): string | undefined {
-  return held ? undefined : otherwise
+function needs(holds: boolean, problem: string): string | undefined {
+  return holds ? undefined : problem
 }

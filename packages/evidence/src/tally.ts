@@ -1,4 +1,4 @@
-// What the receipts of a pack amount to, counted as they pass.
+// Counts the receipts of a pack for the summary of its report.
 
 import type { Receipt } from './kinds.ts'
 import type { Summary } from './report.ts'

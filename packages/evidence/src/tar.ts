@@ -1,5 +1,5 @@
-// The archive of a pack: plain ustar in exactly one spelling. The reader writes each header again and compares, so
-// whatever another tool might read differently is refused.
+// Reads and writes the archive of a pack: ustar in one canonical form. The reader rebuilds each header and compares, so it
+// refuses archives that other tools could read differently.
 
 import { latin1, sameBytes, utf8 } from './bytes.ts'
 import { EvidenceError } from './error.ts'
@@ -10,28 +10,28 @@ export interface Member {
   readonly bytes: Uint8Array
 }
 
-/** Bytes from anywhere: whole, or in chunks of any size. */
+/** Bytes as a whole or in chunks of any size. */
 export type ByteSource = Uint8Array | AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
-/** Bounds of reading an archive; each is checked before anything is allocated. */
+/** Limits of an archive. They are checked before anything is allocated. */
 export interface ArchiveLimits {
   readonly maxMembers: number
-  /** Largest size of a member, by its name. */
+  /** Maximum size of a member, by its name. */
   readonly maxSize: (name: string) => number
 }
 
 const BLOCK = 512
-/** What a member may be called. */
+/** The form of a member name. */
 export const MEMBER_NAME: RegExp = /^[a-z0-9][a-z0-9._-]*(?:\/[a-z0-9][a-z0-9._-]*)*$/
 const ZEROS = new Uint8Array(BLOCK)
 
 /** The two zero blocks that end an archive. */
 export const ARCHIVE_END: Uint8Array = new Uint8Array(2 * BLOCK)
 
-/** The header of a member: fixed metadata, nothing that could differ between machines. */
+/** The header of a member, with fixed metadata that is identical on all machines. */
 export function archiveHeader(name: string, size: number): Uint8Array {
   if (name.length > 100 || !MEMBER_NAME.test(name))
-    throw malformed(`\`${name.slice(0, 100)}\` cannot name a member`)
+    throw malformed(`\`${name.slice(0, 100)}\` is not a valid name of a member`)
   const header = new Uint8Array(BLOCK)
   const put = (text: string, at: number): void => header.set(utf8(text), at)
   put(name, 0)
@@ -45,29 +45,29 @@ export function archiveHeader(name: string, size: number): Uint8Array {
   return header
 }
 
-/** The zeros that fill a member of this size up to a whole block. */
+/** The zeros after a member of this size, up to a whole block. */
 export function archivePadding(size: number): Uint8Array {
   return ZEROS.subarray(0, (BLOCK - (size % BLOCK)) % BLOCK)
 }
 
 /**
- * Reads an archive, member by member.
+ * Reads an archive member by member.
  *
- * @throws EvidenceError `ARCHIVE_MALFORMED` for anything but the one spelling (other metadata, PAX or GNU headers, links,
- * directories, unsorted or repeated names, anything after the end), `ARCHIVE_TOO_LARGE` for what passes a limit.
+ * @throws EvidenceError `ARCHIVE_MALFORMED` for anything but the canonical form (other metadata, PAX or GNU headers, links,
+ * directories, unsorted or repeated names, trailing data), `ARCHIVE_TOO_LARGE` beyond a limit.
  */
 export async function* readArchive(source: ByteSource, limits: ArchiveLimits): AsyncGenerator<Member> {
   const input = new ByteReader(source)
   try {
     yield* readMembers(input, limits)
     if (!sameBytes(await input.take(BLOCK), ZEROS)) throw malformed('it does not end with two zero blocks')
-    if (!(await input.ended())) throw malformed('something stands after its end')
+    if (!(await input.ended())) throw malformed('it has data after its end')
   } finally {
     await input.close()
   }
 }
 
-/** The members up to, and with, the first zero block. */
+/** Reads the members and the first zero block. */
 async function* readMembers(input: ByteReader, limits: ArchiveLimits): AsyncGenerator<Member> {
   let previous = ''
   for (let count = 0; ; count++) {
@@ -75,7 +75,7 @@ async function* readMembers(input: ByteReader, limits: ArchiveLimits): AsyncGene
     if (sameBytes(header, ZEROS)) return
     if (count >= limits.maxMembers) throw tooLarge(`more than ${limits.maxMembers} members`)
     const { name, size } = readHeader(header)
-    if (name <= previous) throw malformed('its members are not in order, each once')
+    if (name <= previous) throw malformed('its members are unsorted or repeated')
     if (size > limits.maxSize(name))
       throw tooLarge(`\`${name}\` is larger than ${limits.maxSize(name)} bytes`)
     const bytes = await input.take(size)
@@ -92,7 +92,7 @@ function readHeader(header: Uint8Array): { name: string; size: number } {
   const size = Number.parseInt(latin1(header.subarray(124, 135)), 8)
   if (!MEMBER_NAME.test(name) || !Number.isSafeInteger(size)) throw malformed('a header cannot be read')
   if (!sameBytes(header, archiveHeader(name, size))) {
-    throw malformed(`the header of \`${name}\` is not in the one form a pack can have`)
+    throw malformed(`the header of \`${name}\` is not in canonical form`)
   }
   return { name, size }
 }
@@ -108,10 +108,10 @@ class ByteReader {
     else this.#chunks = source[Symbol.iterator]()
   }
 
-  /** Exactly `length` bytes; the archive ending before is a fault. A view of the chunk where one holds them all. */
+  /** Returns exactly `length` bytes, as a view of the chunk if possible. Throws if the archive ends before. */
   async take(length: number): Promise<Uint8Array> {
     if (this.#chunk.length >= length) return this.#cut(length)
-    // One piece from the start, filled as bytes arrive: no more than the limit of a member, and not held twice.
+    // One buffer, filled as bytes arrive. `length` is at most the limit of a member.
     const whole = new Uint8Array(length)
     for (let at = 0; at < length;) {
       if (this.#chunk.length === 0 && !(await this.#next()))
@@ -127,7 +127,7 @@ class ByteReader {
     return this.#chunk.length === 0 && !(await this.#next())
   }
 
-  /** Lets go of the source, wherever reading has come. */
+  /** Closes the source. */
   async close(): Promise<void> {
     await this.#chunks.return?.()
   }
@@ -153,5 +153,5 @@ function malformed(problem: string): EvidenceError {
 }
 
 function tooLarge(problem: string): EvidenceError {
-  return new EvidenceError('ARCHIVE_TOO_LARGE', `the pack is refused: ${problem}`)
+  return new EvidenceError('ARCHIVE_TOO_LARGE', `the pack exceeds a limit: ${problem}`)
 }

@@ -1,4 +1,4 @@
-// The trust file: what an auditor pins, out of band, before believing anything. It never comes from a pack.
+// Reads and writes the trust file: the keys and checkpoint that an auditor pins. It never comes from a pack.
 
 import { openCheckpoint, isOrigin, type Checkpoint } from './checkpoint.ts'
 import { EvidenceError } from './error.ts'
@@ -6,19 +6,19 @@ import { array, count, only, optional, problemWith, shape, text, textThat, type 
 import { parseJson } from './json.ts'
 import { formatVkey, parseVkey, type NoteKey } from './note.ts'
 
-/** What is trusted: which ledger, its keys, its witnesses, and the last head seen. */
+/** A parsed trust file: the ledger, its keys, its witnesses and the last checkpoint seen. */
 export interface Trust {
   readonly ledger: string
-  /** The ledger's own keys. One of them must have signed the checkpoint. */
+  /** The keys of the ledger. One of them must sign the checkpoint. */
   readonly keys: readonly NoteKey[]
   readonly witnesses: readonly NoteKey[]
-  /** How many of the witnesses must have cosigned. */
+  /** Number of witnesses that must cosign. */
   readonly quorum: number
-  /** The last checkpoint seen; a pack must continue it. */
+  /** The last checkpoint seen. A pack must continue it. */
   readonly checkpoint?: Checkpoint
 }
 
-/** The file's content: keys as C2SP vkeys, the checkpoint verbatim. */
+/** The content of the file: keys as C2SP vkeys, the checkpoint verbatim. */
 interface TrustFile {
   readonly tollgate_trust: 1
   readonly ledger: string
@@ -40,25 +40,23 @@ const SHAPE = shape({
 /**
  * Reads a trust file.
  *
- * @throws EvidenceError `TRUST_MALFORMED`, saying which part is wrong.
+ * @throws EvidenceError `TRUST_MALFORMED`. The message names the wrong part.
  */
 export async function parseTrust(input: Uint8Array | string): Promise<Trust> {
   const file = parseFile(input)
   const keys = file.keys.map((vkey) => key(vkey, 1))
   const witnesses = (file.witnesses ?? []).map((vkey) => key(vkey, 4))
   const all = [...keys, ...witnesses]
-  if (keys.length === 0) throw malformed('`keys` is empty: no checkpoint could be believed')
+  if (keys.length === 0) throw malformed('`keys` is empty; add the key of the ledger')
   if (keys.some(({ name }) => name !== file.ledger))
-    throw malformed('a key of `keys` is not named after `ledger`')
+    throw malformed('a key of `keys` does not have the name in `ledger`')
   if (new Set(all.map(({ key: { id } }) => id)).size < all.length)
-    throw malformed('the same key stands in it twice')
+    throw malformed('the same key is in it twice')
   if (new Set(witnesses.map(({ name }) => name)).size < witnesses.length) {
-    throw malformed('two witnesses have the same name, and would count twice')
+    throw malformed('two witnesses have the same name')
   }
   if (witnesses.length > 0 && file.quorum === undefined) {
-    throw malformed(
-      `\`quorum\` is missing: say how many of the ${witnesses.length} witnesses must have cosigned`,
-    )
+    throw malformed(`\`quorum\` is missing; set how many of the ${witnesses.length} witnesses must cosign`)
   }
   const quorum = file.quorum ?? 0
   if (quorum > witnesses.length) throw malformed('`quorum` is larger than the number of witnesses')
@@ -68,7 +66,7 @@ export async function parseTrust(input: Uint8Array | string): Promise<Trust> {
     : { ...trust, checkpoint: await pinned(file.checkpoint, trust) }
 }
 
-/** Writes a trust file, to be handed over by another way than the pack. */
+/** Writes a trust file. Send it through another channel than the pack. */
 export function formatTrust(trust: Omit<Trust, 'checkpoint'> & { readonly checkpoint?: string }): string {
   const file: TrustFile = {
     tollgate_trust: 1,
@@ -84,21 +82,23 @@ function parseFile(input: Uint8Array | string): TrustFile {
   const value = reading(() => parseJson(input), 'it is not strict JSON')
   const problem = problemWith(value, SHAPE)
   if (problem !== undefined) throw malformed(problem)
-  // Sound: the table has exactly the fields of TrustFile, and all were checked.
+  // Sound: the table has exactly the fields of TrustFile.
   return value as unknown as TrustFile
 }
 
 function key(vkey: string, algorithm: 1 | 4): NoteKey {
   const parsed = reading(() => parseVkey(vkey), 'a key cannot be used')
   if (parsed.algorithm === algorithm) return parsed
-  throw malformed(`the key of \`${parsed.name}\` is of the wrong kind: ledgers have type 1, witnesses type 4`)
+  throw malformed(
+    `the key of \`${parsed.name}\` has the wrong type: keys of ledgers have type 1, of witnesses type 4`,
+  )
 }
 
 async function pinned(checkpoint: string, { keys, witnesses }: Trust): Promise<Checkpoint> {
   try {
     return await openCheckpoint(checkpoint, { ledger: keys, witnesses })
   } catch (fault) {
-    if (fault instanceof EvidenceError) throw malformed(`\`checkpoint\` cannot be believed: ${fault.message}`)
+    if (fault instanceof EvidenceError) throw malformed(`\`checkpoint\` is not valid: ${fault.message}`)
     throw fault
   }
 }
@@ -113,5 +113,5 @@ function reading<T>(read: () => T, problem: string): T {
 }
 
 function malformed(problem: string): EvidenceError {
-  return new EvidenceError('TRUST_MALFORMED', `the trust file is refused: ${problem}`)
+  return new EvidenceError('TRUST_MALFORMED', `the trust file is not valid: ${problem}`)
 }

@@ -1,5 +1,5 @@
-// The verifier: archive, trust, checkpoint, leaves, parse, signatures, chain, pairs, policies. One pass over the pack, in
-// bounded memory; everything that is wrong becomes a finding, and a false pack is never an exception.
+// Verifies a pack in one pass and bounded memory: archive, trust, checkpoint, leaves, parsing, signatures, chain, pairing, policies.
+// Every problem of the pack becomes a finding, never an exception.
 
 import { Audit } from './audit.ts'
 import { sameBytes, toBase64, utf8 } from './bytes.ts'
@@ -35,42 +35,42 @@ import { Tally } from './tally.ts'
 import type { ByteSource, Member } from './tar.ts'
 import type { Trust } from './trust.ts'
 
-/** A signature to be checked. */
+/** A signature to check. */
 export interface SignatureJob {
   readonly index: number
   readonly receipt: Parsed
   readonly key: PublicKey
 }
 
-/** Checks signatures, perhaps elsewhere. */
+/** Checks signatures, in this thread or in others. */
 export interface SignatureChecker {
-  /** How many batches it is worth having under way at once. */
+  /** Number of batches that it can process concurrently. */
   readonly parallel: number
-  /** For each job whether its signature holds. */
+  /** Returns for each job whether its signature is valid. */
   check(jobs: readonly SignatureJob[]): Promise<readonly boolean[]>
 }
 
-/** How far a verification has come. */
+/** The progress of a verification. */
 export interface Progress {
   readonly bytes: number
   readonly receipts: number
 }
 
-/** What `verifyPack` can be told. */
+/** The options of `verifyPack`. */
 export interface VerifyOptions {
-  /** What is pinned. Without it the answer is at best `integrity only`. */
+  /** The parsed trust file. Without it the level is at best `integrity only`. */
   readonly trust?: Trust
-  /** Default: in this thread. */
+  /** Default: checks in this thread. */
   readonly signatures?: SignatureChecker
-  /** Called after each part that was read. */
+  /** Called after each part of the pack. */
   readonly onProgress?: (progress: Progress) => void
 }
 
 /**
- * Verifies a pack and reports everything that is wrong with it.
+ * Verifies a pack and reports all its problems.
  *
- * Never throws for what a pack contains. Reads it once, in chunks, and holds no more of it than its manifest, its proofs,
- * a few bundles, some 60 bytes for each receipt, and some 500 for each escalation that nobody has answered.
+ * Never throws because of the content of a pack. Reads it once, in chunks. Keeps in memory its manifest, its proofs, a few bundles,
+ * about 60 bytes for each receipt and about 500 for each unanswered escalation.
  */
 export async function verifyPack(source: ByteSource, options: VerifyOptions = {}): Promise<Report> {
   const verification = new Verification(options)
@@ -82,7 +82,7 @@ export async function verifyPack(source: ByteSource, options: VerifyOptions = {}
       options.onProgress?.({ bytes, receipts: verification.tally.receipts })
     }
   } catch (fault) {
-    // That this host cannot check signatures says nothing about the pack.
+    // A runtime without Ed25519 says nothing about the pack.
     if (!(fault instanceof EvidenceError) || fault.code === 'KEY_UNAVAILABLE') throw fault
     return verification.giveUp(fault)
   }
@@ -98,10 +98,10 @@ const inThread: SignatureChecker = {
   },
 }
 
-/** Most keys that a pack may show. */
+/** Maximum number of keys in a pack. */
 const MAX_KEYS = 10_000
 
-/** Whether a head continues an earlier one. Every ledger continues the empty one, which takes no hashes to show. */
+/** Whether a checkpoint continues an earlier one. Every ledger continues the empty one; that needs no hashes. */
 function continues(head: Head, seen: Pick<Head, 'size' | 'root'>, proof: readonly Uint8Array[]): boolean {
   if (seen.size === 0) return proof.length === 0 && sameBytes(seen.root, EMPTY_ROOT)
   return verifyConsistency(seen.size, head.size, proof, seen.root, head.root)
@@ -142,7 +142,7 @@ class Verification {
   }
 
   async take(part: Part): Promise<void> {
-    // Everything from the manifest on is read in its light; without it, that it is missing is all there is to say.
+    // Later parts need the manifest. Without it, the missing manifest is the only finding.
     if (part.member.name > 'manifest.json' && !this.#manifest) return
     if (part.kind !== 'manifest') this.#listing.take(part.member)
     if (part.kind === 'checkpoint') await this.#takeCheckpoint(part.member.bytes)
@@ -150,7 +150,7 @@ class Verification {
     else this.#takeSmall(part)
   }
 
-  /** The report on a pack that could not be read to its end. */
+  /** The report on a pack that could not be read to the end. */
   async giveUp({ code, message }: EvidenceError): Promise<Report> {
     await this.#settle()
     this.#findings.add(findingFor(code), {}, message)
@@ -260,7 +260,7 @@ class Verification {
 
   async #takeReceipts({ bundle, envelopes, member }: Extract<Part, { kind: 'receipts' }>): Promise<void> {
     if (envelopes.length !== bundle.count) {
-      const detail = `${envelopes.length} instead of ${bundle.count}`
+      const detail = `it has ${envelopes.length} instead of ${bundle.count}`
       this.#findings.add('RECEIPT_COUNT_WRONG', { member: member.name }, detail)
     }
     const indexes = bundle.runs.flatMap(({ start, end }) =>
@@ -293,7 +293,7 @@ class Verification {
     } catch (fault) {
       const code = codeOf(fault)
       const named = code === 'RECEIPT_VERSION_UNKNOWN' || code === 'RECEIPT_KIND_UNKNOWN'
-      // Sound: `codeOf` has rethrown anything but our own errors.
+      // Sound: `codeOf` rethrows all other errors.
       this.#findings.add(named ? code : 'RECEIPT_MALFORMED', { index }, (fault as EvidenceError).message)
       return undefined
     }
@@ -303,7 +303,7 @@ class Verification {
     if (this.#broken) throw this.#broken.fault
     const batch: Promise<unknown> = this.#checkBatch(jobs).finally(() => this.#batches.delete(batch))
     this.#batches.add(batch)
-    // Reading goes no further ahead than this, or memory would grow with the pack.
+    // Limits the batches in memory.
     if (this.#batches.size >= this.#checker.parallel) await Promise.race(this.#batches)
   }
 
@@ -314,12 +314,12 @@ class Verification {
         if (answers[i] !== true) this.#findings.add('SIGNATURE_WRONG', { index })
       }
     } catch (fault) {
-      // Kept for `#settle`: a checker that fails says nothing about the pack, and must not pass for a yes.
+      // Rethrown by `#settle`: a failed checker says nothing about the pack, and must not count as success.
       this.#broken ??= { fault }
     }
   }
 
-  /** Waits for the signatures that are still being checked. */
+  /** Waits for all signature checks. */
   async #settle(): Promise<void> {
     await Promise.all(this.#batches)
     if (this.#broken) throw this.#broken.fault
@@ -344,7 +344,7 @@ class Verification {
     for (const member of this.#payloads.values()) this.#findings.add('PAYLOAD_UNREFERENCED', { member })
   }
 
-  /** The key under the checkpoint must be one of the ledger's own, in service at its end; a witness's key must not. */
+  /** The signing key of the checkpoint must be an active key of the ledger. The key of a witness must not be one. */
   async #checkAuthority(): Promise<void> {
     if (!this.#audit || !this.#checkpoint) return
     const where = { member: 'checkpoint' }
@@ -362,11 +362,11 @@ class Verification {
     if (this.#opened && !this.#opened.signedBy.some((id) => ids.has(id)))
       this.#findings.add('CHECKPOINT_KEY_FOREIGN', where)
     if (this.#trust.witnesses.some(({ key }) => this.#audit?.keys.has(key.id) === true)) {
-      this.#findings.add('KEY_ROLE_WRONG', where, 'a witness is trusted under a key of the ledger')
+      this.#findings.add('KEY_ROLE_WRONG', where, 'the trust file names a key of the ledger as a witness')
     }
   }
 
-  /** The head seen earlier, if one was pinned, must be a prefix: shown by the range itself, or by a proof. */
+  /** The pinned checkpoint, if any, must be a prefix of the ledger. The range or a consistency proof shows it. */
   #checkContinuation(): void {
     const head = this.#checkpoint?.head
     const seen = this.#trust?.checkpoint
@@ -384,7 +384,7 @@ class Verification {
     }
   }
 
-  /** A proof that nobody asked for must at least be possible, and right where the range shows it. */
+  /** A consistency proof for another size than the pinned one must be possible, and must match the range. */
   #checkConsistencyProof(head: Head): void {
     if (!this.#consistency || this.#consistency.size === this.#trust?.checkpoint?.size) return
     const { size, hashes } = this.#consistency
@@ -394,7 +394,7 @@ class Verification {
       this.#findings.add('PROOF_MALFORMED', { member: 'proofs/consistency.json' })
   }
 
-  /** The root the ledger had at a size, as far as the pack itself shows it. */
+  /** The root of the ledger at a size, if the pack shows it. */
   #rootAt(size: number): Uint8Array | undefined {
     if (size === 0) return EMPTY_ROOT
     return size === this.#checkpoint?.head.size ? this.#checkpoint.head.root : this.#leaves?.rootAt(size)
@@ -446,17 +446,17 @@ class Verification {
   }
 }
 
-/** Which finding a fault while reading becomes. */
+/** The finding for a fault while reading. */
 function findingFor(code: EvidenceErrorCode): FindingCode {
   if (code === 'NOTE_MALFORMED') return 'CHECKPOINT_MALFORMED'
   if (code === 'NOTE_UNSIGNED') return 'CHECKPOINT_UNSIGNED'
   if (code === 'NOTE_SIGNATURE_WRONG') return 'CHECKPOINT_SIGNATURE_WRONG'
   if (code === 'CHECKPOINT_ORIGIN_WRONG') return 'TRUST_LEDGER_WRONG'
-  // Sound: looked up in the table right here.
+  // Sound: `hasOwn` has found the code.
   return Object.hasOwn(FINDINGS, code) ? (code as FindingCode) : 'PACK_MALFORMED'
 }
 
-/** How a receipt refers to content that can be disclosed. */
+/** The name under which the payload of a receipt is disclosed; empty if it has none. */
 function committedBy(receipt: Receipt): string {
   if (receipt.kind === 'decision')
     return payloadName(receipt.args_hash, receipt.commit === 'salted' ? 'args' : undefined)

@@ -8,7 +8,7 @@ import { readVectors } from './json-vectors.ts'
 import { outcomeOf } from './samples.ts'
 import { runs } from './runs.ts'
 
-/** The document is read, as text and as bytes, as the engine's own parser reads it. */
+/** Expects the document to be read like `JSON.parse`, as text and as bytes. */
 function accepts(...documents: readonly string[]): void {
   for (const document of documents) {
     const expected: unknown = JSON.parse(document)
@@ -17,7 +17,7 @@ function accepts(...documents: readonly string[]): void {
   }
 }
 
-/** The document is refused with this code, as text and as bytes. */
+/** Expects the document to be refused with this code, as text and as bytes. */
 function refuses(code: string, ...documents: readonly string[]): void {
   for (const document of documents) {
     expect(
@@ -32,7 +32,7 @@ function refuses(code: string, ...documents: readonly string[]): void {
   }
 }
 
-/** The bytes, inside of a string, are refused with this code. */
+/** Expects the bytes inside a string to be refused with this code. */
 function refusesBytes(code: string, ...bytes: readonly number[]): void {
   const document = Uint8Array.of(0x22, ...bytes, 0x22)
   expect(
@@ -57,11 +57,11 @@ describe('documents', () => {
       refuses('JSON_MALFORMED', `[1,${space}2]`, `${space}[]`, `[]${space}`)
   })
 
-  it('refuses a document that is empty', () => {
+  it('refuses an empty document', () => {
     refuses('JSON_MALFORMED', '', ' ', '\n\t\r ')
   })
 
-  it('refuses anything after the end', () => {
+  it('refuses trailing data', () => {
     refuses('JSON_MALFORMED', '{}{}', '1 2', '[] ,', 'null\0', '"a""b"', '[]]', '{}}', 'truefalse', '1,')
   })
 
@@ -148,7 +148,7 @@ describe('documents', () => {
     expect(() => parseJson(document)).toThrow(new RegExp(`at offset ${offset}$`))
   })
 
-  it('names the place of a fault and never the content', () => {
+  it('names the position of a fault and never the content', () => {
     const secret = 'correct-horse'
     for (const document of [
       `{"${secret}":1,"${secret}":2}`,
@@ -175,7 +175,7 @@ describe('limits', () => {
     expect(outcomeOf(() => parseJson('"123456789"', { maxBytes: 10 }))).toBe('JSON_TOO_LARGE')
   })
 
-  it('has a limit of 1 MiB unless told otherwise', () => {
+  it('has a default limit of 1 MiB', () => {
     const content = 'a'.repeat((1 << 20) - 2)
     expect(parseJson(`"${content}"`)).toBe(content)
     expect(outcomeOf(() => parseJson(`"${content}a"`))).toBe('JSON_TOO_LARGE')
@@ -210,7 +210,7 @@ describe('limits', () => {
     }
   })
 
-  it('has a limit of 250,000 values unless told otherwise, whatever the length of the document', () => {
+  it('has a default limit of 250,000 values for any document length', () => {
     const list = (values: number): string => `[${'1,'.repeat(values - 2)}1]`
     expect(MAX_VALUES).toBe(250_000)
     expect(parseJson(list(MAX_VALUES))).toHaveLength(MAX_VALUES - 1)
@@ -218,14 +218,14 @@ describe('limits', () => {
     expect(parseJson(list(MAX_VALUES + 1), { maxValues: MAX_VALUES + 1 })).toHaveLength(MAX_VALUES)
   })
 
-  it('stops at the value that is too much, and reads nothing after it', () => {
+  it('stops at the first value beyond the limit', () => {
     const bomb = `[${'[],'.repeat(2 << 20)}`
     expect(() => parseJson(bomb, { maxBytes: 8 << 20, maxValues: 9 })).toThrow(
-      'the document holds more than 9 values at offset 25',
+      'the document contains more than 9 values at offset 25',
     )
   })
 
-  it('refuses a flood of brackets for its depth', () => {
+  it('refuses many brackets because of their depth', () => {
     refuses('JSON_TOO_DEEP', '['.repeat(500_000), '{"a":'.repeat(100_000))
   })
 })
@@ -236,7 +236,7 @@ describe('encoding', () => {
     expect(outcomeOf(() => parseJson(Uint8Array.of(0xef, 0xbb, 0xbf, 0x7b, 0x7d)))).toBe('JSON_MALFORMED')
   })
 
-  it('keeps a byte-order mark inside of a string', () => {
+  it('keeps a byte-order mark inside a string', () => {
     expect(parseJson(utf8('"\ufeffa"'))).toBe('\ufeffa')
   })
 
@@ -244,7 +244,7 @@ describe('encoding', () => {
     accepts('"aé€😂"', '{"é€😂":"\u07ff\u0800\uffff"}')
   })
 
-  it('refuses overlong spellings', () => {
+  it('refuses overlong encodings', () => {
     refusesBytes('JSON_NOT_UTF8', 0xc0, 0x80)
     refusesBytes('JSON_NOT_UTF8', 0xc0, 0xaf)
     refusesBytes('JSON_NOT_UTF8', 0xc1, 0x81)
@@ -282,7 +282,7 @@ describe('strings', () => {
     accepts('"\\u0000\\u001f"', '{"\\u0061\\n":"\\/"}')
   })
 
-  it('reads long runs of escapes as the engine does, wherever they begin and end', () => {
+  it('reads long runs of escapes like `JSON.parse`, at any position', () => {
     for (const run of ['\\n', '\\u0041', '\\ud83d\\ude02', 'a\\"', '\\\\', 'é\\/b']) {
       accepts(`"${run.repeat(5000)}"`, `"x${run.repeat(999)}y"`, `{"${run.repeat(99)}":"${run}"}`)
       refuses('JSON_MALFORMED', `"${run.repeat(999)}`, `"${run.repeat(999)}\\q"`, `"${run.repeat(999)}\n"`)
@@ -321,13 +321,13 @@ describe('strings', () => {
       refuses('JSON_LONE_SURROGATE', `"${half}"`, `{"${half}":1}`)
   })
 
-  it('refuses a pair of which one half is raw and one escaped', () => {
+  it('refuses a surrogate pair with one raw and one escaped half', () => {
     refuses('JSON_LONE_SURROGATE', '"\ud83d\\ude02"', '"\\ud83d\ude02"')
   })
 })
 
 describe('keys', () => {
-  it('refuses a duplicate key, whatever its value and depth', () => {
+  it('refuses a duplicate key with any value at any depth', () => {
     refuses(
       'JSON_DUPLICATE_KEY',
       '{"a":1,"a":2}',
@@ -337,12 +337,12 @@ describe('keys', () => {
     )
   })
 
-  it('refuses a duplicate key that is spelled with an escape', () => {
+  it('refuses a duplicate key written with an escape', () => {
     refuses('JSON_DUPLICATE_KEY', '{"a":1,"\\u0061":2}', '{"a/b":1,"a\\/b":2}', '{"\\n":1,"\\u000a":2}')
     refuses('JSON_DUPLICATE_KEY', '{"😂":1,"\\ud83d\\ude02":2}', '{"\\u00e9":1,"\\u00E9":2}')
   })
 
-  it('refuses a duplicate among keys that objects usually inherit', () => {
+  it('refuses duplicates of keys that objects usually inherit', () => {
     for (const key of ['__proto__', 'constructor', 'toString', 'toJSON', 'hasOwnProperty'])
       refuses('JSON_DUPLICATE_KEY', `{"${key}":1,"${key}":2}`)
   })
@@ -351,7 +351,7 @@ describe('keys', () => {
     refuses('JSON_DUPLICATE_KEY', '{"a":1,"a":oops')
   })
 
-  it('takes keys that only look alike as different', () => {
+  it('treats look-alike keys as different', () => {
     accepts(
       '{"a":1,"A":2}',
       '{"é":1,"e\u0301":2}',
@@ -361,7 +361,7 @@ describe('keys', () => {
     )
   })
 
-  it('takes keys of any name as plain data', () => {
+  it('treats keys of any name as plain data', () => {
     for (const key of [
       '__proto__',
       'constructor',
@@ -412,7 +412,7 @@ describe('numbers', () => {
     accepts('1e1', '123.456e2', '0e0', '0.0', '0e+5', '1.10', '100e-2')
   })
 
-  it('refuses spellings that JSON does not have', () => {
+  it('refuses forms that JSON does not have', () => {
     refuses(
       'JSON_MALFORMED',
       '01',
@@ -466,14 +466,14 @@ describe('numbers', () => {
     accepts('1.7976931348623157e308', '-1.7976931348623157e308', '17976931348623157e292', '1234567e20')
   })
 
-  it('refuses every whole number from 1e21 on that is written out', () => {
+  it('refuses every whole number from 1e21 on without an exponent', () => {
     refuses('JSON_NUMBER_REFUSED', '1000000000000000000000', '-1000000000000000000000')
     refuses('JSON_NUMBER_REFUSED', '1000000000000000000000001', '10000000000000000000000.0')
     refuses('JSON_NUMBER_REFUSED', '{"id":123456789012345678901234567890}', `9${'0'.repeat(307)}`)
     for (let power = 53; power < 1024; power += 7) refuses('JSON_NUMBER_REFUSED', String(2n ** BigInt(power)))
   })
 
-  it('refuses a number with an exponent of which binary64 keeps another one', () => {
+  it('refuses a number with an exponent that binary64 rounds', () => {
     refuses('JSON_NUMBER_REFUSED', '1000000000000000000000001e0', '1.000000000000000000000001e24')
     refuses(
       'JSON_NUMBER_REFUSED',
@@ -489,7 +489,7 @@ describe('numbers', () => {
     )
   })
 
-  it('reads every number from 1e21 on as the engine writes it', () => {
+  it('reads every number from 1e21 on in the form that ECMAScript writes', () => {
     const large = fc.double({ min: 1e21, max: Number.MAX_VALUE, noNaN: true })
     fc.assert(
       fc.property(large, fc.boolean(), (size, negative) => {
@@ -500,7 +500,7 @@ describe('numbers', () => {
     )
   })
 
-  it('reads a fraction as the nearest binary64, however long it is', () => {
+  it('reads a fraction of any length as the nearest binary64', () => {
     accepts(
       '0.1000000000000000055511151231257827',
       '0.30000000000000004',
@@ -522,7 +522,7 @@ describe('numbers', () => {
     )
   })
 
-  it('refuses minus zero in every spelling', () => {
+  it('refuses minus zero in every form', () => {
     refuses('JSON_NUMBER_REFUSED', '-0', '-0.0', '-0e0', '-0.000e-5', '-0E+9', '[-0]', '-1e-400', '-0.0e400')
   })
 
@@ -530,7 +530,7 @@ describe('numbers', () => {
     accepts('5e-324', '-5e-324', '2.2250738585072014e-308', '1e-7', '0.000001')
   })
 
-  it('knows a number that it could have made', () => {
+  it('recognises the numbers that it can return', () => {
     for (const number of [0, 1, -1, 0.5, 2 ** 53 - 1, 1 - 2 ** 53, 1e21, 1e30, 1e300, 5e-324, -1e21])
       expect(isJsonNumber(number), String(number)).toBe(true)
     for (const number of [
@@ -549,14 +549,14 @@ describe('numbers', () => {
 })
 
 describe('properties', () => {
-  it('reads back what the engine writes', () => {
+  it('reads what `JSON.stringify` writes', () => {
     let accepted = 0
     const check = (value: unknown): void => {
       const text = JSON.stringify(value)
       const outcome = outcomeOf(() => parseJson(text))
       if (outcome === 'accepted') {
         accepted++
-        // The engine writes -0 as 0; apart from that, what it reads is what it wrote.
+        // `JSON.stringify` writes -0 as 0.
         expect(parseJson(text)).toEqual(JSON.parse(text))
       } else expect(outcome).toBe('JSON_NUMBER_REFUSED')
     }
@@ -564,7 +564,7 @@ describe('properties', () => {
     expect(accepted).toBeGreaterThan(runs(1000))
   })
 
-  it('accepts nothing that the engine refuses, and reads it alike', () => {
+  it('accepts nothing that `JSON.parse` refuses, and reads the same values', () => {
     const seen = { accepted: 0, refused: 0 }
     const check = (text: string): void => {
       if (outcomeOf(() => parseJson(text)) !== 'accepted') {
@@ -632,7 +632,7 @@ describe('vectors', () => {
 describe('copying a value', () => {
   const codeOf = (value: unknown): string => outcomeOf(() => copyJson(value))
 
-  it('makes what the parser would have made, and nothing of it is shared', () => {
+  it('returns the same as the parser and shares no part', () => {
     const value = { b: [1, { c: 'x' }], a: null, __proto__: undefined as unknown }
     Object.defineProperty(value, '__proto__', { value: 'data', enumerable: true })
     const copied = copyJson(value)
@@ -648,7 +648,7 @@ describe('copying a value', () => {
     expect([canonicalize(copyJson(shifty)), reads]).toEqual(['{"a":0}', 1])
   })
 
-  it('refuses what is no plain data', () => {
+  it('refuses anything but plain data', () => {
     const cyclic: unknown[] = []
     cyclic.push(cyclic)
     const named = Object.assign([1], { extra: 1 })
@@ -665,7 +665,7 @@ describe('copying a value', () => {
     expect(codeOf(new (class extends Array<number> {})())).toBe('VALUE_NOT_JSON')
   })
 
-  it('and writing it gives the text that writing the value gives', () => {
+  it('gives a copy with the same canonical text', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const code = outcomeOf(() => canonicalize(value))

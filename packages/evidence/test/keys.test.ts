@@ -19,7 +19,7 @@ const paths = [
   { path: 'WebCrypto', ...portable },
 ]
 
-/** The public key is refused with this code, as bytes and as base64. */
+/** Expects the public key to be refused with this code, as bytes and as base64. */
 function refuses(code: string, key: Uint8Array): void {
   expect(
     outcomeOf(() => importPublicKey(key)),
@@ -58,7 +58,7 @@ describe('public keys', () => {
     expect(again.id).toBe(publicKey.id)
   })
 
-  it('are named by the SHA-256 of their bytes', async () => {
+  it('have the SHA-256 of their bytes as their id', async () => {
     const { publicKey } = await signingKey()
     expect(publicKey.id).toBe(sha256Hex(publicKey.bytes))
     expect(Object.isFrozen(publicKey)).toBe(true)
@@ -91,7 +91,7 @@ describe('public keys', () => {
       expect(outcomeOf(() => importPublicKey(text))).toBe('KEY_MALFORMED')
   })
 
-  it('are refused if they are not base64 in its one spelling', async () => {
+  it('are refused if they are not canonical base64', async () => {
     const text = toBase64((await signingKey()).publicKey.bytes)
     for (const other of [
       text.slice(0, -1),
@@ -117,14 +117,14 @@ const TORSION = [
 ].map(bytes)
 
 describe('weak public keys', () => {
-  it('are refused if they are of small order', () => {
+  it('are refused if they have small order', () => {
     for (const point of TORSION) {
       expect(times(8n, decodePoint(point))).toEqual({ x: 0n, y: 1n })
       refuses('KEY_WEAK', point)
     }
   })
 
-  it('are refused if they are of small order in another encoding', () => {
+  it('are refused if they have small order in another encoding', () => {
     const others = [
       '0100000000000000000000000000000000000000000000000000000000000080',
       'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff',
@@ -136,7 +136,7 @@ describe('weak public keys', () => {
     for (const point of others) refuses('KEY_WEAK', bytes(point))
   })
 
-  it('are refused if they are of mixed order: a good key plus a point of small order', async () => {
+  it('are refused if they have mixed order: a good key plus a point of small order', async () => {
     const good = decodePoint((await signingKey()).publicKey.bytes)
     for (const torsion of TORSION.slice(1).map(decodePoint)) {
       const mixed = add(good, torsion)
@@ -150,7 +150,7 @@ describe('weak public keys', () => {
       for (const sign of [0n, 1n]) refuses('KEY_WEAK', bytesOf(2n ** 255n - 19n + above + (sign << 255n)))
   })
 
-  it('are refused if they are no point at all', () => {
+  it('are refused if they are not a point', () => {
     const points = [2n, 7n, 8n].map(bytesOf)
     for (const point of points) {
       expect(() => decodePoint(point)).toThrow('not a point')
@@ -158,7 +158,7 @@ describe('weak public keys', () => {
     }
   })
 
-  it('are not those of full order: multiples and negatives of a good key are good', async () => {
+  it('do not include multiples and negatives of a good key', async () => {
     const good = decodePoint((await signingKey()).publicKey.bytes)
     for (const point of [times(2n, good), times(12345n, good), times(L - 1n, good)])
       expect(toHex(importPublicKey(encodePoint(point)).bytes)).toBe(toHex(encodePoint(point)))
@@ -196,14 +196,14 @@ describe.each(paths)('signatures on $path', (path) => {
       expect(await path.verifySignature(key.publicKey, message, other)).toBe(false)
   })
 
-  it('are never an error, whatever their bytes', async () => {
+  it('never throw, for any bytes', async () => {
     const { publicKey } = await path.importSigningKey(seedOf(1))
     for (const byte of [0, 1, 0x7f, 0x80, 0xff])
       for (const length of [32, 64, 65])
         expect(await path.verifySignature(publicKey, message, new Uint8Array(length).fill(byte))).toBe(false)
   })
 
-  it('are of one key and one message', async () => {
+  it('are valid for one key and one message', async () => {
     const [one, other] = [await path.importSigningKey(seedOf(1)), await path.importSigningKey(seedOf(2))]
     const signature = await one.sign(message)
     expect(await path.verifySignature(one.publicKey, message, signature)).toBe(true)
@@ -221,7 +221,7 @@ describe.each(paths)('signatures on $path', (path) => {
     }
   })
 
-  // The equation holds for it, and some hosts accept it while others do not.
+  // The equation holds for it. Some runtimes accept it and others do not.
   it('are refused if R is the neutral element', async () => {
     const { publicKey } = await path.importSigningKey(seedOf(1))
     const exact = signWithR(bytes('01'.padEnd(64, '0')), seedOf(1), publicKey.bytes, message)
@@ -236,20 +236,20 @@ describe.each(paths)('signatures on $path', (path) => {
     }
   })
 
-  it('need a key that was imported', async () => {
+  it('need an imported key', async () => {
     const key = await path.importSigningKey(seedOf(1))
     const signature = await key.sign(message)
     const { id, bytes: raw } = key.publicKey
     const made: PublicKey[] = [{ id, bytes: raw }, { ...key.publicKey }, structuredClone(key.publicKey)]
     for (const hand of made)
       await expect(path.verifySignature(hand, message, signature)).rejects.toThrow(
-        new TypeError('the key was not made by importPublicKey'),
+        new TypeError('the key is not from importPublicKey'),
       )
   })
 })
 
 describe('the strict rules', () => {
-  it('are ours: no host is asked about a signature that they refuse', async () => {
+  it('apply before the runtime checks a signature', async () => {
     const asked: Uint8Array[] = []
     const credulous = {
       importKey: () => Promise.resolve({ type: 'public' }),
@@ -269,14 +269,14 @@ describe('the strict rules', () => {
     expect(asked.length).toBe(3)
   })
 
-  it('know a scalar below the group order', () => {
+  it('recognise a scalar below the group order', () => {
     for (const scalar of [0n, 1n, L - 1n, L - 256n, 2n ** 252n])
       expect(isReducedScalar(bytesOf(scalar))).toBe(true)
     for (const scalar of [L, L + 1n, L + 256n, 2n * L, 2n ** 253n])
       expect(isReducedScalar(bytesOf(scalar))).toBe(false)
   })
 
-  it('know a point of full order, in 32 bytes', async () => {
+  it('recognise a point of full order in 32 bytes', async () => {
     const { bytes: good } = (await signingKey()).publicKey
     expect(isFullOrderPoint(good)).toBe(true)
     for (const other of [good.subarray(0, 31), concat(good, Uint8Array.of(0)), new Uint8Array()])
@@ -285,7 +285,7 @@ describe('the strict rules', () => {
 })
 
 describe('the two paths', () => {
-  it('sign alike, and answer alike to changed signatures', async () => {
+  it('sign alike and give the same result for changed signatures', async () => {
     const change = fc.array(fc.tuple(fc.nat(63), fc.integer({ min: 1, max: 255 })), { maxLength: 3 })
     const law = async (seed: Uint8Array, message: Uint8Array, changes: [number, number][]): Promise<void> => {
       const [node, web] = [await importSigningKey(seed), await portable.importSigningKey(seed)]
@@ -315,7 +315,7 @@ describe('the two paths', () => {
     }
   })
 
-  it('are both out of reach on a host without crypto', async () => {
+  it('both fail on a runtime without crypto', async () => {
     const bare = await loadPortable(null)
     await expect(bare.importSigningKey(seedOf(1))).rejects.toMatchObject({ code: 'KEY_UNAVAILABLE' })
     const { publicKey } = await signingKey()
@@ -323,10 +323,10 @@ describe('the two paths', () => {
   })
 })
 
-// A seed with no pattern in it, so that any trace of it can be found.
+// A seed without a pattern, so that any copy of it can be found.
 const SEED = sha256('a seed to look for')
 
-/** Whether a text shows the seed: in hexadecimal, base64, base64url, decimal, or as it is. */
+/** Whether a text contains the seed in hexadecimal, base64, base64url, decimal or raw form. */
 function shows(text: string): boolean {
   const packed = text.replaceAll(/\s/g, '')
   const start = SEED.subarray(0, 12)
@@ -347,7 +347,7 @@ function shownAs(value: unknown): string {
 }
 
 describe('private keys', () => {
-  it('would be found if they were shown', () => {
+  it('are found by this check if they are shown', () => {
     for (const leak of [
       SEED,
       Buffer.from(SEED),
@@ -361,7 +361,7 @@ describe('private keys', () => {
     expect(shows(Buffer.from(SEED).toString('base64url'))).toBe(true)
   })
 
-  it.each(paths)('show nothing of themselves on $path', async (path) => {
+  it.each(paths)('are never shown on $path', async (path) => {
     const key = await path.importSigningKey(SEED.slice())
     const views = [
       shownAs(key),
@@ -379,14 +379,14 @@ describe('private keys', () => {
     expect(Object.isFrozen(key)).toBe(true)
   })
 
-  it('cannot be cloned, and show nothing when it is tried', async () => {
+  it('cannot be cloned, and the error does not show them', async () => {
     const key = await importSigningKey(SEED.slice())
     const fault = faultOf(() => structuredClone(key))
     expect(fault).toBeInstanceOf(Error)
     expect(shows(shownAs(fault))).toBe(false)
   })
 
-  it('are seeds of 32 bytes, and a refusal shows nothing of them', async () => {
+  it('must be seeds of 32 bytes, and a refusal does not show them', async () => {
     for (const seed of [
       SEED.subarray(0, 31),
       concat(SEED, SEED.subarray(0, 1)),
@@ -399,7 +399,7 @@ describe('private keys', () => {
     }
   })
 
-  it('show nothing when the host cannot import them and says why', async () => {
+  it('are not shown when the runtime cannot import them', async () => {
     const talkative = {
       importKey: () => Promise.reject(new Error(`bad key ${toHex(SEED)} ${toBase64(SEED)}`)),
     } as unknown as WebCrypto
@@ -410,7 +410,7 @@ describe('private keys', () => {
     expect(shows(shownAs(fault))).toBe(false)
   })
 
-  it('leave no copy of the seed in the bytes that were handed to the host', async () => {
+  it('leave no copy of the seed in the bytes given to Node', async () => {
     const handed: Uint8Array[] = []
     const crypto = required(nodeCrypto)
     const watched: NodeCrypto = {
@@ -425,7 +425,7 @@ describe('private keys', () => {
     for (const der of handed) expect(shows(shownAs(der))).toBe(false)
   })
 
-  it('leave no copy of the seed in the bytes that were handed to WebCrypto', async () => {
+  it('leave no copy of the seed in the bytes given to WebCrypto', async () => {
     const handed: Uint8Array[] = []
     const crypto = required(webCrypto)
     const watched = {
@@ -440,7 +440,7 @@ describe('private keys', () => {
     for (const der of handed) expect(shows(shownAs(der))).toBe(false)
   })
 
-  it('are kept in WebCrypto where nobody can export them', async () => {
+  it('are not extractable from WebCrypto', async () => {
     const used: CryptoKey[] = []
     const crypto = required(webCrypto)
     const watched = {
@@ -456,7 +456,7 @@ describe('private keys', () => {
     expect(used.map(({ extractable, usages }) => [extractable, usages])).toEqual([[false, ['sign']]])
   })
 
-  it('are refused by a host that does not give their public half', async () => {
+  it('are refused by a runtime that does not export their public key', async () => {
     for (const x of [undefined, '', 'AAAA', 'not base64url!']) {
       const mute = {
         importKey: () => Promise.resolve({ type: 'private' }),

@@ -17,11 +17,11 @@ describe('the table of reasons', () => {
     expect([...new Set(rows.map(([, { verdict }]) => verdict))].sort()).toEqual([...VERDICTS].sort())
   })
 
-  it('says a different thing for each code', () => {
+  it('has a different sentence for each code', () => {
     expect(new Set(rows.map(([, { sentence }]) => sentence)).size).toBe(rows.length)
   })
 
-  it('has every code that the design takes over, as it is spelled there', () => {
+  it('has every code of the design', () => {
     const codes = `
       DENY_TOOL_NOT_FOUND SESSION_RISK_MEMORY_DENY SCHEMA_VIOLATION NO_POLICY_DEFINED POLICY_VIOLATION SYSTEM_FROZEN
       AGENT_KILLED CONTEXT_MISMATCH IDENTITY_ISOLATION_VIOLATION DATA_EGRESS_BLOCKED TAINTED_DATA_EGRESS_DENY
@@ -32,8 +32,8 @@ describe('the table of reasons', () => {
     for (const code of codes.trim().split(/\s+/)) expect(reasonOf(code), code).toBeDefined()
   })
 
-  it('gives no verdict but DENY where the code says so', () => {
-    // A person may let pass what a task was not opened for.
+  it('gives DENY for every code whose name says so', () => {
+    // A person can approve a call outside the scope.
     for (const [code, { verdict }] of rows.filter(([code]) => code !== 'TASK_SCOPE_EXCEEDED'))
       if (/DENY|DENIED|VIOLATION|FROZEN|EXCEEDED$/.test(code)) expect(verdict, code).toBe('DENY')
   })

@@ -29,7 +29,7 @@ function parse(fields: Readonly<Record<string, Json>>): ReturnType<typeof parseT
   return parseTrust(JSON.stringify({ ...FILE, ...fields }))
 }
 
-/** The file is refused, for this reason. */
+/** Expects the file to be refused for this reason. */
 async function refuses(input: Readonly<Record<string, Json>> | string, reason: string): Promise<void> {
   const fault = await (typeof input === 'string' ? parseTrust(input) : parse(input)).catch((e: unknown) => e)
   expect(fault).toBeInstanceOf(EvidenceError)
@@ -45,13 +45,13 @@ describe('a trust file', () => {
     expect(trust.checkpoint).toBeUndefined()
   })
 
-  it('names witnesses and how many must have cosigned', async () => {
+  it('names witnesses and their quorum', async () => {
     const trust = await parse({ witnesses: [witness, another], quorum: 1 })
     expect(trust.witnesses.map(({ name }) => name)).toEqual(['witness-1.example', 'witness-2.example'])
     expect(trust.quorum).toBe(1)
   })
 
-  it('pins a checkpoint that its own keys have signed', async () => {
+  it('pins a checkpoint that its keys signed', async () => {
     const trust = await parse({ checkpoint })
     expect(trust.checkpoint).toMatchObject({ origin: LEDGER, size: 3, root: head.root })
   })
@@ -81,10 +81,10 @@ describe('a trust file', () => {
 describe('a trust file is refused', () => {
   it.each(['', 'trust me', '[]', 'null', '"x"', '{}', `{"tollgate_trust":1`, `${JSON.stringify(FILE)}{}`])(
     'if it is `%s`',
-    (text) => refuses(text, 'the trust file is refused'),
+    (text) => refuses(text, 'the trust file is not valid'),
   )
 
-  it('if a key stands in it twice, whatever parsers make of that', () =>
+  it('if it has a duplicate JSON key', () =>
     refuses(`{"tollgate_trust":1,"ledger":"a","ledger":"${LEDGER}","keys":["${key}"]}`, 'not strict JSON'))
 
   it('if it is of another version', async () => {
@@ -92,14 +92,14 @@ describe('a trust file is refused', () => {
     await refuses({ tollgate_trust: '1' }, '`tollgate_trust`')
   })
 
-  it('if it has a field that nobody knows', () => refuses({ comment: 'x' }, '`comment`'))
+  it('if it has an unknown field', () => refuses({ comment: 'x' }, '`comment`'))
 
-  it('if the ledger cannot be one', async () => {
+  it('if `ledger` is not the name of a ledger', async () => {
     for (const ledger of ['', 'a b', 'a+b', 'a\nb', 'x'.repeat(121), 7, null])
       await refuses({ ledger }, '`ledger`')
   })
 
-  it('if it has no keys, or none that can be used', async () => {
+  it('if it has no keys or no usable key', async () => {
     await refuses({ keys: [] }, '`keys` is empty')
     await refuses({ keys: 'x' }, '`keys`')
     await refuses({ keys: [7] }, '`keys`')
@@ -107,8 +107,8 @@ describe('a trust file is refused', () => {
     await refuses({ keys: Array.from({ length: 17 }, () => key) }, '`keys`')
   })
 
-  it('if the hint of a key is not that of the key', () =>
-    refuses({ keys: [key.replace(/\+[0-9a-f]{8}\+/, '+00000000+')] }, 'does not belong to its key'))
+  it('if the hint of a key does not match the key', () =>
+    refuses({ keys: [key.replace(/\+[0-9a-f]{8}\+/, '+00000000+')] }, 'does not match its key'))
 
   it('if a key is weak', () => {
     const weak = Uint8Array.of(1, 1, ...new Uint8Array(31))
@@ -119,16 +119,19 @@ describe('a trust file is refused', () => {
     return refuses({ keys: [`${LEDGER}+${hint}+${toBase64(weak)}`] }, 'not of full order')
   })
 
-  it('if a key of the ledger is named after something else', () =>
-    refuses({ keys: [formatVkey(noteKey('ledger.example/other', ours.publicKey))] }, 'not named after'))
+  it('if a key of the ledger has another name', () =>
+    refuses(
+      { keys: [formatVkey(noteKey('ledger.example/other', ours.publicKey))] },
+      'does not have the name in `ledger`',
+    ))
 
-  it('if a key is of the wrong kind', async () => {
-    await refuses({ keys: [formatVkey(noteKey(LEDGER, ours.publicKey, 4))] }, 'wrong kind')
+  it('if a key has the wrong type', async () => {
+    await refuses({ keys: [formatVkey(noteKey(LEDGER, ours.publicKey, 4))] }, 'wrong type')
     const signer = formatVkey(noteKey('witness-1.example', first.publicKey, 1))
-    await refuses({ witnesses: [signer], quorum: 1 }, 'wrong kind')
+    await refuses({ witnesses: [signer], quorum: 1 }, 'wrong type')
   })
 
-  it('if one key is there twice, in whatever role and under whatever name', async () => {
+  it('if it has one key twice, in any role and under any name', async () => {
     await refuses({ keys: [key, key] }, 'twice')
     await refuses({ witnesses: [witness, witness], quorum: 1 }, 'twice')
     const alias = formatVkey(noteKey('witness-3.example', first.publicKey, 4))
@@ -148,19 +151,19 @@ describe('a trust file is refused', () => {
     for (const quorum of [-1, 0.5, 65, '1', null]) await refuses({ witnesses: [witness], quorum }, '`quorum`')
   })
 
-  it('if its checkpoint cannot be believed', async () => {
+  it('if its checkpoint is not valid', async () => {
     const refusedFor = (text: string, reason: string): Promise<void> => refuses({ checkpoint: text }, reason)
-    await refusedFor('', 'cannot be believed')
-    await refusedFor(checkpoint.replace('\n3\n', '\n4\n'), 'cannot be believed')
-    await refusedFor(await sealCheckpoint(head, [others]), 'no known ledger key has signed')
+    await refusedFor('', '`checkpoint` is not valid')
+    await refusedFor(checkpoint.replace('\n3\n', '\n4\n'), '`checkpoint` is not valid')
+    await refusedFor(await sealCheckpoint(head, [others]), 'no known key of the ledger signed')
     await refusedFor(
       await sealCheckpoint({ ...head, origin: 'ledger.example/other' }, [ours]),
-      'not the one asked',
+      'not of the expected one',
     )
     await refuses({ checkpoint: 7 }, '`checkpoint`')
   })
 
-  it('if a witness it names has cosigned its checkpoint wrongly', async () => {
+  it('if a cosignature under its checkpoint is invalid', async () => {
     const wrong = { name: 'witness-1.example', key: first }
     const cosigned = await cosignCheckpoint(checkpoint, wrong, 1)
     const moved = cosigned.replace('\n3\n', '\n4\n')

@@ -1,4 +1,4 @@
-// The command `tollgate-verify`, run as a person runs it. Needs the build.
+// Runs the command `tollgate-verify`. Needs the build.
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -59,17 +59,19 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 describe('tollgate-verify', () => {
-  it('answers 0 for a true pack, and says what was proved and what was not', async () => {
+  it('exits with 0 for a true pack and lists what is proved and what is not', async () => {
     const { exit, out, err } = await run('good.pack', '--trust', 'trust.json')
     expect(exit).toBe(0)
     expect(err).toBe('')
     expect(out).toMatch(/^VERIFIED\n {2}ledger ledger\.example\/demo, size 24/)
-    expect(out).toContain('✓ Entries 0 to 23 are complete')
+    expect(out).toContain(
+      '✓ All 24 entries are present, in order and unmodified, as the signed checkpoint states.',
+    )
     expect(out).toContain('Not proved\n')
     expect(out).toContain('· That tools did what they reported')
   })
 
-  it('answers 1 for a pack with one flipped bit, and names what it found', async () => {
+  it('exits with 1 for a pack with one flipped bit and lists the finding', async () => {
     const { exit, out } = await run('flipped.pack', '--trust', 'trust.json')
     expect(exit).toBeGreaterThanOrEqual(1)
     expect(exit).toBeLessThanOrEqual(2)
@@ -78,17 +80,17 @@ describe('tollgate-verify', () => {
     expect(out).not.toContain('✓')
   })
 
-  it('answers 2 for a pack that ends too early', async () => {
+  it('exits with 2 for a truncated pack', async () => {
     const { exit, out } = await run('cut.pack', '--trust', 'trust.json')
     expect(exit).toBe(2)
     expect(out).toContain('✗ ARCHIVE_MALFORMED')
   })
 
-  it('answers 3 without a trust file, and says what is missing', async () => {
+  it('exits with 3 without a trust file and says what is missing', async () => {
     const { exit, out } = await run('good.pack')
     expect(exit).toBe(3)
     expect(out).toMatch(/^INTEGRITY ONLY/)
-    expect(out).toContain('nobody vouched for its key')
+    expect(out).toContain('its origin is not proved')
   })
 
   it('prints the whole report as JSON on request', async () => {
@@ -102,7 +104,7 @@ describe('tollgate-verify', () => {
     })
   })
 
-  it('teaches with --help', async () => {
+  it('explains itself with --help', async () => {
     const { exit, out } = await run('--help')
     expect(exit).toBe(0)
     const [, example = ''] = /(\{ "tollgate_trust"[^]*\})/.exec(out) ?? []
@@ -121,7 +123,7 @@ describe('tollgate-verify', () => {
   it.each([
     ['good.pack', '0'],
     ['flipped.pack', '2'],
-  ])('keeps its answer when nobody reads it: %s', async (name, answer) => {
+  ])('keeps its exit code when the pipe is closed: %s', async (name, answer) => {
     const line = `"${process.execPath}" "${COMMAND}" ${name} --trust trust.json --json | true; echo "\${PIPESTATUS[0]}"`
     const { out, err } = await shell(line)
     expect(out.trim()).toBe(answer)
@@ -143,13 +145,13 @@ describe('tollgate-verify', () => {
   it.each([
     [[], 'no pack given; run `tollgate-verify --help`'],
     [['none.pack'], 'there is no file `none.pack`'],
-    [['.'], 'a directory was given where a file is needed'],
+    [['.'], 'this is a directory; give a file'],
     [['good.pack', 'good.pack'], 'more than one pack given'],
     [['good.pack', '--trsut', 'x'], "unknown option '--trsut'; run `tollgate-verify --help`"],
     [['good.pack', '--trust', 'none.json'], 'there is no file `none.json`'],
-    [['good.pack', '--trust', 'bad-trust.json'], 'the trust file is refused: `keys` is empty'],
-    [['good.pack', '--workers', 'many'], '`--workers` takes a whole number'],
-  ])('answers 2 and says what to do: %j', async (args, message) => {
+    [['good.pack', '--trust', 'bad-trust.json'], 'the trust file is not valid: `keys` is empty'],
+    [['good.pack', '--workers', 'many'], '`--workers` must be a whole number'],
+  ])('exits with 2 and says what to do: %j', async (args, message) => {
     const { exit, out, err } = await run(...args)
     expect(exit).toBe(2)
     expect(out).toBe('')
@@ -160,7 +162,7 @@ describe('tollgate-verify', () => {
 })
 
 describe('worker threads', () => {
-  it('find the same as one thread, in true and false packs', async () => {
+  it('give the same report as one thread, for true and false packs', async () => {
     const ledger = await createLedger()
     await begin(ledger)
     const policy = ledger.keepPolicy(POLICY_TEXT)
@@ -169,7 +171,7 @@ describe('worker threads', () => {
     await ledger.sealHead()
     const pack = Buffer.from(await collect(writePack(ledger, { range: { start: 0, end: ledger.size } })))
     await writeFile(join(folder, 'large.pack'), pack)
-    // The signature of the last receipt, in base64 just before the end of its line.
+    // A byte in the base64 signature of the last receipt.
     const end = pack.lastIndexOf('"}]}\n') - 20
     pack[end] = pack[end] === 65 ? 66 : 65
     await writeFile(join(folder, 'large-flipped.pack'), pack)

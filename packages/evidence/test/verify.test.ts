@@ -56,7 +56,7 @@ function trustOf(of: TestLedger, pins?: Parameters<typeof trustIn>[1]): Promise<
   return parseTrust(trustIn(of, pins))
 }
 
-/** Checks signatures as the verifier does by itself, several batches at a time and in no certain order. */
+/** Checks signatures like the default checker, but several batches concurrently and in any order. */
 const unordered: SignatureChecker = {
   parallel: 3,
   async check(jobs) {
@@ -66,7 +66,7 @@ const unordered: SignatureChecker = {
 }
 
 describe('signatures', () => {
-  it('that cannot be checked make the verification fail, never the pack pass', async () => {
+  it('that cannot be checked make the verification throw, never the pack pass', async () => {
     const broken: SignatureChecker = {
       parallel: 1,
       check: () => Promise.reject(new Error('the thread died')),
@@ -77,7 +77,7 @@ describe('signatures', () => {
     )
   })
 
-  it('that cannot be checked at once make the verification fail too', async () => {
+  it('whose check throws synchronously make the verification throw too', async () => {
     const broken: SignatureChecker = {
       parallel: 1,
       check() {
@@ -87,8 +87,8 @@ describe('signatures', () => {
     await expect(verifyPack(pack, { trust, signatures: broken })).rejects.toThrow('no thread to be had')
   })
 
-  it('that cannot be checked say nothing about the pack, whatever fault it is', async () => {
-    const fault = new EvidenceError('KEY_UNAVAILABLE', 'this host cannot use Ed25519 keys')
+  it('that cannot be checked say nothing about the pack, for any error', async () => {
+    const fault = new EvidenceError('KEY_UNAVAILABLE', 'this runtime cannot use Ed25519 keys')
     const later: SignatureChecker = { parallel: 1, check: () => Promise.reject(fault) }
     await expect(verifyPack(pack, { trust, signatures: later })).rejects.toBe(fault)
     const atOnce: SignatureChecker = {
@@ -100,7 +100,7 @@ describe('signatures', () => {
     await expect(verifyPack(pack, { trust, signatures: atOnce })).rejects.toBe(fault)
   })
 
-  it('that cannot be checked make a malformed pack fail as well', async () => {
+  it('that cannot be checked make the verification of a malformed pack throw as well', async () => {
     const broken: SignatureChecker = {
       parallel: 1,
       check: () => Promise.reject(new Error('the thread died')),
@@ -109,7 +109,7 @@ describe('signatures', () => {
     await expect(cut).rejects.toThrow('the thread died')
   })
 
-  it('are wrong unless the answer is yes, for each of them', async () => {
+  it('are wrong unless the answer is true, for each of them', async () => {
     const all = Array.from({ length: AT.next }, (_, index) => `SIGNATURE_WRONG at ${index}`)
     const answers: [readonly unknown[], readonly string[]][] = [
       [[], all],
@@ -127,7 +127,7 @@ describe('signatures', () => {
     }
   })
 
-  it('are asked for once for each receipt, under the key it names', async () => {
+  it('are checked once for each receipt, under the key that it names', async () => {
     const asked: SignatureJob[] = []
     const signatures: SignatureChecker = {
       parallel: 2,
@@ -155,7 +155,7 @@ describe('signatures', () => {
 })
 
 describe('progress', () => {
-  it('is told after every part, and only grows', async () => {
+  it('is reported after every part and only grows', async () => {
     const told: Progress[] = []
     await verifyPack(pack, { trust, onProgress: (progress) => told.push(progress) })
     expect(told).toHaveLength(members.length)
@@ -166,7 +166,7 @@ describe('progress', () => {
     expect(told.at(0)).toMatchObject({ receipts: 0 })
   })
 
-  it('that cannot be told is a fault of the program, not of the pack', async () => {
+  it('whose callback throws is an error of the program, not of the pack', async () => {
     const onProgress = (): void => {
       throw new TypeError('no terminal')
     }
@@ -177,7 +177,7 @@ describe('progress', () => {
 describe('a report', () => {
   const cases = readPackCases()
 
-  /** What each case is reported as, with its trust file if it has one. */
+  /** The report of each case, with its trust file if it has one. */
   const reports = Promise.all(
     cases.map(async ({ name, pack: bytes, trust: pinned }) => {
       const options = pinned === undefined ? {} : { trust: await parseTrust(pinned) }
@@ -185,7 +185,7 @@ describe('a report', () => {
     }),
   )
 
-  it('is the same every time, in any chunks, and is plain data', async () => {
+  it('is plain data and the same every time, for any chunks', async () => {
     for (const { bytes, options, report } of await reports) {
       const chunks = Array.from({ length: Math.ceil(bytes.length / 700) }, (_, i) =>
         bytes.subarray(700 * i, 700 * (i + 1)),
@@ -204,14 +204,14 @@ describe('a report', () => {
     }
   })
 
-  it('says nothing twice', async () => {
+  it('has no duplicate findings', async () => {
     for (const { name, report } of await reports) {
       const lines = findingsOf(report)
       expect([name, ...new Set(lines)]).toEqual([name, ...lines])
     }
   })
 
-  it('without a trust file never speaks of one', async () => {
+  it('without a trust file has no findings about one', async () => {
     for (const { name, bytes } of await reports) {
       const { findings, level } = await verifyPack(bytes)
       expect(findings.map(({ code }) => `${name}: ${code}`)).not.toContain(`${name}: TRUST_LEDGER_WRONG`)
@@ -223,12 +223,12 @@ describe('a report', () => {
     for (const { report } of await reports) {
       if (report.exit === 1 || report.exit === 2) {
         expect(report.proved).toEqual([])
-        expect(report.not_proved).toEqual([expect.stringMatching(/^Anything/)])
+        expect(report.not_proved).toEqual([expect.stringMatching(/^Everything/)])
       } else expect(report.proved.length).toBeGreaterThan(2)
     }
   })
 
-  it('sums up what the receipts amount to', async () => {
+  it('counts the receipts in its summary', async () => {
     const { summary, ...report } = await verifyPack(pack, { trust })
     expect(summary).toEqual({
       receipts: 10,
@@ -249,17 +249,17 @@ describe('a report', () => {
     expect(report.range).toEqual({ start: 0, end: 10 })
   })
 
-  it('says plainly what a selection, a missing witness and an open call leave unproved', async () => {
+  it('lists what a selection, a missing witness and an open call leave unproved', async () => {
     const open = await told((going) =>
       going.append({ ...DENIED, verdict: 'ALLOW', reason_code: 'RULE_ALLOWED' } as typeof DENIED),
     )
     const { not_proved } = await verifyPack(await forged(open, { selected: [0, 1, AT.next] }), { trust })
     expect(not_proved).toEqual(
       expect.arrayContaining([
-        expect.stringContaining('That these are all'),
-        expect.stringContaining('was retired by an entry that is not shown'),
-        expect.stringContaining('no witness you named has cosigned'),
-        expect.stringContaining('What became of 1 allowed call'),
+        expect.stringContaining('Completeness: a selection proves that these receipts exist'),
+        expect.stringContaining('an entry outside the pack can retire a key'),
+        expect.stringContaining('no trusted witness cosigned'),
+        expect.stringContaining('The outcome of 1 allowed call'),
       ]),
     )
   })
@@ -275,7 +275,7 @@ describe('a report', () => {
     expect(report).toMatchObject({ level: 'malformed', exit: 2 })
   })
 
-  it('fails a pack whose one false thing comes after the thousandth finding', async () => {
+  it('fails a pack whose only false finding comes after the thousandth finding', async () => {
     const strange = await createLedger()
     await begin(strange)
     for (let i = 0; i < 1100; i++) strange.appendRaw(bytesOf(`not a receipt ${i}`))
@@ -287,7 +287,7 @@ describe('a report', () => {
 })
 
 describe('keys in several roles', () => {
-  it('a key of the ledger is no witness to it, even if a trust file names it as one', async () => {
+  it('a key of the ledger is not a witness, even if a trust file names it as one', async () => {
     const cosigned = await told()
     const name = 'witness.example'
     const itself = { name, key: cosigned.writerKey }
@@ -298,8 +298,8 @@ describe('keys in several roles', () => {
   })
 })
 
-describe('the empty ledger as the head seen earlier', () => {
-  // Sound: of the head that was seen, only its size and root are looked at.
+describe('the empty ledger as the pinned checkpoint', () => {
+  // Sound: only the size and root of the pinned checkpoint are used.
   const pinned = (root: Uint8Array): Trust => ({
     ...trust,
     checkpoint: { size: 0, root } as Checkpoint,
@@ -312,14 +312,14 @@ describe('the empty ledger as the head seen earlier', () => {
       { name: 'proofs/consistency.json', bytes: canonicalBytes({ hashes, size: 0 }) },
     ])
 
-  it('is continued by any ledger, with a proof without hashes or with none', async () => {
+  it('is continued by any ledger, with an empty proof or without a proof', async () => {
     const seen = pinned(EMPTY_ROOT)
     expect(await codesOf(members, seen)).toEqual([])
     expect(await codesOf(withProof([]), seen)).toEqual([])
     expect(await codesOf(withProof([]), trust)).toEqual([])
   })
 
-  it('has one root, and no hashes lead on from it', async () => {
+  it('has one root, and its consistency proof has no hashes', async () => {
     expect(await codesOf(members, pinned(sha256('another')))).toEqual(['CHECKPOINT_INCONSISTENT'])
     const hashes = [toBase64(EMPTY_ROOT)]
     expect(await codesOf(withProof(hashes), pinned(EMPTY_ROOT))).toEqual(['CHECKPOINT_INCONSISTENT'])
@@ -328,7 +328,7 @@ describe('the empty ledger as the head seen earlier', () => {
 })
 
 describe('a hostile pack', () => {
-  /** A pack whose manifest claims something that costs much to check; it must end, with a finding, before the test's time does. */
+  /** A pack whose manifest claims something expensive. The verification must end with a finding within the test's time limit. */
   async function claiming(claims: Partial<Manifest>): Promise<Report> {
     const manifest = { ...(JSON.parse(contentOf(members, 'manifest.json')) as Manifest), ...claims }
     return ended(archive(replaced(members, 'manifest.json', bytesOf(JSON.stringify(manifest)))))
@@ -342,19 +342,19 @@ describe('a hostile pack', () => {
 
   const most = Number.MAX_SAFE_INTEGER
 
-  it('claims a range as long as a number can count', async () => {
+  it('claims a range of the largest safe integer', async () => {
     await claiming({ tree_size: most, range: { start: 0, end: most } })
     await claiming({ tree_size: most, range: { start: most - 1, end: most } })
     await claiming({ tree_size: most, range: { start: most - 1024, end: most } })
     await claiming({ tree_size: most })
   })
 
-  it('selects entries at the end of what a number can count', async () => {
+  it('selects entries at the largest safe integers', async () => {
     await claiming({ tree_size: most, selected: [most - 1] })
     await claiming({ tree_size: most, range: { start: 0, end: 10 }, selected: [most - 2, most - 1] })
   })
 
-  it('lists members that are not there', async () => {
+  it('lists missing members', async () => {
     const absent = Array.from({ length: 5000 }, (_, i) => ({
       name: `policy/${String(i).padStart(64, '0')}`,
       sha256: '0'.repeat(64),
@@ -363,34 +363,34 @@ describe('a hostile pack', () => {
     expect((await claiming({ members: absent })).findings.length).toBe(1000)
   })
 
-  it('has a manifest that nests without end', async () => {
+  it('has a very deeply nested manifest', async () => {
     await ended(archive(replaced(members, 'manifest.json', bytesOf('['.repeat(16 << 20)))))
   })
 
   const manifestText = contentOf(members, 'manifest.json')
 
-  // The text that comes before each member, which has to be there for the next to be one.
+  // Malformed lists of members.
   it.each<[string, (text: string) => string, string]>([
     ['a comma missing between two members', (text) => text.replace('},{', '}{'), 'PACK_MALFORMED'],
-    ['a comma too many after the last member', (text) => text.replace('}],', '},],'), 'JSON_MALFORMED'],
+    ['a comma after the last member', (text) => text.replace('}],', '},],'), 'JSON_MALFORMED'],
     ['a comma before the first member', (text) => text.replace('[{', '[,{'), 'JSON_MALFORMED'],
     ['a space between two members', (text) => text.replace('},{', '}, {'), 'JSON_NOT_CANONICAL'],
-    ['a member twice removed', (text) => text.replace('[{', '[[{').replace('}]', '}]]'), 'PACK_MALFORMED'],
-    ['a member with more in it', (text) => text.replace('"name"', '"a":1,"name"'), 'PACK_MALFORMED'],
+    ['a member in a nested list', (text) => text.replace('[{', '[[{').replace('}]', '}]]'), 'PACK_MALFORMED'],
+    ['a member with a further field', (text) => text.replace('"name"', '"a":1,"name"'), 'PACK_MALFORMED'],
     ['a member without a name', (text) => text.replace(/"name":"[^"]*"/, '"name":""'), 'PACK_MALFORMED'],
     [
-      'a name that no member can have',
+      'an invalid name of a member',
       (text) => text.replace(/"name":"[^"]*"/, '"name":"a//b"'),
       'PACK_MALFORMED',
     ],
     [
-      'a size that no number can count',
+      'a size beyond the safe integers',
       (text) => text.replace(/"size":\d+/, '"size":9007199254740992'),
       'JSON_NUMBER_REFUSED',
     ],
-    ['a size with a zero before it', (text) => text.replace(/"size":/, '"size":0'), 'JSON_MALFORMED'],
+    ['a size with a leading zero', (text) => text.replace(/"size":/, '"size":0'), 'JSON_MALFORMED'],
     [
-      'members in a record',
+      'members in an object',
       (text) => text.replace('"members":[', '"members":{"members":['),
       'JSON_MALFORMED',
     ],
@@ -416,7 +416,7 @@ describe('a hostile pack', () => {
     await ended(archive(bound(replaced(members, RECEIPTS, bytesOf('\n'.repeat(100_000))))))
   })
 
-  it('has proofs of the greatest length', async () => {
+  it('has proofs of the maximum length', async () => {
     const hash = 'A'.repeat(43) + '='
     const left = Array.from({ length: 128 }, () => hash)
     await ended(
@@ -428,7 +428,7 @@ describe('a hostile pack', () => {
     )
   })
 
-  it('has no member that it must have', async () => {
+  it('lacks all required members', async () => {
     for (const { name } of members) {
       const report = await ended(archive(without(members, name)))
       expect(report.level, name).toBe('malformed')
@@ -437,7 +437,7 @@ describe('a hostile pack', () => {
 })
 
 describe('any bytes', () => {
-  /** Whatever the bytes, verifying them gives a report that is not a pass, and reading them one of our faults. */
+  /** Expects that verifying the bytes gives a report that does not pass, and that reading them throws an EvidenceError. */
   async function survives(bytes: Uint8Array): Promise<Report> {
     const report = await verifyPack(bytes, { trust })
     expect(JSON.stringify(await verifyPack(bytes, { trust }))).toBe(JSON.stringify(report))
@@ -461,7 +461,7 @@ describe('any bytes', () => {
     })
   })
 
-  it('that were a pack once give a report, and no pass', async () => {
+  it('of a damaged pack give a report that does not pass', async () => {
     const honest = archive(await small)
     const check = async (edits: readonly Edit[]): Promise<void> => {
       const changed = edits.reduce(applied, honest)
@@ -472,7 +472,7 @@ describe('any bytes', () => {
     await fc.assert(property, { seed: 2, numRuns: runs(500) })
   })
 
-  it('in any member, with a manifest that fits, give a report, and no pass', async () => {
+  it('in any member, with a matching manifest, give a report that does not pass', async () => {
     const honest = await small
     const names = honest.map(({ name }) => name).filter((name) => name !== 'manifest.json')
     const check = async (name: string, edits: readonly Edit[]): Promise<void> => {
@@ -490,7 +490,7 @@ describe('any bytes', () => {
   })
 })
 
-/** A change to bytes: something is taken out at a place, and something put in. */
+/** A change to bytes: some are removed at a position, and some inserted. */
 interface Edit {
   readonly at: number
   readonly out: number
@@ -512,14 +512,14 @@ function applied(bytes: Uint8Array, { at, out, put }: Edit): Uint8Array {
   return joined([bytes.subarray(0, start), put, bytes.subarray(start + out)])
 }
 
-/** A receipt's line with one digit of its signature exchanged for another. */
+/** The line of a receipt with one digit of its signature changed. */
 function forgedLine(line: string): string {
   const at = line.length - 20
   return line.slice(0, at) + (line.charAt(at) === 'A' ? 'B' : 'A') + line.slice(at + 1)
 }
 
-describe('what nobody would look at', () => {
-  /** The level and codes of a pack whose manifest fits its members. */
+describe('easily missed parts', () => {
+  /** The level and codes of a pack whose manifest matches its members. */
   async function reportOn(
     changed: ReturnType<typeof bound>,
     under: Trust = trust,
@@ -528,7 +528,7 @@ describe('what nobody would look at', () => {
     return [report.level, ...report.findings.map(({ code }) => code)]
   }
 
-  it('does not stand in for a member by lying below its name', async () => {
+  it('a member below the name of another does not replace it', async () => {
     const [key] = members.filter(({ name }) => name.startsWith('keys/'))
     const name = key?.name ?? ''
     const nested = [...members, { name: `${name}/a`, bytes: key?.bytes ?? bytesOf('') }]
@@ -547,7 +547,7 @@ describe('what nobody would look at', () => {
     ])
   })
 
-  it('is a consistency proof that nobody asked for: it must still be right', async () => {
+  it('a consistency proof for another size must still be right', async () => {
     const junk = (size: number): ReturnType<typeof bound> =>
       bound(replaced(members, 'proofs/consistency.json', bytesOf(`{"hashes":[],"size":${size}}`)))
     expect(await reportOn(junk(777))).toEqual(['malformed', 'PROOF_MALFORMED'])
@@ -555,7 +555,7 @@ describe('what nobody would look at', () => {
     expect(await reportOn(junk(0))).toEqual(['verified'])
   })
 
-  it('is more text in a proof than the proof', async () => {
+  it('a proof must not have further text', async () => {
     const selection = await forge(ledger, { selected: [0, 1, 2] })
     const extra = edited(selection, 'proofs/0000000000000001.tlog-proof', (text) =>
       text.replace('\nindex', '\nextra aGlkZGVu\nindex'),
@@ -563,7 +563,7 @@ describe('what nobody would look at', () => {
     expect(await reportOn(bound(extra))).toEqual(['malformed', 'PACK_MALFORMED'])
   })
 
-  it('cannot hide a rewritten history behind a thousand other findings', async () => {
+  it('a rewritten history is reported despite a thousand other findings', async () => {
     const fork = await told((going) => going.append(DENIED))
     const pinned = await trustOf(fork, { checkpoint: (await told()).checkpoint })
     const absent = Array.from({ length: 1500 }, (_, i) => ({
@@ -579,13 +579,13 @@ describe('what nobody would look at', () => {
     expect(findings.map(({ code }) => code)).toContain('CONSISTENCY_MISSING')
   })
 
-  it('is a key file as large as a book', async () => {
+  it('a key file has a size limit', async () => {
     const [key] = members.filter(({ name }) => name.startsWith('keys/'))
     const fat = bound(replaced(members, key?.name ?? '', new Uint8Array(2000).fill(65)))
     expect(await reportOn(fat)).toEqual(['malformed', 'ARCHIVE_TOO_LARGE'])
   })
 
-  it('is a name in the manifest that a terminal would not show', async () => {
+  it('a name in the manifest with invisible characters is refused', async () => {
     const manifest = JSON.parse(contentOf(members, 'manifest.json')) as Manifest
     const strange = { name: 'z\u202e\u200b', sha256: '0'.repeat(64), size: 1 }
     const named = { ...manifest, members: [...manifest.members, strange] }
@@ -595,12 +595,12 @@ describe('what nobody would look at', () => {
     ])
   })
 
-  it('is the checkpoint to pin next time: the report holds it as it is', async () => {
+  it('the report has the checkpoint to pin next time, byte for byte', async () => {
     expect((await verifyPack(pack, { trust })).checkpoint).toBe(ledger.checkpoint)
     expect(await verifyPack(pack)).not.toHaveProperty('checkpoint')
   })
 
-  it('is a bundle of nothing but line ends', async () => {
+  it('a bundle of only newlines is refused', async () => {
     const empty = bound(replaced(members, RECEIPTS, new Uint8Array(5 << 20).fill(10)))
     const [level, ...codes] = await reportOn(empty)
     expect(level).toBe('malformed')
@@ -609,7 +609,7 @@ describe('what nobody would look at', () => {
       if (part.kind === 'receipts') expect(part.envelopes.length).toBe(part.bundle.count + 1)
   })
 
-  it('is a key that the ledger retired, beside one that it has in service', async () => {
+  it('a checkpoint needs the signature of an active key, not of a retired one', async () => {
     const rotated = await createLedger()
     const next = await fixedKey('next ledger key')
     const keyOf = (key: SigningKey): string => toBase64(key.publicKey.bytes)
@@ -630,7 +630,7 @@ describe('what nobody would look at', () => {
     ])
   })
 
-  it('is a trust made by hand that asks for nothing', async () => {
+  it('a hand-made trust with another ledger and no quorum fails', async () => {
     const nothing = { ...trust, ledger: 'another.example', quorum: Number.NaN }
     expect((await reportOn(members, nothing)).slice(1).sort()).toEqual([
       'TRUST_LEDGER_WRONG',
