@@ -1,5 +1,5 @@
-// An agent in a loop, behind the gate: one call is allowed, one denied, one waits for a person. Afterwards the receipt of the
-// last one is checked under a pinned key. The model is a script, so that this runs anywhere and always the same way.
+// A guarded agent loop: one call is allowed, one denied, one escalated and approved. Then it verifies the last receipt under a pinned
+// key. The model is a script, so every run is the same.
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -9,11 +9,11 @@ import { environment } from './environment.ts'
 const { url, token, approverToken, trustFile } = environment('TOLLGATE_APPROVER_TOKEN', 'TOLLGATE_TRUST')
 const gate = createClient({ url, token, session: `agent-loop-${Date.now()}` })
 
-// What really happened, for the checks at the end.
+// The tools that ran, for the checks at the end.
 const ran: string[] = []
 const receipts: string[] = []
 
-/** The tools. Each is an ordinary function; the gate stands in front of it. */
+/** The guarded tools. */
 const tools = {
   read_note: gate.guard(
     'demo/read_note',
@@ -38,35 +38,35 @@ const tools = {
       receipts.push(receipt)
       return `posted to ${to}`
     },
-    { onDenied: 'return', approval: { wait: 60_000, onWaiting: askSomebody } },
+    { onDenied: 'return', approval: { wait: 60_000, onWaiting: approve } },
   ),
 }
 
-/** A person at the other end of the office, who says yes. */
-function askSomebody({ id, tool, reason_code }: ApprovalRequest): void {
+/** Approves the call, in place of a person. */
+function approve({ id, tool, reason_code }: ApprovalRequest): void {
   console.log(`  waits for a person: ${tool} (${reason_code})`)
   const person = createClient({ url, token: approverToken })
   void person.approvals.approve(id)
 }
 
-/** What a model may wish for. */
-type Wish =
+/** A call that the model proposes. */
+type Proposal =
   | { readonly tool: 'read_note' | 'delete_note'; readonly args: { readonly name: string } }
   | { readonly tool: 'post_note'; readonly args: { readonly url: string; readonly text: string } }
 
-/** The model: it would be told the answers so far, and say what it wants next. This one follows a script. */
-const script: readonly Wish[] = [
+/** The model: it gets the answers so far and proposes the next call. This one follows a script. */
+const script: readonly Proposal[] = [
   { tool: 'read_note', args: { name: 'todo' } },
   { tool: 'delete_note', args: { name: 'todo' } },
   { tool: 'post_note', args: { url: 'https://partner.example/notes', text: 'buy milk' } },
 ]
-const model = (answers: readonly unknown[]): Wish | undefined => script[answers.length]
+const model = (answers: readonly unknown[]): Proposal | undefined => script[answers.length]
 
 const answers: unknown[] = []
-for (let wish = model(answers); wish; wish = model(answers)) {
-  const answer = await (wish.tool === 'post_note' ? tools.post_note(wish.args) : tools[wish.tool](wish.args))
+for (let call = model(answers); call; call = model(answers)) {
+  const answer = await (call.tool === 'post_note' ? tools.post_note(call.args) : tools[call.tool](call.args))
   answers.push(answer)
-  console.log(`${wish.tool}: ${answer instanceof ToolDenied ? `denied, ${answer.message}` : answer}`)
+  console.log(`${call.tool}: ${answer instanceof ToolDenied ? `denied, ${answer.message}` : answer}`)
 }
 
 assert.deepEqual(ran, ['read_note', 'post_note'])
@@ -75,7 +75,7 @@ assert.ok(answers[1] instanceof ToolDenied)
 assert.equal(answers[1].reason_code, 'POLICY_VIOLATION')
 assert.equal(answers[2], 'posted to https://partner.example/notes')
 
-// The trust file came from the operator, not from the gateway that is being checked.
+// The trust file comes from the operator, not from the gateway that is checked.
 const [receipt = ''] = receipts
 const proven = await gate.receipts.verify(receipt, await readFile(trustFile, 'utf8'))
 assert.equal(proven.signature, 'checked')

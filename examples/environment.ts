@@ -1,23 +1,23 @@
-// What the examples take from the environment.
+// Reads the environment variables of the examples.
 
 type Further = 'TOLLGATE_APPROVER_TOKEN' | 'TOLLGATE_TRUST'
 
-/** Where the gateway is, and whose tokens to use. */
+/** The address of the gateway, and tokens. */
 export interface Environment {
   readonly url: string
-  /** Of an agent. */
+  /** The token of an agent. */
   readonly token: string
-  /** Of somebody who may approve, and is not the agent. */
+  /** The token of an approver, who is not the agent. */
   readonly approverToken: string
   /** Path of the trust file. */
   readonly trustFile: string
 }
 
-/** Reads the environment; ends the program if something that is needed is not there. */
+/** Reads the environment. Exits the program if a required variable is missing. */
 export function environment(...further: readonly Further[]): Environment {
   const missing = ['TOLLGATE_URL', 'TOLLGATE_TOKEN', ...further].filter((name) => !process.env[name])
   if (missing.length > 0) {
-    console.error(`set ${missing.join(', ')}; examples/README.md says how`)
+    console.error(`set ${missing.join(', ')}; see examples/README.md`)
     process.exit(2)
   }
   return {

@@ -1,5 +1,4 @@
-// LangChain.js behind the gate: the function of a tool is a guarded one. A denial becomes the tool's answer, so that the model
-// can read it and go on.
+// LangChain.js with guarded tools. A denial becomes the answer of the tool, so that the model can read it and continue.
 
 import assert from 'node:assert/strict'
 import { tool, type ToolRunnableConfig } from '@langchain/core/tools'
@@ -44,7 +43,7 @@ const deleteNote = tool(
   { name: 'delete_note', description: 'Deletes a note.', schema },
 )
 
-// As an agent's executor does it: a tool call goes in, a tool message comes out.
+// Like the executor of an agent: a tool call in, a tool message out.
 const message = await readNote.invoke({
   type: 'tool_call',
   id: 'call-1',

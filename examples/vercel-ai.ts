@@ -1,4 +1,4 @@
-// The Vercel AI SDK behind the gate: a tool's `execute` is a guarded function. The model is the SDK's own mock.
+// The Vercel AI SDK with guarded tools: `execute` is a guarded function. The model is the mock of the SDK.
 
 import assert from 'node:assert/strict'
 import { createClient, ToolDenied } from '@tollgate/client'
@@ -27,7 +27,7 @@ const tools = {
   read_note: tool({
     description: 'Reads a note.',
     inputSchema: name,
-    // The SDK's own signal goes along: a generation that is aborted runs no tool.
+    // With the signal of the SDK: an aborted generation runs no tool.
     execute: (input, { abortSignal }) => readNote(input, { signal: abortSignal }),
   }),
   delete_note: tool({
@@ -42,11 +42,11 @@ const NO_TOKENS = {
   outputTokens: { total: 0, text: 0, reasoning: 0 },
 }
 
-/** Asks for one tool after the other, then says that it is done. */
-const wishes = ['read_note', 'delete_note']
+/** Proposes one call after the other, then ends with a text. */
+const proposals = ['read_note', 'delete_note']
 const model = new MockLanguageModelV3({
   doGenerate() {
-    const toolName = wishes.shift()
+    const toolName = proposals.shift()
     const content = toolName
       ? ({ type: 'tool-call', toolCallId: toolName, toolName, input: '{"name":"todo"}' } as const)
       : ({ type: 'text', text: 'done' } as const)
@@ -71,7 +71,7 @@ assert.deepEqual(
   results.map(({ output }) => output),
   ['todo: buy milk'],
 )
-// The SDK tells the model of what a tool throws; the denial says why, and what would help.
+// The SDK passes errors of a tool to the model. The denial has a reason and a remedy.
 assert.equal(errors.length, 1)
 const denial = errors[0]?.error
 assert.ok(denial instanceof ToolDenied)

@@ -1,54 +1,54 @@
-// What came back from the gateway, and whether it can be believed to be an answer at all.
+// Reads answers of the gateway and checks that they have the expected form.
 
 import { EvidenceError, isObject, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
 import { TollgateError } from './error.ts'
 import type { Moment } from './host.ts'
 
-/** What came back, whatever it is. */
+/** An HTTP answer. */
 export interface Answer {
   readonly status: number
   /** Media type, without parameters, in lower case. */
   readonly type: string
   readonly body: Uint8Array
-  /** When the request was sent: the gateway decided no earlier. */
+  /** When the request was sent. */
   readonly sent: Moment
-  /** The gateway's own time when it answered, in milliseconds; undefined if it cannot be read. */
+  /** The `Date` header in milliseconds; undefined if it cannot be read. */
   readonly date: number | undefined
-  /** How long the gateway asks to be left alone, in milliseconds. */
+  /** The `Retry-After` header in milliseconds. */
   readonly retryAfter: number | undefined
 }
 
-/** Longest answer that is read. */
+/** Maximum size of an answer. */
 export const MAX_ANSWER_BYTES: number = 8 << 20
 
-/** The JSON of an answer that must be one of success. @throws TollgateError if it is none. */
+/** The JSON of a successful answer. @throws TollgateError if the answer is not successful or not JSON. */
 export function jsonOf(answer: Answer): Json {
   requireSuccess(answer)
-  if (answer.type !== 'application/json') throw strange(answer.status, 'it is not JSON')
+  if (answer.type !== 'application/json') throw invalidAnswer(answer.status, 'it is not JSON')
   try {
     return parseJson(answer.body, { maxBytes: MAX_ANSWER_BYTES })
   } catch (cause) {
-    throw strange(answer.status, 'it is not readable JSON', cause)
+    throw invalidAnswer(answer.status, 'it is not readable JSON', cause)
   }
 }
 
-/** The text of an answer that must be one of success. @throws TollgateError if it is none. */
+/** The text of a successful answer. @throws TollgateError if the answer is not successful or not plain text. */
 export function textOf(answer: Answer): string {
   requireSuccess(answer)
-  if (answer.type !== 'text/plain') throw strange(answer.status, 'it is not plain text')
+  if (answer.type !== 'text/plain') throw invalidAnswer(answer.status, 'it is not plain text')
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(answer.body)
   } catch (cause) {
-    throw strange(answer.status, 'it is not UTF-8', cause)
+    throw invalidAnswer(answer.status, 'it is not UTF-8', cause)
   }
 }
 
-/** @throws TollgateError what the gateway says is wrong, if it does not say that it worked. */
+/** @throws TollgateError the problem of the gateway, unless the status is 200 or 201. */
 export function requireSuccess(answer: Answer): void {
   if (answer.status !== 200 && answer.status !== 201) throw problemIn(answer)
 }
 
-/** What the gateway says is wrong. */
+/** The problem in an answer as an error. */
 export function problemIn({ status, type, body }: Answer): TollgateError {
   const problem = type === 'application/problem+json' ? readObject(body) : undefined
   const { code, title, detail, remedy } = problem ?? {}
@@ -75,11 +75,11 @@ function readObject(body: Uint8Array): JsonObject | undefined {
   }
 }
 
-/** An answer that the gateway would not give. */
-export function strange(status: number | undefined, problem: string, cause?: unknown): TollgateError {
-  return new TollgateError('answer-invalid', `the answer is not one of a gateway: ${problem}`, {
+/** The error for an answer that a gateway does not give. */
+export function invalidAnswer(status: number | undefined, problem: string, cause?: unknown): TollgateError {
+  return new TollgateError('answer-invalid', `this is not the answer of a gateway: ${problem}`, {
     status,
-    remedy: 'Look what stands between here and the gateway, and whether both are of the same version.',
+    remedy: 'Check for a proxy between client and gateway, and that both have the same version.',
     cause,
   })
 }

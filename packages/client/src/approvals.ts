@@ -1,7 +1,7 @@
-// Requests for approval: reading them, waiting for an answer, giving one.
+// Reads requests for approval, waits for an answer, and answers them.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
-import { jsonOf, strange } from './answer.ts'
+import { invalidAnswer, jsonOf } from './answer.ts'
 import { ApprovalTimedOut, TollgateError } from './error.ts'
 import { exchange, isLost, pause } from './exchange.ts'
 import { sleep } from './host.ts'
@@ -10,7 +10,7 @@ import type { Connection } from './transport.ts'
 
 const STATUSES = ['waiting', 'granted', 'refused', 'timed_out', 'expired', 'used'] as const
 
-/** How a request stands. Only the call that it was opened for can use a granted one, once. */
+/** The status of a request. A granted request is valid once, for the call that opened it. */
 export type ApprovalStatus = (typeof STATUSES)[number]
 
 /** A request for approval, as on the wire. */
@@ -24,69 +24,68 @@ export interface ApprovalRequest {
   readonly reason_code: string
   readonly rung: string
   readonly rule: string | null
-  /** Everything that stands in the way, which a yes would lift: of each objection its rung, its reason, and what exactly. */
+  /** The objections that an approval overrides: for each its step, its reason code and its detail. */
   readonly asks: readonly string[]
-  /** The hash of the arguments as the decision's receipt has it. */
+  /** The hash of the arguments in the receipt of the decision. */
   readonly args_hash: string
-  /** Who may answer; nobody named means any approver. */
+  /** Principals and groups that may answer; empty for any approver. */
   readonly approvers: readonly string[]
   readonly opened: string | null
-  /** Until when it can be answered or, once it is, until when the answer holds. */
+  /** When the request expires or, after an approval, when the approval expires. */
   readonly until: string | null
   readonly status: ApprovalStatus
-  /** Who answered. */
+  /** The principal that answered. */
   readonly approver: string | null
-  /** Why, in their words. */
+  /** The reason that the approver gave. */
   readonly because: string | null
   /** The page of a browser call, as the gateway shows it. */
   readonly page: JsonObject | null
-  /** Whether the policy accepts no answer without a reason. */
+  /** Whether the policy requires a reason for the answer. */
   readonly reason_required: boolean
 }
 
-/** What a person's answer led to. */
+/** The receipt of an answer. */
 export interface Answered {
   /** Id of the approval's receipt. */
   readonly receipt: string
   readonly answer: 'GRANTED' | 'REFUSED'
 }
 
-/** How to wait. */
+/** The options of `wait`. */
 export interface WaitOptions {
-  /** Longest time, in milliseconds. Default five minutes. */
+  /** Maximum time in milliseconds. Default five minutes. */
   readonly timeout?: number
   readonly signal?: AbortSignal | undefined
 }
 
 /** The approvals of a gateway. */
 export interface Approvals {
-  /** Those that wait for an answer; for an agent its own. */
+  /** The open requests. An agent sees only its own. */
   list(options?: { readonly signal?: AbortSignal }): Promise<readonly ApprovalRequest[]>
   get(id: string, options?: { readonly signal?: AbortSignal }): Promise<ApprovalRequest>
   /**
-   * Waits until a request is no longer `waiting`. A gateway that cannot be reached meanwhile is asked again until the time
-   * is up.
+   * Waits until the status of a request is no longer `waiting`. Retries until the timeout if the gateway cannot be reached.
    *
-   * @throws ApprovalTimedOut; TollgateError if the gateway says that there is no such request; or the signal's reason.
+   * @throws ApprovalTimedOut; TollgateError if there is no such request; or the reason of the signal.
    */
   wait(id: string, options?: WaitOptions): Promise<ApprovalRequest>
   /**
-   * Says yes, on the record. Sent once: after a fault, look how the request stands. With `widen` the scope of the session has the call's
-   * tool, with what it acts on, once the call has passed.
+   * Approves a request. Not retried: after an error, check the status of the request. With `widen`, the tool and the targets of
+   * the call join the scope of the session when the call runs.
    */
   approve(id: string, because?: string, options?: { readonly widen?: boolean }): Promise<Answered>
-  /** Says no, on the record. Sent once, as `approve` is. */
+  /** Denies a request. Not retried. */
   deny(id: string, because?: string): Promise<Answered>
 }
 
-/** How long to wait for a person if nobody says otherwise, in milliseconds. */
-export const USUAL_WAIT = 300_000
+/** Default time to wait for a person, in milliseconds. */
+export const DEFAULT_WAIT = 300_000
 
 const MAX_POLL = 30_000
-// A gateway that does not hold the request open is not asked more often than this.
-const SHORTEST_POLL = 1_000
+// Limits the polling of a gateway that answers at once.
+const MIN_POLL = 1_000
 
-/** The approvals at the other end of a connection. */
+/** The approvals of the gateway of a connection. */
 export function approvalsOf(connection: Connection): Approvals {
   return {
     async list({ signal } = {}) {
@@ -104,7 +103,7 @@ export function approvalsOf(connection: Connection): Approvals {
 async function waitFor(
   connection: Connection,
   request: string,
-  { timeout = USUAL_WAIT, signal }: WaitOptions,
+  { timeout = DEFAULT_WAIT, signal }: WaitOptions,
 ): Promise<ApprovalRequest> {
   const { host } = connection
   const end = host.now() + timeout
@@ -114,12 +113,12 @@ async function waitFor(
     const found = await lookOrMiss(connection, request, { left: end - asked, signal })
     if (found && found.status !== 'waiting') return found
     lost = found ? 0 : lost + 1
-    const early = found ? asked + SHORTEST_POLL - host.now() : pause(lost)
+    const early = found ? asked + MIN_POLL - host.now() : pause(lost)
     await sleep(host, Math.max(0, Math.min(early, end - host.now())), signal)
   }
 }
 
-/** How a request stands once it no longer waits, or some time has passed; undefined if that could not be found out. */
+/** The request once it is answered or the poll ends; undefined if the gateway could not be reached. */
 async function lookOrMiss(
   connection: Connection,
   request: string,
@@ -145,7 +144,7 @@ async function look(
   const query = { wait: wait > 0 ? wait : undefined }
   const answer = await exchange(connection, { method: 'GET', path, query, signal })
   const found = readRequest(jsonOf(answer), 'answer')
-  if (found.id !== request) throw strange(answer.status, 'it is about another request')
+  if (found.id !== request) throw invalidAnswer(answer.status, 'it is about another request')
   return found
 }
 

@@ -1,4 +1,4 @@
-// A client of one gateway, with one token.
+// The client of a gateway, with one token.
 
 import { textOf } from './answer.ts'
 import { approvalsOf, type Approvals } from './approvals.ts'
@@ -15,42 +15,42 @@ import { openSession, type OpenedSession, type SessionOrder } from './sessions.t
 import { Spent } from './spent.ts'
 import type { Connection } from './transport.ts'
 
-/** Where the gateway is, and how to talk to it. */
+/** The options of `createClient`. */
 export interface ClientOptions {
   /** Address of the gateway, such as `http://127.0.0.1:4680`. */
   readonly url: string
-  /** The token that the gateway issued. Sent to the gateway and shown nowhere. */
+  /** The token that the gateway issued. It is never logged. */
   readonly token: string
   /** The session of every call that names none. */
   readonly session?: string
-  /** Longest time for one request and its answer, in milliseconds. Default 10,000. */
+  /** Timeout of one request in milliseconds. Default 10,000. */
   readonly timeout?: number
-  /** How often what may be repeated is sent again after a fault. Default 3. */
+  /** Number of retries for requests that are safe to repeat. Default 3. */
   readonly retries?: number
-  /** In place of the host's own `fetch`. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: Fetch
-  /** In place of the host's own clock: milliseconds that never go back. */
+  /** Replaces the monotonic clock, in milliseconds. */
   readonly now?: Host['now']
-  /** In place of the host's own time of day: milliseconds since 1970. */
+  /** Replaces the time of day, in milliseconds since 1970. */
   readonly time?: Host['time']
-  /** In place of the host's own timer. */
+  /** Replaces the timer. */
   readonly after?: Host['after']
 }
 
 /** A client of one gateway. */
 export interface Client extends Operations {
   /**
-   * Asks whether a call may run. Run the tool only on ALLOW, once, before `expires`, with the arguments as they were when
-   * this was called, and report what it did. `guard` does all of that.
+   * Asks whether a call may run. Run the tool only on ALLOW, once, before `expires`, with exactly these arguments, and report its
+   * effect. `guard` does all of that.
    *
-   * @throws TollgateError if there is no answer that could be believed: then nothing may run.
+   * @throws TollgateError without a valid answer. Do not run the tool then.
    */
   evaluate(call: ToolCall, options?: { readonly signal?: AbortSignal }): Promise<Evaluation>
   /**
-   * Reports what an allowed call did, by the id of the decision's receipt. The answer says what of the output may be handed
-   * on: give the agent that, and nothing else.
+   * Reports the effect of an allowed call, by the id of the decision's receipt. The answer says which part of the output may be
+   * forwarded. Give the agent only that part.
    *
-   * @throws TollgateError `effect-refused` if there is no such call of this principal, or it was reported before.
+   * @throws TollgateError `effect-refused` if this principal has no such call, or its effect is already reported.
    */
   report(
     decision: string,
@@ -58,11 +58,11 @@ export interface Client extends Operations {
     options?: { readonly signal?: AbortSignal },
   ): Promise<Reported>
   /**
-   * Wraps a tool: every call of the result asks the gateway, runs the tool only on ALLOW, reports what it did, and returns
-   * what may be handed on of it: the result, or what is left of it once the gateway has cut something out.
+   * Wraps a tool. Every call of the returned function asks the gateway, runs the tool only on ALLOW, reports the effect, and
+   * returns the result or its redacted form.
    *
-   * @throws (each call) ToolDenied, ApprovalRequired, ApprovalTimedOut or another TollgateError, and nothing was run;
-   * EffectUnreported, Withheld or ToolFailed, and it was. What the tool throws never passes: `ToolFailed` has what is left of it.
+   * @throws (each call) EffectUnreported, Withheld or ToolFailed if the tool ran; ToolDenied, ApprovalRequired, ApprovalTimedOut
+   * or another TollgateError if it did not. The error of the tool is never passed on: `ToolFailed` has its inspected message.
    */
   guard<A, R>(
     name: string,
@@ -71,26 +71,26 @@ export interface Client extends Operations {
   ): Guarded<A, R>
   guard<A, R>(name: string, tool: Tool<A, R>, options: GuardOptions): Guarded<A, R | ToolDenied>
   /**
-   * Opens a session with a scope: side effects outside of it are asked about. Needs a token of the role `host` of the session's
-   * principal, or an operator's.
+   * Opens a session with a scope. Side effects outside the scope are escalated. Needs a `host` token of the session's principal,
+   * or the token of an operator.
    *
-   * @throws TollgateError `role-forbidden` with an agent's token, `scope-refused` if it would widen a scope or comes too late.
+   * @throws TollgateError `role-forbidden` with an agent token, `scope-refused` if it widens a scope or comes too late.
    */
   openSession(order: SessionOrder): Promise<OpenedSession>
   readonly receipts: Receipts
   readonly approvals: Approvals
   readonly delegations: Delegations
-  /** The newest signed head of the ledger, as text. `openCheckpoint` of `@tollgate/evidence` checks it. */
+  /** The newest checkpoint of the ledger, as text. Check it with `openCheckpoint` of `@tollgate/evidence`. */
   checkpoint(options?: { readonly signal?: AbortSignal }): Promise<string>
 }
 
-const TIMEOUT = 10_000
-const RETRIES = 3
+const DEFAULT_TIMEOUT = 10_000
+const DEFAULT_RETRIES = 3
 
 /**
- * Makes a client. Connects to nothing yet.
+ * Makes a client. Does not connect yet.
  *
- * @throws TypeError for options that cannot work.
+ * @throws TypeError for invalid options.
  */
 export function createClient(options: ClientOptions): Client {
   const connection = connectionOf(options)
@@ -98,12 +98,12 @@ export function createClient(options: ClientOptions): Client {
   const approvals = approvalsOf(connection)
   const receipts = receiptsOf(connection)
   const gate: Gate = { connection, approvals, receipts, session, spent: new Spent() }
-  // Not async: a tool that is no function, or a name that is none, is told at once.
+  // Not async, so that an invalid tool or name throws at once.
   function guard<A, R>(name: string, tool: Tool<A, R>, guardOptions?: GuardOptions): Guarded<A, R> {
-    demand(typeof name === 'string' && name !== '', 'the name of a tool is a text')
-    demand(typeof tool === 'function', 'a tool is a function')
-    demand((guardOptions?.skew ?? 0) >= 0, '`skew` is a number of milliseconds, at least 0')
-    // Sound: a denial is returned only if the options say so, and then the second overload has it in its type.
+    demand(typeof name === 'string' && name !== '', 'the name of a tool must be a non-empty string')
+    demand(typeof tool === 'function', 'a tool must be a function')
+    demand((guardOptions?.skew ?? 0) >= 0, '`skew` must be a number of milliseconds, at least 0')
+    // Sound: a denial is returned only with `onDenied: 'return'`, which the second overload covers.
     return createGuard(gate, name, tool, guardOptions) as Guarded<A, R>
   }
   return {
@@ -122,30 +122,30 @@ export function createClient(options: ClientOptions): Client {
 }
 
 function connectionOf(options: ClientOptions): Connection {
-  const { url, token, timeout = TIMEOUT, retries = RETRIES } = options
-  // Said without the value: what a header cannot hold, the host would put into its message.
+  const { url, token, timeout = DEFAULT_TIMEOUT, retries = DEFAULT_RETRIES } = options
+  // Checked here because the error of the runtime would contain the token.
   demand(
     typeof token === 'string' && /^[\x21-\x7e]+$/.test(token),
-    'the token is not one that a header can hold',
+    'the token contains characters that a header does not allow',
   )
-  demand(timeout > 0 && retries >= 0, '`timeout` is more than 0, `retries` at least 0')
+  demand(timeout > 0 && retries >= 0, '`timeout` must be more than 0, and `retries` at least 0')
   const { fetch = ownHost.fetch, now = ownHost.now, time = ownHost.time, after = ownHost.after } = options
   return { base: baseOf(url), token, timeout, retries, host: { fetch, now, time, after } }
 }
 
 function baseOf(url: string): string {
-  demand(URL.canParse(url), '`url` is not an address')
+  demand(URL.canParse(url), '`url` is not a URL')
   const { protocol, username, password, origin, hostname, pathname } = new URL(url)
-  demand(protocol === 'http:' || protocol === 'https:', '`url` is not an http or https address')
+  demand(protocol === 'http:' || protocol === 'https:', '`url` is not an http or https URL')
   demand(
     username === '' && password === '',
-    '`url` holds a user name or a password; the token is all that is needed',
+    '`url` contains a user name or a password; remove them, the token is enough',
   )
-  const isHere = hostname === 'localhost' || hostname === '[::1]' || /^127\.[0-9.]+$/.test(hostname)
-  demand(protocol === 'https:' || isHere, '`url` would carry the token in the clear; use an https address')
+  const isLocal = hostname === 'localhost' || hostname === '[::1]' || /^127\.[0-9.]+$/.test(hostname)
+  demand(protocol === 'https:' || isLocal, '`url` would send the token unencrypted; use an https URL')
   return origin + pathname.replace(/\/+$/, '')
 }
 
-function demand(held: boolean, otherwise: string): void {
-  if (!held) throw new TypeError(otherwise)
+function demand(holds: boolean, problem: string): void {
+  if (!holds) throw new TypeError(problem)
 }

@@ -1,4 +1,4 @@
-// Delegations: handing in what a delegator has signed, looking at them, taking one back.
+// Registers, lists and revokes delegations.
 
 import type { Json, JsonObject, SignedDelegation } from '@tollgate/evidence'
 import { jsonOf } from './answer.ts'
@@ -6,25 +6,25 @@ import { exchange } from './exchange.ts'
 import { count, flag, id, listOf, object, orNull, text, time, word } from './reading.ts'
 import type { Connection } from './transport.ts'
 
-const STANDINGS = ['in force', 'revoked', 'ended'] as const
+const STATUSES = ['in force', 'revoked', 'ended'] as const
 
 /** A delegation that the gateway knows. */
 export interface RegisteredDelegation {
-  /** What calls name as `delegation`. */
+  /** The id that calls use as `delegation`. */
   readonly id: string
   readonly delegator: string
   readonly delegate: string
   readonly tools: readonly string[]
-  /** What those tools may do; null for anything. */
+  /** Allowed effect classes; null for all. */
   readonly effects: readonly string[] | null
-  /** The only session it holds in; null for any. */
+  /** The only session in which it is valid; null for any. */
   readonly session: string | null
   readonly until: string
   readonly depth: number
   readonly parent: string | null
-  /** Whether it, and all it hangs from, still runs. */
-  readonly standing: (typeof STANDINGS)[number]
-  /** Id of the newest receipt on it. */
+  /** Its status and that of all its parents. */
+  readonly standing: (typeof STATUSES)[number]
+  /** Id of its newest receipt. */
   readonly receipt: string
 }
 
@@ -40,23 +40,23 @@ export interface DelegationLink {
 /** The delegations of a gateway. */
 export interface Delegations {
   /**
-   * Registers what `signDelegation` of `@tollgate/evidence` made, or an envelope. The same one again gives the first receipt,
-   * so it is sent again if the answer got lost.
+   * Registers a delegation from `signDelegation` of `@tollgate/evidence`, or its envelope. Retried: registering the same delegation
+   * again returns the first receipt.
    *
    * @throws TollgateError `delegation-refused`.
    */
   register(
     signed: SignedDelegation | Uint8Array | string,
   ): Promise<{ readonly delegation: string; readonly receipt: string }>
-  /** Those that are known; for an agent those it is part of. */
+  /** All delegations. An agent sees those that it is part of. */
   list(): Promise<readonly RegisteredDelegation[]>
-  /** One of them, and the chain that it hangs from, the root last. */
+  /** One delegation with its chain of parents, the root last. */
   get(delegation: string): Promise<RegisteredDelegation & { readonly lineage: readonly DelegationLink[] }>
-  /** Takes one back, and with it all that hang below it. Sent once: after a fault, look how it stands. */
+  /** Revokes a delegation and all below it. Not retried: after an error, check its status. */
   revoke(delegation: string): Promise<{ readonly receipt: string }>
 }
 
-/** The delegations at the other end of a connection. */
+/** The delegations of the gateway of a connection. */
 export function delegationsOf(connection: Connection): Delegations {
   const read = async (path: string): Promise<JsonObject> =>
     object(jsonOf(await exchange(connection, { method: 'GET', path })), 'answer')
@@ -107,7 +107,7 @@ function readDelegation(value: Json | undefined, name: string): RegisteredDelega
     until: time(delegation['until'], 'until'),
     depth: count(delegation['depth'], 'depth'),
     parent: orNull(id)(delegation['parent'], 'parent'),
-    standing: word(...STANDINGS)(delegation['standing'], 'standing'),
+    standing: word(...STATUSES)(delegation['standing'], 'standing'),
     receipt: id(delegation['receipt'], 'receipt'),
   }
 }

@@ -1,17 +1,17 @@
-// One receipt, as the gateway lists it.
+// Reads a receipt from a list of the gateway.
 
 import { KINDS, type Json, type Receipt } from '@tollgate/evidence'
 import { object, word, count, id } from './reading.ts'
 
-/** A receipt as the gateway shows it. Believe it for display; `verify` is what proves one. */
+/** A receipt as the gateway lists it. Use it for display; `verify` proves it. */
 export interface ReceiptEntry {
-  /** Its place in the ledger. */
+  /** Its index in the ledger. */
   readonly index: number
   readonly id: string
   readonly receipt: Receipt
 }
 
-/** Reads an entry. What is in the receipt is not checked: that takes its envelope. */
+/** Reads an entry. Checks only the kind of the receipt. */
 export function readEntry(value: Json | undefined, name: string): ReceiptEntry {
   const entry = object(value, name)
   const receipt = object(entry['receipt'], 'receipt')
@@ -19,7 +19,7 @@ export function readEntry(value: Json | undefined, name: string): ReceiptEntry {
   return {
     index: count(entry['index'], 'index'),
     id: id(entry['id'], 'id'),
-    // Sound enough to be shown: it is of a known kind. Nothing is decided on it.
+    // Good enough for display: the kind is known. No decision depends on it.
     receipt: receipt as unknown as Receipt,
   }
 }

@@ -1,8 +1,8 @@
-// Every fault of the client. A gateway's problem keeps the gateway's own code; what the client finds has a code from here.
+// The errors of the client. Problems of the gateway keep their code; the client's own codes are below.
 
 import type { JsonObject } from '@tollgate/evidence'
 
-/** The codes of faults that the client itself finds. Any other code is the gateway's own, from its problem document. */
+/** The codes of the client. Any other code comes from a problem document of the gateway. */
 export type ClientErrorCode =
   | 'gateway-unreachable'
   | 'gateway-timeout'
@@ -19,28 +19,28 @@ export type ClientErrorCode =
   | 'output-withheld'
   | 'receipt-unproven'
 
-/** What else is known of a fault. */
+/** Further facts of an error. */
 export interface ErrorFacts {
   /** HTTP status, if the gateway answered. */
   readonly status?: number | undefined
-  /** What to do about it. */
+  /** The remedy. */
   readonly remedy?: string | undefined
-  /** The gateway's whole problem document. */
+  /** The whole problem document of the gateway. */
   readonly problem?: JsonObject | undefined
   readonly cause?: unknown
 }
 
 /**
- * A fault: branch on `code`. The message and all members are safe to log: they never hold the token, nor a value of the
- * arguments.
+ * An error of the client or the gateway. Branch on `code`. The message and all members are safe to log: they never contain the
+ * token or a value of the arguments.
  */
 export class TollgateError extends Error {
   readonly code: string
   /** HTTP status, if the gateway answered. */
   readonly status: number | undefined
-  /** What to do about it, if anybody said so. */
+  /** The remedy, if known. */
   readonly remedy: string | undefined
-  /** The gateway's whole problem document, with what is particular to it, such as the `mistakes` of a policy. */
+  /** The whole problem document of the gateway, for example with the `mistakes` of a policy. */
   readonly problem: JsonObject | undefined
 
   constructor(code: string, message: string, facts: ErrorFacts = {}) {
@@ -53,7 +53,7 @@ export class TollgateError extends Error {
   }
 }
 
-/** What a denial says; the same names as on the wire. */
+/** The content of a denial, with the member names of the wire. */
 export interface Denial {
   readonly reason_code: string
   readonly message: string
@@ -64,13 +64,13 @@ export interface Denial {
   readonly receipt: string | null
 }
 
-/** The gateway said DENY, and nothing was run. Code `tool-denied`. */
+/** The gateway denied the call. The tool did not run. Code `tool-denied`. */
 export class ToolDenied extends TollgateError {
   readonly tool: string
   readonly reason_code: string
   readonly rung: string
   readonly rule: string | null
-  /** What exactly, without any value of the arguments. */
+  /** Details, without any value of the arguments. */
   readonly detail: string | null
   /** Id of the decision's receipt; null if none could be written. */
   readonly receipt: string | null
@@ -86,54 +86,58 @@ export class ToolDenied extends TollgateError {
     this.receipt = denial.receipt
   }
 
-  /** What a model may be told: the reason and the remedy, and no internals. */
+  /** The part that a model may see: the reason and the remedy, no internals. */
   toJSON(): object {
     const { tool, reason_code, message, remedy, receipt } = this
     return { denied: true, tool, reason_code, message, remedy, receipt }
   }
 }
 
-/** A person has to be asked, and the caller did not want to wait for that. Nothing was run. Code `approval-required`. */
+/** The call needs approval, and the caller chose not to wait. The tool did not run. Code `approval-required`. */
 export class ApprovalRequired extends TollgateError {
-  /** Id of the request: wait for it, then make the same call with it. Null if no request was opened. */
+  /** Id of the request for approval; null if none was opened. Make the same call with it after the approval. */
   readonly approval: string | null
 
   constructor(tool: string, approval: string | null) {
-    super('approval-required', `a person must approve this call of \`${tool}\` first`, {
-      remedy: 'Wait for the approval, then make the same call again with its id.',
+    super('approval-required', `a person must approve this call of \`${tool}\``, {
+      remedy: 'Wait for the approval, then make the same call again with the id of the request.',
     })
     this.name = 'ApprovalRequired'
     this.approval = approval
   }
 }
 
-/** Nobody answered within the time that the caller was ready to wait. Nothing was run. Code `approval-timed-out`. */
+/** The request for approval had no answer within the timeout of the caller. The tool did not run. Code `approval-timed-out`. */
 export class ApprovalTimedOut extends TollgateError {
-  /** Id of the request. It may still be answered: make the same call with it then. */
+  /** Id of the request. After a later approval, make the same call with it. */
   readonly approval: string
 
   constructor(approval: string, waited: number) {
-    super('approval-timed-out', `nobody answered the request within ${Math.round(waited / 1000)} s`, {
-      remedy: 'Wait longer, or make the same call again with the id of the request once it is approved.',
-    })
+    super(
+      'approval-timed-out',
+      `the request for approval had no answer within ${Math.round(waited / 1000)} s`,
+      {
+        remedy: 'Wait longer. After the approval, make the same call again with the id of the request.',
+      },
+    )
     this.name = 'ApprovalTimedOut'
     this.approval = approval
   }
 }
 
 /**
- * The tool ran, and the gateway could not be told what it did. Code `effect-unreported`.
+ * The tool ran, but its effect could not be reported. Code `effect-unreported`.
  *
- * It is thrown because the record is then incomplete: the gateway closes the call as UNKNOWN, and the caller must not take
- * silence for a complete trail. What the tool gave is not lost: it is in here. Do not run the tool again because of this.
+ * The record is incomplete: the gateway closes the call as UNKNOWN. The result of the tool is in `result` or `failure`. Do not run
+ * the tool again because of this error.
  */
 export class EffectUnreported extends TollgateError {
   /** Id of the decision that allowed the call. */
   readonly decision: string
   readonly outcome: 'COMPLETED' | 'FAILED'
-  /** What the function returned, if it did. Uninspected: for the program, not for a model. Not enumerable. */
+  /** The return value of the function, if it returned. Uninspected: do not show it to a model. Not enumerable. */
   declare readonly result: unknown
-  /** The message of what the function threw, if it did. Uninspected, as `result`. Not enumerable. */
+  /** The message of the error, if the function threw. Uninspected, like `result`. Not enumerable. */
   declare readonly failure: string | undefined
 
   constructor(
@@ -145,34 +149,34 @@ export class EffectUnreported extends TollgateError {
     },
     cause: unknown,
   ) {
-    super('effect-unreported', 'the tool ran, but the gateway could not be told what it did', {
+    super('effect-unreported', 'the tool ran, but its effect could not be reported to the gateway', {
       remedy:
-        'Do not run it again. Report it later with `client.report`; the call is closed as UNKNOWN until then.',
+        'Do not run it again. Report the effect later with `client.report`. Until then the call counts as UNKNOWN.',
       cause,
     })
     this.name = 'EffectUnreported'
     this.decision = decision
     this.outcome = ended.outcome
-    // A framework that writes an error out for a model must not write these.
+    // Not enumerable, so that a framework does not show them to a model.
     Object.defineProperties(this, { result: { value: ended.result }, failure: { value: ended.failure } })
   }
 }
 
-/** What is known of an output that is not handed on. */
+/** The facts about an output that is not forwarded. */
 export interface WithheldOutput {
-  /** Id of the effect's receipt; null if the answer that named it was lost. */
+  /** Id of the effect's receipt; null if the answer of the gateway was lost. */
   readonly receipt: string | null
-  /** Classes of data that were found in it, or that the tool is declared to return. */
+  /** Labels of the data in it, found or declared for the tool. */
   readonly labels: readonly string[]
-  /** What the threat scanner found in it. */
+  /** Findings of the threat scanner in it. */
   readonly findings: readonly string[]
 }
 
 /**
- * The tool ran and that is recorded, but what came out must not be handed on: the policy withholds it, or the answer that
- * said what may be handed on was lost. Code `output-withheld`.
+ * The tool ran and its effect is recorded, but its output is withheld: by the policy, or because the answer of the gateway was
+ * lost. Code `output-withheld`.
  *
- * The output is not in here, so that this can be shown to a model. Do not run the tool again because of this.
+ * It does not contain the output, so a model may see it. Do not run the tool again because of this error.
  */
 export class Withheld extends TollgateError implements WithheldOutput {
   readonly tool: string
@@ -183,8 +187,8 @@ export class Withheld extends TollgateError implements WithheldOutput {
   readonly findings: readonly string[]
 
   constructor(tool: string, decision: string, { receipt, labels, findings }: WithheldOutput) {
-    super('output-withheld', `\`${tool}\` ran, and its output is withheld`, {
-      remedy: 'Do not run it again. The receipt says what was found; a person may look at the output itself.',
+    super('output-withheld', `\`${tool}\` ran, but its output is withheld`, {
+      remedy: 'Do not run it again. The receipt lists the findings. A person can check the output.',
     })
     this.name = 'Withheld'
     this.tool = tool
@@ -194,7 +198,7 @@ export class Withheld extends TollgateError implements WithheldOutput {
     this.findings = findings
   }
 
-  /** What a model may be told. */
+  /** The part that a model may see. */
   toJSON(): object {
     const { tool, message, remedy, receipt, labels, findings } = this
     return { withheld: true, tool, message, remedy, receipt, labels, findings }
@@ -204,8 +208,8 @@ export class Withheld extends TollgateError implements WithheldOutput {
 /**
  * The tool threw, and that is recorded as FAILED. Code `tool-failed`.
  *
- * The message is what inspection leaves of the tool's own message. What was thrown is not in here, neither as `cause` nor in the
- * stack, so that this can be shown to a model. A program that needs the thrown error catches it inside of the tool.
+ * The message is the inspected message of the tool. The thrown error itself is not included, neither as `cause` nor in the stack,
+ * so a model may see it. A program that needs the error must catch it inside the tool.
  */
 export class ToolFailed extends TollgateError implements WithheldOutput {
   readonly tool: string
@@ -215,13 +219,13 @@ export class ToolFailed extends TollgateError implements WithheldOutput {
   readonly receipt: string | null
   readonly labels: readonly string[]
   readonly findings: readonly string[]
-  /** Whether the tool's message is missing: the policy withholds it, or inspection could not be asked. */
+  /** Whether the message of the tool is missing: the policy withholds it, or it could not be inspected. */
   readonly withheld: boolean
 
   constructor(tool: string, decision: string, message: string | undefined, found?: WithheldOutput) {
-    super('tool-failed', message ?? `\`${tool}\` failed, and its message is withheld`, {
+    super('tool-failed', message ?? `\`${tool}\` failed, but its message is withheld`, {
       remedy:
-        'The receipt says what was found in the message. The tool ran: look what it did before you run it again.',
+        'The tool ran: check what it did before you run it again. The receipt lists the findings in its message.',
     })
     this.name = 'ToolFailed'
     this.tool = tool
@@ -232,7 +236,7 @@ export class ToolFailed extends TollgateError implements WithheldOutput {
     this.withheld = message === undefined
   }
 
-  /** What a model may be told. */
+  /** The part that a model may see. */
   toJSON(): object {
     const { tool, message, receipt, labels, findings, withheld } = this
     return { failed: true, tool, message, receipt, labels, findings, withheld }

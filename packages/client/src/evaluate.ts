@@ -1,68 +1,68 @@
-// Asking whether a call may run.
+// Asks the gateway whether a call may run.
 
 import { canonicalize, reasonOf, VERDICTS, type Json } from '@tollgate/evidence'
-import { jsonOf, strange, type Answer } from './answer.ts'
+import { invalidAnswer, jsonOf, type Answer } from './answer.ts'
 import { TollgateError } from './error.ts'
 import { exchange } from './exchange.ts'
 import type { Moment } from './host.ts'
 import { id, object, orNull, text, time, word } from './reading.ts'
 import type { Connection } from './transport.ts'
 
-/** What an agent asks; the names are those of the wire. */
+/** A call, with the member names of the wire. */
 export interface ToolCall {
   readonly tool: string
-  /** Plain JSON data. Read once, when the call is made. */
+  /** Plain JSON data. Read once. */
   readonly arguments?: unknown
-  /** What the gateway's memory of risk is scoped by; the client's `session` if not given. */
+  /** The session of the call. Default: `session` of the client. */
   readonly session_id?: string
   readonly delegation_session_id?: string
-  /** Whom the call says it is from. The token decides; a call that says otherwise is denied. */
+  /** The claimed principal. A call whose token belongs to another principal is denied. */
   readonly principal?: string
   readonly context?: {
     readonly environment?: string
     readonly workspace?: string
     readonly tenant?: string
-    /** The same as beside `context`; a call that names two sessions is denied. */
+    /** The same as outside `context`. A call that names two sessions is denied. */
     readonly session_id?: string
     readonly delegation_session_id?: string
   }
-  /** Id of the approval request that the call relies on. */
+  /** Id of the request for approval that the call uses. */
   readonly approval?: string
   /** Id of the delegation that the call is made under. */
   readonly delegation?: string
   /**
-   * Texts that led to the call, in their order. They are scanned, and the session remembers hashes of them: what a tool has named
-   * first stays untrusted, whoever repeats it.
+   * Texts that led to the call, in order. The gateway scans them and stores hashes of their values: a value that a tool named
+   * first stays untrusted.
    */
   readonly sources?: readonly Source[]
 }
 
-/** A text that led to a call: what the user said, or what a tool or a page did. */
+/** A text that led to a call: from the user, or from a tool or a page. */
 export interface Source {
   readonly source_channel: 'USER' | 'TOOL_OUTPUT'
   readonly text: string
 }
 
 interface Judged {
-  /** Why, as a code of the table of reasons. */
+  /** The reason code. */
   readonly reason_code: string
-  /** The same as a sentence. */
+  /** The reason as a sentence. */
   readonly message: string
-  /** What can be done about it. */
+  /** The remedy of the reason. */
   readonly remedy: string
-  /** The rung that decided. */
+  /** The step that decided. */
   readonly rung: string
   readonly rule: string | null
-  /** What exactly, without any value of the arguments. */
+  /** Details, without any value of the arguments. */
   readonly detail: string | null
 }
 
-/** The call may run once, before `expires`, and what it did must be reported by its receipt's id. */
+/** The call may run once, before `expires`. Report its effect by the id of its receipt. */
 export interface Allowed extends Judged {
   readonly verdict: 'ALLOW'
   readonly receipt: string
   readonly approval: null
-  /** By the gateway's clock. */
+  /** By the clock of the gateway. */
   readonly expires: string
 }
 
@@ -75,11 +75,11 @@ export interface Denied extends Judged {
   readonly expires: null
 }
 
-/** The call must not run before a person has approved it. */
+/** The call must not run before a person approves it. */
 export interface Escalated extends Judged {
   readonly verdict: 'ESCALATE'
   readonly receipt: string
-  /** Id of the request that a person may answer. */
+  /** Id of the request for approval. */
   readonly approval: string | null
   readonly expires: null
 }
@@ -87,51 +87,51 @@ export interface Escalated extends Judged {
 /** The gateway's answer to a call. */
 export type Evaluation = Allowed | Denied | Escalated
 
-/** An answer, and how long it may be relied on. */
+/** A decision and how long it is valid. */
 interface Timed {
   readonly evaluation: Evaluation
-  /** When it was asked for. */
+  /** When the request was sent. */
   readonly sent: Moment
-  /** How long after that an ALLOW may be used, in milliseconds. */
+  /** How long after `sent` an ALLOW is valid, in milliseconds. */
   readonly lasts: number
 }
 
-/** A call that was read, as text that no longer changes. */
+/** A captured call: its members as immutable text. */
 export interface CapturedCall {
   readonly tool: string
   /** Canonical JSON of the arguments. */
   readonly args: string
-  /** What is said of whose call it is, and that a receipt repeats. */
-  readonly said: {
+  /** Members that the receipt repeats. */
+  readonly claims: {
     readonly session: string | undefined
     readonly principal: string | undefined
     readonly tenant: string | undefined
     readonly delegation: string | undefined
   }
-  /** Every member, with its JSON text. */
+  /** Every member with its JSON text. */
   readonly members: readonly (readonly [name: string, text: string])[]
 }
 
 /**
- * Reads a call, once.
+ * Captures a call: reads each member once.
  *
- * @throws TollgateError `arguments-invalid` if something in it is not plain JSON data.
+ * @throws TollgateError `arguments-invalid` for anything but plain JSON data.
  */
 export function captureCall(call: ToolCall, session: string | undefined): CapturedCall {
   const { tool, arguments: given = {}, session_id: own, ...rest } = call
   const { principal, context, delegation_session_id, delegation } = rest
-  // A call that names its session itself, wherever, is not given the client's as well.
+  // The session of the client is only a default.
   const session_id = own ?? (context?.session_id === undefined ? session : undefined)
   const args = captured('arguments', given)
   const others = Object.entries({ tool, ...rest, session_id }).filter(([, value]) => value !== undefined)
   const members = others.map(([name, value]) => [name, captured(name, value)] as const)
   const named = session_id ?? context?.session_id ?? delegation_session_id ?? context?.delegation_session_id
   const where = { session: named, tenant: context?.tenant }
-  const said = { ...where, principal, delegation }
-  return { tool, args, said, members: [...members, ['arguments', args]] }
+  const claims = { ...where, principal, delegation }
+  return { tool, args, claims, members: [...members, ['arguments', args]] }
 }
 
-/** The same call, relying on an approval. */
+/** The same call with an approval. */
 export function withApproval(call: CapturedCall, approval: string): CapturedCall {
   const others = call.members.filter(([name]) => name !== 'approval')
   return { ...call, members: [...others, ['approval', JSON.stringify(approval)]] }
@@ -147,17 +147,17 @@ function captured(name: string, value: unknown): string {
   } catch (cause) {
     throw new TollgateError('arguments-invalid', `\`${name}\` of the call is not plain JSON data`, {
       remedy:
-        'Pass null, booleans, finite numbers, texts, lists and plain objects only; leave out what is undefined.',
+        'Pass only null, booleans, finite numbers, strings, arrays and plain objects. Leave out undefined members.',
       cause,
     })
   }
 }
 
 /**
- * Asks, and asks again if the answer got lost. Every question is a decision of its own: at most one of them is answered
- * with the ALLOW that is returned here, and any other is left to expire.
+ * Sends a call, and retries if the answer was lost. Each try is a separate decision. Only the returned ALLOW is used; others
+ * expire.
  *
- * @throws TollgateError if there is no answer that could be believed; or the reason of the signal.
+ * @throws TollgateError without a valid answer; or the reason of the signal.
  */
 export async function ask(
   connection: Connection,
@@ -166,27 +166,27 @@ export async function ask(
 ): Promise<Timed> {
   const body = bodyOf(call)
   const answer = await exchange(connection, { method: 'POST', path: '/v1/evaluate', body, signal })
-  if (answer.status !== 200) throw strange(answer.status, 'a verdict comes with status 200')
+  if (answer.status !== 200) throw invalidAnswer(answer.status, 'a verdict must have status 200')
   const evaluation = readEvaluation(jsonOf(answer))
   const lasts = evaluation.verdict === 'ALLOW' ? usableFor(answer, evaluation) : 0
   return { evaluation, sent: answer.sent, lasts }
 }
 
-/** How long an ALLOW is good for; the gateway may say less, and is not believed if it says more. */
+/** Maximum validity of an ALLOW. The gateway can only shorten it. */
 const LIFETIME = 60_000
-/** Kept free for what neither clock shows: rounding, and the way to the function. */
+/** Reserve for rounding and for the time until the function starts. */
 const MARGIN = 5_000
 
 /**
- * How long an ALLOW may be used after it was asked for. The clocks of gateway and client need not agree: what is left is
- * counted on the gateway's clock, from its answer, and then on ours, from the question.
+ * How long an ALLOW is valid after the request was sent. The two clocks need not agree: the remaining time comes from the clock
+ * of the gateway, and the client counts it down from its own request.
  */
 function usableFor({ date }: Answer, { expires }: Allowed): number {
   const left = date === undefined ? LIFETIME : Math.min(LIFETIME, Date.parse(expires) - date)
   return left - MARGIN
 }
 
-/** @throws TollgateError `answer-invalid` for anything but a verdict that holds together. */
+/** @throws TollgateError `answer-invalid` for anything but a consistent verdict. */
 function readEvaluation(value: Json): Evaluation {
   const answer = object(value, 'answer')
   const verdict = word(...VERDICTS)(answer['verdict'], 'verdict')
@@ -201,8 +201,9 @@ function readEvaluation(value: Json): Evaluation {
   const { receipt, approval, expires } = answer
   switch (verdict) {
     case 'ALLOW':
-      // A code of another verdict, or one that nobody here knows, is no reason to run anything.
-      if (reasonOf(judged.reason_code)?.verdict !== 'ALLOW') throw strange(200, 'its reason does not allow')
+      // An unknown code, or a code of another verdict, does not allow the call.
+      if (reasonOf(judged.reason_code)?.verdict !== 'ALLOW')
+        throw invalidAnswer(200, 'its reason code does not allow the call')
       return {
         verdict,
         ...judged,

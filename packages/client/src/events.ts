@@ -1,19 +1,19 @@
-// Server-sent events (WHATWG HTML, 9.2): text in pieces of any size, events out.
+// Parses server-sent events (WHATWG HTML, 9.2) from pieces of text of any size.
 
-import { strange } from './answer.ts'
+import { invalidAnswer } from './answer.ts'
 
-/** An event as it came. */
+/** A server-sent event. */
 export interface ServerEvent {
-  /** The last id that was sent, with this event or before it. */
+  /** The last id in the stream, of this event or an earlier one. */
   readonly id: string
   readonly event: string
   readonly data: string
 }
 
-// Longer than any receipt. A line or an event beyond this is not kept until memory ends.
-const MAX_LENGTH = 1 << 20
+// Longer than any receipt. Bounds the memory for a line or an event.
+const MAX_EVENT_LENGTH = 1 << 20
 
-/** Takes a stream of events apart. */
+/** Splits a stream into events. */
 export class EventParser {
   #rest = ''
   #afterReturn = false
@@ -23,7 +23,7 @@ export class EventParser {
   #length = 0
 
   /**
-   * Takes the next piece, and gives the events that it completes.
+   * Takes the next piece and returns the events that it completes.
    *
    * @throws TollgateError `answer-invalid` if a line or an event is too long.
    */
@@ -32,9 +32,9 @@ export class EventParser {
     return lines.flatMap((line) => this.#line(line))
   }
 
-  /** The lines that are complete now. They end with a line feed, a carriage return, or both. */
+  /** The complete lines. They end with a line feed, a carriage return, or both. */
   #lines(piece: string): readonly string[] {
-    // The second half of a line's end may come with the next piece.
+    // The line feed after a carriage return can come with the next piece.
     const text = this.#afterReturn && piece.startsWith('\n') ? piece.slice(1) : piece
     if (piece !== '') this.#afterReturn = piece.endsWith('\r')
     const lines = (this.#rest + text).split(/\r\n|\n|\r/)
@@ -68,6 +68,7 @@ export class EventParser {
   }
 
   #bound(length: number): void {
-    if (length > MAX_LENGTH) throw strange(200, `an event is longer than ${MAX_LENGTH} characters`)
+    if (length > MAX_EVENT_LENGTH)
+      throw invalidAnswer(200, `an event is longer than ${MAX_EVENT_LENGTH} characters`)
   }
 }

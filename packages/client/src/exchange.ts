@@ -1,4 +1,4 @@
-// Sending a request until it is answered. Only what may safely be sent twice comes through here more than once.
+// Sends requests with retries. Callers pass 0 retries for requests that must not be repeated.
 
 import { requireSuccess, type Answer } from './answer.ts'
 import { TollgateError } from './error.ts'
@@ -7,16 +7,16 @@ import { send, type Connection, type Request } from './transport.ts'
 
 const FIRST_DELAY = 100
 const MAX_DELAY = 5_000
-/** The gateway may ask for more patience than this; then the caller hears of it instead. */
-const MAX_ASKED = 30_000
+/** Longest `Retry-After` that is obeyed. A longer one is returned to the caller as an error. */
+const MAX_RETRY_AFTER = 30_000
 
-/** What came of sending a request once. */
+/** The outcome of one try. */
 export type Sent = Answer | TollgateError
 
 /**
- * Sends a request, and again if it got lost or the gateway could not take it; a few times at most, with growing pauses.
+ * Sends a request. Retries with growing pauses if it was lost or the gateway was busy.
  *
- * @throws TollgateError what went wrong last; or the reason of the signal.
+ * @throws TollgateError the last error; or the reason of the signal.
  */
 export async function exchange(
   connection: Connection,
@@ -31,7 +31,7 @@ export async function exchange(
   }
 }
 
-/** Sends a request once. What went wrong on the way is a value, except that the caller has given up. */
+/** Sends a request once. Returns errors as values, but throws if the caller aborted. */
 export async function attempt(connection: Connection, request: Request): Promise<Sent> {
   try {
     return await send(connection, request)
@@ -41,22 +41,22 @@ export async function attempt(connection: Connection, request: Request): Promise
   }
 }
 
-/** How long to wait before the same is sent again; undefined if that is of no use. */
+/** The delay before the next try; undefined if a retry is useless. */
 export function delayAfter(outcome: Sent, tried: number): number | undefined {
   if (outcome instanceof TollgateError) return isLost(outcome) ? pause(tried) : undefined
   const { status, retryAfter } = outcome
-  if (retryAfter !== undefined && retryAfter > MAX_ASKED) return undefined
+  if (retryAfter !== undefined && retryAfter > MAX_RETRY_AFTER) return undefined
   if (status === 429) return retryAfter === undefined ? undefined : retryAfter + pause(0)
   if (status !== 502 && status !== 503 && status !== 504) return undefined
   return Math.max(retryAfter ?? 0, pause(tried))
 }
 
-/** Whether nobody knows what became of a request. */
+/** Whether it is unknown if the gateway received the request. */
 export function isLost({ code }: TollgateError): boolean {
   return code === 'gateway-unreachable' || code === 'gateway-timeout'
 }
 
-/** Between half and all of a time that doubles each time. */
+/** A delay that doubles with each try, with up to 50 % random reduction. */
 export function pause(tried: number): number {
   return Math.min(MAX_DELAY, FIRST_DELAY * 2 ** tried) * (0.5 + chance() / 2)
 }

@@ -1,20 +1,20 @@
-// A tool's thrown value as a text: all of it that is reported, inspected and, if the gateway lets it pass, shown to the agent.
+// Turns a thrown value into the text that is reported, inspected and shown to the agent.
 
-/** Most characters of a thrown message that are reported. */
-export const MAX_FAILURE = 8192
+/** Maximum length of a reported error message. */
+export const MAX_FAILURE_LENGTH = 8192
 
 const UNREADABLE = '(the tool threw an error that cannot be read)'
-const NO_MESSAGE = '(the tool threw something without a message)'
+const NO_MESSAGE = '(the tool threw a value without a message)'
 
 /**
- * The message of what a tool threw. Reads `message` once and nothing else: no stack, no cause, no other property, no errors
- * inside an `AggregateError`. Never throws, whatever was thrown.
+ * The message of a thrown value. Reads `message` once and nothing else: no stack, no cause, no other property, no errors inside an
+ * `AggregateError`. Never throws.
  */
 export function failureText(thrown: unknown): string {
   try {
     return bounded(messageOf(thrown) || NO_MESSAGE)
   } catch {
-    // A getter or a proxy that throws. Why it did is again the tool's own text.
+    // A getter or a proxy threw. Its error is again untrusted text.
     return UNREADABLE
   }
 }
@@ -30,7 +30,7 @@ function messageOf(thrown: unknown): string {
       return String(thrown)
     case 'object':
     case 'function': {
-      // Sound: of an object, any member may be asked for; what it is gets checked.
+      // Sound: the type of `message` is checked below.
       const message = (thrown as { readonly message?: unknown } | null)?.message
       return typeof message === 'string' ? message : ''
     }
@@ -39,8 +39,10 @@ function messageOf(thrown: unknown): string {
   }
 }
 
-/** Cut before it is inspected, so that the agent never gets a part that inspection has not seen. Lone surrogates are no JSON. */
+/** Cuts the text before inspection, so that all of it is inspected. Replaces lone surrogates, which JSON does not allow. */
 function bounded(text: string): string {
-  const whole = text.length <= MAX_FAILURE
-  return (whole ? text : `${text.slice(0, MAX_FAILURE)} (cut: ${text.length} characters)`).toWellFormed()
+  const whole = text.length <= MAX_FAILURE_LENGTH
+  return (
+    whole ? text : `${text.slice(0, MAX_FAILURE_LENGTH)} (cut: ${text.length} characters)`
+  ).toWellFormed()
 }

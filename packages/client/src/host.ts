@@ -1,21 +1,20 @@
-// What the client takes from its host: a way to fetch, a clock that never goes back, one that says the time of day, a timer,
-// a little chance. Tests hand in their own.
+// The runtime functions that the client uses: fetch, clocks, a timer and random numbers. Tests replace them.
 
 /** Sends a request. The global `fetch` is one. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** What the client takes from its host. */
+/** The runtime functions that the client uses. */
 export interface Host {
   readonly fetch: Fetch
-  /** Milliseconds of a clock that never goes back; its zero does not matter. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number
-  /** The time of day, in milliseconds since 1970. It may be set back and forth. */
+  /** The time of day in milliseconds since 1970. It can jump. */
   readonly time: () => number
-  /** Runs something once after some milliseconds, unless the answer is called before. */
+  /** Runs a function once after a delay. Returns a function that cancels it. */
   readonly after: (milliseconds: number, run: () => void) => () => void
 }
 
-/** The host that the client runs in, a browser or Node. */
+/** The functions of the browser or of Node. */
 export const ownHost: Host = {
   fetch: (url, init) => globalThis.fetch(url, init),
   now: () => performance.now(),
@@ -26,29 +25,29 @@ export const ownHost: Host = {
   },
 }
 
-/** A moment, on both clocks of a host. */
+/** A point in time on both clocks. */
 export interface Moment {
   readonly now: number
   readonly time: number
 }
 
-/** This moment. */
+/** The current time on both clocks. */
 export function momentOf(host: Host): Moment {
   return { now: host.now(), time: host.time() }
 }
 
-/** How long ago a moment was, by the clock that says more: one stands still while a machine sleeps, the other is set back. */
+/** The time since a moment: the larger of both clocks. One stops while the machine sleeps, the other can be set back. */
 export function waited(host: Host, moment: Moment): number {
   return Math.max(host.now() - moment.now, host.time() - moment.time)
 }
 
-/** A number from 0 to 1 that neighbours do not share, so that clients do not all try again at the same moment. */
+/** A random number from 0 to 1, so that clients do not all retry at the same moment. */
 export function chance(): number {
   const [word = 0] = crypto.getRandomValues(new Uint32Array(1))
   return word / 2 ** 32
 }
 
-/** Waits, unless it is aborted. @throws the signal's reason. */
+/** Waits. @throws the reason of the signal if it is aborted. */
 export async function sleep(
   host: Host,
   milliseconds: number,
@@ -68,7 +67,7 @@ export async function sleep(
   })
 }
 
-/** Why a signal was aborted, as something that can be thrown. */
+/** The reason of an aborted signal as an Error. */
 export function reasonOf(signal: AbortSignal | undefined): Error {
   const reason: unknown = signal?.reason
   return reason instanceof Error ? reason : new Error('aborted', { cause: reason })

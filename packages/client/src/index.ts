@@ -1,4 +1,4 @@
-// The public surface. Whatever is exported here is API: named, documented, and kept.
+// The public API of this package.
 
 export type { Answered, ApprovalRequest, Approvals, ApprovalStatus, WaitOptions } from './approvals.ts'
 export { createClient, type Client, type ClientOptions } from './client.ts'

@@ -1,19 +1,19 @@
-// The end of patience: one signal for the caller's own abort and for time that has run out.
+// One signal for the abort of the caller and for a timeout.
 
 import { reasonOf, type Host } from './host.ts'
 
-/** A signal that the caller's abort and a timer lead to. */
+/** A signal that the caller or a timer aborts. */
 export interface Limit {
   readonly signal: AbortSignal
-  /** Starts the time anew; when it is up, the signal is aborted with this fault. */
+  /** Restarts the timer. At its end the signal is aborted with this error. */
   allow(milliseconds: number, fault: () => Error): void
-  /** The work, or the reason of the signal if that comes first, also if the work does not listen to it. */
+  /** Resolves with the work, or rejects with the reason of the signal if that comes first. */
   within<T>(work: Promise<T>): Promise<T>
-  /** Lets go of the timer and of the caller's signal; what still runs is aborted. */
+  /** Stops the timer, detaches from the caller's signal and aborts running work. */
   end(): void
 }
 
-/** @throws the reason of the caller's signal, if it is aborted already. */
+/** Makes a limit. @throws the reason of the caller's signal if it is already aborted. */
 export function createLimit(host: Host, outer: AbortSignal | undefined): Limit {
   if (outer?.aborted) throw reasonOf(outer)
   const controller = new AbortController()

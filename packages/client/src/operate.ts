@@ -1,4 +1,4 @@
-// What people do to a gateway, and what it says of itself. What changes something is sent once: after a fault, look first.
+// Operations of people on a gateway: freezes, policies, status. Changes are not retried: after an error, check the status first.
 
 import { canonicalize, type Json, type JsonObject } from '@tollgate/evidence'
 import { jsonOf } from './answer.ts'
@@ -9,10 +9,10 @@ import type { Connection, Request } from './transport.ts'
 const SCOPES = ['all', 'principal', 'tool', 'session'] as const
 const ROLES = ['agent', 'host', 'sentinel', 'operator', 'admin', 'auditor'] as const
 
-/** What to freeze, or no longer. */
+/** A freeze to set or lift. */
 export interface FreezeOrder {
   readonly scope: (typeof SCOPES)[number]
-  /** What is meant; not for `all`. */
+  /** The principal, tool or session; missing for `all`. */
   readonly target?: string
   readonly frozen: boolean
   readonly because?: string
@@ -30,11 +30,11 @@ export interface Frozen {
 
 /** The active policy. */
 export interface ActivePolicy {
-  /** Null while none is active. */
+  /** Null if no policy is active. */
   readonly name: string | null
   readonly hash: string | null
   readonly text: string | null
-  /** How every rung of the ladder stands. */
+  /** The status of every step of the ladder. */
   readonly rungs: readonly { readonly rung: string; readonly standing: string }[]
   /** The policy file, if it differs from what is active. */
   readonly pending: JsonObject | null
@@ -47,13 +47,13 @@ export interface Activated {
   readonly hash: string
 }
 
-/** How a gateway is, and who asks. */
+/** The status of a gateway, and the identity of the token. */
 export interface GatewayStatus {
   readonly version: string
   readonly ledger: string
-  /** How many entries the ledger has. */
+  /** Number of entries of the ledger. */
   readonly size: number
-  /** Why nothing passes any more; null if all is well. */
+  /** Why the ledger is poisoned and every call is denied; null if it is not. */
   readonly poisoned: string | null
   readonly since: string
   readonly tenant: string
@@ -61,25 +61,25 @@ export interface GatewayStatus {
   readonly role: (typeof ROLES)[number]
 }
 
-/** Policies of a gateway. */
+/** The policy of a gateway. */
 export interface Policies {
   get(): Promise<ActivePolicy>
-  /** Activates a policy, on the record. @throws TollgateError `policy-invalid` with `problem.mistakes`. */
+  /** Puts a policy in force. @throws TollgateError `policy-invalid` with `problem.mistakes`. */
   activate(text: string): Promise<Activated>
-  /** What each rung and each rule says to a call, and what stands in its way; without a receipt. */
+  /** Explains the answer of each step and each rule to a call. Writes no receipt. */
   explain(call: object): Promise<JsonObject>
 }
 
-/** What people do to a gateway. */
+/** The operations of people on a gateway. */
 export interface Operations {
-  /** Freezes or unfreezes, on the record. */
+  /** Sets or lifts a freeze. */
   freeze(order: FreezeOrder): Promise<{ readonly receipt: string }>
   freezes(): Promise<readonly Frozen[]>
   readonly policy: Policies
   status(): Promise<GatewayStatus>
 }
 
-/** What can be done at the other end of a connection. */
+/** The operations on the gateway of a connection. */
 export function operationsOf(connection: Connection): Operations {
   const read = async (path: string): Promise<JsonObject> => ask(connection, { method: 'GET', path })
   const change = async (path: string, body: object): Promise<JsonObject> =>

@@ -1,5 +1,4 @@
-// Proving an ALLOW: that it is the ledger's own word on exactly this call, made for it just now, and not that of somebody
-// in between.
+// Proves that an ALLOW is in the ledger, for exactly this call and recent, so that nothing between client and gateway can forge it.
 
 import { sha256Hex, type Decision, type Receipt, type Trust } from '@tollgate/evidence'
 import { TollgateError } from './error.ts'
@@ -7,25 +6,24 @@ import type { Allowed, CapturedCall } from './evaluate.ts'
 import type { Host, Moment } from './host.ts'
 import type { Receipts } from './receipts.ts'
 
-/** How far the clocks of gateway and client may be apart if nobody says otherwise, in milliseconds. */
-export const USUAL_SKEW = 30_000
+/** Default maximum difference of the clocks of gateway and client, in milliseconds. */
+export const DEFAULT_SKEW = 30_000
 
-/** What an ALLOW is proven with. */
+/** The trust to prove an ALLOW with. */
 interface Pinned {
   readonly trust: Trust | string
   readonly skew: number
   readonly signal: AbortSignal | undefined
 }
 
-/** An ALLOW, and when it was asked for. */
+/** An ALLOW and the time of its request. */
 export interface Claim {
   readonly allowed: Allowed
   readonly sent: Moment
 }
 
 /**
- * Makes sure that an ALLOW is in the ledger, for this call, and was decided after it was asked for, as far as the clocks of
- * both sides tell.
+ * Checks that an ALLOW is in the ledger, for this call, and was decided after the request, within `skew`.
  *
  * @throws TollgateError `receipt-unproven`.
  */
@@ -36,16 +34,15 @@ export async function prove(
   { trust, skew, signal }: Pinned,
 ): Promise<void> {
   const { receipt } = await receipts.verify(allowed.receipt, trust, {
-    // The ledger's key vouches for the whole entry; an agent may not read the receipts of other keys.
+    // The checkpoint covers the whole entry. An agent may not read the key receipts.
     signature: 'skip',
     ...(signal && { signal }),
   })
-  if (!isAllow(receipt, allowed)) throw unproven('it does not say that the call is allowed', LOOK)
-  if (!isFor(receipt, call)) throw unproven('it allows another call than this one', SALTED)
+  if (!isAllow(receipt, allowed)) throw unproven('its receipt does not allow the call', CHECK)
+  if (!isFor(receipt, call)) throw unproven('it allows another call', SALTED)
   const at = Date.parse(receipt.time)
-  // Asked this way round, what is no number is not fresh.
-  if (!(at >= sent.time - skew && at <= host.time() + skew))
-    throw unproven('it was not decided just now', CLOCKS)
+  // Written so that NaN is not recent.
+  if (!(at >= sent.time - skew && at <= host.time() + skew)) throw unproven('it is not recent', CLOCKS)
 }
 
 function isAllow(receipt: Receipt, allowed: Allowed): receipt is Decision {
@@ -53,15 +50,15 @@ function isAllow(receipt: Receipt, allowed: Allowed): receipt is Decision {
     receipt.kind === 'decision' &&
     receipt.verdict === 'ALLOW' &&
     receipt.expires === allowed.expires &&
-    // What the route for calls answers, and no other door of the gateway.
+    // Only this client's door gives such decisions.
     receipt.door === 'http' &&
     receipt.assurance === 'advised'
   )
 }
 
-/** Whether a decision is on this call: of everything that was sent and that a receipt says. */
-function isFor(receipt: Decision, { tool, args, said }: CapturedCall): boolean {
-  const { session, principal, tenant, delegation } = said
+/** Whether a decision is for this call. Compares everything that the call and the receipt both contain. */
+function isFor(receipt: Decision, { tool, args, claims }: CapturedCall): boolean {
+  const { session, principal, tenant, delegation } = claims
   return (
     receipt.tool === tool &&
     receipt.commit === 'plain' &&
@@ -73,14 +70,14 @@ function isFor(receipt: Decision, { tool, args, said }: CapturedCall): boolean {
   )
 }
 
-const LOOK = 'Look what stands between here and the gateway.'
-const SALTED = `${LOOK} With salted commitments this cannot be proven: leave out \`trust\`.`
-const CLOCKS = `${LOOK} If the clocks here and there disagree, set them right, or allow for it with \`skew\`.`
+const CHECK = 'Check for a proxy between client and gateway.'
+const SALTED = `${CHECK} With salted commitments there is no proof: leave out \`trust\`.`
+const CLOCKS = `${CHECK} If the clocks of client and gateway differ, correct them or increase \`skew\`.`
 
 function unproven(why: string, remedy: string): TollgateError {
   return new TollgateError(
     'receipt-unproven',
-    `the ledger does not prove the ALLOW: ${why}; nothing was run`,
+    `the ledger does not prove the ALLOW: ${why}; the tool did not run`,
     {
       remedy,
     },

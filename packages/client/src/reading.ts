@@ -1,8 +1,7 @@
-// Reading members of an answer, each once, each of the type it must have. What is missing or odd is a fault: the gateway
-// is believed in nothing that it did not say.
+// Reads members of an answer and checks their types. A missing or wrong member is an error.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
-import { strange } from './answer.ts'
+import { invalidAnswer } from './answer.ts'
 import type { TollgateError } from './error.ts'
 
 /** Reads one value, or throws. */
@@ -17,15 +16,16 @@ export const object: Read<JsonObject> = (value, name) => {
   return value
 }
 
-/** A text. */
+/** A string. */
 export const text: Read<string> = (value, name) => {
-  if (typeof value !== 'string') throw wrong(name, 'a text')
+  if (typeof value !== 'string') throw wrong(name, 'a string')
   return value
 }
 
 /** A whole number from 0. */
 export const count: Read<number> = (value, name) => {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw wrong(name, 'a count')
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
+    throw wrong(name, 'a whole number from 0')
   return value
 }
 
@@ -41,14 +41,14 @@ export const id: Read<string> = (value, name) => {
   return value
 }
 
-/** A moment, RFC 3339 with milliseconds, in UTC. */
+/** A timestamp: RFC 3339 with milliseconds, in UTC. */
 export const time: Read<string> = (value, name) => {
   if (typeof value !== 'string' || !TIME.test(value) || Number.isNaN(Date.parse(value)))
-    throw wrong(name, 'a time')
+    throw wrong(name, 'a timestamp')
   return value
 }
 
-/** One of some words. */
+/** One of the given words. */
 export function word<W extends string>(...words: readonly W[]): Read<W> {
   return (value, name) => {
     const found = words.find((each) => each === value)
@@ -57,12 +57,12 @@ export function word<W extends string>(...words: readonly W[]): Read<W> {
   }
 }
 
-/** That, or null; a missing member counts as null. */
+/** The value or null. A missing member counts as null. */
 export function orNull<T>(read: Read<T>): Read<T | null> {
   return (value, name) => (value === null || value === undefined ? null : read(value, name))
 }
 
-/** A list of that. */
+/** A list of values. */
 export function listOf<T>(read: Read<T>): Read<readonly T[]> {
   return (value, name) => {
     if (!isList(value)) throw wrong(name, 'a list')
@@ -71,5 +71,5 @@ export function listOf<T>(read: Read<T>): Read<readonly T[]> {
 }
 
 function wrong(name: string, expected: string): TollgateError {
-  return strange(undefined, `\`${name}\` is not ${expected}`)
+  return invalidAnswer(undefined, `\`${name}\` is not ${expected}`)
 }

@@ -1,7 +1,7 @@
-// Receipts: pages of them, one, its proof, and the check that the gateway did not make it up.
+// Lists, fetches, streams and verifies receipts.
 
 import { type Kind, type Trust, type Verdict } from '@tollgate/evidence'
-import { jsonOf, strange, textOf } from './answer.ts'
+import { jsonOf, invalidAnswer, textOf } from './answer.ts'
 import { exchange } from './exchange.ts'
 import { count, listOf, object, orNull, text } from './reading.ts'
 import { streamReceipts } from './stream.ts'
@@ -9,32 +9,32 @@ import type { Connection } from './transport.ts'
 import { verifyReceipt, type Proven, type VerifiedReceipt } from './verify.ts'
 import { readEntry, type ReceiptEntry } from './entry.ts'
 
-/** Which receipts are wanted. All that is given must hold. */
+/** Selects receipts. All given members must match. */
 export interface ReceiptFilter {
   readonly kind?: Kind
   readonly principal?: string
   readonly tool?: string
   readonly verdict?: Verdict
   readonly session?: string
-  /** Id of a decision: itself, and the effects and approvals that name it. */
+  /** Id of a decision: selects it and its effects and approvals. */
   readonly decision?: string
 }
 
-/** One page of the ledger. */
+/** A request for one page of the ledger. */
 export interface PageRequest extends ReceiptFilter {
-  /** `back` from the newest to older ones (default), `on` from older to newer ones. */
+  /** `back` for newest first (default), `on` for oldest first. */
   readonly direction?: 'back' | 'on'
-  /** The first index that is looked at. */
+  /** The first index. */
   readonly from?: number
-  /** Most entries, at most 1,000. Default 50. */
+  /** Maximum number of entries, up to 1,000. Default 50. */
   readonly limit?: number
   readonly signal?: AbortSignal
 }
 
-/** Receipts that fit, and where to go on. */
+/** Matching receipts and the start of the next page. */
 export interface ReceiptPage {
   readonly receipts: readonly ReceiptEntry[]
-  /** `from` of the next page; null if there is nothing beyond. A page may be short and still have a next one. */
+  /** `from` of the next page; null on the last page. A short page can have a next one. */
   readonly next: number | null
 }
 
@@ -43,47 +43,47 @@ export interface FullReceipt extends ReceiptEntry {
   readonly envelope: string
 }
 
-/** How to follow the ledger. */
+/** The options of `stream`. */
 export interface StreamOptions extends ReceiptFilter {
-  /** The first index that is looked at; from now on if not given. */
+  /** The first index. Default: only new entries. */
   readonly from?: number
   readonly signal?: AbortSignal
-  /** How often in a row a lost connection is made anew. Default 20, which is about a minute and a half. */
+  /** Maximum number of reconnects in a row. Default 20, about 90 seconds. */
   readonly reconnects?: number
 }
 
-/** How to verify. */
+/** The options of `verify`. */
 export interface VerifyOptions {
   /**
-   * `check` (default) the signature of the writer under its key, which the ledger must prove; or `skip` it, for a token that
-   * may not read the receipts of keys. The ledger's own word, under the pinned key, is checked in any case.
+   * `check` (default) verifies the signature of the writer under a key that the ledger proves. `skip` is for tokens that may not
+   * read key receipts. The inclusion in the ledger under the pinned key is always checked.
    */
   readonly signature?: 'check' | 'skip'
   readonly signal?: AbortSignal
 }
 
-/** The receipts of a gateway. An agent sees its own. */
+/** The receipts of a gateway. An agent sees only its own. */
 export interface Receipts {
   list(request?: PageRequest): Promise<ReceiptPage>
   get(id: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<FullReceipt>
-  /** The proof that a receipt is in the ledger, as text (C2SP tlog-proof). Proves nothing until it is opened. */
+  /** The inclusion proof of a receipt, as text (C2SP tlog-proof). Check it with `openProof`. */
   proof(id: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<string>
   /**
-   * Receipts as they are recorded, each once and in order. A lost connection is made anew, from where it broke off.
+   * Yields receipts as they are recorded, each once and in order. Reconnects after a lost connection and continues there.
    *
-   * @throws TollgateError if the gateway refuses, or is lost for too long; the signal's reason if it is aborted.
+   * @throws TollgateError if the gateway refuses or is unreachable for too long; the reason of the signal if it is aborted.
    */
   stream(options?: StreamOptions): AsyncGenerator<ReceiptEntry, void, undefined>
   /**
-   * Fetches a receipt with what proves it, and verifies it here. The gateway supplies the evidence, and is believed in
-   * nothing: what counts are the keys of the trust file, which must have come by another way.
+   * Fetches a receipt with its proof and verifies it locally under the keys of the trust file. Get the trust file through another
+   * channel than the gateway.
    *
-   * @throws TollgateError `receipt-unproven` if anything does not hold; EvidenceError `TRUST_MALFORMED`.
+   * @throws TollgateError `receipt-unproven` if a check fails; EvidenceError `TRUST_MALFORMED`.
    */
   verify(id: string, trust: Trust | string, options?: VerifyOptions): Promise<VerifiedReceipt>
 }
 
-/** The receipts at the other end of a connection. */
+/** The receipts of the gateway of a connection. */
 export function receiptsOf(connection: Connection): Receipts {
   const receipts: Receipts = {
     async list({ signal, ...query } = {}) {
@@ -103,7 +103,7 @@ export function receiptsOf(connection: Connection): Receipts {
       const answer = await exchange(connection, { method: 'GET', path: pathOf(wanted), signal })
       const value = object(jsonOf(answer), 'answer')
       const entry = readEntry(value, 'answer')
-      if (entry.id !== wanted) throw strange(answer.status, 'it is about another receipt')
+      if (entry.id !== wanted) throw invalidAnswer(answer.status, 'it is about another receipt')
       return { ...entry, envelope: text(value['envelope'], 'envelope') }
     },
     proof: async (wanted, { signal } = {}) =>
@@ -119,14 +119,14 @@ export function receiptsOf(connection: Connection): Receipts {
   return receipts
 }
 
-const MOST_KEYS = 1_000
+const MAX_KEYS = 1_000
 
-/** Everything the gateway has to show about keys: the beginning of the ledger, and what changed since. */
+/** Fetches the genesis receipt and all key receipts, with proofs. */
 async function fetchKeys(receipts: Receipts, signal: AbortSignal | undefined): Promise<readonly Proven[]> {
   const found: Proven[] = []
   for (const kind of ['genesis', 'key'] as const) {
     let from: number | null = 0
-    while (from !== null && found.length <= MOST_KEYS) {
+    while (from !== null && found.length <= MAX_KEYS) {
       const page: ReceiptPage = await receipts.list({
         kind,
         direction: 'on',
@@ -138,7 +138,7 @@ async function fetchKeys(receipts: Receipts, signal: AbortSignal | undefined): P
         const { envelope } = await receipts.get(id, { signal })
         found.push({ envelope, proof: await receipts.proof(id, { signal }) })
       }
-      // Pages lead on, or an odd gateway could send us round in circles.
+      // Each page must advance, or a wrong gateway could cause an endless loop.
       from = page.next !== null && page.next > from ? page.next : null
     }
   }

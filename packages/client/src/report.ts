@@ -1,4 +1,4 @@
-// Telling the gateway what an allowed call did. A report may be sent twice; it is recorded once.
+// Reports the effect of an allowed call. A report can be sent twice; it is recorded once.
 
 import {
   canonicalize,
@@ -9,7 +9,7 @@ import {
   type JsonObject,
   type Receipt,
 } from '@tollgate/evidence'
-import { jsonOf, problemIn, strange } from './answer.ts'
+import { jsonOf, problemIn, invalidAnswer } from './answer.ts'
 import { TollgateError } from './error.ts'
 import { attempt, delayAfter, exchange, isLost, pause, type Sent } from './exchange.ts'
 import { sleep } from './host.ts'
@@ -17,40 +17,41 @@ import { id, listOf, object, text, word } from './reading.ts'
 import { readEntry } from './entry.ts'
 import type { Connection, Request } from './transport.ts'
 
-/** What a tool did. */
+/** The effect of a call. */
 export interface EffectReport {
   readonly status: 'COMPLETED' | 'FAILED'
   /**
-   * What came out, which the gateway looks through and of which it records only the hash: of bytes as they are, of JSON data
-   * in its canonical form, of anything else in the canonical form of what `JSON.stringify` makes of it, and of nothing if it is
-   * undefined. Of more than 512 KiB, the hash of `{"bytes":…,"sha256":…}`; of what cannot be written as JSON, or holds
-   * something that JSON does not show (a generator, a stream, a map, a function, an error), the same of nothing. What is known by such a digest is withheld where the policy has outputs looked through.
+   * The output of the tool. The gateway inspects it and records only its hash. Bytes are sent as they are, JSON data in canonical
+   * form, other values as `JSON.stringify` writes them, in canonical form. For `undefined` nothing is sent.
+   *
+   * Only a digest `{"bytes":…,"sha256":…}` is sent for more than 512 KiB, and for values that JSON cannot show (a generator, a stream,
+   * a map, a function, an error). An output with only a digest is withheld if the policy inspects outputs.
    */
   readonly output?: unknown
 }
 
 const DELIVERIES = ['full', 'redacted', 'withheld'] as const
 
-/** That a report was taken, and what of the output may be handed on. */
+/** The answer to a report: its receipt and what may be forwarded. */
 export interface Reported {
-  /** Id of the effect's receipt; null if the answer that named it was lost, and only that it is recorded is known. */
+  /** Id of the effect's receipt; null if the effect is recorded but the answer was lost. */
   readonly receipt: string | null
   /**
-   * `full`: the output may be handed on as it is. `redacted`: only `output` of this may. `withheld`: nothing may; and neither
-   * if it is null, because the answer was lost.
+   * `full`: forward the output as it is. `redacted`: forward only `output` of this answer. `withheld` or null (the answer was
+   * lost): forward nothing.
    */
   readonly delivery: (typeof DELIVERIES)[number] | null
-  /** Classes of data that were found in it, or that the tool is declared to return. */
+  /** Labels of the data in it, found or declared for the tool. */
   readonly labels: readonly string[]
-  /** What the threat scanner found in it. */
+  /** Findings of the threat scanner in it. */
   readonly findings: readonly string[]
-  /** What may be handed on in place of a `redacted` output; for bytes, their text. Missing if the answer was lost. */
+  /** The redacted output; text if the output was bytes. Missing if the answer was lost. */
   readonly output?: Json
 }
 
 const MAX_OUTPUT_BYTES = 512 << 10
 
-/** A report as it is sent. */
+/** A report to send. */
 interface Report {
   readonly decision: string
   readonly status: EffectReport['status']
@@ -58,9 +59,9 @@ interface Report {
 }
 
 /**
- * Reports, and reports again if nobody knows whether the report arrived.
+ * Sends a report, and retries if it is unknown whether it arrived.
  *
- * @throws TollgateError if it could not be delivered, or was refused; or the reason of the signal.
+ * @throws TollgateError if it could not be delivered or was refused; or the reason of the signal.
  */
 export async function reportEffect(
   connection: Connection,
@@ -75,7 +76,7 @@ export async function reportEffect(
     const sent = await attempt(connection, request)
     const taken = received(sent)
     if (!(taken instanceof TollgateError)) return taken
-    // Refused because it is closed already; and an earlier one of ours may well have closed it.
+    // The effect is already closed, probably by an earlier try.
     if (uncertain && taken.code === 'effect-refused') return lookUp(connection, report, signal)
     if (taken.status === 413 && report.committed && report.committed.member !== 'output_digest') {
       report = { ...report, committed: digestOf(report.committed) }
@@ -88,7 +89,7 @@ export async function reportEffect(
   }
 }
 
-/** What came of a report: it was taken, or what is wrong. */
+/** The accepted report, or the error. */
 function received(sent: Sent): Reported | TollgateError {
   if (sent instanceof TollgateError) return sent
   if (sent.status !== 201) return problemIn(sent)
@@ -104,7 +105,7 @@ function readReported(answer: JsonObject): Reported {
   const { output } = answer
   const delivery = word(...DELIVERIES)(answer['delivery'], 'delivery')
   if ((delivery === 'redacted') !== (output !== undefined)) {
-    throw strange(201, 'an output comes with what is redacted, and only then')
+    throw invalidAnswer(201, 'it must have an output if it is redacted, and only then')
   }
   return {
     receipt: id(answer['receipt'], 'receipt'),
@@ -116,15 +117,15 @@ function readReported(answer: JsonObject): Reported {
 }
 
 const LOST: Reported = { receipt: null, delivery: null, labels: [], findings: [] }
-const MOST_EFFECTS = 10
+const MAX_EFFECTS = 10
 
-/** What the ledger says of a report that arrived, and whose answer did not. What was redacted is lost with it. */
+/** Looks up the effect in the ledger after a lost answer. The redacted output is lost. */
 async function lookUp(
   connection: Connection,
   report: Report,
   signal: AbortSignal | undefined,
 ): Promise<Reported> {
-  const query = { decision: report.decision, kind: 'effect', limit: MOST_EFFECTS }
+  const query = { decision: report.decision, kind: 'effect', limit: MAX_EFFECTS }
   try {
     const answer = await exchange(connection, { method: 'GET', path: '/v1/receipts', query, signal })
     const entries = listOf(readEntry)(object(jsonOf(answer), 'answer')['receipts'], 'receipts')
@@ -135,13 +136,13 @@ async function lookUp(
     const { delivery, labels = [], findings = [] } = found.effect
     return { receipt: found.receipt, delivery, labels, findings }
   } catch (fault) {
-    // That it is recorded is known, and nothing else: nothing may be handed on.
+    // The effect is recorded, but nothing else is known, so nothing may be forwarded.
     if (fault instanceof TollgateError) return LOST
     throw fault
   }
 }
 
-/** Whether a receipt is on this report: a program with the same token could have made another. */
+/** Whether a receipt is for this report. Another program with the same token could have reported too. */
 function isOn({ decision, status, committed }: Report, receipt: Receipt): receipt is Effect {
   return (
     receipt.kind === 'effect' &&
@@ -151,18 +152,18 @@ function isOn({ decision, status, committed }: Report, receipt: Receipt): receip
   )
 }
 
-/** Whether the report may have been taken all the same. */
+/** Whether the gateway may have accepted the report despite the error. */
 function isUncertain(fault: TollgateError): boolean {
   const { status = 500 } = fault
   return isLost(fault) || status < 400 || status >= 500
 }
 
-/** What stands for the output in a report. */
+/** The output in a report. */
 interface Committed {
   readonly member: 'output' | 'output_base64' | 'output_digest'
   /** JSON text of the member. */
   readonly text: string
-  /** What is hashed. */
+  /** The hashed content. */
   readonly content: Uint8Array | string
 }
 
@@ -174,7 +175,7 @@ function bodyOf({ decision, status, committed }: Report): string {
 function commit(output: unknown): Committed | undefined {
   if (output === undefined) return undefined
   const content = contentOf(output)
-  // Nobody can look through it, so it must not pass for nothing.
+  // It cannot be inspected, so it must not count as no output.
   if (content === undefined) return digestOf({ content: '' })
   const committed: Committed =
     typeof content === 'string'
@@ -199,7 +200,7 @@ function canonical(value: unknown): string | undefined {
   try {
     return canonicalize(value, { maxLength: 64 << 20 })
   } catch {
-    // The tool ran: that it gave something odd must not keep that from being reported.
+    // The tool ran, so its effect must be reported even if the output is not JSON.
     return undefined
   }
 }
@@ -208,15 +209,16 @@ function lenient(value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value, refuseOpaque))
   } catch {
-    // A cycle, a bigint, a getter that throws, something opaque: see above.
+    // A cycle, a bigint, a getter that throws, or an opaque value.
     return undefined
   }
 }
 
-/** JSON shows nothing of a generator, a stream or a map, nor what an error says. What it does not show has not been inspected. */
+/** Refuses values whose content JSON does not show, because that content could not be inspected. */
 function refuseOpaque(this: Readonly<Record<string, unknown>>, key: string, value: unknown): unknown {
-  // As it was before its own `toJSON`, too.
-  if (isOpaque(value) || this[key] instanceof Error) throw new TypeError('JSON does not show what is in it')
+  // Also checks the value before its `toJSON`.
+  if (isOpaque(value) || this[key] instanceof Error)
+    throw new TypeError('JSON does not show the content of a value')
   return value
 }
 

@@ -1,4 +1,4 @@
-// Sessions that are opened for something: side effects outside of it are asked about.
+// Opens sessions with a scope. Side effects outside the scope are escalated.
 
 import { canonicalize } from '@tollgate/evidence'
 import { jsonOf } from './answer.ts'
@@ -6,47 +6,47 @@ import { exchange } from './exchange.ts'
 import { id, object, orNull, text } from './reading.ts'
 import type { Connection } from './transport.ts'
 
-/** What a session is for. What is left out is not limited; an empty list allows none. */
+/** The scope of a session. A missing member is not limited; an empty list allows nothing. */
 export interface Scope {
   readonly effects?: readonly string[]
-  /** Names of tools, `*` for any characters. */
+  /** Names of tools; `*` matches any characters. */
   readonly tools?: readonly string[]
-  /** What side effects may act on: addresses, hosts, accounts, paths, names; `*` for any characters. */
+  /** Allowed targets of side effects: addresses, hostnames, accounts, paths, names; `*` matches any characters. */
   readonly sinks?: readonly string[]
-  /** Its tools may also act on what the session has looked up as data. */
+  /** Also allows targets that the session looked up as data. */
   readonly looked_up?: boolean
-  /** RFC 3339; from then on every side effect is outside. */
+  /** End of the scope (RFC 3339). After it, every side effect is outside the scope. */
   readonly until?: string
-  /** Where it comes from: the application, the person it works for, or that person's words. `host` if not given. */
+  /** The source: the host application, the user, or a proposal from the user's words. Default `host`. */
   readonly by?: 'host' | 'user' | 'proposed'
 }
 
-/** A session that is opened. */
+/** A session to open. */
 export interface SessionOrder {
-  /** Its id; that of the client if not given. */
+  /** Its id. Default: `session` of the client. */
   readonly session?: string
-  /** Whose session; the owner of the token if it is a host's. */
+  /** Its principal. Default: the owner of a `host` token. */
   readonly principal?: string
   readonly scope: Scope
 }
 
-/** A session that was opened. */
+/** An opened session. */
 export interface OpenedSession {
   readonly session: string
   readonly principal: string
   readonly scope_hash: string
-  /** Id of the receipt; null if the same scope was in force already. */
+  /** Id of the receipt; null if the same scope was already in force. */
   readonly receipt: string | null
 }
 
-/** Opens a session. Sent once: after a fault, send the same again, which changes nothing if it was done. */
+/** Opens a session. Not retried, but safe to repeat after an error. */
 export async function openSession(
   connection: Connection,
   { session, principal, scope }: SessionOrder,
   own: string | undefined,
 ): Promise<OpenedSession> {
   const session_id = session ?? own
-  if (session_id === undefined) throw new TypeError('which session? give `session`, here or to the client')
+  if (session_id === undefined) throw new TypeError('no session given; set `session` here or for the client')
   const body = canonicalize({ session_id, scope, ...(principal !== undefined && { principal }) })
   const answer = object(
     jsonOf(await exchange(connection, { method: 'POST', path: '/v1/sessions', body }, 0)),

@@ -1,15 +1,15 @@
-// Which decisions were used: an answer that comes twice is not two.
+// Remembers used decisions, so that a repeated answer is not used twice.
 
-const FEWEST_REMEMBERED = 10_000
-/** An ALLOW lasts a minute. */
+const MIN_REMEMBERED = 10_000
+/** An ALLOW expires after 60 seconds. */
 const LIFETIME = 60_000
 
-/** The decisions that a client has used. Forgotten are only those that no longer count, and then only if they are many. */
+/** The used decisions of a client. Only expired ones are forgotten, and only beyond `MIN_REMEMBERED`. */
 export class Spent {
-  /** By id, in the order they were used: until when, by the host's clock, it could be taken for a new one. */
+  /** By id, in order of use: when the decision can no longer look new, on the monotonic clock. */
   readonly #until = new Map<string, number>()
 
-  /** Takes note of a decision, for a minute or longer; false if it was noted before. */
+  /** Remembers a decision for at least 60 seconds. Returns false if it is already known. */
   add(id: string, now: number, lasts: number = LIFETIME): boolean {
     if (this.#until.has(id)) return false
     this.#until.set(id, now + Math.max(lasts, LIFETIME))
@@ -19,7 +19,7 @@ export class Spent {
 
   #forget(now: number): void {
     for (const [id, until] of this.#until) {
-      if (this.#until.size <= FEWEST_REMEMBERED || now < until) return
+      if (this.#until.size <= MIN_REMEMBERED || now < until) return
       this.#until.delete(id)
     }
   }

@@ -1,7 +1,7 @@
-// Following the ledger: one connection after the other, each going on where the last one broke off.
+// Streams receipts. Reconnects after a lost connection and continues there.
 
 import { parseJson } from '@tollgate/evidence'
-import { jsonOf, problemIn, strange } from './answer.ts'
+import { jsonOf, problemIn, invalidAnswer } from './answer.ts'
 import { TollgateError } from './error.ts'
 import { EventParser, type ServerEvent } from './events.ts'
 import { exchange, isLost, pause } from './exchange.ts'
@@ -12,16 +12,16 @@ import { type StreamOptions } from './receipts.ts'
 import { readEntry, type ReceiptEntry } from './entry.ts'
 import { fetchOnce, late, readAnswer, readPart, typeOf, type Connection, type Request } from './transport.ts'
 
-const RECONNECTS = 20
-// The gateway says something every 15 seconds. A connection that is silent for three times as long is dead.
-const SILENCE = 45_000
+const DEFAULT_RECONNECTS = 20
+// The gateway sends something every 15 seconds. A connection is dead after three times as long.
+const MAX_SILENCE = 45_000
 
-/** Receipts as they are recorded, each once and in order. */
+/** Yields receipts as they are recorded, each once and in order. */
 export async function* streamReceipts(
   connection: Connection,
-  { from, signal, reconnects = RECONNECTS, ...filter }: StreamOptions,
+  { from, signal, reconnects = DEFAULT_RECONNECTS, ...filter }: StreamOptions,
 ): AsyncGenerator<ReceiptEntry, void, undefined> {
-  // Fixed before the first connection: if that one breaks off before anything came, nothing is missed either.
+  // Fixed before the first connection, so that a connection that breaks early misses nothing.
   let next = from ?? (await sizeOf(connection, signal))
   for (let failed = 0; ; failed++) {
     const request: Request = {
@@ -38,7 +38,7 @@ export async function* streamReceipts(
         yield entry
       }
     } catch (fault) {
-      if (failed >= reconnects || !isPassing(fault)) throw fault
+      if (failed >= reconnects || !isTemporary(fault)) throw fault
     }
     await sleep(connection.host, pause(failed), signal)
   }
@@ -49,7 +49,7 @@ async function sizeOf(connection: Connection, signal: AbortSignal | undefined): 
   return count(object(jsonOf(answer), 'answer')['size'], 'size')
 }
 
-function isPassing(fault: unknown): boolean {
+function isTemporary(fault: unknown): boolean {
   if (!(fault instanceof TollgateError)) return false
   return isLost(fault) || fault.status === 429 || (fault.status ?? 0) >= 500
 }
@@ -69,7 +69,7 @@ async function* connect(
     const response = await limit.within(fetchOnce(connection, request, limit.signal, headers))
     if (response.status !== 200) throw problemIn(await limit.within(readAnswer(response, sent)))
     if (typeOf(response) !== 'text/event-stream')
-      throw strange(response.status, 'it is not a stream of events')
+      throw invalidAnswer(response.status, 'it is not a stream of events')
     for await (const event of eventsIn(response, limit)) if (event.event === 'receipt') yield entryOf(event)
   } finally {
     limit.end()
@@ -81,7 +81,7 @@ async function* eventsIn(response: Response, limit: Limit): AsyncGenerator<Serve
   const decoder = new TextDecoder()
   const parser = new EventParser()
   while (reader) {
-    limit.allow(SILENCE, () => late(SILENCE))
+    limit.allow(MAX_SILENCE, () => late(MAX_SILENCE))
     const { done, value } = await limit.within(readPart(reader))
     if (done) return
     yield* parser.push(decoder.decode(value, { stream: true }))
@@ -90,7 +90,8 @@ async function* eventsIn(response: Response, limit: Limit): AsyncGenerator<Serve
 
 function entryOf({ id, data }: ServerEvent): ReceiptEntry {
   const entry = readEntry(parsed(data), 'event')
-  if (String(entry.index) !== id) throw strange(200, 'an event has another id than the receipt in it')
+  if (String(entry.index) !== id)
+    throw invalidAnswer(200, 'the id of an event differs from that of its receipt')
   return entry
 }
 
@@ -98,6 +99,6 @@ function parsed(data: string): ReturnType<typeof parseJson> {
   try {
     return parseJson(data)
   } catch (cause) {
-    throw strange(200, 'an event is not JSON', cause)
+    throw invalidAnswer(200, 'an event is not JSON', cause)
   }
 }

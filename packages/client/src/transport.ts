@@ -1,24 +1,23 @@
-// One request and its answer: with the token, within a time, no larger than it may be. What the answer means is not
-// decided here.
+// Sends one request with the token and reads its answer, within limits of time and size.
 
-import { MAX_ANSWER_BYTES, strange, type Answer } from './answer.ts'
+import { MAX_ANSWER_BYTES, invalidAnswer, type Answer } from './answer.ts'
 import { TollgateError } from './error.ts'
 import { momentOf, reasonOf, type Host, type Moment } from './host.ts'
 import { createLimit } from './limit.ts'
 
-/** Where the gateway is, and how to talk to it. */
+/** The connection to a gateway. */
 export interface Connection {
-  /** Without a slash at the end. */
+  /** URL of the gateway, without a slash at the end. */
   readonly base: string
   readonly token: string
   readonly host: Host
-  /** Longest time for one request and its answer, in milliseconds. */
+  /** Timeout of one request in milliseconds. */
   readonly timeout: number
-  /** How often a request is sent again, at most. */
+  /** Maximum number of retries. */
   readonly retries: number
 }
 
-/** What is asked of the gateway. */
+/** A request to the gateway. */
 export interface Request {
   readonly method: 'GET' | 'POST'
   readonly path: string
@@ -29,7 +28,7 @@ export interface Request {
 }
 
 /**
- * Sends a request once, and reads all of its answer.
+ * Sends a request once and reads the whole answer.
  *
  * @throws TollgateError `gateway-unreachable`, `gateway-timeout` or `answer-invalid`; or the reason of the signal.
  */
@@ -46,7 +45,7 @@ export async function send(connection: Connection, request: Request): Promise<An
   }
 }
 
-/** Reads all of an answer. */
+/** Reads a whole answer. */
 export async function readAnswer(response: Response, sent: Moment): Promise<Answer> {
   const { status, headers } = response
   return {
@@ -59,7 +58,7 @@ export async function readAnswer(response: Response, sent: Moment): Promise<Answ
   }
 }
 
-/** Sends a request and gives the response with its body unread. */
+/** Sends a request and returns the response with its body unread. */
 export async function fetchOnce(
   { base, token, host }: Connection,
   { method, path, query = {}, body }: Request,
@@ -76,7 +75,7 @@ export async function fetchOnce(
       },
       ...(body !== undefined && { body }),
       signal,
-      // The token goes to the gateway and nowhere else; an old answer is no answer.
+      // The token must go only to the gateway, and cached answers are not valid.
       redirect: 'error',
       credentials: 'omit',
       cache: 'no-store',
@@ -88,10 +87,10 @@ export async function fetchOnce(
   }
 }
 
-/** The gateway took too long. */
+/** The error for a timeout. */
 export function late(timeout: number): TollgateError {
   return new TollgateError('gateway-timeout', `the gateway did not answer within ${timeout} ms`, {
-    remedy: 'Look whether it runs; a longer `timeout` helps only if it is slow.',
+    remedy: 'Check that the gateway runs. Increase `timeout` if it is only slow.',
   })
 }
 
@@ -104,22 +103,22 @@ async function readBody(response: Response): Promise<Uint8Array> {
     if (done) break
     length += value.length
     if (length > MAX_ANSWER_BYTES) {
-      void reader.cancel().catch(() => undefined) // nobody reads on, so nobody need know that it ended badly
-      throw strange(response.status, `it is larger than ${MAX_ANSWER_BYTES} bytes`)
+      void reader.cancel().catch(() => undefined)
+      throw invalidAnswer(response.status, `it is larger than ${MAX_ANSWER_BYTES} bytes`)
     }
     parts.push(value)
   }
   return join(parts, length)
 }
 
-/** Reads on. @throws TollgateError `gateway-unreachable` if the answer breaks off. */
+/** Reads the next part. @throws TollgateError `gateway-unreachable` if the connection breaks. */
 export async function readPart(
   reader: ReadableStreamDefaultReader<Uint8Array>,
 ): Promise<ReadableStreamReadResult<Uint8Array>> {
   try {
     return await reader.read()
   } catch (cause) {
-    throw unreachable('the answer of the gateway broke off', cause)
+    throw unreachable('the connection to the gateway broke during its answer', cause)
   }
 }
 
@@ -135,7 +134,7 @@ function join(parts: readonly Uint8Array[], length: number): Uint8Array {
 
 function unreachable(message: string, cause: unknown): TollgateError {
   return new TollgateError('gateway-unreachable', message, {
-    remedy: 'Look whether the gateway runs at this address; nothing passes until it does.',
+    remedy: 'Check that the gateway runs at this address. No guarded tool runs until then.',
     cause,
   })
 }
@@ -157,7 +156,7 @@ function readDate(text: string | null): number | undefined {
   return Number.isNaN(time) ? undefined : time
 }
 
-/** The number of seconds only: a date would have to be compared with a clock that may be wrong. */
+/** Reads only a number of seconds. A date would depend on a clock that can be wrong. */
 function readSeconds(text: string | null): number | undefined {
   return text !== null && /^[0-9]{1,6}$/.test(text) ? Number(text) * 1000 : undefined
 }

@@ -1,5 +1,4 @@
-// Checking one receipt offline: that the ledger vouches for it, and that its writer signed it. Trust comes from a file that
-// the reader pinned, never from the gateway.
+// Verifies one receipt offline: its inclusion in the ledger and the signature of its writer. Trust comes only from the trust file.
 
 import {
   EvidenceError,
@@ -16,49 +15,51 @@ import {
 } from '@tollgate/evidence'
 import { TollgateError } from './error.ts'
 
-/** An envelope, and the proof that it is in the ledger. */
+/** An envelope with its inclusion proof. */
 export interface Proven {
   readonly envelope: Uint8Array | string
   /** C2SP tlog-proof. */
   readonly proof: Uint8Array | string
 }
 
-/** A receipt and what is to prove it. */
+/** A receipt with its evidence. */
 export interface ReceiptEvidence extends Proven {
-  /** What is trusted: a trust file's text, or what `parseTrust` made of it. */
+  /** The text of a trust file, or the result of `parseTrust`. */
   readonly trust: Trust | string
-  /** Id of the receipt that was asked about. */
+  /** The expected id of the receipt. */
   readonly id?: string
-  /** Its place in the ledger, if somebody said so. */
+  /** The expected index of the receipt. */
   readonly index?: number
   /**
-   * The ledger's `genesis` and `key` receipts, each with its proof: where the key of the receipt's writer comes from. Without
-   * them the signature is not checked.
+   * The `genesis` and `key` receipts of the ledger, each with its proof. They give the key of the writer. Without them the signature
+   * is not checked.
    */
   readonly keys?: readonly Proven[]
 }
 
-/** A receipt that holds. */
+/** A verified receipt. */
 export interface VerifiedReceipt {
-  /** The receipt as it stands in the proven bytes. */
+  /** The receipt from the proven bytes. */
   readonly receipt: Receipt
   readonly id: string
   readonly index: number
-  /** The signed head of the ledger that it was proven under. */
+  /** The checkpoint that proves it. */
   readonly checkpoint: Checkpoint
-  /** Whether the writer's signature was checked as well, under a key that the ledger proves. */
+  /** Whether the signature of the writer was checked, under a key that the ledger proves. */
   readonly signature: 'checked' | 'unchecked'
 }
 
 /**
  * Verifies one receipt, offline.
  *
- * Proves that exactly these bytes are the entry at this index of the pinned ledger, under a checkpoint that one of the pinned
- * keys signed and enough of the pinned witnesses cosigned, no older than the pinned one; and with `keys` that the writer signed
- * it with a key that the ledger had put in service for it before. Does not prove what takes more of the ledger to see: that no
- * key was retired since, that the ledger continues the pinned checkpoint, that the receipt fits those around it. A pack does.
+ * Proves that these bytes are the entry at this index of the pinned ledger. A pinned key must have signed the checkpoint, enough
+ * pinned witnesses must have cosigned it, and it must not be older than the pinned checkpoint. With `keys`, also proves that the
+ * writer signed the receipt with a key that the ledger had added for it.
  *
- * @throws TollgateError `receipt-unproven`; EvidenceError `TRUST_MALFORMED` for a trust file that is none.
+ * Does not prove that no key was retired since, that the ledger continues the pinned checkpoint, or that the receipt agrees with
+ * those around it. A pack proves that.
+ *
+ * @throws TollgateError `receipt-unproven`; EvidenceError `TRUST_MALFORMED` for an invalid trust file.
  */
 export async function verifyReceipt(evidence: ReceiptEvidence): Promise<VerifiedReceipt> {
   const trust = typeof evidence.trust === 'string' ? await parseTrust(evidence.trust) : evidence.trust
@@ -66,10 +67,9 @@ export async function verifyReceipt(evidence: ReceiptEvidence): Promise<Verified
   const opened = await open(evidence, trust, heads)
   const { parsed, index, checkpoint } = opened
   const { id, receipt } = parsed
-  if (evidence.id !== undefined && evidence.id !== id)
-    throw unproven('it is another receipt than the one asked about')
+  if (evidence.id !== undefined && evidence.id !== id) throw unproven('it is not the requested receipt')
   if (evidence.index !== undefined && evidence.index !== index) {
-    throw unproven('it stands at another place than the one named')
+    throw unproven('it is at another index than expected')
   }
   if (evidence.keys) {
     const keys = await readKeys(evidence.keys, trust, heads)
@@ -85,7 +85,7 @@ interface Opened {
   readonly checkpoint: Checkpoint
 }
 
-/** Opens a proof under the pinned keys. `heads` are the roots seen so far: a ledger has one of each size. */
+/** Opens a proof under the pinned keys. `heads` has the root of each size seen so far; they must not contradict. */
 async function open({ envelope, proof }: Proven, trust: Trust, heads: Map<number, string>): Promise<Opened> {
   const bytes = typeof envelope === 'string' ? new TextEncoder().encode(envelope) : envelope
   const { keys: ledger, witnesses } = trust
@@ -94,11 +94,11 @@ async function open({ envelope, proof }: Proven, trust: Trust, heads: Map<number
     await openProof(proof, bytes, { ledger, witnesses }),
   ])
   if (checkpoint.origin !== trust.ledger || parsed.receipt.ledger !== trust.ledger) {
-    throw unproven('it is of another ledger than the one trusted')
+    throw unproven('it belongs to another ledger than the trust file names')
   }
   if (checkpoint.cosignedBy.length < trust.quorum) {
     throw unproven(
-      `${checkpoint.cosignedBy.length} witnesses cosigned; the trust file asks for ${trust.quorum}`,
+      `${checkpoint.cosignedBy.length} witnesses cosigned; the trust file requires ${trust.quorum}`,
     )
   }
   checkHead(checkpoint, trust, heads)
@@ -110,28 +110,28 @@ function checkHead(
   { checkpoint: pinned }: Trust,
   heads: Map<number, string>,
 ): void {
-  if (pinned && size < pinned.size) throw unproven('the ledger is shorter than it was when it was last seen')
+  if (pinned && size < pinned.size) throw unproven('the ledger is shorter than the pinned checkpoint')
   if (pinned) heads.set(pinned.size, String(pinned.root))
   const seen = heads.get(size)
   heads.set(size, String(root))
   if (seen !== undefined && seen !== String(root))
-    throw unproven('the ledger shows two histories of one length')
+    throw unproven('the ledger has two different histories of the same length')
 }
 
-/** A key that the ledger has put in service. */
+/** A key that the ledger added. */
 interface ServingKey {
   readonly key: PublicKey
   readonly role: 'ledger' | 'writer'
   /** The writer whose chain it signs. */
   readonly of: string | undefined
-  /** Its first and last index: it counts from the entry after its own, to the one that retires it. */
+  /** It is active from the entry after `since` to the entry `until` that retires it. */
   readonly since: number
   until: number
 }
 
 type Keys = Map<string, ServingKey>
 
-/** The keys of the ledger, from the receipts that brought them; each of those must be signed by the ledger itself. */
+/** The keys of the ledger, from the receipts that added them. The ledger must have signed each of these receipts. */
 async function readKeys(
   receipts: readonly Proven[],
   trust: Trust,
@@ -142,7 +142,7 @@ async function readKeys(
   opened.sort((a, b) => a.index - b.index)
   const [first] = opened
   if (first?.parsed.receipt.kind !== 'genesis' || first.index !== 0) {
-    throw unproven('the beginning of the ledger is missing, so no key is known')
+    throw unproven('the genesis receipt is missing, so no key is known')
   }
   const keys: Keys = new Map<string, ServingKey>()
   for (const each of opened) await takeKey(each, keys)
@@ -153,11 +153,11 @@ async function takeKey(opened: Opened, keys: Keys): Promise<void> {
   const { receipt } = opened.parsed
   const { index } = opened
   if (receipt.kind === 'genesis' && index === 0) {
-    // It brings the key that signs it.
+    // The genesis receipt contains the key that signs it.
     addKey(keys, receipt.public_key, { role: 'ledger', of: undefined, since: -1 })
     return checkSignature(opened, keys)
   }
-  if (receipt.kind !== 'key') throw unproven('a receipt that was to bring a key does not')
+  if (receipt.kind !== 'key') throw unproven('a receipt in `keys` is not a key receipt')
   await checkSignature(opened, keys)
   const { op, public_key, role, of } = receipt
   if (op === 'add') {
@@ -174,19 +174,19 @@ function addKey(
   { role, of, since }: Pick<ServingKey, 'role' | 'of' | 'since'>,
 ): void {
   const key = importKey(bytes)
-  if (keys.has(key.id)) throw unproven('a key is put in service twice')
+  if (keys.has(key.id)) throw unproven('a key is added twice')
   keys.set(key.id, { key, role, of, since, until: Infinity })
 }
 
-/** The signature of a receipt, under a key that was in service for it. */
+/** Checks the signature of a receipt under a key that was active for it. */
 async function checkSignature({ envelope, parsed, index }: Opened, keys: Keys): Promise<void> {
   const { receipt, keyId } = parsed
   const known = keys.get(keyId)
   const ledgers = receipt.kind === 'genesis' || receipt.kind === 'key'
   const fits = ledgers ? known?.role === 'ledger' : known?.role === 'writer' && known.of === receipt.writer
-  if (!known || !fits) throw unproven('no key that the ledger put in service for this writer has signed it')
+  if (!known || !fits) throw unproven('no key that the ledger added for this writer signed it')
   if (index <= known.since || index > known.until)
-    throw unproven('the key that signed it was not in service then')
+    throw unproven('the key that signed it was not active then')
   await proving(() => openReceipt(envelope, () => known.key))
 }
 
@@ -212,7 +212,7 @@ function translated(fault: unknown): unknown {
 
 function unproven(problem: string, cause?: EvidenceError): TollgateError {
   return new TollgateError('receipt-unproven', `the receipt is not proven: ${problem}`, {
-    remedy: 'Do not rely on it. Export a pack and run `tollgate-verify` to see the whole of it.',
+    remedy: 'Do not rely on it. Export a pack and check it with `tollgate-verify`.',
     cause,
   })
 }

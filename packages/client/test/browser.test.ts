@@ -1,4 +1,4 @@
-// The client in a real browser: bundled without a trace of Node, guarding a tool in a page.
+// Runs the client in a real browser, bundled without Node.
 
 import { build } from 'esbuild'
 import { chromium, type Browser, type Page } from 'playwright-core'
@@ -37,7 +37,7 @@ async function bundle(): Promise<{ code: string; inputs: string[]; imports: stri
 }
 
 describe('the bundle for browsers', () => {
-  it('holds this package, evidence and its one hashing library, and nothing else', async () => {
+  it('contains only this package, evidence and its hashing library', async () => {
     const { inputs, imports } = await bundle()
     const known = /^(packages\/client\/src|packages\/evidence\/dist|node_modules\/@noble\/hashes)\//
     expect(inputs.length).toBeGreaterThan(20)
@@ -47,7 +47,7 @@ describe('the bundle for browsers', () => {
 
   it('imports no built-in module of Node', async () => {
     const { code } = await bundle()
-    // The two names that evidence asks its host for; a browser has no `getBuiltinModule` to answer.
+    // The two module names in evidence. A browser has no `getBuiltinModule` to load them.
     const names = [...code.matchAll(/["']node:([a-z_/]+)["']/g)].map(([, name]) => name)
     expect(names.sort()).toEqual(['buffer', 'crypto'])
     expect(code).not.toMatch(/\brequire\(|\bimport\(/)
@@ -97,7 +97,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await page.evaluate(() => typeof (globalThis as { process?: unknown }).process)).toBe('undefined')
   })
 
-  it('runs an allowed tool with what was judged, and reports it', async () => {
+  it('runs an allowed tool with the judged arguments and reports the effect', async () => {
     const result = await page.evaluate(async (token) => {
       const client = tollgate.createClient({ url: location.origin, token })
       const read = client.guard('fs/read_file', ({ path }: { path: string }) => ({ read: path }))
@@ -124,7 +124,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(denial).toMatchObject({ reason_code: 'NO_RULE_MATCHED' })
   })
 
-  it('does not run a tool on an answer that is cut off or leads elsewhere', async () => {
+  it('does not run a tool on a truncated or redirected answer', async () => {
     faults = [{ kind: 'cut' }, { kind: 'redirect', to: '/v1/status' }]
     const [runs, codes] = await page.evaluate(async (token) => {
       const client = tollgate.createClient({ url: location.origin, token, retries: 0 })
@@ -141,7 +141,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect([runs, codes]).toEqual([0, ['gateway-unreachable', 'gateway-unreachable']])
   })
 
-  it('waits for an approval, follows the ledger, and verifies a receipt', async () => {
+  it('waits for an approval, streams receipts and verifies one', async () => {
     const seen = await page.evaluate(
       async ([agent, operator, trust]) => {
         const url = location.origin

@@ -1,4 +1,4 @@
-// The rest of the client: what it refuses to be made with, what it says of faults, reading, following, approving.
+// Options, errors, receipts, streams and approvals of the client.
 
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createClient, TollgateError, type ClientOptions } from '../src/index.ts'
@@ -30,14 +30,14 @@ afterEach(async () => {
 
 describe('a client', () => {
   it.each([
-    ['a token that a header cannot hold', { url: 'https://a', token: 'tg_secret\n' }],
+    ['a token with characters that a header does not allow', { url: 'https://a', token: 'tg_secret\n' }],
     ['an empty token', { url: 'https://a', token: '' }],
-    ['an address that is none', { url: 'gateway', token: 't' }],
-    ['an address of another kind', { url: 'file:///etc/passwd', token: 't' }],
-    ['an address with a password', { url: 'https://user:secret@a', token: 't' }],
-    ['an address that the token would reach in the clear', { url: 'http://gateway.example', token: 't' }],
-    ['one that only looks like this machine', { url: 'http://127.evil.example', token: 't' }],
-    ['no time', { url: 'https://a', token: 't', timeout: 0 }],
+    ['an invalid URL', { url: 'gateway', token: 't' }],
+    ['a URL of another scheme', { url: 'file:///etc/passwd', token: 't' }],
+    ['a URL with a password', { url: 'https://user:secret@a', token: 't' }],
+    ['a URL that would send the token unencrypted', { url: 'http://gateway.example', token: 't' }],
+    ['a hostname that only looks local', { url: 'http://127.evil.example', token: 't' }],
+    ['a timeout of 0', { url: 'https://a', token: 't', timeout: 0 }],
   ])('is not made with %s, and the message does not repeat it', (_, options) => {
     expect(() => createClient(options)).toThrow(TypeError)
     expect(() => createClient(options)).not.toThrow('secret')
@@ -50,16 +50,16 @@ describe('a client', () => {
     },
   )
 
-  it('does not guard what is no function, or has no name', () => {
+  it('refuses a tool without a name or a function', () => {
     const client = createClient({ url: 'https://a', token: 't' })
     expect(() => client.guard('', () => 1)).toThrow(TypeError)
-    // Sound: what a caller without types may pass.
+    // Sound: a caller without types can pass this.
     expect(() => client.guard('a', 'b' as unknown as () => void)).toThrow(TypeError)
     expect(() => client.guard('a', () => 1, { skew: -1 })).toThrow(TypeError)
     expect(() => client.guard('a', () => 1, { skew: NaN })).toThrow(TypeError)
   })
 
-  it('names the token in its place only', async () => {
+  it('sends the token only in its header', async () => {
     let seen: RequestInit | undefined
     let asked = ''
     const fetch: ClientOptions['fetch'] = (url, init) => {
@@ -80,7 +80,7 @@ describe('a client', () => {
     expect([fault.message, fault.stack, JSON.stringify(fault)].join()).not.toContain(AGENT_TOKEN)
   })
 
-  it('makes a typed error of a problem, with all that the gateway says', async () => {
+  it('throws a typed error with the whole problem document', async () => {
     const { client } = await start()
     await expect(client.policy.activate('nonsense')).rejects.toMatchObject({
       code: 'policy-invalid',
@@ -91,12 +91,12 @@ describe('a client', () => {
     })
   })
 
-  it('says what it can of an error that is no problem document', async () => {
+  it('throws `http-error` for an error without a problem document', async () => {
     const { client } = await start({ fault: () => ({ kind: 'status', status: 418 }) })
     await expect(client.status()).rejects.toMatchObject({ code: 'http-error', status: 418 })
   })
 
-  it('says how the gateway is, gives its checkpoint, freezes', async () => {
+  it('reads the status and the checkpoint, and freezes', async () => {
     const { gateway, client } = await start()
     expect(await client.status()).toMatchObject({ version: '0.1.0', size: 2, poisoned: null, role: 'agent' })
     expect(await client.checkpoint()).toBe(await gateway.ledger.checkpointAt())
@@ -106,7 +106,7 @@ describe('a client', () => {
     expect(await client.freezes()).toEqual([])
   })
 
-  it('sends what changes something once', async () => {
+  it('does not retry changes', async () => {
     const { gateway, client } = await start({
       fault: ({ path }) => (path === '/v1/freeze' ? { kind: 'drop-after' } : undefined),
     })
@@ -133,7 +133,7 @@ describe('receipts', () => {
     expect(receipts[0]?.receipt).toMatchObject({ kind: 'decision', tool: 'fs/read_file' })
   })
 
-  it('come one by one, with their exact envelope and a proof', async () => {
+  it('can be fetched with their exact envelope and a proof', async () => {
     const { gateway, client } = await start()
     const id = gateway.ledger.entries[1]?.id ?? ''
     const { envelope, index } = await client.receipts.get(id)
@@ -157,7 +157,7 @@ async function follow(stream: AsyncIterable<{ index: number }>, many: number): P
 }
 
 describe('a stream', () => {
-  it('gives receipts as they are recorded, from now on', async () => {
+  it('yields new receipts as they are recorded', async () => {
     const { gateway, client } = await start()
     await client.evaluate({ tool: 'fs/read_file' })
     const following = follow(client.receipts.stream(), 2)
@@ -167,12 +167,12 @@ describe('a stream', () => {
     expect(await following).toEqual([3, 4])
   })
 
-  it('goes on where it broke off, each receipt once', async () => {
+  it('continues after a lost connection, each receipt once', async () => {
     const fault = ({ path }: Asked): Fault | undefined =>
       path === '/v1/receipts/stream' ? { kind: 'drop-after' } : undefined
     const { gateway, client } = await start({ fault })
     for (let i = 0; i < 3; i++) await client.evaluate({ tool: 'fs/read_file', arguments: { i } })
-    // One receipt a connection: it breaks off after each.
+    // Each connection breaks after one receipt.
     expect(await follow(client.receipts.stream({ from: 1 }), 4)).toEqual([1, 2, 3, 4])
     expect(gateway.asked.filter((each) => each.endsWith('stream'))).toHaveLength(4)
   })
@@ -189,13 +189,13 @@ describe('a stream', () => {
     expect(tries).toBe(2)
   })
 
-  it('gives nothing twice, also if the gateway does', async () => {
+  it('yields no receipt twice, even if the gateway sends it twice', async () => {
     const { gateway, client } = await start()
     await client.evaluate({ tool: 'fs/read_file' })
     const repeating = createClient({
       url: gateway.url,
       token: OPERATOR_TOKEN,
-      // Every connection begins at the beginning, and ends when it has given everything.
+      // Every connection starts at index 0 and ends after all receipts.
       async fetch(url) {
         const { receipts } = await client.receipts.list({ direction: 'on' })
         const events = receipts.map(
@@ -208,7 +208,7 @@ describe('a stream', () => {
     expect(await follow(repeating.receipts.stream({ from: 1 }), 3)).toEqual([1, 2, 3])
   })
 
-  it('takes only what fits', async () => {
+  it('yields only matching receipts', async () => {
     const { client } = await start()
     const following = follow(client.receipts.stream({ from: 0, verdict: 'DENY' }), 1)
     await client.evaluate({ tool: 'fs/read_file' })
@@ -216,7 +216,7 @@ describe('a stream', () => {
     expect(await following).toEqual([3])
   })
 
-  it('ends with what the gateway refuses, and after too many lost connections', async () => {
+  it('ends if the gateway refuses, and after too many lost connections', async () => {
     const { gateway, client } = await start({}, { retries: 0 })
     const stranger = createClient({ url: gateway.url, token: 'tg_nobody' })
     await expect(follow(stranger.receipts.stream({ from: 0 }), 1)).rejects.toMatchObject({ status: 401 })
@@ -226,7 +226,7 @@ describe('a stream', () => {
     })
   })
 
-  it('ends when the caller gives up, and lets go of the connection', async () => {
+  it('ends when the caller aborts, and closes the connection', async () => {
     const { gateway, client } = await start()
     const controller = new AbortController()
     const following = follow(client.receipts.stream({ signal: controller.signal }), 1).catch(
@@ -252,7 +252,7 @@ describe('a stream', () => {
     })
   })
 
-  it('makes a silent connection anew', async () => {
+  it('reconnects after a silent connection', async () => {
     let connections = 0
     const fetch: ClientOptions['fetch'] = () => {
       connections++
@@ -271,7 +271,7 @@ describe('a stream', () => {
   })
 })
 
-/** Waits until somebody follows. */
+/** Waits until a stream is connected. */
 function connected({ asked }: StandIn): Promise<void> {
   return vi.waitFor(() => expect(asked).toContain('GET /v1/receipts/stream'))
 }
@@ -285,7 +285,7 @@ describe('an approval', () => {
     return { ...world, id: approval ?? '' }
   }
 
-  it('is listed while it waits, and answered once', async () => {
+  it('is listed while it is open, and answered once', async () => {
     const { client, id } = await escalated()
     expect(await client.approvals.list()).toMatchObject([
       { id, tool: 'mail/send', status: 'waiting', approver: null },
@@ -296,7 +296,7 @@ describe('an approval', () => {
     await expect(client.approvals.deny(id)).rejects.toMatchObject({ code: 'approval-refused', status: 409 })
   })
 
-  it('is waited for, also through a gateway that is away for a while', async () => {
+  it('is waited for, also while the gateway is unreachable for a while', async () => {
     let lost = 3
     const fault = ({ path, query }: Asked): Fault | undefined =>
       path.startsWith('/v1/approvals/') && query.has('wait') && lost-- > 0
@@ -309,7 +309,7 @@ describe('an approval', () => {
     expect(lost).toBeLessThan(1)
   })
 
-  it('is waited for no longer than wanted', async () => {
+  it('is waited for only until the timeout', async () => {
     const { client, id } = await escalated()
     const begun = performance.now()
     await expect(client.approvals.wait(id, { timeout: 100 })).rejects.toMatchObject({
@@ -319,7 +319,7 @@ describe('an approval', () => {
     expect(performance.now() - begun).toBeLessThan(1_000)
   })
 
-  it('is not asked about more than once a second if the gateway does not hold the question', async () => {
+  it('is polled at most once a second if the gateway answers at once', async () => {
     const { gateway, client, id } = await escalated()
     const impatient = createClient({
       url: gateway.url,
@@ -333,12 +333,12 @@ describe('an approval', () => {
     expect(await client.approvals.get(id)).toMatchObject({ status: 'waiting' })
   })
 
-  it('that nobody knows of is not waited for', async () => {
+  it('that does not exist is not waited for', async () => {
     const { client } = await start()
     await expect(client.approvals.wait('0'.repeat(64))).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('about another call is not taken for the one asked about', async () => {
+  it('for another call is refused', async () => {
     const { gateway, client, id } = await escalated()
     const other = (await client.evaluate({ tool: 'mail/send', arguments: { b: 1 } })).approval ?? ''
     const misled = createClient({

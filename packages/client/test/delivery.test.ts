@@ -1,4 +1,4 @@
-// What a guard hands on of a result: what the gateway says may be, and nothing else, whatever becomes of its answers.
+// A guard forwards only what the gateway allows of a result, even if answers are lost.
 
 import { afterEach, describe, expect, it } from 'vitest'
 import { sha256Hex, type Json } from '../../evidence/src/index.ts'
@@ -37,13 +37,13 @@ const WITHHOLDING: StandInOptions = {
 }
 const RESULT = { text: 'the key is hunter2' }
 
-/** Faults for the requests to one path, one after the other; then none. */
+/** Faults for the requests to one path, in order; then none. */
 function faultsAt(path: string, faults: readonly Fault[]): (asked: Asked) => Fault | undefined {
   const left = [...faults]
   return (asked) => (asked.path === path ? left.shift() : undefined)
 }
 
-/** Calls a guarded tool, and gives what came of it and how often the tool ran. */
+/** Calls a guarded tool. Returns the outcome and how often the tool ran. */
 async function call(client: Client, result: unknown = RESULT): Promise<[ended: unknown, runs: number]> {
   let runs = 0
   const guarded = client.guard('fs/read_file', () => {
@@ -55,19 +55,19 @@ async function call(client: Client, result: unknown = RESULT): Promise<[ended: u
 }
 
 describe('a result', () => {
-  it('that may be handed on is the very same', async () => {
+  it('that is delivered in full is returned unchanged', async () => {
     const { client } = await start({})
     const [ended, runs] = await call(client)
     expect(ended).toBe(RESULT)
     expect(runs).toBe(1)
   })
 
-  it('that is redacted is replaced by what is left of it', async () => {
+  it('that is redacted is replaced by its redacted form', async () => {
     const { client } = await start(REDACTING)
     expect(await call(client)).toEqual([{ text: 'the key is [removed]' }, 1])
   })
 
-  it('of bytes that is redacted comes back as bytes, and a buffer as a buffer', async () => {
+  it('of bytes is returned as bytes after redaction, and a buffer as a buffer', async () => {
     const { client } = await start({ inspect: () => ({ delivery: 'redacted', output: 'left' }) })
     const given = new TextEncoder().encode('the key')
     const [bytes] = await call(client, given)
@@ -79,7 +79,7 @@ describe('a result', () => {
     }
   })
 
-  it('that is withheld is thrown as such, without what it was', async () => {
+  it('that is withheld throws `Withheld` without the output', async () => {
     const { gateway, client } = await start(WITHHOLDING)
     const [thrown, runs] = await call(client)
     expect(thrown).toBeInstanceOf(Withheld)
@@ -96,7 +96,7 @@ describe('a result', () => {
     expect(runs).toBe(1)
   })
 
-  it('of nothing cannot be withheld', async () => {
+  it('of `undefined` cannot be withheld', async () => {
     const { client } = await start(WITHHOLDING)
     let runs = 0
     const guarded = client.guard('fs/read_file', () => {
@@ -106,7 +106,7 @@ describe('a result', () => {
     expect(runs).toBe(1)
   })
 
-  it('that cannot be sent is reported by a digest that says so', async () => {
+  it('that cannot be sent is reported by its digest', async () => {
     const seen: Json[] = []
     const { client } = await start({
       fault({ path, body }) {
@@ -129,11 +129,11 @@ describe('if the answer to a report is lost', () => {
     ['cut off', { kind: 'cut' }],
     ['replaced by garbage', { kind: 'garbage', text: 'ok' }],
     ['without a delivery', { kind: 'members', members: { delivery: undefined } }],
-    ['with a delivery that nobody knows', { kind: 'members', members: { delivery: 'FULL' } }],
-    ['with what is left of something that is whole', { kind: 'members', members: { output: 'x' } }],
+    ['with an unknown delivery', { kind: 'members', members: { delivery: 'FULL' } }],
+    ['with an output although it is delivered in full', { kind: 'members', members: { output: 'x' } }],
   ]
 
-  it.each(LOST)('(%s), the ledger says that all of it may be handed on', async (_, fault) => {
+  it.each(LOST)('(%s), a result that the ledger has as `full` is forwarded', async (_, fault) => {
     const { gateway, client } = await start({ fault: faultsAt('/v1/effects', [fault]) })
     const [ended, runs] = await call(client)
     expect(ended).toBe(RESULT)
@@ -143,7 +143,7 @@ describe('if the answer to a report is lost', () => {
 
   it.each([
     ['withheld', WITHHOLDING],
-    ['redacted, and what was left is lost', REDACTING],
+    ['redacted, with a lost output', REDACTING],
   ])('and it is %s, it is not handed on', async (_, options) => {
     const fault = faultsAt('/v1/effects', [{ kind: 'drop-after' }])
     const { gateway, client } = await start({ ...options, fault })
@@ -154,7 +154,7 @@ describe('if the answer to a report is lost', () => {
     expect(runs).toBe(1)
   })
 
-  it('and the ledger cannot be asked either, it is not handed on', async () => {
+  it('and the ledger cannot be read either, it is not forwarded', async () => {
     const { client } = await start({
       fault: ({ path }) => {
         if (path === '/v1/receipts') return { kind: 'status', status: 500 }
@@ -168,12 +168,12 @@ describe('if the answer to a report is lost', () => {
     expect(runs).toBe(1)
   })
 
-  it('and the ledger holds the report of another output, it is not handed on', async () => {
+  it('and the ledger has the report of another output, it is not forwarded', async () => {
     const { gateway, client } = await start({
       fault: ({ path, body }) => {
         if (path !== '/v1/effects' || told) return undefined
         told = true
-        // Somebody with the same token is quicker.
+        // Another program with the same token reports first.
         void other.report(body.decision as string, { status: 'COMPLETED', output: 'harmless' })
         return { kind: 'drop-before' }
       },
@@ -186,7 +186,7 @@ describe('if the answer to a report is lost', () => {
     expect(runs).toBe(1)
   })
 
-  it('a report by hand says so, with what the ledger says', async () => {
+  it('a manual report returns the facts from the ledger', async () => {
     const { gateway, client } = await start({
       ...REDACTING,
       fault: faultsAt('/v1/effects', [{ kind: 'drop-after' }]),
@@ -202,7 +202,7 @@ describe('if the answer to a report is lost', () => {
 })
 
 describe('a call', () => {
-  it('carries its delegation and its sources, those of the guard or its own', async () => {
+  it('sends its delegation and its sources, from the guard or from the call', async () => {
     const asked: Json[] = []
     const { client } = await start({
       fault({ path, body }) {
@@ -224,7 +224,7 @@ describe('a call', () => {
     expect(asked[0]).not.toHaveProperty('sources')
   })
 
-  it('reads its sources once, when it is made', async () => {
+  it('reads its sources once', async () => {
     const asked: Json[] = []
     const { client } = await start({
       fault({ path, body }) {
@@ -245,7 +245,7 @@ describe('a call', () => {
     const { gateway, client } = await start({})
     let runs = 0
     const options = { trust: gateway.trust, principal: 'agent:ci', delegation: sha256Hex('one') }
-    // The stand-in knows of no delegation, so its decisions are under none.
+    // The stand-in has no delegations, so its decisions name none.
     await expect(client.guard('fs/read_file', () => runs++, options)({})).rejects.toMatchObject({
       code: 'receipt-unproven',
     })

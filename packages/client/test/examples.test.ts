@@ -1,4 +1,4 @@
-// The examples do what they say, against the real gateway.
+// Runs the examples against the real gateway.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -48,27 +48,27 @@ describe('an example', () => {
     langchain: /read_note: todo: buy milk\ndelete_note: denied, POLICY_VIOLATION\n/,
   }
 
-  it('is tried, each of them', () => {
+  it('is covered by a test, for each file', () => {
     const programs = readdirSync(`${root}/examples`).filter(
       (name) => name.endsWith('.ts') && name !== 'environment.ts',
     )
     expect(programs.map((name) => name.replace('.ts', '')).sort()).toEqual(Object.keys(says).sort())
   })
 
-  it.each(Object.keys(says))('%s runs, and says what happened', async (name) => {
+  it.each(Object.keys(says))('%s runs and prints what happened', async (name) => {
     const { code, out, err } = await run(name, env)
     expect(err).toBe('')
     expect(code).toBe(0)
     expect(out).toMatch(says[name] ?? /^$/)
   })
 
-  it.each(Object.keys(says))('%s fails if nobody knows its token, and says so', async (name) => {
+  it.each(Object.keys(says))('%s fails with an unknown token and prints why', async (name) => {
     const { code, err } = await run(name, { ...env, TOLLGATE_TOKEN: `tg_agent_${'x'.repeat(43)}` })
     expect(code).not.toBe(0)
     expect(err).toMatch(/token|AssertionError/)
   })
 
-  it('says what it needs', async () => {
+  it('names the missing environment variables', async () => {
     const { code, err } = await run('agent-loop', {})
     expect(code).toBe(2)
     expect(err).toContain('set TOLLGATE_URL, TOLLGATE_TOKEN, TOLLGATE_APPROVER_TOKEN, TOLLGATE_TRUST')

@@ -1,4 +1,4 @@
-// What a guard passes on of an error that its tool throws: the text that the gateway has inspected, and nothing else.
+// A guard forwards only the inspected message of an error that its tool throws.
 
 import { inspect as show } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -11,7 +11,7 @@ import {
   type Client,
   type GuardOptions,
 } from '../src/index.ts'
-import { MAX_FAILURE } from '../src/failure.ts'
+import { MAX_FAILURE_LENGTH } from '../src/failure.ts'
 import { AGENT_TOKEN, startStandIn, type StandIn, type StandInOptions } from './stand-in.ts'
 
 let standIn: StandIn | undefined
@@ -26,7 +26,7 @@ async function start(options: StandInOptions = {}): Promise<{ gateway: StandIn; 
   return { gateway, client: createClient({ url: gateway.url, token: AGENT_TOKEN, retries: 0 }) }
 }
 
-/** What a guarded tool that throws `thrown` ends with. */
+/** The error of a guarded tool that throws `thrown`. */
 async function failing(client: Client, thrown: unknown, options: GuardOptions = {}): Promise<unknown> {
   const guarded = client.guard(
     'fs/read_file',
@@ -43,20 +43,20 @@ async function failing(client: Client, thrown: unknown, options: GuardOptions = 
 
 const SECRET = 'hunter2'
 
-/** An error that has the secret wherever an error can have something. */
+/** An error with the secret in every part. */
 function leaky(): Error {
   const fault = new Error(`bad password ${SECRET}`, { cause: new Error(`cause ${SECRET}`) })
   return Object.assign(fault, { name: `Name${SECRET}`, code: SECRET, response: { body: SECRET } })
 }
 
-/** Everything that a framework could write out for a model. */
+/** Everything of an error that a framework could show to a model. */
 function written(thrown: unknown): string {
   const { stack = '', cause } = thrown as Error
   return [String(thrown), stack, String(cause), JSON.stringify(thrown), show(thrown, { depth: 9 })].join('\n')
 }
 
-describe('what a tool throws', () => {
-  it('is reported as the output of a FAILED effect, and its message passes if all of it may', async () => {
+describe('a thrown error', () => {
+  it('is reported as the output of a FAILED effect, and its message is forwarded if delivered in full', async () => {
     const { gateway, client } = await start()
     const thrown = await failing(client, new Error('no such note'))
     expect(thrown).toBeInstanceOf(ToolFailed)
@@ -73,7 +73,7 @@ describe('what a tool throws', () => {
     ])
   })
 
-  it('passes as what inspection leaves of it', async () => {
+  it('is forwarded in its redacted form', async () => {
     const inspect = (output: Json | undefined) =>
       ({
         delivery: 'redacted',
@@ -88,20 +88,24 @@ describe('what a tool throws', () => {
 
   it.each<[string, StandInOptions, GuardOptions]>([
     ['the policy withholds it', { inspect: () => ({ delivery: 'withheld', labels: ['secret'] }) }, {}],
-    ['what is left is no text', { inspect: () => ({ delivery: 'redacted', output: { a: SECRET } }) }, {}],
+    [
+      'the redacted form is not a string',
+      { inspect: () => ({ delivery: 'redacted', output: { a: SECRET } }) },
+      {},
+    ],
     ['the answer is lost', lostAt('/v1/effects', '/v1/receipts'), { onUnreported: 'return' }],
   ])('does not pass at all if %s', async (_, options, guard) => {
     const { client } = await start(options)
     const thrown = await failing(client, leaky(), guard)
     expect(thrown).toBeInstanceOf(ToolFailed)
     expect(thrown).toMatchObject({
-      message: '`fs/read_file` failed, and its message is withheld',
+      message: '`fs/read_file` failed, but its message is withheld',
       withheld: true,
     })
     expect(written(thrown)).not.toContain(SECRET)
   })
 
-  it('is kept for the program if it cannot be reported, out of sight of what writes an error out', async () => {
+  it('is kept for the program if it cannot be reported, in a property that is not enumerable', async () => {
     const { client } = await start(lostAt('/v1/effects', '/v1/receipts'))
     const thrown = await failing(client, leaky())
     expect(thrown).toBeInstanceOf(EffectUnreported)
@@ -118,20 +122,24 @@ describe('what a tool throws', () => {
     ['a text', 'broken', 'broken'],
     ['a number', 7, '7'],
     ['a symbol', Symbol('broken'), 'Symbol(broken)'],
-    ['nothing', undefined, '(the tool threw something without a message)'],
-    ['null', null, '(the tool threw something without a message)'],
+    ['nothing', undefined, '(the tool threw a value without a message)'],
+    ['null', null, '(the tool threw a value without a message)'],
     ['an object with a message', { message: 'broken', token: SECRET }, 'broken'],
-    ['an object without one', { token: SECRET }, '(the tool threw something without a message)'],
-    ['a function', () => SECRET, '(the tool threw something without a message)'],
+    ['an object without one', { token: SECRET }, '(the tool threw a value without a message)'],
+    ['a function', () => SECRET, '(the tool threw a value without a message)'],
     [
       'a message that is no text',
       { message: { token: SECRET } },
-      '(the tool threw something without a message)',
+      '(the tool threw a value without a message)',
     ],
     ['a proxy that throws', hostile, '(the tool threw an error that cannot be read)'],
     ['several errors', new AggregateError([new Error(SECRET)], 'all failed'), 'all failed'],
     ['half a surrogate pair', new Error('a\ud800'), 'a\ufffd'],
-    ['a huge message', new Error('x'.repeat(1e6)), `${'x'.repeat(MAX_FAILURE)} (cut: 1000000 characters)`],
+    [
+      'a huge message',
+      new Error('x'.repeat(1e6)),
+      `${'x'.repeat(MAX_FAILURE_LENGTH)} (cut: 1000000 characters)`,
+    ],
   ])('passes as a text if it is %s', async (_, value, message) => {
     const { gateway, client } = await start()
     const thrown = await failing(client, value)
@@ -143,7 +151,7 @@ describe('what a tool throws', () => {
     ])
   })
 
-  it('is read once: a message that changes passes as it was reported', async () => {
+  it('is read once: a message that changes is forwarded as reported', async () => {
     const { gateway, client } = await start()
     let looks = 0
     const shifty = {
@@ -157,7 +165,7 @@ describe('what a tool throws', () => {
   })
 })
 
-/** Faults that keep a client from learning what became of its report. */
+/** Faults that hide the outcome of a report from the client. */
 function lostAt(...paths: readonly string[]): StandInOptions {
   return { fault: ({ path }) => (paths.includes(path) ? { kind: 'drop-before' } : undefined) }
 }
@@ -191,10 +199,10 @@ describe('a result that JSON does not show', () => {
     ['a response', () => new Response(SECRET)],
     ['a function', () => () => SECRET],
     ['an object with private state', () => new Opaque()],
-    ['a promise inside of an object', () => ({ later: Promise.resolve(SECRET) })],
-    ['a map inside of a list', () => [new Map([['a', SECRET]])]],
+    ['a promise inside an object', () => ({ later: Promise.resolve(SECRET) })],
+    ['a map inside a list', () => [new Map([['a', SECRET]])]],
     ['an error with a code', () => Object.assign(new Error(SECRET), { code: 'ENOENT' })],
-    ['an error that writes itself out', () => Object.assign(new Error(SECRET), { toJSON: () => 'broken' })],
+    ['an error with `toJSON`', () => Object.assign(new Error(SECRET), { toJSON: () => 'broken' })],
     [
       'an error among settled results',
       () => [{ status: 'rejected', reason: Object.assign(new Error(SECRET), { code: 'ENOENT' }) }],
@@ -210,7 +218,7 @@ describe('a result that JSON does not show', () => {
           if (path === '/v1/effects') seen.push(body)
           return undefined
         },
-        // As the gateway does: of a digest there is nothing to inspect.
+        // Like the gateway: a digest cannot be inspected.
         inspect: (output) => ({ delivery: isDigest(output) ? 'withheld' : 'full' }),
       })
       const ended = await client

@@ -1,5 +1,4 @@
-// The real gateway, as anybody starts it: the command, with a data directory of its own that is gone afterwards. Needs the
-// build.
+// Starts the real gateway with its command and a temporary data directory. Needs the build.
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,15 +14,15 @@ export interface RealGateway {
   readonly url: string
   readonly agentToken: string
   readonly adminToken: string
-  /** The text of its trust file, as an auditor would be given it. */
+  /** The text of its trust file. */
   readonly trust: string
-  /** Path of the same. */
+  /** The path of its trust file. */
   readonly trustFile: string
-  /** Ends it at once, as a power cut would. */
+  /** Kills it. */
   kill(): Promise<void>
-  /** Starts it again, at the same address; tokens that `up` made for its run are new. */
+  /** Starts it again at the same address. The tokens of `up` are new. */
   restart(): Promise<{ readonly agentToken: string }>
-  /** Ends it in order, and removes its data. */
+  /** Stops it and removes its data. */
   stop(): Promise<void>
 }
 
@@ -36,7 +35,7 @@ interface Started {
 
 export async function startGateway(): Promise<RealGateway> {
   const home = mkdtempSync(join(tmpdir(), 'tollgate-client-'))
-  // Nothing of whoever runs the tests: neither their data, nor their heads, nor their tokens.
+  // Isolated from the environment of the user: data, checkpoints and tokens.
   const env = { PATH: process.env.PATH, HOME: home, XDG_STATE_HOME: join(home, 'state') }
   const data = join(home, 'data')
   let { child, url, agent_token: agentToken, admin_token: admin } = await up(data, env, '0')
@@ -88,6 +87,6 @@ async function up(data: string, env: NodeJS.ProcessEnv, port: string): Promise<S
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
   const first = await lines.next()
   if (first.done === true) throw new Error(`the gateway did not start: ${said}`)
-  // Sound: what `up --json` prints first.
+  // Sound: the first line of `up --json`.
   return { child, ...(JSON.parse(first.value) as Omit<Started, 'child'>) }
 }

@@ -1,4 +1,4 @@
-// A guarded tool: asked, run, reported; and everything that must keep it from running.
+// A guarded tool: asking, running, reporting, and everything that must prevent a run.
 
 import { afterEach, describe, expect, expectTypeOf, it, vi } from 'vitest'
 import { canonicalize, formatTrust, sha256Hex } from '../../evidence/src/index.ts'
@@ -67,13 +67,13 @@ function counting<R>(result: R): { runs: unknown[]; tool: (args: unknown) => R }
   }
 }
 
-/** Faults for the requests to one path, one after the other; then none. */
+/** Faults for the requests to one path, in order; then none. */
 function faultsAt(path: string, faults: readonly (Fault | undefined)[]): (asked: Asked) => Fault | undefined {
   const left = [...faults]
   return (asked) => (asked.path === path ? left.shift() : undefined)
 }
 
-/** Calls a guarded tool that must not run, and gives what is thrown. */
+/** Calls a guarded tool that must not run. Returns the error. */
 async function refused(options: StandInOptions, more: Partial<ClientOptions> = {}): Promise<unknown> {
   const { client } = await start(options, more)
   const { runs, tool } = counting('ran')
@@ -91,7 +91,7 @@ async function refused(options: StandInOptions, more: Partial<ClientOptions> = {
 }
 
 describe('an allowed call', () => {
-  it('runs once, with the arguments that were judged, and is reported with the hash of its result', async () => {
+  it('runs once with the judged arguments and is reported with the hash of its result', async () => {
     const { gateway, client } = await start()
     const { runs, tool } = counting({ lines: ['b', 'a'], count: 2 })
     const read = client.guard('fs/read_file', tool)
@@ -110,7 +110,7 @@ describe('an allowed call', () => {
     })
   })
 
-  it('is not changed by a caller that changes its arguments meanwhile', async () => {
+  it('does not change if the caller changes the arguments', async () => {
     const { gateway, client } = await start({
       fault: faultsAt('/v1/evaluate', [{ kind: 'delay', milliseconds: 50 }]),
     })
@@ -123,7 +123,7 @@ describe('an allowed call', () => {
     expect(gateway.receipts('decision')[0]?.args_hash).toBe(sha256Hex('{"to":{"path":"harmless"}}'))
   })
 
-  it('is read once, also if it shows something else at every look', async () => {
+  it('is read once, also if a getter returns different values', async () => {
     const { gateway, client } = await start()
     const { runs, tool } = counting(null)
     let looks = 0
@@ -138,7 +138,7 @@ describe('an allowed call', () => {
     expect(gateway.receipts('decision')[0]?.args_hash).toBe(sha256Hex('{"path":"harmless"}'))
   })
 
-  it('gets ordinary objects, and no prototype from a key of that name', async () => {
+  it('gets ordinary objects, and `__proto__` sets no prototype', async () => {
     const { client } = await start()
     const { runs, tool } = counting(null)
     await client.guard('fs/read_file', tool)(JSON.parse('{"__proto__":{"admin":true},"a":[1]}'))
@@ -148,7 +148,7 @@ describe('an allowed call', () => {
     expect('admin' in args).toBe(false)
   })
 
-  it('tells the tool its receipt and the signal', async () => {
+  it('passes the receipt and the signal to the tool', async () => {
     const { gateway, client } = await start()
     const { signal } = new AbortController()
     const seen = await client.guard('fs/read_file', (_: object, run) => [run.receipt, run.signal === signal])(
@@ -163,8 +163,12 @@ describe('an allowed call', () => {
     ['a text', 'done', '"done"'],
     ['null', null, 'null'],
     ['nothing', undefined, ''],
-    ['what JSON leaves out', { at: new Date(0), not: undefined }, '{"at":"1970-01-01T00:00:00.000Z"}'],
-    ['what JSON cannot hold', { big: 1n }, canonicalize({ bytes: 0, sha256: sha256Hex('') })],
+    [
+      'members that JSON leaves out',
+      { at: new Date(0), not: undefined },
+      '{"at":"1970-01-01T00:00:00.000Z"}',
+    ],
+    ['a value that JSON cannot express', { big: 1n }, canonicalize({ bytes: 0, sha256: sha256Hex('') })],
     [
       'more than half a mebibyte',
       'x'.repeat(600_000),
@@ -176,7 +180,7 @@ describe('an allowed call', () => {
     expect(gateway.receipts('effect')).toMatchObject([{ effect_hash: sha256Hex(hashed) }])
   })
 
-  it('is reported by a digest if the gateway takes less', async () => {
+  it('is reported by a digest if it is too large for the gateway', async () => {
     const { gateway, client } = await start({
       fault: ({ path, body }) =>
         path === '/v1/effects' && JSON.stringify(body).length > 500
@@ -194,7 +198,7 @@ describe('the type of a guarded tool', () => {
   const client = createClient({ url: 'https://a', token: 't' })
   const tool = ({ path }: { path: string }): number => path.length
 
-  it('has a denial in it unless denials are thrown', () => {
+  it('includes a denial unless denials are thrown', () => {
     const thrown = client.guard('fs/read_file', tool)
     const returned = client.guard('fs/read_file', tool, { onDenied: 'return' })
     const options: GuardOptions = {}
@@ -208,7 +212,7 @@ describe('the type of a guarded tool', () => {
 })
 
 describe('nothing runs', () => {
-  it('on DENY, and the denial says why and what to do', async () => {
+  it('on DENY, and the denial has a reason and a remedy', async () => {
     const { gateway, client } = await start()
     const { runs, tool } = counting(null)
     const thrown = await client
@@ -243,7 +247,7 @@ describe('nothing runs', () => {
     ['a class', { at: new Date() }],
     ['undefined', { a: undefined }],
     ['a function', { run: () => 1 }],
-    ['a number that JSON cannot hold', { a: Infinity }],
+    ['a number that JSON cannot express', { a: Infinity }],
     ['half a surrogate pair', { a: '\ud800' }],
   ])('if the arguments hold %s, and nobody is asked', async (_, args) => {
     const { gateway, client } = await start()
@@ -270,25 +274,25 @@ describe('nothing runs', () => {
     expect(await refused({ fault }, { timeout: 50, retries: 0 })).toMatchObject({ code: 'gateway-timeout' })
   })
 
-  it('if the host’s fetch never comes back and does not listen to its signal', async () => {
+  it('if `fetch` never returns and ignores its signal', async () => {
     const fetch = (): Promise<Response> => new Promise(() => undefined)
     expect(await refused({}, { timeout: 50, retries: 0, fetch })).toMatchObject({ code: 'gateway-timeout' })
   })
 
   it.each<[string, Fault, string]>([
     ['is cut off', { kind: 'cut' }, 'gateway-unreachable'],
-    ['is half of one', { kind: 'half' }, 'answer-invalid'],
-    ['says it is a page', { kind: 'type', type: 'text/html' }, 'answer-invalid'],
+    ['is half an answer', { kind: 'half' }, 'answer-invalid'],
+    ['has the type of a page', { kind: 'type', type: 'text/html' }, 'answer-invalid'],
     ['has no type', { kind: 'type', type: '' }, 'answer-invalid'],
-    ['is nothing', { kind: 'garbage', text: '' }, 'answer-invalid'],
+    ['is empty', { kind: 'garbage', text: '' }, 'answer-invalid'],
     ['is a list', { kind: 'garbage', text: '[]' }, 'answer-invalid'],
-    ['is the word alone', { kind: 'garbage', text: '"ALLOW"' }, 'answer-invalid'],
+    ['is only the word ALLOW', { kind: 'garbage', text: '"ALLOW"' }, 'answer-invalid'],
     [
       'says everything twice',
       { kind: 'garbage', text: '{"verdict":"DENY","verdict":"ALLOW"}' },
       'answer-invalid',
     ],
-    ['leads elsewhere', { kind: 'redirect', to: '/v1/status' }, 'gateway-unreachable'],
+    ['is a redirect', { kind: 'redirect', to: '/v1/status' }, 'gateway-unreachable'],
     ['has status 500', { kind: 'status-after', status: 500 }, 'http-error'],
     ['has status 502', { kind: 'status-after', status: 502 }, 'http-error'],
     ['has status 503', { kind: 'status-after', status: 503 }, 'http-error'],
@@ -298,13 +302,17 @@ describe('nothing runs', () => {
       { kind: 'members', members: { verdict: 'allow' } },
       'answer-invalid',
     ],
-    ['spells the verdict otherwise', { kind: 'members', members: { verdict: 'ALLOWED' } }, 'answer-invalid'],
+    ['misspells the verdict', { kind: 'members', members: { verdict: 'ALLOWED' } }, 'answer-invalid'],
     ['has a verdict that is a list', { kind: 'members', members: { verdict: ['ALLOW'] } }, 'answer-invalid'],
     ['has no verdict', { kind: 'members', members: { verdict: undefined } }, 'answer-invalid'],
     ['allows without a receipt', { kind: 'members', members: { receipt: null } }, 'answer-invalid'],
     ['allows with half a receipt', { kind: 'members', members: { receipt: 'abc' } }, 'answer-invalid'],
-    ['allows without an end', { kind: 'members', members: { expires: null } }, 'answer-invalid'],
-    ['allows until some day', { kind: 'members', members: { expires: 'tomorrow' } }, 'answer-invalid'],
+    ['allows without an expiry', { kind: 'members', members: { expires: null } }, 'answer-invalid'],
+    [
+      'allows with an invalid expiry',
+      { kind: 'members', members: { expires: 'tomorrow' } },
+      'answer-invalid',
+    ],
     [
       'allowed until yesterday',
       { kind: 'members', members: { expires: '2020-01-01T00:00:00.000Z' } },
@@ -340,7 +348,7 @@ describe('nothing runs', () => {
     expect(await refused({}, { fetch, retries: 0 })).toMatchObject({ code: 'answer-invalid' })
   })
 
-  it('if an ALLOW took so long that its minute is nearly over', async () => {
+  it('if an ALLOW arrives when its 60 seconds are nearly over', async () => {
     let time = 0
     const fetch: Fetch = async (url, init) => {
       const response = await globalThis.fetch(url, init)
@@ -351,7 +359,7 @@ describe('nothing runs', () => {
     expect(await refused({}, { fetch, now })).toMatchObject({ code: 'decision-expired' })
   })
 
-  it('if the machine slept until its minute was over, and the clock stood still', async () => {
+  it('if the machine slept for more than 60 seconds while the monotonic clock stopped', async () => {
     let day = Date.now()
     const fetch: Fetch = async (url, init) => {
       const response = await globalThis.fetch(url, init)
@@ -361,7 +369,7 @@ describe('nothing runs', () => {
     expect(await refused({}, { fetch, time: () => day })).toMatchObject({ code: 'decision-expired' })
   })
 
-  it('if the same ALLOW comes a second time, for another call', async () => {
+  it('if the same ALLOW comes again for another call', async () => {
     const { gateway, client } = await start({}, { fetch: replaying() })
     const { runs, tool } = counting(null)
     const read = client.guard('fs/read_file', tool)
@@ -371,7 +379,7 @@ describe('nothing runs', () => {
     expect(gateway.receipts('effect')).toHaveLength(1)
   })
 
-  it('if the caller gave up before', async () => {
+  it('if the caller aborted before', async () => {
     const { gateway, client } = await start()
     const { runs, tool } = counting(null)
     const reason = new Error('enough')
@@ -382,7 +390,7 @@ describe('nothing runs', () => {
     expect(gateway.asked).toEqual([])
   })
 
-  it('if the caller gives up while the gateway answers; the ALLOW is left to expire', async () => {
+  it('if the caller aborts while the gateway answers; the ALLOW expires', async () => {
     const { gateway, client } = await start({
       fault: faultsAt('/v1/evaluate', [{ kind: 'delay', milliseconds: 300 }]),
     })
@@ -398,10 +406,10 @@ describe('nothing runs', () => {
     expect(gateway.receipts('effect')).toEqual([])
   })
 
-  it('if the caller gives up at the moment the ALLOW is there', async () => {
+  it('if the caller aborts at the moment the ALLOW arrives', async () => {
     const { gateway } = await start()
     const controller = new AbortController()
-    // The timer of a request is stopped when its answer has been read.
+    // The timer of a request is stopped after its answer is read.
     const after = (milliseconds: number, run: () => void): (() => void) => {
       const timer = setTimeout(run, milliseconds)
       return () => {
@@ -418,7 +426,7 @@ describe('nothing runs', () => {
     expect(gateway.receipts('decision')).toMatchObject([{ verdict: 'ALLOW' }])
   })
 
-  it('if the token is not known', async () => {
+  it('if the token is unknown', async () => {
     expect(await refused({}, { token: 'tg_agent_nobody' })).toMatchObject({
       code: 'token-unknown',
       status: 401,
@@ -427,7 +435,7 @@ describe('nothing runs', () => {
   })
 })
 
-/** Answers the second question with the first answer, word for word. */
+/** Answers the second request with the first answer. */
 function replaying(): Fetch {
   let kept: string | undefined
   return async (url, init) => {
@@ -447,7 +455,7 @@ describe('with a trust file', () => {
     expect(runs).toEqual([{ path: 'a' }])
   })
 
-  /** A gateway that answers every question with the ALLOW for another one. */
+  /** A gateway that answers every call with the ALLOW for another one. */
   async function mixedUp(other: { tool: string; args: object }): Promise<World> {
     const real = await start()
     const kept = await real.client.evaluate({ tool: other.tool, arguments: other.args })
@@ -472,7 +480,7 @@ describe('with a trust file', () => {
     expect(runs).toEqual([])
   })
 
-  it('and with its principal, session and tenant pinned, runs on an ALLOW for just these', async () => {
+  it('and a pinned principal, session and tenant, runs on an ALLOW for exactly these', async () => {
     const { gateway, client } = await start()
     const { runs, tool } = counting('ran')
     const context = { tenant: 'default' }
@@ -481,7 +489,7 @@ describe('with a trust file', () => {
     expect(runs).toHaveLength(1)
   })
 
-  /** What a guard makes of an ALLOW that the ledger holds, but that somebody in between puts in place of the answer. */
+  /** The outcome of a call whose answer is replaced by another ALLOW of the ledger. */
   async function handed(fields: Partial<DecisionDraft>, age: number, more: GuardOptions): Promise<unknown[]> {
     const { gateway } = await start()
     const expires = new Date(Date.now() + 60_000).toISOString()
@@ -509,13 +517,13 @@ describe('with a trust file', () => {
 
   const SESSION = { session_id: 's-1' }
 
-  it('an ALLOW of the same call, younger than the skew, passes: that much is not proven', async () => {
+  it('accepts an ALLOW of the same call that is younger than the skew: this is not proven', async () => {
     expect(await handed({}, 10_000, SESSION)).toEqual([undefined, 1])
   })
 
   it.each<[string, Partial<DecisionDraft>, number, GuardOptions]>([
     ['a year ago', {}, 365 * 86_400_000, SESSION],
-    ['well before it was asked for', {}, 45_000, SESSION],
+    ['well before the request', {}, 45_000, SESSION],
     ['just before, where clocks must agree', {}, 9_000, { ...SESSION, skew: 5_000 }],
     ['in the future', {}, -90_000, SESSION],
     ['for another principal', { principal: 'agent:evil' }, 0, SESSION],
@@ -527,7 +535,7 @@ describe('with a trust file', () => {
     expect(await handed(fields, age, more)).toEqual(['receipt-unproven', 0])
   })
 
-  it('nothing runs on an ALLOW of a gateway that does not have the pinned key', async () => {
+  it('nothing runs on an ALLOW of a gateway without the pinned key', async () => {
     const { gateway, client } = await start()
     const { runs, tool } = counting('ran')
     const { origin } = gateway.ledger
@@ -538,7 +546,7 @@ describe('with a trust file', () => {
     expect(runs).toEqual([])
   })
 
-  it('nothing runs on a DENY that is shown as an ALLOW', async () => {
+  it('nothing runs on a DENY that is presented as an ALLOW', async () => {
     const { gateway, client } = await start({
       fault: faultsAt('/v1/evaluate', [
         {
@@ -557,7 +565,7 @@ describe('with a trust file', () => {
 })
 
 describe('asking again', () => {
-  it('happens after a lost answer, and the tool runs once, on the decision that was received', async () => {
+  it('happens after a lost answer, and the tool runs once, on the received decision', async () => {
     const fault = faultsAt('/v1/evaluate', [{ kind: 'drop-after' }, { kind: 'cut' }])
     const { gateway, client } = await start({ fault })
     const seen: string[] = []
@@ -573,7 +581,7 @@ describe('asking again', () => {
     expect(gateway.receipts('decision')).toHaveLength(1)
   })
 
-  it('happens after status 429 if the gateway says when, and not before', async () => {
+  it('happens after status 429 with `Retry-After`, and not earlier', async () => {
     const { client } = await start({
       fault: faultsAt('/v1/evaluate', [{ kind: 'status', status: 429, retryAfter: '1' }]),
     })
@@ -619,7 +627,7 @@ describe('reporting', () => {
     expect(gateway.receipts('effect')).toHaveLength(1)
   })
 
-  it('that cannot be delivered is told with the result, and the tool did not run again', async () => {
+  it('that fails throws with the result, and the tool does not run again', async () => {
     const fault = ({ path }: Asked): Fault | undefined =>
       path === '/v1/effects' ? { kind: 'drop-before' } : undefined
     const { gateway, client } = await start({ fault })
@@ -641,14 +649,14 @@ describe('reporting', () => {
     expect(runs).toHaveLength(1)
   })
 
-  it('that cannot be delivered is kept quiet on demand', async () => {
+  it('that fails can be ignored with an option', async () => {
     const fault = ({ path }: Asked): Fault | undefined =>
       path === '/v1/effects' ? { kind: 'drop-before' } : undefined
     const { client } = await start({ fault }, { retries: 0 })
     expect(await client.guard('fs/read_file', () => 'ran', { onUnreported: 'return' })({})).toBe('ran')
   })
 
-  it('that is refused at once is not taken for delivered', async () => {
+  it('that is refused at once does not count as delivered', async () => {
     const { gateway, client } = await start()
     const { receipt } = await client.evaluate({ tool: 'fs/read_file' })
     expect(await client.report(receipt ?? '', { status: 'COMPLETED' })).toEqual({
@@ -663,7 +671,7 @@ describe('reporting', () => {
     })
   })
 
-  it('that was put off and then refused is not taken for delivered', async () => {
+  it('that is delayed and then refused does not count as delivered', async () => {
     const { client } = await start({
       fault: faultsAt('/v1/effects', [{ kind: 'status', status: 429, retryAfter: '0' }]),
     })
@@ -672,7 +680,7 @@ describe('reporting', () => {
     })
   })
 
-  it('happens also for a caller that gave up while the tool ran', async () => {
+  it('happens also if the caller aborted while the tool ran', async () => {
     const { gateway, client } = await start()
     const controller = new AbortController()
     const read = client.guard('fs/read_file', () => {
@@ -708,7 +716,7 @@ describe('an escalated call', () => {
     expect(approvals).toEqual([undefined, ...waiting])
   })
 
-  it('is denied if the person says no, and the denial has a receipt', async () => {
+  it('is denied if the person denies it, and the denial has a receipt', async () => {
     const { gateway, client, operator } = await start()
     const { runs, tool } = counting(null)
     const onWaiting = ({ id }: { id: string }): void => void operator.approvals.deny(id)
@@ -720,7 +728,7 @@ describe('an escalated call', () => {
     expect(runs).toEqual([])
   })
 
-  it('does not run if nobody answers in time', async () => {
+  it('does not run without an answer in time', async () => {
     const { client } = await start()
     const { runs, tool } = counting(null)
     const send = client.guard('mail/send', tool, { approval: { wait: 150 } })
@@ -729,7 +737,7 @@ describe('an escalated call', () => {
     expect(runs).toEqual([])
   })
 
-  it('does not wait if that is not wanted, and can be made again with the approval', async () => {
+  it('does not wait with `wait: false`, and can be made again with the approval', async () => {
     const { client, operator } = await start()
     const { runs, tool } = counting('ran')
     const send = client.guard('mail/send', tool, { approval: { wait: false } })
@@ -744,7 +752,7 @@ describe('an escalated call', () => {
     })
   })
 
-  it('does not run if the caller gives up while it waits', async () => {
+  it('does not run if the caller aborts while it waits', async () => {
     const { client } = await start()
     const { runs, tool } = counting(null)
     const controller = new AbortController()
@@ -754,7 +762,7 @@ describe('an escalated call', () => {
     expect(runs).toEqual([])
   })
 
-  it('does not run if whoever is told that it waits throws', async () => {
+  it('does not run if `onWaiting` throws', async () => {
     const { client } = await start()
     const { runs, tool } = counting(null)
     const onWaiting = (): void => {
@@ -766,7 +774,7 @@ describe('an escalated call', () => {
     expect(runs).toEqual([])
   })
 
-  it('runs with the arguments that were approved, whatever the caller did to them meanwhile', async () => {
+  it('runs with the approved arguments, even if the caller changes them', async () => {
     const { client, operator } = await start()
     const { runs, tool } = counting(null)
     const args = { to: 'a@example.com' }
@@ -778,7 +786,7 @@ describe('an escalated call', () => {
     expect(runs).toEqual([{ to: 'a@example.com' }])
   })
 
-  it('is not asked about forever if the gateway contradicts itself', async () => {
+  it('stops asking if the gateway contradicts itself', async () => {
     const fault = ({ path, method }: Asked): Fault | undefined =>
       method === 'GET' && path.startsWith('/v1/approvals/')
         ? { kind: 'members', members: { status: 'granted' } }

@@ -1,5 +1,5 @@
-// The law of a guard: whatever happens between client and gateway, a tool runs at most once a call, only on an ALLOW that the
-// gateway gave to exactly this call, and what it did is recorded at most once.
+// Checks the law of a guard under random faults: a tool runs at most once per call, only on an ALLOW for exactly this call, and its
+// effect is recorded at most once.
 
 import fc from 'fast-check'
 import { expect } from 'vitest'
@@ -10,7 +10,7 @@ import { AGENT_TOKEN, OPERATOR_TOKEN, startStandIn, type Asked, type StandIn } f
 
 const TOOLS = ['fs/read_file', 'mail/send', 'fs/delete'] as const
 
-/** What happens to the requests to a path, in their order; none of them twice. */
+/** The faults of the requests to a path, in order. */
 interface Weather {
   readonly evaluate: readonly (Fault | undefined)[]
   readonly effects: readonly (Fault | undefined)[]
@@ -51,7 +51,7 @@ const spoiled: fc.Arbitrary<Fault | undefined> = fc.oneof(
   }),
 )
 
-// An answer that does not say what may be handed on.
+// An answer without a delivery.
 const misdelivered: fc.Arbitrary<Fault> = fc.record({
   kind: fc.constant('members' as const),
   members: fc.oneof(
@@ -71,17 +71,17 @@ const calls = fc.array(fc.record({ tool: fc.constantFrom(...TOOLS), throws: fc.b
   maxLength: 3,
 })
 
-/** How often what happened, so that the law is known to have been tried. */
+/** Counts of outcomes, to show that each was tested. */
 export interface Tally {
   ran: number
   kept: number
   unreported: number
 }
 
-// The checks look through the whole ledger, so every so many storms there is a new one.
+// The checks read the whole ledger, so it is replaced regularly.
 const STORMS_A_LEDGER = 100
 
-/** Holds the law against so many storms. */
+/** Checks the law in this many rounds. */
 export async function holdLaw(storms: number): Promise<Tally> {
   const tally: Tally = { ran: 0, kept: 0, unreported: 0 }
   for (let left = storms; left > 0; left -= STORMS_A_LEDGER)
@@ -115,7 +115,7 @@ async function holdOn(storms: number, tally: Tally): Promise<void> {
   }
 }
 
-/** A client whose pauses and timeouts are a twentieth of what it thinks they are. */
+/** A client whose clock runs twenty times as fast. */
 function connect({ url }: StandIn, token: string): Client {
   const after = (milliseconds: number, run: () => void): (() => void) => {
     const timer = setTimeout(run, milliseconds / 20)
@@ -181,7 +181,7 @@ function checkRuns(
   expect(runs.length).toBeLessThanOrEqual(1)
   for (const receipt of runs) {
     const sealed = gateway.ledger.entries.find(({ id }) => id === receipt)
-    // Sound: what follows fails for anything else.
+    // Sound: the checks below fail for anything else.
     const decision = sealed?.receipt as Decision | undefined
     expect(decision).toMatchObject({ kind: 'decision', verdict: 'ALLOW', tool })
     expect(decision?.args_hash).toBe(sha256Hex(canonicalize({ number })))

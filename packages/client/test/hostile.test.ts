@@ -1,11 +1,11 @@
-// A guard against a hostile way to the gateway. The law is in `hostile-law.ts`; `hostile.deep.ts` holds it for longer.
+// Checks the law of a guard under random faults, see `hostile-law.ts`. `hostile.deep.ts` has more rounds.
 
 import { expect, it } from 'vitest'
 import { holdLaw } from './hostile-law.ts'
 
-it('runs a tool at most once a call, and never without an ALLOW for it, whatever happens on the way', async () => {
+it('runs a tool at most once per call and never without its ALLOW, under random faults', async () => {
   const tally = await holdLaw(150)
-  // Chance decides what a storm brings: there are more of them until each outcome was really tried.
+  // Faults are random, so rounds are added until each outcome occurred.
   for (let more = 0; more < 50 && tally.unreported === 0; more++) {
     const { ran, kept, unreported } = await holdLaw(20)
     tally.ran += ran

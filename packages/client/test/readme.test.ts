@@ -1,4 +1,4 @@
-// The programs of the README compile, and run against the real gateway. Needs the build.
+// Compiles the programs of the README and runs them against the real gateway. Needs the build.
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const programs = [...text.matchAll(/^## (.*)\n\n```ts\n([^]*?)```$/gm)].map(([, 
   code,
 }))
 
-// Inside of the repository, so that our packages are found by their names.
+// Inside the repository, so that our packages resolve.
 let folder: string
 let gateway: RealGateway
 
@@ -32,7 +32,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** What the compiler says, under the flags of the repository. */
+/** The output of the compiler with the flags of the repository. */
 function mistakes(): string[] {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path)) as {
     config: object
@@ -46,12 +46,12 @@ function mistakes(): string[] {
 }
 
 describe('the README', () => {
-  it('has programs, and they compile', () => {
+  it('has programs that compile', () => {
     expect(programs.map(({ title }) => title)).toEqual([
       'Guard a tool',
       'Let a person decide',
       'Check a receipt',
-      'Ask by hand, and follow the ledger',
+      'Ask manually and stream receipts',
     ])
     expect(text.match(/^```ts$/gm)).toHaveLength(programs.length)
     expect(mistakes()).toEqual([])
@@ -64,7 +64,7 @@ describe('the README', () => {
       /^waits for a person: demo\/post_note .*\nposted to https:\/\/partner.example\/notes\n$/,
     ],
     ['Check a receipt', /^decision [0-9a-f]{64} is entry \d+ of \d+; signature checked\n$/],
-    ['Ask by hand, and follow the ledger', /^\d+ decision\n\d+ effect\n$/],
+    ['Ask manually and stream receipts', /^\d+ decision\n\d+ effect\n$/],
   ])('has a program that runs: %s', (title, says) => {
     const i = programs.findIndex((program) => program.title === title)
     const { stdout, stderr, status } = spawnSync(
@@ -87,7 +87,7 @@ describe('the README', () => {
     expect(status).toBe(0)
   })
 
-  it('speaks of every name that can be called', () => {
+  it('lists every function', () => {
     const made = client.createClient({ url: 'https://a', token: 't' })
     const functions = Object.keys(client).filter(
       (name) => !/^(Approval|Effect|Tool|Tollgate|Withheld)/.test(name),
@@ -103,7 +103,7 @@ describe('the README', () => {
     for (const name of names) expect(table, name).toContain(name)
   })
 
-  it('lists every code of the client’s own', () => {
+  it('lists every error code of the client', () => {
     const source = readFileSync(new URL('../src/error.ts', import.meta.url), 'utf8')
     const [, union = ''] = /export type ClientErrorCode =\n([^]*?)\n\n/.exec(source) ?? []
     const codes = [...union.matchAll(/'([a-z-]+)'/g)].map(([, code = '']) => code)

@@ -1,4 +1,4 @@
-// What can go wrong between a client and its gateway, on purpose.
+// Injects faults between a client and the stand-in gateway.
 
 import type { ServerResponse } from 'node:http'
 import type { Reply } from './stand-in.ts'
@@ -6,32 +6,32 @@ import type { Reply } from './stand-in.ts'
 export type Fault =
   /** The connection breaks before the request is processed. */
   | { readonly kind: 'drop-before' }
-  /** The request is processed, and the answer is lost. */
+  /** The request is processed and the answer is lost. */
   | { readonly kind: 'drop-after' }
-  /** Processed, answered late. */
+  /** The answer is late. */
   | { readonly kind: 'delay'; readonly milliseconds: number }
-  /** Processed, and never answered. */
+  /** The request is processed and never answered. */
   | { readonly kind: 'hang' }
-  /** Processed twice, as by a proxy that tries again; the second answer is given. */
+  /** The request is processed twice, as by a retrying proxy. The second answer is returned. */
   | { readonly kind: 'twice' }
   /** The connection breaks in the middle of the answer. */
   | { readonly kind: 'cut' }
-  /** Half of the answer comes as if it were all. */
+  /** Half of the answer is sent as if it were complete. */
   | { readonly kind: 'half' }
-  /** The answer says that it is something else. */
+  /** The answer has another content type. */
   | { readonly kind: 'type'; readonly type: string }
-  /** Something else comes, with status 200. */
+  /** Another text is sent with status 200. */
   | { readonly kind: 'garbage'; readonly text: string }
-  /** Not processed, and answered with this status. */
+  /** The request is not processed and answered with this status. */
   | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: string }
-  /** Processed, and then answered with this status. */
+  /** The request is processed and answered with this status. */
   | { readonly kind: 'status-after'; readonly status: number }
-  /** Members of the answer are something else; undefined takes one away. */
+  /** Members of the answer are replaced; undefined removes one. */
   | { readonly kind: 'members'; readonly members: Readonly<Record<string, unknown>> }
-  /** Sent elsewhere. */
+  /** The answer is a redirect. */
   | { readonly kind: 'redirect'; readonly to: string }
 
-/** Answers a request, with a fault or without one. */
+/** Answers a request, with or without a fault. */
 export async function respond(
   response: ServerResponse,
   fault: Fault | undefined,
@@ -49,7 +49,7 @@ export async function respond(
   spoil(response, fault, await answer())
 }
 
-/** Gives a good answer, or what the fault makes of it. */
+/** Sends the answer, changed by the fault. */
 function spoil(response: ServerResponse, fault: Fault | undefined, reply: Reply): void {
   const { status, type, text } = reply
   switch (fault?.kind) {

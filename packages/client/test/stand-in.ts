@@ -1,5 +1,5 @@
-// A stand-in for the gateway that speaks its wire format, over a real ledger in memory. It judges by a function, and can be
-// told to misbehave: see `stand-in-faults.ts`.
+// A stand-in for the gateway with its wire format and a real ledger in memory. It judges with a function and can inject faults,
+// see `stand-in-faults.ts`.
 
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -33,7 +33,7 @@ export const OPERATOR_TOKEN = `tg_operator_${'o'.repeat(43)}`
 const POLICY_HASH = sha256Hex('the policy of the stand-in')
 const ALLOWED_FOR = 60_000
 
-/** A request as the stand-in sees it. */
+/** A received request. */
 export interface Asked {
   readonly method: string
   readonly path: string
@@ -42,7 +42,7 @@ export interface Asked {
   readonly body: JsonObject
 }
 
-/** What the stand-in answers. */
+/** An answer of the stand-in. */
 export interface Reply {
   readonly status: number
   readonly type: string
@@ -51,22 +51,22 @@ export interface Reply {
 }
 
 export interface StandInOptions {
-  /** The reason code for a call; its verdict goes with it. */
+  /** Returns the reason code for a call. It determines the verdict. */
   readonly judge?: (call: JsonObject) => string
-  /** What the gateway finds in an output, and what it says may be handed on. */
+  /** Inspects an output. */
   readonly inspect?: (output: Json | undefined) => Inspected
-  /** What goes wrong with a request. */
+  /** The fault of a request. */
   readonly fault?: (asked: Asked) => Fault | undefined
   /** Other pages, for a browser. */
   readonly pages?: Readonly<Record<string, { readonly type: string; readonly text: string }>>
 }
 
-/** What the gateway finds in an output. */
+/** The result of an inspection. */
 export interface Inspected {
   readonly delivery: 'full' | 'redacted' | 'withheld'
   readonly labels?: readonly string[]
   readonly findings?: readonly string[]
-  /** What is left, if it is redacted. */
+  /** The redacted output. */
   readonly output?: Json
 }
 
@@ -75,7 +75,7 @@ export interface StandIn {
   /** The trust file of its ledger. */
   readonly trust: string
   readonly ledger: TestLedger
-  /** Every request that was processed, in order, as `METHOD path`. */
+  /** Every processed request, in order, as `METHOD path`. */
   readonly asked: string[]
   /** Receipts of one kind. */
   receipts<K extends Receipt['kind']>(kind: K): readonly Extract<Receipt, { kind: K }>[]
@@ -93,7 +93,7 @@ interface Waiting {
   answer: string | undefined
 }
 
-/** By the name of the tool: what reads is allowed, what sends needs a person, the rest is denied. */
+/** Allows tools that read, escalates tools that send, and denies all others, by their names. */
 export function judgeByName({ tool }: JsonObject): string {
   if (typeof tool === 'string' && /read|list|echo/.test(tool)) return 'RULE_ALLOWED'
   return typeof tool === 'string' && tool.includes('send') ? 'APPROVAL_REQUIRED' : 'NO_RULE_MATCHED'
@@ -278,7 +278,7 @@ export async function startStandIn(options: StandInOptions = {}): Promise<StandI
   }
 
   function fits(index: number, query: URLSearchParams): boolean {
-    // Sound: receipts are objects; what a kind does not have is undefined.
+    // Sound: receipts are objects; missing members are undefined.
     const receipt = ledger.entries[index]?.receipt as unknown as Record<string, unknown>
     return ['kind', 'tool', 'verdict', 'principal', 'decision'].every(
       (name) => !query.has(name) || receipt[name] === query.get(name),
@@ -320,7 +320,7 @@ export async function startStandIn(options: StandInOptions = {}): Promise<StandI
     if (path === '/v1/checkpoint') return plain(await ledger.checkpointAt())
     if (path === '/v1/status') return json(200, statusOf(ledger))
     if (path === '/v1/freeze' && method === 'POST') {
-      // Sound enough for a stand-in: what is wrong with it, the ledger says.
+      // Good enough for a stand-in: the ledger refuses invalid receipts.
       const { id } = await append({
         kind: 'freeze',
         by: 'user:olga',

@@ -1,4 +1,4 @@
-// One receipt, checked here: what must hold, and every way in which a gateway could lie about it.
+// Verifies one receipt, and refuses every way in which a gateway could forge it.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -18,7 +18,7 @@ import { OPERATOR_TOKEN, startStandIn, type StandIn } from './stand-in.ts'
 
 const POLICY = hash('policy')
 
-/** A ledger with a writer, whose key is retired and replaced half way: genesis, key, decision, retire, add, decision. */
+/** A ledger whose writer gets a new key: genesis, key, decision, retire, add, decision. */
 async function makeLedger(): Promise<TestLedger> {
   const ledger = await createLedger()
   await begin(ledger)
@@ -66,7 +66,7 @@ beforeAll(async () => {
   good = { ...(await prove(ledger, 2)), trust: trustOf(ledger), keys: await keysOf(ledger, 0, 1, 3, 4) }
 })
 
-/** Evidence that is good but for this must not be believed. */
+/** Expects evidence with this change to be refused. Returns the message. */
 async function refused(change: Partial<ReceiptEvidence>): Promise<string> {
   const fault = await verifyReceipt({ ...good, ...change }).then(
     () => expect.fail('it was believed'),
@@ -77,25 +77,25 @@ async function refused(change: Partial<ReceiptEvidence>): Promise<string> {
 }
 
 describe('a receipt', () => {
-  it('holds if the ledger vouches for it and its writer signed it', async () => {
+  it('is valid if it is in the ledger and its writer signed it', async () => {
     const found = await verifyReceipt({ ...good, id: ledger.entries[2]?.id ?? '', index: 2 })
     expect(found).toMatchObject({ index: 2, id: ledger.entries[2]?.id, signature: 'checked' })
     expect(found.receipt).toEqual(ledger.entries[2]?.receipt)
     expect(found.checkpoint).toMatchObject({ size: 6, origin: ledger.origin })
   })
 
-  it('holds under a later key as well', async () => {
+  it('is valid under a later key as well', async () => {
     const found = await verifyReceipt({ ...good, ...(await prove(ledger, 5)) })
     expect(found).toMatchObject({ index: 5, signature: 'checked' })
   })
 
-  it.each([0, 1, 3, 4])('holds if it is about the keys themselves (%i)', async (index) => {
+  it.each([0, 1, 3, 4])('is valid if it is a key receipt (%i)', async (index) => {
     expect(await verifyReceipt({ ...good, ...(await prove(ledger, index)) })).toMatchObject({
       signature: 'checked',
     })
   })
 
-  it('says so if its signature was not checked for want of keys', async () => {
+  it('reports an unchecked signature if no keys are given', async () => {
     const { envelope, proof, trust } = good
     expect(await verifyReceipt({ envelope, proof, trust })).toMatchObject({
       index: 2,
@@ -103,19 +103,21 @@ describe('a receipt', () => {
     })
   })
 
-  it('does not hold if it is not the one that was asked about', async () => {
-    expect(await refused({ id: ledger.entries[5]?.id ?? '' })).toContain('another receipt')
+  it('is refused if it is not the requested one', async () => {
+    expect(await refused({ id: ledger.entries[5]?.id ?? '' })).toContain('not the requested receipt')
   })
 
-  it('does not hold at another place than the one that was named', async () => {
-    expect(await refused({ index: 3 })).toContain('another place')
+  it('is refused at another index', async () => {
+    expect(await refused({ index: 3 })).toContain('another index than expected')
   })
 
-  it('does not hold with the proof of another', async () => {
-    expect(await refused({ proof: (await prove(ledger, 5)).proof })).toContain('does not lead')
+  it('is refused with the proof of another receipt', async () => {
+    expect(await refused({ proof: (await prove(ledger, 5)).proof })).toContain(
+      'does not show that this receipt is in the checkpoint',
+    )
   })
 
-  it('does not hold if a byte of it is changed', async () => {
+  it('is refused if a byte of it is changed', async () => {
     const envelope = Buffer.from(good.envelope)
       .toString()
       .replace('"sig":"', '"sig":"A')
@@ -123,35 +125,37 @@ describe('a receipt', () => {
     expect(await refused({ envelope })).toContain('not proven')
   })
 
-  it('does not hold under the keys of another ledger', async () => {
+  it('is refused under the keys of another ledger', async () => {
     const other = await createLedger({ origin: ledger.origin, salt: 'other' })
-    expect(await refused({ trust: trustOf(other) })).toContain('no known ledger key')
+    expect(await refused({ trust: trustOf(other) })).toContain('no known key of the ledger')
     const elsewhere = await createLedger({ origin: 'ledger.example/elsewhere' })
-    expect(await refused({ trust: trustOf(elsewhere) })).toContain('not the one asked about')
+    expect(await refused({ trust: trustOf(elsewhere) })).toContain('not of the expected one')
   })
 
-  it('does not hold without the witnesses that the trust file asks for', async () => {
+  it('is refused without the witnesses that the trust file requires', async () => {
     const witness = noteKey('witness.example', (await fixedKey('witness')).publicKey, 4)
     expect(await refused({ trust: trustOf(ledger, { witnesses: [witness], quorum: 1 }) })).toContain(
       '0 witnesses',
     )
   })
 
-  it('does not hold in a ledger that is shorter than it was', async () => {
+  it('is refused in a ledger that is shorter than the pinned checkpoint', async () => {
     const trust = trustOf(ledger, { checkpoint: await ledger.checkpointAt() })
     const short = await prove(ledger, 2, await ledger.checkpointAt(3))
     expect(await refused({ ...short, trust })).toContain('shorter')
   })
 
-  it('does not hold in a ledger that shows another history of the pinned length', async () => {
+  it('is refused in a ledger with another history of the pinned length', async () => {
     const forked = await sealCheckpoint(
       { origin: ledger.origin, size: 6, root: new Uint8Array(32).fill(7) },
       [ledger.ledgerKey],
     )
-    expect(await refused({ trust: trustOf(ledger, { checkpoint: forked }) })).toContain('two histories')
+    expect(await refused({ trust: trustOf(ledger, { checkpoint: forked }) })).toContain(
+      'two different histories',
+    )
   })
 
-  it('does not hold if it says that it is of another ledger', async () => {
+  it('is refused if it names another ledger', async () => {
     const strange = await createLedger({ salt: 'strange' })
     await begin(strange)
     await strange.append(decision(POLICY, { ledger: 'ledger.example/other' }))
@@ -163,7 +167,7 @@ describe('a receipt', () => {
     expect(await refused(change)).toContain('another ledger')
   })
 
-  it('does not hold if its signature is wrong, though the ledger took it', async () => {
+  it('is refused if its signature is invalid, although it is in the ledger', async () => {
     const careless = await createLedger({ salt: 'careless' })
     await begin(careless)
     const { envelope } = await sealReceipt(careless.prepare(decision(POLICY)), careless.writerKey)
@@ -180,31 +184,31 @@ describe('a receipt', () => {
     expect(await verifyReceipt(unsigned)).toMatchObject({ signature: 'unchecked' })
   })
 
-  it('is refused with a trust file that is none', async () => {
+  it('is refused with an invalid trust file', async () => {
     await expect(verifyReceipt({ ...good, trust: '{}' })).rejects.toMatchObject({ code: 'TRUST_MALFORMED' })
   })
 })
 
 describe('the key of a writer', () => {
-  it('is not known without the beginning of the ledger', async () => {
-    expect(await refused({ keys: await keysOf(ledger, 1, 3, 4) })).toContain('beginning')
-    expect(await refused({ keys: [] })).toContain('beginning')
+  it('is unknown without the genesis receipt', async () => {
+    expect(await refused({ keys: await keysOf(ledger, 1, 3, 4) })).toContain('genesis receipt is missing')
+    expect(await refused({ keys: [] })).toContain('genesis receipt is missing')
   })
 
-  it('is not known if the ledger did not bring it', async () => {
+  it('is unknown if the ledger did not add it', async () => {
     expect(await refused({ keys: await keysOf(ledger, 0) })).toContain('no key')
   })
 
-  it('is not taken from a receipt that the ledger does not prove', async () => {
+  it('must come from a receipt that the ledger proves', async () => {
     const forged = await makeForgery()
     expect(await refused({ keys: [...(await keysOf(ledger, 0)), forged] })).toContain('not proven')
   })
 
-  it('is not taken from a receipt of another kind', async () => {
-    expect(await refused({ keys: await keysOf(ledger, 0, 1, 2) })).toContain('does not')
+  it('must come from a key receipt', async () => {
+    expect(await refused({ keys: await keysOf(ledger, 0, 1, 2) })).toContain('not a key receipt')
   })
 
-  it('does not count before it was brought, nor after it was retired', async () => {
+  it('is not active before it is added or after it is retired', async () => {
     const ahead = await createLedger({ salt: 'ahead' })
     await ahead.append({
       kind: 'genesis',
@@ -223,7 +227,7 @@ describe('the key of a writer', () => {
     const keys = await keysOf(ahead, 0, 2, 3)
     for (const index of [1, 4]) {
       const change = { ...(await prove(ahead, index)), keys, trust: trustOf(ahead) }
-      expect(await refused(change)).toContain('not in service')
+      expect(await refused(change)).toContain('not active then')
     }
   })
 
@@ -235,11 +239,11 @@ describe('the key of a writer', () => {
     expect(await refused(change)).toContain('no key')
   })
 
-  it('is brought once', async () => {
+  it('is added once', async () => {
     expect(await refused({ keys: await keysOf(ledger, 0, 1, 1) })).toContain('twice')
   })
 
-  it('is not brought by a writer', async () => {
+  it('is not added by a writer', async () => {
     const seized = await createLedger({ salt: 'seized' })
     await begin(seized)
     const own = await fixedKey('seized')
@@ -255,7 +259,7 @@ describe('the key of a writer', () => {
   })
 })
 
-/** A receipt that brings the writer's key, of a ledger that nobody trusts, with the proof of ours. */
+/** A key receipt of an untrusted ledger, with a proof of the trusted one. */
 async function makeForgery(): Promise<Proven> {
   const other = await createLedger({ origin: ledger.origin, salt: 'forged' })
   await begin(other)
@@ -276,7 +280,7 @@ describe('a client', () => {
     return receipt ?? ''
   }
 
-  it('fetches what proves a receipt, and believes it only under the pinned keys', async () => {
+  it('fetches a receipt with its proof and verifies it under the pinned keys', async () => {
     const client = createClient({ url: gateway.url, token: OPERATOR_TOKEN })
     const id = await denied()
     expect(await client.receipts.verify(id, gateway.trust)).toMatchObject({
@@ -288,7 +292,7 @@ describe('a client', () => {
     await expect(client.receipts.verify(id, stranger)).rejects.toMatchObject({ code: 'receipt-unproven' })
   })
 
-  it('is not taken in by a gateway that answers with another receipt', async () => {
+  it('refuses a gateway that answers with another receipt', async () => {
     const [one, other] = [await denied(), await denied()]
     const client = createClient({
       url: gateway.url,
@@ -298,7 +302,7 @@ describe('a client', () => {
     await expect(client.receipts.verify(one, gateway.trust)).rejects.toMatchObject({ code: 'answer-invalid' })
   })
 
-  it('is not taken in by a gateway that puts another name on it', async () => {
+  it('refuses a gateway that gives a receipt another id', async () => {
     const [one, other] = [await denied(), await denied()]
     const client = createClient({
       url: gateway.url,
@@ -311,7 +315,7 @@ describe('a client', () => {
     })
     await expect(client.receipts.verify(one, gateway.trust)).rejects.toMatchObject({
       code: 'receipt-unproven',
-      message: expect.stringContaining('another receipt') as string,
+      message: expect.stringContaining('not the requested receipt') as string,
     })
   })
 })

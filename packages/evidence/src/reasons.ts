@@ -133,22 +133,13 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
     'The call is malformed, or can be read in more than one way.',
     'Send plain JSON: UTF-8, no duplicate keys, no numbers beyond 2^53-1, at most 64 levels.',
   ),
-  SYSTEM_FROZEN: deny(
-    'All calls of this gateway are frozen.',
-    'Wait. An operator lifts the freeze with `tollgate unfreeze all`.',
-  ),
+  SYSTEM_FROZEN: deny('All calls are frozen.', 'Wait. An operator can run `tollgate unfreeze all`.'),
   AGENT_KILLED: deny(
     'This principal is frozen.',
     'Stop the agent. An operator checks its receipts, then lifts the freeze with `tollgate unfreeze principal NAME`.',
   ),
-  TOOL_FROZEN: deny(
-    'This tool is frozen.',
-    'Use another tool, or ask an operator to run `tollgate unfreeze tool NAME`.',
-  ),
-  SESSION_FROZEN: deny(
-    'This session is frozen.',
-    'Ask an operator to run `tollgate unfreeze session ID`, or to agree to a new session.',
-  ),
+  TOOL_FROZEN: deny('This tool is frozen.', 'Use another tool, or ask an operator to lift the freeze.'),
+  SESSION_FROZEN: deny('This session is frozen.', 'Ask an operator to lift the freeze.'),
   QUOTA_EXCEEDED: deny(
     'This principal was denied too often. Further denials are only counted.',
     'Stop the agent, read its last receipts, then ask an operator to run `tollgate unfreeze principal NAME`.',
@@ -167,7 +158,7 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   ),
   SCHEMA_VIOLATION: deny(
     'The arguments do not match the schema of the tool.',
-    'Correct the arguments. The detail of the answer names the place.',
+    'Correct the arguments. The detail names the place.',
   ),
   CONTEXT_MISMATCH: deny(
     'The policy does not cover the environment, tenant or workspace of this call.',
@@ -256,28 +247,16 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   ),
   OUTSIDE_HOURS: deny(
     'The policy does not allow this call at this time of the day or week.',
-    'Try again later. The detail of the answer says when.',
+    'Try again later. The detail says when.',
   ),
-  RATE_EXCEEDED: deny(
-    'The rate limit of this call is reached.',
-    'Slow down and try again later. The detail of the answer says when.',
-  ),
-  BUDGET_EXCEEDED: deny(
-    'The budget for this call is used up.',
-    'Wait for the next period, or raise the budget in the policy.',
-  ),
+  RATE_EXCEEDED: deny('The rate limit is reached.', 'Try again later. The detail says when.'),
+  BUDGET_EXCEEDED: deny('The budget is used up.', 'Wait for the next period, or raise the budget.'),
   COMPLIANCE_VIOLATION: deny(
     'A compliance rule forbids handling this class of data in this way or in this place.',
     'Use a tool in an allowed jurisdiction, or leave the data out.',
   ),
-  APPROVAL_TIMEOUT: deny(
-    'The request for approval ended without an answer.',
-    'Send the call again to open a new request.',
-  ),
-  APPROVAL_REFUSED: deny(
-    'A person denied this call.',
-    'Do not repeat the call. Ask the approver that the receipt names.',
-  ),
+  APPROVAL_TIMEOUT: deny('The request for approval had no answer.', 'Send the call again to ask again.'),
+  APPROVAL_REFUSED: deny('A person denied this call.', 'Do not repeat it. Ask the approver in the receipt.'),
   APPROVAL_INVALID: deny(
     'The approval is for another call, expired or used up, or the requester gave it.',
     'Send exactly the approved call, once, before the approval expires.',

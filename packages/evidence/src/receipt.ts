@@ -169,10 +169,7 @@ function explain(value: Json): never {
   if (v !== 1) throw new EvidenceError('RECEIPT_VERSION_UNKNOWN', `unknown version \`${named(v)}\``)
   if (!shape) throw new EvidenceError('RECEIPT_KIND_UNKNOWN', `unknown kind \`${named(kind)}\``)
   // Sound: without a problem, the value has the shape of its kind.
-  const problem =
-    problemWith(value, shape) ??
-    contradictionIn(value as unknown as Receipt) ??
-    'it changed while it was read'
+  const problem = problemWith(value, shape) ?? contradictionIn(value as unknown as Receipt) ?? 'it changed'
   throw malformed(`${named(kind)}: ${problem}`)
 }
 

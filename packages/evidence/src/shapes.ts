@@ -273,27 +273,15 @@ export function contradictionIn(receipt: Receipt): string | undefined {
       return contradictionInEffect(receipt)
     case 'freeze':
       return (
-        needs(
-          (receipt.scope === 'all') !== (receipt.target !== undefined),
-          '`target` is required unless the scope is `all`',
-        ) ??
-        needs(
-          !receipt.frozen || receipt.denials === undefined,
-          '`denials` is allowed only when a freeze is lifted',
-        )
+        needs((receipt.scope === 'all') !== (receipt.target !== undefined), '`target` belongs to a scope') ??
+        needs(!receipt.frozen || receipt.denials === undefined, '`denials` belongs to lifting')
       )
     case 'key':
-      return needs(
-        (receipt.role === 'writer') === (receipt.of !== undefined),
-        '`of` is required for writers and for no other role',
-      )
+      return needs((receipt.role === 'writer') === (receipt.of !== undefined), '`of` belongs to writers')
     case 'session':
       return contradictionInSession(receipt)
     case 'approval':
-      return needs(
-        receipt.widen === undefined || receipt.answer === 'GRANTED',
-        '`widen` is allowed only with GRANTED',
-      )
+      return needs(receipt.widen === undefined || receipt.answer === 'GRANTED', '`widen` belongs to GRANTED')
     case 'observe':
       return contradictionInObserve(receipt)
     case 'genesis':
@@ -315,7 +303,7 @@ function contradictionInDecision(decision: Decision): string | undefined {
     ) ??
     needs(
       (decision.verdict === 'ALLOW' && decision.assurance === 'advised') === (decision.expires !== undefined),
-      '`expires` is required for an advised ALLOW and for no other decision',
+      '`expires` belongs to an advised ALLOW',
     ) ??
     needs(
       decision.policy_hash !== NO_HASH || decision.verdict === 'DENY',
@@ -323,15 +311,12 @@ function contradictionInDecision(decision: Decision): string | undefined {
     ) ??
     needs(
       (decision.reason_code === 'APPROVAL_GRANTED') === (decision.approval !== undefined),
-      '`approval` is required for APPROVAL_GRANTED and for no other reason',
+      '`approval` belongs to APPROVAL_GRANTED',
     ) ??
-    needs(
-      decision.verdict === 'ESCALATE' || decision.asks === undefined,
-      '`asks` is allowed only with ESCALATE',
-    ) ??
+    needs(decision.verdict === 'ESCALATE' || decision.asks === undefined, '`asks` belongs to ESCALATE') ??
     needs(
       (decision.reason_code === 'OBSERVE_MODE_ALLOWED') === (decision.rule === OBSERVE_RULE),
-      'the rule `observe` is required for OBSERVE_MODE_ALLOWED and for no other reason',
+      'the rule `observe` belongs to OBSERVE_MODE_ALLOWED',
     ) ??
     needs(
       decision.rule !== OBSERVE_RULE || !NEVER_OBSERVED.has(decision.effect_class),
@@ -339,15 +324,15 @@ function contradictionInDecision(decision: Decision): string | undefined {
     ) ??
     needs(
       decision.elevation === undefined || (decision.approval !== undefined && decision.rung === 'privilege'),
-      '`elevation` is allowed only with an approval at the step `privilege`',
+      '`elevation` belongs to an approval at the step `privilege`',
     ) ??
     needs(
       decision.next_scope_hash === undefined || decision.approval !== undefined,
-      '`next_scope_hash` is allowed only with an approval',
+      '`next_scope_hash` belongs to an approval',
     ) ??
     needs(
       decision.browser?.approved_hash === undefined || decision.approval !== undefined,
-      '`approved_hash` is allowed only with an approval',
+      '`approved_hash` belongs to an approval',
     )
   )
 }
@@ -382,10 +367,10 @@ const DAY = 86_400_000
 
 function contradictionInObserve({ scope, target, on, until, time }: Observe): string | undefined {
   return (
-    needs(on === (until !== undefined), '`until` is required to switch observe mode on, and only then') ??
+    needs(on === (until !== undefined), '`until` belongs to switching on') ??
     needs(
       until === undefined || Date.parse(until) <= Date.parse(time) + DAY,
-      'observe mode is limited to one day',
+      'observe mode is limited to a day',
     ) ??
     needs(scope !== 'door' || DOORS.some((door) => door === target), '`target` is not a door')
   )
@@ -394,13 +379,10 @@ function contradictionInObserve({ scope, target, on, until, time }: Observe): st
 function contradictionInEffect({ status, cause, effect_hash, late }: Effect): string | undefined {
   const ended = status === 'COMPLETED' || status === 'FAILED'
   return (
-    needs(
-      (status === 'UNKNOWN') === (cause !== undefined),
-      '`cause` is required for UNKNOWN and for no other status',
-    ) ??
-    needs(status !== 'COMPLETED' || effect_hash !== undefined, '`effect_hash` is required for COMPLETED') ??
-    needs(ended || effect_hash === undefined, '`effect_hash` is allowed only with COMPLETED and FAILED') ??
-    needs(ended || late === undefined, '`late` is allowed only with COMPLETED and FAILED')
+    needs((status === 'UNKNOWN') === (cause !== undefined), '`cause` belongs to UNKNOWN') ??
+    needs(status !== 'COMPLETED' || effect_hash !== undefined, 'COMPLETED needs `effect_hash`') ??
+    needs(ended || effect_hash === undefined, '`effect_hash` belongs to COMPLETED and FAILED') ??
+    needs(ended || late === undefined, '`late` belongs to COMPLETED and FAILED')
   )
 }
 
