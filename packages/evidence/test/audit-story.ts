@@ -1,5 +1,4 @@
-// A short ledger: one call allowed, one denied, one approved by a person. Most vectors are made of it, and crimes are
-// committed at its end, where nothing else is disturbed.
+// A short ledger: one call allowed, one denied, one approved by a person. Most vectors use it and append a violation at its end.
 
 import { formatTrust, sha256Hex, toBase64, type NoteKey, type Sealed, type SigningKey } from '../src/index.ts'
 import {
@@ -14,7 +13,7 @@ import {
   type TestLedger,
 } from './ledger.ts'
 
-/** Where in the story a receipt stands. */
+/** The index of each receipt of the story. */
 export const AT = {
   genesis: 0,
   key: 1,
@@ -26,14 +25,14 @@ export const AT = {
   answer: 7,
   sent: 8,
   sentEffect: 9,
-  /** One past the end of the story: where the next receipt goes. */
+  /** The index of the next receipt. */
   next: 10,
 } as const
 
-/** The hash of the policy that is active in the story. */
+/** The hash of the active policy of the story. */
 export const POLICY: string = sha256Hex(POLICY_TEXT)
 
-/** A call that is denied: a receipt that changes nothing for any other. */
+/** A denied call. It affects no other receipt. */
 export const DENIED: Draft = decision(POLICY, {
   tool: 'http/post',
   effect_class: 'send',
@@ -42,7 +41,7 @@ export const DENIED: Draft = decision(POLICY, {
   rung: 'egress',
 })
 
-/** A call that a person is asked about. */
+/** An escalated call. */
 export const ASKED: Draft = decision(POLICY, {
   tool: 'mail/send',
   effect_class: 'send',
@@ -51,16 +50,16 @@ export const ASKED: Draft = decision(POLICY, {
   rule: 'mail',
 })
 
-/** When the story's approval ends. */
+/** When the approval of the story expires. */
 export const APPROVED_UNTIL = '2026-01-05T10:00:00.000Z'
 
-/** A person's answer. */
+/** The answer of a person. */
 export function answer(of: string, answer: 'GRANTED' | 'REFUSED' = 'GRANTED'): Draft {
   const approver = 'operator:bob'
   return { kind: 'approval', decision: of, causes: [of], answer, approver, expires: APPROVED_UNTIL }
 }
 
-/** The call that was asked about, allowed because of the answer. */
+/** The escalated call, allowed by the approval. */
 export function approved(approval: string): Draft {
   return decision(POLICY, {
     tool: 'mail/send',
@@ -72,21 +71,21 @@ export function approved(approval: string): Draft {
   })
 }
 
-/** A receipt that adds a key, or retires one; for a writer, or without `of` for the ledger itself. */
+/** A receipt that adds or retires a key of a writer, or of the ledger without `of`. */
 export function keyChange(key: SigningKey, of?: string, op: 'add' | 'retire' = 'add'): Draft {
   const public_key = toBase64(key.publicKey.bytes)
   return { kind: 'key', op, public_key, ...(of === undefined ? { role: 'ledger' } : { role: 'writer', of }) }
 }
 
-/** What may differ from the story. */
+/** Changes of the story. */
 export interface StoryOptions extends LedgerOptions {
-  /** Tell only this many entries of it. */
+  /** Only this many entries. */
   readonly length?: number
-  /** Another version of history: the receipt at `at` is this one, or is left out. */
+  /** Replaces or removes the receipt at `at`. */
   readonly instead?: { readonly at: number; readonly draft?: Draft }
 }
 
-/** The story up to its end, the head not sealed yet: whoever calls may go on. */
+/** The story without a checkpoint. The caller can append to it. */
 export async function story({
   length = AT.next,
   instead,
@@ -114,7 +113,7 @@ export async function story({
   return ledger
 }
 
-/** The story with what was added to it, its head sealed. */
+/** The story with additions and a checkpoint. */
 export async function told(
   goOn: (ledger: TestLedger) => Promise<unknown> = () => Promise.resolve(),
   options?: StoryOptions,
@@ -125,21 +124,21 @@ export async function told(
   return ledger
 }
 
-/** An entry that is there. */
+/** An existing entry. */
 export function entryOf({ entries }: TestLedger, at: number): Sealed {
   const entry = entries[at]
   if (!entry) throw new Error(`no entry ${at}`)
   return entry
 }
 
-/** A second writer with a key of its own, which the ledger knows from here on. */
+/** Adds a second writer with its own key. */
 export async function addWriter(ledger: TestLedger, writer: string): Promise<SigningKey> {
   const key = await fixedKey(writer)
   await ledger.append(keyChange(key, writer))
   return key
 }
 
-/** What an auditor of the ledger pins, unless told otherwise. */
+/** The default trust file of the ledger. */
 export interface Pins {
   readonly keys?: readonly NoteKey[]
   readonly witnesses?: readonly NoteKey[]

@@ -29,7 +29,7 @@ import { runs } from './runs.ts'
 
 const NO_BYTES = { payload: new Uint8Array(0), signature: new Uint8Array(64) }
 
-/** Everything the audit says of a part of a ledger, each accusation as `CODE at index`. */
+/** All findings of the audit on a part of a ledger, each as `CODE at index`. */
 function audited(ledger: TestLedger, contents: Partial<Contents> = {}): { said: string[]; audit: Audit } {
   const { range, selected = [] } = contents.range || contents.selected ? contents : wholeRange(ledger)
   const said: string[] = []
@@ -53,7 +53,7 @@ function from(start: number, { size }: TestLedger): Partial<Contents> {
 }
 
 describe('an honest ledger', () => {
-  it('is accused of nothing, whole or in part', async () => {
+  it('has no findings, whole or in part', async () => {
     const ledger = await story()
     expect(audited(ledger).said).toEqual([])
     for (let start = AT.read; start < ledger.size; start++) {
@@ -62,7 +62,7 @@ describe('an honest ledger', () => {
     expect(audited(ledger, { selected: [0, 1, 4, 7, 8, 9] }).said).toEqual([])
   })
 
-  it('is accused of nothing, whatever range is shown of it', async () => {
+  it('has no findings, for any range', async () => {
     const ledger = await demoLedger()
     for (let start = 0; start < ledger.size; start++) {
       for (let end = start + 1; end <= ledger.size; end++) {
@@ -72,7 +72,7 @@ describe('an honest ledger', () => {
     }
   })
 
-  it('is accused of nothing, whatever is selected from it', async () => {
+  it('has no findings, for any selection', async () => {
     const ledger = await demoLedger()
     const check = (start: number, length: number, picked: readonly number[]): void => {
       const end = Math.min(start + length, ledger.size)
@@ -86,7 +86,7 @@ describe('an honest ledger', () => {
     fc.assert(property, { seed: 1, numRuns: runs(1000) })
   })
 
-  it('shows its keys with their roles', async () => {
+  it('gives its keys with their roles', async () => {
     const ledger = await story()
     const keys = [...audited(ledger).audit.keys.values()]
     expect(keys.map(({ role, of, retired, note }) => [role, of, retired, note.name])).toEqual([
@@ -95,11 +95,11 @@ describe('an honest ledger', () => {
     ])
   })
 
-  it('shows the policies its decisions were made under', async () => {
+  it('gives the policies of its decisions', async () => {
     expect([...audited(await story()).audit.policies]).toEqual([POLICY])
   })
 
-  it('answers for each receipt with the key it must be signed by', async () => {
+  it('returns for each receipt the key that must sign it', async () => {
     const ledger = await story()
     const audit = new Audit(wholeRange(ledger) as Contents, () => undefined)
     const signers = ledger.entries.map(({ envelope }, i) => audit.take(i, parseReceipt(envelope))?.id)
@@ -107,8 +107,8 @@ describe('an honest ledger', () => {
   })
 })
 
-describe('what is open', () => {
-  it('is every allowed call without an effect', async () => {
+describe('an open call', () => {
+  it('is an allowed call without an effect', async () => {
     const ledger = await story()
     expect(audited(ledger).audit.open).toBe(0)
     const { id } = await ledger.append(decision(POLICY))
@@ -119,14 +119,14 @@ describe('what is open', () => {
     expect(audited(ledger).audit.open).toBe(0)
   })
 
-  it('is not a call that was denied or escalated', async () => {
+  it('is not a denied or escalated call', async () => {
     const ledger = await story()
     await ledger.append(DENIED)
     await ledger.append(ASKED)
     expect(audited(ledger).audit.open).toBe(0)
   })
 
-  it('stays open after an effect that is not its own', async () => {
+  it('stays open after the effect of another call', async () => {
     const ledger = await story()
     const { id } = await ledger.append(decision(POLICY))
     await ledger.append(effect(id, { late: true }))
@@ -136,21 +136,21 @@ describe('what is open', () => {
   })
 })
 
-describe('what cannot be seen from a part', () => {
-  it('is counted, and nobody is accused', async () => {
+describe('a reference outside the pack', () => {
+  it('is counted and is not a finding', async () => {
     const ledger = await story()
     const { said, audit } = audited(ledger, { selected: [0, 1, AT.readEffect, AT.answer, AT.sent] })
     expect(said).toEqual([])
-    // The effect's decision and the answer's escalation; the answer itself is here.
+    // The decision of the effect and the escalation of the approval. The approval itself is in the pack.
     expect(audit.unseen).toEqual({ references: 2, policies: 1 })
   })
 
-  it('includes the approval a decision rests on', async () => {
+  it('can be the approval of a decision', async () => {
     const { audit } = audited(await story(), { selected: [0, 1, AT.sent] })
     expect(audit.unseen).toEqual({ references: 1, policies: 1 })
   })
 
-  it('ends where the range from the beginning ends', async () => {
+  it('is possible only after the end of a range from entry 0', async () => {
     const ledger = await story()
     await ledger.append(effect(hash('nothing')))
     const at = ledger.size - 1
@@ -160,12 +160,12 @@ describe('what cannot be seen from a part', () => {
     expect(unknown.said).toEqual([])
   })
 
-  it('is no excuse for a receipt that names a later one as its cause', async () => {
+  it('does not excuse a cause that comes later', async () => {
     const ledger = await conspiracy()
     expect(audited(ledger, from(AT.next, ledger)).said).toEqual([`CAUSE_UNKNOWN at ${AT.next + 1}`])
   })
 
-  it('is no excuse for two effects of one decision', async () => {
+  it('does not excuse two effects of one decision', async () => {
     const ledger = await story({ length: AT.readEffect })
     const { id } = entryOf(ledger, AT.read)
     await ledger.append(effect(id))
@@ -175,13 +175,13 @@ describe('what cannot be seen from a part', () => {
     ])
   })
 
-  it('is no excuse for two calls on one approval', async () => {
+  it('does not excuse two calls with one approval', async () => {
     const ledger = await story()
     await ledger.append(approved(entryOf(ledger, AT.answer).id))
     expect(audited(ledger, from(AT.sent, ledger)).said).toEqual([`APPROVAL_REUSED at ${AT.next}`])
   })
 
-  it('is no excuse for two answers to one escalation', async () => {
+  it('does not excuse two answers to one escalation', async () => {
     const ledger = await story()
     await ledger.append(answer(entryOf(ledger, AT.asked).id, 'REFUSED'))
     expect(audited(ledger, from(AT.answer, ledger)).said).toEqual([
@@ -191,13 +191,13 @@ describe('what cannot be seen from a part', () => {
 })
 
 describe('an approval', () => {
-  it('is for one class of effect', async () => {
+  it('is for one effect class', async () => {
     const ledger = await story({ length: AT.sent })
     await ledger.append({ ...approved(entryOf(ledger, AT.answer).id), effect_class: 'admin' } as Draft)
     expect(audited(ledger).said).toEqual([`APPROVAL_FOR_ANOTHER_CALL at ${AT.sent}`])
   })
 
-  it('is not given by the one who then acts on it, though the question is not shown', async () => {
+  it('must not come from the principal that uses it, even if the escalation is outside the pack', async () => {
     const ledger = await story({ length: AT.answer })
     const own = { ...answer(entryOf(ledger, AT.asked).id), approver: 'agent:ci' } as Draft
     await ledger.append(approved((await ledger.append(own)).id))
@@ -217,19 +217,19 @@ describe('a delegation', () => {
   } as const
   const call = decision(POLICY, { delegation: grant.delegation_hash })
 
-  it('that was given to the principal carries its calls, until it is revoked', async () => {
+  it('of the principal is valid for its calls until it is revoked', async () => {
     const ledger = await story()
     for (const draft of [grant, call, { ...grant, op: 'revoke' } as const, call]) await ledger.append(draft)
     expect(audited(ledger).said).toEqual([`DELEGATION_NOT_GRANTED at ${AT.next + 3}`])
   })
 
-  it('says nothing against a call that was denied under it', async () => {
+  it('is not checked for a denied call', async () => {
     const ledger = await story()
     await ledger.append({ ...DENIED, delegation: hash('unknown') } as Draft)
     expect(audited(ledger).said).toEqual([])
   })
 
-  it('that is not shown is taken to have been given, but not one from another tenant where all is shown', async () => {
+  it('outside the pack is assumed to be granted, but not one of another tenant if all entries are in the pack', async () => {
     const ledger = await story()
     await ledger.append(grant)
     await ledger.append(call)
@@ -241,8 +241,8 @@ describe('a delegation', () => {
   })
 })
 
-describe('what was hidden on purpose', () => {
-  /** Two policies, one after the other, then a decision; the receipt of the second policy is left out of the part. */
+describe('a receipt hidden on purpose', () => {
+  /** Two policies, then a decision. The receipt of the second policy is not in the pack. */
   async function hiddenPolicy(decidedUnder: 'first' | 'second'): Promise<Audit & { said: string[] }> {
     const ledger = await story({ length: AT.read })
     const second = ledger.keepPolicy('tollgate: 1\nname: stricter\nrules: []\n')
@@ -252,19 +252,19 @@ describe('what was hidden on purpose', () => {
     return Object.assign(audit, { said })
   }
 
-  it('accuses nobody: a decision under a policy whose receipt was left out', async () => {
+  it('gives no finding for a decision under a policy whose receipt is missing', async () => {
     const { said, unseen } = await hiddenPolicy('second')
     expect(said).toEqual([])
     expect(unseen.policies).toBe(1)
   })
 
-  it('proves nothing: a decision under a policy that was replaced where it cannot be seen', async () => {
+  it('leaves the policy unproved for a decision after a hidden replacement', async () => {
     const { said, unseen } = await hiddenPolicy('first')
     expect(said).toEqual([])
     expect(unseen.policies).toBe(1)
   })
 
-  it('hides no crime: a cause from the future, behind thousands of causes that never come', async () => {
+  it('does not hide a later cause among thousands of missing causes', async () => {
     const ledger = await conspiracy(async (going) => {
       for (let i = 0; i < 630; i++) {
         const causes = Array.from({ length: 16 }, (_, n) => hash(`nowhere ${16 * i + n}`))
@@ -277,7 +277,7 @@ describe('what was hidden on purpose', () => {
 })
 
 describe('references', () => {
-  it('to more receipts than can be remembered are refused, not forgotten', async () => {
+  it('to more receipts than the limit are refused, not forgotten', async () => {
     const ledger = await story()
     const said = new Set<string>()
     const audit = new Audit({ range: { start: 1, end: 20_000 }, selected: [] }, (code) => said.add(code))
@@ -293,7 +293,7 @@ describe('references', () => {
 })
 
 describe('an effect', () => {
-  it('of a receipt that is no decision belongs to no decision', async () => {
+  it('of a receipt that is not a decision has no decision', async () => {
     const ledger = await story()
     for (const of of [AT.genesis, AT.policy, AT.readEffect, AT.answer]) {
       const at = ledger.size
@@ -302,7 +302,7 @@ describe('an effect', () => {
     }
   })
 
-  it('may be reported by another writer than the one that decided', async () => {
+  it('can be reported by another writer than that of the decision', async () => {
     const ledger = await story({ length: AT.readEffect })
     const key = await addWriter(ledger, 'gw-2')
     await ledger.append(effect(entryOf(ledger, AT.read).id, { writer: 'gw-2' }), key)
@@ -311,7 +311,7 @@ describe('an effect', () => {
 })
 
 describe('an approval', () => {
-  it('may be used at the very moment it ends', async () => {
+  it('can be used at the moment it expires', async () => {
     const ledger = await story()
     const { id } = await ledger.append(ASKED)
     const given = await ledger.append(answer(id))
@@ -340,7 +340,7 @@ describe('an approval', () => {
     }
   })
 
-  it('is bound to what was seen of the page, and to its hashes, plan and hosts', async () => {
+  it('is bound to the seen page, its hashes, plan and hostnames', async () => {
     const page = {
       sentinel_findings: [],
       dom_hash: hash('dom'),
@@ -372,7 +372,7 @@ describe('an approval', () => {
     }
   })
 
-  it('holds for a salted call again, whose hash cannot be compared', async () => {
+  it('is valid for a salted call, whose hash cannot be compared', async () => {
     const ledger = await story()
     const salted = { commit: 'salted' } as const
     const { id } = await ledger.append({ ...ASKED, ...salted, args_hash: hash('first salt') } as typeof ASKED)
@@ -384,20 +384,20 @@ describe('an approval', () => {
 })
 
 describe('a key', () => {
-  it('is in service from the receipt after the one that adds it', async () => {
+  it('is active from the receipt after the one that adds it', async () => {
     const ledger = await story()
     const key = await addWriter(ledger, 'gw-2')
     await ledger.append({ ...DENIED, writer: 'gw-2' }, key)
     expect(audited(ledger).said).toEqual([])
   })
 
-  it('may not retire in the name of another writer', async () => {
+  it('is not retired in the name of another writer', async () => {
     const ledger = await story()
     await ledger.append(keyChange(ledger.writerKey, 'gw-2', 'retire'))
     expect(audited(ledger).said).toEqual([`KEY_UNKNOWN at ${AT.next}`])
   })
 
-  it('may not retire twice', async () => {
+  it('is not retired twice', async () => {
     const ledger = await story()
     const key = await addWriter(ledger, 'gw-2')
     await ledger.append(keyChange(key, 'gw-2', 'retire'))
@@ -405,7 +405,7 @@ describe('a key', () => {
     expect(audited(ledger).said).toEqual([`KEY_UNKNOWN at ${AT.next + 2}`])
   })
 
-  it('that is unknown is accused at every receipt it signs', async () => {
+  it('that is unknown gives a finding at every receipt that it signs', async () => {
     const ledger = await story()
     const stranger = await fixedKey('stranger')
     await ledger.append(DENIED, stranger)
@@ -414,10 +414,7 @@ describe('a key', () => {
   })
 })
 
-/**
- * A ledger at whose end the first writer names as its cause a receipt of the second that is appended after it; with
- * something before that, to distract.
- */
+/** A ledger at whose end the first writer names a later receipt of the second writer as its cause, after other receipts. */
 async function conspiracy(
   distract: (ledger: TestLedger) => Promise<void> = () => Promise.resolve(),
 ): Promise<TestLedger> {

@@ -1,4 +1,4 @@
-// The verifier in a real browser: bundled without a trace of Node, and of one mind with the verifier in Node.
+// Runs the verifier in a real browser, bundled without Node. Its reports must equal those in Node.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -37,7 +37,7 @@ async function bundle(): Promise<{ code: string; inputs: string[]; imports: stri
 }
 
 describe('the bundle for browsers', () => {
-  it('holds this package and its one hashing library, and nothing else', async () => {
+  it('contains only this package and its hashing library', async () => {
     const { inputs, imports } = await bundle()
     const strangers = inputs.filter(
       (path) => !/^(packages\/evidence\/src|node_modules\/@noble\/hashes)\//.test(path),
@@ -49,7 +49,7 @@ describe('the bundle for browsers', () => {
 
   it('imports no built-in module of Node', async () => {
     const { code } = await bundle()
-    // The two names that `host.ts` asks the host for; a browser has no `getBuiltinModule` to answer.
+    // The two module names in `host.ts`. A browser has no `getBuiltinModule` to load them.
     const names = [...code.matchAll(/["']node:([a-z_/]+)["']/g)].map(([, name]) => name)
     expect(names.sort()).toEqual(['buffer', 'crypto'])
     expect(code).not.toMatch(/\brequire\(|\bimport\(/)
@@ -80,7 +80,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
     browser = await chromium.launch({ executablePath: browserPath ?? '', args: FLAGS })
     page = await browser.newPage()
-    // Only a secure context has WebCrypto, and this host counts as one.
+    // Only a secure context has WebCrypto. This address is one.
     await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
   })
 

@@ -8,7 +8,7 @@ import { runs } from './runs.ts'
 
 const portable = await loadPortable()
 
-/** The text is the base64 of these bytes, both ways, on both paths. */
+/** Expects the text to be the base64 of these bytes, in both directions, on both paths. */
 function check(text: string, ...bytes: readonly number[]): void {
   const expected = Uint8Array.from(bytes)
   for (const path of [node, portable]) {
@@ -17,7 +17,7 @@ function check(text: string, ...bytes: readonly number[]): void {
   }
 }
 
-/** The text is nobody's base64, on both paths. */
+/** Expects the text to be invalid base64, on both paths. */
 function refuses(...texts: readonly string[]): void {
   for (const path of [node, portable])
     for (const text of texts) expect(path.fromBase64(text), JSON.stringify(text)).toBeUndefined()
@@ -28,7 +28,7 @@ function plain(bytes: Uint8Array | undefined): number[] | undefined {
 }
 
 describe('the two paths', () => {
-  it('are Node’s own and the portable one', () => {
+  it('are that of Node and the portable one', () => {
     expect(nodeBuffer).toBeDefined()
     expect(nodeCrypto).toBeDefined()
     expect(portable.nodeBuffer).toBeUndefined()
@@ -71,7 +71,7 @@ describe('the two paths', () => {
     expect(seen.other).toBeGreaterThan(runs(10_000))
   })
 
-  it('see only the part of a buffer they are given', () => {
+  it('read only the given part of a buffer', () => {
     const part = Uint8Array.of(9, 9, 0x61, 0x62, 0x63, 9).subarray(2, 5)
     for (const path of [node, portable]) {
       expect(path.toBase64(part)).toBe('YWJj')
@@ -104,7 +104,7 @@ describe('base64', () => {
     refuses('Zh==', 'Zv==', 'Zm9=', 'Zm+=', '//==', '///=')
   })
 
-  it('has four last characters before two pads, and sixteen before one', () => {
+  it('allows four last characters before two pads, and sixteen before one', () => {
     const alphabet = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/')
     for (const path of [node, portable]) {
       expect(alphabet.filter((last) => path.fromBase64(`A${last}==`)).join('')).toBe('AQgw')
@@ -150,7 +150,7 @@ describe('base64', () => {
     )
   })
 
-  it('is required in one length by those who need one', () => {
+  it('can be required with an exact length', () => {
     expect(plain(node.requireBase64('Zm9v', 3, 'it'))).toEqual([0x66, 0x6f, 0x6f])
     for (const text of ['Zm8=', 'Zm9vYg==', 'Zm9v\n', ''])
       expect(outcomeOf(() => node.requireBase64(text, 3, 'it'))).toBe('BASE64_MALFORMED')
@@ -158,7 +158,7 @@ describe('base64', () => {
 })
 
 describe('hexadecimal', () => {
-  it('reads what it writes', () => {
+  it('reads its own output', () => {
     const bytes = Uint8Array.from({ length: 256 }, (_, i) => i)
     expect(node.toHex(bytes)).toBe(Buffer.from(bytes).toString('hex'))
     expect(plain(node.fromHex(node.toHex(bytes)))).toEqual(plain(bytes))
@@ -166,7 +166,7 @@ describe('hexadecimal', () => {
     expect(plain(node.fromHex('a1ff'))).toEqual([0xa1, 0xff])
   })
 
-  it('refuses every other spelling', () => {
+  it('refuses every other form', () => {
     for (const text of ['0', 'abc', 'AB', 'aB', '0x', 'zz', ' 00', '00 ', '00\n', '-1', '０0'])
       expect(node.fromHex(text), JSON.stringify(text)).toBeUndefined()
   })

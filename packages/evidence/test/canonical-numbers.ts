@@ -16,7 +16,7 @@ export const PUBLISHED: Readonly<Record<number, string>> = {
 
 const CONSECUTIVE = 2000
 
-/** The published hashes that are reached within `lines` lines, made anew. */
+/** Computes the published hashes of the first `lines` lines. */
 export function hashNumberLines(lines: number): Record<number, string> {
   const hash = createHash('sha256')
   const reached: Record<number, string> = {}

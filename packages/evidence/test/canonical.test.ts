@@ -16,14 +16,14 @@ const LIMIT = 1 << 20
 // Another implementation of RFC 8785. Its types and its module disagree, hence `require`.
 const oracle = createRequire(import.meta.url)('canonicalize') as (value: unknown) => string | undefined
 
-/** The value is written as this text, and only this text is read back as canonical. */
+/** Expects the value to be written as this text, and only this text to be read as canonical. */
 function check(value: unknown, text: string): void {
   expect(canonicalize(value)).toBe(text)
   expect(toHex(canonicalBytes(value))).toBe(toHex(utf8(text)))
   expect(canonicalize(parseCanonical(text, LIMIT))).toBe(text)
 }
 
-/** The value is refused with this code, alone and inside of others. */
+/** Expects the value to be refused with this code, alone and inside others. */
 function refuses(code: string, value: unknown): void {
   for (const holder of [value, [value], { a: [1, value] }]) {
     expect(outcomeOf(() => canonicalize(holder))).toBe(code)
@@ -129,7 +129,7 @@ describe('values', () => {
     check({ '\u{10000}': 1, '\uffff': 2, aa: 3, a: 4 }, '{"a":4,"aa":3,"\u{10000}":1,"\uffff":2}')
   })
 
-  it('takes keys of any name as data and never calls toJSON', () => {
+  it('treats keys of any name as data and never calls toJSON', () => {
     check(
       JSON.parse('{"toJSON":"x","constructor":1,"__proto__":{"a":1}}'),
       '{"__proto__":{"a":1},"constructor":1,"toJSON":"x"}',
@@ -146,12 +146,12 @@ describe('values', () => {
     check([shared, shared], '[{"x":[1]},{"x":[1]}]')
   })
 
-  it('writes an empty object and one with an empty key as what they are, in either order', () => {
+  it('writes an empty object and one with an empty key correctly, in either order', () => {
     check([{}, { '': 1 }, {}, { '': {} }], '[{},{"":1},{},{"":{}}]')
     check([{ '': 1 }, {}, { '': 1 }], '[{"":1},{},{"":1}]')
   })
 
-  it('writes keys with a tab as what they are, beside the keys they look like', () => {
+  it('writes keys with a tab correctly, beside similar keys', () => {
     check([{ p: 1, q: 2 }, { 'p\tq': 3 }, { q: 1, 'p\t': 2 }], '[{"p":1,"q":2},{"p\\tq":3},{"p\\t":2,"q":1}]')
     check([{ 'r\ts': 3 }, { r: 1, s: 2 }], '[{"r\\ts":3},{"r":1,"s":2}]')
     check(
@@ -187,7 +187,7 @@ describe('refusals', () => {
     for (const value of [undefined, 1n, Symbol('s'), () => 1, Date]) refuses('VALUE_NOT_JSON', value)
   })
 
-  it('refuses objects of a class', () => {
+  it('refuses instances of a class', () => {
     class Point {
       x = 1
     }
@@ -214,7 +214,7 @@ describe('refusals', () => {
     refuses('VALUE_NOT_JSON', new Array(1_000_000_000))
   })
 
-  it('refuses an array with properties of its own', () => {
+  it('refuses an array with further properties', () => {
     refuses('VALUE_NOT_JSON', Object.assign([1, 2], { extra: 3 }))
     refuses('VALUE_NOT_JSON', Object.assign([1, 2], { '-1': 3 }))
   })
@@ -248,13 +248,13 @@ describe('refusals', () => {
     refuses('JSON_TOO_DEEP', nest(65))
   })
 
-  it('refuses a value whose shared parts unfold without end', () => {
+  it('refuses a value whose shared parts become too long', () => {
     let value: unknown = 'x'.repeat(1 << 16)
     for (let level = 0; level < 60; level++) value = level % 2 === 0 ? [value, value] : { a: value, b: value }
     expect(outcomeOf(() => canonicalize(value))).toBe('JSON_TOO_LARGE')
   })
 
-  it('refuses a value whose small shared parts unfold without end, within a million reads', () => {
+  it('refuses a value whose small shared parts become too long, within a million reads', () => {
     let reads = 0
     const read = (): number => {
       if (++reads > 1_000_000) throw new RangeError('more than a million reads')
@@ -270,7 +270,7 @@ describe('the limit of length', () => {
   const outcome = (value: unknown, maxLength: number): string =>
     outcomeOf(() => canonicalize(value, { maxLength }))
 
-  it('holds for arrays and objects', () => {
+  it('applies to arrays and objects', () => {
     expect(outcome(['12345', '12345'], 100)).toBe('accepted')
     expect(outcome(['12345', '12345'], 10)).toBe('JSON_TOO_LARGE')
     expect(outcome({ a: '12345', b: 12345 }, 10)).toBe('JSON_TOO_LARGE')
@@ -278,21 +278,21 @@ describe('the limit of length', () => {
     expect(outcomeOf(() => canonicalBytes(['12345', '12345'], { maxLength: 10 }))).toBe('JSON_TOO_LARGE')
   })
 
-  it('is 4 Mi characters unless told otherwise', () => {
+  it('is 4 Mi characters by default', () => {
     const half = 'x'.repeat(2 << 20)
     expect(outcomeOf(() => canonicalize([half, half.slice(100)]))).toBe('accepted')
     expect(outcomeOf(() => canonicalize([half, half]))).toBe('JSON_TOO_LARGE')
     expect(outcome([half, half], 5 << 20)).toBe('accepted')
   })
 
-  it('holds for a bare string, and to the last bracket', () => {
+  it('applies to a bare string, and to the last bracket', () => {
     expect(outcome('x'.repeat(100), 10)).toBe('JSON_TOO_LARGE')
     expect(outcome([[[[1]]]], 5)).toBe('JSON_TOO_LARGE')
   })
 })
 
 describe('parseCanonical', () => {
-  it('refuses JSON in any other spelling', () => {
+  it('refuses JSON in any other form', () => {
     const spellings = [
       '{ "a":1}',
       '{"a":1}\n',
@@ -322,7 +322,7 @@ describe('parseCanonical', () => {
       ).toBe('JSON_NOT_CANONICAL')
   })
 
-  it('says what is wrong with text that is not strict JSON', () => {
+  it('gives the error for text that is not strict JSON', () => {
     const codeOf = (text: string): string => outcomeOf(() => parseCanonical(text, LIMIT))
     expect(codeOf('{"a":1,"a":1}')).toBe('JSON_DUPLICATE_KEY')
     expect(codeOf('-0')).toBe('JSON_NUMBER_REFUSED')
@@ -351,7 +351,7 @@ describe('parseCanonical', () => {
     expect(canonicalize(parseCanonical(text, LIMIT))).toBe(text)
   })
 
-  it('takes the key __proto__ as data', () => {
+  it('treats the key __proto__ as data', () => {
     const text = '{"__proto__":{"admin":true}}'
     const value = parseCanonical(utf8(text), LIMIT) as Record<string, unknown>
     expect(Object.keys(value)).toEqual(['__proto__'])
@@ -359,7 +359,7 @@ describe('parseCanonical', () => {
     expect(canonicalize(value)).toBe(text)
   })
 
-  it('has its own limit, not that of writing', () => {
+  it('has a limit that is separate from writing', () => {
     const text = `"${'x'.repeat(5 << 20)}"`
     expect(parseCanonical(text, 6 << 20)).toBe(text.slice(1, -1))
     expect(canonicalize(parseCanonical(`[${text}]`, 6 << 20), { maxLength: 6 << 20 })).toBe(`[${text}]`)
@@ -367,7 +367,7 @@ describe('parseCanonical', () => {
 })
 
 describe('properties', () => {
-  // Only what parseJson could have made.
+  // Only values that parseJson can return.
   const acceptable = fc
     .jsonValue({ stringUnit: 'binary' })
     .filter((value) => outcomeOf(() => canonicalize(value)) === 'accepted')
@@ -410,7 +410,7 @@ describe('properties', () => {
     })
   })
 
-  it('accepts exactly the texts that are the canonical form of what they say', () => {
+  it('accepts exactly the texts that are canonical', () => {
     const seen = { canonical: 0, other: 0 }
     const law = (text: string): void => {
       const says = outcomeOf(() => {
@@ -427,7 +427,7 @@ describe('properties', () => {
   })
 })
 
-/** Canonical texts, texts that differ in spelling only, and texts with one edit. */
+/** Canonical texts, texts that differ only in form, and texts with one edit. */
 function nearlyCanonical(values: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
   const canonical = values.map(canonicalize)
   const native = values.map((value) => JSON.stringify(value))

@@ -1,22 +1,21 @@
-// Packs with what a verifier must say of them: `vectors/packs/*.case`. One file one case: a text header, a line `---`,
-// then the pack, byte for byte, to the end of the file. Writing and reading stand side by side.
+// Reads and writes `vectors/packs/*.case`: packs with their expected reports. A file has a text header, a line `---`, then the pack.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { FINDINGS, type Finding, type Level, type Report } from '../src/index.ts'
 
-/** A pack and what is expected of it. */
+/** A pack and its expected report. */
 export interface PackCase {
   readonly name: string
   readonly about: string
   readonly expect: Level
-  /** Every finding, in the report's order, as `nameFinding` writes it. */
+  /** Every finding in the order of the report, as `nameFinding` writes it. */
   readonly findings: readonly string[]
-  /** The text of the trust file, in one line; without one the pack is verified without trust. */
+  /** The trust file in one line. If missing, the pack is verified without trust. */
   readonly trust?: string
   readonly pack: Uint8Array
 }
 
-/** The exit code that goes with each level. */
+/** The exit code of each level. */
 export const EXITS: Readonly<Record<Level, number>> = {
   verified: 0,
   witnessed: 0,
@@ -25,7 +24,7 @@ export const EXITS: Readonly<Record<Level, number>> = {
   'integrity only': 3,
 }
 
-/** A finding in a line: `CODE`, `CODE at 7`, `CODE in checkpoint`, or both. */
+/** A finding as one line: `CODE`, `CODE at 7`, `CODE in checkpoint`, or both. */
 export function nameFinding({ code, index, member }: Omit<Finding, 'sentence'>): string {
   const at = index === undefined ? '' : ` at ${index}`
   return code + at + (member === undefined ? '' : ` in ${member}`)
@@ -52,7 +51,7 @@ export function formatCase({ about, expect, findings, trust, pack }: PackCase): 
   return Buffer.concat([Buffer.from(lines.join('\n') + END), pack])
 }
 
-/** Reads a case file. One that is not exactly what `formatCase` writes is a fault of the vectors. */
+/** Reads a case file. Throws if `formatCase` would not write the same bytes. */
 export function parseCase(name: string, file: Uint8Array): PackCase {
   const bytes = Buffer.from(file)
   const end = bytes.indexOf(END)
@@ -63,7 +62,7 @@ export function parseCase(name: string, file: Uint8Array): PackCase {
   const found: PackCase = {
     name,
     about: all('about')[0] ?? '',
-    // Sound: compared below with the levels there are.
+    // Sound: the levels are checked below.
     expect: all('expect')[0] as Level,
     findings: all('finding'),
     ...(trust !== undefined && { trust }),
@@ -76,10 +75,10 @@ export function parseCase(name: string, file: Uint8Array): PackCase {
   return found
 }
 
-/** Where the pack cases are. */
+/** The folder of the pack cases. */
 export const PACK_CASES: URL = new URL('../../../vectors/packs/', import.meta.url)
 
-/** Every pack case there is, by name. */
+/** All pack cases, by name. */
 export function readPackCases(): readonly PackCase[] {
   return readdirSync(PACK_CASES)
     .sort()

@@ -36,7 +36,7 @@ beforeAll(async () => {
   cosigned = await cosignCheckpoint(sealed, { name: 'witness.example/w1', key: witness }, TIME)
 })
 
-/** The checkpoint is refused under the known keys with this code, as text and as bytes. */
+/** Expects the checkpoint to be refused with this code, as text and as bytes. */
 async function refuses(code: string, checkpoint: string, under = keys): Promise<void> {
   expect(await outcomeOfAsync(openCheckpoint(checkpoint, under)), checkpoint).toBe(code)
   expect(await outcomeOfAsync(openCheckpoint(utf8(checkpoint), under))).toBe(code)
@@ -96,7 +96,7 @@ describe('a sealed checkpoint', () => {
     expect(await openCheckpoint(both, keys)).toMatchObject({ signedBy: [ledger.publicKey.id], unknown: 1 })
   })
 
-  it('is not made for a ledger whose name cannot stand in a note', async () => {
+  it('is not made for a ledger with an invalid name', async () => {
     for (const origin of ['', 'a b', 'a+b', 'a\nb', 'x'.repeat(121)]) {
       expect(isOrigin(origin)).toBe(false)
       expect(await outcomeOfAsync(sealCheckpoint({ ...HEAD, origin }, [ledger]))).toBe('CHECKPOINT_MALFORMED')
@@ -156,13 +156,13 @@ describe('parsing', () => {
       ).toBe('CHECKPOINT_MALFORMED')
   }
 
-  it('reads a head without believing it', () => {
+  it('reads a head without verifying it', () => {
     const { origin, size, root: read, note } = parseCheckpoint(textOf(ORIGIN, '12', root))
     expect([origin, size, toHex(read)]).toEqual([ORIGIN, 12, toHex(HEAD.root)])
     expect(note.signatures.length).toBe(1)
   })
 
-  it('refuses sizes in any but one spelling', () => {
+  it('refuses sizes in any other form', () => {
     for (const size of ['0', '1', '10', '9007199254740991'])
       expect(parseCheckpoint(textOf(ORIGIN, size, root)).size).toBe(Number(size))
     const sizes = [
@@ -218,7 +218,7 @@ describe('parsing', () => {
     malformed(textOf('', ORIGIN, '12', root), textOf(ORIGIN, '', '12', root))
   })
 
-  it('refuses what is no note', () => {
+  it('refuses anything but a note', () => {
     for (const checkpoint of ['', TEXT, `${TEXT}\n`, sealed.replaceAll('\n', '\r\n'), sealed.slice(0, -1)])
       expect(outcomeOf(() => parseCheckpoint(checkpoint))).toBe('NOTE_MALFORMED')
   })
@@ -245,7 +245,7 @@ describe('signatures', () => {
     expect(await openCheckpoint(more, keys)).toMatchObject({ signedBy: [ledger.publicKey.id], unknown: 4 })
   })
 
-  it('of a known key that are wrong spoil the whole checkpoint', async () => {
+  it('of a known key that are invalid make the checkpoint invalid', async () => {
     const { hint } = noteKey(ORIGIN, ledger.publicKey)
     const spoil = (bytes: Uint8Array): string => withSignatures(sealed, () => [{ name: ORIGIN, hint, bytes }])
     const good = parseNote(sealed).signatures[0]?.bytes ?? new Uint8Array()
@@ -265,7 +265,7 @@ describe('signatures', () => {
     await refuses('NOTE_SIGNATURE_WRONG', half, known)
   })
 
-  it('of a known key that come twice spoil the whole checkpoint', async () => {
+  it('of a known key that come twice make the checkpoint invalid', async () => {
     await refuses(
       'NOTE_SIGNATURE_WRONG',
       withSignatures(sealed, (lines) => [...lines, ...lines]),
@@ -296,7 +296,7 @@ describe('signatures', () => {
     )
   })
 
-  it('are of the ledger that is asked about', async () => {
+  it('must come from the expected ledger', async () => {
     await refuses('CHECKPOINT_ORIGIN_WRONG', sealed, {
       ledger: [noteKey('another.ledger', ledger.publicKey)],
     })
@@ -304,7 +304,7 @@ describe('signatures', () => {
     await refuses('CHECKPOINT_ORIGIN_WRONG', sealed, { ledger: [], witnesses: keys.ledger })
   })
 
-  it('in the form of a cosignature do not count as the ledger’s', async () => {
+  it('in the form of a cosignature do not count for the ledger', async () => {
     const under = { ledger: [noteKey(ORIGIN, ledger.publicKey, 4)] }
     await refuses('NOTE_UNSIGNED', sealed, under)
     const cosignedOnly = withSignatures(
@@ -314,7 +314,7 @@ describe('signatures', () => {
     await refuses('NOTE_UNSIGNED', cosignedOnly, under)
   })
 
-  it('of a witness do not count as the ledger’s, whatever the algorithm of its key', async () => {
+  it('of a witness do not count for the ledger, for any algorithm of its key', async () => {
     const text = parseNote(sealed).text
     const forged = formatNote({ text, signatures: [await signNote(text, 'witness.example/w1', witness)] })
     const under = { ...keys, witnesses: [noteKey('witness.example/w1', witness.publicKey, 1)] }
@@ -337,7 +337,7 @@ describe('cosignatures', () => {
     expect(opened.unknown).toBe(0)
   })
 
-  it('are of unknown keys where no witness is known', async () => {
+  it('count as unknown keys if no witness is known', async () => {
     expect(await openCheckpoint(cosigned, { ledger: keys.ledger })).toMatchObject({
       cosignedBy: [],
       unknown: 1,
@@ -352,7 +352,7 @@ describe('cosignatures', () => {
     expect(toHex(line?.bytes ?? new Uint8Array())).toBe(toHex(concat(time, signature)))
   })
 
-  it('leave what was signed before as it was', () => {
+  it('leave earlier signatures unchanged', () => {
     expect(cosigned.startsWith(sealed)).toBe(true)
   })
 
@@ -415,7 +415,7 @@ describe('cosignatures', () => {
     await refuses('NOTE_SIGNATURE_WRONG', plain)
   })
 
-  it('are of this checkpoint', async () => {
+  it('are valid only for this checkpoint', async () => {
     const other = await cosignCheckpoint(
       await sealCheckpoint({ ...HEAD, size: 13 }, [ledger]),
       { name: 'witness.example/w1', key: witness },
@@ -425,7 +425,7 @@ describe('cosignatures', () => {
     await refuses('NOTE_SIGNATURE_WRONG', moved)
   })
 
-  it('are not made for what is no note, or under a name that is none', async () => {
+  it('are not made for an invalid note or an invalid name', async () => {
     expect(await outcomeOfAsync(cosignCheckpoint(TEXT, { name: 'w', key: witness }, TIME))).toBe(
       'NOTE_MALFORMED',
     )

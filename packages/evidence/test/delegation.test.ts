@@ -40,18 +40,18 @@ const FULL = {
 type Changes = Readonly<Record<string, unknown>>
 
 function statementWith(changes: Changes): DelegationStatement {
-  // Tests of refusals mean not to keep to the type.
+  // Tests of refusals break the type on purpose.
   return { ...FULL, ...changes }
 }
 
 function without(field: string): DelegationStatement {
-  // Tests of refusals mean not to keep to the type.
+  // Tests of refusals break the type on purpose.
   return Object.fromEntries(
     Object.entries(FULL).filter(([name]) => name !== field),
   ) as unknown as DelegationStatement
 }
 
-/** An envelope around any payload, rightly signed: what a delegator with a good key and a bad mind could send. */
+/** A correctly signed envelope of any payload, as a malicious delegator with a valid key can send it. */
 async function envelopeOf(
   payload: Uint8Array | string,
   type: string = DELEGATION_PAYLOAD_TYPE,
@@ -67,7 +67,7 @@ function open(envelope: Uint8Array | string, under = key): Promise<string> {
   return outcomeOfAsync(openDelegation(envelope, () => under.publicKey))
 }
 
-/** What becomes of a statement: the same when it is signed as when it is opened. */
+/** The outcome for a statement. It must be the same when it is signed and when it is opened. */
 async function check(statement: DelegationStatement, code = 'accepted'): Promise<void> {
   const title = JSON.stringify(statement).slice(0, 300)
   expect(await outcomeOfAsync(signDelegation(statement, key)), title).toBe(code)
@@ -91,7 +91,7 @@ describe('a delegation', () => {
     expect(signed.statement).toEqual(FULL)
   })
 
-  it('is an envelope that any reader of DSSE can check', async () => {
+  it('is a DSSE envelope that any DSSE reader can check', async () => {
     const { envelope } = await signDelegation(FULL, key)
     expect(new TextDecoder().decode(envelope)).toBe(await envelopeOf(canonicalBytes(FULL)))
     expect(JSON.parse(new TextDecoder().decode(envelope))).toMatchObject({
@@ -100,7 +100,7 @@ describe('a delegation', () => {
     })
   })
 
-  it('needs no effects and no session, and may be the first of its line', async () => {
+  it('needs no effects, no session and no parent', async () => {
     await check(without('effects'))
     await check(without('session'))
     await check(statementWith({ parent: null, depth: 0, tools: ['*'] }))
@@ -108,7 +108,7 @@ describe('a delegation', () => {
     await check(statementWith({ delegate: 'agent:größer 🦆', nonce: 'ñ' }))
   })
 
-  it('is the same to the byte whenever it is signed', async () => {
+  it('has the same bytes every time it is signed', async () => {
     const [one, two] = [await signDelegation(FULL, key), await signDelegation({ ...FULL }, key)]
     expect(toHex(one.envelope)).toBe(toHex(two.envelope))
     const next = await signDelegation({ ...FULL, nonce: 'n-2' }, key)
@@ -117,7 +117,7 @@ describe('a delegation', () => {
 })
 
 describe('a statement is refused', () => {
-  it('without any of its fields, the two that may be left out aside', async () => {
+  it('without any of its required fields', async () => {
     for (const field of Object.keys(FULL)) {
       const may = field === 'effects' || field === 'session'
       await check(without(field), may ? 'accepted' : 'DELEGATION_MALFORMED')
@@ -145,7 +145,7 @@ describe('a statement is refused', () => {
     for (const value of values) await check(statementWith({ [field]: value }), 'DELEGATION_MALFORMED')
   })
 
-  it('with a field that is undefined, of a class, or half of a surrogate pair', async () => {
+  it('with a field that is undefined, a class instance, or half of a surrogate pair', async () => {
     const refused = async (statement: object): Promise<string> =>
       outcomeOfAsync(signDelegation(statement as DelegationStatement, key))
     expect(await refused({ ...FULL, session: undefined })).toBe('DELEGATION_MALFORMED')
@@ -154,7 +154,7 @@ describe('a statement is refused', () => {
     expect(await refused([])).toBe('DELEGATION_MALFORMED')
   })
 
-  it('that is too large, signed or in an envelope', async () => {
+  it('if it is too large, signed or in an envelope', async () => {
     const large = statementWith({ tools: manyTools(64).map((tool) => tool.padEnd(256, 'x')) })
     expect(await outcomeOfAsync(signDelegation(large, key))).toBe('DELEGATION_MALFORMED')
     await expect(signDelegation(large, key)).rejects.toThrow('16384')
@@ -175,7 +175,7 @@ function manyTools(count: number): string[] {
 }
 
 describe('an envelope is refused', () => {
-  it('if its payload is written in any other way', async () => {
+  it('if its payload is not canonical', async () => {
     const text = canonicalize(FULL)
     const spellings: readonly (readonly [string, string])[] = [
       [` ${text}`, 'JSON_NOT_CANONICAL'],
@@ -197,7 +197,7 @@ describe('an envelope is refused', () => {
     expect(await open(await envelopeOf(Uint8Array.of(0x22, 0xff, 0x22)))).toBe('JSON_NOT_UTF8')
   })
 
-  it('with anything before, behind or between', async () => {
+  it('with extra bytes before, after or between its parts', async () => {
     const text = await envelopeOf(canonicalBytes(FULL))
     const sig = /"sig":"[^"]*"/.exec(text)?.[0] ?? ''
     for (const strange of [
@@ -224,13 +224,13 @@ describe('an envelope is refused', () => {
     }
   })
 
-  it('if it is cut short anywhere', async () => {
+  it('if it is truncated anywhere', async () => {
     const { envelope } = await signDelegation(FULL, key)
     for (let length = 0; length < envelope.length; length++)
       expect(await open(envelope.subarray(0, length))).toBe('DELEGATION_MALFORMED')
   })
 
-  it('if another key signed it, whichever key it names', async () => {
+  it('if another key signed it, for any named key', async () => {
     const foreign = await envelopeOf(canonicalBytes(FULL), DELEGATION_PAYLOAD_TYPE, other)
     expect(await open(foreign)).toBe('DELEGATION_SIGNATURE_WRONG')
     expect(await open(foreign.replace(other.publicKey.id, key.publicKey.id))).toBe(
@@ -241,12 +241,12 @@ describe('an envelope is refused', () => {
     expect(await open(mine)).toBe('accepted')
   })
 
-  it('if nobody knows a key of its delegator', async () => {
+  it('if no key of its delegator is known', async () => {
     const { envelope } = await signDelegation(FULL, key)
     expect(await outcomeOfAsync(openDelegation(envelope, () => undefined))).toBe('KEY_UNAVAILABLE')
   })
 
-  it('if its signature is the other spelling of a good one', async () => {
+  it('if its signature is a valid one plus the group order', async () => {
     const text = await envelopeOf(canonicalBytes(FULL))
     const sig = /"sig":"([^"]*)"/.exec(text)?.[1] ?? ''
     const signature = Uint8Array.from(Buffer.from(sig, 'base64'))
@@ -254,7 +254,7 @@ describe('an envelope is refused', () => {
     expect(await open(text.replace(sig, toBase64(twin)))).toBe('DELEGATION_SIGNATURE_WRONG')
   })
 
-  it('if its bytes change while its signature is checked: what was read first counts', async () => {
+  it('only for its bytes at the call: later changes of the buffer have no effect', async () => {
     const { envelope, id } = await signDelegation(FULL, key)
     const shared = Uint8Array.from(envelope)
     const opening = openDelegation(shared, () => key.publicKey)
@@ -266,21 +266,21 @@ describe('an envelope is refused', () => {
 })
 
 describe('types are not confused', () => {
-  it('a receipt is no delegation', async () => {
+  it('a receipt is not a delegation', async () => {
     const { envelope } = await sealReceipt(sampleOf('delegation', key.publicKey), key)
     expect(await open(envelope)).toBe('DELEGATION_MALFORMED')
     const text = new TextDecoder().decode(envelope)
     expect(await open(text.replace(PAYLOAD_TYPE, DELEGATION_PAYLOAD_TYPE))).toBe('DELEGATION_MALFORMED')
   })
 
-  it('a delegation is no receipt', async () => {
+  it('a delegation is not a receipt', async () => {
     const { envelope } = await signDelegation(FULL, key)
     expect(outcomeOf(() => parseReceipt(envelope))).toBe('RECEIPT_MALFORMED')
     const text = new TextDecoder().decode(envelope).replace(DELEGATION_PAYLOAD_TYPE, PAYLOAD_TYPE)
     expect(await outcomeOfAsync(openReceipt(text, () => key.publicKey))).toBe('RECEIPT_KIND_UNKNOWN')
   })
 
-  it('a statement that was signed as something else is not signed', async () => {
+  it('a statement signed under another type is not valid', async () => {
     const asReceipt = await envelopeOf(canonicalBytes(FULL), PAYLOAD_TYPE)
     expect(await open(asReceipt.replace(PAYLOAD_TYPE, DELEGATION_PAYLOAD_TYPE))).toBe(
       'DELEGATION_SIGNATURE_WRONG',

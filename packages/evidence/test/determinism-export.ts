@@ -1,10 +1,10 @@
-// Exports packs in a process of its own and prints their digests: what another machine would have made of the same ledger.
+// Exports packs in a separate process and prints their digests.
 
 import { sha256Hex, writePack, type PackRequest } from '../src/index.ts'
 import { collect, demoLedger } from './ledger.ts'
 import { longLedger } from './pack-ledger.ts'
 
-/** The requests whose packs are compared. */
+/** The compared requests. */
 export const REQUESTS: readonly PackRequest[] = [
   { range: { start: 0, end: 24 } },
   { range: { start: 9, end: 20 }, selected: [0, 1, 3], since: 5 },

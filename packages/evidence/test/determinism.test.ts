@@ -13,7 +13,7 @@ interface Child {
   readonly digests: readonly string[]
 }
 
-/** Exports in a process with other surroundings. */
+/** Exports in a process with another environment. */
 async function exportIn(env: Readonly<Record<string, string>>): Promise<Child> {
   const script = fileURLToPath(new URL('./determinism-export.ts', import.meta.url))
   const options = { env: { ...process.env, ...env }, cwd: fileURLToPath(new URL('./', import.meta.url)) }
@@ -45,14 +45,14 @@ describe('the same range at the same tree size', () => {
     }
   })
 
-  it('has the same bytes from a store that answers late and out of order', async () => {
+  it('has the same bytes from a slow store that answers out of order', async () => {
     const ledger = await demoLedger()
     for (const request of REQUESTS) {
       expect(await digestOf(slowly(ledger), request)).toBe(await digestOf(ledger, request))
     }
   })
 
-  it('has the same bytes however much the ledger has grown since', async () => {
+  it('has the same bytes after the ledger has grown', async () => {
     const ledger = await demoLedger()
     const { checkpoint } = ledger
     const before = await digestOf(ledger, { range: { start: 0, end: 24 }, since: 5 })
@@ -61,7 +61,7 @@ describe('the same range at the same tree size', () => {
     expect(await digestOf(ledger, { range: { start: 0, end: 24 }, since: 5 })).toBe(before)
   })
 
-  it('differs with cosignatures only in the checkpoint, where it is quoted, and in the manifest', async () => {
+  it('differs with cosignatures only in the checkpoint, the proofs that quote it, and the manifest', async () => {
     const ledger = await demoLedger()
     const request = { range: { start: 9, end: 20 }, selected: [0, 1, 3], since: 5 }
     const plain = await membersOf(await collect(writePack(ledger, request)))
@@ -80,7 +80,7 @@ describe('the same range at the same tree size', () => {
   })
 })
 
-/** The same ledger behind a store in which a later question may be answered first. */
+/** The same ledger behind a store that can answer later requests first. */
 function slowly(ledger: LedgerReader): LedgerReader {
   let turn = 0
   const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, (7 * turn++) % 4))

@@ -1,4 +1,4 @@
-// One complete pack, and every way to damage it by one bit or by cutting it short. None may pass for a pack.
+// Damages a pack by one bit or by truncation. No damaged pack may pass.
 
 import {
   cosignCheckpoint,
@@ -16,26 +16,26 @@ import { trustIn, type Pins } from './audit-story.ts'
 import { collect, demoLedger, fixedKey, hash, type TestLedger } from './ledger.ts'
 import { archive, bound, bytesOf, membersOf, wholeOf, type Members } from './pack-forge.ts'
 
-/** The pack, taken apart as well, and what an auditor of it pins. */
+/** The pack, its members, and its trust file. */
 export interface Subject {
   readonly pack: Uint8Array
   readonly members: Members
   readonly trust: Trust
 }
 
-/** A way to damage the pack: a bit, a bit with a manifest that was made to fit, or a cut. */
+/** A damage: a flipped bit, a flipped bit with a matching manifest, or a cut. */
 export type Damage =
   | { readonly kind: 'flip'; readonly at: number }
   | { readonly kind: 'cut'; readonly at: number }
   | { readonly kind: 'bound flip'; readonly member: string; readonly at: number }
 
-/** The whole of a ledger of 24 receipts. */
+/** A pack of a whole ledger of 24 receipts. */
 export async function subject(): Promise<Subject> {
   const ledger = await demoLedger()
   return subjectOf(ledger, wholeOf(ledger))
 }
 
-/** A part of it, with everything a pack can hold: single receipts, a witness, a head seen earlier, a payload. */
+/** A pack of a part of it: selected receipts, a witness, a pinned checkpoint, a payload. */
 export async function partSubject(): Promise<Subject> {
   const ledger = await demoLedger()
   const witness = { name: 'witness.example', key: await fixedKey('witness') }
@@ -61,7 +61,7 @@ export function damaged({ pack, members }: Subject, damage: Damage): Uint8Array 
   )
 }
 
-/** Which of these damages pass for a pack, with a trust file or without. There should be none. */
+/** The damages that pass, with or without a trust file. There must be none. */
 export async function accepted(
   given: Subject,
   damages: Iterable<Damage>,
@@ -77,7 +77,7 @@ export async function accepted(
   return passed
 }
 
-/** The flips that leave the manifest fitting: every bit of every other member. */
+/** The flips with a matching manifest: every bit of every other member. */
 export function boundFlips({ members }: Subject): Damage[] {
   return members
     .filter(({ name }) => name !== 'manifest.json')
@@ -98,7 +98,7 @@ function flipped(bytes: Uint8Array, bit: number): Uint8Array {
   return copy
 }
 
-// The receipts that a flip leaves alone were checked before, under the same key; a signature has one answer.
+// Caches signature checks: most receipts of a damaged pack are unchanged.
 const answers = new Map<string, Promise<boolean>>()
 const signatures: SignatureChecker = {
   parallel: 1,

@@ -1,8 +1,8 @@
-// A process that damages the pack in its share of the ways, and answers with those that passed.
+// A process that tests its share of the damages and returns those that passed.
 
 import { accepted, boundFlips, subject, type Damage } from './flips-pack.ts'
 
-/** A share of the work: of all damages of a kind, those from `start` up to `end`. */
+/** A share of the work: the damages of a kind from `start` up to `end`. */
 export interface Share {
   readonly kind: Damage['kind']
   readonly start: number

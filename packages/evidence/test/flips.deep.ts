@@ -12,7 +12,7 @@ const totals = {
   cut: given.pack.length,
 } as const
 
-// Slices, so that none comes near the time limit of a test, however slow the machine.
+// Slices, so that each stays below the time limit on slow machines.
 const SLICES = 16
 const began = performance.now()
 const workers: ChildProcess[] = []
@@ -31,7 +31,7 @@ function startWorker(): ChildProcess {
   return fork(script, { execArgv: ['--import', 'tsx'] })
 }
 
-/** Has all workers go through a slice of the damages of a kind; answers with those that passed. */
+/** Tests a slice of the damages of a kind in all workers. Returns those that passed. */
 async function acceptedIn(kind: Share['kind'], slice: number): Promise<string[]> {
   const total = totals[kind]
   const first = Math.floor((slice * total) / SLICES)
@@ -60,7 +60,7 @@ function ask(worker: ChildProcess, share: Share): Promise<string[]> {
 
 describe.each([
   ['flip', 'any one bit flipped'],
-  ['bound flip', 'any one bit flipped and a manifest that fits again'],
+  ['bound flip', 'any one bit flipped and a matching manifest'],
   ['cut', 'any number of bytes cut off'],
 ] as const)('%s', (kind, damage) => {
   it.each(Array.from({ length: SLICES }, (_, slice) => slice))(

@@ -5,7 +5,7 @@ const HEADER_BYTES = [
   0, 60, 100, 110, 120, 124, 134, 136, 148, 154, 156, 157, 257, 263, 265, 297, 329, 345, 511,
 ]
 
-/** Bits all over the pack, and some in every header; each at another place within its byte. */
+/** Bits all over the pack and some in every header, at different positions in their bytes. */
 function spread(given: Subject, count: number): Damage[] {
   const bits = 8 * given.pack.length
   const even = Array.from({ length: count }, (_, i) => Math.floor((i * bits) / count) + (i % 8))
@@ -40,7 +40,7 @@ function cuts(given: Subject, count: number): Damage[] {
   return [...lengths].filter((at) => at >= 0).map((at) => ({ kind: 'cut', at }))
 }
 
-/** Every so many of the flips after which the manifest was made to fit again, and some of each member. */
+/** A sample of the flips with a matching manifest, with some of each member. */
 function boundSpread(given: Subject, count: number): Damage[] {
   const all = boundFlips(given)
   const step = Math.floor(all.length / count)
@@ -53,14 +53,14 @@ function boundSpread(given: Subject, count: number): Damage[] {
   })
 }
 
-// Thousands of verifications: on a machine that is busy they take longer than a test usually may.
+// Thousands of verifications can exceed the default timeout on a busy machine.
 const FIVE_MINUTES = 300_000
 
 describe('a pack of 24 receipts', { timeout: FIVE_MINUTES }, () => {
   const given = subject()
   const flips = given.then((pack) => spread(pack, 300))
 
-  it('passes as it is', async () => {
+  it('passes unchanged', async () => {
     expect(await accepted(await given, [await nothing(given)])).toHaveLength(1)
   })
 
@@ -69,28 +69,28 @@ describe('a pack of 24 receipts', { timeout: FIVE_MINUTES }, () => {
     expect(await accepted(await given, await flips)).toEqual([])
   })
 
-  it('is rejected with one bit flipped, by an auditor without a trust file', async () => {
+  it('is rejected with one bit flipped, without a trust file', async () => {
     expect(await accepted(await given, await flips, 'without trust')).toEqual([])
   })
 
-  it('is rejected with one bit flipped and a manifest that fits again', async () => {
+  it('is rejected with one bit flipped and a matching manifest', async () => {
     const sample = boundSpread(await given, 300)
     expect(sample.length).toBeGreaterThanOrEqual(300)
     expect(await accepted(await given, sample)).toEqual([])
     expect(await accepted(await given, sample, 'without trust')).toEqual([])
   })
 
-  it('is rejected when it is cut short', async () => {
+  it('is rejected when it is truncated', async () => {
     const sample = cuts(await given, 200)
     expect(sample.length).toBeGreaterThanOrEqual(200)
     expect(await accepted(await given, sample)).toEqual([])
   })
 })
 
-describe('a pack with everything a pack can hold', { timeout: FIVE_MINUTES }, () => {
+describe('a pack with all kinds of members', { timeout: FIVE_MINUTES }, () => {
   const given = partSubject()
 
-  it('passes as it is', async () => {
+  it('passes unchanged', async () => {
     expect(await accepted(await given, [await nothing(given)])).toHaveLength(1)
   })
 
@@ -98,16 +98,16 @@ describe('a pack with everything a pack can hold', { timeout: FIVE_MINUTES }, ()
     expect(await accepted(await given, spread(await given, 100))).toEqual([])
   })
 
-  it('is rejected with one bit flipped and a manifest that fits again', async () => {
+  it('is rejected with one bit flipped and a matching manifest', async () => {
     expect(await accepted(await given, boundSpread(await given, 200))).toEqual([])
   })
 
-  it('is rejected when it is cut short', async () => {
+  it('is rejected when it is truncated', async () => {
     expect(await accepted(await given, cuts(await given, 50))).toEqual([])
   })
 })
 
-/** No damage at all. */
+/** No damage. */
 async function nothing(given: Promise<Subject>): Promise<Damage> {
   return { kind: 'cut', at: (await given).pack.length }
 }

@@ -14,13 +14,13 @@ import { readVectors } from './json-vectors.ts'
 import { ORIGIN, sampleOf, signingKey } from './samples.ts'
 import { runs } from './runs.ts'
 
-/** One parser under fuzz. To add another, add a row to `PARSERS`. */
+/** A parser to fuzz. To add another, add a row to `PARSERS`. */
 interface Row {
   readonly name: string
   readonly parse: (input: Uint8Array | string) => unknown
-  /** Inputs that the mutations start from, most of them valid. */
+  /** Seeds of the mutations, most of them valid. */
   readonly seeds: readonly Uint8Array[]
-  /** Writes an accepted input anew. What comes out is the input: no two texts mean the same. */
+  /** Writes an accepted input again. The result must equal the input. */
   readonly rewrite?: (input: Uint8Array) => string
 }
 
@@ -100,7 +100,7 @@ const PARSERS: readonly Row[] = [
   // Rows for the archive, the manifest, the trust file and the pack go here.
 ]
 
-/** A value or a coded fault, and nothing else. Returns whether it was a value. */
+/** Expects a value or an EvidenceError. Returns whether it was a value. */
 function check({ parse }: Row, input: Uint8Array | string): boolean {
   try {
     parse(input)
@@ -113,7 +113,7 @@ function check({ parse }: Row, input: Uint8Array | string): boolean {
   }
 }
 
-/** As `check`, for the bytes and for the texts they may stand for; what is accepted has one spelling. */
+/** As `check`, for the bytes and their texts. An accepted input must have one form. */
 function checkAll(row: Row, input: Uint8Array): boolean {
   const text = decodeUtf8(input)
   if (text === undefined) check(row, latin1(input))
@@ -124,18 +124,18 @@ function checkAll(row: Row, input: Uint8Array): boolean {
 }
 
 describe.each(PARSERS)('$name', (row) => {
-  it('accepts some of what the mutations start from', () => {
+  it('accepts some of the seeds', () => {
     expect(row.seeds.filter((seed) => check(row, seed)).length).toBeGreaterThan(0)
   })
 
-  it('answers random bytes with a value or a coded fault', () => {
+  it('returns a value or throws an EvidenceError for random bytes', () => {
     const law = (input: Uint8Array): void => {
       checkAll(row, input)
     }
     fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), law), { seed: 101, numRuns: runs(RUNS) })
   })
 
-  it('answers random text with a value or a coded fault', () => {
+  it('returns a value or throws an EvidenceError for random text', () => {
     const law = (input: string): void => {
       check(row, input)
     }
@@ -155,7 +155,7 @@ describe.each(PARSERS)('$name', (row) => {
     )
   })
 
-  it('answers changed inputs with a value or a coded fault, and accepts one spelling of each', () => {
+  it('returns a value or throws an EvidenceError for mutations, and accepts one form of each', () => {
     const seen = { accepted: 0, refused: 0 }
     const law = (input: Uint8Array): void => {
       seen[checkAll(row, input) ? 'accepted' : 'refused']++
@@ -166,7 +166,7 @@ describe.each(PARSERS)('$name', (row) => {
   })
 })
 
-// What the formats are made of: a mutation that puts in one of these gets further than one that flips bits.
+// Tokens of the formats. Inserting them reaches more code than flipping bits.
 const TOKENS = [
   ...[
     '{',
@@ -228,7 +228,7 @@ const TOKENS = [
   ],
 ]
 
-/** Valid inputs, changed a little: bytes and tokens put in, parts cut, doubled, moved, or taken from another input. */
+/** Mutations of valid inputs: bytes and tokens inserted, parts cut, doubled, moved, or taken from another input. */
 function mutated(seeds: readonly Uint8Array[]): fc.Arbitrary<Uint8Array> {
   const seed = fc.constantFrom(...seeds)
   const place = fc.nat({ max: 1 << 20 })

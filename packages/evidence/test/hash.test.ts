@@ -7,7 +7,7 @@ import { runs } from './runs.ts'
 
 const portable = await loadPortable()
 
-/** The text has this SHA-256, as text and as bytes, on both paths. */
+/** Expects this SHA-256 of the text and of its bytes, on both paths. */
 function check(text: string, digest: string): void {
   for (const path of [node, portable]) {
     expect(path.sha256Hex(text)).toBe(digest)
@@ -62,7 +62,7 @@ describe('salted commitments', () => {
     expect(new Set(hashes).size).toBe(hashes.length)
   })
 
-  it('take a salt of 32 bytes and no other', () => {
+  it('need a salt of 32 bytes', () => {
     for (const length of [0, 16, 31, 33, 64])
       expect(() => node.saltedHash('args', new Uint8Array(length), bytes)).toThrow(RangeError)
   })

@@ -1,4 +1,4 @@
-// Reads the vectors: one file one case, a text header, a line `---`, then the document to the end of the file.
+// Reads vector files: a text header, a line `---`, then the document.
 
 import { readdirSync, readFileSync } from 'node:fs'
 
@@ -17,7 +17,7 @@ export function vectorFolder(name: string): URL {
   return new URL(`../../../vectors/${name}/`, import.meta.url)
 }
 
-/** Every `.case` file of a folder, by name. A file that is not a vector is a fault of the vectors. */
+/** Every `.case` file of a folder, by name. Throws for a file that is not a vector. */
 export function readVectors(folder: string): readonly Vector[] {
   const files = readdirSync(vectorFolder(folder)).filter((file) => file.endsWith('.case'))
   return files.sort().map((file) => readVector(folder, file))

@@ -1,4 +1,4 @@
-// Curve25519 by the textbook (RFC 8032, 5.1), slow and affine: for making keys and signatures that are wrong on purpose.
+// A simple, slow Curve25519 (RFC 8032, 5.1), to make invalid keys and signatures.
 
 import { createHash } from 'node:crypto'
 import { concat, toHex } from '../src/bytes.ts'
@@ -56,8 +56,8 @@ export function littleEndian(bytes: Uint8Array): bigint {
 }
 
 /**
- * The signature with this R under a seed's key, whatever point R is: S is the challenge times the secret scalar, which
- * holds exactly if R is the neutral point, and holds up to the cofactor for every R of small order.
+ * The signature with this R under the key of a seed: S is the challenge times the secret scalar. It is valid exactly if R is the
+ * neutral point, and valid up to the cofactor for every R of small order.
  */
 export function signWithR(
   R: Uint8Array,

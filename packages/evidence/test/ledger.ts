@@ -1,4 +1,4 @@
-// A ledger in memory, with fixed keys and a fixed clock: for tests, vectors and benchmarks.
+// A ledger in memory with fixed keys and a fixed clock, for tests, vectors and benchmarks.
 
 import {
   chainHead,
@@ -22,14 +22,14 @@ import {
   type TreeNode,
 } from '../src/index.ts'
 
-/** The fields of a receipt that its writer chooses; the ledger fills in the rest. */
+/** The fields of a receipt that the caller sets. The ledger adds the others. */
 export type Draft = Receipt extends infer R
   ? R extends Receipt
     ? Omit<R, keyof Common> & Partial<Common>
     : never
   : never
 
-/** What tests may change about a ledger. */
+/** The options of a ledger. */
 export interface LedgerOptions {
   readonly origin?: string
   /** Distinguishes the keys of ledgers. */
@@ -42,16 +42,16 @@ export interface TestLedger extends LedgerReader {
   readonly writerKey: SigningKey
   readonly entries: Sealed[]
   readonly size: number
-  /** The receipt that `append` would add; fields in the draft win over what the ledger would fill in. */
+  /** The receipt that `append` would add. Fields of the draft override those of the ledger. */
   prepare(draft: Draft, key?: SigningKey): Receipt
   /** Adds a receipt at the end. */
   append(draft: Draft, key?: SigningKey): Promise<Sealed>
-  /** Adds ready-made bytes, whatever they are. */
+  /** Adds any bytes. */
   appendRaw(envelope: Uint8Array): void
   keepPolicy(text: string): string
-  /** A checkpoint of the ledger as it is, or as it was. */
+  /** A checkpoint of the ledger at its current or an earlier size. */
   checkpointAt(size?: number, keys?: readonly SigningKey[]): Promise<string>
-  /** Fixes the checkpoint that packs are made for. */
+  /** Sets the checkpoint of packs. */
   sealHead(keys?: readonly SigningKey[]): Promise<string>
   useCheckpoint(text: string): void
   noteKey(): NoteKey
@@ -163,7 +163,7 @@ export async function createLedger({
   return ledger
 }
 
-/** Genesis and the writer's key: what every ledger begins with. */
+/** Appends the genesis receipt and the key of the writer. */
 export async function begin(ledger: TestLedger): Promise<void> {
   const { ledgerKey, writerKey } = ledger
   await ledger.append({ kind: 'genesis', public_key: toBase64(ledgerKey.publicKey.bytes), commit: 'plain' })
@@ -178,7 +178,7 @@ export async function begin(ledger: TestLedger): Promise<void> {
 
 type DecisionDraft = Extract<Draft, { kind: 'decision' }>
 
-/** A decision that is right in itself; `fields` make it the one that is wanted. */
+/** A valid decision, changed by `fields`. */
 export function decision(policyHash: string, fields: Partial<DecisionDraft> = {}): DecisionDraft {
   return {
     kind: 'decision',
@@ -208,12 +208,12 @@ export function decision(policyHash: string, fields: Partial<DecisionDraft> = {}
 
 type EffectDraft = Extract<Draft, { kind: 'effect' }>
 
-/** The effect of a decision that ended; `unknownEffect` is the one that did not. */
+/** The completed effect of a decision. */
 export function effect(of: string, fields: Partial<EffectDraft> = {}): EffectDraft {
   return { ...unfinished(of), status: 'COMPLETED', effect_hash: hash('effect'), ...fields }
 }
 
-/** An effect nobody knows. */
+/** An effect with the status UNKNOWN. */
 export function unknownEffect(of: string): EffectDraft {
   return { ...unfinished(of), status: 'UNKNOWN', cause: 'crash' }
 }
@@ -236,7 +236,7 @@ rules:
   - { id: mail, require: "mail/send", approvers: [ops] }
 `
 
-/** A ledger in which a bit of everything has happened: 24 entries. */
+/** A ledger with 24 entries of all kinds. */
 export async function demoLedger(options: LedgerOptions = {}): Promise<TestLedger> {
   const ledger = await createLedger(options)
   const policy = ledger.keepPolicy(POLICY_TEXT)
@@ -377,7 +377,7 @@ export function text(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('utf8')
 }
 
-/** All chunks of a pack in one piece. */
+/** Joins all chunks of a pack. */
 export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   for await (const chunk of chunks) parts.push(chunk)

@@ -1,5 +1,4 @@
-// The laws that hold between the tree and its model, for every pair up to a size: run small on each change, large in
-// the deep run.
+// Compares the tree with its model for all sizes up to a limit: a small one in each run, a large one in the deep run.
 
 import { expect } from 'vitest'
 import { toHex, utf8 } from '../src/bytes.ts'
@@ -19,7 +18,7 @@ export function leavesOf(count: number): Uint8Array[] {
   return Array.from({ length: count }, (_, i) => utf8(`leaf ${i}`))
 }
 
-/** A store that keeps the nodes of a tree that was appended to leaf by leaf, and knows nothing else. */
+/** A store with only the nodes of a tree. */
 export function storeOf(leaves: readonly Uint8Array[]): { nodes: Map<string, Uint8Array>; read: ReadNode } {
   const nodes = new Map<string, Uint8Array>()
   const tree = createTree()
@@ -40,7 +39,7 @@ export function hexOf(hashes: readonly Uint8Array[]): string[] {
   return hashes.map(toHex)
 }
 
-/** Every inclusion proof of every tree up to `limit`: the model's, and accepted. Returns how many there were. */
+/** Checks every inclusion proof of every tree up to `limit`. Returns their number. */
 export async function checkInclusion(limit: number): Promise<number> {
   const all = leavesOf(limit)
   const { read } = storeOf(all)
@@ -58,7 +57,7 @@ export async function checkInclusion(limit: number): Promise<number> {
   return pairs
 }
 
-/** Every consistency proof between trees up to `limit`: the model's, and accepted. Returns how many there were. */
+/** Checks every consistency proof between trees up to `limit`. Returns their number. */
 export async function checkConsistency(limit: number): Promise<number> {
   const all = leavesOf(limit)
   const { read } = storeOf(all)
@@ -71,7 +70,7 @@ export async function checkConsistency(limit: number): Promise<number> {
       const model = oldSize === 0 ? [] : consistency(oldSize, all.slice(0, size))
       expect(hexOf(proof), `${oldSize} to ${size}`).toEqual(hexOf(model))
       const shown = verifyConsistency(oldSize, size, proof, oldRoot, root)
-      // From the empty tree there is nothing to show.
+      // The empty tree has no proof.
       expect(shown, `${oldSize} to ${size}`).toBe(oldSize > 0)
       pairs++
     }

@@ -1,4 +1,4 @@
-// The Merkle tree as RFC 6962, 2.1 writes it: recursive, over the whole list of leaves. Slow, and meant to be compared.
+// The recursive Merkle tree of RFC 6962, 2.1: slow, for comparison.
 
 import { createHash } from 'node:crypto'
 

@@ -19,14 +19,14 @@ import { checkConsistency, checkInclusion, hexOf, leavesOf, storeOf } from './me
 import { consistency, treeHash } from './merkle-model.ts'
 import { outcomeOf, outcomeOfAsync } from './samples.ts'
 
-/** The tree of the first `count` leaves, appended one by one. */
+/** The tree of the first `count` leaves. */
 function treeOf(count: number, from?: Frontier): Tree {
   const tree = createTree(from)
   for (const leaf of leavesOf(count).slice(tree.size)) tree.append(leafHash(leaf))
   return tree
 }
 
-/** Every way to spoil a proof by one step: a hash changed, dropped, added, cut, or two swapped. */
+/** All single changes of a proof: a hash changed, dropped, added, cut, or two swapped. */
 function spoiled(proof: readonly Uint8Array[]): Uint8Array[][] {
   const stranger = sha256('stranger')
   const changed = proof.flatMap((hash, at) => [
@@ -49,7 +49,7 @@ function changedHash(hash: Uint8Array): Uint8Array {
 }
 
 describe('hashes', () => {
-  it('are prefixed, so that a leaf cannot stand for a node', () => {
+  it('are prefixed, so that a leaf cannot replace a node', () => {
     expect(toHex(EMPTY_ROOT)).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
     expect(toHex(leafHash(new Uint8Array()))).toBe(
       '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d',
@@ -108,7 +108,7 @@ describe('a tree', () => {
     }
   })
 
-  it('goes on from its frontier at every size', () => {
+  it('continues from its frontier at every size', () => {
     const whole = toHex(treeOf(70).root())
     for (let size = 0; size <= 70; size++) {
       const frontier = treeOf(size).frontier()
@@ -118,7 +118,7 @@ describe('a tree', () => {
     }
   })
 
-  it('holds one peak for each binary digit of its size', () => {
+  it('has one peak for each binary 1 of its size', () => {
     for (let size = 0; size <= 300; size++) {
       const { peaks } = treeOf(size).frontier()
       const digits = size.toString(2).replaceAll('0', '').length
@@ -153,7 +153,7 @@ describe('a tree', () => {
     for (const frontier of frontiers) expect(outcomeOf(() => createTree(frontier))).toBe('TREE_RANGE')
   })
 
-  it('takes a whole subtree as its leaves one by one', () => {
+  it('gets the same root from a subtree as from its leaves', () => {
     for (let level = 0; level <= 4; level++)
       for (let before = 0; before <= 32; before += 2 ** level) {
         const leaves = leavesOf(before + 2 ** level)
@@ -165,7 +165,7 @@ describe('a tree', () => {
       }
   })
 
-  it('refuses a subtree that does not fit where it stands', () => {
+  it('refuses a subtree that does not fit its position', () => {
     for (const [size, level] of [
       [1, 1],
       [3, 1],
@@ -178,7 +178,7 @@ describe('a tree', () => {
 })
 
 describe('nodes', () => {
-  it('are the full subtrees, each once, the leaf’s own first', () => {
+  it('are the full subtrees, each once, the leaf first', () => {
     const leaves = leavesOf(100)
     const { nodes } = storeOf(leaves)
     const expected: string[] = []
@@ -199,7 +199,7 @@ describe('nodes', () => {
     ])
   })
 
-  it('are all that proofs read: nothing else, and nothing of them is kept in vain', async () => {
+  it('are exactly the hashes that proofs read', async () => {
     const { nodes, read } = storeOf(leavesOf(65))
     const needed = new Set<string>()
     const watched = (level: number, index: number): Uint8Array | Promise<Uint8Array> => {
@@ -232,7 +232,7 @@ describe('nodes', () => {
     ])
   })
 
-  it('cover no range that is none', () => {
+  it('refuse an invalid range', () => {
     for (const [start, end] of [
       [-1, 2],
       [2, 1],
@@ -251,7 +251,7 @@ describe('inclusion', () => {
     expect(await checkInclusion(64)).toBe((64 * 65) / 2)
   })
 
-  it('is refused for every proof, leaf, index, size or root that is spoiled', async () => {
+  it('is refused for every changed proof, leaf, index, size or root', async () => {
     const leaves = leavesOf(16)
     const { read } = storeOf(leaves)
     for (let size = 1; size <= 16; size++)
@@ -270,7 +270,7 @@ describe('inclusion', () => {
       }
   })
 
-  it('is refused for a size that the root is not of', async () => {
+  it('is refused for a size that does not match the root', async () => {
     const leaves = leavesOf(16)
     const { read } = storeOf(leaves)
     for (let size = 1; size <= 16; size++)
@@ -283,7 +283,7 @@ describe('inclusion', () => {
       }
   })
 
-  it('is refused for an index or a size that is no count', () => {
+  it('is refused for an invalid index or size', () => {
     const leaf = leafHash(utf8('only'))
     expect(verifyInclusion(leaf, 0, 1, [], leaf)).toBe(true)
     for (const [index, size] of [
@@ -299,7 +299,7 @@ describe('inclusion', () => {
       expect(verifyInclusion(leaf, index, size, [], leaf), `${index} of ${size}`).toBe(false)
   })
 
-  // Nodes are hashed in one scratch: unchecked, a shorter hash would be filled up with what was there before.
+  // Nodes share one buffer: without the check, a short hash would be filled with old bytes.
   it('is refused for a leaf hash that is not 32 bytes', async () => {
     const leaves = leavesOf(2)
     const { read } = storeOf(leaves)
@@ -312,15 +312,15 @@ describe('inclusion', () => {
     }
   })
 
-  it('does not let a node pass for a leaf of a smaller tree', async () => {
+  it('does not accept a node as a leaf of a smaller tree', async () => {
     const { read } = storeOf(leavesOf(4))
     const node = await read(1, 0)
     expect(verifyInclusion(node, 0, 2, [await read(1, 1)], treeHash(leavesOf(4)))).toBe(true)
-    // The hash of a node fits, but no bytes have it as their leaf hash; as bytes it is refused.
+    // The hash of a node fits, but no leaf has this hash.
     expect(verifyInclusion(leafHash(node), 0, 2, [await read(1, 1)], treeHash(leavesOf(4)))).toBe(false)
   })
 
-  it('cannot be asked for outside of the tree', async () => {
+  it('cannot be requested outside the tree', async () => {
     const { read } = storeOf(leavesOf(4))
     for (const [index, size] of [
       [4, 4],
@@ -335,13 +335,13 @@ describe('inclusion', () => {
       expect(await outcomeOfAsync(inclusionProof(index, size, read))).toBe('TREE_RANGE')
   })
 
-  it('cannot be asked for at an index that is no count', async () => {
+  it('cannot be requested at an invalid index', async () => {
     const { read } = storeOf(leavesOf(4))
     for (const index of [-1, 0.5, -Infinity])
       expect(await outcomeOfAsync(inclusionProof(index, 4, read)), String(index)).toBe('TREE_RANGE')
   })
 
-  it('cannot be proven with nodes that the store lacks', async () => {
+  it('cannot be proven if the store lacks nodes', async () => {
     const missing = new Error('no such node')
     await expect(inclusionProof(0, 4, () => Promise.reject(missing))).rejects.toBe(missing)
   })
@@ -352,7 +352,7 @@ describe('consistency', () => {
     expect(await checkConsistency(64)).toBe((65 * 66) / 2)
   })
 
-  it('is refused for every proof, size or root that is spoiled', () => {
+  it('is refused for every changed proof, size or root', () => {
     const leaves = leavesOf(16)
     for (let size = 1; size <= 16; size++)
       for (let oldSize = 1; oldSize <= size; oldSize++) {
@@ -372,7 +372,7 @@ describe('consistency', () => {
       }
   })
 
-  it('is refused for a size that the newer root is not of', () => {
+  it('is refused for a size that does not match the newer root', () => {
     const leaves = leavesOf(16)
     for (let size = 1; size <= 16; size++)
       for (let oldSize = 1; oldSize <= size; oldSize++) {
@@ -385,7 +385,7 @@ describe('consistency', () => {
       }
   })
 
-  it('finds a history that was rewritten', async () => {
+  it('detects a rewritten history', async () => {
     const rewritten = leavesOf(12).with(3, utf8('another leaf'))
     const { read } = storeOf(rewritten)
     for (let oldSize = 4; oldSize <= 12; oldSize++) {
@@ -403,7 +403,7 @@ describe('consistency', () => {
     expect(verifyConsistency(5, 5, [], root, changedHash(root))).toBe(false)
   })
 
-  it('is refused from the empty tree, whatever is brought along', () => {
+  it('is refused from the empty tree, with any proof', () => {
     const root = treeHash(leavesOf(5))
     for (const size of [0, 1, 5])
       for (const proof of [[], [root], [EMPTY_ROOT]])
@@ -412,7 +412,7 @@ describe('consistency', () => {
             expect(verifyConsistency(0, size, proof, oldRoot, newRoot)).toBe(false)
   })
 
-  it('is refused for sizes that are no counts, or the wrong way round', () => {
+  it('is refused for invalid or swapped sizes', () => {
     const root = treeHash(leavesOf(5))
     for (const [oldSize, size] of [
       [6, 5],
@@ -426,7 +426,7 @@ describe('consistency', () => {
       expect(verifyConsistency(oldSize, size, [root], root, root)).toBe(false)
   })
 
-  it('cannot be asked for from the larger tree to the smaller', async () => {
+  it('cannot be requested from the larger tree to the smaller', async () => {
     const { read } = storeOf(leavesOf(4))
     for (const [oldSize, size] of [
       [5, 4],
@@ -440,8 +440,8 @@ describe('consistency', () => {
       expect(await outcomeOfAsync(consistencyProof(oldSize, size, read))).toBe('TREE_RANGE')
   })
 
-  // Unchecked, such a size loops without end; so that this test always ends, the number counts its comparisons.
-  it('cannot be asked for from a size that is no count', async () => {
+  // Without the check, such a size loops forever. The number counts its comparisons, so that this test always ends.
+  it('cannot be requested from an invalid size', async () => {
     const { read } = storeOf(leavesOf(4))
     for (const size of [-1, 1.5]) {
       let compared = 0
@@ -457,7 +457,7 @@ describe('consistency', () => {
 })
 
 describe('sizes beyond 32 bits', () => {
-  // 2^33 + 2^32 + 2^20 + 8 + 1 leaves, of which only full subtrees and the last leaf are known.
+  // 2^33 + 2^32 + 2^20 + 8 + 1 leaves. Only full subtrees and the last leaf are known.
   const parts = [33, 32, 20, 3, 0]
   const hashes = parts.map((level) => sha256(`subtree of 2^${level}`))
   const size = parts.reduce((sum, level) => sum + 2 ** level, 0)
@@ -476,7 +476,7 @@ describe('sizes beyond 32 bits', () => {
     return { tree, read }
   }
 
-  it('have the root that RFC 6962 gives them', () => {
+  it('have the root of RFC 6962', () => {
     const { tree } = largeTree()
     expect(tree.size).toBe(size)
     expect(peakLevels(size)).toEqual(parts)
@@ -511,7 +511,7 @@ describe('sizes beyond 32 bits', () => {
     }
   })
 
-  it('go on being appended to', () => {
+  it('can be appended to', () => {
     const { tree } = largeTree()
     const added = tree.append(sha256('one more'))
     expect(added.map(({ level, index }) => [level, index])).toEqual([

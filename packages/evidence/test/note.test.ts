@@ -5,7 +5,7 @@ import { importSigningKey, verifySignature } from '../src/keys.ts'
 import { formatNote, formatVkey, isKeyName, noteKey, parseNote, parseVkey, signNote } from '../src/note.ts'
 import { outcomeOf, signingKey } from './samples.ts'
 
-/** Whether the note has a signature of this vkey, and it holds. */
+/** Whether the note has a valid signature of this vkey. */
 async function check(note: string, vkey: string): Promise<boolean> {
   const key = parseVkey(vkey)
   const { text, signatures } = parseNote(note)
@@ -13,7 +13,7 @@ async function check(note: string, vkey: string): Promise<boolean> {
   return signature !== undefined && verifySignature(key.key, utf8(text), signature.bytes)
 }
 
-/** The note is refused, as text and as bytes. */
+/** Expects the note to be refused, as text and as bytes. */
 function refuses(...notes: readonly string[]): void {
   for (const note of notes) {
     expect(
@@ -63,7 +63,7 @@ describe('published notes', () => {
     )
   })
 
-  it('verify: a head of the Go checksum database', async () => {
+  it('verify: a checkpoint of the Go checksum database', async () => {
     const note =
       'go.sum database tree\n20852163\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n\n' +
       '— sum.golang.org Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=\n'
@@ -141,12 +141,12 @@ describe('notes', () => {
     for (const line of lines) refuses(`${TEXT}\n${line}\n`)
   })
 
-  it('have at least one byte behind the hint', () => {
+  it('have at least one byte after the hint', () => {
     expect(parseNote('x\n\n— n AAAAAAE=\n').signatures[0]?.bytes.length).toBe(1)
     refuses('x\n\n— n AAAAAA==\n', 'x\n\n— n AAAA\n', 'x\n\n— n \n')
   })
 
-  it('hold no control character but the newline', () => {
+  it('have no control character but the newline', () => {
     for (let code = 0; code < 0x20; code++)
       if (code !== 0x0a) refuses(`a${String.fromCharCode(code)}b\n\n${PETER.line}`)
     refuses(NOTE.replaceAll('\n', '\r\n'))
@@ -216,7 +216,7 @@ describe('verifier keys', () => {
     }
   })
 
-  it('are refused with white space, in capitals, or with more behind them', () => {
+  it('are refused with white space, in capitals, or with trailing text', () => {
     for (const vkey of [
       ` ${PETER.vkey}`,
       `${PETER.vkey}\n`,
@@ -233,7 +233,7 @@ describe('verifier keys', () => {
       expect(outcomeOf(() => parseVkey(vkey))).not.toBe('accepted')
   })
 
-  it('are refused for an algorithm that is not known', async () => {
+  it('are refused for an unknown algorithm', async () => {
     const { bytes } = (await signingKey()).publicKey
     for (const algorithm of [0, 2, 3, 5, 6, 0xff]) {
       const material = concat(Uint8Array.of(algorithm), bytes)
@@ -252,7 +252,7 @@ describe('verifier keys', () => {
     expect(outcomeOf(() => parseVkey(vkeyOf(new Uint8Array(32))))).toBe('KEY_WEAK')
   })
 
-  it('are refused under another name, though the key is the same', async () => {
+  it('are refused under another name for the same key', async () => {
     const { publicKey } = await signingKey()
     const [, hint, material] = formatVkey(noteKey('one', publicKey)).split('+')
     expect(outcomeOf(() => parseVkey(`other+${hint ?? ''}+${material ?? ''}`))).toBe('NOTE_MALFORMED')
@@ -277,7 +277,7 @@ describe('key names', () => {
     '\u200b',
   ]
 
-  it('are not empty, not long, and hold no space, plus or control character', () => {
+  it('are not empty, not long, and have no space, plus or control character', () => {
     for (const name of good) expect(isKeyName(name), name).toBe(true)
     for (const name of [...bad, '\u202e', '\ud800', 'x'.repeat(201)])
       expect(isKeyName(name), JSON.stringify(name)).toBe(false)

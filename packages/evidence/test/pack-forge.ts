@@ -1,5 +1,4 @@
-// A forger's bench: packs of anything, honest or not, with a manifest that fits them. It checks nothing that
-// `writePack` checks, so that a crime is caught by the verifier and not by the writer.
+// Builds forged packs with a matching manifest. It skips the checks of `writePack`, so that only the verifier can detect a forgery.
 
 import { canonicalBytes } from '../src/canonical.ts'
 import { parseCheckpoint } from '../src/checkpoint.ts'
@@ -35,7 +34,7 @@ export function bytesOf(content: string): Uint8Array {
   return new TextEncoder().encode(content)
 }
 
-/** An archive of members as they stand, whatever they are. */
+/** An archive of any members, without checks. */
 export function archive(members: Members): Uint8Array {
   return joined([...members.flatMap(blocks), ARCHIVE_END])
 }
@@ -45,12 +44,12 @@ export function blocks({ name, bytes }: Member): Uint8Array[] {
   return [archiveHeader(name, bytes.length), bytes, archivePadding(bytes.length)]
 }
 
-/** Byte strings in one piece. */
+/** Joins byte strings. */
 export function joined(parts: readonly Uint8Array[]): Uint8Array {
   return new Uint8Array(Buffer.concat(parts))
 }
 
-/** Takes a pack apart. */
+/** Splits a pack into its members. */
 export async function membersOf(pack: Uint8Array): Promise<Members> {
   const members: Member[] = []
   for await (const member of readArchive(pack, { maxMembers: 1000, maxSize: () => 1 << 30 }))
@@ -95,7 +94,7 @@ export function relined(
   )
 }
 
-/** The members in order, with a manifest made to fit them: what a forger does last. */
+/** The sorted members with a matching manifest. */
 export function bound(members: Members, claims: Partial<Manifest> = {}): Members {
   const manifest = { ...parseManifest(bytesOf(contentOf(members, 'manifest.json'))), ...claims }
   const others = without(members, 'manifest.json')
@@ -103,13 +102,13 @@ export function bound(members: Members, claims: Partial<Manifest> = {}): Members
   return sorted([...others, { name: 'manifest.json', bytes: fitting }])
 }
 
-/** What a forger may ask for beyond an honest request. */
+/** Options of a forged pack. */
 export interface ForgeRequest extends PackRequest {
-  /** Policy texts to show; by default those of the decisions that the ledger keeps. */
+  /** Policy texts. Default: those of the decisions that the ledger keeps. */
   readonly policies?: readonly string[]
 }
 
-/** The members of a pack of whatever the ledger holds. For an honest ledger they are those that `writePack` writes. */
+/** The members of a pack of any ledger. For an honest ledger they equal those of `writePack`. */
 export async function forge(ledger: TestLedger, request: ForgeRequest = wholeOf(ledger)): Promise<Members> {
   const { origin, size } = parseCheckpoint(ledger.checkpoint)
   const contents: Contents = {
@@ -145,12 +144,12 @@ export function wholeOf({ size }: { readonly size: number }): { range: { start: 
   return { range: { start: 0, end: size } }
 }
 
-/** A whole pack of whatever the ledger holds. */
+/** A whole pack of any ledger. */
 export async function forged(ledger: TestLedger, request?: ForgeRequest): Promise<Uint8Array> {
   return archive(await forge(ledger, request))
 }
 
-/** An envelope around any payload: signed by `key`, but naming the key and the type that are given. */
+/** An envelope of any payload, signed by `key`, with the given key id and type. */
 export async function sealAnything(
   payload: string,
   key: SigningKey,
@@ -170,7 +169,7 @@ function readable(lines: readonly string[]): Receipt[] {
   return lines.flatMap((line) => unlessRefused(() => parseReceipt(line).receipt))
 }
 
-/** The keys that receipts bring in, each once: the first claim to a key is the one a ledger keeps. */
+/** The keys that receipts add. The first receipt of a key counts. */
 function keyMembers(receipts: readonly Receipt[]): Member[] {
   const keys = new Map<string, Member>()
   for (const key of receipts.flatMap((receipt) => unlessRefused(() => introducedKey(receipt)))) {
@@ -230,7 +229,7 @@ async function proofMembers(
   return members
 }
 
-/** The member that holds the inclusion proof of an index. */
+/** The name of the inclusion proof of an index. */
 export function proofName(index: number): string {
   return `proofs/${indexName(index)}.tlog-proof`
 }

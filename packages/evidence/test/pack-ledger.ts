@@ -1,4 +1,4 @@
-// A ledger of several hundred entries: two writers, changing policies and keys, across the borders of bundles.
+// A ledger of several hundred entries in several bundles, with two writers and changing policies and keys.
 
 import {
   begin,
@@ -14,14 +14,14 @@ import {
 import { keyChange } from './audit-story.ts'
 import type { Range, SigningKey } from '../src/index.ts'
 
-/** A long ledger, and what a part of it rests on. */
+/** A long ledger and the receipts that a part of it needs. */
 export interface LongLedger {
   readonly ledger: TestLedger
-  /** The receipts that a range, or a selection, needs beside it: genesis, all keys, the policy in force at its start. */
+  /** The receipts that a range or a selection needs: genesis, all keys, the policy in force at its start. */
   contextOf(range: Range | undefined): readonly number[]
 }
 
-/** 600 entries: three bundles, the last of them not full. */
+/** 600 entries in three bundles; the last one is not full. */
 export async function longLedger(size = 600): Promise<LongLedger> {
   const ledger = await createLedger()
   const second = await fixedKey('second writer')
@@ -64,7 +64,7 @@ async function appendCall(ledger: TestLedger, policy: string, second: SigningKey
   )
 }
 
-/** The effect of the newest call, if it is due, whoever made the call; now and then unknown at first. */
+/** The effect of the newest call of any writer, if due. Some are UNKNOWN first. */
 function effectDue({ entries }: TestLedger, by: { readonly writer?: string }): Draft | undefined {
   const newest = entries.at(-1)
   const at = entries.length

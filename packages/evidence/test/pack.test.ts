@@ -47,7 +47,7 @@ function receiptsIn(parts: readonly Part[]): string[] {
   })
 }
 
-/** The receipts that a request asks for, as the ledger has them. */
+/** The requested receipts from the ledger. */
 function receiptsAsked({ range, selected = [] }: PackRequest): string[] {
   const { start, end } = range ?? { start: 0, end: 0 }
   const indexes = [...selected, ...Array.from({ length: end - start }, (_, i) => start + i)]
@@ -65,7 +65,7 @@ const someRange = fc
   .filter(([a, b]) => a !== b)
   .map(([a, b]) => ({ start: Math.min(a, b), end: Math.max(a, b) }))
 
-/** A request that an exporter could make: a range or none, some receipts by themselves, and what they rest on. */
+/** A valid request: an optional range, some selected receipts, and the receipts that they need. */
 const request = fc
   .record({
     range: fc.option(someRange, { nil: undefined }),
@@ -79,7 +79,7 @@ const request = fc
   })
 
 describe('a pack', () => {
-  it('holds the receipts that were asked for, and verifies, for any range and selection', async () => {
+  it('contains the requested receipts and verifies, for any range and selection', async () => {
     const check = async (asked: PackRequest): Promise<void> => {
       const pack = await packOf(asked)
       expect(receiptsIn(await partsOf(pack))).toEqual(receiptsAsked(asked))
@@ -91,7 +91,7 @@ describe('a pack', () => {
     await fc.assert(fc.asyncProperty(request, check), { seed: 1, numRuns: 40 })
   })
 
-  it('continues any earlier head, by a proof or by the range itself', async () => {
+  it('continues any earlier checkpoint, by a proof or by the range', async () => {
     const check = async (asked: PackRequest, seen: number): Promise<void> => {
       const checkpoint = await long.ledger.checkpointAt(seen)
       const pinned = await parseTrust(trustIn(long.ledger, { checkpoint }))
@@ -102,7 +102,7 @@ describe('a pack', () => {
     await fc.assert(fc.asyncProperty(request, sizes, check), { seed: 2, numRuns: 15 })
   })
 
-  it('is what a forger would make of an honest ledger', async () => {
+  it('equals the forged pack of an honest ledger', async () => {
     for (const asked of [
       wholeOf(long.ledger),
       { range: { start: 250, end: 520 }, selected: [0, 1, 40, 170] },
@@ -111,7 +111,7 @@ describe('a pack', () => {
     }
   })
 
-  it('is read in the order of its names, its manifest before its receipts', async () => {
+  it('is read in the order of its names, the manifest before the receipts', async () => {
     const parts = await partsOf(
       await packOf({ range: { start: 255, end: 257 }, selected: [0, 1, 40, 170], since: 9 }),
     )
@@ -132,7 +132,7 @@ describe('a pack', () => {
     ])
   })
 
-  it('reads the same in chunks of any size, from sources of any kind', async () => {
+  it('is read alike in chunks of any size, from any kind of source', async () => {
     const pack = await packOf({ range: { start: 250, end: 300 }, selected: [0, 1, 40, 170] })
     const whole = JSON.stringify(await verifyPack(pack, { trust }))
     const check = async (cuts: readonly number[]): Promise<void> => {
@@ -147,7 +147,7 @@ describe('a pack', () => {
     expect(JSON.stringify(await verifyPack(later(single), { trust }))).toBe(whole)
   })
 
-  it('reads the same byte by byte when it is large', async () => {
+  it('is read alike byte by byte when it is large', async () => {
     const pack = await packOf(wholeOf(long.ledger))
     function* single(): Generator<Uint8Array> {
       for (let at = 0; at < pack.length; at++) yield pack.subarray(at, at + 1)
@@ -166,7 +166,7 @@ describe('a pack cannot be written', () => {
       'without the receipt that added the key of its second writer',
       { range: { start: 500, end: 510 }, selected: [0, 1] },
     ],
-    ['of single receipts without their keys', { selected: [5] }],
+    ['of selected receipts without their keys', { selected: [5] }],
   ]
   it.each(incomplete)('%s', async (_, asked) => {
     expect(await outcomeOfAsync(packOf(asked))).toBe('PACK_INCOMPLETE')
@@ -180,19 +180,16 @@ describe('a pack cannot be written', () => {
     ['of a range beyond the ledger', { range: { start: 0, end: SIZE + 1 } }],
     ['of a range that starts before the ledger', { range: { start: -1, end: 3 } }],
     ['of a range that starts within an entry', { range: { start: 0.5, end: 3 } }],
-    ['of a range that ends nowhere', { range: { start: 0, end: Number.NaN } }],
+    ['of a range with a NaN end', { range: { start: 0, end: Number.NaN } }],
     ['of an entry beyond the ledger', { selected: [0, 1, SIZE] }],
     ['of an entry before the ledger', { selected: [-1, 0, 1] }],
     ['of half an entry', { selected: [0, 1, 1.5] }],
     ['of entries that are not in order', { selected: [1, 0] }],
     ['of an entry twice', { selected: [0, 1, 1] }],
     ['of an entry that is in the range as well', { range: { start: 0, end: 9 }, selected: [4] }],
-    [
-      'of more single entries than can be proved one by one',
-      { selected: Array.from({ length: 10_001 }, (_, i) => i) },
-    ],
-    ['since a head beyond its own', { ...wholeOf(long.ledger), since: SIZE + 1 }],
-    ['since a head of less than nothing', { ...wholeOf(long.ledger), since: -1 }],
+    ['of more selected entries than the limit', { selected: Array.from({ length: 10_001 }, (_, i) => i) }],
+    ['since a size beyond the ledger', { ...wholeOf(long.ledger), since: SIZE + 1 }],
+    ['since a negative size', { ...wholeOf(long.ledger), since: -1 }],
     ['since half an entry', { ...wholeOf(long.ledger), since: 1.5 }],
   ]
   it.each(impossible)('%s', async (_, asked) => {
@@ -202,18 +199,18 @@ describe('a pack cannot be written', () => {
   const payload: Payload = { hash: sha256Hex('{}'), bytes: bytesOf('{}') }
   const strange: [string, Payload[]][] = [
     ['the same payload twice', [payload, payload]],
-    ['a payload under a name that is no hash', [{ ...payload, hash: 'args' }]],
+    ['a payload whose name is not a hash', [{ ...payload, hash: 'args' }]],
   ]
   it.each(strange)('with %s', async (_, payloads) => {
     expect(await outcomeOfAsync(packOf({ ...wholeOf(demo), payloads }, demo))).toBe('PACK_MALFORMED')
   })
 
-  it('with a payload that is not what its hash says', async () => {
+  it('with a payload that does not match its hash', async () => {
     const payloads = [{ hash: sha256Hex('{}'), bytes: bytesOf('[]') }]
     expect(await outcomeOfAsync(packOf({ ...wholeOf(demo), payloads }, demo))).toBe('PACK_MALFORMED')
   })
 
-  it('for a checkpoint whose key it does not bring along', async () => {
+  it('for a checkpoint whose key is not in the pack', async () => {
     const foreign: LedgerReader = {
       ...readerOf(demo),
       checkpoint: await demo.checkpointAt(demo.size, [demo.writerKey]),
@@ -221,18 +218,18 @@ describe('a pack cannot be written', () => {
     expect(await outcomeOfAsync(packOf(wholeOf(demo), foreign))).toBe('PACK_INCOMPLETE')
   })
 
-  it('from a ledger that gives fewer receipts than it has', async () => {
+  it('from a ledger that returns too few receipts', async () => {
     const short: LedgerReader = { ...readerOf(demo), receipts: () => [] }
     expect(await outcomeOfAsync(packOf(wholeOf(demo), short))).toBe('PACK_INCOMPLETE')
   })
 
-  it('from a ledger that gives more receipts than it was asked for', async () => {
+  it('from a ledger that returns too many receipts', async () => {
     const reader = readerOf(demo)
     const generous: LedgerReader = { ...reader, receipts: (start) => reader.receipts(start, demo.size) }
     expect(await outcomeOfAsync(packOf({ range: { start: 0, end: 9 } }, generous))).toBe('PACK_INCOMPLETE')
   })
 
-  it('from a ledger that changes meanwhile', async () => {
+  it('from a ledger that changes during the write', async () => {
     let asked = 0
     const reader = readerOf(demo)
     const other = await demoLedger({ salt: 'other' })
@@ -279,7 +276,7 @@ function hasTar(): boolean {
   }
 }
 
-/** The reader's side of a ledger, to be changed in part. */
+/** The reader of a ledger, as a copy to modify. */
 function readerOf(ledger: LedgerReader): LedgerReader {
   return {
     checkpoint: ledger.checkpoint,

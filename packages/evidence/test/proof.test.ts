@@ -38,7 +38,7 @@ function leafAt(index: number): Uint8Array {
   return LEAVES[index] ?? new Uint8Array()
 }
 
-/** What opening the proof for the leaf at an index gives. */
+/** The outcome of opening the proof for the leaf at an index. */
 async function outcome(proof: Proof, leaf: number): Promise<string> {
   const text = formatProof(proof)
   const answer = await outcomeOfAsync(openProof(text, leafAt(leaf), keys))
@@ -114,7 +114,7 @@ describe('a proof', () => {
     expect(await outcome({ index: 0, hashes: [], checkpoint: await checkpointAt(0) }, 0)).toBe('PROOF_WRONG')
   })
 
-  it('is as good as its checkpoint', async () => {
+  it('is refused if its checkpoint is refused', async () => {
     const [, other] = [ledger, await signingKey(2)]
     const root = treeHash(LEAVES)
     const foreign = await sealCheckpoint({ origin: ORIGIN, size: SIZE, root }, [other])
@@ -146,13 +146,13 @@ describe('parsing', () => {
     expect([read.index, read.hashes.length, read.checkpoint]).toEqual([7, 2, 'the checkpoint\n'])
   })
 
-  it('drops an extra line, which nothing vouches for', () => {
+  it('drops an extra line, because nothing signs it', () => {
     const plain = parseProof(textOf(HEADER, 'index 7', hash))
     for (const extra of ['extra AAAA', 'extra Zg==', 'extra '])
       expect(parseProof(textOf(HEADER, extra, 'index 7', hash))).toEqual(plain)
   })
 
-  it('refuses an extra line that is not base64, or not in its place', () => {
+  it('refuses an extra line that is not base64 or misplaced', () => {
     malformed(
       ...['extra A', 'extra Zh==', 'extra -_-_', 'extra AAAA ', 'extra', 'Extra AAAA'].map((line) =>
         textOf(HEADER, line, 'index 7'),
@@ -176,7 +176,7 @@ describe('parsing', () => {
     malformed(textOf('index 7', HEADER), textOf('index 7'))
   })
 
-  it('refuses an index in any but one spelling', () => {
+  it('refuses an index in any other form', () => {
     for (const index of ['0', '1', '10', '9007199254740991'])
       expect(parseProof(textOf(HEADER, `index ${index}`)).index).toBe(Number(index))
     const spellings = [
@@ -225,7 +225,7 @@ describe('parsing', () => {
     malformed(many(65))
   })
 
-  it('refuses a text without a checkpoint, with other line ends, or not in UTF-8', () => {
+  it('refuses a text without a checkpoint, with other newlines, or not in UTF-8', () => {
     malformed('', '\n', '\n\n', `${HEADER}\nindex 7\n`, `${HEADER}\nindex 7\n${hash}`, HEADER)
     malformed(textOf(HEADER, 'index 7', hash).replaceAll('\n', '\r\n'))
     expect(outcomeOf(() => parseProof(Uint8Array.of(...utf8(textOf(HEADER, 'index 7')), 0xff)))).toBe(

@@ -1,6 +1,6 @@
-// How often a property is tried: `npm test` takes a quarter of the runs, `npm run test:deep` all of them.
+// The number of runs of a property test: a quarter in `npm test`, all in `npm run test:deep`.
 
-/** The runs of a property. Its seed is fixed, so the quarter is the same each time. */
+/** The number of runs of a property. The seed is fixed, so the quarter is the same each time. */
 export function runs(all: number): number {
   return process.env.TOLLGATE_RUNS === 'all' ? all : Math.ceil(all / 4)
 }

@@ -1,4 +1,4 @@
-// What the tests of this package share: keys, a valid receipt of every kind, and how a fault is read.
+// Shared by the tests of this package: keys, a valid receipt of every kind, and helpers for errors.
 
 import { toBase64 } from '../src/bytes.ts'
 import { codeOf } from '../src/error.ts'
@@ -15,7 +15,7 @@ export const ORIGIN = 'ledger.example/samples'
 /** The writer that all samples come from. */
 export const WRITER = 'gateway-1'
 
-/** A hash that says where it came from: SHA-256 of the label. */
+/** The SHA-256 of a label. */
 export function hashOf(label: string): string {
   return sha256Hex(label)
 }
@@ -30,7 +30,7 @@ export function signingKey(number = 1): Promise<SigningKey> {
   return importSigningKey(seedOf(number))
 }
 
-/** The code a call fails with, or `accepted`. A fault that is not ours is thrown on. */
+/** The code of the EvidenceError of a call, or `accepted`. Rethrows other errors. */
 export function outcomeOf(work: () => unknown): string {
   try {
     work()
@@ -51,15 +51,15 @@ export async function outcomeOfAsync(work: Promise<unknown>): Promise<string> {
 }
 
 /**
- * A valid receipt of the kind, naming `key`, with as many optional fields as can stand together. `changes` overrides
- * fields, also with values that are not valid.
+ * A valid receipt of the kind, with `key` and as many optional fields as possible. `changes` overrides fields, also with invalid
+ * values.
  */
 export function sampleOf<K extends Kind>(
   kind: K,
   key: PublicKey,
   changes: Readonly<Record<string, unknown>> = {},
 ): ReceiptOf<K> {
-  // Sound as long as `changes` keeps to the type; tests of refusals mean not to.
+  // Tests of refusals break the type on purpose.
   return { ...commonOf(key), ...samples(key)[kind], ...changes } as unknown as ReceiptOf<K>
 }
 

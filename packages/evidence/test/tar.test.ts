@@ -25,7 +25,7 @@ async function read(source: ByteSource, limits = LIMITS): Promise<Member[]> {
   return members
 }
 
-/** Members as plain data, to be compared. */
+/** Members as plain data, for comparison. */
 function shown(members: readonly Member[]): [string, string][] {
   return members.map(({ name, bytes }) => [name, Buffer.from(bytes).toString('hex')])
 }
@@ -89,7 +89,7 @@ describe('an archive', () => {
     )
   })
 
-  it('is refused if it holds more members than the limit', async () => {
+  it('is refused if it has more members than the limit', async () => {
     expect(await outcomeOfAsync(read(archive(TWO), { ...LIMITS, maxMembers: 1 }))).toBe('ARCHIVE_TOO_LARGE')
     expect(await outcomeOfAsync(read(archive(TWO), { ...LIMITS, maxMembers: 2 }))).toBe('accepted')
   })
@@ -102,7 +102,7 @@ describe('an archive', () => {
     expect(await outcomeOfAsync(read(archive(TWO), { ...limits, maxSize: () => 600 }))).toBe('accepted')
   })
 
-  it('lets go of its source when it is refused', async () => {
+  it('closes its source when it is refused', async () => {
     let closed = false
     async function* source(): AsyncGenerator<Uint8Array> {
       try {
@@ -116,7 +116,7 @@ describe('an archive', () => {
     expect(closed).toBe(true)
   })
 
-  it('passes on the fault of its source', async () => {
+  it('rethrows the error of its source', async () => {
     function* source(): Generator<Uint8Array> {
       yield archiveHeader('a', 5)
       throw new Error('the disk is gone')
@@ -146,17 +146,17 @@ describe('a header', () => {
     expect(outcomeOf(() => archiveHeader(wrong, 0))).toBe('ARCHIVE_MALFORMED')
   })
 
-  it('can name up to 100 bytes', () => {
+  it('can have a name of up to 100 bytes', () => {
     expect(outcomeOf(() => archiveHeader('a'.repeat(100), 0))).toBe('accepted')
     expect(outcomeOf(() => archiveHeader('a'.repeat(101), 0))).toBe('ARCHIVE_MALFORMED')
   })
 
-  it('is read back when its name takes all 100 bytes', async () => {
+  it('is read back with a name of 100 bytes', async () => {
     const members = [{ name: 'a'.repeat(100), bytes: bytesOf('x') }]
     expect(shown(await read(archive(members)))).toEqual(shown(members))
   })
 
-  it('has exactly one spelling: any changed byte is refused', async () => {
+  it('has exactly one form: any changed byte is refused', async () => {
     const bytes = archive([{ name: 'a', bytes: bytesOf('x') }])
     for (let at = 0; at < 512; at++) {
       const changed = bytes.slice()

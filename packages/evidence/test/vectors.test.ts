@@ -8,7 +8,7 @@ async function verify({ pack, trust }: PackCase): Promise<Report> {
   return verifyPack(pack, trust === undefined ? {} : { trust: await parseTrust(trust) })
 }
 
-describe('every pack case is reported as it says', () => {
+describe('every pack case has the expected report', () => {
   it.each(cases)('$name', async (given) => {
     const report = await verify(given)
     expect(findingsOf(report)).toEqual(given.findings)
@@ -26,9 +26,9 @@ describe('the collection', () => {
     expect(failing.length).toBeGreaterThanOrEqual(58)
   })
 
-  it('reaches every finding there is', () => {
+  it('covers every finding', () => {
     const reached = new Set(cases.flatMap(({ findings }) => findings.map((line) => line.split(' ')[0])))
-    // A pack with a hundred thousand references is too large to be kept; `audit.test.ts` has that one.
+    // A pack with a hundred thousand references is too large to store; `audit.test.ts` covers it.
     const large: FindingCode[] = ['REFERENCES_TOO_MANY']
     const codes = Object.keys(FINDINGS) as FindingCode[]
     expect(codes.filter((code) => !reached.has(code))).toEqual(large)
@@ -38,11 +38,11 @@ describe('the collection', () => {
     expect(cases.filter(({ name }) => !/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name))).toEqual([])
   })
 
-  it('says of each case what it is about, in words of its own', () => {
+  it('has a different description for each case', () => {
     expect(new Set(cases.map(({ about }) => about)).size).toBe(cases.length)
   })
 
-  it('expects findings of exactly the packs that must fail', () => {
+  it('expects findings exactly for the packs that must fail', () => {
     const withFindings = cases.filter(({ findings }) => findings.length > 0)
     expect(withFindings).toEqual(failing)
   })

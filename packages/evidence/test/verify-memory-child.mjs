@@ -1,9 +1,9 @@
-// Verifies a pack and says how much memory that took at most. Plain JavaScript, so that nothing else is in the process.
+// Verifies a pack and prints its peak memory. Plain JavaScript, so that the process contains nothing else.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { verifyFile } from '@tollgate/evidence/node'
 
-/** Linux counts the memory of the process that started this one into `maxRSS`; its own peak is in `/proc`. */
+/** On Linux `maxRSS` includes the memory of the parent process; the own peak is in `/proc`. */
 function peakKilobytes() {
   const status = '/proc/self/status'
   const own = existsSync(status) ? /VmHWM:\s+(\d+) kB/.exec(readFileSync(status, 'utf8')) : null

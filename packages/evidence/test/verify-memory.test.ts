@@ -1,4 +1,4 @@
-// Manifests that are all brackets: the verifier says no to them without the memory that reading them as JSON would take.
+// The verifier refuses manifests of millions of brackets without the memory that parsing them as JSON would take.
 
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
