@@ -157,8 +157,8 @@ async function answer(
 ): Promise<Answered> {
   const path = `/v1/approvals/${encodeURIComponent(request)}/${word}`
   const body = JSON.stringify({ ...(because !== undefined && { because }), ...(widen && { widen }) })
-  const said = object(jsonOf(await exchange(connection, { method: 'POST', path, body }, 0)), 'answer')
-  return { receipt: id(said['receipt'], 'receipt'), answer: readAnswer(said['answer'], 'answer') }
+  const answered = object(jsonOf(await exchange(connection, { method: 'POST', path, body }, 0)), 'answer')
+  return { receipt: id(answered['receipt'], 'receipt'), answer: readAnswer(answered['answer'], 'answer') }
 }
 
 const readAnswer = word('GRANTED', 'REFUSED')

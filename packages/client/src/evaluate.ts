@@ -93,7 +93,7 @@ interface Timed {
   /** When the request was sent. */
   readonly sent: Moment
   /** How long after `sent` an ALLOW is valid, in milliseconds. */
-  readonly lasts: number
+  readonly validFor: number
 }
 
 /** A captured call: its members as immutable text. */
@@ -168,8 +168,8 @@ export async function ask(
   const answer = await exchange(connection, { method: 'POST', path: '/v1/evaluate', body, signal })
   if (answer.status !== 200) throw invalidAnswer(answer.status, 'a verdict must have status 200')
   const evaluation = readEvaluation(jsonOf(answer))
-  const lasts = evaluation.verdict === 'ALLOW' ? usableFor(answer, evaluation) : 0
-  return { evaluation, sent: answer.sent, lasts }
+  const validFor = evaluation.verdict === 'ALLOW' ? usableFor(answer, evaluation) : 0
+  return { evaluation, sent: answer.sent, validFor }
 }
 
 /** Maximum validity of an ALLOW. The gateway can only shorten it. */

@@ -123,7 +123,7 @@ function given(members: Readonly<Record<string, unknown>>): object {
 
 interface Permission extends Claim {
   /** How long it is valid after the request was sent. */
-  readonly lasts: number
+  readonly validFor: number
 }
 
 // Limits the rounds with a gateway that escalates an approved call again.
@@ -138,8 +138,8 @@ async function obtain(
 ): Promise<Permission | ToolDenied> {
   const start = connection.host.now()
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const { evaluation, sent, lasts } = await ask(connection, call, signal)
-    if (evaluation.verdict === 'ALLOW') return { allowed: evaluation, sent, lasts }
+    const { evaluation, sent, validFor } = await ask(connection, call, signal)
+    if (evaluation.verdict === 'ALLOW') return { allowed: evaluation, sent, validFor }
     if (evaluation.verdict === 'DENY') return new ToolDenied(call.tool, evaluation)
     const { approval } = evaluation
     if (wait === false || approval === null) throw new ApprovalRequired(call.tool, approval)
@@ -155,13 +155,13 @@ async function obtain(
 /** Marks a permission as used. @throws if the caller aborted, or the permission is expired or already used. */
 function use(
   { connection, spent }: Gate,
-  { allowed: { receipt }, sent, lasts }: Permission,
+  { allowed: { receipt }, sent, validFor }: Permission,
   { signal, remember }: { readonly signal: AbortSignal | undefined; readonly remember: number },
 ): string {
   const { host } = connection
   // The gateway closes an unused ALLOW as UNKNOWN.
   if (signal?.aborted) throw reasonOf(signal)
-  if (!(waited(host, sent) < lasts)) {
+  if (!(waited(host, sent) < validFor)) {
     throw new TollgateError('decision-expired', 'the ALLOW has expired; the tool did not run', {
       remedy: 'Make the call again.',
     })

@@ -10,9 +10,9 @@ export class Spent {
   readonly #until = new Map<string, number>()
 
   /** Remembers a decision for at least 60 seconds. Returns false if it is already known. */
-  add(id: string, now: number, lasts: number = LIFETIME): boolean {
+  add(id: string, now: number, validFor: number = LIFETIME): boolean {
     if (this.#until.has(id)) return false
-    this.#until.set(id, now + Math.max(lasts, LIFETIME))
+    this.#until.set(id, now + Math.max(validFor, LIFETIME))
     this.#forget(now)
     return true
   }

@@ -144,7 +144,7 @@ describe('if the answer to a report is lost', () => {
   it.each([
     ['withheld', WITHHOLDING],
     ['redacted, with a lost output', REDACTING],
-  ])('and it is %s, it is not handed on', async (_, options) => {
+  ])('and it is %s, it is not forwarded', async (_, options) => {
     const fault = faultsAt('/v1/effects', [{ kind: 'drop-after' }])
     const { gateway, client } = await start({ ...options, fault })
     const [thrown, runs] = await call(client)

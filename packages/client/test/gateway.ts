@@ -82,11 +82,11 @@ async function up(data: string, env: NodeJS.ProcessEnv, port: string): Promise<S
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let said = ''
-  child.stderr.on('data', (piece: Buffer) => (said += piece.toString()))
+  let errors = ''
+  child.stderr.on('data', (piece: Buffer) => (errors += piece.toString()))
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
   const first = await lines.next()
-  if (first.done === true) throw new Error(`the gateway did not start: ${said}`)
+  if (first.done === true) throw new Error(`the gateway did not start: ${errors}`)
   // Sound: the first line of `up --json`.
   return { child, ...(JSON.parse(first.value) as Omit<Started, 'child'>) }
 }

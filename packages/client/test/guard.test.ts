@@ -249,7 +249,7 @@ describe('nothing runs', () => {
     ['a function', { run: () => 1 }],
     ['a number that JSON cannot express', { a: Infinity }],
     ['half a surrogate pair', { a: '\ud800' }],
-  ])('if the arguments hold %s, and nobody is asked', async (_, args) => {
+  ])('if the arguments contain %s, and the gateway is not asked', async (_, args) => {
     const { gateway, client } = await start()
     const { runs, tool } = counting(null)
     await expect(client.guard('fs/read_file', tool)(args)).rejects.toMatchObject({
@@ -324,7 +324,7 @@ describe('nothing runs', () => {
       'answer-invalid',
     ],
     [
-      'allows for a reason nobody knows',
+      'allows with an unknown reason code',
       { kind: 'members', members: { reason_code: 'BECAUSE' } },
       'answer-invalid',
     ],
@@ -500,8 +500,8 @@ describe('with a trust file', () => {
       const response = await globalThis.fetch(url, init)
       if (!url.endsWith('/v1/evaluate')) return response
       // Sound: the stand-in answers with an object.
-      const said = { ...((await response.json()) as object), receipt: id, expires }
-      return new Response(JSON.stringify(said), { headers: { 'content-type': 'application/json' } })
+      const changed = { ...((await response.json()) as object), receipt: id, expires }
+      return new Response(JSON.stringify(changed), { headers: { 'content-type': 'application/json' } })
     }
     const client = createClient({ url: gateway.url, token: AGENT_TOKEN, fetch: between })
     const { runs, tool } = counting('ran')

@@ -69,7 +69,7 @@ beforeAll(async () => {
 /** Expects evidence with this change to be refused. Returns the message. */
 async function refused(change: Partial<ReceiptEvidence>): Promise<string> {
   const fault = await verifyReceipt({ ...good, ...change }).then(
-    () => expect.fail('it was believed'),
+    () => expect.fail('it was accepted'),
     (thrown: unknown) => thrown as Error & { code: string },
   )
   expect(fault.code).toBe('receipt-unproven')

@@ -30,17 +30,17 @@ import { runs } from './runs.ts'
 const NO_BYTES = { payload: new Uint8Array(0), signature: new Uint8Array(64) }
 
 /** All findings of the audit on a part of a ledger, each as `CODE at index`. */
-function audited(ledger: TestLedger, contents: Partial<Contents> = {}): { said: string[]; audit: Audit } {
+function audited(ledger: TestLedger, contents: Partial<Contents> = {}): { found: string[]; audit: Audit } {
   const { range, selected = [] } = contents.range || contents.selected ? contents : wholeRange(ledger)
-  const said: string[] = []
+  const found: string[] = []
   const audit = new Audit({ ...(range && { range }), selected }, (code, index) =>
-    said.push(`${code} at ${index}`),
+    found.push(`${code} at ${index}`),
   )
   const stretch = range ? Array.from({ length: range.end - range.start }, (_, i) => range.start + i) : []
   for (const index of [...selected, ...stretch].sort((a, b) => a - b)) {
     audit.take(index, parseReceipt(entryOf(ledger, index).envelope))
   }
-  return { said, audit }
+  return { found, audit }
 }
 
 function wholeRange({ size }: TestLedger): Partial<Contents> {
@@ -55,11 +55,11 @@ function from(start: number, { size }: TestLedger): Partial<Contents> {
 describe('an honest ledger', () => {
   it('has no findings, whole or in part', async () => {
     const ledger = await story()
-    expect(audited(ledger).said).toEqual([])
+    expect(audited(ledger).found).toEqual([])
     for (let start = AT.read; start < ledger.size; start++) {
-      expect(audited(ledger, from(start, ledger)).said, `from ${start}`).toEqual([])
+      expect(audited(ledger, from(start, ledger)).found, `from ${start}`).toEqual([])
     }
-    expect(audited(ledger, { selected: [0, 1, 4, 7, 8, 9] }).said).toEqual([])
+    expect(audited(ledger, { selected: [0, 1, 4, 7, 8, 9] }).found).toEqual([])
   })
 
   it('has no findings, for any range', async () => {
@@ -67,7 +67,7 @@ describe('an honest ledger', () => {
     for (let start = 0; start < ledger.size; start++) {
       for (let end = start + 1; end <= ledger.size; end++) {
         const selected = [0, 1].filter((index) => index < start || index >= end)
-        expect(audited(ledger, { range: { start, end }, selected }).said, `${start} to ${end}`).toEqual([])
+        expect(audited(ledger, { range: { start, end }, selected }).found, `${start} to ${end}`).toEqual([])
       }
     }
   })
@@ -79,7 +79,7 @@ describe('an honest ledger', () => {
       const outside = (index: number): boolean => index < start || index >= end
       const selected = [...new Set([0, 1, ...picked])].filter(outside).sort((a, b) => a - b)
       const contents = length > 0 ? { range: { start, end }, selected } : { selected }
-      expect(audited(ledger, contents).said, JSON.stringify(contents)).toEqual([])
+      expect(audited(ledger, contents).found, JSON.stringify(contents)).toEqual([])
     }
     const index = fc.nat({ max: ledger.size - 1 })
     const property = fc.property(index, fc.nat({ max: 8 }), fc.array(index, { maxLength: 8 }), check)
@@ -130,8 +130,8 @@ describe('an open call', () => {
     const ledger = await story()
     const { id } = await ledger.append(decision(POLICY))
     await ledger.append(effect(id, { late: true }))
-    const { said, audit } = audited(ledger)
-    expect(said).toEqual([`EFFECT_LATE_WRONG at ${ledger.size - 1}`])
+    const { found, audit } = audited(ledger)
+    expect(found).toEqual([`EFFECT_LATE_WRONG at ${ledger.size - 1}`])
     expect(audit.open).toBe(1)
   })
 })
@@ -139,8 +139,8 @@ describe('an open call', () => {
 describe('a reference outside the pack', () => {
   it('is counted and is not a finding', async () => {
     const ledger = await story()
-    const { said, audit } = audited(ledger, { selected: [0, 1, AT.readEffect, AT.answer, AT.sent] })
-    expect(said).toEqual([])
+    const { found, audit } = audited(ledger, { selected: [0, 1, AT.readEffect, AT.answer, AT.sent] })
+    expect(found).toEqual([])
     // The decision of the effect and the escalation of the approval. The approval itself is in the pack.
     expect(audit.unseen).toEqual({ references: 2, policies: 1 })
   })
@@ -155,14 +155,14 @@ describe('a reference outside the pack', () => {
     await ledger.append(effect(hash('nothing')))
     const at = ledger.size - 1
     const known = audited(ledger, { range: { start: 0, end: at }, selected: [at] })
-    expect(known.said).toEqual([`CAUSE_UNKNOWN at ${at}`, `EFFECT_WITHOUT_DECISION at ${at}`])
+    expect(known.found).toEqual([`CAUSE_UNKNOWN at ${at}`, `EFFECT_WITHOUT_DECISION at ${at}`])
     const unknown = audited(ledger, { range: { start: 0, end: at - 1 }, selected: [at] })
-    expect(unknown.said).toEqual([])
+    expect(unknown.found).toEqual([])
   })
 
   it('does not excuse a cause that comes later', async () => {
     const ledger = await conspiracy()
-    expect(audited(ledger, from(AT.next, ledger)).said).toEqual([`CAUSE_UNKNOWN at ${AT.next + 1}`])
+    expect(audited(ledger, from(AT.next, ledger)).found).toEqual([`CAUSE_UNKNOWN at ${AT.next + 1}`])
   })
 
   it('does not excuse two effects of one decision', async () => {
@@ -170,7 +170,7 @@ describe('a reference outside the pack', () => {
     const { id } = entryOf(ledger, AT.read)
     await ledger.append(effect(id))
     await ledger.append(effect(id))
-    expect(audited(ledger, from(AT.readEffect, ledger)).said).toEqual([
+    expect(audited(ledger, from(AT.readEffect, ledger)).found).toEqual([
       `EFFECT_REPEATED at ${AT.readEffect + 1}`,
     ])
   })
@@ -178,13 +178,13 @@ describe('a reference outside the pack', () => {
   it('does not excuse two calls with one approval', async () => {
     const ledger = await story()
     await ledger.append(approved(entryOf(ledger, AT.answer).id))
-    expect(audited(ledger, from(AT.sent, ledger)).said).toEqual([`APPROVAL_REUSED at ${AT.next}`])
+    expect(audited(ledger, from(AT.sent, ledger)).found).toEqual([`APPROVAL_REUSED at ${AT.next}`])
   })
 
   it('does not excuse two answers to one escalation', async () => {
     const ledger = await story()
     await ledger.append(answer(entryOf(ledger, AT.asked).id, 'REFUSED'))
-    expect(audited(ledger, from(AT.answer, ledger)).said).toEqual([
+    expect(audited(ledger, from(AT.answer, ledger)).found).toEqual([
       `APPROVAL_WITHOUT_ESCALATION at ${AT.next}`,
     ])
   })
@@ -194,14 +194,14 @@ describe('an approval', () => {
   it('is for one effect class', async () => {
     const ledger = await story({ length: AT.sent })
     await ledger.append({ ...approved(entryOf(ledger, AT.answer).id), effect_class: 'admin' } as Draft)
-    expect(audited(ledger).said).toEqual([`APPROVAL_FOR_ANOTHER_CALL at ${AT.sent}`])
+    expect(audited(ledger).found).toEqual([`APPROVAL_FOR_ANOTHER_CALL at ${AT.sent}`])
   })
 
   it('must not come from the principal that uses it, even if the escalation is outside the pack', async () => {
     const ledger = await story({ length: AT.answer })
     const own = { ...answer(entryOf(ledger, AT.asked).id), approver: 'agent:ci' } as Draft
     await ledger.append(approved((await ledger.append(own)).id))
-    expect(audited(ledger, from(AT.answer, ledger)).said).toEqual([`APPROVAL_BY_REQUESTER at ${AT.sent}`])
+    expect(audited(ledger, from(AT.answer, ledger)).found).toEqual([`APPROVAL_BY_REQUESTER at ${AT.sent}`])
   })
 })
 
@@ -220,47 +220,47 @@ describe('a delegation', () => {
   it('of the principal is valid for its calls until it is revoked', async () => {
     const ledger = await story()
     for (const draft of [grant, call, { ...grant, op: 'revoke' } as const, call]) await ledger.append(draft)
-    expect(audited(ledger).said).toEqual([`DELEGATION_NOT_GRANTED at ${AT.next + 3}`])
+    expect(audited(ledger).found).toEqual([`DELEGATION_NOT_GRANTED at ${AT.next + 3}`])
   })
 
   it('is not checked for a denied call', async () => {
     const ledger = await story()
     await ledger.append({ ...DENIED, delegation: hash('unknown') } as Draft)
-    expect(audited(ledger).said).toEqual([])
+    expect(audited(ledger).found).toEqual([])
   })
 
   it('outside the pack is assumed to be granted, but not one of another tenant if all entries are in the pack', async () => {
     const ledger = await story()
     await ledger.append(grant)
     await ledger.append(call)
-    expect(audited(ledger, from(AT.next + 1, ledger)).said).toEqual([])
+    expect(audited(ledger, from(AT.next + 1, ledger)).found).toEqual([])
     const other = await story()
     await other.append({ ...grant, tenant: 'acme' })
     await other.append(call)
-    expect(audited(other).said).toEqual([`DELEGATION_NOT_GRANTED at ${AT.next + 1}`])
+    expect(audited(other).found).toEqual([`DELEGATION_NOT_GRANTED at ${AT.next + 1}`])
   })
 })
 
 describe('a receipt hidden on purpose', () => {
   /** Two policies, then a decision. The receipt of the second policy is not in the pack. */
-  async function hiddenPolicy(decidedUnder: 'first' | 'second'): Promise<Audit & { said: string[] }> {
+  async function hiddenPolicy(decidedUnder: 'first' | 'second'): Promise<Audit & { found: string[] }> {
     const ledger = await story({ length: AT.read })
     const second = ledger.keepPolicy('tollgate: 1\nname: stricter\nrules: []\n')
     await ledger.append({ kind: 'policy', policy_hash: second, name: 'stricter', by: 'admin:ann' })
     await ledger.append(decision(decidedUnder === 'first' ? POLICY : second))
-    const { said, audit } = audited(ledger, from(ledger.size - 1, ledger))
-    return Object.assign(audit, { said })
+    const { found, audit } = audited(ledger, from(ledger.size - 1, ledger))
+    return Object.assign(audit, { found })
   }
 
   it('gives no finding for a decision under a policy whose receipt is missing', async () => {
-    const { said, unseen } = await hiddenPolicy('second')
-    expect(said).toEqual([])
+    const { found, unseen } = await hiddenPolicy('second')
+    expect(found).toEqual([])
     expect(unseen.policies).toBe(1)
   })
 
   it('leaves the policy unproved for a decision after a hidden replacement', async () => {
-    const { said, unseen } = await hiddenPolicy('first')
-    expect(said).toEqual([])
+    const { found, unseen } = await hiddenPolicy('first')
+    expect(found).toEqual([])
     expect(unseen.policies).toBe(1)
   })
 
@@ -271,23 +271,23 @@ describe('a receipt hidden on purpose', () => {
         await going.append({ ...DENIED, causes })
       }
     })
-    const { said } = audited(ledger, from(AT.next, ledger))
-    expect(said).toEqual([`CAUSE_UNKNOWN at ${ledger.size - 2}`])
+    const { found } = audited(ledger, from(AT.next, ledger))
+    expect(found).toEqual([`CAUSE_UNKNOWN at ${ledger.size - 2}`])
   })
 })
 
 describe('references', () => {
   it('to more receipts than the limit are refused, not forgotten', async () => {
     const ledger = await story()
-    const said = new Set<string>()
-    const audit = new Audit({ range: { start: 1, end: 20_000 }, selected: [] }, (code) => said.add(code))
+    const found = new Set<string>()
+    const audit = new Audit({ range: { start: 1, end: 20_000 }, selected: [] }, (code) => found.add(code))
     for (let index = 1; index <= 12_700; index++) {
       const causes = Array.from({ length: 16 }, (_, n) => hash(`nowhere ${16 * index + n}`))
       const receipt = ledger.prepare({ ...DENIED, causes, seq: index })
       const parsed = { receipt, id: hash(`receipt ${index}`), keyId: receipt.key, ...NO_BYTES }
       audit.take(index, parsed)
       const remembered = 16 * index <= 200_000
-      expect(said.has('REFERENCES_TOO_MANY'), `after ${16 * index}`).toBe(!remembered)
+      expect(found.has('REFERENCES_TOO_MANY'), `after ${16 * index}`).toBe(!remembered)
     }
   })
 })
@@ -298,7 +298,7 @@ describe('an effect', () => {
     for (const of of [AT.genesis, AT.policy, AT.readEffect, AT.answer]) {
       const at = ledger.size
       await ledger.append(effect(entryOf(ledger, of).id))
-      expect(audited(ledger).said).toContain(`EFFECT_WITHOUT_DECISION at ${at}`)
+      expect(audited(ledger).found).toContain(`EFFECT_WITHOUT_DECISION at ${at}`)
     }
   })
 
@@ -306,7 +306,7 @@ describe('an effect', () => {
     const ledger = await story({ length: AT.readEffect })
     const key = await addWriter(ledger, 'gw-2')
     await ledger.append(effect(entryOf(ledger, AT.read).id, { writer: 'gw-2' }), key)
-    expect(audited(ledger).said).toEqual([])
+    expect(audited(ledger).found).toEqual([])
   })
 })
 
@@ -316,7 +316,7 @@ describe('an approval', () => {
     const { id } = await ledger.append(ASKED)
     const given = await ledger.append(answer(id))
     await ledger.append({ ...approved(given.id), time: '2026-01-05T10:00:00.000Z' })
-    expect(audited(ledger).said).toEqual([])
+    expect(audited(ledger).found).toEqual([])
   })
 
   it('is bound to tenant, principal, session, tool, definition and arguments', async () => {
@@ -334,7 +334,7 @@ describe('an approval', () => {
       const { id } = await ledger.append(ASKED)
       const given = await ledger.append(answer(id))
       await ledger.append({ ...approved(given.id), ...change } as typeof ASKED)
-      expect(audited(ledger).said, JSON.stringify(change)).toEqual([
+      expect(audited(ledger).found, JSON.stringify(change)).toEqual([
         `APPROVAL_FOR_ANOTHER_CALL at ${AT.next + 2}`,
       ])
     }
@@ -358,7 +358,7 @@ describe('an approval', () => {
       const approved_hash = { ...(seen_hash !== undefined && { approved_hash: seen_hash }) }
       const browser = { ...page, ...approved_hash, ...change }
       await ledger.append({ ...approved(given.id), browser } as typeof ASKED)
-      return audited(ledger).said
+      return audited(ledger).found
     }
     expect(await told(page.seen_hash, { seen_hash: hash('less risk') })).toEqual([])
     for (const seen of [undefined, hash('another')]) {
@@ -379,7 +379,7 @@ describe('an approval', () => {
     const given = await ledger.append(answer(id))
     const again = { ...approved(given.id), ...salted, args_hash: hash('second salt') }
     await ledger.append(again)
-    expect(audited(ledger).said).toEqual([])
+    expect(audited(ledger).found).toEqual([])
   })
 })
 
@@ -388,13 +388,13 @@ describe('a key', () => {
     const ledger = await story()
     const key = await addWriter(ledger, 'gw-2')
     await ledger.append({ ...DENIED, writer: 'gw-2' }, key)
-    expect(audited(ledger).said).toEqual([])
+    expect(audited(ledger).found).toEqual([])
   })
 
   it('is not retired in the name of another writer', async () => {
     const ledger = await story()
     await ledger.append(keyChange(ledger.writerKey, 'gw-2', 'retire'))
-    expect(audited(ledger).said).toEqual([`KEY_UNKNOWN at ${AT.next}`])
+    expect(audited(ledger).found).toEqual([`KEY_UNKNOWN at ${AT.next}`])
   })
 
   it('is not retired twice', async () => {
@@ -402,7 +402,7 @@ describe('a key', () => {
     const key = await addWriter(ledger, 'gw-2')
     await ledger.append(keyChange(key, 'gw-2', 'retire'))
     await ledger.append(keyChange(key, 'gw-2', 'retire'))
-    expect(audited(ledger).said).toEqual([`KEY_UNKNOWN at ${AT.next + 2}`])
+    expect(audited(ledger).found).toEqual([`KEY_UNKNOWN at ${AT.next + 2}`])
   })
 
   it('that is unknown gives a finding at every receipt that it signs', async () => {
@@ -410,7 +410,7 @@ describe('a key', () => {
     const stranger = await fixedKey('stranger')
     await ledger.append(DENIED, stranger)
     await ledger.append(DENIED, stranger)
-    expect(audited(ledger).said).toEqual([`KEY_UNKNOWN at ${AT.next}`, `KEY_UNKNOWN at ${AT.next + 1}`])
+    expect(audited(ledger).found).toEqual([`KEY_UNKNOWN at ${AT.next}`, `KEY_UNKNOWN at ${AT.next + 1}`])
   })
 })
 
